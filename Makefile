@@ -37,7 +37,7 @@ test-rust:  ## the tests of the crates
 	$(CARGO) test --workspace --locked
 
 test-python: .venv/core.stamp  ## the tests of the package, with real programs where installed
-	$(BIN)/pytest --numprocesses 4
+	$(BIN)/pytest --numprocesses 4 --durations 20 --durations-min 5
 
 lint: .venv/core.stamp $(CARGO_DENY)  ## formats, lints, types, walls, licences, spelling, long sentences
 	$(CARGO) fmt --all --check
@@ -85,26 +85,36 @@ pages: .venv/core.stamp  ## the generated pages of docs/reference, and the gloss
 digests: .venv/core.stamp  ## the digests that results are held against; tests/digests.py
 	$(BIN)/python -m tests.digests
 
-wheel: .venv/tools.stamp  ## wheel and sdist, into target/dist; for another machine release/build-wheel
+wheel: .venv/tools.stamp  ## wheels and sdists of gingham and gingham-studies, into target/dist; for another machine release/build-wheel
 	release/build-wheel "$$(rustc --version --verbose | sed -n 's/^host: //p')" manylinux2014
 
 deb: $(CARGO_DEB)  ## the striping daemon as a package of Debian's, into target/debian
-	PATH="$(CURDIR)/target/tools/bin:$$PATH" crates/striped/dist/build-deb $(PROGRAM)
+	PATH="$(CURDIR)/target/tools/bin:$$PATH" crates/stripe/striped/dist/build-deb $(PROGRAM)
 
 clean:  ## removes what make made
-	rm -rf .venv target runs python/gingham/_core*.so
-	find python tests -type d -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf .venv target runs/demo runs/soak runs/bench-stripe python/gingham/_core*.so
+	find python studies tests -type d -name __pycache__ -prune -exec rm -rf {} +
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-# The interpreter and the tools.
-.venv/tools.stamp: requirements-dev.txt
+# The interpreter with what `make demo` needs, and with all tools.
+PIP_INSTALL = $(BIN)/pip install --quiet --disable-pip-version-check
+.venv/build.stamp: requirements-dev.txt
 	@command -v $(CARGO) >/dev/null || { echo 'cargo is missing: install a Rust toolchain, for instance with rustup' >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo '$(PYTHON) must be Python 3.11 or later; name another with make PYTHON=...' >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null \
 	  || { echo '$(PYTHON) cannot make environments: apt-get install python3-venv' >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements-dev.txt
+	$(PIP_INSTALL) $$(sed '/^# Needed to build wheels/,$$d; /^#/d' requirements-dev.txt)
+	@touch $@
+
+.venv/tools.stamp: .venv/build.stamp
+	$(PIP_INSTALL) --requirement requirements-dev.txt
+	@touch $@
+
+# The studies of papers, from their sources. Their requirements are those of the tools and the core.
+.venv/studies.stamp: .venv/build.stamp studies/pyproject.toml
+	$(PIP_INSTALL) --no-deps --no-build-isolation --editable ./studies
 	@touch $@
 
 # The compiled core and the command .venv/bin/gingham: `demo` without checks, for users, and `core`
@@ -113,17 +123,17 @@ clean:  ## removes what make made
 # crates twice.
 DEVELOP = PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --quiet --locked
 
-.venv/demo.stamp: .venv/tools.stamp pyproject.toml $(RUST_SOURCES)
+.venv/demo.stamp: .venv/build.stamp pyproject.toml $(RUST_SOURCES) | .venv/studies.stamp
 	$(DEVELOP) --profile demo
 	@rm -f .venv/core.stamp && touch $@
 
-.venv/core.stamp: .venv/tools.stamp pyproject.toml $(RUST_SOURCES)
+.venv/core.stamp: .venv/tools.stamp pyproject.toml $(RUST_SOURCES) | .venv/studies.stamp
 	$(DEVELOP) --features gingham-fairq/corruption
 	@rm -f .venv/demo.stamp && touch $@
 
-# Its time goes into building it: a package is made in seconds.
+# Unoptimised: building these tools takes longer than running them.
 $(CARGO_DEB):
 	$(CARGO) install --quiet --locked --debug cargo-deb@$(CARGO_DEB_VERSION) --root target/tools
 
 $(CARGO_DENY):
-	$(CARGO) install --quiet --locked cargo-deny@$(CARGO_DENY_VERSION) --root target/tools
+	$(CARGO) install --quiet --locked --debug cargo-deny@$(CARGO_DENY_VERSION) --root target/tools

@@ -1,4 +1,4 @@
-"""Count what columns save and cost: the constants of `crates/fabric/src/lanes/columns/choice.rs`.
+"""Count what columns save and cost: the constants of `choice.rs` of the engine's columns.
 
     python benches/columns.py               the constants, and how far each scenario is off
     python benches/columns.py --json        the same, and each scenario, for programs

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from gingham.studies._namespaces import ENDS, made_in
-from gingham.studies.adiseshu1996.real.ends import ADDRESSES, both_ends
-from gingham.studies.adiseshu1996.real.lines import shaped
+from gingham_studies.adiseshu1996.real.ends import ADDRESSES, both_ends
+from gingham_studies.adiseshu1996.real.lines import shaped
 
 PORT = 5_002
 CHUNK_BYTES = 1 << 20

@@ -36,7 +36,7 @@ include_patterns = [
     "docs/notebooks/*.ipynb",
     *(path.name for path in sorted(ROOT.glob("*.md"))),
 ]
-exclude_patterns = [".*", "crates", "target", "runs", "tests", "python", "benches"]
+exclude_patterns = [".*", "crates", "target", "runs", "tests", "python", "studies", "benches"]
 root_doc = "docs/index"
 myst_heading_anchors = 3
 

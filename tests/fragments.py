@@ -99,7 +99,7 @@ def with_aggregation(path: Path) -> Fabric:
     tree = Fabric.make("folded-clos", leaves=2, spines=2, hosts_per_leaf=2)
     text, _ = tree.text("toml")
     blocks = [re.sub(r"ports = [24]\n", "ports = 64\n", text)]
-    for number, switch in enumerate(node.name for node in tree.nodes if node.kind == "switch"):
+    for number, switch in enumerate(node.name for node in tree.devices if node.kind == "switch"):
         # By its description a dump tells it from a host.
         told = f'guid = "00006000000000{number}0"\ndescription = "Mellanox Aggregation Node"'
         blocks += [

@@ -47,7 +47,7 @@ def ends_of(fabric: gingham.Fabric) -> list[Ends]:
 
 
 def nodes_of(fabric: gingham.Fabric) -> pa.Table:
-    return nodes({node.name: node.kind for node in fabric.nodes})
+    return nodes({node.name: node.kind for node in fabric.devices})
 
 
 def nodes(kinds: Mapping[str, str]) -> pa.Table:

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from gingham import stripe, studies
-from gingham.studies.adiseshu1996 import closed_forms, frames, recoveries, traces
-from gingham.studies.adiseshu1996.comparisons import differences
-from gingham.studies.adiseshu1996.films import Damage, damage
+from gingham_studies.adiseshu1996 import closed_forms, frames, recoveries, traces
+from gingham_studies.adiseshu1996.comparisons import differences
+from gingham_studies.adiseshu1996.films import Damage, damage
 
 
 def test_the_traces_written_by_hand_agree_with_each_other() -> None:

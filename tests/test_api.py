@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gingham
-from gingham import Cable, DeadlockError, Fabric, InputError, Node, Scenario
+from gingham import Cable, DeadlockError, Device, Fabric, InputError, Scenario
 from tests.conftest import TIMEOUT_S
 from tests.folders import flip
 
@@ -62,8 +62,8 @@ def test_a_picture_in_a_run_folder_is_checked_as_its_tables_are(tmp_path: Path) 
 
 def test_nodes_and_cables_stand_in_canonical_order() -> None:
     fabric = Fabric.make("two-hosts")
-    switch, *hosts = fabric.nodes
-    assert isinstance(switch, Node)
+    switch, *hosts = fabric.devices
+    assert isinstance(switch, Device)
     assert (switch.kind, switch.name, switch.ports) == ("switch", "s0", 2)
     assert [host.name for host in hosts] == ["h0", "h1"]
     # Switches come first, and ports count from 1.
@@ -318,7 +318,7 @@ def test_no_bytes_break_the_reader_of_fabrics(
         except InputError as error:
             assert str(path) in str(error)  # noqa: PT017
         else:
-            assert fabric.nodes
+            assert fabric.devices
 
 
 @given(text=st.text(max_size=200))

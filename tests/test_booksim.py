@@ -62,7 +62,7 @@ def test_the_page_has_the_settings_of_mesh88_lat() -> None:
     lanes, traffic = resolved["network"]["lanes"], resolved["traffic"][0]
     assert resolved["topology"]["generate"]["mesh"]["dimensions"] == [8, 8]
     assert (lanes["count"], lanes["depth"]) == (8, 8)
-    # BookSim2's credit_delay = 2 comes beside the cycle of the channel of credits.
+    # BookSim2's credit_delay = 2 is in addition to the one cycle of the credit channel.
     assert (lanes["credit_delay"], lanes["input_speedup"]) == (3, 2)
     # The preset has its routing_delay = 0.
     assert (resolved["network"]["preset"], lanes.get("routing_cycles")) == ("booksim-iq", None)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gingham import Fabric, fabrics
 from tests.conftest import Finished
 
 Command = Callable[..., Finished]
@@ -171,6 +172,12 @@ def test_table_routes_and_a_named_root_are_offered(gingham: Command, ring: Path)
         (["fabric", "inof", "ring.toml"], "No such command 'inof'. Did you mean 'info'?"),
         (["fabric", "convert", "ring.toml", "-o", "x.dto"], 'did you mean ".dot"?'),
         (["fabric", "make", "ring", "--switches", "0"], "switches = 0: expected at least"),
+        (
+            ["fabric", "make", "star", "--hosts", "3", "--rails", "0"],
+            "rails = 0: expected at least",
+        ),
+        (["fabric", "make", "rail-optimised", "--units", "9"], "units = 9: expected at most 8"),
+        (["fabric", "make", "multi-plane", "--planes", "2"], "Missing option '--leaves'"),
         (["fabric", "make", "torus", "--dimensions", "4,x"], '"4,x" is no list of numbers'),
         (["fabric", "make", "ring", "--switches", "9" * 30], "expected a whole number from 0 to"),
         (["fabric", "make", "rnig"], "No such command 'rnig'. Did you mean 'ring'?"),
@@ -222,6 +229,8 @@ def test_an_unreadable_dump_is_one_message_with_its_place(
 def test_a_place_that_cannot_be_written_exits_with_6(gingham: Command, ring: Path) -> None:
     full = gingham("fabric", "convert", ring, "-o", "/dev/full", "--format", "toml")
     assert (full.code, full.err) == (6, "gingham: /dev/full: cannot write: the disk is full\n")
+    told = json.loads(gingham("fabric", "convert", ring, "-o", "no/ring.dot", "--json").err)
+    assert (told["file"], told["exit_code"]) == ("no/ring.dot", 6)
     missing = gingham("fabric", "convert", ring, "-o", "missing/x.toml")
     assert (missing.code, "its folder does not exist" in missing.err) == (6, True)
 
@@ -358,6 +367,17 @@ def test_info_tells_levels_and_oversubscription_of_a_tree(
     (tmp_path / "one.toml").write_text(
         '[[switch]]\nname = "s"\nports = 2\n[[host]]\nname = "h"\n[[cable]]\nends = ["s", "h"]\n'
     )
+    (tmp_path / "two.toml").write_text(
+        "".join(
+            f'[[switch]]\nname = "s{n}"\n[[host]]\nname = "h{n}"\n'
+            f'[[cable]]\nends = ["s{n}", "h{n}"]\n'
+            for n in range(2)
+        )
+    )
+    two = told("two.toml")
+    assert (two["levels of tree 1"], two["levels of tree 2"]) == ("1: 1 leaf switch",) * 2
+    routed = gingham("route", "two.toml", "--algorithm", "up-down")
+    assert (routed.code, "Busiest channels" in routed.out) == (0, False)
     one = told(tmp_path / "one.toml")
     assert (one["levels"], "oversubscription" in one) == ("1: 1 leaf switch", False)
     facts = json.loads(gingham("fabric", "info", "less.toml", "--json").out)
@@ -370,6 +390,33 @@ def test_info_tells_levels_and_oversubscription_of_a_tree(
             "tops": ["spine0", "spine1"],
         }
     ]
+
+
+@pytest.mark.parametrize("ending", ["toml", "ibnetdiscover", "topo"])
+def test_adapters_of_a_node_keep_their_names_in_files(
+    gingham: Command, tmp_path: Path, ending: str
+) -> None:
+    sizes = ("--units", 2, "--nodes-per-unit", 12, "--rails", 2, "--radix", 24)
+    file = f"units.{ending}"
+    assert gingham("fabric", "make", "rail-optimised", *sizes, "-o", file).code == 0
+    fabric = Fabric.load(tmp_path / file)
+    hosts = [node.description for node in fabric.devices if node.kind == "host"]
+    assert len(hosts) == 2 * 12 * 2
+    assert hosts[:3] == ["su0-n00 mlx5_0", "su0-n00 mlx5_1", "su0-n01 mlx5_0"]
+    facts = json.loads(gingham("fabric", "info", file, "--json").out)
+    # Four leaves with twelve cables up each, to two spines of 24 ports.
+    assert [level["switches"] for level in facts["trees"][0]["levels"]] == [2, 4]
+    assert facts["trees"][0]["levels"][1]["oversubscription"]["max"] == 1.0
+
+
+def test_the_defaults_of_a_rail_optimised_fabric_are_a_superpod(gingham: Command) -> None:
+    assert gingham("fabric", "make", "rail-optimised", "-o", "pod.toml").code == 0
+    facts = json.loads(gingham("fabric", "info", "pod.toml", "--json").out)
+    assert [level["switches"] for level in facts["trees"][0]["levels"]] == [16, 32]
+    checked = gingham("fabric", "check", "pod.toml", "--json")
+    assert checked.code == 0, checked.out
+    made = fabrics.torus(dimensions=[3, 3], rails=2)
+    assert {node.name for node in made.devices} >= {"r0-s0-0", "r1-s0-0", "h0-0-0 mlx5_1"}
 
 
 def test_a_dump_that_was_cut_between_records_is_one_message(

@@ -12,6 +12,7 @@ import pytest
 
 from gingham.cli import _main
 from gingham.cli._main import run
+from gingham.errors import CODES
 from tests.conftest import TIMEOUT_S, Finished
 
 PROGRAM = str(Path(sys.executable).parent / "gingham")
@@ -87,12 +88,20 @@ def test_for_programs_an_error_is_one_object_whatever_went_wrong(
     (tmp_path / "laod.toml").write_text("laod = 1\n")
     (tmp_path / "ring.toml").touch()
     cases: list[tuple[list[str], int, dict[str, object]]] = [
-        (["run", "laod.toml"], 2, {"file": "laod.toml", "line": 1, "key": "laod"}),
-        (["run", "tours"], 2, {"nearest": "torus", "line": None}),
-        (["run", "ring-deadlock"], 3, {"key": None}),
-        (["run", "torus", "--sede", "3"], 2, {"key": "--sede", "nearest": "--seed"}),
+        (
+            ["run", "laod.toml"],
+            2,
+            {"code": "unknown-key", "file": "laod.toml", "line": 1, "key": "laod"},
+        ),
+        (["run", "tours"], 2, {"code": "unknown-name", "nearest": "torus", "line": None}),
+        (["run", "ring-deadlock"], 3, {"code": "deadlock", "key": None}),
+        (
+            ["run", "torus", "--sede", "3"],
+            2,
+            {"code": "bad-option", "key": "--sede", "nearest": "--seed"},
+        ),
         (["run", "torus", "--seed", "x"], 2, {"key": "--seed"}),
-        (["run", "torus", "-o", "ring.toml/x"], 6, {"file": None}),
+        (["run", "torus", "-o", "ring.toml/x"], 6, {"code": "system", "file": "ring.toml/x"}),
         (["explain", "laod"], 2, {"key": "laod", "nearest": "load"}),
         (["fabric", "info", "rign.toml"], 2, {"file": "rign.toml"}),
         (["fabric", "info", "ring.toml"], 2, {"file": "ring.toml"}),
@@ -107,6 +116,7 @@ def test_for_programs_an_error_is_one_object_whatever_went_wrong(
         assert said["message"]
         assert said.keys() >= {"message", "file", "line", "key", "expected", "nearest"}
         assert {name: said[name] for name in fields} == fields, arguments
+        assert said["code"] in CODES or said["code"].startswith("file-"), arguments
 
 
 def test_for_programs_a_deadlock_names_its_channels(gingham: Callable[..., Finished]) -> None:

@@ -145,7 +145,7 @@ def test_the_folder_of_a_sweep_is_told_from_that_of_a_run(gingham: Gingham, tmp_
     done = gingham("plot", "sizes", "-o", "sizes.svg")
     assert done.code == 0, done.err
     drawn = (tmp_path / "sizes.svg").read_text()
-    assert [one in drawn for one in (">size 256<", ">size 1000<")] == [True, True]
+    assert [one in drawn for one in (">size 256 B<", ">size 1000 B<")] == [True, True]
     refused = gingham("plot", "sizes", "fabric", "--json")
     assert refused.code == 2
     assert json.loads(refused.err)["expected"] == ["axis"]

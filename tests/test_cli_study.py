@@ -20,6 +20,14 @@ Gingham = Callable[..., Finished]
 FIGURE = "kwan1996/10"
 
 
+def changeable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Return a copy of a study's folder that is read in its place."""
+    folder = tmp_path / "sources" / "kwan1996"
+    shutil.copytree(studies.load("kwan1996").folder, folder)
+    monkeypatch.setattr(_study, "folder_of", lambda _package: folder)
+    return folder
+
+
 def test_list_names_every_figure_with_its_claims(gingham: Gingham) -> None:
     told = json.loads(gingham("study", "list", "--json").out)["studies"]
     assert [one["key"] for one in told] == studies.names()
@@ -35,7 +43,7 @@ def test_check_runs_what_is_missing_and_keeps_it(gingham: Gingham, tmp_path: Pat
         "of the paper: 2 passed, 0 failed, 1 differ",
         "of ours: 1 passed, 0 failed",
     ]
-    shards = sorted((tmp_path / "studies/kwan1996/quick/figure-10").rglob("*.parquet"))
+    shards = sorted((tmp_path / "runs/studies/kwan1996/quick/figure-10").rglob("*.parquet"))
     assert shards
     again = gingham("study", "check", FIGURE, "--quick", "--json")
     claims = json.loads(again.out)["claims"]
@@ -43,7 +51,7 @@ def test_check_runs_what_is_missing_and_keeps_it(gingham: Gingham, tmp_path: Pat
     assert all(one["measured"]["value"] is not None for one in claims)
     counts = json.loads(again.out)["counts"]
     assert (counts["paper"]["passed"], counts["ours"]["passed"]) == (2, 1)
-    assert sorted((tmp_path / "studies/kwan1996/quick/figure-10").rglob("*.parquet")) == shards
+    assert sorted((tmp_path / "runs/studies/kwan1996/quick/figure-10").rglob("*.parquet")) == shards
     drawn = gingham("study", "plot", FIGURE, "--quick", "-o", "pictures")
     assert drawn.out == "written: pictures/kwan1996-10.png\n"
     assert (tmp_path / "pictures/kwan1996-10.png").read_bytes().startswith(b"\x89PNG")
@@ -52,13 +60,11 @@ def test_check_runs_what_is_missing_and_keeps_it(gingham: Gingham, tmp_path: Pat
 def test_a_claim_that_is_not_met_ends_with_5_and_says_how_it_was_measured(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "studies" / "kwan1996"
-    shutil.copytree(_study.FOLDER / "kwan1996", folder)
+    folder = changeable(monkeypatch, tmp_path)
     expected = folder / "expected-3.2.toml"
     text = expected.read_text()
     assert "expected = 80\n" in text
     expected.write_text(text.replace("expected = 80\n", "expected = 40\n"))
-    monkeypatch.setattr(_study, "FOLDER", folder.parent)
     monkeypatch.chdir(tmp_path)
     assert run(["study", "check", FIGURE, "--quick", "--folder", "runs"]) == 5
     out = capsys.readouterr().out
@@ -100,7 +106,7 @@ def test_a_picture_that_is_there_already_is_told_before_anything_runs(
     assert done.code == 2
     assert "kwan1996-10.png: exists already" in done.err
     assert there.read_bytes() == b"mine"
-    assert not (tmp_path / "studies").exists()
+    assert not (tmp_path / "runs").exists()
 
 
 def test_the_table_of_claims_has_units_and_folds_the_claim(
@@ -123,13 +129,11 @@ def test_the_table_of_claims_has_units_and_folds_the_claim(
 def test_runs_that_failed_are_told_and_end_with_5(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "studies" / "kwan1996"
-    shutil.copytree(_study.FOLDER / "kwan1996", folder)
+    folder = changeable(monkeypatch, tmp_path)
     sweep = folder / "figure-10.toml"
     # A destination that no fabric of the study has is found out by the run itself.
     text = sweep.read_text() + '\n[set]\n"traffic.h3.destinations" = { host = "h9" }\n'
     sweep.write_text(text)
-    monkeypatch.setattr(_study, "FOLDER", folder.parent)
     monkeypatch.chdir(tmp_path)
     assert run(["study", "run", FIGURE, "--quick"]) == 5
     told = capsys.readouterr().err
@@ -155,11 +159,9 @@ alternatives = [{ value = "1 us", set = { "network.routing_delay" = "1 us" } }]
 def test_assumptions_show_what_moves_which_claim(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "studies" / "kwan1996"
-    shutil.copytree(_study.FOLDER / "kwan1996", folder)
+    folder = changeable(monkeypatch, tmp_path)
     about = folder / "study.toml"
     about.write_text(about.read_text() + TINY)
-    monkeypatch.setattr(_study, "FOLDER", folder.parent)
     monkeypatch.chdir(tmp_path)
     given = ["study", "assumptions", "kwan1996/quickness", "--folder", "runs"]
     assert run([*given, "--json", "--picture", "p.png"]) == 0
@@ -202,7 +204,7 @@ def test_what_is_missing_for_real_links_is_said_before_anything_runs(
     ended = gingham("study", "check", *words)
     assert ended.code == code, ended.err
     assert said in " ".join(ended.err.split()), ended.err
-    assert not (tmp_path / "studies").exists()
+    assert not (tmp_path / "runs").exists()
 
 
 def test_a_machine_without_root_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Congestion settings in the words of real devices, read back as those devices read them."""
+"""Congestion settings in the formats of real devices, read back as those devices read them."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def test_annex_a10_in_the_words_of_opensm() -> None:
     assert found["cc_ca_cong_setting_ccti_timer"] == ["2 40"]
     assert found["cc_ca_cong_setting_ccti_increase"] == ["2 2"]
     assert found["cc_ca_cong_setting_ccti_min"] == ["2 1"]
-    # What the table does not give is linear, up to the limit.
+    # Entries that are missing in the table are linear, up to the limit.
     assert found["cc_cct"] == ["0:0,1:5,0:2,0:3"]
 
 
 def test_opensm_reads_what_is_written(tmp_path: Path) -> None:
-    """OpenSM writes its settings back, and must have understood each."""
+    """OpenSM writes its settings back; each must have the given value."""
     require_programs("opensm")
     written = qos.congestion_conf(annexed(becn="limit = 3, timer = 77", fecn="threshold = 7"))
     (tmp_path / "in.conf").write_text(written)
@@ -207,7 +207,7 @@ def test_defaults_of_dcqcn_are_those_of_the_rate(tmp_path: Path) -> None:
         1_000,
     )
     assert found["dce_tcp_g"] == 1020
-    # 100 MB do not fit into 15 bits: off, and said.
+    # 100 MB do not fit into 15 bits, so the counter is off, and a comment reports it.
     assert found["rpg_byte_reset"] == 0
     said = qos.mlx5_commands(parsed(ROCE, 'marking = "red"\n', TRAFFIC, DCQCN))
     assert "100000000 B" in said

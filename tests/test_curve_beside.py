@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +51,14 @@ def test_a_curve_has_loads_and_latencies_in_the_order_of_its_loads(tmp_path: Pat
     # A spreadsheet puts a mark before the first name, and only the offered load may be known.
     [points] = beside(written(tmp_path, "\ufeffload,latency_mean_ns\n0.4,7\n")).values()
     assert points[0]["accepted_load"] == 0.4
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_columns_are_separated_as_in_the_heading(separator: str, tmp_path: Path) -> None:
+    text = "# a,b,c\nload,latency_mean_ns\n0.1,600\n".replace(",", separator)
+    assert [
+        points[0]["latency_mean_ns"] for points in beside(written(tmp_path, text)).values()
+    ] == [600]
 
 
 def test_a_curve_of_ours_is_called_by_its_folder(tmp_path: Path) -> None:
@@ -140,3 +149,21 @@ def test_the_command_draws_both_and_refuses_before_it_runs(
     assert refused.code == 2
     assert 'booksim.csv: has no column "latency_mean_ns"' in refused.err
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "label", "joined"),
+    [([100, 300], b"ns", "delay (ns)", "-"), (["up-down", "smart"], None, "delay", "None")],
+)
+def test_an_axis_has_its_unit_and_no_line_joins_texts(
+    values: list[Any], unit: bytes | None, label: str, joined: str
+) -> None:
+    numbers = [name for name in POINTS if name != "load"]
+    metadata = {b"unit": unit} if unit else None
+    across = pa.field("delay", pa.array(values).type, metadata=metadata)
+    points = pa.table({name: POINTS[name] for name in numbers})
+    table = points.add_column(0, across, [values])
+    figure = plots.axis(table, ["delay"], title="delays")
+    assert {axes.get_xlabel() for axes in figure.axes} == {label}
+    for axes in figure.axes:
+        assert axes.containers[0][0].get_linestyle() == joined

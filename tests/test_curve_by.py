@@ -119,7 +119,7 @@ def test_the_command_makes_a_curve_a_value(gingham: Gingham, tmp_path: Path) -> 
     assert b"<text" in (tmp_path / "load.svg").read_bytes()
     table = pyarrow.csv.read_csv(tmp_path / "out" / "curve.csv")
     assert table.column_names[:2] == ["length", "load"]
-    # Values are added to the folder, and its curve lies beside another with a line a value.
+    # More values join the folder; its curve is drawn beside another with a line for each value.
     more = gingham(*asked, "--by", "traffic.0.length={ fixed = '128 B' }", "-o", "out", "--resume")
     assert more.code == 0, more.err
     found = besides([tmp_path / "out" / "curve.csv"])

@@ -19,7 +19,7 @@ def ring(switches: int) -> list[tuple[int, int]]:
 
 def test_nodes_with_one_cable_are_hosts_unless_it_is_said() -> None:
     made = Fabric.from_edges([("s0", "s1"), ("s0", "h0"), ("s1", "h1"), ("s1", "h2")])
-    kinds = {node.name: (node.kind, node.ports) for node in made.nodes}
+    kinds = {node.name: (node.kind, node.ports) for node in made.devices}
     assert kinds == {
         "s0": ("switch", 2),
         "s1": ("switch", 3),
@@ -28,13 +28,13 @@ def test_nodes_with_one_cable_are_hosts_unless_it_is_said() -> None:
         "h2": ("host", 1),
     }
     assert made.findings == ()
-    assert all(node.guid for node in made.nodes)
+    assert all(node.guid for node in made.devices)
     ends = {cable.ends for cable in made.cables}
     assert (("s0", 1), ("s1", 1)) in ends
     assert (("s1", 3), ("h2", 1)) in ends
     # A host with two cables, and a switch with one.
     named = Fabric.from_edges([("s0", "h0"), ("h0", "s1")], hosts=["h0"])
-    assert {node.name: node.kind for node in named.nodes} == {
+    assert {node.name: node.kind for node in named.devices} == {
         "s0": "switch",
         "s1": "switch",
         "h0": "host",
@@ -43,13 +43,13 @@ def test_nodes_with_one_cable_are_hosts_unless_it_is_said() -> None:
 
 def test_hosts_are_added_to_every_switch() -> None:
     made = Fabric.from_edges(ring(4), hosts_per_switch=2, speed="4xNDR")
-    hosts = [node.name for node in made.nodes if node.kind == "host"]
+    hosts = [node.name for node in made.devices if node.kind == "host"]
     assert hosts == [f"h{switch}-{number}" for switch in range(4) for number in range(2)]
     assert {cable.speed for cable in made.cables} == {"4xNDR"}
     same = Fabric.make("ring", switches=4, hosts_per_switch=2, speed="4xNDR")
     assert made.info() == same.info()
     named = Fabric.from_edges([("s0", "s1")], hosts_per_switch=1)
-    assert {node.name for node in named.nodes} == {"s0", "s1", "h0-0", "h1-0"}
+    assert {node.name for node in named.devices} == {"s0", "s1", "h0-0", "h1-0"}
 
 
 def test_an_edge_says_the_speed_and_length_of_its_cable() -> None:
@@ -71,7 +71,7 @@ def test_an_edge_says_the_speed_and_length_of_its_cable() -> None:
 
 def test_nodes_may_be_anything_with_a_text() -> None:
     made = Fabric.from_edges([((0, 0), (0, 1)), ((0, 0), 'a "b"'), ((0, 1), "c[1]")])
-    assert {node.name for node in made.nodes} == {"0-0", "0-1", 'a "b"', "c[1]"}
+    assert {node.name for node in made.devices} == {"0-0", "0-1", 'a "b"', "c[1]"}
     assert (("0-1", 2), ("c[1]", 1)) in {cable.ends for cable in made.cables}
 
 
@@ -79,7 +79,7 @@ def test_a_generator_of_edges_is_read_once_and_saved(tmp_path: Path) -> None:
     made = Fabric.from_edges((pair for pair in ring(3)), hosts_per_switch=1)
     made.save(tmp_path / "ring.toml")
     again = Fabric.load(tmp_path / "ring.toml")
-    assert (again.nodes, again.cables) == (made.nodes, made.cables)
+    assert (again.devices, again.cables) == (made.devices, made.cables)
 
 
 REFUSED: dict[str, tuple[Callable[[], Fabric], str, list[str]]] = {
@@ -132,7 +132,7 @@ def test_what_cannot_be_cabled_is_refused_with_its_edge_and_the_cure(case: str) 
 
 @dataclass
 class Graph:
-    """What networkx has of a graph, so that these tests do without it."""
+    """A stand-in for a networkx graph, so these tests run without networkx."""
 
     told_nodes: Mapping[Hashable, Mapping[str, Any]]
     told_edges: list[tuple[Hashable, Hashable, Mapping[str, Any]]]
@@ -159,7 +159,7 @@ def test_a_graph_says_its_hosts_and_speeds() -> None:
     }
     edges = [("h", "s", {"speed": "4xHDR", "weight": 3}), ("s", "t", {}), ("t", "g", {})]
     made = Fabric.from_edges(Graph(nodes, list(edges)))
-    assert {node.name for node in made.nodes if node.kind == "host"} == {"h", "g"}
+    assert {node.name for node in made.devices if node.kind == "host"} == {"h", "g"}
     assert {cable.speed for cable in made.cables} == {"4xHDR", None}
     with pytest.raises(InputError, match=r"to_undirected\(\)"):
         Fabric.from_edges(Graph(nodes, list(edges), directed=True))

@@ -53,6 +53,9 @@ def test_explain_answers_the_names_of_others(gingham: Command) -> None:
         ("RPG_TIME_RESET_P1", "traffic.0.window.response.dcqcn.timer"),
         ("min-time-between-cnps", "traffic.0.window.answered.marked"),
         ("green_min_threshold", "network.marking.red.k_min"),
+        ("cc_ca_cong_setting_ccti_timer", "traffic.0.window.response.becn.timer"),
+        ("CCTI_Increase", "traffic.0.window.response.becn.increase"),
+        ("cc_sw_cong_setting_victim_mask", "network.marking.fecn.victim_mask"),
     ],
 )
 def test_explain_answers_the_names_of_vendors(gingham: Command, name: str, key: str) -> None:

@@ -1,4 +1,4 @@
-"""Small fabrics of which something is wrong or unusual: what commands make of them."""
+"""Results of commands on small fabrics with a fault or an unusual property."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from tests.conftest import Finished
 
 Command = Callable[..., Finished]
 
-CASES = Path(__file__).parent.parent / "crates" / "topology" / "tests" / "fixtures" / "cases"
+CASES = (
+    Path(__file__).parent.parent / "crates" / "fabric" / "topology" / "tests" / "fixtures" / "cases"
+)
 
 
 def facts(gingham: Command, *words: object) -> dict[str, Any]:
@@ -31,7 +33,6 @@ def facts(gingham: Command, *words: object) -> dict[str, Any]:
             ["SwitchName=r1 Nodes=n1,n2", "SwitchName=spine Switches=r1"],
             ["2 leaves"],
         ),
-        ("slurm-default-names", [], ["3 adapters"]),
         (
             "slurm-empty-leaf",
             ["SwitchName=leaf1 Nodes=n1", "SwitchName=top Switches=leaf1"],
@@ -47,6 +48,14 @@ def test_slurms_file_and_what_was_left_out(
     assert [line for line in text.splitlines() if not line.startswith("#")] == lines
     for note in notes:
         assert any(left_out.startswith(note) for left_out in converted["left_out"]), converted
+
+
+def test_no_file_is_written_that_slurm_refuses(gingham: Command, tmp_path: Path) -> None:
+    case = CASES / "slurm-default-names.ibsim"
+    for name in ("topology.conf", "topology.yaml"):
+        converted = gingham("fabric", "convert", case, "-o", name, "--json")
+        assert (converted.code, json.loads(converted.err)["code"]) == (2, "unwritable")
+        assert not (tmp_path / name).exists()
 
 
 def test_a_narrow_trunk_is_a_warning(gingham: Command) -> None:

@@ -1,7 +1,8 @@
-"""Fabrics in files of other programs, and what is said of files that are none."""
+"""Fabrics in files of other programs, and messages for files without a fabric."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from tests.conftest import Finished
 
 Command = Callable[..., Finished]
 
-FIXTURES = Path(__file__).parents[1] / "crates" / "topology" / "tests" / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "crates" / "fabric" / "topology" / "tests" / "fixtures"
 
 SCENARIO = """\
 [topology]
@@ -36,7 +37,7 @@ def kinds(fabric: gingham.Fabric) -> list[str]:
 
 def test_two_adapters_back_to_back_are_read() -> None:
     fabric = gingham.Fabric.load(FIXTURES / "adapter-to-adapter.ibnetdiscover")
-    assert [node.guid for node in fabric.nodes] == ["a088c20300ab0000", "a088c20300bb0000"]
+    assert [node.guid for node in fabric.devices] == ["a088c20300ab0000", "a088c20300bb0000"]
     assert len(fabric.cables) == 1
 
 
@@ -92,3 +93,40 @@ def test_content_decides_before_the_ending_and_a_note_says_so(tmp_path: Path) ->
 def test_latencies_that_differ_are_a_note() -> None:
     fabric = gingham.Fabric.load(FIXTURES / "weighted.anynet")
     assert kinds(fabric).count("assumption") == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code", "line"),
+    [
+        ("cut.anynet", "router 0 node", "file-syntax", 1),
+        ("empty.toml", "", "file-empty", None),
+        ("net.dot", "digraph {}\n", "file-write-only", None),
+        ("torus-2QoS.conf", "# ours\ntorus 4 4 5\n", "foreign-opensm-torus", 2),
+        (
+            "links.txt",
+            "x\n 1 1[ ] ==( 4X 5.0 Gbps Active/ LinkUp)==> 2 1[ ]\n",
+            "foreign-iblinkinfo",
+            2,
+        ),
+        ("cables.csv", "#Fields:StartDevice,StartPort,EndDevice,EndPort\n", "foreign-ndt", 1),
+        ("booksim.conf", "topology = mesh;\nk = 8;\n", "foreign-booksim", None),
+    ],
+)
+def test_refusals_have_a_code_with_file_and_line(
+    gingham: Command, tmp_path: Path, name: str, text: str, code: str, line: int | None
+) -> None:
+    file = tmp_path / name
+    file.write_text(text)
+    refused = gingham("fabric", "info", file, "--json")
+    assert refused.code == 2
+    told = json.loads(refused.err.splitlines()[-1])
+    assert (told["code"], told["file"], told["line"]) == (code, str(file), line or told["line"])
+
+
+def test_files_that_cannot_be_opened_or_unpacked_have_a_code(tmp_path: Path) -> None:
+    packed = tmp_path / "net.toml.gz"
+    packed.write_bytes(b"\x1f\x8b damaged")
+    for file, code in ((packed, "file-packed"), (tmp_path / "missing.toml", "file-unreadable")):
+        with pytest.raises(InputError) as refused:
+            gingham.Fabric.load(file)
+        assert refused.value.code == code

@@ -41,7 +41,7 @@ def of_run(fabric: gingham.Fabric, loads: Loads) -> Figure:
 
 def test_a_fat_tree_of_1024_hosts_folds_into_its_pods() -> None:
     fabric = gingham.fabrics.fat_tree(ports=16, levels=3)
-    folded = _fold.fold(network(fabric.nodes, fabric.cables))
+    folded = _fold.fold(network(fabric.devices, fabric.cables))
     assert folded is not None
     # 16 pods, each of 8 leaf and 8 spine switches with 64 hosts; 64 core switches reach all pods.
     shapes = Counter((one.level, one.pod is None, len(one.nodes)) for one in folded.stacks)
@@ -66,7 +66,7 @@ def test_a_dragonfly_folds_into_its_groups() -> None:
     fabric = gingham.fabrics.dragonfly(
         switches_per_group=8, global_cables_per_switch=4, hosts_per_switch=4
     )
-    folded = _fold.fold(network(fabric.nodes, fabric.cables))
+    folded = _fold.fold(network(fabric.devices, fabric.cables))
     assert folded is not None
     assert folded.shape == "groups"
     assert [len(one.nodes) for one in folded.stacks] == [8] * 33
@@ -76,7 +76,7 @@ def test_a_dragonfly_folds_into_its_groups() -> None:
 
 def test_pods_of_one_shape_are_one_stack_where_there_are_too_many() -> None:
     fabric = gingham.fabrics.folded_clos(leaves=100, spines=4, hosts_per_leaf=6)
-    folded = _fold.fold(network(fabric.nodes, fabric.cables))
+    folded = _fold.fold(network(fabric.devices, fabric.cables))
     assert folded is not None
     assert [(one.level, len(one.nodes), one.hosts) for one in folded.stacks] == [
         (0, 100, 600),
@@ -87,7 +87,7 @@ def test_pods_of_one_shape_are_one_stack_where_there_are_too_many() -> None:
 @pytest.mark.parametrize("switches", [12, 301])
 def test_an_irregular_fabric_has_no_pods(switches: int) -> None:
     fabric = gingham.fabrics.irregular(switches=switches)
-    assert _fold.fold(network(fabric.nodes, fabric.cables)) is None
+    assert _fold.fold(network(fabric.devices, fabric.cables)) is None
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_wide_fabric_below_the_limits_is_folded_too() -> None:
 def test_parts_side_by_side_stay_within_the_pixels() -> None:
     cables = [((f"h{n}", 1), (f"s{n}", 1)) for n in range(2000)]
     nodes = [
-        gingham.Node(kind, f"{kind[0]}{n}", None, "", 4)
+        gingham.Device(kind, f"{kind[0]}{n}", None, "", 4)
         for n in range(2000)
         for kind in ("switch", "host")
     ]
@@ -144,7 +144,7 @@ def test_real_clusters_fit(name: str) -> None:
     if not (DUMPS / name).exists():
         pytest.skip("the dump is not here")
     fabric = gingham.Fabric.load(DUMPS / name)
-    folded = _fold.fold(network(fabric.nodes, fabric.cables))
+    folded = _fold.fold(network(fabric.devices, fabric.cables))
     assert folded is not None
     assert sum(len(one.nodes) for one in folded.stacks) == fabric.info()["nodes"]["switch"]
     assert max(pixels(gingham.plots.fabric(fabric))) <= 3000

@@ -264,7 +264,7 @@ def test_real_clusters_stand_in_layers(
 
 
 def is_switch(fabric: gingham.Fabric, name: str) -> bool:
-    return any(node.name == name and node.kind == "switch" for node in fabric.nodes)
+    return any(node.name == name and node.kind == "switch" for node in fabric.devices)
 
 
 def test_a_crowd_of_switches_has_smaller_marks_and_no_numbers() -> None:
@@ -301,7 +301,7 @@ def test_a_fabric_without_a_run_has_every_cable_once_in_the_colour_of_its_speed(
         gingham.Cable((("s1", 2), ("h2", 1)), None, None),
     ]
     names = {"s0": "switch", "s1": "switch", "h0": "host", "h1": "host", "h2": "host"}
-    nodes = [gingham.Node(kind, name, None, "", 4) for name, kind in names.items()]  # type: ignore[arg-type]
+    nodes = [gingham.Device(kind, name, None, "", 4) for name, kind in names.items()]  # type: ignore[arg-type]
     figure = _cables.draw(nodes, cables, title="Four cables")
     drawn_cables = lines(figure.axes[0], "cables")
     assert len(drawn_cables.get_segments()) == len(cables)

@@ -42,11 +42,11 @@ def test_no_function_is_of_a_generator_that_is_no_more() -> None:
 def test_a_function_makes_what_the_generator_makes() -> None:
     made = fabrics.folded_clos(leaves=3, spines=2, hosts_per_leaf=2, speed="4xNDR")
     same = Fabric.make("folded-clos", leaves=3, spines=2, hosts_per_leaf=2, speed="4xNDR")
-    assert (made.nodes, made.cables) == (same.nodes, same.cables)
+    assert (made.devices, made.cables) == (same.devices, same.cables)
     assert fabrics.mesh(dimensions=(2, 3)).cables == Fabric.make("mesh", dimensions=[2, 3]).cables
     # What is not given, the generator chooses.
     groups = fabrics.dragonfly(switches_per_group=2, hosts_per_switch=1, global_cables_per_switch=1)
-    assert len([node for node in groups.nodes if node.kind == "switch"]) == 2 * 3
+    assert len([node for node in groups.devices if node.kind == "switch"]) == 2 * 3
     other = fabrics.irregular(switches=8, ports=6, hosts_per_switch=2, seed=2)
     assert other.cables != fabrics.irregular(switches=8, ports=6, hosts_per_switch=2).cables
 
@@ -116,7 +116,7 @@ def test_what_failed_is_gone_with_its_cables(names: list[str], cables: int) -> N
     assert (len(ring.cables), len(less.cables)) == (8, cables)
     lost = {cable.ends for cable in ring.cables} - {cable.ends for cable in less.cables}
     assert len(lost) == 8 - cables
-    assert len(ring.nodes) - len(less.nodes) == (1 if cables == 5 or "h1-0" in names else 0)
+    assert len(ring.devices) - len(less.devices) == (1 if cables == 5 or "h1-0" in names else 0)
 
 
 @pytest.mark.parametrize("name", ["s7", "s1[9]", "s1[3] - s2[3]", "0x99", ""])

@@ -1,4 +1,4 @@
-"""Forwarding tables and lanes that a program holds, and the LIDs of a fabric."""
+"""Forwarding tables and lanes given in Python, and the LIDs of a fabric."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_lids_are_those_of_the_source_with_their_lmc(tmp_path: Path) -> None:
         "s0": range(9, 10),
         "h0[1]": range(4, 8),
         "h0[2]": range(12, 13),
-        # Its second port has no cable, so it is no endpoint.
+        # Its second port has no cable, so that port is not an endpoint.
         "h1": range(17, 18),
         "reducer": range(20, 21),
     }

@@ -67,7 +67,7 @@ def test_every_crate_of_ours_that_others_import_has_a_wall() -> None:
     walled = {entry["crate"] for entry in toml("deny.toml")["bans"]["deny"]}
     imported = {
         name
-        for path in ROOT.glob("crates/*/Cargo.toml")
+        for path in ROOT.glob("crates/**/Cargo.toml")
         for name in dependencies(toml(str(path)))
         if name.startswith("gingham-")
     }
@@ -75,19 +75,35 @@ def test_every_crate_of_ours_that_others_import_has_a_wall() -> None:
     assert imported - walled == {"gingham-kernel"}
 
 
+def test_products_import_the_base_and_never_each_other() -> None:
+    groups = {
+        toml(str(path))["package"]["name"]: path.parent.parent.name
+        for path in ROOT.glob("crates/*/*/Cargo.toml")
+    }
+    assert set(groups.values()) == {"base", "fabric", "stripe"}
+    for path in ROOT.glob("crates/*/*/Cargo.toml"):
+        group = path.parent.parent.name
+        for name in dependencies(toml(str(path))) & set(groups):
+            assert groups[name] in {"base", group}, f"{path} imports {name}"
+
+
+def test_a_module_with_children_is_a_file_beside_their_folder() -> None:
+    assert list(ROOT.glob("crates/**/src/**/mod.rs")) == []
+
+
 def test_every_crate_takes_the_lints_of_the_workspace() -> None:
-    for path in ROOT.glob("crates/*/Cargo.toml"):
+    for path in ROOT.glob("crates/**/Cargo.toml"):
         assert toml(str(path))["lints"] == {"workspace": True}, path
 
 
 def test_every_test_of_a_crate_is_built() -> None:
-    for path in ROOT.glob("crates/*/Cargo.toml"):
+    for path in ROOT.glob("crates/**/Cargo.toml"):
         manifest = toml(str(path))
         targets = [manifest.get("lib", {}), *manifest.get("bin", [])]
         if not all(target.get("test", True) for target in targets):
             sources = path.parent.glob("src/**/*.rs")
             assert not any("#[cfg(test)]" in source.read_text() for source in sources), path
-    for path in ROOT.glob("crates/*/tests/*/main.rs"):
+    for path in ROOT.glob("crates/**/tests/*/main.rs"):
         modules = set(re.findall(r"^mod (\w+);", path.read_text(), re.MULTILINE))
         files = {file.stem for file in path.parent.glob("*.rs")}
         assert files - {"main"} <= modules, path
@@ -95,11 +111,11 @@ def test_every_test_of_a_crate_is_built() -> None:
 
 def test_every_story_of_lanes_is_told_of_the_engine() -> None:
     """Engine and oracle run the same files, which the engine's tests name one by one."""
-    stories = ROOT / "crates/oracle/tests/lanes"
-    main = ROOT / "crates/lab/tests/lane_stories/main.rs"
+    stories = ROOT / "crates/fabric/oracle/tests/lanes"
+    main = ROOT / "crates/fabric/lab/tests/lane_stories/main.rs"
     named = re.findall(r'^#\[path = "(.+)"\]\nmod (\w+);', main.read_text(), re.MULTILINE)
     told = {(main.parent / path).resolve(): module for path, module in named}
-    # Random plans have no story: `crates/lab/tests/differential` has those of the engine.
+    # Random plans have no story: `crates/fabric/lab/tests/differential` has those of the engine.
     files = {path for path in stories.glob("*.rs") if path.stem not in {"main", "random"}}
     assert len(files) > 10
     missing = {path.stem for path in files if told.get(path.resolve()) != path.stem}
@@ -109,6 +125,24 @@ def test_every_story_of_lanes_is_told_of_the_engine() -> None:
 def test_the_version_is_the_same_everywhere() -> None:
     version = toml("Cargo.toml")["workspace"]["package"]["version"]
     assert gingham.__version__ == version
+    studies = toml("studies/pyproject.toml")["project"]
+    assert studies["version"] == version
+    assert f"gingham=={version}" in studies["dependencies"]
+
+
+def test_every_paper_is_a_package_of_the_studies_with_an_entry_point() -> None:
+    sources = ROOT / "studies/src/gingham_studies"
+    papers = {path.parent.name for path in sources.glob("*/study.toml")}
+    points = toml("studies/pyproject.toml")["project"]["entry-points"]["gingham.studies"]
+    assert points == {paper: f"gingham_studies.{paper}" for paper in papers}
+    assert not [*ROOT.glob("python/gingham/studies/*/*.*")], "the package ships no paper"
+    for paper in papers:
+        assert f"src/gingham_studies/{paper}/README.md" in (ROOT / "studies/README.md").read_text()
+
+
+def test_both_distributions_have_one_text_of_each_licence() -> None:
+    for name in ("LICENSE-APACHE", "LICENSE-MIT"):
+        assert (ROOT / "studies" / name).read_text() == (ROOT / name).read_text()
 
 
 def test_the_tools_that_make_installs_are_pinned() -> None:
@@ -120,6 +154,9 @@ def test_the_tools_that_make_installs_are_pinned() -> None:
         re.split("[<>=]", line)[0] for line in toml("pyproject.toml")["project"]["dependencies"]
     }
     assert needed <= pinned
+    studies = toml("studies/pyproject.toml")
+    built_with = {re.split("[<>=]", line)[0] for line in studies["build-system"]["requires"]}
+    assert built_with <= pinned
 
 
 def test_help_is_quick_because_nothing_heavy_is_imported() -> None:
@@ -170,7 +207,7 @@ def test_every_example_is_a_scenario_that_ships_with_its_fabric(name: str) -> No
 
 def test_the_types_of_the_glossary_are_in_the_code() -> None:
     """A type is a path: of it the last part is defined somewhere, or a package or crate."""
-    sources = [*ROOT.glob("crates/*/src/**/*.rs"), *ROOT.glob("python/gingham/**/*.py")]
+    sources = [*ROOT.glob("crates/**/src/**/*.rs"), *ROOT.glob("python/gingham/**/*.py")]
     keyword = r"(?:struct|enum|trait|fn|type|class|def) (\w+)"
     # A field, a variant, or a column.
     member = r"^\s*(?:pub(?:\(\w+\))? )?(\w+)\s*[:,({]"
@@ -218,7 +255,7 @@ def test_the_table_of_optional_programs_has_what_tests_and_commands_require() ->
     assert programs.PACKAGES.items() <= table["tests"].items()
 
 
-def test_ci_installs_every_program_of_the_table() -> None:
+def test_ci_installs_the_programs_of_tests_and_packaging() -> None:
     text = (ROOT / ".ci/run").read_text()
     script = re.search(r"<<'END'\n(.*?)^END$", text, re.DOTALL | re.MULTILINE)
     assert script is not None
@@ -226,7 +263,7 @@ def test_ci_installs_every_program_of_the_table() -> None:
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     listed = dict(line.split() for line in printed.splitlines())
     table = optional_programs.TABLE
-    assert listed == table["tests"] | table["benchmarks"] | table["packaging"]
+    assert listed == table["tests"] | table["packaging"]
     assert "python -m tests.without_programs" in text
 
 

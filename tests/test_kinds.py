@@ -262,7 +262,7 @@ time = "2 us"
 
 
 def test_the_files_of_a_subnet_manager_are_of_the_key_of_a_run(tmp_path: Path) -> None:
-    given = Path(__file__).parents[1] / "crates/topology/tests/fixtures/opensm-ring"
+    given = Path(__file__).parents[1] / "crates/fabric/topology/tests/fixtures/opensm-ring"
     for name in ("ring.ibnetdiscover", "opensm-lfts.dump", "opensm-sl2vl.dump", "levels.csv"):
         (tmp_path / name).write_bytes((given / name).read_bytes())
     (tmp_path / "opensm.conf").write_text("qos TRUE\n")

@@ -12,6 +12,7 @@ import gingham as package
 from gingham import _native
 from gingham.errors import InputError
 from gingham.results import Results
+from gingham.scenario import Scenario
 from gingham.store import SweepFolder
 from tests.conftest import Finished
 from tests.folders import as_before_digests
@@ -33,8 +34,20 @@ length = { fixed = "64 B" }
 def test_what_others_call_something_is_told_a_name_that_there_is() -> None:
     ours = {line["name"] for line in _native.catalogue()}
     others = _native.other_names()
-    assert {name for _, name in others} <= ours
-    assert not {name for name, _ in others} & ours
+    assert {name for _, name, _ in others} <= ours
+    assert not {name for name, *_ in others} & ours
+
+
+def test_names_of_engines_that_are_only_near_state_the_difference() -> None:
+    differs = {name: how for name, _, how in _native.other_names()}
+    assert {"minhop", "updn", "dor", "min", "clos"} <= {
+        name for name, how in differs.items() if how
+    }
+    assert differs["xy"] is None
+    with pytest.raises(InputError) as refused:
+        Scenario.parse(SHORT + 'hosts = ["*"]').with_({"routing.algorithm": "minhop"})
+    assert refused.value.nearest == "shortest-path"
+    assert str(differs["minhop"]) in str(refused.value)
 
 
 def sweep(path: Path, column: str, **more: Any) -> Path:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gingham import Fabric
+from gingham.cli._opensm import print_rows
 from gingham.opensm import first_ports
 from gingham.opensm.advice import choose, facts_of, hints, verdict
 from gingham.opensm.comparison import (
@@ -92,6 +93,21 @@ def test_the_choice_is_among_what_is_safe_and_ran_as_asked() -> None:
     assert verdict(rows) == "choose dfsssp (0.700, 4 lanes): free of deadlock"
 
 
+def test_only_engines_of_opensm_are_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = {**row("as read", 0.7).facts, "mean_switches": 2.0}
+    print_rows(
+        "clos",
+        [
+            EngineRow("opensm", "ftree", "minhop", ("no tree",), facts),
+            EngineRow("tables", "tables", "as read", (), facts),
+        ],
+        [],
+    )
+    shown = capsys.readouterr().out
+    assert "ftree was replaced by minhop: no tree" in shown
+    assert shown.count("replaced") == 1
+
+
 def chosen(rows: list[EngineRow], after: list[list[EngineRow]] | None = None) -> str | None:
     choice = choose(rows, after or [])
     return choice.row.engine if choice else None
@@ -117,7 +133,7 @@ def test_an_engine_without_cycles_by_its_method_comes_before_one_by_luck() -> No
 
 def test_what_stays_safe_after_a_failure_comes_first() -> None:
     rows = [row("dfsssp", 0.9), row("updn", 0.8), row("minhop", 0.85)]
-    # Two hosts were at what failed: every engine loses their pairs, and updn two more.
+    # Two hosts were at the failed switch: every engine loses their pairs, and updn two more.
     after = [
         [
             row("dfsssp", 0.9, ran="minhop", lost=4),
@@ -158,7 +174,7 @@ def test_engines_that_fell_back_for_lack_of_roots_are_told_of_the_option() -> No
     assert "--roots" in said
     assert "spine0, spine1" in said
     assert list(hints(fabric, Plan(["updn"], ["spine0"]), rows)) == []
-    # No roots make a torus a tree.
+    # A torus is not a tree, whatever the roots.
     torus = Fabric.make("torus", dimensions=[4, 4])
     assert [*hints(torus, Plan(["ftree"]), rows[1:])] == []
 
@@ -179,7 +195,7 @@ def test_of_a_fabric_in_parts_the_advice_says_which_is_compared(tmp_path: Path) 
     (tmp_path / "islands.ibsim").write_text(ISLANDS)
     fabric = with_guids(Fabric.load(tmp_path / "islands.ibsim"))
     part = managed(fabric)
-    assert {node.name for node in part.nodes} == {"sw2", "h3", "h4", "h5"}
+    assert {node.name for node in part.devices} == {"sw2", "h3", "h4", "h5"}
     assert host_pairs(part) == 3 * 2
     [said] = hints(fabric, Plan(["dor"]), [row("dor", 1.0)])
     assert "3 of 5 hosts" in said
@@ -207,7 +223,7 @@ def test_compute_nodes_are_told_by_the_ports_that_the_simulator_plays(tmp_path: 
     (tmp_path / "net.toml").write_text(SECOND_PORT)
     fabric = with_guids(Fabric.load(tmp_path / "net.toml"))
     lines = compute_node_file(fabric, tmp_path).read_text().splitlines()
-    hosts = [node for node in fabric.nodes if node.kind == "host"]
+    hosts = [node for node in fabric.devices if node.kind == "host"]
     # The first cable of each is at port 1 there, with the GUID of the node plus 1.
     assert first_ports.moved(fabric)
     assert sorted(lines) == sorted(f"0x{int(host.guid or '', 16) + 1:016x}" for host in hosts)

@@ -24,7 +24,7 @@ from gingham.opensm import children
 from gingham.opensm.children import Children
 from gingham.opensm.programs import PACKAGES
 from gingham.studies import _namespaces
-from gingham.studies.adiseshu1996.real.ends import End
+from gingham_studies.adiseshu1996.real.ends import End
 from tests.conftest import TIMEOUT_S, wait_until
 
 ROOT = Path(__file__).parent.parent
@@ -173,7 +173,7 @@ def test_a_program_of_namespaces_that_hangs_is_no_fault_of_ours(
 def test_a_daemon_that_ignores_sigterm_is_no_fault_of_ours(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gingham.studies.adiseshu1996.real.ends.TIMEOUT_S", 0.1)
+    monkeypatch.setattr("gingham_studies.adiseshu1996.real.ends.TIMEOUT_S", 0.1)
     command = ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)

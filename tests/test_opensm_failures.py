@@ -1,4 +1,4 @@
-"""Cables of several speeds, and what each single failure costs, without OpenSM's programs."""
+"""Cables of several speeds, and the cost of single failures, without OpenSM's programs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def slowed(fabric: Fabric, folder: Path, speed: str) -> Fabric:
 
 def single_ends(fabric: Fabric) -> list[tuple[str, str]]:
     """Return the ends of a cable between switches, as a dump has them."""
-    switches = {node.name for node in fabric.nodes if node.kind == "switch"}
+    switches = {node.name for node in fabric.devices if node.kind == "switch"}
     for cable in fabric.cables:
         if {name for name, _ in cable.ends} <= switches:
             return [(name, f"[{port}]") for name, port in cable.ends]
@@ -64,7 +64,7 @@ def test_one_slow_cable_halves_the_bound_and_counts_in_busiest_and_bandwidth(
         measured(own_routes(fabric, "up-down", plan), plan, fabric) for fabric in (clos, mixed)
     )
     assert slow["max_channel_paths"] == fast["max_channel_paths"], "counts do not depend on speed"
-    # The slow cable carries as many pairs as any, and takes twice as long for them.
+    # The slow cable carries as many pairs as any other, and takes twice as long for each.
     assert slow["busiest"]["by_rate"] == 2 * slow["busiest"]["pairs"]
     assert slow["busiest"]["by_rate"] == pytest.approx(15 / slow["all_to_all"]["load"])
     assert slow["all_to_all"]["load"] < fast["all_to_all"]["load"]
@@ -125,6 +125,41 @@ def test_a_spine_takes_half_of_the_cables_away(clos: Fabric) -> None:
     assert sum(failure.cut_pairs for failure in failures) == 16 * 12
 
 
+def test_cycles_that_are_left_on_the_tables_as_they_are_are_counted() -> None:
+    """Both directions of a ring wait in a circle, which any cable that fails opens."""
+    ring = Fabric.make("ring", switches=5)
+    tables = ring.route("shortest-path", form="table")
+    assert tables.deadlock_groups() == [2]
+    failures = survey(ring, "cable", Plan([]), tables)
+    assert [failure.cycles for failure in failures] == [0] * 5
+    # Of the rows and columns of a torus one is opened, in one direction each.
+    torus = Fabric.make("torus", dimensions=[5, 5])
+    turning = torus.route("dimension-order", form="table")
+    assert turning.deadlock_groups() == [20]
+    assert {failure.cycles for failure in survey(torus, "cable", Plan([]), turning)} == {18}
+    assert own_routes(torus, "up-down", Plan([])).deadlock_groups() == [0]
+    with pytest.raises(InputError) as refused:
+        tables.deadlock_groups([["s0[9] -> s1[1]"]])
+    assert refused.value.key == "without"
+
+
+def test_an_unknown_speed_counts_as_the_most_common_known_one(tmp_path: Path) -> None:
+    nodes = "".join(f'[[switch]]\nname = "s{n}"\nports = 4\n' for n in range(2))
+    nodes += "".join(f'[[host]]\nname = "h{n}"\n' for n in range(3))
+    speeds = {("s0[1]", "s1[1]"): "4xNDR", ("h0[1]", "s0[2]"): "4xHDR", ("h1[1]", "s0[3]"): "4xHDR"}
+    cables = "".join(
+        f'[[cable]]\nends = ["{one}", "{other}"]\nspeed = "{speed}"\n'
+        for (one, other), speed in speeds.items()
+    )
+    (tmp_path / "net.toml").write_text(f'{nodes}{cables}[[cable]]\nends = ["h2[1]", "s1[2]"]\n')
+    fabric = Fabric.load(tmp_path / "net.toml")
+    found = Speeds.of(fabric)
+    assert found is not None
+    assert found.rates["h2[1] -> s1[2]"] == rate_of("4xHDR")
+    bound = fabric.route("up-down").statistics()["all_to_all"]
+    assert (bound["assumed_speed"], bound["assumed_cables"]) == ("4xHDR", 1)
+
+
 def test_a_switch_with_hosts_is_worse_than_one_without(clos: Fabric) -> None:
     steps: list[str] = []
     failures = survey(clos, "switch", Plan([]), on_step=lambda name, _: steps.append(name))
@@ -137,7 +172,7 @@ def test_a_switch_with_hosts_is_worse_than_one_without(clos: Fabric) -> None:
 
 def test_pairs_that_a_cable_cuts_are_those_whose_paths_take_it(clos: Fabric) -> None:
     routes = own_routes(clos, "up-down", Plan([]))
-    hosts = [node.name for node in clos.nodes if node.kind == "host"]
+    hosts = [node.name for node in clos.devices if node.kind == "host"]
     paths = [routes.path(one, other) or [] for one in hosts for other in hosts if one != other]
     for name in single_failures(clos, "cable")[:3]:
         one, other = name.split(" - ")

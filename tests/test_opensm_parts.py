@@ -77,7 +77,7 @@ def test_the_manager_sits_on_the_first_host_of_the_largest_part() -> None:
     cut = clos.without("leaf0")
     alone = {
         host.name
-        for host in cut.nodes
+        for host in cut.devices
         if host.kind == "host" and host.name not in largest_part(cut)
     }
     assert alone == {"h0-0", "h0-1"}
@@ -90,7 +90,7 @@ def test_the_manager_sits_on_the_first_host_of_the_largest_part() -> None:
 def test_hosts_are_played_with_their_first_cable_at_port_1(tmp_path: Path) -> None:
     (tmp_path / "net.toml").write_text(SECOND_PORT)
     fabric = with_guids(Fabric.load(tmp_path / "net.toml"))
-    guids = {node.name: node.guid for node in fabric.nodes}
+    guids = {node.name: node.guid for node in fabric.devices}
     hosts = first_ports.moved(fabric)
     assert hosts == {guids["h0"]: 2, guids["h1"]: 2}
     text, _ = fabric.text("ibnetdiscover")
@@ -180,7 +180,7 @@ def test_pairs_without_an_answer_are_counted_and_left_out(
     path = tmp_path / "sl.csv"
     assert path_records.write_service_levels(simulator, "lash", DUMP, path) == [(4, 2)]
     assert path.read_text().splitlines() == ["source_lid,destination_lid,sl", "1,9,1"]
-    # One lane needs no service level, and a measurement must not travel by what it measures.
+    # One lane needs no service levels, and queries must not travel over the routes under test.
     monkeypatch.setattr(path_records, "ask", None)
     assert path_records.write_service_levels(simulator, "updn", DUMP, path) == []
     assert path.read_text().splitlines()[1:] == ["1,9,0", "9,1,0"]
@@ -250,7 +250,7 @@ def test_the_shape_of_a_grid_is_told_by_its_links(
     kind: str, dimensions: list[int], shape: str, links: dict[str, int]
 ) -> None:
     fabric = Fabric.make(kind, dimensions=dimensions)
-    guids = [node.guid for node in fabric.nodes if node.kind == "switch"]
+    guids = [node.guid for node in fabric.devices if node.kind == "switch"]
     told = [f"{axis}_link 0x{guids[0]} 0x{guids[other]}" for axis, other in links.items()]
     assert torus_configuration(fabric) == "\n".join([f"torus {shape}", *told, ""])
 
@@ -280,7 +280,7 @@ def ends(fabric: Fabric) -> list[tuple[tuple[str, int], tuple[str, int]]]:
 def test_a_switch_takes_its_cables_with_it_and_leaves_its_hosts() -> None:
     torus = Fabric.make("torus", dimensions=[4, 4], hosts_per_switch=2)
     after, gone = broken(torus, 1, "switches", seed=1)
-    assert len(after.nodes) == len(torus.nodes) - 1
+    assert len(after.devices) == len(torus.devices) - 1
     # Four to neighbours, two to hosts.
     assert len(after.cables) == len(torus.cables) - 6
     assert not any(gone[0] in {one[0], other[0]} for one, other in ends(after))

@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gingham
+from gingham.plots._fringe import star_reach
 from gingham.plots._layout import Graph, Placement, _layered, place
 
 Pair = tuple[int, int]
 
 
 def switches(fabric: gingham.Fabric) -> Graph:
-    names = [node.name for node in fabric.nodes if node.kind == "switch"]
+    names = [node.name for node in fabric.devices if node.kind == "switch"]
     number = {name: index for index, name in enumerate(names)}
     hosts = [0] * len(names)
     pairs = []
@@ -211,6 +212,12 @@ def test_parts_that_no_cable_joins_stand_side_by_side() -> None:
     first, second = found.positions[:3], found.positions[3:6]
     assert first[:, 0].max() < second[:, 0].min()
     assert distances(found.positions).min() > 20
+
+
+@pytest.mark.parametrize("hosts", [1, 2, 8, 60])
+def test_hosts_of_lone_switches_keep_apart(hosts: int) -> None:
+    found = place(Graph.of(["a", "b", "c"], [], [hosts] * 3))
+    assert distances(found.positions).min() > 2 * star_reach(hosts)
 
 
 @settings(max_examples=40)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from gingham.cli import _explain
 from tests.conftest import Finished
 
 Command = Callable[..., Finished]
+ROOT = Path(__file__).parent.parent
 
 
 def test_every_key_says_what_it_means() -> None:
@@ -161,7 +164,18 @@ SEARCHED = {
     "dfsssp": "dfsssp",
     "packet size": "traffic.0.length",
     "islands": "island",
+    "degraded link": "slow-cable",
+    "fq_codel": "fq-codel",
+    "BBR": "bbr",
 }
+KINDS = re.compile(r'^ +Self::\w+ => "([a-z-]+)",$', re.MULTILINE)
+
+
+def test_every_kind_of_finding_is_explained() -> None:
+    kinds = KINDS.findall((ROOT / "crates/fabric/topology/src/finding.rs").read_text())
+    assert "slow-cable" in kinds
+    words = {one.word for one in glossary.every_word()}
+    assert not set(kinds) - words
 
 
 @pytest.mark.parametrize("name", SEARCHED)

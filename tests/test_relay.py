@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 
-from gingham.studies.adiseshu1996.real.relay import (
+from gingham_studies.adiseshu1996.real.relay import (
     NUMBER_AT,
     NUMBER_END,
     PACKETS,

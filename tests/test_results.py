@@ -115,7 +115,7 @@ def test_nodes_are_those_of_the_fabric(saved: tuple[Result, Path], tmp_path: Pat
     assert nodes["kind"] == ["switch", "host", "host", "host", "host"]
     assert nodes["ports"] == [4, 1, 1, 1, 1]
     fabric = gingham.Fabric.load(tmp_path / "inputs" / "star.toml")
-    assert nodes["guid"] == [node.guid or "" for node in fabric.nodes]
+    assert nodes["guid"] == [node.guid or "" for node in fabric.devices]
 
 
 def test_tables_become_data_frames(saved: tuple[Result, Path]) -> None:

@@ -142,7 +142,7 @@ def test_of_infiniband_what_no_table_holds_is_left_out_until_it_is_asked_for(
     whole = json.loads(gingham(*compared, "--all", "--json").out)
     assert len(whole["rows"]) == len(comparison.CANDIDATES)
     assert whole["left_out"] == []
-    # Alone it is counted as beside the others, and in the form that the switches hold.
+    # One algorithm alone has the numbers of the comparison, in the form that the switches support.
     alone = json.loads(gingham("route", network, "--algorithm", "up-down", "--json").out)
     assert alone["form"] == "table"
     beside = next(row for row in answer["rows"] if row["label"] == "up-down")["facts"]
@@ -275,3 +275,14 @@ def test_python_compares_what_it_is_asked_for() -> None:
     assert refused.refused.startswith("dimension order needs a mesh or torus")
     with pytest.raises(InputError, match="no node of this fabric"):
         comparison.compare(fabric, root={"named": "nowhere"})
+
+
+@pytest.mark.parametrize(("slow", "told"), [("2xHDR", True), ("4xHDR", False)])
+def test_bounds_name_the_slowest_link_where_hosts_differ(
+    gingham: Command, tmp_path: Path, slow: str, told: bool
+) -> None:
+    network = tmp_path / "net.csv"
+    network.write_text(f"source,target,speed\ns,h0,4xHDR\ns,h1,4xHDR\ns,h2,{slow}\n")
+    shown = gingham("route", network, "--compare")
+    assert shown.code == 0, shown
+    assert ("bound: shares of 12500 MB/s, the slowest link" in shown.out) == told

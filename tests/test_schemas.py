@@ -33,7 +33,7 @@ def sweep_texts() -> list[str]:
         for page in ROOT.glob("docs/**/*.md")
         for block in re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL)
     ]
-    files = [path.read_text() for path in ROOT.glob("python/gingham/studies/*/*.toml")]
+    files = [path.read_text() for path in ROOT.glob("studies/src/gingham_studies/*/*.toml")]
     return [text for text in (*blocks, *files) if re.search(r"^\[\[axis\]\]", text, re.MULTILINE)]
 
 

@@ -14,7 +14,7 @@ from gingham.studies._assumptions import read_assumption
 from gingham.studies._claims import Claim, each_of, judge, read_claim
 from gingham.studies._series import Series, crossing, dip
 from gingham.studies._study import changed
-from gingham.studies.kwan1996 import closed_forms
+from gingham_studies.kwan1996 import closed_forms
 
 # Student's t for 2 degrees of freedom, 97.5 %.
 T2 = 4.302653

@@ -8,7 +8,7 @@ import pytest
 
 import gingham
 from gingham import Fabric, studies
-from gingham.studies.flich2001 import closed_forms, measures, routed
+from gingham_studies.flich2001 import closed_forms, measures, routed
 
 if TYPE_CHECKING:
     from pathlib import Path

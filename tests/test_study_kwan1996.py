@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gingham.studies._series import Series
-from gingham.studies.kwan1996 import measures
+from gingham_studies.kwan1996 import measures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

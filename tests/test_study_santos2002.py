@@ -8,7 +8,7 @@ import pytest
 
 import gingham
 from gingham import studies
-from gingham.studies.santos2002 import cells, measures, readings
+from gingham_studies.santos2002 import cells, measures, readings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 import gingham
 from gingham import studies
 from gingham.studies._series import Series
-from gingham.studies.virtual_lanes import closed_forms, measures
+from gingham_studies.virtual_lanes import closed_forms, measures
 
 if TYPE_CHECKING:
     from gingham.studies import Evidence

@@ -11,7 +11,7 @@ import pytest
 import gingham
 from gingham import studies
 from gingham.studies._bands import Measurement
-from gingham.studies.yum2002 import measures, pooling
+from gingham_studies.yum2002 import measures, pooling
 
 if TYPE_CHECKING:
     from gingham.studies import Evidence

@@ -19,7 +19,7 @@ from gingham.store import _folder, _shards
 from gingham.sweeps import Sweep, run_sweep
 from tests.conftest import TIMEOUT_S, wait_until
 
-KILLS = 20
+KILLS = 10
 # Journals and shards soon become others, so that a kill may find that under way.
 SMALL = {"JOURNAL_RUNS": 3, "MERGED": 2}
 SWEEP = """

@@ -453,6 +453,13 @@ def test_the_command_lists_columns_and_writes_files(folder: Path, gingham: Gingh
     assert pq.read_table(parquet).num_rows == 12
 
 
+def test_a_column_of_another_table_is_named_with_its_table(folder: Path, gingham: Gingham) -> None:
+    query = "select latency_half_width_ns from runs"
+    told = json.loads(gingham("query", folder, query, "--json").err)
+    assert "; it is a column of classes\n" in told["message"]
+    assert told["nearest"] is None
+
+
 def test_the_command_refuses_in_one_message(folder: Path, gingham: Gingham) -> None:
     refused = gingham("query", folder, "get")
     assert (refused.code, refused.out) == (2, "")

@@ -196,6 +196,14 @@ def test_a_table_comes_closer_then_folds_its_sentences_then_becomes_records() ->
     ]
 
 
+@pytest.mark.parametrize("width", [60, 40])
+def test_the_heading_of_sentences_has_one_line(width: int) -> None:
+    rows = [("torus.toml", "a torus of four by four switches, two hosts each")]
+    grid = _layout.Grid(("file", "what it shows"), rows, prose="what it shows")
+    first = next(line for line in _output.lines_of(_layout.table(grid, width)) if line.strip())
+    assert first.split() == ["file", "what", "it", "shows"]
+
+
 def test_names_longer_than_a_line_stand_alone() -> None:
     name = "MF0;A09-P1-IBLEAF-01-01:MQM9701/U1"
     grid = _layout.Grid(("line", "switch"), [(7, name)], ("line",))
@@ -259,7 +267,7 @@ def test_notes_fit_the_terminal(tmp_path: Path) -> None:
     scenario = tmp_path / "noted.toml"
     scenario.write_text(NOTED)
     told = in_terminal([GINGHAM, "run", str(scenario)], 40, 24)
-    # The bar of progress before it leaves its marks.
+    # The progress bar before the message leaves control characters.
     first, second = told[told.index("gingham: ") :].splitlines()[:2]
     assert second.startswith("  ")
     note = f"{first} {second.strip()}"

@@ -35,11 +35,11 @@ def test_an_interval_has_one_or_two_digits_and_its_value_ends_at_their_place(
     assert 1 <= len(digits) <= 2
     place = half.adjusted() - 1
     assert told % Decimal(10) ** place == 0
-    # Neither is farther from what it stands for than half a unit of its last digit.
+    # Rounding errors of both are at most half a unit of the last digit.
     unit = float(Decimal(10) ** place)
     assert abs(float(told) - mean) <= 0.5 * unit * (1 + 1e-6)
     assert abs(float(half) - half_width) <= 0.5 * unit * (1 + 1e-6)
-    # Decimals stand to the same place.
+    # Value and half-width have the same number of decimals.
     decimals = [part.partition(".")[2] for part in text.split(" ± ")]
     assert len(decimals[0]) == len(decimals[1])
 

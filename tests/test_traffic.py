@@ -95,3 +95,30 @@ def test_a_mistake_in_a_file_is_named_with_its_line(gingham: Command, tmp_path: 
     expected = "demand.csv:3: in `traffic[0].destinations.matrix`: found `-2` under `h0`"
     assert expected in " ".join(refused.err.split())
     assert not (tmp_path / "runs" / "bad").exists()
+
+
+@pytest.mark.parametrize(
+    ("hosts", "entry"),
+    [
+        (["h0", "h1", "h0"], 2),
+        (["h*", "h1", "h*"], 2),
+        # One host by its name and by its GUID.
+        (["h1", "GUID"], 1),
+    ],
+)
+def test_a_host_that_is_listed_twice_is_refused_at_its_entry(hosts: list[str], entry: int) -> None:
+    nodes = gingham.Fabric.make("star", hosts=4).devices
+    guid = next(str(node.guid) for node in nodes if node.name == "h1")
+    listed = [guid if host == "GUID" else host for host in hosts]
+    base = gingham.Scenario.parse(ORIGINAL)
+    with pytest.raises(gingham.InputError) as refused:
+        gingham.Simulation(base.with_({"traffic.0.hosts": listed}))
+    assert (refused.value.key, refused.value.code) == (
+        f"traffic[0].hosts[{entry}]",
+        "duplicate-host",
+    )
+
+
+def test_patterns_of_hosts_may_overlap() -> None:
+    base = gingham.Scenario.parse(ORIGINAL)
+    gingham.Simulation(base.with_({"traffic.0.hosts": ["h0", "h*", "*1"]}))

@@ -1,4 +1,4 @@
-"""`gingham explain` answers the words that people of the field type, and none with a relative."""
+"""`gingham explain` answers the words that network engineers type, never with a related word."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from click.testing import CliRunner
 from gingham import glossary
 from gingham.cli import _explain, _main
 
-# A word in use here; a word of others that is here in some way; one that is not here; a mechanism.
+# A word in use here; a foreign term with a counterpart; one without a counterpart; a mechanism.
 WORD, HERE, ABSENT, MECHANISM = "word", "here", "absent", "mechanism"
-# What people type, the kind of the answer, and the word or mechanism that heads it.
+# Typed words, each with the kind of the entry and the word or mechanism in its heading.
 TYPED = {
     # Collectives and jobs.
-    "all-reduce": (ABSENT, "all-reduce"),
-    "AllReduce": (ABSENT, "all-reduce"),
-    "all-gather": (ABSENT, "all-gather, reduce-scatter"),
-    "reduce_scatter": (ABSENT, "all-gather, reduce-scatter"),
+    "all-reduce": (HERE, "all-reduce"),
+    "AllReduce": (HERE, "all-reduce"),
+    "all-gather": (HERE, "all-gather, reduce-scatter"),
+    "reduce_scatter": (HERE, "all-gather, reduce-scatter"),
     "alltoall": (HERE, "all-to-all"),
     "all-to-all": (HERE, "all-to-all"),
     "broadcast": (ABSENT, "multicast"),
-    "nccl-tests": (ABSENT, "nccl-tests"),
-    "busbw": (ABSENT, "busbw"),
+    "nccl-tests": (HERE, "nccl-tests"),
+    "busbw": (HERE, "busbw"),
     "algbw": (ABSENT, "algbw"),
     "NCCL": (ABSENT, "NCCL"),
     "NCCL_IB_SL": (ABSENT, "NCCL"),
@@ -123,6 +123,11 @@ TYPED = {
     "spine": (HERE, "spine"),
     "ToR": (WORD, "leaf"),
     "plane": (HERE, "plane"),
+    "multi-plane": (MECHANISM, "multi-plane"),
+    "rail-optimised": (MECHANISM, "rail-optimised"),
+    "scalable unit": (HERE, "scalable unit"),
+    "SU": (HERE, "scalable unit"),
+    "SuperPOD": (HERE, "DGX SuperPOD"),
     "link failure": (HERE, "link failure"),
     # Measurement.
     "goodput": (WORD, "goodput"),
@@ -157,7 +162,7 @@ TYPED = {
 
 
 def kind(word: glossary.Word) -> str:
-    """Return which kind of answer a word of the glossary is."""
+    """Return the kind of a glossary entry."""
     return ABSENT if word.not_here else HERE if word.here else WORD
 
 
@@ -202,7 +207,7 @@ def test_what_is_nearest_can_be_asked_for() -> None:
 
 
 def test_no_two_words_of_the_fabric_share_a_name_with_a_word_of_others() -> None:
-    """But for DOR, which are two things, a name has one answer."""
+    """A name has one entry; only DOR has two meanings."""
     own = {
         glossary.plain(name): one.word
         for one in glossary.every_word()

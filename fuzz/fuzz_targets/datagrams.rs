@@ -1,12 +1,12 @@
 //! Any datagrams into a whole end.
 #![no_main]
 
-#[path = "../../crates/stripe-udp/tests/hostile/datagrams.rs"]
+#[path = "../../crates/stripe/stripe-udp/tests/hostile/datagrams.rs"]
 mod datagrams;
-#[path = "../../crates/stripe-udp/tests/hostile/script.rs"]
+#[path = "../../crates/stripe/stripe-udp/tests/hostile/script.rs"]
 #[allow(dead_code, reason = "shared with the target of handshakes")]
 mod script;
-#[path = "../../crates/stripe/tests/hostile/wire.rs"]
+#[path = "../../crates/stripe/stripe/tests/hostile/wire.rs"]
 #[allow(dead_code, reason = "shared with the tests")]
 mod wire;
 

@@ -1,9 +1,9 @@
 //! Any sequence of operations on both ends.
 #![no_main]
 
-#[path = "../../crates/stripe/tests/hostile/ends.rs"]
+#[path = "../../crates/stripe/stripe/tests/hostile/ends.rs"]
 mod ends;
-#[path = "../../crates/stripe/tests/hostile/wire.rs"]
+#[path = "../../crates/stripe/stripe/tests/hostile/wire.rs"]
 #[allow(dead_code, reason = "shared with the tests")]
 mod wire;
 

@@ -1,7 +1,7 @@
 //! Any bytes as messages one behind the other.
 #![no_main]
 
-#[path = "../../crates/stripe/tests/hostile/wire.rs"]
+#[path = "../../crates/stripe/stripe/tests/hostile/wire.rs"]
 #[allow(dead_code, reason = "shared with the tests")]
 mod wire;
 

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from gingham import pairs as pairs
     from gingham import plots
     from gingham import qos as qos
+    from gingham import slurm as slurm
     from gingham import stripe as stripe
     from gingham import studies as studies
     from gingham import sweeps as sweeps
     from gingham.checking import FolderCheck, check_folder
+    from gingham.cluster import Cluster, Node
     from gingham.errors import (
         DamageError,
         DeadlockError,
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
         InputError,
         InternalError,
     )
-    from gingham.fabric import Cable, Fabric, Finding, Node
+    from gingham.fabric import Cable, Device, Fabric, Finding
+    from gingham.jobs import Job
     from gingham.loading import load_result
     from gingham.replications import Replications, replicate
     from gingham.result import Progress, Result
@@ -45,8 +48,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cable",
+    "Cluster",
     "DamageError",
     "DeadlockError",
+    "Device",
     "EnvironmentProblem",
     "Fabric",
     "Finding",
@@ -54,6 +59,7 @@ __all__ = [
     "GinghamError",
     "InputError",
     "InternalError",
+    "Job",
     "Node",
     "Progress",
     "Replications",
@@ -73,6 +79,7 @@ __all__ = [
 # What each module gives; it is imported when the first of its names is asked for.
 _NAMES = {
     "checking": ["FolderCheck", "check_folder"],
+    "cluster": ["Cluster", "Node"],
     "errors": [
         "DamageError",
         "DeadlockError",
@@ -81,7 +88,8 @@ _NAMES = {
         "InputError",
         "InternalError",
     ],
-    "fabric": ["Cable", "Fabric", "Finding", "Node"],
+    "fabric": ["Cable", "Device", "Fabric", "Finding"],
+    "jobs": ["Job"],
     "loading": ["load_result"],
     "replications": ["Replications", "replicate"],
     "result": ["Progress", "Result"],
@@ -99,6 +107,7 @@ _MODULES = {
     "extras",
     "fabrics",
     "generators",
+    "jobs",
     "kinds",
     "loads",
     "old_names",
@@ -106,13 +115,16 @@ _MODULES = {
     "pairs",
     "plots",
     "qos",
+    "ranking",
     "saving",
     "schemas",
+    "slurm",
     "store",
     "stripe",
     "studies",
     "sweeps",
     "tables",
+    "upgrade",
 }
 
 

@@ -22,17 +22,17 @@ from gingham.errors import InputError, meant, nearest
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-# What a generated fabric begins to count its GUIDs from.
+# The GUIDs before the first ones of a generated fabric.
 SWITCH_GUIDS, HOST_GUIDS = 0x5000_0000_0000, 0x4000_0000_0000
-# What an edge may say of its cable.
+# Attributes of an edge that describe its cable.
 ATTRIBUTES = ("speed", "length")
-# Lengths of an edge: two names, and perhaps what it says of its cable.
+# Lengths of an edge: two names, or two names and attributes of the cable.
 PAIR, TRIPLE = 2, 3
 
 
 @runtime_checkable
 class Graph(Protocol):
-    """What is used of a graph of networkx, of whichever of its classes."""
+    """The methods that are used of a networkx graph of any class."""
 
     def is_directed(self) -> bool:
         """Return whether edges have a direction."""
@@ -50,17 +50,21 @@ Edges: TypeAlias = "Iterable[Edge] | Graph"
 
 @dataclass
 class Drawing:
-    """Names and cables, as they were given."""
+    """Names and cables in the order in which they were given."""
 
-    # Names in the order in which they were met, with the nodes that they stand for.
+    # Nodes by name, in the order of their first edges.
     nodes: dict[str, Hashable] = field(default_factory=dict)
     cables: list[tuple[str, str, Mapping[str, Any]]] = field(default_factory=list)
-    # Nodes that call themselves hosts.
+    # Names of nodes with the kind `host`.
     hosts: set[str] = field(default_factory=set)
 
     def node(self, node: Hashable) -> str:
-        """Return the name of a node, which is new or was met before."""
+        """Return the name of a node, and add the node if it is new."""
         name = name_of(node)
+        if not name.isprintable() and any("\ud800" <= one <= "\udfff" for one in name):
+            raise InputError(
+                f"the name {name!r} has half a character: no file holds it", key="edges"
+            )
         known = self.nodes.setdefault(name, node)
         if known != node:
             raise InputError(
@@ -80,7 +84,7 @@ class Drawing:
 
 
 def name_of(node: Hashable) -> str:
-    """Return the name of a node; of a tuple its parts, joined.
+    """Return the name of a node; the parts of a tuple are joined with hyphens.
 
     >>> name_of("s0"), name_of(7), name_of((2, 3))
     ('s0', '7', '2-3')
@@ -97,7 +101,7 @@ def toml_of(
     """Return the fabric of these edges as TOML."""
     drawing = of_graph(edges) if isinstance(edges, Graph) else of_pairs(edges)
     if not drawing.nodes:
-        raise InputError("there are no edges: give pairs such as [('s0', 'h0')]", key="edges")
+        raise InputError("the edges are empty: give pairs such as [('s0', 'h0')]", key="edges")
     named = hosts_of(drawing, hosts, hosts_per_switch)
     add_hosts(drawing, named, hosts_per_switch)
     return "\n".join(lines_of(drawing, named, speed))
@@ -121,7 +125,7 @@ def of_pairs(edges: Iterable[Edge]) -> Drawing:
 
 
 def said_of(place: str, said: object = None) -> Mapping[str, Any]:
-    """Return what the third part of an edge says: a speed, or a table of attributes."""
+    """Return the attributes in the third part of an edge: a speed, or a table."""
     if said is None:
         return {}
     if isinstance(said, str):
@@ -145,7 +149,7 @@ def said_of(place: str, said: object = None) -> Mapping[str, Any]:
 
 
 def refuse_both_directions(drawing: Drawing) -> None:
-    """Refuse pairs that all come in both directions, as in a list of neighbours by node."""
+    """Reject edges that all occur in both directions, as adjacency lists contain them."""
     counts = Counter((one, other) for one, other, _ in drawing.cables)
     if counts and all(counts[other, one] == count for (one, other), count in counts.items()):
         one, other = next(iter(counts))
@@ -157,7 +161,7 @@ def refuse_both_directions(drawing: Drawing) -> None:
 
 
 def of_graph(graph: Graph) -> Drawing:
-    """Read a graph: hosts are nodes whose attribute `kind` or `type` says `host`."""
+    """Read a graph: hosts are nodes whose attribute `kind` or `type` is `host`."""
     if graph.is_directed():
         raise InputError(
             "the graph is directed, and a cable carries both directions: "
@@ -175,7 +179,7 @@ def of_graph(graph: Graph) -> Drawing:
 
 
 def hosts_of(drawing: Drawing, hosts: Iterable[Hashable] | None, hosts_per_switch: int) -> set[str]:
-    """Return the names of the nodes that are hosts; those with one cable unless it is said."""
+    """Return the names of the hosts; by default, nodes with one cable."""
     if hosts is not None:
         named = {name_of(node) for node in hosts}
         for name in sorted(named - drawing.nodes.keys()):
@@ -198,7 +202,7 @@ def hosts_of(drawing: Drawing, hosts: Iterable[Hashable] | None, hosts_per_switc
 
 
 def add_hosts(drawing: Drawing, named: set[str], hosts_per_switch: int) -> None:
-    """Cable new hosts to every switch: `h3-0` is the first one of the switch `3` or `s3`."""
+    """Add hosts to every switch: `h3-0` is the first host of the switch `3` or `s3`."""
     if hosts_per_switch < 0:
         raise InputError(
             f"hosts_per_switch is {hosts_per_switch}, and must be 0 or more",
@@ -219,14 +223,16 @@ def add_hosts(drawing: Drawing, named: set[str], hosts_per_switch: int) -> None:
 
 
 def lines_of(drawing: Drawing, hosts: set[str], speed: str | None) -> Iterator[str]:
-    """Yield the lines of the file."""
+    """Yield the lines of the TOML file."""
     guids = {"switch": SWITCH_GUIDS, "host": HOST_GUIDS}
+    ends_at = Counter(end for *cable, _ in drawing.cables for end in cable)
     for name in drawing.nodes:
         kind = "host" if name in hosts else "switch"
         yield f"[[{kind}]]"
         yield f"name = {quoted(name)}"
         yield f'guid = "{guids[kind]:016x}"'
-        guids[kind] += 1
+        # The ports of a host have the GUIDs that follow its own, in ibsim and on adapters.
+        guids[kind] += max(1, ends_at[name]) if kind == "host" else 1
     ports = Counter[str]()
     for one, other, said in drawing.cables:
         ends = []
@@ -240,7 +246,7 @@ def lines_of(drawing: Drawing, hosts: set[str], speed: str | None) -> Iterator[s
 
 
 def quoted(text: str) -> str:
-    r"""Return a text as TOML has it.
+    r"""Return a text as a TOML string.
 
     >>> quoted('a "b"')
     '"a \\"b\\""'

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# Code of errors about files that cannot be opened, as the core has it.
+UNREADABLE = "file-unreadable"
 # What the folder is that holds such a file, and what can be done with it.
 FOLDERS = {
     "manifest.json": "the folder of a run: plot it, or run it again",
@@ -30,13 +32,14 @@ def require_file(path: Path) -> None:
     try:
         path.open("rb").close()
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file{nearest_file(path)}", file=str(path)) from error
+        message = f"{path}: no such file{nearest_file(path)}"
+        raise InputError(message, code=UNREADABLE, file=str(path)) from error
     except IsADirectoryError as error:
         message = f"{path}: expected a file, found {what_is(path)}"
-        raise InputError(message, file=str(path)) from error
+        raise InputError(message, code=UNREADABLE, file=str(path)) from error
     except OSError as error:
         message = f"{path}: cannot read: {reason(error)}"
-        raise InputError(message, file=str(path)) from error
+        raise InputError(message, code=UNREADABLE, file=str(path)) from error
 
 
 def what_is(directory: Path) -> str:
@@ -62,6 +65,7 @@ def unknown_ending(path: Path, says: str, heading: str, known: Iterable[str]) ->
     question = f' did you mean ".{near}"?' if near else ""
     return InputError(
         f"{path}: {says}\n {question} {heading}: {', '.join(f'.{one}' for one in endings)}",
+        code="unknown-ending",
         file=str(path),
         expected=endings,
         nearest=near,
@@ -89,9 +93,11 @@ def require_place(path: Path, *, overwrite: bool) -> None:
     """Raise `InputError` if a file cannot be written at `path`, before there is one to write."""
     refuse_existing(path, overwrite=overwrite)
     if not path.absolute().parent.is_dir():
-        raise InputError(f"{path}: its folder does not exist", file=str(path))
+        raise InputError(f"{path}: its folder does not exist", code="no-folder", file=str(path))
     if not os.access(path.absolute().parent, os.W_OK):
-        raise InputError(f"{path}: you may not write in its folder", file=str(path))
+        raise InputError(
+            f"{path}: you may not write in its folder", code="no-access", file=str(path)
+        )
 
 
 def make_folder(path: Path) -> None:
@@ -103,9 +109,13 @@ def make_folder(path: Path) -> None:
 def refuse_existing(path: Path, *, overwrite: bool) -> None:
     """Raise `InputError` if there is something at `path` that may not be replaced."""
     if path.is_dir():
-        raise InputError(f"{path}: is a directory; name a file")
+        raise InputError(
+            f"{path}: is a directory; name a file", code="is-directory", file=str(path)
+        )
     if path.exists() and not overwrite:
-        raise InputError(f"{path}: exists already; overwrite=True replaces it")
+        raise InputError(
+            f"{path}: exists already; overwrite=True replaces it", code="exists", file=str(path)
+        )
 
 
 def is_special(path: Path) -> bool:
@@ -148,7 +158,7 @@ def writing(path: Path) -> Iterator[None]:
         elif error.errno == errno.ENOENT and path.absolute().parent.is_dir():
             # So says a file system such as /proc, of a folder that is there.
             why = "its folder takes no new files"
-        raise EnvironmentProblem(f"{path}: cannot write: {why}") from error
+        raise EnvironmentProblem(f"{path}: cannot write: {why}", file=str(path)) from error
 
 
 def file_above(path: Path) -> Path | None:

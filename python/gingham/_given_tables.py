@@ -1,9 +1,9 @@
-"""Forwarding tables that a program holds, as the files that the core reads.
+"""Forwarding tables given in Python, written as the files that the core reads.
 
 ::
 
     {"s0": {"h0": 1, "h1": 3}, ...}      the port of each switch to each host
-    {("h0", "h1"): 1}                    the lane of a pair, where it is not 0
+    {("h0", "h1"): 1}                    the lane of a pair, if it is not 0
 
 A LID stands for a host, and a service level for the lane of the same number.
 """
@@ -24,15 +24,16 @@ from gingham.errors import InputError, meant, nearest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gingham.fabric import Cable, Finding, Node
+    from gingham.fabric import Cable, Device, Finding
 
-# What files are called whose extension tells their format.
+# Extensions of the temporary files; the core recognises a format by its extension.
 ENDINGS = {"edges": ".toml", "tables": ".lfts", "lanes": ".csv"}
-# Service levels that have the lane of their number: level 15 has lane 7.
+# Number of lanes that a service level of equal number can select; level 15 selects lane 7.
 LANES = 15
 # The highest number of a port in a forwarding table.
 PORT_MAX = 254
-# Kinds of findings: no entries for switches, and pairs on lane 0.
+# Kinds of findings caused by the way tables are written: switches without entries, and
+# pairs on lane 0.
 OF_WRITING = {"unreached-switch", "missing-lane"}
 HEADING = "source_lid,destination_lid,sl"
 
@@ -51,11 +52,11 @@ def files(**texts: str) -> Iterator[list[Path]]:
             raise error.about(message, next(iter(texts))) from None
 
 
-def lids_of(toml: str, nodes: Iterable[Node], cables: Iterable[Cable]) -> dict[str, range]:
+def lids_of(toml: str, nodes: Iterable[Device], cables: Iterable[Cable]) -> dict[str, range]:
     """Return the LIDs of every switch and endpoint, by its name.
 
-    Those that the source of the fabric tells; if it tells none, those that written tables have:
-    from 1 on, switches first.
+    They come from the source of the fabric. If it has none, they are numbered as in written
+    tables: from 1 on, switches first.
     """
     told = {
         (node["name"], address["port"]): range(address["lid"], last_lid(address) + 1)
@@ -70,18 +71,18 @@ def lids_of(toml: str, nodes: Iterable[Node], cables: Iterable[Cable]) -> dict[s
 
 
 def kept(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the findings that are about what was given, and not about how it was written."""
+    """Return the findings about the given tables, without those caused by their file format."""
     return tuple(
         replace(one, file=None, line=None) for one in findings if one.kind not in OF_WRITING
     )
 
 
 def last_lid(address: Mapping[str, int]) -> int:
-    """Return the last of the LIDs of a port."""
+    """Return the last LID of a port."""
     return address["lid"] + (1 << address.get("lmc", 0)) - 1
 
 
-def names_of(nodes: list[Node], cables: list[Cable]) -> dict[tuple[str, int], str]:
+def names_of(nodes: list[Device], cables: list[Cable]) -> dict[tuple[str, int], str]:
     """Return the name of each switch, by port 0, and then of each endpoint, by its port."""
     ports: dict[str, list[int]] = {node.name: [] for node in nodes}
     for cable in cables:
@@ -98,14 +99,14 @@ def names_of(nodes: list[Node], cables: list[Cable]) -> dict[tuple[str, int], st
 
 @dataclass(frozen=True)
 class Tables:
-    """Tables, with the fabric that they are for."""
+    """The fabric for which tables are given, with lookups by name and port."""
 
-    nodes: list[Node]
+    nodes: list[Device]
     cables: list[Cable]
     lids: dict[str, range]
 
     def forwarding(self, given: Mapping[str, Mapping[str, int | str]]) -> str:
-        """Return the tables of all switches, as OpenSM's `opensm-lfts.dump` has them."""
+        """Return the tables of all switches in the format of OpenSM's `opensm-lfts.dump`."""
         switches = {node.name: node for node in self.nodes if node.kind == "switch"}
         self.refuse_unknown(given, switches, "tables", "switch")
         lines: list[str] = []
@@ -118,14 +119,14 @@ class Tables:
                 )
             if switch.guid is None:
                 raise InputError(
-                    f"the switch {name!r} has no GUID, by which tables know it: "
+                    f"the switch {name!r} has no GUID, and tables identify switches by GUID: "
                     "give it one in the file of the fabric",
                     key="tables",
                 )
             lines += self.table(switch, given[name])
         return "\n".join([*lines, ""])
 
-    def table(self, switch: Node, given: Mapping[str, int | str]) -> Iterator[str]:
+    def table(self, switch: Device, given: Mapping[str, int | str]) -> Iterator[str]:
         """Yield the lines of the table of a switch."""
         self.refuse_unknown(given, self.lids, f"the table of {switch.name!r}", "host")
         rows = {self.lids[switch.name][0]: 0} if switch.name in self.lids else {}
@@ -139,8 +140,8 @@ class Tables:
             yield f"0x{lid:04x} {port:03} # {self.owners[lid]}"
         yield f"{last} lids dumped"
 
-    def port(self, switch: Node, to: str, way: int | str) -> int:
-        """Return the port that is meant: by its number, or by what is cabled to it."""
+    def port(self, switch: Device, to: str, way: int | str) -> int:
+        """Return the number of a port given by number or by the name of its neighbour."""
         place = f"the table of {switch.name!r} to {to!r}"
         neighbours = self.neighbours[switch.name]
         if isinstance(way, str):
@@ -160,8 +161,8 @@ class Tables:
         if isinstance(way, bool) or not isinstance(way, int) or way not in neighbours:
             told = ", ".join(map(str, sorted(neighbours)))
             raise InputError(
-                f"{place}: expected a cabled port, or the name of what is cabled to it, "
-                f"not {way!r}; cabled are {told}",
+                f"{place}: expected a cabled port or the name of a neighbour, "
+                f"not {way!r}; the cabled ports are {told}",
                 key="tables",
             )
         if way > PORT_MAX:
@@ -170,7 +171,7 @@ class Tables:
 
     @cached_property
     def owners(self) -> dict[int, str]:
-        """What tables call the owner of each LID."""
+        """Name of the owner of each LID, for the comments of tables."""
         nodes = {node.name: node for node in self.nodes}
         found: dict[int, str] = {}
         for (name, _), owner in names_of(self.nodes, self.cables).items():
@@ -181,7 +182,7 @@ class Tables:
 
     @cached_property
     def neighbours(self) -> dict[str, dict[int, str]]:
-        """What is cabled to each port, by node."""
+        """Name of the neighbour at each port, by node."""
         found: dict[str, dict[int, str]] = {node.name: {} for node in self.nodes}
         for cable in self.cables:
             (one, port), (other, far) = cable.ends
@@ -194,7 +195,7 @@ class Tables:
         lines = [HEADING]
         for pair, lane in given.items():
             if not isinstance(pair, tuple) or len(pair) != 2:  # noqa: PLR2004
-                raise InputError(f"lanes: {pair!r} is no pair of hosts", key="lanes")
+                raise InputError(f"lanes: {pair!r} is not a pair of hosts", key="lanes")
             self.refuse_unknown(pair, self.lids, f"lanes of {pair!r}", "host", key="lanes")
             if isinstance(lane, bool) or not isinstance(lane, int) or not 0 <= lane < LANES:
                 raise InputError(
@@ -208,7 +209,7 @@ class Tables:
     def refuse_unknown(
         self, names: Iterable[Any], known: Iterable[str], place: str, kind: str, key: str = "tables"
     ) -> None:
-        """Raise `InputError` for a name that is not known, with the nearest one."""
+        """Raise `InputError` for an unknown name, with the nearest known name."""
         known = dict.fromkeys(known)
         for name in names:
             if name not in known:

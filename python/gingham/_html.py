@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from gingham.cluster import Cluster
     from gingham.fabric import Fabric
+    from gingham.jobs import Bound
     from gingham.result import AnyResult
     from gingham.results import Results
     from gingham.routes import Routes
@@ -44,6 +46,8 @@ DRAWN_MAX, MEASURED_MAX = 1000, 20_000
 ROWS_MAX = 12
 # Channels of a cycle that are named.
 CYCLE_MAX = 6
+# Nodes or pairs that a row names.
+NAMES_MAX = 4
 PICTURE_WIDTH = 560
 # Pictures within a text are small, and so are their bytes.
 DPI = 100
@@ -132,7 +136,7 @@ def of_fabric(fabric: Fabric) -> str:
     """Return counts, speeds, distances, and a picture of a fabric that is not too large."""
     from gingham import plots
 
-    nodes = fabric.nodes
+    nodes = fabric.devices
     kinds: dict[str, int] = {}
     for node in nodes:
         kinds[node.kind] = kinds.get(node.kind, 0) + 1
@@ -159,6 +163,44 @@ def fabric_facts(info: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
         yield "largest distance", f"{counted(info['switch_diameter'], 'channel')} between switches"
     if info["mean_switches_passed"] is not None:
         yield "mean path", f"{info['mean_switches_passed']:.3f} switches between two hosts"
+
+
+def of_cluster(cluster: Cluster) -> str:
+    """Return counts of nodes, rails and units, and a row for each unit."""
+    rows = [
+        (number, len(unit.leaves), len(unit.nodes), ", ".join(unit.nodes[:NAMES_MAX]))
+        for number, unit in enumerate(cluster.units)
+    ]
+    return card(
+        f"Cluster: {cluster.sentence()}", table(["unit", "leaves", "nodes", "first nodes"], rows)
+    )
+
+
+def of_bound(bound: Bound) -> str:
+    """Return the bandwidth bound of a collective, and the cables that its flows share."""
+    bandwidths = [
+        ("bus bandwidth", bound.bus_bandwidth),
+        ("at one switch", bound.at_one_switch),
+    ]
+    rows = [
+        (
+            cable.channel,
+            cable.flows,
+            ", ".join(f"{sender} to {receiver}" for sender, receiver, _ in cable.pairs[:NAMES_MAX]),
+        )
+        for cable in bound.cables
+    ]
+    return card(
+        f"Bound: {bound.pattern}",
+        facts(
+            [
+                ("flows on the fullest cable", plain_number(bound.flows_max)),
+                ("shared cables", f"{bound.shared:,}"),
+                *((name, plain_number(value)) for name, value in bandwidths if value),
+            ]
+        ),
+        table(["cable", "flows", "pairs"], rows),
+    )
 
 
 def of_routes(routes: Routes) -> str:

@@ -1,5 +1,6 @@
 """The one place where the compiled core is imported."""
 
+from gingham._core import Cluster as CoreCluster
 from gingham._core import Fabric as CoreFabric
 from gingham._core import Routes as CoreRoutes
 from gingham._core import Scenario as CoreScenario
@@ -13,6 +14,7 @@ from gingham._core import (
     catalogue,
     formats,
     load_arbitration,
+    max_min_rates,
     network_said,
     old_names,
     other_names,
@@ -23,6 +25,7 @@ from gingham._core import (
     scenario_schema,
     serve_queues,
     share_load,
+    slurm_yaml,
     stripe_result_schema,
     stripe_schema,
     student_t,
@@ -30,6 +33,7 @@ from gingham._core import (
 )
 
 __all__ = [
+    "CoreCluster",
     "CoreFabric",
     "CoreRoutes",
     "CoreScenario",
@@ -42,6 +46,7 @@ __all__ = [
     "core_file",
     "formats",
     "load_arbitration",
+    "max_min_rates",
     "network_said",
     "old_names",
     "other_names",
@@ -52,6 +57,7 @@ __all__ = [
     "scenario_schema",
     "serve_queues",
     "share_load",
+    "slurm_yaml",
     "stripe_result_schema",
     "stripe_schema",
     "student_t",

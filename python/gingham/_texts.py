@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 # Units of time and their nanoseconds.
 UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
-# A half-width below this share of its mean is rounding, and so is what a share exceeds 1 by.
+# Smaller relative half-widths, and smaller excesses of a share over 1, are rounding errors.
 ROUNDING = 1e-6
-# Smaller numbers have an exponent.
+# Smaller numbers are printed with an exponent.
 EXPONENT_BELOW = 1e-4
 
 
@@ -64,7 +64,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def plain_number(value: float) -> str:
-    """Return a number of a query's answer to six digits, without commas, to copy from.
+    """Return a number of a query's result to six digits, without commas, for copying.
 
     >>> plain_number(1234567.891), plain_number(0.123456789)
     ('1234568', '0.123457')
@@ -121,7 +121,7 @@ def percent_with_interval(share: float, half_width: float | None) -> str:
 
 
 def clipped_share(share: float) -> float:
-    """Return a share between 0 and 1, if it lies beyond by no more than rounding.
+    """Return a share, clipped to 0 or 1 if it lies beyond by a rounding error only.
 
     >>> clipped_share(1.00000004), clipped_share(-1e-9), clipped_share(1.2)
     (1.0, 0.0, 1.2)
@@ -154,7 +154,7 @@ def known(half_width: float | None) -> float:
 
 
 def equals_text(count: int) -> str:
-    """Return what is said of the first of several equals; nothing of one alone.
+    """Return a remark about the first of several equal values; empty for a single value.
 
     >>> equals_text(16), equals_text(1)
     ('one of 16 that are equal within their intervals', '')

@@ -8,9 +8,9 @@
 in-transit, fewest hosts True 1.0
 in-transit, any hosts True 1.0
 
-Switches of InfiniBand hold tables, and no host sends on what is another's. Of a fabric of theirs
-the candidates are the algorithms that tables hold (`supported`), as tables; all others can be
-asked for.
+InfiniBand switches forward by tables, and hosts do not forward packets of other hosts. On an
+InfiniBand fabric the candidates are therefore the algorithms for tables (`supported`), as tables.
+Other algorithms are compared on request.
 
 All candidates are measured by the same code. One that the fabric does not allow (dimension order
 without a grid, smart routing on too many switches), or whose routes would take more memory than
@@ -46,7 +46,7 @@ class Candidate:
 
     @property
     def in_tables(self) -> bool:
-        """Whether forwarding tables hold its routes."""
+        """Whether forwarding tables can hold its routes."""
         return self.algorithm in TABLE_ALGORITHMS
 
     def chosen(self, root: str | Mapping[str, Any] | None) -> dict[str, Any]:
@@ -76,13 +76,13 @@ CANDIDATES = (
 
 
 def is_infiniband(fabric: Fabric) -> bool:
-    """Whether the switches are known to be of InfiniBand: by the speed of a cable."""
+    """Return whether the speed of a cable shows that the switches are InfiniBand."""
     speeds = {cable.speed for cable in fabric.cables}
     return any(speed and INFINIBAND_SPEED.fullmatch(speed) for speed in speeds)
 
 
 def supported(fabric: Fabric) -> list[Candidate]:
-    """Return the candidates that the switches of a fabric can route by."""
+    """Return the candidates that the switches of a fabric support."""
     infiniband = is_infiniband(fabric)
     return [one for one in CANDIDATES if one.in_tables or not infiniband]
 
@@ -90,7 +90,7 @@ def supported(fabric: Fabric) -> list[Candidate]:
 def form_on(
     fabric: Fabric, algorithm: str, form: Literal["source", "table"] | None
 ) -> Literal["source", "table"] | None:
-    """Return the form that was asked for, or tables where InfiniBand has nothing else."""
+    """Return the requested form; without one, tables on InfiniBand if the algorithm has them."""
     if form is None and algorithm in TABLE_ALGORITHMS and is_infiniband(fabric):
         return "table"
     return form
@@ -129,7 +129,7 @@ def compare(
     memory_max: str | None = None,
     on_step: Callable[[str, str], None] | None = None,
 ) -> list[CandidateRow]:
-    """Return a row for each candidate, in their order; unless said, those that are `supported`.
+    """Return a row for each candidate, in their order; by default, those in `supported`.
 
     `form` and `memory_max` are those of `Fabric.route`, for each candidate by itself. `root` is
     that of all algorithms that have one: a rule, or `{"named": [...]}`. `on_step` is told which

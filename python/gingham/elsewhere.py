@@ -7,8 +7,8 @@
 
 Sources: BookSim 2, `src/booksim_config.cpp`; CAMINOS, `caminos-lib`, `src/defaults/main.cfg`;
 NVIDIA, "DCQCN CC Parameters" (DOCA 3.4) and `mlxconfig`; SONiC, `sonic-buildimage`,
-`files/build_templates/qos_config.j2`. The page on each (`PAGES`) lists the differences. Names that
-are also Gingham's own keys are omitted.
+`files/build_templates/qos_config.j2`; `opensm -c` of OpenSM 3.3.23. The page on each (`PAGES`)
+lists the differences. Names that are also Gingham's own keys are omitted.
 """
 
 from __future__ import annotations
@@ -17,14 +17,18 @@ import re
 from dataclasses import dataclass
 
 PAGE = "docs/how-to/booksim.md"
-BOOKSIM, CAMINOS, NVIDIA, SONIC = "BookSim", "CAMINOS", "NVIDIA", "SONiC"
+BOOKSIM, CAMINOS = "BookSim", "CAMINOS"
+NVIDIA, SONIC, OPENSM = "NVIDIA", "SONiC", "OpenSM"
 PAGES = {
     BOOKSIM: PAGE,
     CAMINOS: PAGE,
     NVIDIA: "docs/concepts/congestion.md",
     SONIC: "docs/concepts/congestion.md",
+    OPENSM: "docs/concepts/congestion.md",
 }
 _DCQCN = "traffic.0.window.response.dcqcn"
+_BECN = "traffic.0.window.response.becn"
+_FECN = "network.marking.fecn"
 
 # Scenario keys, by simulator or vendor and by its name for them.
 KEYS = {
@@ -93,6 +97,19 @@ KEYS = {
         "green_max_threshold": "network.marking.red.k_max",
         "green_drop_probability": "network.marking.red.p_max",
     },
+    OPENSM: {
+        "cc_sw_cong_setting_threshold": f"{_FECN}.threshold",
+        "cc_sw_cong_setting_packet_size": f"{_FECN}.packet_size",
+        "cc_sw_cong_setting_marking_rate": f"{_FECN}.marking_rate",
+        "cc_sw_cong_setting_victim_mask": f"{_FECN}.victim_mask",
+        "cc_ca_cong_setting_ccti_increase": f"{_BECN}.increase",
+        "cc_ca_cong_setting_ccti_timer": f"{_BECN}.timer",
+        "cc_ca_cong_setting_ccti_min": f"{_BECN}.min",
+        "ccti_increase": f"{_BECN}.increase",
+        "ccti_timer": f"{_BECN}.timer",
+        "ccti_min": f"{_BECN}.min",
+        "ccti_limit": f"{_BECN}.limit",
+    },
 }
 # Why nothing of ours is written for one.
 NOTHING = {
@@ -135,6 +152,12 @@ NOTHING = {
         "yellow_max_threshold": "packets have no colours",
         "red_min_threshold": "packets have no colours",
         "red_max_threshold": "packets have no colours",
+    },
+    OPENSM: {
+        "cc_key": "it protects the settings of a subnet, and no packet depends on it",
+        "cc_sw_cong_setting_credit_mask": "switches mark by queues alone",
+        "cc_sw_cong_setting_credit_starvation_threshold": "switches mark by queues alone",
+        "cc_ca_cong_setting_trigger_threshold": "adapters log no events",
     },
 }
 # Suffix for the port that `mlxconfig` appends to names.

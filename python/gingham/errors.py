@@ -35,6 +35,23 @@ EXIT_CODES = {
 }
 
 
+# General codes of errors; particular ones stand where they are raised.
+CODES = {
+    "bad-option": "an option, an argument or a command cannot be right",
+    "damaged": "a file of a run or of a sweep is not the one that was written",
+    "deadlock": "channels wait for one another in a cycle, or could",
+    "internal-fault": "a fault of gingham itself",
+    "interrupted": "a signal ended the command",
+    "missing-key": "a key that has no default is absent",
+    "refused": "a value, or a combination of values, cannot be used",
+    "syntax": "a text cannot be parsed",
+    "system": "the disk, the operating system or another program failed",
+    "unknown-key": "a table has no such key",
+    "unknown-name": "none of the known names is meant",
+    "wrong-type": "a value is not of the expected form",
+}
+
+
 class GinghamError(Exception):
     """Whatever the package raises on purpose."""
 
@@ -46,7 +63,12 @@ class GinghamError(Exception):
 
 
 class InternalError(GinghamError):
-    """A fault of ours."""
+    """A fault of ours; its `code` names the kind."""
+
+    def __init__(self, message: str, *, code: str = "internal-fault") -> None:
+        """Keep the code."""
+        super().__init__(message)
+        self.code = code
 
     def _render_traceback_(self) -> list[str]:
         """Return what a notebook shows: also where it came from."""
@@ -68,6 +90,7 @@ class InputError(GinghamError):
         self,
         message: str,
         *,
+        code: str | None = None,
         file: str | None = None,
         line: int | None = None,
         column: int | None = None,
@@ -79,10 +102,13 @@ class InputError(GinghamError):
     ) -> None:
         """Keep where it stands, under which key, what was expected and what was meant.
 
+        A `code` names the kind of the error, such as `file-syntax`. The default is a general one
+        (`CODES`): `unknown-name` if names are expected, else `refused`.
         A file may have several `faults`; up to twenty are named, of which `others` are all but
         the first.
         """
         super().__init__(message)
+        self.code = code or ("unknown-name" if nearest or len(expected) > 1 else "refused")
         self.file = file
         self.line = line
         self.column = column
@@ -94,7 +120,9 @@ class InputError(GinghamError):
 
     def about(self, message: str, key: str) -> InputError:
         """Return the error as one about `key`, in words that hold its own."""
-        return InputError(message, key=key, expected=self.expected, nearest=self.nearest)
+        return InputError(
+            message, code=self.code, key=key, expected=self.expected, nearest=self.nearest
+        )
 
 
 def unlaid(message: str) -> str:
@@ -109,6 +137,10 @@ def unlaid(message: str) -> str:
 class DamageError(InputError):
     """A file of a run folder or of a sweep is not the one that was written there."""
 
+    def __init__(self, message: str, *, code: str = "damaged", **details: Any) -> None:
+        """Keep the place, as `InputError` does."""
+        super().__init__(message, code=code, **details)
+
 
 class DeadlockError(GinghamError):
     """Routes whose channels wait for one another in a cycle, or a run that stood still."""
@@ -118,6 +150,7 @@ class DeadlockError(GinghamError):
     def __init__(self, message: str, cycle: Sequence[str] = (), key: str | None = None) -> None:
         """Keep the channels of the `cycle`, in order of waiting, and the `key` that closes it."""
         super().__init__(message)
+        self.code = "deadlock"
         self.cycle = list(cycle)
         self.key = key
 
@@ -126,6 +159,15 @@ class EnvironmentProblem(GinghamError):  # noqa: N818  (OSError was EnvironmentE
     """The machine cannot do what is asked."""
 
     exit_code = 6
+
+    def __init__(self, message: str, *, file: str | None = None, code: str = "system") -> None:
+        """Keep the file that cannot be read or written, and the `code` of the kind.
+
+        Further codes are `extra-not-installed`, `study-broken` and `study-twice`.
+        """
+        super().__init__(message)
+        self.file = file
+        self.code = code
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

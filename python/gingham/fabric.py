@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from gingham._edges import Edges
+    from gingham.cluster import Cluster, Node
 
 
 GUID = re.compile(r"^(0x)?[0-9a-fA-F]{1,16}$")
@@ -46,8 +47,8 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A device with ports."""
+class Device:
+    """A device with ports: a switch, an adapter of a host, an aggregation node, a router."""
 
     kind: Literal["switch", "host", "aggregation", "router"]
     # Unique in its fabric.
@@ -65,7 +66,7 @@ class Cable:
     """A cable between two ports, each given as the name of its node and its number."""
 
     ends: tuple[tuple[str, int], tuple[str, int]]
-    # Such as "4xNDR" or "80 MB/s"; "2x???" or "??HDR" where one half is known.
+    # Such as "4xNDR" or "80 MB/s"; "2x???" or "??HDR" if one half is known.
     speed: str | None
     length_mm: int | None
 
@@ -81,12 +82,13 @@ class Fabric:
         self._core = core
         # What was wrong with the file that the fabric was read from.
         self.findings = findings
+        self._cluster: Cluster | None = None
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read the fabric in the file at `path`.
 
-        The content of the file decides on its format, or else its extension. What reads well
+        The content of the file decides its format, or else its extension. What reads well
         and cannot be right is kept in `findings`; `InputError` if the file cannot be read.
         """
         require_file(Path(path))
@@ -114,14 +116,14 @@ class Fabric:
         """Make a fabric of cables between named nodes, or of a graph of networkx.
 
         An edge is a pair of names, such as `("s0", "h0")`, or a triple with a speed such as
-        `"4xNDR"` or a table such as `{"speed": "4xNDR", "length": "5 m"}`. A pair that comes again
-        is a parallel cable. A node may be anything with a text; a tuple `(2, 3)` is called `2-3`.
-        Ports are numbered from 1 in the order of the edges.
+        `"4xNDR"` or a table such as `{"speed": "4xNDR", "length": "5 m"}`. A repeated pair is a
+        parallel cable. The name of a node is its text; a tuple `(2, 3)` is called `2-3`. Ports are
+        numbered from 1 in the order of the edges.
 
-        `hosts` names the nodes that are hosts; otherwise they are those of a graph whose attribute
-        `kind` is `"host"`, or else all nodes with one cable. `hosts_per_switch` adds that many
-        hosts to every switch. `speed` is that of cables without their own. `InputError` for what
-        cannot be cabled so.
+        `hosts` names the hosts. By default they are the nodes of a graph whose attribute `kind` is
+        `"host"`, or else all nodes with one cable. `hosts_per_switch` adds that number of hosts to
+        every switch. `speed` applies to cables without their own. Raises `InputError` for edges
+        that make no valid fabric.
 
         >>> ring = Fabric.from_edges([("a", "b"), ("b", "c"), ("c", "a")], hosts_per_switch=1)
         >>> ring
@@ -133,23 +135,46 @@ class Fabric:
 
     @property
     def lids(self) -> dict[str, range]:
-        """The LIDs of each switch and endpoint, by its name: the first, and as many as its LMC has.
+        """The range of LIDs of each switch and endpoint, by name; its length follows from the LMC.
 
-        An endpoint is called as its host, or `h0[2]` where the host has several cables. If the
-        source of the fabric tells no LIDs, they are those of written tables: from 1 on, switches
-        first.
+        An endpoint has the name of its host, or `h0[2]` if the host has several cables. If the
+        source of the fabric has no LIDs, they are numbered as in written tables: from 1 on,
+        switches first.
         """
-        return _given_tables.lids_of(self.text("toml")[0], self.nodes, self.cables)
+        return _given_tables.lids_of(self.text("toml")[0], self.devices, self.cables)
 
     @property
-    def nodes(self) -> list[Node]:
-        """All nodes: switches, hosts, aggregation nodes, routers."""
-        return [Node(*row) for row in self._core.nodes()]
+    def devices(self) -> list[Device]:
+        """All devices with ports: switches, hosts (adapters), aggregation nodes, routers."""
+        return [Device(*row) for row in self._core.nodes()]
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes (servers, storage and the like) with their adapters, by name.
+
+        `cluster` has their rails, units and planes too.
+        """
+        return self.cluster().nodes
+
+    def cluster(self, rule: str | None = None) -> Cluster:
+        """Recognise nodes, rails, units and planes.
+
+        The adapters of a node share a system GUID, or the host name in their descriptions, such as
+        "luna-0173 mlx5_4". `rule` is a regular expression with the groups `node` and `adapter` for
+        descriptions of another form.
+        """
+        from gingham.cluster import Cluster, names_by_rule
+
+        if rule is not None:
+            return Cluster(self._core.cluster(names_by_rule(rule, self.devices)))
+        if self._cluster is None:
+            self._cluster = Cluster(self._core.cluster({}))
+        return self._cluster
 
     @property
     def cables(self) -> list[Cable]:
         """All cables, by their lower end."""
-        names = [node.name for node in self.nodes]
+        names = [node.name for node in self.devices]
 
         def end(row: tuple[int, int]) -> tuple[str, int]:
             return names[row[0]], row[1]
@@ -183,7 +208,7 @@ class Fabric:
 
     def _nodes_by_names(self) -> dict[str, tuple[int, str | None]]:
         """Return the number of each node and its GUID, by its name."""
-        return {node.name: (number, node.guid) for number, node in enumerate(self.nodes)}
+        return {node.name: (number, node.guid) for number, node in enumerate(self.devices)}
 
     def _cables_by_ends(self) -> dict[str, int]:
         """Return the number of each cable, by either of its ends."""
@@ -262,7 +287,7 @@ class Fabric:
         core = self._core.route(
             request, form, when_full, lanes, datelines, memory_max, adaptive, escape_lanes
         )
-        return Routes(core)
+        return Routes(core, fabric=self)
 
     def load_routes(
         self,
@@ -291,7 +316,7 @@ class Fabric:
             Finding(line, severity, kind, text, file)
             for file, line, severity, kind, text in core.findings()
         )
-        return Routes(core, tuple(findings))
+        return Routes(core, tuple(findings), self)
 
     def routes_from(
         self,
@@ -299,23 +324,23 @@ class Fabric:
         *,
         lanes: Mapping[tuple[str, str], int] | None = None,
     ) -> Routes:
-        """Check and prove routes that a program holds, as `load_routes` does those of files.
+        """Check and prove routes given in Python, as `load_routes` does for files.
 
-        `tables` has for each switch, by host, the port by which packets leave, or the name of the
-        node that is cabled there: `{"s0": {"h0": 1, "h1": "s1"}, ...}`. Hosts are named as in
-        `lids`. `lanes` has the lane of pairs of hosts, source first, on which their packets stay;
-        all others take lane 0.
+        `tables` maps each switch and host to an output port, or to the name of the neighbour at
+        that port: `{"s0": {"h0": 1, "h1": "s1"}, ...}`. Hosts are named as in `lids`. `lanes` maps
+        pairs of hosts, source first, to the lane of their packets on the whole path; all other
+        pairs take lane 0.
 
-        A host that a table lacks is a black hole there, as `Routes.faults` says. Tables need no
-        entries for switches, so packets of management that stray are no finding. `InputError` for
-        a switch without a table, and for what is not in the fabric.
+        A host without an entry in a table is a black hole at that switch (`Routes.faults`). Tables
+        need no entries for switches, so stray management packets are not reported. Raises
+        `InputError` for a switch without a table, and for names that are not in the fabric.
 
         >>> line = Fabric.from_edges([("a", "b"), ("a", "h0"), ("b", "h1")])
         >>> routes = line.routes_from({"a": {"h0": "h0", "h1": "b"}, "b": {"h0": 1, "h1": 2}})
         >>> routes.path("h0", "h1")
         ['h0[1] -> a[2]', 'a[1] -> b[1]', 'b[2] -> h1[1]']
         """
-        given = _given_tables.Tables(self.nodes, self.cables, self.lids)
+        given = _given_tables.Tables(self.devices, self.cables, self.lids)
         texts = {"tables": given.forwarding(tables)}
         texts |= {"lanes": given.levels(lanes)} if lanes is not None else {}
         with _given_tables.files(**texts) as (forwarding, *levels):
@@ -331,7 +356,7 @@ class Fabric:
 
     def __repr__(self) -> str:
         """Return what it is in one line."""
-        nodes = self.nodes
+        nodes = self.devices
         switches = sum(node.kind == "switch" for node in nodes)
         return f"<Fabric: {switches} switches, {len(nodes) - switches} other nodes>"
 
@@ -354,7 +379,7 @@ def cable_meant(name: str, cables: dict[str, int]) -> int | None:
 
 
 def format_of(path: Path) -> str:
-    """Return the name of the file format to write that the extension of `path` means."""
+    """Return the name of the writable file format with the extension of `path`."""
     extension = path.suffix.lstrip(".").lower()
     known = {
         ending: name

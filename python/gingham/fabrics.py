@@ -24,6 +24,8 @@ __all__ = [
     "irregular",
     "k_ary_n_tree",
     "mesh",
+    "multi_plane",
+    "rail_optimised",
     "ring",
     "star",
     "torus",
@@ -44,6 +46,7 @@ def _made(kind: str, values: Mapping[str, Any], seed: int, speed: str | None) ->
 def two_hosts(
     *,
     switches: int = 1,
+    rails: int = 1,
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
@@ -51,37 +54,43 @@ def two_hosts(
 
     :param switches: Number of switches in a row between the two hosts, from 0 (a direct cable) to
         999,998.
+    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
+        copy.
     :param seed: Decides where chance does; shapes without chance do not depend on it.
     :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
         given.
 
     Source: Kwan et al. 1996, section 3.1.
     """
-    return _made("two-hosts", {"switches": switches}, seed, speed)
+    return _made("two-hosts", {"switches": switches, "rails": rails}, seed, speed)
 
 
 def star(
     *,
     hosts: int,
+    rails: int = 1,
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
     """Make one switch with all hosts on it.
 
     :param hosts: Number of hosts on the switch, from 1 to 65,535.
+    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
+        copy.
     :param seed: Decides where chance does; shapes without chance do not depend on it.
     :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
         given.
 
     Source: textbook.
     """
-    return _made("star", {"hosts": hosts}, seed, speed)
+    return _made("star", {"hosts": hosts, "rails": rails}, seed, speed)
 
 
 def ring(
     *,
     switches: int,
     hosts_per_switch: int = 1,
+    rails: int = 1,
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
@@ -89,19 +98,31 @@ def ring(
 
     :param switches: Number of switches in the ring, from 1 (two are joined by one cable).
     :param hosts_per_switch: Number of hosts on each switch, from 1.
+    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
+        copy.
     :param seed: Decides where chance does; shapes without chance do not depend on it.
     :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
         given.
 
     Source: textbook.
     """
-    return _made("ring", {"switches": switches, "hosts_per_switch": hosts_per_switch}, seed, speed)
+    return _made(
+        "ring",
+        {
+            "switches": switches,
+            "hosts_per_switch": hosts_per_switch,
+            "rails": rails,
+        },
+        seed,
+        speed,
+    )
 
 
 def mesh(
     *,
     dimensions: Sequence[int],
     hosts_per_switch: int = 1,
+    rails: int = 1,
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
@@ -109,6 +130,8 @@ def mesh(
 
     :param dimensions: Number of switches in each of 1 to 32 dimensions, such as [8, 8], from 1.
     :param hosts_per_switch: Number of hosts on each switch, from 1.
+    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
+        copy.
     :param seed: Decides where chance does; shapes without chance do not depend on it.
     :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
         given.
@@ -120,6 +143,7 @@ def mesh(
         {
             "dimensions": dimensions,
             "hosts_per_switch": hosts_per_switch,
+            "rails": rails,
         },
         seed,
         speed,
@@ -130,6 +154,7 @@ def torus(
     *,
     dimensions: Sequence[int],
     hosts_per_switch: int = 1,
+    rails: int = 1,
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
@@ -138,6 +163,8 @@ def torus(
     :param dimensions: Number of switches in each of 1 to 32 dimensions, from 1 (2 are joined by one
         cable).
     :param hosts_per_switch: Number of hosts on each switch, from 1.
+    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
+        copy.
     :param seed: Decides where chance does; shapes without chance do not depend on it.
     :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
         given.
@@ -149,6 +176,7 @@ def torus(
         {
             "dimensions": dimensions,
             "hosts_per_switch": hosts_per_switch,
+            "rails": rails,
         },
         seed,
         speed,
@@ -159,6 +187,7 @@ def hypercube(
     *,
     dimensions: int,
     hosts_per_switch: int = 1,
+    rails: int = 1,
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
@@ -166,6 +195,8 @@ def hypercube(
 
     :param dimensions: Number of dimensions, from 1 to 18; each doubles the number of switches.
     :param hosts_per_switch: Number of hosts on each switch, from 1.
+    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
+        copy.
     :param seed: Decides where chance does; shapes without chance do not depend on it.
     :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
         given.
@@ -177,6 +208,7 @@ def hypercube(
         {
             "dimensions": dimensions,
             "hosts_per_switch": hosts_per_switch,
+            "rails": rails,
         },
         seed,
         speed,
@@ -187,6 +219,7 @@ def k_ary_n_tree(
     *,
     arity: int,
     levels: int,
+    rails: int = 1,
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
@@ -194,13 +227,15 @@ def k_ary_n_tree(
 
     :param arity: Number of cables from each switch downwards (k), from 2.
     :param levels: Number of levels of switches (n), from 1.
+    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
+        copy.
     :param seed: Decides where chance does; shapes without chance do not depend on it.
     :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
         given.
 
     Source: Petrini and Vanneschi 1997.
     """
-    return _made("k-ary-n-tree", {"arity": arity, "levels": levels}, seed, speed)
+    return _made("k-ary-n-tree", {"arity": arity, "levels": levels, "rails": rails}, seed, speed)
 
 
 def fat_tree(
@@ -208,6 +243,7 @@ def fat_tree(
     ports: int,
     levels: int,
     tapering: int = 1,
+    rails: int = 1,
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
@@ -217,13 +253,25 @@ def fat_tree(
     :param levels: Number of levels of switches, from 1.
     :param tapering: Hosts on a leaf for each of its cables up, from 1: 2 is an oversubscription of
         2 : 1.
+    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
+        copy.
     :param seed: Decides where chance does; shapes without chance do not depend on it.
     :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
         given.
 
     Source: Lin, Chung and Huang 2004; Ohring et al. 1995.
     """
-    return _made("fat-tree", {"ports": ports, "levels": levels, "tapering": tapering}, seed, speed)
+    return _made(
+        "fat-tree",
+        {
+            "ports": ports,
+            "levels": levels,
+            "tapering": tapering,
+            "rails": rails,
+        },
+        seed,
+        speed,
+    )
 
 
 def folded_clos(
@@ -232,6 +280,7 @@ def folded_clos(
     spines: int,
     hosts_per_leaf: int,
     cables_per_pair: int = 1,
+    rails: int = 1,
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
@@ -241,6 +290,8 @@ def folded_clos(
     :param spines: Number of spine switches, from 1.
     :param hosts_per_leaf: Number of hosts on each leaf switch, from 1.
     :param cables_per_pair: Number of parallel cables between each leaf and each spine, from 1.
+    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
+        copy.
     :param seed: Decides where chance does; shapes without chance do not depend on it.
     :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
         given.
@@ -250,6 +301,104 @@ def folded_clos(
     return _made(
         "folded-clos",
         {
+            "leaves": leaves,
+            "spines": spines,
+            "hosts_per_leaf": hosts_per_leaf,
+            "cables_per_pair": cables_per_pair,
+            "rails": rails,
+        },
+        seed,
+        speed,
+    )
+
+
+def rail_optimised(
+    *,
+    units: int = 4,
+    nodes_per_unit: int = 32,
+    rails: int = 8,
+    levels: int = 2,
+    radix: int = 64,
+    tapering: int = 1,
+    spines: int | None = None,
+    uplinks: int | None = None,
+    units_per_block: int | None = None,
+    spine_groups: int | None = None,
+    cores: int | None = None,
+    seed: int = 1,
+    speed: str | None = None,
+) -> Fabric:
+    """Make scalable units of nodes with several adapters, each on its leaf switch of the unit.
+
+    :param units: Number of scalable units, from 1.
+    :param nodes_per_unit: Number of nodes in each unit, from 1.
+    :param rails: Number of adapters of each node, and of leaf switches in each unit, from 1.
+    :param levels: Number of levels of switches: 2 (leaf and spine) or 3 (leaf, spine and core).
+    :param radix: Number of ports of each switch, from 2 to 65,535.
+    :param tapering: Nodes on a leaf for each of its cables up, from 1: 2 is an oversubscription of
+        2 : 1.
+    :param spines: Number of spine switches in each spine group; as few as fit unless given.
+    :param uplinks: Number of cables from each leaf to each spine of its group; by `tapering` unless
+        given.
+    :param units_per_block: Number of units that share spines (three levels); as many as fit unless
+        given.
+    :param spine_groups: Number of spine groups in each block (three levels), a divisor of `rails`,
+        the default.
+    :param cores: Number of core switches (three levels); enough for no taper at spines unless
+        given.
+    :param seed: Decides where chance does; shapes without chance do not depend on it.
+    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
+        given.
+
+    Source: NVIDIA, DGX SuperPOD reference architectures, 2023 and 2025.
+    """
+    return _made(
+        "rail-optimised",
+        {
+            "units": units,
+            "nodes_per_unit": nodes_per_unit,
+            "rails": rails,
+            "levels": levels,
+            "radix": radix,
+            "tapering": tapering,
+            "spines": spines,
+            "uplinks": uplinks,
+            "units_per_block": units_per_block,
+            "spine_groups": spine_groups,
+            "cores": cores,
+        },
+        seed,
+        speed,
+    )
+
+
+def multi_plane(
+    *,
+    planes: int,
+    leaves: int,
+    spines: int,
+    hosts_per_leaf: int,
+    cables_per_pair: int = 1,
+    seed: int = 1,
+    speed: str | None = None,
+) -> Fabric:
+    """Make disjoint folded Clos networks, with an adapter of every node in each.
+
+    :param planes: Number of planes, and of adapters of each node, from 1.
+    :param leaves: Number of leaf switches in each plane, from 1.
+    :param spines: Number of spine switches in each plane, from 1.
+    :param hosts_per_leaf: Number of nodes on each leaf switch, from 1.
+    :param cables_per_pair: Number of parallel cables between each leaf and each spine, from 1.
+    :param seed: Decides where chance does; shapes without chance do not depend on it.
+    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
+        given.
+
+    Source: Zhao et al. 2025, section 5.1.
+    """
+    return _made(
+        "multi-plane",
+        {
+            "planes": planes,
             "leaves": leaves,
             "spines": spines,
             "hosts_per_leaf": hosts_per_leaf,
@@ -266,6 +415,7 @@ def dragonfly(
     global_cables_per_switch: int,
     hosts_per_switch: int = 1,
     groups: int | None = None,
+    rails: int = 1,
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
@@ -276,6 +426,8 @@ def dragonfly(
         (then there is one group).
     :param hosts_per_switch: Number of hosts on each switch (p), from 1.
     :param groups: Number of groups (g), from 1 to a h + 1, which is the default.
+    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
+        copy.
     :param seed: Decides where chance does; shapes without chance do not depend on it.
     :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
         given.
@@ -289,6 +441,7 @@ def dragonfly(
             "global_cables_per_switch": global_cables_per_switch,
             "hosts_per_switch": hosts_per_switch,
             "groups": groups,
+            "rails": rails,
         },
         seed,
         speed,
@@ -301,6 +454,7 @@ def irregular(
     ports: int = 8,
     hosts_per_switch: int = 4,
     cables_per_pair_max: int = 1,
+    rails: int = 1,
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
@@ -310,6 +464,8 @@ def irregular(
     :param ports: Number of ports of each switch, from 1 to 65,535.
     :param hosts_per_switch: Number of hosts on each switch, from 1 to the number of its ports.
     :param cables_per_pair_max: Largest number of parallel cables between two switches, from 1.
+    :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
+        copy.
     :param seed: Decides where chance does; shapes without chance do not depend on it.
     :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
         given.
@@ -323,6 +479,7 @@ def irregular(
             "ports": ports,
             "hosts_per_switch": hosts_per_switch,
             "cables_per_pair_max": cables_per_pair_max,
+            "rails": rails,
         },
         seed,
         speed,

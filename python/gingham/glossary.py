@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Tables of the file that hold no words.
 SOURCES, WAS = "Sources", "Was"
-# The section of words that the code and the pages do not use for a thing of their own.
+# The section of terms of other programs and papers that code and pages do not use.
 OTHERS = "Words of others"
 
 HEAD = """# Glossary
@@ -22,17 +22,17 @@ HEAD = """# Glossary
 <!-- nothing to run: words -->
 
 One word, one thing. Code, messages and pages use these words and no others for these things.
-`gingham explain WORD` answers from here, also for what stands under *also called*: what BookSim,
-InfiniBand, Dally and Towles, ns-3 or TCP say. Under [words of others](#words-of-others) stand
-those for which Gingham has something related, or nothing. Sources in brackets are listed at the
-end; a word without one is the field's common property or ours. Made from
-`python/gingham/glossary.toml` by `make pages`.
+`gingham explain WORD` prints these entries. It also finds the synonyms under *also called*: the
+words of BookSim, InfiniBand, Dally and Towles, ns-3 and TCP. [Words of
+others](#words-of-others) lists terms with a related feature in Gingham, or none. Sources in
+brackets are listed at the end; a word without a source is in common use, or ours. `make pages`
+writes this page from `python/gingham/glossary.toml`.
 """
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word, or several that are told together."""
+    """A word, or several words with one meaning."""
 
     word: str
     meaning: str
@@ -41,12 +41,12 @@ class Word:
     type: str = ""
     # What others call it.
     also: Sequence[str] = ()
-    # Of a word of others: how far Gingham has it, or else why it has not.
+    # For a word of others: its counterpart in Gingham, or the reason for its absence.
     here: str = ""
     not_here: str = ""
-    # What is nearest: other words, keys, mechanisms, columns and commands.
+    # The nearest words, keys, mechanisms, columns and commands of Gingham.
     near: Sequence[str] = ()
-    # How further names for it begin, such as variables of a library.
+    # Prefixes of further names, such as the variables of a library.
     begins: Sequence[str] = ()
 
     def names(self) -> list[str]:
@@ -54,7 +54,7 @@ class Word:
         return [*self.word.split(", "), *self.also]
 
     def is_called(self, name: str) -> bool:
-        """Return whether a name is one of its own, or begins as further names for it do."""
+        """Return whether a name is one of this word, or begins with one of its prefixes."""
         begun = name.lower().startswith(tuple(one.lower() for one in self.begins))
         return begun or plain(name) in map(plain, self.names())
 
@@ -85,11 +85,6 @@ def sections() -> dict[str, list[Word]]:
 def every_word() -> list[Word]:
     """Return every word, in the order of the page."""
     return [one for words in sections().values() for one in words]
-
-
-def is_of_others(name: str) -> bool:
-    """Return whether a name is that of a thing of others, which nothing here is the same as."""
-    return any(one.is_called(name) for one in sections()[OTHERS])
 
 
 def name_now(name: str) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gingham._native import result_schema, stripe_result_schema
-from gingham.errors import EXIT_CODES
+from gingham.errors import CODES, EXIT_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,7 +91,14 @@ def numbers_of(schema: Schema, place: str) -> Iterator[Number]:
 def page() -> str:
     """Return the reference page of results, in Markdown."""
     return "\n".join(
-        [HEAD, *verdicts(), *exit_codes(), *summary(), *tables(result_schema()["tables"])]
+        [
+            HEAD,
+            *verdicts(),
+            *exit_codes(),
+            *error_codes(),
+            *summary(),
+            *tables(result_schema()["tables"]),
+        ]
     )
 
 
@@ -155,6 +162,16 @@ def exit_codes() -> Iterator[str]:
     """Yield what each exit code means."""
     rows = [(str(code), meaning) for code, meaning in EXIT_CODES.items()]
     yield from ["## Exit codes", "", "Of every command.", ""]
+    yield from markdown(["code", "meaning"], rows)
+
+
+def error_codes() -> Iterator[str]:
+    """Yield the general codes of errors with `--json`."""
+    rows = [(f"`{code}`", meaning) for code, meaning in CODES.items()]
+    yield from ["## Codes of errors", ""]
+    yield "With `--json` each error has a stable `code`. These are general; particular ones,"
+    yield "such as `file-truncated`, stand on the pages of their commands."
+    yield ""
     yield from markdown(["code", "meaning"], rows)
 
 

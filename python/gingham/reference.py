@@ -58,7 +58,14 @@ CONCEPTS = {
     "network.marking": "marking",
 }
 # Keys of striping scenarios whose values are names with a meaning of their own.
-CHOICES = ("stripe.scheduler", "stripe.reception", "stripe.quanta", "source.kind")
+CHOICES = (
+    "stripe.scheduler",
+    "stripe.reception",
+    "stripe.quanta",
+    "stripe.control.by",
+    "source.kind",
+    "entry.queue",
+)
 # More values than these are a list, not a sentence.
 LISTED_MIN = 8
 NOTHING = object()

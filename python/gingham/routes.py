@@ -10,17 +10,25 @@ from gingham.errors import DeadlockError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from gingham._native import CoreRoutes
-    from gingham.fabric import Finding
+    from gingham.fabric import Fabric, Finding
 
 
 class Routes:
     """The routes of a fabric, computed or read from a subnet manager, proved or refuted."""
 
-    def __init__(self, core: CoreRoutes, findings: tuple[Finding, ...] = ()) -> None:
+    def __init__(
+        self,
+        core: CoreRoutes,
+        findings: tuple[Finding, ...] = (),
+        fabric: Fabric | None = None,
+    ) -> None:
         """Wrap the compiled routes; use `Fabric.route` or `Fabric.load_routes`."""
         self._core = core
+        # The fabric that was routed.
+        self.fabric = fabric
         # What was wrong with the files that the routes were read from.
         self.findings = findings
 
@@ -69,6 +77,14 @@ class Routes:
         Empty for algorithms without roots, and for tables of a subnet manager.
         """
         return self._core.roots()
+
+    @property
+    def notes(self) -> list[str]:
+        """What the algorithm leaves out of account, such as lengths of cables that differ.
+
+        Each begins with its code and a colon.
+        """
+        return self._core.notes()
 
     @property
     def lanes(self) -> list[int]:
@@ -134,6 +150,14 @@ class Routes:
         Without a name it is the busiest channel between switches; `None` if all are idle.
         """
         return self._core.sharing(channel, at_most)
+
+    def deadlock_groups(self, without: Sequence[Sequence[str]] = ((),)) -> list[int]:
+        """Return how many groups of channels wait for one another in cycles, for each failure.
+
+        A failure is a list of channels that carry nothing any more; the default is none. Packets
+        whose path is cut count as before on the rest of it, so a number is never too low.
+        """
+        return self._core.deadlock_groups([list(channels) for channels in without])
 
     def path(self, source: str, destination: str) -> list[str] | None:
         """Return the channels from one host to another, or `None` if no route leads there."""

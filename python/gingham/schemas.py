@@ -116,6 +116,10 @@ SWITCHES: Schema = {
 ERROR_KEYS: Schema = {
     "message": {"description": "What is wrong and what helps, for people.", **TEXT},
     "exit_code": {"description": "How the command ends.", "enum": sorted(set(EXIT_CODES) - {0})},
+    "code": {
+        "description": "The kind of the error, the same in every version.",
+        **TEXT,
+    },
     "file": {"description": "The file that is to blame.", "type": ["string", "null"]},
     "line": {"description": "Its line, from 1.", "type": ["integer", "null"], "minimum": 1},
     "column": {"description": "And column, from 1.", "type": ["integer", "null"], "minimum": 1},
@@ -166,7 +170,8 @@ def sweep() -> Schema:
 
 def error() -> Schema:
     """Return the schema of the line that a command with `--json` says when it fails."""
-    always = ["message", "exit_code", "file", "line", "column", "key", "nearest", "expected"]
+    places = ["file", "line", "column", "key"]
+    always = ["message", "exit_code", "code", *places, "nearest", "expected"]
     return {
         "$schema": DIALECT,
         "title": "Error",

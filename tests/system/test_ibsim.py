@@ -19,9 +19,9 @@ from tests.conftest import require_programs
 
 def content(fabric: Fabric) -> dict[str, Any]:
     """Return what both must agree on: GUIDs with kinds and descriptions, cables by port."""
-    guids = {node.name: node.guid for node in fabric.nodes}
+    guids = {node.name: node.guid for node in fabric.devices}
     return {
-        "nodes": {node.guid: (node.kind, node.description) for node in fabric.nodes},
+        "nodes": {node.guid: (node.kind, node.description) for node in fabric.devices},
         "cables": {
             frozenset((guids[name], port) for name, port in cable.ends) for cable in fabric.cables
         },

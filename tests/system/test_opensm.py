@@ -67,7 +67,7 @@ def test_what_ran_is_what_the_engine_can_do(name: str, engine: str, tmp_path: Pa
     }.get(engine, True)
     assert manager.ran == (engine if can else "minhop")
     assert bool(manager.complaints) == (not can), manager.complaints
-    switches = sum(node.kind == "switch" for node in made(name).nodes)
+    switches = sum(node.kind == "switch" for node in made(name).devices)
     tables = (tmp_path / "opensm-lfts.dump").read_text()
     assert len(re.findall(r"^Unicast lids .* of switch ", tables, re.MULTILINE)) == switches
 
@@ -111,7 +111,7 @@ def test_few_questions_tell_the_service_level_of_every_pair(
                 truth, path_records.layers(simulator, truth, found)
             )
     if ran == "minhop":
-        # What the engine was replaced by has one lane, and needs no service levels.
+        # Minhop, which replaces the engine, has one lane and needs no service levels.
         assert (silent, set(truth.values())) == ([], {0})
         return
     assert silent == []

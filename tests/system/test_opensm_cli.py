@@ -22,7 +22,7 @@ Command = Callable[..., Finished]
 PNG = b"\x89PNG\r\n\x1a\n"
 
 # Two roots at equal heights and a switch between the leaves, which leads down and up again:
-# up*/down* by these roots has no way for the hosts, nor for what they ask the manager.
+# up*/down* with these roots has no route between the hosts, nor to the subnet manager.
 LOST_PAIR = """\
 Switch 4 "r1"
 [1] "l1"[3]
@@ -50,7 +50,7 @@ Hca 1 "h1"
 Hca 1 "h2"
 [1] "l2"[1]
 """
-# Two parts that no cable joins.
+# Two parts without a cable between them.
 ISLANDS = """\
 Switch 4 "sw1"
 [1] "h1"[1]
@@ -211,6 +211,16 @@ def test_a_switch_that_breaks_takes_its_hosts_along(gingham: Command, torus: Pat
         assert row["facts"]["unreachable_pairs"] == 0
 
 
+def test_a_misspelled_setting_is_refused_before_anything_runs(
+    gingham: Command, torus: Path, tmp_path: Path
+) -> None:
+    arguments = ("--engines", "nue", "--set", "nue_max_num_vl=8", "-o", "compared", "--json")
+    refused = gingham("opensm", "compare", torus, *arguments)
+    told = json.loads(refused.err)
+    assert (refused.code, told["key"], told["nearest"]) == (2, "--set", "nue_max_num_vls")
+    assert not (tmp_path / "compared").exists()
+
+
 def test_every_single_failure_is_ranked_and_engines_asked_for_the_worst(
     gingham: Command, tmp_path: Path
 ) -> None:
@@ -233,7 +243,7 @@ def test_every_single_failure_is_ranked_and_engines_asked_for_the_worst(
         now["max_channel_paths"]
         == rows(answer["rows"])["gingham up-down"]["facts"]["max_channel_paths"]
     )
-    # One cable up is left for four hosts, and a spine has half of what leaves a leaf.
+    # Four hosts share the one uplink that is left, and a spine carries half of a leaf's traffic.
     assert [failure["bound"] for failure in answer["failures"]] == [pytest.approx(15 / 48)] * 2
     assert sum(failure["cut_pairs"] for failure in answer["failures"]) == 16 * 12
     for worst in answer["worst"]:
@@ -297,6 +307,37 @@ def test_hosts_that_are_all_called_the_same_are_told_apart(
     assert told.code == 0, told
     row = json.loads(told.out)["rows"][0]
     assert (row["ran"], row["facts"]["host_pairs"]) == ("ftree", 240)
+
+
+def test_a_job_is_asked_of_engines(gingham: Command, tmp_path: Path) -> None:
+    Fabric.make("rail-optimised", units=2, nodes_per_unit=4, rails=2, radix=8, speed="4xNDR").save(
+        tmp_path / "pod.ibnetdiscover"
+    )
+    job = ("job", "pod.ibnetdiscover", "--nodes", "random:8:3", "--pattern", "ring", "--json")
+    told = gingham(*job, "--engine", "minhop")
+    assert told.code == 0, told
+    answer = json.loads(told.out)
+    assert (answer["routing"], len(answer["nodes"]), answer["rails"]) == (
+        "opensm minhop",
+        8,
+        [0, 1],
+    )
+    # The engine's own tables, kept by a comparison, give the answer of the engine.
+    kept = gingham("opensm", "compare", "pod.ibnetdiscover", "--engines", "minhop", "-o", "kept")
+    assert kept.code == 0, kept
+    tables = gingham(
+        *("job", "kept/minhop.ibnetdiscover", "--lfts", "kept/minhop.lfts", *job[2:]),
+    )
+    assert tables.code == 0, tables
+    assert json.loads(tables.out)["bounds"] == answer["bounds"]
+    both = gingham(*job, "--compare", "--engine", "minhop", "--engine", "ftree")
+    assert both.code == 0, both
+    orders = json.loads(both.out)["orders"]
+    assert {order["routing"] for order in orders} == {"opensm minhop", "opensm ftree"}
+    refused = gingham(*job, "--engine", "minhop", "--engine", "ftree")
+    unknown = gingham(*job, "--engine", "minhopp")
+    assert (refused.code, unknown.code) == (2, 2)
+    assert json.loads(unknown.err)["key"] == "--engine"
 
 
 def test_ftree_needs_to_know_which_nodes_compute(gingham: Command, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def first_switch(fabric: Fabric) -> str:
-    return next(node.name for node in fabric.nodes if node.kind == "switch")
+    return next(node.name for node in fabric.devices if node.kind == "switch")
 
 
 @pytest.mark.parametrize("name", FABRICS)
@@ -79,7 +79,7 @@ def test_updn_and_our_up_down_agree_on_every_distance(name: str, tmp_path: Path)
     ours = decision.fabric.route("up-down", form="table", root={"named": root})
     names, theirs = decision.routes.lengths()
     assert (names, theirs) == ours.lengths()
-    hosts = [node.name for node in fabric.nodes if node.kind in {"host", "aggregation"}]
+    hosts = [node.name for node in fabric.devices if node.kind in {"host", "aggregation"}]
     assert len(names) == len(hosts)
     assert all(
         (length is None) == (row == column)
@@ -194,7 +194,7 @@ def test_the_fabric_keeps_names_cables_and_speeds(tmp_path: Path) -> None:
     (tmp_path / "clos.toml").write_text(mixed)
     fabric = Fabric.load(tmp_path / "clos.toml")
     seen = decide(fabric, Request("minhop")).fabric
-    assert [node.name for node in seen.nodes] == [node.name for node in fabric.nodes]
+    assert [node.name for node in seen.devices] == [node.name for node in fabric.devices]
     assert seen.cables == fabric.cables
     assert sum(cable.speed == "4xEDR" for cable in seen.cables) == 7
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from gingham.studies._namespaces import ENDS, SEARCH, ip
-from gingham.studies.adiseshu1996.real.ends import ADDRESSES, written
-from gingham.studies.adiseshu1996.real.measures import Bench, disorder_after_loss
-from gingham.studies.adiseshu1996.real.relay import PACKETS
+from gingham_studies.adiseshu1996.real.ends import ADDRESSES, written
+from gingham_studies.adiseshu1996.real.measures import Bench, disorder_after_loss
+from gingham_studies.adiseshu1996.real.relay import PACKETS
 from tests.conftest import wait_until
 from tests.system.bundles import Daemon, command, daemons, refusal, started, transfer
 from tests.system.flows import connection

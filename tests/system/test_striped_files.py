@@ -34,7 +34,7 @@ def files() -> list[str]:
         for page in PAGES
         for block in re.findall(r"```toml\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     ]
-    examples = ROOT / "crates/striped/dist/examples"
+    examples = ROOT / "crates/stripe/striped/dist/examples"
     return shown + [(examples / f"{name}.toml").read_text() for name in EXAMPLES]
 
 

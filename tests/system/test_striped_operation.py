@@ -33,7 +33,7 @@ from tests.system.flows import connection
 from tests.system.pipes import interfaces
 from tests.system.programs import ROOT
 
-UNIT = ROOT / "crates/striped/dist/striped@.service"
+UNIT = ROOT / "crates/stripe/striped/dist/striped@.service"
 CHANNEL = '[[channel]]\nlocal = "10.80.{}.{}:7000"\nremote = "10.80.{}.{}:7000"\n'
 
 

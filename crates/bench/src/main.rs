@@ -9,7 +9,8 @@
 use gingham_bench::{Steps, timed};
 use gingham_lab::scenario::{Overrides, ScenarioSource, Topology};
 use gingham_lab::{
-    ClassSummary, Compiled, Engine, Milestone, NotStepped, Run, SteppedBy, compile_observed,
+    ClassSummary, Compiled, Engine, Milestone, NoProgress, NotStepped, Run, SteppedBy,
+    compile_observed,
 };
 use gingham_topology::ChannelId;
 use serde_json::json;
@@ -54,7 +55,11 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     if engine == "none" {
         return Ok(json!({ "hosts": hosts, "setup": setup }).to_string());
     }
-    let ((), seconds) = timed(|| while !run.advance(100_000).done {});
+    let (ended, seconds) = timed(|| -> Result<(), NoProgress> {
+        while !run.advance(100_000)?.done {}
+        Ok(())
+    });
+    ended.map_err(|stuck| stuck.to_string())?;
     if bare {
         return Ok(json!({ "hosts": hosts, "setup": setup }).to_string());
     }

@@ -44,6 +44,24 @@ pub(crate) fn refusal_of(py: Python<'_>, key: &str, message: impl Display) -> Py
     }
 }
 
+/// A `gingham.errors.InputError` with a stable code.
+pub(crate) fn refusal_with_code(py: Python<'_>, code: &str, message: &str) -> PyErr {
+    let fields = PyDict::new(py);
+    match fields.set_item("code", code) {
+        Ok(()) => raise(py, "InputError", message, Some(&fields)),
+        Err(failure) => failure,
+    }
+}
+
+/// A `gingham.errors.InternalError` with its code.
+pub(crate) fn internal(py: Python<'_>, code: &str, message: impl Display) -> PyErr {
+    let fields = PyDict::new(py);
+    match fields.set_item("code", code) {
+        Ok(()) => raise(py, "InternalError", &message.to_string(), Some(&fields)),
+        Err(failure) => failure,
+    }
+}
+
 /// A `gingham.errors.DeadlockError` with the channels of its cycle and the key that closes it.
 pub(crate) fn deadlock(py: Python<'_>, report: &DeadlockReport) -> PyErr {
     let fields = PyDict::new(py);

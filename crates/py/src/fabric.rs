@@ -3,6 +3,7 @@
 use gingham_input::Tree;
 use gingham_lab::load_fabric;
 use gingham_topology::check::{self, Summary};
+use gingham_topology::cluster::{Cluster as CoreCluster, Naming};
 use gingham_topology::format::{self, Format};
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::{self, Oversubscription, TreeLevel, TreeShape};
@@ -17,7 +18,7 @@ use crate::finding::{FindingRow, finding_rows};
 use crate::patience::interruptible;
 use crate::request::Request;
 use crate::routes::Routes;
-use crate::{error, json as convert};
+use crate::{cluster, error, json as convert};
 
 /// A network of switches and hosts; never changes.
 #[pyclass(frozen, module = "gingham._core")]
@@ -34,6 +35,13 @@ type NodeRow = (&'static str, String, Option<String>, String, u16);
 type CableRow = ((usize, u16), (usize, u16), Option<String>, Option<u64>);
 /// Name, extensions, whether it can be read, whether it can be written.
 type FormatRow = (&'static str, &'static [&'static str], bool, bool);
+
+impl Fabric {
+    /// The fabric of the topology crate.
+    pub(crate) fn inner(&self) -> &CoreFabric {
+        &self.inner
+    }
+}
 
 #[pymethods]
 impl Fabric {
@@ -76,7 +84,8 @@ impl Fabric {
     fn text(&self, py: Python<'_>, format: &str) -> PyResult<(String, Vec<String>)> {
         let format: Format = format.parse().map_err(|unknown| error::refusal(py, unknown))?;
         let written = format::write(&self.inner, format);
-        let written = written.map_err(|refused| error::refusal(py, refused))?;
+        let written = written
+            .map_err(|refused| error::refusal_with_code(py, "unwritable", &refused.to_string()))?;
         Ok((written.text, written.notes))
     }
 
@@ -100,6 +109,8 @@ impl Fabric {
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut facts = py.detach(|| summary_json(&check::summary(&self.inner)));
         let trees = py.detach(|| routing::trees(&self.inner));
+        let cluster = py.detach(|| CoreCluster::of(&self.inner, &Naming::default()));
+        facts["cluster"] = cluster::summary_json(&cluster);
         facts["trees"] = trees.iter().map(|tree| tree_json(&self.inner, tree)).collect();
         convert::to_python(py, &facts)
     }
@@ -109,6 +120,11 @@ impl Fabric {
         let nodes = nodes.into_iter().map(NodeId::new).collect();
         let cables = cables.into_iter().collect();
         Self { inner: Arc::new(self.inner.without(&nodes, &cables)), file: self.file.clone() }
+    }
+
+    /// The nodes of the fabric; a rule of the user names the node and the adapter of some devices.
+    fn cluster(&self, py: Python<'_>, names: cluster::Names) -> cluster::Cluster {
+        py.detach(|| cluster::Cluster::of(&self.inner, names))
     }
 
     /// What is wrong with the fabric itself, whatever its file says.
@@ -186,7 +202,8 @@ fn summary_json(summary: &Summary) -> Value {
     })
 }
 
-/// Cables by speed as a dump writes it, `2x???` where one half is known, and `unknown`.
+/// Number of cables by speed as a dump writes it: `4xNDR`, `2x???` if one half is known, or
+/// `unknown`.
 fn speeds_json(summary: &Summary) -> BTreeMap<String, usize> {
     let halves = &summary.cables_by_partial_speed;
     let known = summary

@@ -12,6 +12,7 @@
 //!
 //! `python/gingham/_core.pyi` describes the module; a test compares the two.
 
+mod cluster;
 mod error;
 mod fabric;
 mod finding;
@@ -22,6 +23,7 @@ mod request;
 mod routes;
 mod run;
 mod scenario;
+mod slurm;
 mod stripe;
 mod subnet;
 mod sweep;
@@ -33,6 +35,8 @@ use pyo3::pymodule;
 mod _core {
     use pyo3::pyfunction;
 
+    #[pymodule_export]
+    use crate::cluster::{Cluster, max_min_rates};
     #[pymodule_export]
     use crate::fabric::{Fabric, formats};
     #[pymodule_export]
@@ -46,6 +50,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::scenario::{Scenario, StripeScenario};
+    #[pymodule_export]
+    use crate::slurm::slurm_yaml;
     #[pymodule_export]
     use crate::stripe::{StripeSimulation, stripe_result_schema, stripe_schema};
     #[pymodule_export]

@@ -55,13 +55,13 @@ impl From<WhenFull> for Ejection {
 }
 
 /// Why there are no routes: the parameter that is to blame, if one is, and the message.
-pub(crate) struct Refused(Option<&'static str>, String);
+pub(crate) struct Refused(Option<String>, String);
 
 impl Refused {
     /// The exception.
     pub(crate) fn raise(self, py: Python<'_>) -> PyErr {
         match self {
-            Self(Some(key), message) => error::refusal_of(py, key, message),
+            Self(Some(key), message) => error::refusal_of(py, &key, message),
             Self(None, message) => error::refusal(py, message),
         }
     }
@@ -69,10 +69,11 @@ impl Refused {
 
 impl From<RouteError> for Refused {
     fn from(error: RouteError) -> Self {
-        match error {
-            RouteError::TooLarge { .. } => Self(Some("memory_max"), error.to_string()),
-            _ => Self(None, error.to_string()),
-        }
+        let key = match error {
+            RouteError::TooLarge { .. } => Some("memory_max".to_owned()),
+            _ => error.parameter().map(|parameter| format!("algorithm.{parameter}")),
+        };
+        Self(key, error.to_string())
     }
 }
 
@@ -104,6 +105,9 @@ impl Request {
     /// The routes that are asked for.
     pub(crate) fn routes(&self, fabric: &Fabric) -> Result<Routes, Refused> {
         let form = self.form(fabric)?;
+        if self.adaptive {
+            self.algorithm.check_choosing()?;
+        }
         let bytes_max = self.memory_max.map_or(routing::ROUTE_BYTES_MAX, |bytes| bytes.0);
         let routes = routing::route_within(fabric, &self.algorithm, form, bytes_max);
         if self.adaptive {
@@ -123,7 +127,7 @@ impl Request {
         match self.form {
             Some(Form::Source) if self.adaptive => {
                 let message = "a packet that chooses at every switch carries no route: say \"table\", or leave the form out";
-                Err(Refused(Some("form"), message.to_owned()))
+                Err(Refused(Some("form".to_owned()), message.to_owned()))
             }
             None if self.adaptive => Ok(Form::Table),
             asked => Ok(asked.unwrap_or_else(|| Form::by_default(fabric, &self.algorithm))),
@@ -139,7 +143,7 @@ impl Request {
         if self.escape_lanes.is_some() {
             let message = "escape lanes are for packets that choose at every switch, and these follow one path (adaptive=True): \
                            leave them out, or let packets choose";
-            return Err(Refused(Some("escape_lanes"), message.to_owned()));
+            return Err(Refused(Some("escape_lanes".to_owned()), message.to_owned()));
         }
         let datelines = self.datelines.map(DatelineChoice::rule);
         let has_several = lanes > 1 || datelines.flatten().is_some();
@@ -154,7 +158,7 @@ impl Request {
         if self.datelines.is_some() {
             let message = "packets that choose at every switch have dateline classes on their escape lanes alone, where they are \
                            needed: leave datelines out";
-            return Err(Refused(Some("datelines"), message.to_owned()));
+            return Err(Refused(Some("datelines".to_owned()), message.to_owned()));
         }
         let vc_classes = [LaneSet::first_n(self.lanes)];
         let needs_datelines = self.algorithm.needs_datelines();
@@ -167,7 +171,7 @@ impl Request {
                 ),
                 _ => error.to_string(),
             };
-            Refused(Some("escape_lanes"), message)
+            Refused(Some("escape_lanes".to_owned()), message)
         })
     }
 }
@@ -177,6 +181,6 @@ fn choosing(fabric: &Fabric, routes: Routes) -> Result<Routes, Refused> {
     let Routes::Table(tables) = routes else { unreachable!("the form is that of tables") };
     let tables = tables
         .made_adaptive(fabric)
-        .map_err(|longer| Refused(Some("algorithm"), longer.describe(fabric)))?;
+        .map_err(|longer| Refused(Some("algorithm".to_owned()), longer.describe(fabric)))?;
     Ok(Routes::Table(tables))
 }

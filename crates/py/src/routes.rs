@@ -99,6 +99,14 @@ impl Routes {
         roots.into_iter().map(|root| self.proved.fabric().node(root).name.clone()).collect()
     }
 
+    /// Notes on properties of the fabric that the algorithm ignores; each begins with its code.
+    fn notes(&self) -> Vec<String> {
+        let Decided::ByAlgorithm(algorithm) = &self.decided else {
+            return Vec::new();
+        };
+        algorithm.note_of_lengths(self.proved.fabric()).into_iter().collect()
+    }
+
     /// Whether packets carry their route (`source`) or switches look it up (`table`).
     fn form(&self) -> &'static str {
         self.proved.form()
@@ -169,6 +177,13 @@ impl Routes {
         convert::to_python(py, &measured.map_or(Value::Null, bisection_json))
     }
 
+    /// For each list of channels that fail: how many groups of channels still wait for one another
+    /// in cycles.
+    fn deadlock_groups(&self, py: Python<'_>, without: Vec<Vec<String>>) -> PyResult<Vec<usize>> {
+        let counted = py.detach(move || self.proved.deadlock_groups(&without));
+        counted.map_err(|refused| error::input(py, &refused))
+    }
+
     /// The pairs of hosts that share a channel, by default the busiest between switches.
     #[pyo3(signature = (channel, at_most))]
     fn sharing<'py>(
@@ -237,6 +252,8 @@ fn statistics_json(fabric: &Fabric, statistics: &Statistics) -> Value {
             "load": bound.fraction,
             "bottleneck": fabric.channel_name(bound.bottleneck),
             "rate": bound.reference.map(|rate| rate.to_string()),
+            "assumed_speed": bound.assumed.map(|assumed| assumed.speed.to_string()),
+            "assumed_cables": bound.assumed.map_or(0, |assumed| assumed.cables),
         })
     };
     let detour = |detour: &Detour| {

@@ -1,8 +1,8 @@
 //! Runs of a fabric.
 
 use gingham_lab::{
-    Compiled, Engine, NotStepped, OLD_NAMES, Progress, Run, SteppedBy, compile, result_tables,
-    summary_schema,
+    Compiled, Engine, NoProgress, NotStepped, OLD_NAMES, Progress, Run, SteppedBy, compile,
+    result_tables, summary_schema,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -54,11 +54,12 @@ impl Simulation {
         Ok(Self { run: run.map_err(|refused| error::lab(py, &refused))? })
     }
 
-    /// Simulates at most `events_max` events, without the interpreter's lock. Returns how far the
-    /// run has come.
+    /// Simulates at most `events_max` events, without the interpreter's lock. Returns the
+    /// progress of the run; raises `InternalError` if simulated time stands still.
     fn advance<'py>(&mut self, py: Python<'py>, events_max: u64) -> PyResult<Bound<'py, PyAny>> {
+        let advanced = py.detach(|| self.run.advance(events_max));
         let Progress { fraction, now_ps, delivered, in_flight, done } =
-            py.detach(|| self.run.advance(events_max));
+            advanced.map_err(|stuck| error::internal(py, NoProgress::CODE, stuck))?;
         (fraction, now_ps, delivered, in_flight, done).into_bound_py_any(py)
     }
 
@@ -160,10 +161,10 @@ pub(crate) fn old_names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &OLD_NAMES)
 }
 
-/// What others call an alternative of a scenario, and its name here.
+/// Foreign names of scenario alternatives: foreign name, name in Gingham, and difference if any.
 #[pyfunction]
-pub(crate) fn other_names() -> Vec<(&'static str, &'static str)> {
-    gingham_lab::OTHER_NAMES.to_vec()
+pub(crate) fn other_names() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
+    gingham_lab::OTHER_NAMES.iter().map(|other| (other.name, other.ours, other.differs)).collect()
 }
 
 /// JSON Schema of scenarios.

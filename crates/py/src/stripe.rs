@@ -15,7 +15,7 @@ use crate::{error, json as convert};
 #[derive(Debug)]
 pub(crate) struct StripeSimulation {
     run: Run,
-    /// For errors of the run: they name the line of a key.
+    /// Source of the line numbers in errors of the run.
     source: ScenarioSource,
 }
 
@@ -29,8 +29,8 @@ impl StripeSimulation {
         Ok(Self { run: Run::new(compiled), source: scenario.inner.clone() })
     }
 
-    /// Simulates at most `events_max` steps, without the interpreter's lock. Returns how far the
-    /// run has come; raises `InputError` where simulated time stands still.
+    /// Simulates at most `events_max` steps, without the interpreter's lock. Returns the
+    /// progress of the run; raises `InputError` if simulated time stands still.
     fn advance<'py>(&mut self, py: Python<'py>, events_max: u64) -> PyResult<Bound<'py, PyAny>> {
         let progress = py.detach(|| self.run.advance(events_max));
         let Progress { fraction, now_ps, delivered, under_way, done } =

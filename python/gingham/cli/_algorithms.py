@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from gingham import glossary
 from gingham._native import catalogue, other_names
 
 
@@ -16,22 +15,26 @@ def names() -> list[str]:
 
 
 class AlgorithmChoice(click.Choice[str]):
-    """An algorithm, or what is told of the name that others have for one."""
+    """The name of an algorithm; the error for a foreign name points to the algorithm here."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name of the algorithm."""
-        ours = dict(other_names()).get(str(value).lower().replace("_", "-"))
+        name = str(value).lower().replace("_", "-")
+        others = {other: (ours, differs) for other, ours, differs in other_names()}
+        ours, differs = others.get(name, ("", None))
         if value not in self.choices and ours in self.choices:
-            self.fail(nearest_here(str(value), ours), param, ctx)
+            self.fail(nearest_here(str(value), ours, differs), param, ctx)
         return super().convert(value, param, ctx)
 
 
-def nearest_here(name: str, ours: str) -> str:
-    """Return which algorithm has another name here, or is only the nearest to what has that name.
+def nearest_here(name: str, ours: str, differs: str | None) -> str:
+    """Return a hint for a foreign name: the algorithm with another name here, or the nearest.
 
-    >>> nearest_here("xy", "dimension-order")
+    >>> nearest_here("xy", "dimension-order", None)
     "'xy' is called 'dimension-order' here"
+    >>> nearest_here("clos", "folded-clos", "it leads one way")
+    "'clos' is not here: 'folded-clos' is nearest, and differs: it leads one way"
     """
-    if glossary.is_of_others(name):
-        return f"{name!r} is not here: {ours!r} is nearest, and differs: gingham explain {name}"
+    if differs:
+        return f"{name!r} is not here: {ours!r} is nearest, and differs: {differs}"
     return f"{name!r} is called {ours!r} here"

@@ -27,6 +27,13 @@ PLACES = {
             "example."
         ),
     ),
+    "demo": (
+        "_demo:demo",
+        (
+            "Show a job on a rail-optimised cluster: its bandwidth bound, and a node order that is "
+            "better."
+        ),
+    ),
     "diff": (
         "_diff:diff",
         "Say what the runs B measured differently from the runs A, and which links changed.",
@@ -40,6 +47,10 @@ PLACES = {
         "Explain a WORD: a key of a scenario, a mechanism, or a word of pages and results.",
     ),
     "fabric": ("_fabric:fabric", "Describe, check, draw, make and convert fabrics."),
+    "job": (
+        "_job:job",
+        "Show which flows of a job share a cable on TOPOLOGY, and the bandwidth that is left.",
+    ),
     "opensm": (
         "_opensm:opensm",
         "Let the real OpenSM route a fabric, and see what it decides.",
@@ -74,6 +85,10 @@ PLACES = {
     "sweep": (
         "_sweep:sweep",
         "Make every run of the sweep file SWEEP: a scenario varied along axes.",
+    ),
+    "upgrade": (
+        "_upgrade:upgrade",
+        "Rewrite scenarios and sweep files of earlier versions with present names.",
     ),
 }
 

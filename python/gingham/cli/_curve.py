@@ -192,7 +192,7 @@ def curve(
 
 
 def title_of(base: Scenario, routings: Sequence[str], network: str, varied: Sequence[str]) -> str:
-    """Return the title of a curve: without what differs from line to line."""
+    """Return the title of a curve, without the keys that differ from line to line."""
     parts = [base.heading(routings)]
     if not any(key.startswith("network") for key in varied):
         parts.append(network)
@@ -218,7 +218,7 @@ def write_files(table: pa.Table, folder: Path, figure: Figure) -> dict[str, str]
 
 
 def require_picture(file: Path, *, force: bool) -> None:
-    """Refuse a file that no picture can be written to, before the runs."""
+    """Reject a file to which a picture cannot be written, before the runs start."""
     from gingham import plots
     from gingham._files import require_place as require_file_place
 

@@ -66,8 +66,8 @@ def explain(name: str, stripe: bool, depth: int, of_pairs: bool, as_json: bool) 
 
     For a key: its values and its default. For a mechanism: its parameters, an example, and which
     switching kinds support it. Words are those of the glossary, what others call the same,
-    verdicts, and columns of results. A word of others that is not here is answered with the
-    reason and with what is nearest. Without a WORD, the top-level keys and all mechanisms are
+    verdicts, and columns of results. For a term that Gingham does not have, the reason and the
+    nearest words are printed. Without a WORD, the top-level keys and all mechanisms are
     listed. On a terminal, output longer than the screen goes to the program that PAGER names.
 
     \b
@@ -155,7 +155,7 @@ def asked(name: str, stripe: bool) -> Answer:
         now = glossary.name_now(each) or (there and there.key) or each
         if any((found := called(each, now, stripe)).values()):
             return Answer(name, now, found)
-        other = dict(other_names()).get(plain(each, "-"))
+        other = {name: ours for name, ours, _ in other_names()}.get(plain(each, "-"))
         if other and any((found := called(other, other, stripe)).values()):
             return Answer(name, other, found)
     near = nearest(name, every_name(stripe))
@@ -179,7 +179,7 @@ def called(name: str, now: str, stripe: bool) -> Found:
     choices = mechanisms.named(now, known["mechanisms"])
     keys = reference.named(now, known["keys"])
     if not (keys or choices):
-        keys = [one for one in reference.stripe_choices() if one.path == now]
+        keys = [one for one in reference.stripe_choices() if plain(one.path) == plain(now)]
         keys = keys or reference.named(now, everything(stripe=True)["keys"])
     found = {
         "words": [one for one in known["words"] if one.is_called(name) or one.is_called(now)],

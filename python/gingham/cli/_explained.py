@@ -66,7 +66,7 @@ def answer(told_of: Answer, depth: int, width: int) -> Iterator[Part]:
 
 
 def differences(there: Elsewhere) -> Iterator[Part]:
-    """Yield where the differences between a name of others and the key here are listed."""
+    """Yield the page that lists the differences between a foreign name and the key here."""
     if there.key:
         yield text(f"what differs: {PAGES[there.simulator]}")
 

@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from gingham._files import require_place
 from gingham._texts import number
+from gingham.cli import _slurm
 from gingham.cli._algorithms import AlgorithmChoice, names
 from gingham.cli._findings import Row, grouped
 from gingham.cli._make import group as make_group
 from gingham.cli._mistaken import refuse_mistaken
 from gingham.cli._options import FABRIC_FILE, force_option, format_option, output_option
 from gingham.cli._output import echo, json_option, print_facts, print_json, print_table, warn
-from gingham.fabric import Fabric, Finding
+from gingham.cluster import Cluster, rails_by_adapter, sentence
+from gingham.fabric import Fabric, Finding, format_of
+from gingham.ranking import ranked as by_consequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 FINDINGS_EXIT = 5
-# How many rows of each kind are printed.
+# Maximum number of printed rows of each kind of finding.
 SHOWN_MAX = 100
 FINDING_FIELDS = tuple(field.name for field in fields(Finding))
 # How many trees are printed, of a fabric in several parts.
@@ -53,9 +56,10 @@ def fabric() -> None:
       .graphml        a graph of NetworkX, Gephi or yEd (read only)
       .dot            a drawing for Graphviz (written only)
       .conf           Slurm's topology.conf (written only)
+      .yaml           Slurm's topology.yaml (written only)
 
-    The content decides how a file is read, and its ending where the content does not tell. A file
-    may be compressed: .ibnetdiscover.gz, .ibnetdiscover.xz.
+    The content of a file decides its format, and the extension decides if the content is
+    ambiguous. A file may be compressed: .ibnetdiscover.gz, .ibnetdiscover.xz.
     """
 
 
@@ -74,33 +78,63 @@ def info(file: Path, as_json: bool) -> None:
       gingham fabric info cluster.ibnetdiscover
     """
     loaded = load(file)
-    facts = loaded.info()
+    facts, cluster = loaded.info(), loaded.cluster()
     if as_json:
+        facts["cluster"]["rail_adapters"] = list(cluster.rail_adapters)
         print_json({"file": str(file), **facts})
     else:
-        print_facts(facts_of(facts))
+        print_facts(facts_of(facts, cluster))
 
 
 @fabric.command()
 @click.argument("file", type=FABRIC_FILE)
+@click.option(
+    "--slurm",
+    "slurm_file",
+    type=click.Path(path_type=Path),
+    help="Compare Slurm's topology.conf or topology.yaml, or the output of `scontrol show "
+    "topology`, with the fabric instead.",
+)
+@click.option(
+    "--ranked", is_flag=True, help="One list by consequence: the finding to act on first is first."
+)
 @json_option
-def check(file: Path, as_json: bool) -> None:
+def check(file: Path, slurm_file: Path | None, ranked: bool, as_json: bool) -> None:
     """List what is wrong with the fabric in FILE, or with the file.
 
-    Exits with 5 if there is a warning; notes are worth knowing and no fault. Findings that differ
-    only in names are one row, from four on; --json has all.
+    Exits with 5 if there is a warning; a note is not a fault. Four or more findings that differ
+    only in names are printed as one row; --json lists all.
 
     \b
     Example:
       gingham fabric check cluster.ibnetdiscover || echo "call the cabling team"
+      gingham fabric check cluster.ibnetdiscover --ranked
+      gingham fabric check cluster.ibnetdiscover --slurm /etc/slurm/topology.conf
     """
     refuse_mistaken(file, "network")
+    if slurm_file is not None:
+        check_slurm(file, slurm_file, as_json=as_json)
+        return
     findings = Fabric.load(file).check()
-    if as_json:
+    if ranked:
+        print_ranked(file, findings, as_json=as_json)
+    elif as_json:
         print_json({"file": str(file), "findings": [as_dict(finding) for finding in findings]})
     else:
         print_findings(file, findings)
     if any(finding.severity == "warning" for finding in findings):
+        raise click.exceptions.Exit(FINDINGS_EXIT)
+
+
+def check_slurm(file: Path, slurm_file: Path, *, as_json: bool) -> None:
+    """Compare Slurm's file with the fabric."""
+    comparison = _slurm.compared(load(file), slurm_file)
+    findings = comparison.findings
+    if as_json:
+        print_json({"file": str(file), **_slurm.facts_of(comparison, as_dict)})
+    else:
+        print_findings(slurm_file, findings)
+    if not comparison.is_right:
         raise click.exceptions.Exit(FINDINGS_EXIT)
 
 
@@ -118,6 +152,18 @@ fabric.add_command(make_group())
     help="Leave out a switch or host by name or GUID, or a cable by an end such as 's3[7]', as if "
     "it had failed; may be given several times.",
 )
+@click.option(
+    "--form",
+    type=click.Choice(["tree", "block"]),
+    help="Topology plug-in of Slurm: by default tree in topology.conf, and both in topology.yaml.",
+)
+@click.option(
+    "--also",
+    multiple=True,
+    type=FABRIC_FILE,
+    help="Further fabric for the same topology.yaml, such as that of the storage; may be given "
+    "several times.",
+)
 @force_option
 @json_option
 def convert(
@@ -125,6 +171,8 @@ def convert(
     output: Path,
     format_name: str | None,
     without: tuple[str, ...],
+    form: Literal["tree", "block"] | None,
+    also: tuple[Path, ...],
     force: bool,
     as_json: bool,
 ) -> None:
@@ -135,11 +183,18 @@ def convert(
       gingham fabric convert cluster.ibnetdiscover -o cluster.toml
       gingham fabric convert cluster.ibnetdiscover -o cluster.dot
       gingham fabric convert cluster.ibnetdiscover -o topology.conf
+      gingham fabric convert cluster.ibnetdiscover -o topology.conf --form block
+      gingham fabric convert compute.ibnetdiscover --also storage.ibnetdiscover -o topology.yaml
       gingham fabric convert cluster.ibnetdiscover -o failed.ibnetdiscover --without spine3
     """
     loaded = load(file)
     kept = loaded.without(*without) if without else loaded
-    notes = kept.save(output, format=format_name, overwrite=force)
+    format_name = _slurm.format_of_form(format_name or format_of(output), form, also)
+    if form or also:
+        fabrics = {file: kept, **{one: load(one) for one in also}}
+        notes = _slurm.save(fabrics, output, format_name, form, overwrite=force)
+    else:
+        notes = kept.save(output, format=format_name, overwrite=force)
     for note in notes:
         warn(note)
     if as_json:
@@ -201,13 +256,17 @@ def load(file: Path) -> Fabric:
     return loaded
 
 
-def facts_of(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def facts_of(facts: dict[str, Any], cluster: Cluster) -> Iterator[tuple[str, str]]:
     """Return counts, speeds and distances as a person reads them."""
     ports = facts["ports"]
     for kind, count in facts["nodes"].items():
         if count:
             used, free = ports[kind]["used"], ports[kind]["free"]
             yield PLURALS[kind], f"{count:,}, with {used:,} ports in use and {free:,} free"
+    if facts["nodes"]["host"]:
+        yield "nodes", sentence(facts["cluster"])
+    if mapping := rails_by_adapter(cluster, range(len(cluster.rails))):
+        yield "adapters", mapping
     yield "ports of switches", listed(facts["switches_by_ports"], " ports")
     yield "cables", f"{facts['cables']:,}, of these {facts['trunk_cables']:,} between switches"
     yield "speeds", listed(facts["cables_by_speed"])
@@ -235,21 +294,22 @@ def trees(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     found = facts["trees"]
     if not found and facts["nodes"]["switch"]:
         yield "tree", "no, the switches have no levels"
-    for tree in found[:TREES_MAX]:
+    for place, tree in enumerate(found[:TREES_MAX], start=1):
+        of = f" of tree {place}" if len(found) > 1 else ""
         levels = tree["levels"]
         names = LEVEL_NAMES.get(len(levels)) or [f"level-{n}" for n in range(len(levels))]
         counts = [
             f"{level['switches']:,} {name}" for level, name in zip(levels, names, strict=True)
         ]
         switches = "switch" if sum(level["switches"] for level in levels) == 1 else "switches"
-        yield "levels", f"{len(levels)}: {', '.join(counts)} {switches}"
+        yield f"levels{of}", f"{len(levels)}: {', '.join(counts)} {switches}"
         ratios = [
             f"{name} {oversubscribed(level['oversubscription'])}"
             for level, name in zip(levels, names, strict=True)
             if level["oversubscription"]
         ]
         if ratios:
-            yield "oversubscription", "; ".join(reversed(ratios))
+            yield f"oversubscription{of}", "; ".join(reversed(ratios))
     if len(found) > TREES_MAX:
         yield "further trees", f"{len(found) - TREES_MAX:,}, all in --json"
 
@@ -266,7 +326,7 @@ def listed(counts: dict[str, int], unit: str = "") -> str:
 
 
 def print_findings(file: Path, findings: Sequence[Finding]) -> None:
-    """Print one row for each finding or group of them, of each kind the first hundred."""
+    """Print a row for each finding or group of findings, at most a hundred of each kind."""
     if not findings:
         echo(f"{file}: nothing found")
         return
@@ -285,13 +345,45 @@ def print_findings(file: Path, findings: Sequence[Finding]) -> None:
         echo(f"and {sum(more.values()):,} more: {hidden}; --json has all")
 
 
+def print_ranked(file: Path, findings: Sequence[Finding], *, as_json: bool) -> None:
+    """Print findings by consequence; groups of them are one row."""
+    rows = by_consequence(findings)
+    if as_json:
+        listed = [
+            {"rank": one.rank, "consequence": one.consequence, **as_dict(one.finding)}
+            for one in rows
+        ]
+        print_json({"file": str(file), "findings": listed})
+        return
+    if not findings:
+        echo(f"{file}: nothing found")
+        return
+    ranks = {(one.finding.severity, one.finding.kind): one for one in rows}
+    shown, more = first_of_each_kind(grouped([one.finding for one in rows]))
+    table = [
+        (place.rank, row.finding.severity, place.consequence, row.text)
+        for row in shown
+        if (place := ranks[row.finding.severity, row.finding.kind])
+    ]
+    print_table(
+        str(file),
+        ["rank", "severity", "consequence", "finding"],
+        table,
+        numbers="rank",
+        prose="finding",
+        heading="rank",
+    )
+    if more:
+        echo(f"and {sum(more.values()):,} more; --json has all")
+
+
 def as_dict(finding: Finding) -> dict[str, Any]:
     """Return a finding for programs; there may be very many."""
     return {name: getattr(finding, name) for name in FINDING_FIELDS}
 
 
 def first_of_each_kind(rows: Iterable[Row]) -> tuple[list[Row], dict[str, int]]:
-    """Return the first hundred of each kind, and how many more findings there are of which kind."""
+    """Return the first hundred rows of each kind, and the number of further findings by kind."""
     counts: Counter[str] = Counter()
     more: Counter[str] = Counter()
     shown = []

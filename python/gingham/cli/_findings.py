@@ -1,4 +1,4 @@
-"""Findings as rows of a table: those that differ only in names are one row."""
+"""Findings as rows of a table; findings that differ only in names share a row."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
     from gingham.fabric import Finding
 
-# How many findings that differ only in names have a row each; of more, one row stands for all.
+# Up to this number, findings that differ only in names have a row each; more share one row.
 APART_MAX = 3
-# How many of the names of further findings are printed.
+# Maximum number of names of further findings in a row.
 NAMED_MAX = 4
-# A word with a digit, or in quotation marks, names something.
+# A name: a word with a digit, or a text in quotation marks.
 NAME = re.compile(r'"[^"]*"|\S*\d\S*')
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row: the first of some findings, and the text that stands for all of them."""
+    """A row: the first finding of a group, and a text that describes the whole group."""
 
     finding: Finding
     text: str

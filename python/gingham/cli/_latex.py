@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-# Characters with a meaning of their own, and how they are written as themselves.
+# Special characters of LaTeX and their escapes.
 ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -38,8 +38,8 @@ ESCAPES = str.maketrans(
         "|": r"\textbar{}",
         "±": r"$\pm$",
         "µ": r"$\mu$",
-        "\n": " ",
-        "\t": " ",
+        # Control characters, and ends of lines and paragraphs.
+        **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029), " "),
     }
 )
 MISSING = "--"
@@ -48,7 +48,7 @@ PLUS_MINUS = r"r@{${}\pm{}$}l"
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table, of one or two columns of the answer."""
+    """A column of the table, made from one or two columns of the result."""
 
     name: str
     # Name of the column of half-widths, if there is one.
@@ -57,14 +57,14 @@ class Column:
 
     @property
     def alignment(self) -> str:
-        """How the preamble of the table says it."""
+        """Column specification for the preamble of the table."""
         if self.half_width:
             return PLUS_MINUS
         return "r" if self.is_number else "l"
 
     @property
     def heading(self) -> str:
-        """Its name, over both columns of a number with its interval."""
+        """Heading of the column, which spans both cells of a number with its interval."""
         name = escaped(self.name)
         if self.half_width:
             return rf"\multicolumn{{2}}{{c}}{{{name}}}"
@@ -83,7 +83,7 @@ class Column:
 
 
 def latex_table(answer: pa.Table) -> str:
-    """Return the answer to a query as a table of LaTeX."""
+    """Return the result of a query as a LaTeX table."""
     columns = columns_of(answer)
     rows = [[column.cell(row) for column in columns] for row in answer.to_pylist()]
     lines = [
@@ -100,12 +100,16 @@ def latex_table(answer: pa.Table) -> str:
 
 
 def line_of(cells: Sequence[str]) -> str:
-    """Return a row of the table."""
-    return " & ".join(cells) + r" \\"
+    """Return a row of the table.
+
+    A rule, and the end of the row above, would take a bracket or a star at its start for theirs.
+    """
+    guard = "{}" if cells[0].startswith(("[", "*")) else ""
+    return guard + " & ".join(cells) + r" \\"
 
 
 def columns_of(answer: pa.Table) -> list[Column]:
-    """Return the columns to print: those of half-widths stand with their means."""
+    """Return the columns to print; each half-width is merged into the column of its mean."""
     import pyarrow as pa
 
     numeric = {
@@ -123,7 +127,7 @@ def columns_of(answer: pa.Table) -> list[Column]:
 
 
 def half_width_in(name: str, numeric: set[str]) -> str | None:
-    """Return the column with the half-width of a column, if the answer has one."""
+    """Return the name of the half-width column of a column, if the result has one."""
     wanted = "half_width" if name in {"mean", "difference"} else half_width_of(name)
     return wanted if {name, wanted} <= numeric else None
 
@@ -152,7 +156,7 @@ def signed(text: str) -> str:
 
 
 def with_power(text: str) -> str:
-    """Return a number as LaTeX has it.
+    """Return a number in LaTeX notation.
 
     >>> with_power("-1e-05"), with_power("0.25")
     ('$-1 \\\\cdot 10^{-5}$', '0.25')
@@ -162,7 +166,7 @@ def with_power(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text as LaTeX prints it.
+    """Return a text with the special characters of LaTeX escaped.
 
     >>> escaped("50 % of up_down & more")
     '50 \\\\% of up\\\\_down \\\\& more'

@@ -116,7 +116,9 @@ def drawn_table(grid: Grid) -> Table:
     )
     for column in grid.columns:
         justify: Literal["left", "right"] = "right" if column in grid.numbers else "left"
-        header = column.replace(" ", "\n") if grid.stacked else column
+        # A column of sentences is wide anyhow.
+        stacked = grid.stacked and column != grid.prose
+        header = column.replace(" ", "\n") if stacked else column
         header = header.replace(NO_BREAK, " ")
         drawn.add_column(text(header), justify=justify, no_wrap=True)
     for row in grid.rows:

@@ -107,7 +107,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 def terminated(_signal: int, _frame: object) -> None:
     """Leave in order, so that nothing half-written stays behind."""
-    say_error("terminated", INTERRUPTED)
+    say_error("terminated", INTERRUPTED, code="interrupted")
     sys.exit(INTERRUPTED)
 
 
@@ -125,14 +125,14 @@ def explain(error: BaseException) -> int:
         case GinghamError():
             code = say_error(translated(str(error)), error.exit_code, **vars(error))
         case KeyboardInterrupt() | click.Abort():
-            code = say_error("interrupted", INTERRUPTED)
+            code = say_error("interrupted", INTERRUPTED, code="interrupted")
         case ReaderLeft() | BrokenPipeError():
             forget_output()
             code = CLOSED_PIPE
         case OSError():
             forget_output()
             file = error.filename or "output"
-            say_error(f"{file}: {reason(error)}", code, file=str(file))
+            say_error(f"{file}: {reason(error)}", code, code="system", file=str(file))
         case _:
             code = explain_own_fault(error)
     return code
@@ -149,7 +149,8 @@ def translated(message: str) -> str:
 def say_error(message: str, exit_code: int, /, **details: object) -> int:
     """Say what went wrong: `message` to people, all of it to programs. Returns the exit code."""
     nothing: dict[str, object] = dict.fromkeys(["file", "line", "column", "key", "nearest"])
-    known = {"message": message, **nothing, "expected": [], **details, "exit_code": exit_code}
+    general = {"code": "refused", **nothing, "expected": []}
+    known = {"message": message, **general, **details, "exit_code": exit_code}
     say(message, **known)
     return exit_code
 
@@ -167,7 +168,8 @@ def explain_usage(error: click.ClickException) -> int:
         option = parameter.opts[0]
     close = list(getattr(error, "possibilities", None) or [])
     nearest = close[0] if close else None
-    return say_error(error.format_message(), BAD_INPUT, key=option, expected=close, nearest=nearest)
+    about = {"code": "bad-option", "key": option, "expected": close, "nearest": nearest}
+    return say_error(error.format_message(), BAD_INPUT, **about)
 
 
 def forget_output() -> None:
@@ -187,4 +189,5 @@ def explain_own_fault(error: BaseException) -> int:
         f"this is a fault of gingham itself ({type(error).__name__} at {place}: {error}).\n"
         f"  Please report it with the command that you gave; {TRACEBACK_VARIABLE}=1 shows more.",
         INTERNAL_FAULT,
+        code="internal-fault",
     )

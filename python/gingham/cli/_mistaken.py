@@ -31,6 +31,8 @@ WHAT = {
         f"{elsewhere.PAGE} tells what to write here, and so does `gingham explain num_vcs`",
     ),
 }
+# The kinds whose refusals have a code by another name, as the core has it.
+CODES = {"fabric": "scenario"}
 # Keys that only a file of the kind has.
 SWEEP_KEYS = {"axis", "base", "scenario", "replications"}
 NETWORK_KEYS = {"switch", "host", "cable"}
@@ -46,7 +48,9 @@ def refuse_mistaken(file: Path, wanted: str, given: str = "") -> None:
     if found and wanted not in found:
         what, advice = WHAT[found[0]]
         raise InputError(
-            f"{file}: is {what}: {advice.replace('{}', given or str(file))}", file=str(file)
+            f"{file}: is {what}: {advice.replace('{}', given or str(file))}",
+            code=f"foreign-{CODES.get(found[0], found[0])}",
+            file=str(file),
         )
 
 
@@ -55,7 +59,7 @@ def kinds_of_content(file: Path) -> list[str]:
     if not file.is_file():
         return []
     read = {one for _, endings, is_read, _ in formats() if is_read for one in endings}
-    # A table may be of edges, and also of traffic.
+    # A table may hold edges of a fabric, or traffic.
     if ending(file) in read - {"toml", "csv"}:
         return ["network"]
     try:

@@ -17,6 +17,7 @@ from gingham.cli._opensm_failures import print_engines_after, print_failures
 from gingham.cli._options import FABRIC_FILE, SEED, force_option, output_option
 from gingham.cli._output import json_option, print_json, print_prose, print_table, say, show
 from gingham.cli._progress import steps_shown
+from gingham.cli._route_facts import reference_of
 from gingham.errors import GinghamError
 from gingham.opensm.advice import PROOFS, facts_of, hints, is_safe, verdict
 from gingham.opensm.comparison import (
@@ -35,6 +36,7 @@ from gingham.opensm.manager import ENGINES, TIMEOUT_S
 from gingham.opensm.parts import managed
 from gingham.opensm.programs import versions
 from gingham.opensm.roots import read_roots
+from gingham.opensm.settings import require_settings
 from gingham.opensm.simulator import scratch_folder, with_guids
 from gingham.running import run_folder
 
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from gingham.routes import Routes
 
 FAILURE_EXIT = 6
-# What is announced: an engine that is expected to take longer.
+# An engine that is expected to take longer, in seconds, is announced.
 SLOW_S = 10.0
 PICTURE = "comparison.png"
 
@@ -176,8 +178,8 @@ def opensm() -> None:
     type=click.FloatRange(1),
     default=TIMEOUT_S,
     show_default=True,
-    help="Seconds that OpenSM may take for the routes of one engine, and as many for telling its "
-    "service levels.",
+    help="Seconds that OpenSM may take for the routes of one engine, and as many for the "
+    "queries of its service levels.",
 )
 @output_option(help="Folder to write: picture, numbers, OpenSM's files of every engine.")
 @force_option
@@ -204,9 +206,10 @@ def compare_command(
     """Compare what each engine of OpenSM makes of the fabric in TOPOLOGY.
 
     Starts ibsim and OpenSM once an engine, imports tables, lanes and service levels, and proves
-    or refutes the routes. An engine that cannot do a topology is replaced by minhop; the table
-    tells. Our own algorithms stand below. With --break or --without all is done once more, on a
-    fabric that lost something. Of a fabric in several parts, the one with most hosts is compared.
+    or refutes the routes. OpenSM replaces an engine that does not support a topology by minhop;
+    column ran has the engine that ran. Our own algorithms follow. With --break or --without
+    everything is repeated on the fabric after those failures. If the fabric has several parts,
+    only the one with most hosts is compared.
 
     \b
       ran        the engine whose routes these are
@@ -214,21 +217,22 @@ def compare_command(
       lanes      in use between switches
       busiest    pairs of hosts whose path takes the busiest link, one way; a pair on a link of
                  half of the fastest speed counts twice
-      bound      what each host can send at most if all send to all, as a share of its link
+      bound      highest rate of each host if all send to all, as a share of its link, or
+                 of the slowest link of a host
       bandwidth  effective bisection bandwidth: the mean share of its link that a flow gets when
                  a random half of the hosts sends to the other half; half of the 95 % interval
       lost       pairs of hosts that do not reach each other, or not any more
       deadlock   free of it, between hosts at least (hosts free), or of how many channels the cycle
                  is in which packets can wait for one another, lane by lane
 
-    With --each every single failure is tried: how many pairs the tables as they are lose until
-    the next sweep (cut), and what new tables of our up-down leave (lost, bound, deadlock). The
-    worst stand first. A second table has what OpenSM's engines make of the ten worst.
+    --each tries every single failure. Column cut counts the pairs that the present tables lose
+    until the next sweep; lost, bound and deadlock describe new tables by our up-down. The worst
+    failures come first. A second table has the results of OpenSM's engines for the ten worst.
 
-    Below the table stand pairs that an engine loses, and the faults of its tables as `gingham
-    route check` counts them: packets that stray, those of aggregation nodes too. The last lines
-    name the engine to choose, and what those that were replaced may have lacked. An engine that
-    stays free of deadlock after failures comes before one with more bandwidth.
+    The lines below the table name pairs that an engine loses, and the faults of its tables as
+    `gingham route check` counts them: packets that stray, those of aggregation nodes too. The
+    last lines name the engine to choose, and options that replaced engines may need. An engine
+    that stays free of deadlock after failures is preferred to one with more bandwidth.
 
     \b
     Examples:
@@ -245,6 +249,7 @@ def compare_command(
     roots = read_roots(roots_file, fabric) if roots_file else []
     if torus is not None:
         require_file(torus)
+    require_settings(settings)
     pairs = host_pairs(managed(fabric))
     plan = Plan(engines, roots, compute_nodes, torus, settings, timeout, samples, seed, pairs)
     tables = fabric.load_routes(lfts) if lfts else None
@@ -254,7 +259,12 @@ def compare_command(
     with run_folder(output, overwrite=force) as folder, interruptible(folder):
         after, gone = lessened(fabric, break_count, what, without, seed)
         found = run(plan, [fabric, after] if gone else [fabric], each, tables)
-        advice = [verdict(found.before, found.after), *hints(fabric, plan, found.before)]
+        bounds = (row.facts.get("all_to_all") for row in found.before)
+        advice = [
+            verdict(found.before, found.after),
+            *reference_of(managed(fabric), (bound["rate"] for bound in bounds if bound)),
+            *hints(fabric, plan, found.before),
+        ]
         report = report_of(topology, plan, found, gone) | {"advice": advice}
         if folder:
             write(folder, topology.name, found, report)
@@ -270,17 +280,17 @@ def compare_command(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """All that was compared."""
+    """The results of a comparison."""
 
     before: list[EngineRow]
-    # The rows after each failure for which OpenSM was asked.
+    # The rows of each failure that OpenSM's engines were run on.
     after: list[list[EngineRow]]
     # With --each: every failure, the worst first.
     failures: list[Failure]
 
 
 def require_one_kind(names: Sequence[str], count: int | None, each: Each | None) -> None:
-    """Refuse failures that are told in two ways."""
+    """Reject more than one way to select failures."""
     if sum([bool(names), count is not None, each is not None]) > 1:
         raise click.UsageError(
             "what fails is drawn (--break), named (--without) or each in turn (--each): "
@@ -340,7 +350,7 @@ def rows_after(
 
 
 def announcement(fabric: Fabric, plan: Plan, runs: int, failures: int) -> dict[str, Any]:
-    """Return what there is to do, and how long it takes at most, for `say`."""
+    """Return the announcement of the number of runs and of their longest time."""
     counted_runs = f"{runs:,} {'run' if runs == 1 else 'runs'} of OpenSM"
     if failures:
         counted_runs = f"{failures:,} failures, and at most {counted_runs}"
@@ -352,7 +362,7 @@ def announcement(fabric: Fabric, plan: Plan, runs: int, failures: int) -> dict[s
     }
     for engine, seconds in slow.items():
         limit = ", more than it may" if seconds > plan.timeout_s else ""
-        words.append(f"{engine} takes some {seconds:,.0f} s to tell its service levels{limit}")
+        words.append(f"the service levels of {engine} take some {seconds:,.0f} s{limit}")
     facts: dict[str, Any] = {"runs": runs, "seconds_max": plan.timeout_s}
     if failures:
         facts["failures"] = failures
@@ -372,7 +382,7 @@ def announcement(fabric: Fabric, plan: Plan, runs: int, failures: int) -> dict[s
 def announcing(
     on_step: Callable[[str, str], None], announced: Mapping[str, Any]
 ) -> Callable[[str, str], None]:
-    """Return what says before the first step how much there is to do."""
+    """Return a callback that prints the announcements before the first step."""
     left = [dict(announced)]
 
     def tell(engine: str, what: str) -> None:
@@ -482,7 +492,7 @@ def print_rows(title: str, rows: Sequence[EngineRow], advice: Sequence[str]) -> 
     columns = ["engine", "ran", *numbers.split(), "deadlock"]
     print_table(title, columns, map(cells, rows), numbers=numbers)
     for row in rows:
-        if row.failed or row.ran != row.engine:
+        if row.failed or (row.by != "tables" and row.ran != row.engine):
             why = "; ".join(row.words) or "OpenSM does not say why"
             what = "failed" if row.failed else f"was replaced by {row.ran}"
             print_prose(f"{row.engine} {what}: {why}")
@@ -497,7 +507,7 @@ def print_rows(title: str, rows: Sequence[EngineRow], advice: Sequence[str]) -> 
 
 
 def losses(facts: Mapping[str, Any]) -> str:
-    """Return which pairs an engine that ran leaves without a route."""
+    """Return a text about the pairs that an engine leaves without a route."""
     lost = facts["unreachable_pairs"] + facts.get("unanswered_pairs", 0)
     source, destination = facts["lost_examples"][0]
     pairs = "pair" if lost == 1 else "pairs"
@@ -519,7 +529,7 @@ def cells(row: EngineRow) -> list[str]:
 
 
 def busiest_of(facts: Mapping[str, Any]) -> int | None:
-    """Return the pairs on the busiest link, by rate where cables differ."""
+    """Return the pairs on the busiest link, weighted by rate if cables differ in speed."""
     busiest = facts.get("busiest")
     found: int | None = busiest["by_rate"] if busiest else facts.get("max_channel_paths")
     return found

@@ -1,4 +1,4 @@
-"""Single failures as `gingham opensm compare --each` prints them, and what engines make of them."""
+"""Tables of `gingham opensm compare --each`: single failures, and the engines after each."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 
 
 def print_failures(failures: Sequence[Failure]) -> None:
-    """Print the worst failures, and how the others compare."""
-    columns = ["without", "cut", "lost", "bound", "deadlock"]
+    """Print the worst failures, and a summary of the others."""
+    # Tables that are free of deadlock have none.
+    has_cycles = any(failure.cycles for failure in failures)
+    columns = ["without", "cut", *(["cycles"] if has_cycles else []), "lost", "bound", "deadlock"]
     title = f"The worst of {len(failures):,} single failures, with our up-down"
     worst = failures[:WORST]
-    print_table(title, columns, map(cells, worst), numbers=columns[1:4])
+    rows = (cells(failure, with_cycles=has_cycles) for failure in worst)
+    print_table(title, columns, rows, numbers=columns[1:-1])
     rest = failures[WORST:]
     if rest:
         unproved = sum(not failure.deadlock_free_between_hosts for failure in rest)
@@ -28,12 +31,13 @@ def print_failures(failures: Sequence[Failure]) -> None:
         print_prose(f"the other {len(rest):,} lose at most {lost:,} pairs, {proof}")
 
 
-def cells(failure: Failure) -> list[str]:
-    """Return a failure as a person reads it."""
+def cells(failure: Failure, *, with_cycles: bool) -> list[str]:
+    """Return a failure as a person reads it, if asked with the cycles of the tables as they are."""
     proof = "hosts free" if failure.deadlock_free_between_hosts else "can deadlock"
     return [
         failure.name,
         f"{failure.cut_pairs:,}",
+        *([f"{failure.cycles:,}"] if with_cycles else []),
         f"{failure.lost_pairs:,}",
         "" if failure.bound is None else f"{failure.bound:.3f}",
         "free" if failure.deadlock_free else proof,
@@ -41,7 +45,7 @@ def cells(failure: Failure) -> list[str]:
 
 
 def print_engines_after(after: Sequence[Sequence[EngineRow]]) -> None:
-    """Print what each engine makes of the worst failures."""
+    """Print the results of each engine over the worst failures."""
     columns = ["engine", "ran", "free", "hosts free", "bound", "bandwidth", "lost"]
     title = f"OpenSM after each of the {len(after)} worst: how often, and the lowest and most"
     print_table(title, columns, engine_rows(after), numbers=columns[1:])

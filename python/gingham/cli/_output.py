@@ -104,7 +104,7 @@ def say(message: str, /, **fields: object) -> None:
 
 
 def folded(message: str) -> str:
-    """Return a message in lines of the terminal of the standard error, broken between words."""
+    """Return a message wrapped at the terminal width of the standard error."""
     lines = _layout.paragraph(message, error_width(), hanging=_layout.INDENT)
     return "\n".join(line.plain for line in lines)
 
@@ -112,7 +112,7 @@ def folded(message: str) -> str:
 def error_width() -> int:
     """Return the width of the terminal of the standard error; `COLUMNS` takes precedence.
 
-    The standard output may go elsewhere, so its terminal does not decide.
+    The standard output may be redirected, so its width is not used.
     """
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given):

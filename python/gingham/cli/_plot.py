@@ -96,7 +96,7 @@ def plot(
 
 
 def tell_pictures(written: Sequence[tuple[str, Path]], *, as_json: bool) -> None:
-    """Say which pictures were written."""
+    """Print the names of the written pictures."""
     if as_json:
         print_json({"pictures": [{"kind": kind, "file": str(path)} for kind, path in written]})
         return

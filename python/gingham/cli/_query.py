@@ -58,7 +58,7 @@ def query(
 
     The sweep may still be running: finished runs are seen. DuckDB answers, and the folder does not
     change. Rows that are too wide for a line are printed as records, at most 20, with the first 8
-    digits of keys. --json and files have everything. In a table of LaTeX a column and its
+    digits of keys. --json and files have everything. In a LaTeX table a column and its
     half-width become one number with its interval; the document needs \\usepackage{booktabs}.
 
     \b

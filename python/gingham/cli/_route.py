@@ -11,7 +11,7 @@ import click
 from gingham.cli._algorithms import AlgorithmChoice, names
 from gingham.cli._fabric import load
 from gingham.cli._options import FABRIC_FILE, force_option, output_option
-from gingham.cli._output import json_option, print_json
+from gingham.cli._output import json_option, print_json, warn
 from gingham.cli._route_check import DEADLOCK_EXIT, check
 from gingham.cli._route_compare import compare_all, require_comparison
 from gingham.cli._route_facts import advice, print_routes, warn_of_no_pairs
@@ -121,6 +121,12 @@ route.add_command(check)
     help="In-transit hosts: as many as balance asks for, or the fewest.",
 )
 @click.option(
+    "--weight",
+    type=click.Choice(["hops", "latency"]),
+    help="What shortest-path has least of: channels, or the lengths of their cables, to each of "
+    "which --set hop_length=LENGTH adds the delay of a switch (1 m).",
+)
+@click.option(
     "--set",
     "parameters",
     multiple=True,
@@ -188,6 +194,7 @@ def compute(
     roots_file: Path | None,
     tree: str | None,
     hosts: str | None,
+    weight: str | None,
     parameters: dict[str, Any],
     when_full: Literal["spill", "stop"],
     lanes: int,
@@ -211,15 +218,16 @@ def compute(
     adaptive lanes have brought it.
 
     With --compare, every algorithm that the fabric allows is routed and proved instead, and the
-    exit code is 0 whatever the proofs say. On InfiniBand (cables such as 4xNDR)
-    these are the ones that forwarding tables hold, unless --all asks for the others:
+    exit code is 0 whatever the result of the proofs. On InfiniBand (cables such as 4xNDR)
+    only algorithms for forwarding tables are compared; --all adds the others:
 
     \b
       distance    channels between switches on a path, in the mean; at most
       minimal     share of the paths that are as short as the cables allow
       in transit  hosts that take a packet in and send it on, a path in the mean
       busiest     pairs of hosts whose path takes the busiest channel between switches
-      bound       what each host can send at most if all send to all, as a share of its link
+      bound       what each host can send at most if all send to all, as a share of its link, or
+                  of the slowest link of a host
       seconds     that routing and proof took
       deadlock    free of it, or of how many channels the shortest cycle is
 
@@ -230,6 +238,7 @@ def compute(
       gingham route net.ibnetdiscover --algorithm up-down --root spine1 --root spine2
       gingham route net.ibnetdiscover --algorithm in-transit --hosts fewest
       gingham route net.ibnetdiscover --algorithm simple-routes --set weight=0.3
+      gingham route net.anynet --algorithm shortest-path --weight latency
       gingham route net.ibnetdiscover --compare --plot compared.png
       gingham route net.ibnetdiscover --compare --all
       gingham route torus-5x5.toml --algorithm dimension-order   # can deadlock: exits with 3
@@ -238,7 +247,7 @@ def compute(
       gingham route torus-5x5.toml --algorithm dimension-order --lanes 3 --adaptive
       gingham route net.ibnetdiscover --algorithm up-down --form table -o tables.lfts
     """
-    named = {"tree": tree, "hosts": hosts}
+    named = {"tree": tree, "hosts": hosts, "weight": weight}
     given: dict[str, Any] = {key: value for key, value in named.items() if value is not None}
     given |= parameters
     if compare:
@@ -288,6 +297,8 @@ def compute(
         routes.save(output, overwrite=force)
     statistics = routes.statistics()
     warn_of_no_pairs(statistics)
+    for note in routes.notes:
+        warn(note)
     facts = as_facts(routes, statistics)
     if as_json:
         print_json({"file": str(file), "algorithm": name, "form": routes.form, **facts})
@@ -300,11 +311,13 @@ def compute(
 def require_together(
     *, compare: bool, everything: bool, by_wrap: bool, datelines: bool | None
 ) -> None:
-    """Refuse options that say nothing without another, or against it."""
+    """Reject options that have no effect without another option, or contradict it."""
     if everything and not compare:
         raise click.UsageError("--all is for a comparison; give --compare")
     if by_wrap and datelines is False:
-        raise click.UsageError("--by-wrap says how datelines are, and --no-datelines that none are")
+        raise click.UsageError(
+            "--by-wrap places datelines, and --no-datelines disables them: give one"
+        )
 
 
 def require_algorithm(
@@ -346,6 +359,7 @@ def as_facts(routes: Routes, statistics: dict[str, Any]) -> dict[str, Any]:
         "deadlock_free": routes.is_deadlock_free,
         "cycle": routes.cycle,
         "advice": list(advice(routes)),
+        "notes": routes.notes,
         "roots": routes.roots,
         "lanes": routes.lanes,
         "dateline_classes": routes.dateline_classes,

@@ -11,7 +11,7 @@ from gingham._files import refuse_existing
 from gingham.cli._layout import text
 from gingham.cli._output import print_json, print_prose, print_table, show
 from gingham.cli._progress import steps_shown
-from gingham.cli._route_facts import first_of
+from gingham.cli._route_facts import first_of, reference_of
 from gingham.cli._words import in_options
 
 if TYPE_CHECKING:
@@ -76,6 +76,9 @@ def compare_all(
         return
     infiniband = comparison.is_infiniband(fabric)
     print_rows(str(file), rows, asked="table" if infiniband else form)
+    bounds = (row.facts["statistics"]["all_to_all"] for row in rows if row.facts)
+    for sentence in reference_of(fabric, (bound["rate"] for bound in bounds if bound)):
+        print_prose(sentence)
     print_left_out(left_out(chosen))
     if plot is not None:
         show(text(f"written: {plot}"))
@@ -88,7 +91,7 @@ def left_out(chosen: Iterable[comparison.Candidate]) -> list[str]:
 
 
 def print_left_out(labels: Sequence[str]) -> None:
-    """Print which algorithms are not compared, and how to ask for them."""
+    """Print the algorithms that are not compared, and the option that adds them."""
     if labels:
         print_prose(
             f"left out, for switches of InfiniBand hold tables alone: {'; '.join(labels)}. --all "

@@ -9,8 +9,9 @@ from gingham.cli._words import in_options
 from gingham.errors import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from gingham.fabric import Fabric
     from gingham.routes import Routes
 
 
@@ -49,6 +50,20 @@ def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if bound is not None:
         rate = f" of {bound['rate']}" if bound["rate"] else ""
         yield "bound on all-to-all load", f"{bound['load']:.3f}{rate}, by {bound['bottleneck']}"
+        if bound["assumed_cables"]:
+            unknown = counted(bound["assumed_cables"], "cable")
+            yield "unknown speeds", f"{unknown}, counted as {bound['assumed_speed']} in this bound"
+
+
+def reference_of(fabric: Fabric, rates: Iterable[str | None]) -> Iterator[str]:
+    """Return the rate of which bounds are shares, where the links of hosts differ."""
+    hosts = {node.name for node in fabric.devices if node.kind == "host"}
+    speeds = {
+        cable.speed for cable in fabric.cables if any(name in hosts for name, _ in cable.ends)
+    }
+    slowest = next(filter(None, rates), None)
+    if slowest and len(speeds) > 1:
+        yield f"bound: shares of {slowest}, the slowest link of a host; the links of hosts differ"
 
 
 def warn_of_no_pairs(statistics: dict[str, Any]) -> None:
@@ -115,8 +130,8 @@ def print_loads(statistics: dict[str, Any]) -> None:
         print_table("In-transit hosts", columns, rows, numbers=columns)
         rows = busiest(statistics["busiest_in_transit_hosts"], "host")
         print_table("Busiest in-transit hosts", ["host", "paths"], rows, numbers="paths")
-    rows = busiest(statistics["busiest"], "channel")
-    print_table("Busiest channels", ["channel", "paths"], rows, numbers="paths")
+    if rows := busiest(statistics["busiest"], "channel"):
+        print_table("Busiest channels", ["channel", "paths"], rows, numbers="paths")
 
 
 def by_number(pairs: Sequence[int]) -> list[tuple[str, str]]:

@@ -304,7 +304,7 @@ def bounds(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def busiest(result: Result) -> Iterator[str]:
     """Yield a line for each of the busiest channels: its utilisation, and flows that use it.
 
-    The first is followed by how many others are equal to it within their intervals.
+    The first line ends with the number of channels that are equally busy.
     """
     for place, one in enumerate(result.summary["busiest"]):
         line = f"busy: {one['channel']} {percent(clipped_share(one['utilisation']))} of the time"
@@ -317,7 +317,7 @@ def busiest(result: Result) -> Iterator[str]:
 
 
 def equally_busy(result: Result) -> int:
-    """Return how many channels are as busy as the busiest, within the intervals of both."""
+    """Return the number of channels that equal the busiest within their intervals."""
     links = result.table("links")
     shares = links["utilisation"].to_pylist()
     half_widths = [None] * len(shares)

@@ -45,7 +45,7 @@ def found(name: str, wanted: kinds.Kind, known: list[str]) -> Path:
 def with_options(scenario: S, **options: Any) -> S:
     """Return the scenario with the settings and other options of a command.
 
-    Warns of tables of a list that settings add, as `traffic.1.load=0.2` does beside one class.
+    Warns if a setting adds a table to a list, as `traffic.1.load=0.2` does beside one class.
     """
     changed = scenario.with_(**options)
     for key, entries in added(scenario.resolved(), changed.resolved()).items():
@@ -57,7 +57,7 @@ def with_options(scenario: S, **options: Any) -> S:
 
 
 def added(before: Mapping[str, object], changed: Mapping[str, object]) -> dict[str, int]:
-    """Return the lists that grew, with the number of entries that they had.
+    """Return the lists that grew, with their former number of entries.
 
     >>> added({"traffic": [{}], "stop": {}}, {"traffic": [{}, {}], "stop": {}})
     {'traffic': 1}
@@ -70,5 +70,5 @@ def added(before: Mapping[str, object], changed: Mapping[str, object]) -> dict[s
 
 
 def length(value: object) -> int:
-    """Return the length of a list, 0 of anything else."""
+    """Return the length of a list, and 0 for any other value."""
     return len(value) if isinstance(value, list) else 0

@@ -203,7 +203,7 @@ def quantum_text(quantum: int | None) -> str:
 
 
 def rate_text(bits_per_s: float | None, half_width: float | None = None) -> str:
-    """Return a rate in the unit that suits it, Mbit/s of most, with its interval if it has one."""
+    """Return a rate in a readable unit, usually Mbit/s, with its interval if it has one."""
     if bits_per_s is None:
         return "-"
     units = (("Gbit/s", 1e9, 1e10), ("Mbit/s", MEGA, 1e5), ("kbit/s", 1e3, 1e3), ("bit/s", 1, 0))

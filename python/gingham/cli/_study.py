@@ -80,7 +80,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--folder",
             type=click.Path(path_type=Path, file_okay=False),
-            help="Where the runs are kept.  [default: studies/KEY]",
+            help="Where the runs are kept.  [default: runs/studies/KEY]",
         ),
         workers_option,
         on_option,
@@ -91,13 +91,14 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@study.command("list")
+@study.command("list", epilog=exit_code_help(0, 2, 6))
 @json_option
 def list_(as_json: bool) -> None:
     """List the studies and their figures."""
     from gingham import studies
+    from gingham.studies._installed import required_names
 
-    found = [studies.load(key) for key in studies.names()]
+    found = [studies.load(key) for key in required_names()]
     if as_json:
         print_json({"studies": [facts(one) for one in found]})
         return
@@ -276,6 +277,11 @@ def plot(
         show(text(f"written: {row['file']}"))
 
 
+def place_of(one: Study) -> Path:
+    """Return where the runs of a study are kept if nothing else is said."""
+    return Path("runs") / "studies" / one.key
+
+
 def picture_files(name: str, target: Path, ending: str) -> dict[str, Path]:
     """Return the file of each figure of KEY[/FIGURE] that has a picture."""
     from gingham.studies import has_picture
@@ -304,7 +310,7 @@ def measured(
 
     one, figure = named(name)
     chosen = one.chosen(figure)
-    place = folder or Path("studies") / one.key
+    place = folder or place_of(one)
     steps = len(studies.sweeps_of(chosen))
     with workers_at(on, workers) as working, runs_shown(steps, place) as on_progress:
         evidence = studies.run(

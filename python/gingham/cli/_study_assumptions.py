@@ -18,7 +18,15 @@ from gingham.cli._output import (
     print_table,
     show,
 )
-from gingham.cli._study import band_row, measured_row, number, run_options, runs_shown, study
+from gingham.cli._study import (
+    band_row,
+    measured_row,
+    number,
+    place_of,
+    run_options,
+    runs_shown,
+    study,
+)
 from gingham.cli._workers import workers_at
 
 if TYPE_CHECKING:
@@ -71,7 +79,7 @@ def assumptions(
     if picture is not None:
         plots.require_ending(picture)
         refuse_existing(picture, overwrite=force)
-    place = folder or Path("studies") / one.key
+    place = folder or place_of(one)
     steps = len(studies.needed(one, place, chosen))
     with workers_at(on, workers) as working, runs_shown(steps, place) as on_progress:
         studies.run_assumptions(

@@ -28,6 +28,7 @@ OPTIONS = {
     "(lanes)": "(--lanes)",
     "(adaptive=True)": "(--adaptive)",
     "leave datelines out": "leave datelines out (--datelines, --by-wrap)",
+    'weight = "latency"': "--weight latency",
     "leave the form out": "leave the form out (--form)",
     "all of them: `Routes.cycle`": "all of them with --json",
     'engine = "fast"': "--engine fast",

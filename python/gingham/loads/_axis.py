@@ -41,7 +41,7 @@ def load_axis(base: Scenario, loads: Sequence[float]) -> dict[str, Any]:
 def key_values(text: str) -> tuple[str, list[Any]]:
     """Return a key and its values from `KEY=VALUE,VALUE,...`.
 
-    A value is one of TOML, or else a text; a comma within brackets or quotes separates nothing.
+    A value is a TOML value, or else a text. Commas within brackets or quotes do not separate.
 
     >>> key_values("network.lanes.count=1,2,4")
     ('network.lanes.count', [1, 2, 4])
@@ -60,7 +60,7 @@ def key_values(text: str) -> tuple[str, list[Any]]:
 
 
 def parts_of(text: str) -> list[str]:
-    """Return the parts between commas that stand in no brackets or quotes."""
+    """Return the parts between commas outside of brackets and quotes."""
     parts, depth, quote = [""], 0, ""
     for character in text:
         if quote:
@@ -77,7 +77,7 @@ def parts_of(text: str) -> list[str]:
 
 
 def toml_value(text: str) -> Any:
-    """Return a value of TOML, or the text if it is none."""
+    """Return a TOML value, or the text itself if it is not valid TOML."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

@@ -9,6 +9,7 @@
                                        ..half_width  of either, where there is one
 
 Loads are shares of the hosts' links, latencies go from creation to delivery, in nanoseconds.
+Between columns stands a comma, a semicolon or a tab, as the heading has it.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ HALF_WIDTHS = ("accepted_load_half_width", "latency_half_width_ns")
 # Counts of replications that are not in a steady state; they decide on the mark of a point.
 STATES = ("not_converged", *WITHOUT_LATENCY)
 COMMENT = "#"
+SEPARATORS = ",;\t"
 Point = dict[str, Any]
 
 
@@ -51,34 +53,46 @@ def beside(path: str | os.PathLike[str]) -> dict[str, list[Point]]:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{file}: is no text: {error.reason}", file=str(file)) from error
+    lines = text.splitlines()
     numbered = [
         (number, row)
-        for number, row in enumerate(csv.reader(text.splitlines()), start=1)
+        for number, row in enumerate(csv.reader(lines, delimiter=separator(lines)), start=1)
         if row and not row[0].lstrip().startswith(COMMENT)
     ]
     names = [name.strip() for name in numbered[0][1]] if numbered else []
     across = ACCEPTED if ACCEPTED in names else OFFERED
     require_columns(file, names, across)
-    lines: dict[str, list[Point]] = {}
+    curves: dict[str, list[Point]] = {}
     naming = columns_of_lines(file, names)
     for number, row in numbered[1:]:
         values = dict(zip(names, (cell.strip() for cell in row), strict=False))
         found = point(file, number, values, across)
         if found[LATENCY] is not None or is_without_latency(found):
-            lines.setdefault(line_name(values, naming) or name_of(file), []).append(found)
-    if not any(one[LATENCY] is not None for points in lines.values() for one in points):
+            curves.setdefault(line_name(values, naming) or name_of(file), []).append(found)
+    if not any(one[LATENCY] is not None for points in curves.values() for one in points):
         raise InputError(f"{file}: holds no point with a latency", file=str(file))
-    return {name: sorted(points, key=load_of) for name, points in lines.items()}
+    return {name: sorted(points, key=load_of) for name, points in curves.items()}
+
+
+def separator(lines: Sequence[str]) -> str:
+    """Return what stands between the columns of a file, by its heading.
+
+    >>> separator(["# of htsim", "load;latency_mean_ns"]), separator([])
+    (';', ',')
+    """
+    said = (line for line in lines if line.strip() and not line.lstrip().startswith(COMMENT))
+    heading = next(said, "")
+    return max(SEPARATORS, key=heading.count)
 
 
 def columns_of_lines(file: Path, names: Sequence[str]) -> list[str]:
-    """Return the columns that tell lines apart: of a curve of ours all before the load."""
+    """Return the columns that distinguish lines; in our own curves, all before the load."""
     ours = (file.absolute().parent / SWEEP).is_file() and OFFERED in names
     return list(names[: names.index(OFFERED)]) if ours else [NAME]
 
 
 def line_name(values: Mapping[str, str], columns: Sequence[str]) -> str:
-    """Return what the line of a row is called; nothing if no column says so.
+    """Return the name of the line of a row; empty without values in its columns.
 
     >>> line_name({"routing": "up-down", "count": "2"}, ["routing", "count"])
     'up-down, count 2'
@@ -88,7 +102,7 @@ def line_name(values: Mapping[str, str], columns: Sequence[str]) -> str:
 
 
 def is_without_latency(one: Point) -> bool:
-    """Return whether a point has a load, and no latency because of its runs."""
+    """Return whether a point has a load, and lacks a latency because its runs were unsteady."""
     return one[ACCEPTED] is not None and any(one.get(name) for name in WITHOUT_LATENCY)
 
 
@@ -99,7 +113,7 @@ def name_of(file: Path) -> str:
 
 
 def besides(paths: Sequence[str | os.PathLike[str]]) -> dict[str, list[Point]]:
-    """Return the lines of several files; a name that is taken gets that of its file beside it."""
+    """Return the lines of several files; a duplicate name is extended by its file name."""
     lines: dict[str, list[Point]] = {}
     for path in paths:
         for name, points in beside(path).items():
@@ -142,7 +156,7 @@ def point(file: Path, number: int, values: Mapping[str, str], across: str) -> Po
     }
     conditions = {name: values[name] for name in STATES if values.get(name)}
     for name, text in conditions.items():
-        # Programs write either a number of runs, or whether it is so.
+        # Programs write a number of runs, or true and false.
         said = {"true": "1", "false": "0"}.get(text.lower(), text)
         found[name] = cell(file, number, name, said)
     if found[LATENCY] is not None and (found[ACCEPTED] is None or found[LATENCY] <= 0):

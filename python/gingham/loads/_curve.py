@@ -28,7 +28,7 @@ from gingham.errors import InputError
 from gingham.loads._axis import load_axis
 from gingham.loads._former import former_curve, together, values_of
 from gingham.results import WITHOUT_LATENCY, quoted
-from gingham.sweeps import Sweep, run_sweep
+from gingham.sweeps import Sweep, run_sweep, units_of
 
 if TYPE_CHECKING:
     import os
@@ -65,9 +65,9 @@ def curve_sweep(
     seed: int = 1,
     allow_deadlock: bool = False,
 ) -> Sweep:
-    """Return the sweep of a curve; without `routings`, that of the scenario is taken.
+    """Return the sweep of a curve; `routings` defaults to the routing of the scenario.
 
-    `by` are values of further keys: each combination of them is a line.
+    `by` has values of further keys: each combination is a line.
     """
     names = list(routings) or [base.routing()]
     key = {"name": "routing", "key": "routing.algorithm", "values": names}
@@ -83,11 +83,11 @@ def curve_sweep(
 
 
 def axes_by(base: scenario.Scenario, by: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Return an axis a key; `InputError` if one is varied by the curve already."""
+    """Return an axis for each key; `InputError` if the curve varies a key already."""
     loads = load_axis(base, [1.0])["keys"]
     for key in by:
         if base.placed(key) in loads:
-            raise InputError(f"{key}: is what the loads of the curve set", key=key)
+            raise InputError(f"{key}: set by the loads of the curve already", key=key)
     return [{"key": key, "values": list(values)} for key, values in by.items()]
 
 
@@ -136,7 +136,7 @@ def curve_table(results: Results) -> pa.Table:
     `latency_mean_ns` and `latency_p99_ns`, each with its half-width; and the number of replications
     that are `not_converged`, `censored` (over one per cent of messages not delivered), `saturated`,
     `deadlocked`, `failed`. A point has no latency if a replication is censored, saturated or
-    deadlocked.
+    deadlocked. The metadata of an axis of quantities has their `unit`.
     """
     import pyarrow as pa
 
@@ -151,10 +151,23 @@ def curve_table(results: Results) -> pa.Table:
             if has_mean(point, name, row["replications"]):
                 point |= {name: row["mean"], half_width: row["half_width"]}
     numbers = [name for pair in MEANS.items() for name in pair]
-    kinds = results.query(counts(axes) + " limit 0").schema
+    units = units_of_axes(results)
+    kinds = [
+        field.with_metadata({"unit": units[field.name]}) if field.name in units else field
+        for field in results.query(counts(axes) + " limit 0").schema
+    ]
     schema = pa.schema([*kinds, *(pa.field(name, pa.float64()) for name in numbers)])
     order = [*axes, "replications", *numbers, *CONDITIONS]
     return pa.Table.from_pylist(list(rows.values()), schema=schema).select(order)
+
+
+def units_of_axes(results: Results) -> dict[str, str]:
+    """Return the units of the axes whose values are quantities."""
+    axes = results.manifest["sweep"].get("axis")
+    if axes is None:
+        return {}
+    found = [unit for spec in axes for unit in units_of(spec)]
+    return {name: unit for name, unit in zip(results.axes, found, strict=True) if unit}
 
 
 def has_mean(point: Mapping[str, Any], name: str, count: int) -> bool:

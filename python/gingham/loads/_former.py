@@ -47,7 +47,7 @@ def fixed(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def values_of(manifest: Mapping[str, Any], name: str) -> list[Any]:
-    """Return the values of an axis with a name, or with a key; none if there is no such axis."""
+    """Return the values of the axis with a name or a key; empty if the axis does not exist."""
     return next(
         (
             axis["values"]

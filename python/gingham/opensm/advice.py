@@ -1,10 +1,10 @@
 """What a comparison of engines comes to, in sentences for whoever chooses one.
 
-The choice is among engines that ran as asked, whose routes cannot deadlock and lose no pair. Of
-these, first come the ones that stay so after each failure that was tried. Engines whose method
-excludes cycles come before those that have none by the luck of this fabric. Then bandwidth
-decides, and where intervals overlap the number of lanes, the bound on all-to-all traffic, and the
-time that the engine takes. One engine is named.
+The candidates are engines that OpenSM did not replace and whose routes are free of deadlock and
+lose no pair. Engines that stay safe after each tried failure are preferred, then engines whose
+method excludes cycles on every fabric. Then bandwidth decides. If intervals overlap, the number of
+lanes decides, then the bound on all-to-all traffic, then the time that the engine takes. One engine
+is named.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from gingham.opensm.comparison import EngineRow, Plan
 
 PROOFS = ("deadlock_free", "deadlock_free_between_hosts")
-# Engines that exclude cycles by their method, whatever the fabric looks like.
+# Engines whose method excludes cycles on every fabric.
 FREE_BY_METHOD = frozenset({"updn", "ftree", "lash", "dfsssp", "nue", "torus-2QoS"})
 # Engines that are replaced for lack of roots.
 ROOTED = ("updn", "ftree")
 NAMED_MAX = 4
-# By how much the bound of our tables exceeds that of the engine chosen where they are mentioned.
+# Our tables are mentioned if their bound exceeds that of the chosen engine by this factor.
 BOUND_FACTOR = 1.1
-# A part is a fabric of its own from two hosts on.
+# Minimum number of hosts of a part that is reported as a separate fabric.
 PART_HOSTS_MIN = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The engine to choose, and why it comes before the others."""
+    """The engine to choose, and the reasons for the choice."""
 
     row: EngineRow
-    # Key of the fact that is proved: of all packets, or of those between hosts.
+    # Key of the proved fact: freedom from deadlock for all packets, or between hosts only.
     proof: str
-    # Whether it stays safe after every failure that was tried; `None` if none was.
+    # Whether the engine stays safe after every tried failure; `None` without failures.
     stays_safe: bool | None
     # Whether its method excludes cycles.
     by_method: bool
@@ -50,7 +50,7 @@ class Choice:
     passed_over: EngineRow | None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the choice for programs."""
+        """Return the choice as a dictionary for JSON."""
         return {
             "engine": self.row.engine,
             "proof": self.proof,
@@ -96,7 +96,7 @@ def chosen_of(
 
 
 def best(rows: Sequence[EngineRow]) -> EngineRow:
-    """Return the row with most bandwidth; where intervals overlap, the one that costs least."""
+    """Return the row with most bandwidth; if intervals overlap, the one that costs least."""
     top = max(rows, key=lambda row: interval(row)[0])
     mean, half_width = interval(top)
     equals = [row for row in rows if sum(interval(row)) >= mean - half_width]
@@ -104,7 +104,7 @@ def best(rows: Sequence[EngineRow]) -> EngineRow:
 
 
 def cost(row: EngineRow) -> tuple[int, float, float]:
-    """Return what decides between engines of like bandwidth; less is better."""
+    """Return the sort key of engines with equal bandwidth; less is better."""
     return len(row.facts["lanes"]), -round(bound_of(row), 3), -interval(row)[0]
 
 
@@ -122,7 +122,7 @@ def is_safe(row: EngineRow, proof: str) -> bool:
 
 
 def stays(row: EngineRow, proof: str, after: Sequence[EngineRow]) -> bool:
-    """Whether an engine is safe after a failure too, and loses no pair that another keeps."""
+    """Return whether an engine stays safe after a failure and loses no pair that another keeps."""
     least = min((one.facts["lost_pairs"] for one in after if one.facts), default=0)
     return any(
         one.ran == row.engine and one.facts[proof] and one.facts["lost_pairs"] <= least
@@ -138,7 +138,7 @@ def interval(row: EngineRow) -> tuple[float, float]:
 
 
 def verdict(rows: Sequence[EngineRow], after: Sequence[Sequence[EngineRow]] = ()) -> str:
-    """Return which engine to choose, in a sentence."""
+    """Return a sentence that names the engine to choose."""
     choice = choose(rows, after)
     if choice is not None:
         return told(choice, failures=len(after))
@@ -152,7 +152,7 @@ def verdict(rows: Sequence[EngineRow], after: Sequence[Sequence[EngineRow]] = ()
 
 
 def told(choice: Choice, *, failures: int) -> str:
-    """Return a choice in words."""
+    """Return a choice as text."""
     where = "" if choice.proof == PROOFS[0] else " between hosts"
     when = ""
     if choice.stays_safe is not None:
@@ -167,7 +167,7 @@ def told(choice: Choice, *, failures: int) -> str:
 
 
 def why(choice: Choice) -> str:
-    """Return why an engine with more bandwidth is not chosen."""
+    """Return the reason for not choosing an engine with more bandwidth."""
     if choice.stays_safe:
         return "does not stay so"
     return "nothing in its method keeps it free of deadlock after a failure"
@@ -181,7 +181,7 @@ def numbers(row: EngineRow) -> str:
 
 
 def hints(fabric: Fabric, plan: Plan, rows: Sequence[EngineRow]) -> Iterator[str]:
-    """Return what is not compared, and what engines that were replaced may have lacked."""
+    """Yield hints about parts that are not compared and about replaced engines."""
     yield from hints_of_parts(fabric)
     yield from hints_of_ours(rows)
     replaced = [row.engine for row in rows if row.by == "opensm" and row.ran != row.engine]
@@ -191,7 +191,7 @@ def hints(fabric: Fabric, plan: Plan, rows: Sequence[EngineRow]) -> Iterator[str
             f"{' and '.join(lacking)}: give roots, the switches at the top, by name or GUID, a "
             f"line each, in a file (--roots FILE){roots_of_ours(fabric, plan)}"
         )
-    aggregation = any(node.kind == "aggregation" for node in fabric.nodes)
+    aggregation = any(node.kind == "aggregation" for node in fabric.devices)
     if "ftree" in replaced and aggregation and plan.compute_nodes == "all":
         yield (
             "ftree takes aggregation nodes for compute nodes, and a switch that has one for a "
@@ -200,7 +200,7 @@ def hints(fabric: Fabric, plan: Plan, rows: Sequence[EngineRow]) -> Iterator[str
 
 
 def hints_of_ours(rows: Sequence[EngineRow]) -> Iterator[str]:
-    """Return that our tables allow clearly more traffic from all to all, if they do."""
+    """Yield a hint if our tables have a clearly higher bound on all-to-all traffic."""
     choice = choose(rows)
     safe = [row for row in rows if row.by == "gingham" and row.facts[PROOFS[0]]]
     ours = max((row for row in safe if not row.facts["lost_pairs"]), key=bound_of, default=None)
@@ -222,8 +222,8 @@ def bound_of(row: EngineRow) -> float:
 
 
 def hints_of_parts(fabric: Fabric) -> Iterator[str]:
-    """Return that the fabric falls apart, if it does."""
-    hosts = {node.name for node in fabric.nodes if node.kind == "host"}
+    """Yield a hint if the fabric is not connected."""
+    hosts = {node.name for node in fabric.devices if node.kind == "host"}
     counts = [len(part & hosts) for part in parts(fabric)]
     count = sum(number >= PART_HOSTS_MIN for number in counts)
     if count > 1:
@@ -234,12 +234,12 @@ def hints_of_parts(fabric: Fabric) -> Iterator[str]:
 
 
 def needs_roots(fabric: Fabric, engine: str) -> bool:
-    """Whether roots may help an engine: ftree takes trees alone."""
+    """Return whether roots may help an engine; `ftree` supports trees only."""
     return engine != "ftree" or bool(managed(fabric).info()["trees"])
 
 
 def roots_of_ours(fabric: Fabric, plan: Plan) -> str:
-    """Return the switches that our up-down takes for roots, as a clause."""
+    """Return a clause with the switches that our up-down uses as roots."""
     try:
         roots = own_routes(managed(fabric), "up-down", plan).roots
     except InputError:
@@ -249,6 +249,6 @@ def roots_of_ours(fabric: Fabric, plan: Plan) -> str:
 
 
 def facts_of(rows: Sequence[EngineRow], after: Sequence[Sequence[EngineRow]]) -> Mapping[str, Any]:
-    """Return the choice for programs; empty if no engine is safe."""
+    """Return the choice as a dictionary for JSON; empty if no engine is safe."""
     choice = choose(rows, after)
     return choice.as_json() if choice else {}

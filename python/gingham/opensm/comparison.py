@@ -2,11 +2,11 @@
 
 A row tells what really ran, how long paths are, how many lanes they need, how loaded the busiest
 link is, what it leaves of traffic from all to all, and whether packets can deadlock. All measures
-are computed by the same code from the routes alone, whoever decided on them; the seed of the
-random matchings is the same for all, so that rows differ by their routes and by nothing else.
+are computed by the same code from the routes alone. All rows share the seed of the random
+matchings, so they differ by their routes only.
 
-A subnet manager manages the switches that cables join to it. Of a fabric in several parts the
-one with most hosts is compared, for OpenSM's engines and for ours.
+A subnet manager manages only the connected part of the fabric that it is in. If a fabric has
+several parts, the one with most hosts is compared, for OpenSM's engines and for ours.
 
 An engine that fails has a row that says so; the others are compared all the same.
 """
@@ -39,7 +39,7 @@ ComputeNodes: TypeAlias = Literal["all", "hosts"]
 SAMPLES = 1000
 # Ours, in the form that switches hold.
 OWN_ALGORITHMS = ("up-down", "shortest-path", "dimension-order")
-# Pairs without a route that are named.
+# Maximum number of pairs without a route that are named.
 LOST_NAMED_MAX = 3
 
 
@@ -97,8 +97,8 @@ class Plan:
         return len(self.engines) + len(self.own)
 
     def roots_in(self, fabric: Fabric) -> list[str]:
-        """Return the roots that a fabric has, of which a broken one may have lost some."""
-        names = {node.name for node in fabric.nodes}
+        """Return the roots that exist in a fabric; a broken fabric may lack some."""
+        names = {node.name for node in fabric.devices}
         return [root for root in self.roots if root in names]
 
 
@@ -134,8 +134,8 @@ def compare(
 
 
 def expected_seconds(fabric: Fabric, engine: str) -> float:
-    """Return how long an engine's service levels take to ask for, from what was measured."""
-    switches = {node.name for node in fabric.nodes if node.kind == "switch"}
+    """Return an estimate of the time to query an engine's service levels, in seconds."""
+    switches = {node.name for node in fabric.devices if node.kind == "switch"}
     ends = [{name for name, _ in cable.ends} for cable in fabric.cables]
     edges = [pair for pair in ends if pair & switches and pair - switches]
     leaves = set[str]().union(*edges) & switches
@@ -190,7 +190,7 @@ def own_routes(fabric: Fabric, algorithm: str, plan: Plan) -> Routes:
 
 
 def row_of_tables(fabric: Fabric, routes: Routes, plan: Plan) -> EngineRow:
-    """Return the row of tables that were read from a file."""
+    """Return the row for tables from a file."""
     return EngineRow("tables", "tables", "as read", (), measured(routes, plan, fabric))
 
 
@@ -207,7 +207,7 @@ def measured(routes: Routes, plan: Plan, fabric: Fabric) -> dict[str, Any]:
     return {
         "host_pairs": statistics["host_pairs"],
         "unreachable_pairs": statistics["unreachable_pairs"],
-        # Tables that were read may serve several parts, of which the plan counts one.
+        # Tables from a file may serve several parts; the plan counts the pairs of one part.
         "lost_pairs": max(0, (plan.pairs or 0) - served),
         "lost_examples": lost_examples(routes, fabric) if statistics["unreachable_pairs"] else [],
         "mean_switches": statistics["mean_switches"],
@@ -227,7 +227,7 @@ def measured(routes: Routes, plan: Plan, fabric: Fabric) -> dict[str, Any]:
 
 
 def busiest(statistics: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the channel between switches with most pairs, where all cables count alike."""
+    """Return the channel between switches with most pairs, if all cables have equal weight."""
     if not statistics["busiest"]:
         return None
     first = statistics["busiest"][0]
@@ -249,7 +249,7 @@ def lost_examples(routes: Routes, fabric: Fabric) -> list[list[str]]:
 
 def host_pairs(fabric: Fabric) -> int:
     """Return how many ordered pairs of host ports with a cable there are."""
-    hosts = {node.name for node in fabric.nodes if node.kind == "host"}
+    hosts = {node.name for node in fabric.devices if node.kind == "host"}
     ports = sum(name in hosts for cable in fabric.cables for name, _ in cable.ends)
     return ports * (ports - 1)
 
@@ -258,7 +258,7 @@ def root_file(fabric: Fabric, roots: Sequence[str], folder: Path) -> Path | None
     """Write the GUIDs of the roots for OpenSM; return where, or `None` without roots."""
     if not roots:
         return None
-    guids = {node.name: node.guid for node in fabric.nodes}
+    guids = {node.name: node.guid for node in fabric.devices}
     path = folder / "roots"
     path.write_text("".join(f"0x{guids[name]}\n" for name in roots))
     return path
@@ -266,7 +266,7 @@ def root_file(fabric: Fabric, roots: Sequence[str], folder: Path) -> Path | None
 
 def compute_node_file(fabric: Fabric, folder: Path) -> Path:
     """Write the GUIDs that the simulator gives the ports of hosts; return where."""
-    guids = {node.name: int(node.guid or "", 16) for node in fabric.nodes if node.kind == "host"}
+    guids = {node.name: int(node.guid or "", 16) for node in fabric.devices if node.kind == "host"}
     moved = first_ports.moved(fabric)
     path = folder / "compute-nodes"
     with path.open("w") as lines:

@@ -33,7 +33,7 @@ def broken(fabric: Fabric, count: int, what: Breakable, *, seed: int) -> tuple[F
 
 def candidates(fabric: Fabric, what: Breakable) -> list[str]:
     """Return the names of what may break."""
-    switches = {node.name for node in fabric.nodes if node.kind == "switch"}
+    switches = {node.name for node in fabric.devices if node.kind == "switch"}
     if what == "switches":
         return sorted(switches)
     ends = (cable.ends for cable in fabric.cables)

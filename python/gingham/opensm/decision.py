@@ -59,7 +59,7 @@ class Decision:
     routes: Routes
     # The texts that all this was read from, by the end of their names.
     texts: dict[str, str]
-    # Pairs of host LIDs for which the subnet administrator gives no answer.
+    # Pairs of host LIDs whose path queries the subnet administrator did not answer.
     unanswered: tuple[tuple[int, int], ...] = ()
 
 
@@ -73,8 +73,8 @@ def decide(
     """Let OpenSM route `fabric`, and read what it decided.
 
     `on_progress` is told in a word what goes on. `EnvironmentProblem` with OpenSM's own words
-    if it is missing, fails, or needs longer than `timeout_s` for its routes, or for telling
-    service levels.
+    if it is missing, fails, or needs longer than `timeout_s` for its routes, or for the queries
+    of service levels.
     """
     require(*PROGRAMS)
     tell = on_progress or (lambda _: None)
@@ -135,7 +135,7 @@ def with_speeds(dump: str, fabric: Fabric) -> str:
 
 def speeds_by_port(fabric: Fabric) -> dict[tuple[str, int], str]:
     """Return the speed of the cable at each port, where a dump can tell it."""
-    guids = {node.name: node.guid or "" for node in fabric.nodes}
+    guids = {node.name: node.guid or "" for node in fabric.devices}
     return {
         (guids[name], port): cable.speed
         for cable in fabric.cables

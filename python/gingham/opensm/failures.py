@@ -1,17 +1,18 @@
-"""What each single failure costs: every cable, switch or spine taken away in turn.
+"""The cost of each single failure: every cable, switch or spine is removed in turn.
 
 ::
 
     without leaf3[7] - spine2[4]     1,084 pairs cut      bound 0.790   free
     without spine2                  34,112 pairs cut      bound 0.742   free
 
-Two questions are answered for each failure. How many pairs do the tables as they are lose, until
-the subnet manager sweeps again? And what do new tables, those of our up*/down*, leave: do they
-reach every pair, what do they allow of traffic from all to all, are they proved free of deadlock?
-The worst come first: most pairs lost, no proof, the lowest bound, most pairs cut.
+Two measures describe each failure: the present tables until the subnet manager sweeps again (the
+pairs that they lose, and their groups of channels in cycles of waiting), and the quality of new
+tables by our up*/down* (the number of lost pairs, the bound on all-to-all traffic, and whether
+freedom from deadlock is proved). The worst come first: most pairs lost, no proof, most cycles, the
+lowest bound, most pairs cut.
 
-The core routes and proves a fabric in milliseconds, so that every failure is tried. OpenSM is
-then asked for the worst alone.
+The core routes and proves a fabric in milliseconds, so every failure is tried. OpenSM then runs on
+the worst only.
 """
 
 from __future__ import annotations
@@ -34,49 +35,52 @@ if TYPE_CHECKING:
 
 Each: TypeAlias = Literal["cable", "switch", "spine"]
 
-# Failures for which OpenSM's engines are asked.
+# Number of failures that OpenSM's engines are run on.
 WORST = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One cable or switch that failed, alone."""
+    """The failure of a single cable or switch."""
 
     name: str
-    # Pairs of hosts whose path in the tables as they are takes it.
+    # Pairs of hosts whose path in the present tables crosses it.
     cut_pairs: int
-    # Pairs of hosts that new tables of our up-down do not join, of those of the whole fabric.
+    # Groups of channels in cycles of waiting on the present tables without the failed part.
+    cycles: int
+    # Pairs of hosts of the whole fabric without a route in new tables by our up-down.
     lost_pairs: int
-    # What new tables allow of traffic from all to all; `None` without two hosts.
+    # Bound on all-to-all traffic with new tables; `None` with fewer than two hosts.
     bound: float | None
     deadlock_free: bool
     deadlock_free_between_hosts: bool
 
     @property
-    def badness(self) -> tuple[int, bool, bool, float, int, str]:
-        """Return by what failures are ranked, the worst first."""
+    def badness(self) -> tuple[int, bool, bool, int, float, int, str]:
+        """Return the sort key that ranks failures, the worst first."""
         return (
             -self.lost_pairs,
             self.deadlock_free_between_hosts,
             self.deadlock_free,
+            -self.cycles,
             self.bound or 0.0,
             -self.cut_pairs,
             self.name,
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the failure for programs."""
+        """Return the failure as a dictionary for JSON."""
         return asdict(self)
 
 
 def single_failures(fabric: Fabric, each: Each) -> list[str]:
-    """Return the names of what fails in turn; `InputError` if there is nothing of the kind."""
+    """Return the names of all cables, switches or spines; `InputError` without any."""
     if each == "cable":
         names = candidates(fabric, "cables")
     else:
         names = candidates(fabric, "switches")
         if each == "spine":
-            hosts = {node.name for node in fabric.nodes if node.kind == "host"}
+            hosts = {node.name for node in fabric.devices if node.kind == "host"}
             ends = [{name for name, _ in cable.ends} for cable in fabric.cables]
             leaves = set[str]().union(*(pair for pair in ends if pair & hosts))
             names = [name for name in names if name not in leaves]
@@ -87,7 +91,10 @@ def single_failures(fabric: Fabric, each: Each) -> list[str]:
 
 
 def survey_seconds(fabric: Fabric, plan: Plan, count: int) -> float:
-    """Return about how long so many failures take, from the time of the whole fabric."""
+    """Return an estimate of the time for `count` failures, in seconds.
+
+    It is extrapolated from the time of the whole fabric.
+    """
     begin = time.perf_counter()
     own_routes(managed(fabric), "up-down", plan).statistics()
     return count * (time.perf_counter() - begin)
@@ -103,14 +110,16 @@ def survey(
 ) -> list[Failure]:
     """Return every single failure, the worst first.
 
-    `tables` are those as they are; without them, our up-down's on the whole fabric. `on_step` is
-    told the name of what is gone.
+    `tables` are the present tables; by default, those of our up-down on the whole fabric.
+    `on_step` receives the name of the failed cable or switch.
     """
     whole = managed(fabric)
     pairs = plan.pairs if plan.pairs is not None else host_pairs(whole)
     routes = tables or own_routes(whole, "up-down", plan)
     found = []
-    for name in single_failures(whole, each):
+    names = single_failures(whole, each)
+    cycles = routes.deadlock_groups([channels_of(whole, name) for name in names])
+    for name, groups in zip(names, cycles, strict=True):
         if on_step:
             on_step(f"without {name}", "routing")
         after = own_routes(managed(whole.without(name)), "up-down", plan)
@@ -120,6 +129,7 @@ def survey(
             Failure(
                 name,
                 cut_pairs(whole, routes, name),
+                groups,
                 pairs - (facts["host_pairs"] - facts["unreachable_pairs"]),
                 bound["load"] if bound else None,
                 after.is_deadlock_free,
@@ -130,9 +140,9 @@ def survey(
 
 
 def cut_pairs(fabric: Fabric, routes: Routes, name: str) -> int:
-    """Return how many pairs of hosts have a path over a cable or switch.
+    """Return the number of pairs of hosts whose path crosses a cable or switch.
 
-    A path enters a switch by one channel, and takes a cable in one direction.
+    A path enters a switch by one channel, and crosses a cable in one direction.
     """
     shared = (routes.sharing(channel, at_most=1) for channel in channels_of(fabric, name))
     return sum(one["pairs"] for one in shared if one)

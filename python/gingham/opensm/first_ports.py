@@ -29,7 +29,7 @@ def moved(fabric: Fabric) -> dict[str, int]:
             used[name] = min(port, used.get(name, port))
     return {
         node.guid: used[node.name]
-        for node in fabric.nodes
+        for node in fabric.devices
         if node.kind != "switch" and node.guid and used.get(node.name, 1) > 1
     }
 

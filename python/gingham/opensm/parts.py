@@ -1,4 +1,4 @@
-"""Parts of a fabric that no cable joins, of which a subnet manager manages one."""
+"""Connected parts of a fabric; a subnet manager manages only one of them."""
 
 from __future__ import annotations
 
@@ -11,22 +11,25 @@ if TYPE_CHECKING:
 
 
 def managed(fabric: Fabric) -> Fabric:
-    """Return the part of the fabric with most hosts; the whole if all cables are in it."""
+    """Return the part of the fabric with most hosts; the fabric itself if it is connected."""
     part = largest_part(fabric)
     if all(cable.ends[0][0] in part for cable in fabric.cables):
         return fabric
-    return fabric.without(*(node.name for node in fabric.nodes if node.name not in part))
+    return fabric.without(*(node.name for node in fabric.devices if node.name not in part))
 
 
 def largest_part(fabric: Fabric) -> set[str]:
-    """Return the names of the nodes in the part with most hosts; of equals the largest, first."""
-    hosts = {node.name for node in fabric.nodes if node.kind == "host"}
+    """Return the names of the nodes in the part with most hosts.
+
+    With equal numbers of hosts it is the part with most nodes, or else the first.
+    """
+    hosts = {node.name for node in fabric.devices if node.kind == "host"}
     return max(parts(fabric), key=lambda part: (len(part & hosts), len(part)), default=set())
 
 
 def parts(fabric: Fabric) -> list[set[str]]:
     """Return the names of the nodes in each connected part."""
-    neighbours: dict[str, list[str]] = {node.name: [] for node in fabric.nodes}
+    neighbours: dict[str, list[str]] = {node.name: [] for node in fabric.devices}
     for cable in fabric.cables:
         (one, _), (other, _) = cable.ends
         neighbours[one].append(other)

@@ -19,9 +19,9 @@ of the layer, for all its paths: what is free of deadlock when the paths of a la
 lane is so however they are spread. Which levels a layer owns is found by asking one pair often.
 
 Several processes ask at once, each from a host of its own: the simulator brings an answer to
-the process whose question was the last from that host. It carries both by the tables that the
-switches have. A host without a way to the administrator gets no answers, and its questions go
-to other hosts. A pair for which none gets an answer has no service level: it is lost.
+the process that sent the last question from that host. Both travel by the forwarding tables of
+the switches. A host without a route to the administrator gets no answers, so other hosts repeat
+its questions. A pair whose question stays unanswered has no service level: it is lost.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ DRAWING = ("dfsssp",)
 DRAWS = 200
 
 ASKERS_MAX = 4
-# How often questions without an answer are asked once more, from other hosts.
+# Maximum number of repetitions of unanswered questions, from other hosts.
 ROUNDS_MAX = 4
 POLL_S = 0.05
 # A simulated fabric answers some ten thousand questions a second.
@@ -119,8 +119,8 @@ def write_service_levels(
 
     `engine` is the one that ran, `dump` what ibnetdiscover prints, `on_progress` is given the
     share of the questions that were answered. Pairs without a path are left out. Returns the pairs
-    of LIDs for which no answer came. Engines of one lane give every path SL 0, and are not asked.
-    `EnvironmentProblem` if it takes more than `timeout_s`.
+    of LIDs without an answer. Engines of one lane give every path SL 0, so they are not queried.
+    Raises `EnvironmentProblem` after `timeout_s`.
     """
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     found = ports(dump)
@@ -176,7 +176,7 @@ def questions(found: Sequence[Port], dependence: Dependence) -> dict[Pair, Pair]
 
 
 def expected_questions(switches: int, ports: int, engine: str) -> int:
-    """Return how often an engine's administrator is asked, of so many leaf switches and LIDs."""
+    """Return the number of questions to an engine's administrator, by leaf switches and LIDs."""
     match DEPENDENCE.get(engine):
         case None:
             return 0
@@ -223,9 +223,9 @@ def ask(
     *,
     deadline: float | None = None,
 ) -> list[str]:
-    """Return the word for each pair: the SL that the administrator gives, or why there is none.
+    """Return the answer for each pair: the SL from the administrator, or the kind of failure.
 
-    `EnvironmentProblem` if no question at all gets an answer.
+    Raises `EnvironmentProblem` if every question stays unanswered.
     """
     places = list(dict.fromkeys(port.place for port in found))
     words = [NO_ANSWER] * len(pairs)
@@ -240,7 +240,7 @@ def ask(
         for index, word in zip(left, answers, strict=True):
             words[index] = word
         left = [index for index in left if words[index] == NO_ANSWER]
-        # Hosts that got answers ask on for those that got none.
+        # Hosts that received responses retry the queries that failed at other hosts.
         places = [*heard, *places] if len(heard) < len(seats) else []
     if pairs and len(left) == len(pairs):
         raise EnvironmentProblem("opensm: its subnet administrator answers no host")
@@ -254,7 +254,7 @@ def ask_from(
     on_progress: Callable[[float], None] | None,
     deadline: float | None,
 ) -> tuple[list[str], list[str]]:
-    """Let hosts ask for a share of the pairs each; return the words, and who got any answer."""
+    """Let each host query a share of the pairs; return the answers, and the hosts with any."""
     shares = [Share(simulator.folder, index) for index in range(len(seats))]
     askers = []
     for share, place in zip(shares, seats, strict=True):
@@ -324,7 +324,7 @@ def wait_for(
     on_progress: Callable[[float], None] | None,
 ) -> None:
     """Wait until all have their answers; `EnvironmentProblem` if one fails or all take long."""
-    # An answer is its question with a comma and a level of a digit or two.
+    # An answer repeats its question, with a comma and a level of one or two digits.
     size = sum(share.questions.stat().st_size for share in shares)
     while any(asker.poll() is None for asker in askers):
         simulator.require_running()

@@ -24,7 +24,7 @@ PACKAGES = {
 }
 
 
-# The option by which a program tells its version; ibsim does so with its usage.
+# The option that prints the version of a program; ibsim prints it with its usage.
 VERSION_OPTIONS = {"opensm": "--version", "ibsim": "-h", "ibnetdiscover": "-V"}
 VERSION = re.compile(
     r"^(?:OpenSM|(?:\S*/)?ibsim|\S+ BUILD VERSION:)\s+(?P<version>\d\S*)", re.MULTILINE
@@ -33,18 +33,18 @@ VERSION_TIMEOUT_S = 10.0
 
 
 def versions(*names: str) -> dict[str, str | None]:
-    """Return the version that each program tells; `None` where it tells none in time."""
+    """Return the version of each program; `None` if it does not print one in time."""
     return {name: version_of(name) for name in names if name in VERSION_OPTIONS}
 
 
 def version_of(name: str) -> str | None:
-    """Return the version that a program tells of itself."""
-    program = shutil.which(name, path=search_path())
-    if program is None:
+    """Return the version that a program prints."""
+    path = program(name)
+    if path is None:
         return None
     try:
         finished = subprocess.run(
-            [program, VERSION_OPTIONS[name]],
+            [path, VERSION_OPTIONS[name]],
             capture_output=True,
             text=True,
             errors="replace",
@@ -62,9 +62,14 @@ def search_path() -> str:
     return os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
 
 
+def program(name: str) -> str | None:
+    """Return the path of the program `name`, or `None` if it is not installed."""
+    return shutil.which(name, path=search_path())
+
+
 def missing(*names: str) -> list[str]:
     """Return which of the programs `names` are not installed."""
-    return [name for name in names if shutil.which(name, path=search_path()) is None]
+    return [name for name in names if program(name) is None]
 
 
 def require(*names: str) -> None:

@@ -19,7 +19,7 @@ GUID = re.compile(r"^0x[0-9a-fA-F]{1,16}$")
 def read_roots(path: Path, fabric: Fabric) -> list[str]:
     """Return the names of the switches in the file; `InputError` with the line of what is none."""
     require_file(path)
-    switches = [node for node in fabric.nodes if node.kind == "switch"]
+    switches = [node for node in fabric.devices if node.kind == "switch"]
     by_guid = {int(node.guid, 16): node.name for node in switches if node.guid}
     names = {node.name for node in switches}
     roots = []

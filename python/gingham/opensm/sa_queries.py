@@ -5,12 +5,12 @@
     python sa_queries.py QUESTIONS ANSWERS
 
     QUESTIONS: source,destination    LIDs, a pair a line
-    ANSWERS:   source,destination,SL in the same order; "-" for the SL where there is no path,
-               "?" where no answer came
+    ANSWERS:   source,destination,SL in the same order; "-" for the SL if there is no path,
+               "?" if no answer arrived
 
-Questions and answers travel by the forwarding tables of the subnet. Where these lead to no
-administrator, or not back, no answer comes: after the first question without one, and none
-answered before it, the rest is given up.
+Questions and answers travel by the forwarding tables of the subnet. If the tables have no route to
+the administrator or back, no answer arrives: if the first question stays unanswered, the rest is
+given up.
 
 It talks management datagrams over `libibumad`, which `ibsim-run` leads to the simulator; on a
 machine with an adapter it would ask the administrator of the real subnet. One question is under
@@ -46,7 +46,7 @@ ASKS_DESTINATION, ASKS_SOURCE, ASKS_PATHS = 1 << 4, 1 << 5, 1 << 12
 
 TIMEOUT_MS = 1000
 TRIES_MAX = 5
-# What stands for the SL.
+# Answers without an SL.
 NO_PATH, NO_ANSWER = "-", "?"
 
 

@@ -117,7 +117,7 @@ def simulated(fabric: Fabric, *, host: str | None = None) -> Iterator[Simulator]
 
 def limits(fabric: Fabric) -> list[str]:
     """Return the options that let ibsim hold the whole fabric, and tables for every LID."""
-    nodes = fabric.nodes
+    nodes = fabric.devices
     switches = sum(node.kind == "switch" for node in nodes)
     # A switch has port 0 beside those that are counted.
     ports = sum(node.ports + 1 for node in nodes)
@@ -128,9 +128,9 @@ def limits(fabric: Fabric) -> list[str]:
 def seat(played: Fabric, host: str | None) -> str:
     """Return how the network file names a host, such as `H-0000400000000000`.
 
-    Without a name it is the first host of the connected part with most hosts.
+    The default is the first host of the connected part with most hosts.
     """
-    hosts = [node for node in played.nodes if node.kind == "host"]
+    hosts = [node for node in played.devices if node.kind == "host"]
     part = largest_part(played) if host is None else {host}
     chosen = next((node for node in hosts if node.name in part), None)
     if chosen is None:
@@ -141,7 +141,7 @@ def seat(played: Fabric, host: str | None) -> str:
 
 def with_guids(fabric: Fabric) -> Fabric:
     """Return the fabric with a GUID for every node, as nodes without one get it when written."""
-    if all(node.guid for node in fabric.nodes):
+    if all(node.guid for node in fabric.devices):
         return fabric
     with scratch_folder() as folder:
         fabric.save(folder / "net.ibnetdiscover")

@@ -2,17 +2,17 @@
 
 ::
 
-    leaf ══ NDR ══ spine      400 pairs: 400 of the fastest cables' time
-    leaf ── HDR ── spine      400 pairs: 800, for each takes twice as long
+    leaf ══ NDR ══ spine      400 pairs count as 400
+    leaf ── HDR ── spine      400 pairs count as 800: each takes twice as long
 
-The compiled core counts flows of a link whatever its speed, which is right where all cables have
-one. Where speeds differ, or hosts have slower links than switches, the measures of this module
-count each flow by the rate of the links that it takes. A fabric with a cable of unknown speed
-counts as one of equal cables, as the bound on all-to-all traffic does.
+The compiled core counts the flows of a link regardless of its speed, which is right if all cables
+have one speed. If speeds differ, or hosts have slower links than switches, this module weights
+each flow by the rates of the links on its path. A cable of unknown speed has the most common known
+speed (of equally common ones the slowest), as in the bound on all-to-all traffic.
 
-A flow gets of its link the least, over the links of its path, of rate / (flows x rate of its own
-link), and at most all of it. Its own link is the slower of both hosts' (effective bisection
-bandwidth: Hoefler, Schneider and Lumsdaine 2008, with rates).
+The share of a flow is the minimum, over the links of its path, of rate / (flows x rate of its own
+link), and at most 1. Its own link is the slower of its two hosts' links. This is the effective
+bisection bandwidth of Hoefler, Schneider and Lumsdaine (2008), extended to rates.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 import random
 import statistics
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -36,14 +37,15 @@ Path: TypeAlias = "tuple[str, ...]"
 
 # Half of a 95 % interval, in standard errors.
 NORMAL_95 = 1.96
-# Matchings whose paths are followed one by one; the interval tells what fewer of them cost.
+# Maximum number of matchings, since each path is followed in Python. Fewer matchings widen
+# the interval.
 SAMPLES_MAX = 200
 BYTES = {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "TB/s": 1e12}
 
 
 @cache
 def rate_of(speed: str) -> float | None:
-    """Return the bytes per second of a cable's speed, as the core has it; `None` if unknown."""
+    """Return the rate of a cable's speed in bytes per second; `None` if unknown."""
     try:
         bound = Fabric.make("star", hosts=2, speed=speed).route("up-down").statistics()
     except InputError:
@@ -64,15 +66,18 @@ class Speeds:
     @classmethod
     def of(cls, fabric: Fabric) -> Speeds | None:
         """Return the speeds of a fabric, or `None` if all cables count alike."""
-        known = {cable.speed: rate_of(cable.speed or "") for cable in fabric.cables}
-        if None in known.values() or len(set(known.values())) < 2:  # noqa: PLR2004
+        found = {cable.speed: rate_of(cable.speed or "") for cable in fabric.cables}
+        counts = Counter(rate for cable in fabric.cables if (rate := found[cable.speed]))
+        if len(counts) < 2:  # noqa: PLR2004
             return None
-        switches = {node.name for node in fabric.nodes if node.kind == "switch"}
+        most_common = max(counts, key=lambda rate: (counts[rate], -rate))
+        known = {speed: rate or most_common for speed, rate in found.items()}
+        switches = {node.name for node in fabric.devices if node.kind == "switch"}
         rates, between = dict[str, float](), set[str]()
         for cable in fabric.cables:
             ends = [f"{name}[{port}]" for name, port in cable.ends]
             names = (" -> ".join(ends), " -> ".join(reversed(ends)))
-            rates |= dict.fromkeys(names, known[cable.speed] or 0.0)
+            rates |= dict.fromkeys(names, known[cable.speed])
             if {name for name, _ in cable.ends} <= switches:
                 between.update(names)
         return cls(rates, frozenset(between))
@@ -81,8 +86,8 @@ class Speeds:
         """Return the channel between switches that takes longest, with its pairs by rate.
 
         `facts` are the statistics of the routes. A pair on a channel of half of the fastest rate
-        counts twice. The core lists the channels with most pairs; a channel that is busier by
-        rate without standing there is slower than the fastest.
+        counts twice. The core lists only the channels with most pairs; a busier channel outside of
+        that list is slower than the fastest.
         """
         if not self.between_switches or not facts["max_channel_paths"]:
             return None
@@ -97,7 +102,7 @@ class Speeds:
         return {"channel": channel, "pairs": pairs[channel], "by_rate": round(costs[channel])}
 
     def bisection(self, routes: Routes, hosts: Sequence[str], *, samples: int, seed: int) -> Any:
-        """Return the bandwidth of random matchings, shaped as that of `Routes.bisection`."""
+        """Return the bandwidth of random matchings, in the format of `Routes.bisection`."""
         if len(hosts) < 2:  # noqa: PLR2004
             return None
         drawn = random.Random(seed)  # noqa: S311  (matchings are no secret)
@@ -121,7 +126,7 @@ class Speeds:
         }
 
     def share(self, path: Path, flows: Mapping[str, int]) -> float:
-        """Return what a flow gets of its link, the slower of its hosts' two."""
+        """Return the share of a flow on its own link, the slower of its two hosts' links."""
         if not path:
             return 0.0
         own = min(self.rates[path[0]], self.rates[path[-1]])
@@ -162,7 +167,7 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 def host_ports(fabric: Fabric) -> list[str]:
     """Return the names of the host ports with a cable, as routes name them."""
-    hosts = {node.name for node in fabric.nodes if node.kind == "host"}
+    hosts = {node.name for node in fabric.devices if node.kind == "host"}
     ports: dict[str, list[int]] = {}
     for cable in fabric.cables:
         for name, port in cable.ends:

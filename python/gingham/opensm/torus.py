@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
-    from gingham.fabric import Fabric, Node
+    from gingham.fabric import Device, Fabric
 
 AXES = "xyz"
 DIMENSIONS = (2, 3)
@@ -56,9 +56,9 @@ def torus_configuration(fabric: Fabric) -> str | None:
     return "\n".join([f"torus {' '.join(shape)}", *links, ""])
 
 
-def coordinates(fabric: Fabric) -> dict[tuple[int, ...], Node]:
+def coordinates(fabric: Fabric) -> dict[tuple[int, ...], Device]:
     """Return the switch at each coordinate, counted from 0."""
-    switches = [node for node in fabric.nodes if node.kind == "switch"]
+    switches = [node for node in fabric.devices if node.kind == "switch"]
     numbers = [numbers_in(node.description or node.name) for node in switches]
     lowest = [min(column) for column in zip(*numbers, strict=True)]
     return {
@@ -79,7 +79,7 @@ def step(cell: tuple[int, ...], axis: int, distance: int) -> tuple[int, ...]:
 
 def joined_at(
     joined: set[frozenset[str]],
-    cells: dict[tuple[int, ...], Node],
+    cells: dict[tuple[int, ...], Device],
     one: tuple[int, ...],
     other: tuple[int, ...],
 ) -> bool:
@@ -87,6 +87,6 @@ def joined_at(
     return frozenset((cells[one].name, cells[other].name)) in joined
 
 
-def link(keyword: str, one: Node, other: Node) -> str:
+def link(keyword: str, one: Device, other: Device) -> str:
     """Return the line that tells of a link."""
     return f"{keyword} 0x{one.guid} 0x{other.guid}"

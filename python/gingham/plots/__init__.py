@@ -13,10 +13,11 @@ picture       what it shows
 `tree`        congestion trees over the fabric, and how they grew and died
 `channels`    of a stripe: what each channel carried over the time of the run
 `rounds`      of a stripe: its first packets on their ways
+`job`         units, switches and cables of a job, shared cables in colour
 ============  =====================================================================
 
-`curve` draws latency against accepted load, of a table of `gingham.loads.curve`; `axis` draws both
-along an axis of any other sweep.
+`curve` draws latency against accepted load from a table of `gingham.loads.curve`; `axis` draws
+both along an axis of any other sweep.
 
 Each of the others takes a result, be it just run or loaded from its folder, and returns a figure of
 matplotlib; all read only tables and the summary. The same result gives the same picture, byte for
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+    from gingham.jobs import Bound, Job
     from gingham.plots._cables import CableLike, NodeLike
 
 __all__ = [
@@ -71,7 +73,7 @@ __all__ += [
     "require_rows",
     "rounds",
 ]
-__all__ += ["SweepKind", "axis", "save", "series", "tree", "usual"]
+__all__ += ["SweepKind", "axis", "job", "save", "series", "tree", "usual"]
 
 PictureKind: TypeAlias = Literal[
     "latency",
@@ -85,7 +87,7 @@ PictureKind: TypeAlias = Literal[
     "channels",
     "rounds",
 ]
-# Those of a sweep: against accepted load where that is varied, or else along another axis.
+# Pictures of a sweep: against accepted load if the load is varied, or else along another axis.
 SweepKind: TypeAlias = Literal["curve", "axis"]
 SWEEP_KINDS: tuple[SweepKind, ...] = get_args(SweepKind)
 # Those of a striping run, and those of a fabric's.
@@ -141,8 +143,8 @@ class Cabled(Protocol):
     """What pictures need of a fabric."""
 
     @property
-    def nodes(self) -> Sequence[NodeLike]:
-        """All nodes."""
+    def devices(self) -> Sequence[NodeLike]:
+        """All devices."""
 
     @property
     def cables(self) -> Sequence[CableLike]:
@@ -203,12 +205,23 @@ def fabric(
     if is_cabled(shown):
         from gingham.plots import _cables
 
-        return _cables.draw(shown.nodes, shown.cables, title=title or "Fabric", busiest=busiest)
+        return _cables.draw(shown.devices, shown.cables, title=title or "Fabric", busiest=busiest)
     from gingham.plots import _fabric
 
     result = cast("Drawable", shown)
     tables = result.table("links"), result.table("nodes")
     return _fabric.draw(*tables, title=title or result.title)
+
+
+def job(shown: Sequence[tuple[str, Job, Bound]]) -> Figure:
+    """Draw units, switches and the cables that a job uses, in a panel for each node order.
+
+    Cables with more than one flow are coloured by their number of flows. `shown` has the title, the
+    job and a bound of each panel; the pattern is that of the bound.
+    """
+    from gingham.plots import _job
+
+    return _job.draw(shown)
 
 
 def is_cabled(shown: Drawable | Cabled) -> TypeGuard[Cabled]:

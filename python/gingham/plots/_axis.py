@@ -1,13 +1,13 @@
-"""Latency and accepted load of a sweep against one of its axes, a line a combination of the others.
+"""Latency and accepted load of a sweep against one of its axes, with a line for each combination.
 
 ::
 
     latency │      ┼        accepted │ ┼  ┼  ┼        bars: 95 % intervals over replications
-            │ ┼ ┼                    │                latency is left out where a run is saturated,
+            │ ┼ ┼                    │                no latency if a run is saturated,
             └────────                └────────        deadlocked or censored
               buffer size              buffer size
 
-The axis across is that of numbers with the most values, or else the one with the most texts.
+The horizontal axis is the numeric one with the most values, or else the one with the most texts.
 """
 
 from __future__ import annotations
@@ -15,17 +15,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gingham.plots import _style as style
-from gingham.plots._curve import LOG_SPAN, headline, line_name, looks_of, ranked, unsteady
+from gingham.plots._curve import (
+    LOG_SPAN,
+    headline,
+    line_name,
+    looks_of,
+    ranked,
+    units_of,
+    unsteady,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Row = dict[str, Any]
-# Ratio of the ends of an axis of numbers from which on it is logarithmic.
+# Minimum ratio between the ends of a logarithmic axis.
 LOG_ACROSS = 30.0
 
 
@@ -41,12 +49,14 @@ def draw(table: pa.Table, axes_of_sweep: Sequence[str], *, title: str) -> Figure
         style.say_nothing_to_draw(figure.subplots(), "no run measured a load")
         return figure
     left, right = figure.subplots(1, 2)
-    lines = lines_of(rows, others)
+    units = units_of(table)
+    lines = lines_of(rows, others, units)
     scale = latency_panel(left, lines, across)
     panel(right, lines, across, ("accepted_load", "accepted_load_half_width"), 1.0)
     right.set_ylabel("accepted load (share of the hosts' links)")
     for axes in (left, right):
         across_axis(axes, rows, across)
+        axes.set_xlabel(f"{across} ({units[across]})" if across in units else across)
     if not scale:
         style.say_nothing_to_draw(left, "no run has a latency")
     if others:
@@ -66,14 +76,16 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def lines_of(rows: Sequence[Row], names: Sequence[str]) -> dict[str, list[Row]]:
+def lines_of(
+    rows: Sequence[Row], names: Sequence[str], units: Mapping[str, str]
+) -> dict[str, list[Row]]:
     """Return the rows of each combination of these axes, numbers in their order."""
     ranks = [ranked(list(dict.fromkeys(row[name] for row in rows))) for name in names]
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         found.setdefault(tuple(row[name] for name in names), []).append(row)
     keys = sorted(found, key=lambda key: [rank[one] for rank, one in zip(ranks, key, strict=True)])
-    return {line_name(names, key): found[key] for key in keys}
+    return {line_name(names, key, units): found[key] for key in keys}
 
 
 def latency_panel(axes: Axes, lines: dict[str, list[Row]], across: str) -> float:
@@ -99,14 +111,17 @@ def latency_panel(axes: Axes, lines: dict[str, list[Row]], across: str) -> float
 def panel(
     axes: Axes, lines: dict[str, list[Row]], across: str, columns: tuple[str, str], scale: float
 ) -> None:
-    """Draw a column with its half-widths, a line a combination of the other axes."""
+    """Draw a column with its half-widths, a line for each combination of the other axes."""
     mean, half_width = columns
     places = places_of([row for rows in lines.values() for row in rows], across)
+    # No line joins texts, between which there is nothing.
+    is_ordered = all(map(is_number, places))
     for place, (name, rows) in enumerate(lines.items()):
         known = sorted(
             (row for row in rows if row[mean] is not None), key=lambda row: places[row[across]]
         )
         colour, dashes = looks_of(place, others=False)
+        dashes = dashes if is_ordered else ""
         at = [places[row[across]] for row in known]
         values = [row[mean] / scale for row in known]
         half = [(row[half_width] or 0.0) / scale for row in known]
@@ -131,7 +146,7 @@ def panel(
 
 
 def places_of(rows: Sequence[Row], across: str) -> dict[Any, float]:
-    """Return where each value of the axis stands: a number at itself, a text in the order."""
+    """Return the position of each value on the axis: a number itself, the index of a text."""
     values = list(dict.fromkeys(row[across] for row in rows))
     if all(map(is_number, values)):
         return {value: float(value) for value in values}
@@ -140,7 +155,6 @@ def places_of(rows: Sequence[Row], across: str) -> dict[Any, float]:
 
 def across_axis(axes: Axes, rows: Sequence[Row], across: str) -> None:
     """Set up the axis across: logarithmic over a wide range, or named places of texts."""
-    axes.set_xlabel(across)
     places = places_of(rows, across)
     if any(not is_number(value) for value in places):
         names = [style.clipped(str(value), 24) for value in places]

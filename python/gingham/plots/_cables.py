@@ -117,7 +117,7 @@ def draw(
     lines = said if len(said) > len(colours) else [""] * len(colours)
     below = headline(nodes, speeds)
     figure, axes, key = canvas(high - low, low, key_height(lines), title, below)
-    # One speed says nothing of a cable: many in its colour would hide the switches.
+    # If all cables have one speed, its colour would only hide the switches.
     plain = style.QUIET if large and len(speeds) == 1 else None
     shades = [plain or colours.get(one.speed or UNTOLD, style.NODE_EDGE) for one in cables]
     if plain:
@@ -139,7 +139,7 @@ def draw_busiest(
     title: str,
     below: str,
 ) -> Figure:
-    """Return the picture in grey, with the channels that most paths take in colour."""
+    """Return the picture in grey, with the channels of most paths in colour."""
     hottest = _hottest.most_paths(fabric, busiest)
     low, high = extent(drawn)
     rows = [""] * max(len(notes), len(hottest) + 1)

@@ -42,7 +42,7 @@ UNSTEADY = {
 }
 # Its mark: that of the worst of its replications, which stands last.
 OTHERS_MARK, OTHERS_DASHES = "^", (0, (4, 2))
-# Of the lines beyond the number of colours, and beyond twice that.
+# Line styles: of the first lines, beyond the number of colours, beyond twice that number.
 DASHES: tuple[Any, ...] = ("solid", (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 MARKS = {"not_converged": "o", "censored": "v", "saturated": "s", "deadlocked": "D"}
@@ -105,7 +105,7 @@ def draw(
 
 
 def looks_of(place: int, *, others: bool) -> tuple[str, Any]:
-    """Return colour and dashes of a line: of more lines than colours, the next round is dotted."""
+    """Return colour and line style of a line; when colours repeat, the style changes."""
     turn = place // style.CLASSES_MAX
     dashes = OTHERS_DASHES if others else DASHES[turn % len(DASHES)]
     return style.CLASS_COLOURS[place % style.CLASSES_MAX], dashes
@@ -125,34 +125,48 @@ def rows_by_line(curve: pa.Table) -> dict[str, list[Row]]:
     first = {name: list(dict.fromkeys(key[at] for key in lines)) for at, name in enumerate(columns)}
     ranks = [ranked(first[name]) for name in columns]
     keys = sorted(lines, key=lambda key: [rank[one] for rank, one in zip(ranks, key, strict=True)])
-    return {line_name(columns, key): lines[key] for key in keys}
+    units = units_of(curve)
+    return {line_name(columns, key, units): lines[key] for key in keys}
+
+
+def units_of(curve: pa.Table) -> dict[str, str]:
+    """Return the units of the columns whose metadata has one."""
+    known = ((field.name, (field.metadata or {}).get(b"unit")) for field in curve.schema)
+    return {name: unit.decode() for name, unit in known if unit}
 
 
 def line_columns(curve: pa.Table) -> list[str]:
-    """Return the columns that tell lines apart."""
+    """Return the columns that distinguish lines."""
     names = curve.column_names
     axes = names[: names.index("replications")]
     return [name for name in axes if name != "load"]
 
 
 def ranked(values: list[Any]) -> dict[Any, int]:
-    """Return the place of each value: numbers by size, also within texts; names as they came."""
+    """Return the rank of each value: numbers, also within texts, by size; names as they came."""
     numeric = all(str(value)[:1].isdigit() for value in values)
     ordered = sorted(values, key=lambda value: amount(str(value))) if numeric else values
     return {value: place for place, value in enumerate(ordered)}
 
 
 def amount(text: str) -> tuple[float, list[tuple[int, int | str]]]:
-    """Return what a text that begins with a number is sorted by, such as `2 MB` before `10 MB`."""
+    """Return the sort key of a text that begins with a number: `2 MB` precedes `10 MB`."""
     number = NUMBER.match(text)
     assert number, "the text begins with a digit"
     return float(number[0]), style.natural(text)
 
 
-def line_name(columns: Sequence[str], key: Sequence[Any]) -> str:
-    """Return what a line is called: its routing, and other columns with their names."""
-    told = zip(columns, key, strict=True)
-    return ", ".join(str(one) if name == "routing" else f"{name} {one}" for name, one in told)
+def line_name(columns: Sequence[str], key: Sequence[Any], units: Mapping[str, str]) -> str:
+    """Return the name of a line: its routing, and other columns with their names and units.
+
+    >>> line_name(["routing", "delay"], ["up-down", 100], {"delay": "ns"})
+    'up-down, delay 100 ns'
+    """
+    told = (
+        (name, f"{one} {units[name]}" if name in units else str(one))
+        for name, one in zip(columns, key, strict=True)
+    )
+    return ", ".join(one if name == "routing" else f"{name} {one}" for name, one in told)
 
 
 def has_latency(row: Row) -> bool:

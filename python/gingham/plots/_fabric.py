@@ -52,7 +52,7 @@ IDLE_MIN, CORE_MIN, HOT_MIN = 0.4, 0.5, 1.6
 # Room in points around the drawing; the least width of all.
 AROUND, WIDTH_MIN = 22.0, 540.0
 LABEL_SIZE, LABEL_CHARACTER = 6.0, 3.5
-# Names are still read in a drawing that is scaled down from so many times the largest size.
+# Names stay readable in a drawing that is scaled down by up to this factor.
 WIDE = 1.5
 
 

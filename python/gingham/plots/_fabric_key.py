@@ -65,7 +65,7 @@ def draw_key(axes: Axes, top: float, lines: list[str], *, cores: bool) -> None:
 
 
 def draw_text(axes: Axes, lines: list[str]) -> None:
-    """Write what the marks mean, without a scale."""
+    """Draw the legend of the marks, without a scale."""
     top = axes.get_ylim()[1] - MARGIN
     for line, text in enumerate(lines):
         axes.text(LEFT, top - LINE * line, text, size=TEXT_SIZE, va="center")

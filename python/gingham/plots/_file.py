@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import warnings
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,9 @@ METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None, "ModDate": None},
 }
+# Characters that XML cannot hold, in UTF-8: control characters, surrogates, U+FFFE and U+FFFF.
+NOT_XML = re.compile(rb"[\0-\x08\x0b\x0c\x0e-\x1f]|\xed[\xa0-\xbf][\x80-\xbf]|\xef\xbf[\xbe\xbf]")
+REPLACEMENT = "\ufffd".encode()
 # Names of parts in an SVG are made from this and from what they are.
 SALT = "gingham"
 
@@ -37,4 +41,5 @@ def encoded(figure: Figure, ending: str, dpi: float | None = None) -> bytes:
         # Names in a script that the font lacks become boxes; that is seen without being told.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(handle, format=ending, metadata=METADATA[ending], dpi=dpi or "figure")
-    return handle.getvalue()
+    written = handle.getvalue()
+    return NOT_XML.sub(REPLACEMENT, written) if ending == "svg" else written

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 
 # Fabrics with more switches or more hosts are folded.
 SWITCHES_MAX, HOSTS_MAX = 300, 500
-# Pods in a row; of more, pods of equal shape are one stack a level. Groups on a circle.
+# Maximum number of pods in a row and of groups on a circle. If there are more pods, those of
+# equal shape share one stack for each level.
 PODS_MAX, GROUPS_MAX = 72, 160
-# Switches above the pods are in one stack if so large a share of their pods is common.
+# Switches above the pods share a stack if at least this share of their pods is common.
 ALIKE_MIN = 0.5
 
 

@@ -37,18 +37,18 @@ if TYPE_CHECKING:
     from gingham.plots._network import Network
     from gingham.plots._tables import Floats
 
-# In points: room of a pod, least and most; of all pods; left of them for the names of levels.
+# In points: minimum and maximum width of a pod, and of all pods; left margin for level names.
 PITCH_MIN, PITCH_MAX, WIDTH_MIN, WIDTH_MAX, NAMES_LEFT = 17.0, 62.0, 520.0, 1240.0, 62.0
-# Between levels of a pod, and above and below the cut; a box; the drop of hosts.
+# Distance between levels of a pod, and across the cut; half sizes of a box; drop to the hosts.
 LEVEL, LEVEL_ABOVE, HALF_HEIGHT, HALF_WIDTH_MAX, DROP = 96.0, 170.0, 8.0, 34.0, 40.0
-# Half the box of a stack above the cut, as a share of its room, and at most.
+# Half width of a box above the cut: as a share of its slot, and at most.
 ABOVE_SHARE, ABOVE_MAX = 0.42, 220.0
-# Widths of a line of one cable, and for each doubling; between lines of one bundle.
+# Width of a line for one cable; more for each doubling; distance between lines of a bundle.
 LINE_WIDTH, LINE_MORE, BESIDE = 0.6, 0.3, 3.0
 RADIUS_MIN, RADIUS_PITCH, LINES_MANY = 170.0, 26.0, 400
 NAME_LENGTH = 22
 LEVELS_BY_NAME = {1: ["leaf"], 2: ["leaf", "spine"], 3: ["leaf", "spine", "core"]}
-# A number of cables is usual if so large a share of the lines between two levels have it.
+# A number of cables is usual if at least this share of the lines between two levels has it.
 USUAL_MIN = 0.5
 
 
@@ -181,9 +181,9 @@ def draw_bundles(
     lines: Mapping[tuple[int, int, str | None], int],
     colours: Mapping[str, str],
 ) -> None:
-    """Draw a line a bundle, with its number of cables where that is unusual."""
+    """Draw a line for each bundle, with its number of cables if that is unusual."""
     usual = usual_numbers(folded, lines)
-    # Of very many lines the whole is a shade, in which each must leave some white.
+    # Many lines merge into a shade; thinner lines leave white between them.
     thin = min(1.0, (LINES_MANY / max(len(lines), 1)) ** 0.5)
     beside = Counter((a, b) for a, b, _ in lines)
     drawn: Counter[tuple[int, int]] = Counter()
@@ -241,7 +241,7 @@ def moved(path: Floats, aside: float) -> Floats:
 
 
 def host_place(folded: Folded, places: Places, stack: int) -> Floats:
-    """Return where the number of hosts of a stack stands."""
+    """Return the position of the number of hosts of a stack."""
     at = places.centres[stack]
     if folded.shape == "groups" or folded.stacks[stack].level == 0:
         return np.asarray(at + places.outward[stack] * DROP)
@@ -299,7 +299,7 @@ def box_text(network: Network, stack: Stack, short: Mapping[str, str], half: flo
 
 
 def name_of(network: Network, folded: Folded, stack: Stack, short: Mapping[str, str]) -> str:
-    """Return what a pod is called: its switch, or the first and what else there is."""
+    """Return the label of a pod: its switch, or the first switch and the number of others."""
     if stack.pod is not None and folded.alike[stack.pod] > 1:
         return f"{folded.alike[stack.pod]:,} pods"
     names = sorted((short[network.names[node]] for node in stack.nodes), key=style.natural)
@@ -321,7 +321,7 @@ def draw_name(axes: Axes, folded: Folded, places: Places, place: int, name: str)
 
 
 def level_text(folded: Folded, level: int) -> str:
-    """Return the name of a level and how many switches it has."""
+    """Return the name of a level and its number of switches."""
     number = sum(len(one.nodes) for one in folded.stacks if one.level == level)
     return f"{level_name(folded, level)}: {number:,}"
 
@@ -369,7 +369,7 @@ def way_of(folded: Folded, places: Places, a: int, b: int, *, is_trunk: bool) ->
 
 
 def notes_of(folded: Folded, lines: Mapping[tuple[int, int, str | None], int]) -> list[str]:
-    """Return what marks of the picture mean."""
+    """Return the legend of the marks of the picture."""
     if folded.shape == "groups":
         return [
             "box: a group, with the number of its switches",
@@ -397,7 +397,7 @@ def notes_of(folded: Folded, lines: Mapping[tuple[int, int, str | None], int]) -
 
 
 def draw_notes(axes: Axes, notes: Sequence[str], colours: Mapping[str, str]) -> None:
-    """Say what marks mean, and which colour is which speed."""
+    """Draw the legend of marks, and of the colours of speeds."""
     top = axes.get_ylim()[1] - MARGIN
     plain = len(notes) - len(colours)
     for line, text in enumerate(notes):
@@ -411,7 +411,7 @@ def draw_notes(axes: Axes, notes: Sequence[str], colours: Mapping[str, str]) -> 
 
 
 def summary(folded: Folded) -> str:
-    """Return into what the fabric is folded."""
+    """Return a text that names the stacks of the folded fabric."""
     if folded.shape == "groups":
         return f"Folded into {counted(len(folded.stacks), 'group')}."
     if sum(folded.alike) == sum(len(one.nodes) for one in folded.stacks if one.level == 0):

@@ -108,17 +108,28 @@ def fan(placement: Placement, anchor: int, ways: list[float], count: int) -> Flo
     """Return places on an arc beside a switch, where most room is."""
     middle, free = direction(placement.outward[anchor], ways)
     whole = not ways and np.isnan(placement.outward[anchor])
-    span = math.tau * (1 - 1 / count) if whole else min(FAN_SHARE * free, FAN_SPAN_MAX)
     gaps = max(count - 1, 1)
-    span = span if whole else min(span, gaps * FAN_PITCH / FAN_REACH * 1.6)
-    wanted = gaps * FAN_PITCH / max(span, 1e-9) if count > 1 else 0.0
-    reach = max(STAR_REACH if whole else FAN_REACH, wanted)
-    if not whole:
-        reach = min(reach, FAN_REACH_MAX)
+    if whole:
+        span, reach = star_span(count), star_reach(count)
+    else:
+        span = min(FAN_SHARE * free, FAN_SPAN_MAX, gaps * FAN_PITCH / FAN_REACH * 1.6)
+        wanted = gaps * FAN_PITCH / max(span, 1e-9) if count > 1 else 0.0
+        reach = min(max(FAN_REACH, wanted), FAN_REACH_MAX)
         reach = min(reach, TIGHT_REACH * placement.near) if tight(placement) else reach
     angles = middle + span * (np.arange(count) / gaps - 0.5 * (count > 1))
     arc = np.column_stack([np.cos(angles), np.sin(angles)])
     return np.asarray(placement.positions[anchor] + reach * arc)
+
+
+def star_span(count: int) -> float:
+    """Return the angle between the first and the last of the hosts around a lone switch."""
+    return math.tau * (1 - 1 / count)
+
+
+def star_reach(count: int) -> float:
+    """Return how far from a lone switch its hosts stand, in points."""
+    wanted = (count - 1) * FAN_PITCH / star_span(count) if count > 1 else 0.0
+    return max(STAR_REACH, wanted)
 
 
 def direction(outward: float, ways: list[float]) -> tuple[float, float]:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from gingham.plots._network import Network
 
 HOTTEST = 10
-# Where the list begins in the key, in points.
+# Left end of the list within the key, in points.
 LIST_LEFT = 330.0
-# Where in the scale of colours the coldest of them would be.
+# Position of the coldest channel on the scale of colours.
 COLOUR_MIN = 0.35
 
 
@@ -49,14 +49,14 @@ def hottest_of(network: Network, most: int = HOTTEST) -> list[Hot]:
 
 
 def hot(network: Network, row: int, text: str, share: float) -> Hot:
-    """Return a channel with what its key says of it; `share` of the hottest decides its colour."""
+    """Return a channel with its text in the key; `share` of the hottest decides its colour."""
     source, _, target, _ = network.channels[row]
     colour = to_hex(style.LOAD_COLOURS(COLOUR_MIN + (1 - COLOUR_MIN) * share))
     return Hot((source, target), row, f"{network.channel_name(row)}: {text}", colour)
 
 
 def most_paths(network: Network, busiest: Sequence[Mapping[str, Any]]) -> list[Hot]:
-    """Return the channels that most paths take, of `busiest` in the statistics of routes."""
+    """Return the channels of most paths, from `busiest` in the statistics of routes."""
     rows = {
         f"{source}[{source_port}] -> {target}[{target_port}]": row
         for row, (source, source_port, target, target_port) in enumerate(network.channels)

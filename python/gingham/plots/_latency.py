@@ -232,7 +232,7 @@ def vertical(axes: Axes, mark: Mark, name: str, line: Any, unit_ps: float, axis_
 
 
 def with_interval(value: float, low: float, high: float) -> str:
-    """Return a value with its interval: its half-width, or where it is lopsided its ends."""
+    """Return a value with its interval: the half-width, or both ends if it is asymmetric."""
     if not np.isfinite(low):
         return short(value)
     if not np.isfinite(high):

@@ -36,7 +36,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 DPI = 150
-# No picture of a fabric has more pixels a side.
+# Maximum width and height of the picture of a fabric, in pixels.
 PIXELS_MAX = 3000
 POINTS_PER_INCH = 72
 # Okabe and Ito without the yellow, which vanishes on white.
@@ -54,7 +54,7 @@ CLASSES_MAX = len(CLASS_COLOURS)
 # Lines of titles have at least so many characters, however little room there is.
 CHARACTERS_MIN = 12
 INK, FAINT, GROUND, IDLE = "#222222", "#6b6b6b", "#e9e9e9", "#d9dde1"
-# Cables of which there are too many to tell more than that they exist.
+# Colour of cables that are too numerous to be distinguished.
 QUIET = "#a9b2ba"
 NODE_FACE, NODE_EDGE = "#ffffff", "#33414e"
 # From what carries little to what is full; lightness falls all the way.
@@ -234,7 +234,7 @@ def percent(share: float) -> str:
 
 
 def percent_with_interval(share: float, half_width: float) -> str:
-    """Return a share as a percentage with its interval; without it if that is NaN."""
+    """Return a share as a percentage with its interval, unless the half-width is NaN."""
     if np.isnan(half_width):
         return percent(share)
     return _texts.percent_with_interval(share, half_width).replace(" ", "\N{NO-BREAK SPACE}")

@@ -1,4 +1,4 @@
-"""Quality of service in the words of real devices: lanes, arbitration, congestion control.
+"""Quality of service in the formats of real devices: lanes, arbitration, congestion control.
 
 ===================  ============================================================
 `conf_lines`         lanes by service level, arbitration: lines of `opensm.conf`
@@ -73,15 +73,16 @@ def conf_lines(
     """Return lines of `opensm.conf` that give every port these tables.
 
     `lanes` has the lane of each of the 16 service levels, 15 for none. `high` and `low` are the
-    slots of the two arbitration tables, OpenSM's own where they are left out; `high_limit` is how
-    much of high priority goes before low priority gets a turn, in units of 4096 bytes.
+    slots of the two arbitration tables, OpenSM's own where they are left out; an empty table is
+    written as a slot without weight, which ports pass over. `high_limit` is how much of high
+    priority goes before low priority gets a turn, in units of 4096 bytes.
 
     >>> print(conf_lines([0, 1] + 14 * [0], low=[(0, 64), (1, 192)], high=[]))
     # Written by gingham; lines for /etc/opensm/opensm.conf.
     qos TRUE
     qos_max_vls 2
     qos_high_limit 0
-    qos_vlarb_high (null)
+    qos_vlarb_high 0:0
     qos_vlarb_low 0:64,1:192
     qos_sl2vl 0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0
     <BLANKLINE>

@@ -2,15 +2,17 @@
 
 Sources: SONiC's table WRED_PROFILE and `config ecn` (sonic-utilities); NVIDIA's page "DCQCN CC
 Parameters" for names, units and ranges, and its register layouts for the 15 bits of the byte
-counter. Neither is the tool itself: read the values back on one device before you set them on all.
+counter. No real device was at hand: read the values back on one device before you set them on all.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from gingham.errors import InputError
 from gingham.qos._settings import (
     comment,
     link_rate_of,
@@ -27,9 +29,9 @@ if TYPE_CHECKING:
     from gingham.qos._settings import Response
     from gingham.scenario import Scenario
 
-# Defaults by rate, as times of the link: 1 us and 40 us.
+# Default thresholds, as transmission times of the link: 1 us and 40 us.
 K_MIN_US, K_MAX_US = Decimal(1), Decimal(40)
-# Defaults as shares of the highest rate, and the byte counter as a time of it.
+# Defaults as shares of the highest rate; the byte counter as a time at that rate.
 ADDITIVE, HYPER, BYTE_COUNTER_US = Decimal(1) / 1000, Decimal(1) / 100, Decimal(2000)
 BITS = 8
 US = Decimal(10**6)
@@ -41,15 +43,20 @@ BYTE_RESET_MAX = 32_767
 THRESHOLD_MAX, TIME_MAX_US = 31, 131_071
 # `alpha` and its weight are fixed-point numbers with 10 bits.
 FIXED_POINT, ALPHA_MAX = Decimal(1024), 1023
+PRIORITIES = 8
+# Names of profiles and interfaces.
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]*")
 FOLDER = "/sys/class/net/{interface}/ecn"
 
 
 def sonic_commands(scenario: Scenario, *, profile: str = "AZURE_LOSSLESS") -> str:
     """Return commands that give a SONiC switch the marking by `red` of a scenario.
 
-    They write the fields of the profile in its table `WRED_PROFILE`. Comments have the units, and
-    what has no counterpart. `InputError` if the switches of the scenario do not mark by `red`.
+    They write the fields of the profile in its table `WRED_PROFILE`. Comments list the units, and
+    what has no counterpart. `InputError` if the switches of the scenario do not mark by `red`, or
+    if no profile can have this name.
     """
+    require_name("profile", profile)
     marking = marking_of(scenario, "red")
     if marking is None:
         scenario.refuse("network.marking", "a switch of SONiC marks by random early detection: red")
@@ -72,10 +79,10 @@ def sonic_commands(scenario: Scenario, *, profile: str = "AZURE_LOSSLESS") -> st
         comment(
             "Written by gingham; for a SONiC switch. Thresholds in bytes, probability in per cent.",
             *(rounded if share != percent else []),
-            "The same for a profile that exists:",
+            "Command that changes an existing profile:",
             f"  config ecn -profile {profile} -gmin {k_min} -gmax {k_max} -gdrop {percent}",
             "No counterpart in a scenario: yellow and red packets, and the queues of a profile.",
-            "SONiC measures a shared queue of an output; here it is what waits behind a packet.",
+            "SONiC measures a shared output queue; the model counts the bytes behind a packet.",
         )
         + f"sonic-db-cli CONFIG_DB HSET {shlex.quote(f'WRED_PROFILE|{profile}')} {words}\n"
     )
@@ -86,8 +93,12 @@ def mlx5_commands(scenario: Scenario, *, interface: str = "eth0", priority: int 
 
     They write the files of the reaction point (`roce_rp`) and of the notification point
     (`roce_np`) of an interface. Comments have the units, and what has no counterpart. `InputError`
-    if no traffic class responds by `dcqcn`, or if two do so with different parameters.
+    if no traffic class responds by `dcqcn`, if two do so with different parameters, or if there is
+    no such interface or priority.
     """
+    require_name("interface", interface)
+    if priority not in range(PRIORITIES):
+        raise InputError(f"priority is {priority}, and must be 0 to 7", key="priority")
     found = responses_of(scenario, "dcqcn")
     if not found:
         scenario.refuse(
@@ -116,8 +127,17 @@ def mlx5_commands(scenario: Scenario, *, interface: str = "eth0", priority: int 
     return "".join(lines)
 
 
+def require_name(key: str, name: str) -> None:
+    """Refuse a name that would end a comment, a key of SONiC or a folder."""
+    if not NAME.fullmatch(name):
+        raise InputError(
+            f"{key} is {name!r}, and must be letters, digits and any of _ - . : @ after the first",
+            key=key,
+        )
+
+
 def reaction(scenario: Scenario, response: Response) -> tuple[dict[str, int], list[str]]:
-    """Return the parameters of the reaction point, and what has no counterpart."""
+    """Return the parameters of the reaction point, and notes on those without a counterpart."""
     given = response.parameters
     highest = highest_rate(scenario, response)
     counter = byte_counter(given, highest)
@@ -144,7 +164,7 @@ def reaction(scenario: Scenario, response: Response) -> tuple[dict[str, int], li
 
 
 def notes_of(response: Response, counter: int) -> Iterator[str]:
-    """Return what has no counterpart, or another value than asked for."""
+    """Return notes on parameters without a counterpart, or with a changed value."""
     if counter > BYTE_RESET_MAX:
         yield f"rpg_byte_reset has 15 bits: {counter} B do not fit, so 0 turns the counter off."
     if response.parameters["fast_recovery"] > THRESHOLD_MAX:
@@ -155,14 +175,14 @@ def notes_of(response: Response, counter: int) -> Iterator[str]:
 
 
 def byte_counter(given: Mapping[str, Any], highest: Decimal) -> int:
-    """Return the bytes between increases: those given, or what the highest rate sends in 2 ms."""
+    """Return the bytes between increases; by default, 2 ms at the highest rate."""
     if given["byte_counter"]:
         return whole(number(given["byte_counter"]))
     return whole(highest * BYTE_COUNTER_US / US / BITS)
 
 
 def highest_rate(scenario: Scenario, response: Response) -> Decimal:
-    """Return the rate of a flow that nothing slows down: the link's, or the pace of its class."""
+    """Return the highest rate of a flow: that of the link, or the pace of its class."""
     if isinstance(response.pace, str):
         return number(response.pace)
     share = Decimal(1) if response.pace is None else Decimal(str(response.pace))

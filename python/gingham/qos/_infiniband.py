@@ -27,8 +27,8 @@ def congestion_conf(scenario: Scenario) -> str:
     """Return lines of `opensm.conf` with the congestion control that a scenario has.
 
     Switches mark by `fecn`, and adapters respond by `becn`, at the service level of each traffic
-    class. Comments have the units, and what has no counterpart. `InputError` if the scenario has
-    neither, or if two classes ask for different settings where OpenSM has one.
+    class. Comments list the units and the settings without a counterpart. Raises `InputError` if
+    the scenario has neither, or if two classes need different values of a setting of the subnet.
     """
     marking, responses = marking_of(scenario, "fecn"), responses_of(scenario, "becn")
     if marking is None and not responses:
@@ -41,7 +41,7 @@ def congestion_conf(scenario: Scenario) -> str:
 
 
 def head() -> str:
-    """Return what turns congestion control on."""
+    """Return the lines that enable congestion control."""
     return (
         comment(
             "Written by gingham; lines for /etc/opensm/opensm.conf.",
@@ -60,7 +60,7 @@ def switch_lines(marking: Mapping[str, Any] | None) -> Iterator[str]:
     mask = EVERY_PORT if marking["victim_mask"] else 0
     yield comment(
         "Switches. Bits of the map: 0 victim mask, 2 threshold and packet size, 4 marking rate.",
-        "Threshold: 0 none, 1 loose, 15 aggressive; what it is in bytes, each vendor decides.",
+        "Threshold: 0 none, 1 loose, 15 aggressive; each vendor defines it in bytes.",
         "Packet size in units of 64 B; marking rate in packets between two that are marked.",
         "No counterpart in a scenario: credit mask and credit starvation.",
     )
@@ -111,7 +111,7 @@ def adapter_lines(scenario: Scenario, responses: Sequence[Response]) -> Iterator
 
 
 def settings(response: Response) -> tuple[int, int, int]:
-    """Return what an adapter has for each service level."""
+    """Return the settings of an adapter for each service level."""
     values = response.parameters
     return values["timer"], values["increase"], values["min"]
 
@@ -130,7 +130,7 @@ def table_of(scenario: Scenario, responses: Sequence[Response]) -> list[str]:
 
 
 def delays(parameters: Mapping[str, Any]) -> list[str]:
-    """Return the entries from 0 to the limit; those that are not given are linear."""
+    """Return the entries from 0 to the limit; missing entries are linear in the index."""
     given = parameters["table"]
     return [
         given[index] if index < len(given) else f"0:{index}"

@@ -1,4 +1,4 @@
-"""Congestion settings of a scenario, as numbers: what the exports have in common."""
+"""Congestion settings of a scenario as numbers, shared by all exports."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def whole(value: Decimal) -> int:
 class Response:
     """How one traffic class responds to marks."""
 
-    # Where its parameters stand, such as `traffic.0.window.response.becn`.
+    # Key of its parameters, such as `traffic.0.window.response.becn`.
     key: str
     name: str
     service_level: int
     parameters: Mapping[str, Any]
-    # Time between notifications of a flow in microseconds; `None` where each answer has its mark.
+    # Microseconds between notifications of a flow; `None` if each acknowledgement has its mark.
     notification_us: Decimal | None
-    # The share of its link at which the class sends at most; `None` for all of it.
+    # Highest rate of the class as a share of its link; `None` for the full rate.
     pace: Any
     # Packets under way; `None` without a limit.
     window_packets: int | None
@@ -82,7 +82,7 @@ def responses_of(scenario: Scenario, kind: str) -> list[Response]:
 
 
 def every_response(scenario: Scenario) -> Iterator[Response]:
-    """Return how each traffic class responds that does."""
+    """Yield the response of each traffic class that has one."""
     for index, entry in enumerate(scenario.resolved()["traffic"]):
         window = entry["window"]
         response = window["response"] if window else None
@@ -107,7 +107,7 @@ def every_response(scenario: Scenario) -> Iterator[Response]:
 def link_rate_of(scenario: Scenario) -> Decimal:
     """Return the rate of the links in bits a second: the scenario's, or that of its preset.
 
-    `InputError` if neither says it.
+    Raises `InputError` if neither defines it.
     """
     network = scenario.resolved()["network"]
     if network["link_rate"]:
@@ -131,5 +131,5 @@ def the_only(scenario: Scenario, found: list[Response], why: str) -> Response:
 
 
 def comment(*sentences: str) -> str:
-    """Return sentences as lines of comment."""
+    """Return sentences as comment lines."""
     return "".join(f"# {sentence}\n" for sentence in sentences)

@@ -78,10 +78,13 @@ def refusal(message: str, columns: Columns) -> InputError:
     lines = [line for line in message.splitlines() if line.strip()]
     # "Binder Error: ..." says whose fault it is in words of the database.
     first = re.sub(r"^[A-Z][a-z]+(?: [A-Z][a-z]+)* Error: ", "", lines[0]).rstrip("!")
-    near, known = None, list(columns)
-    if NO_COLUMN.search(message):
+    near, known, elsewhere = None, list(columns), ""
+    if name := missing_column(message):
         known = list(dict.fromkeys(name for names in columns.values() for name in names))
-        near = nearest_column(message, known)
+        others = [table for table, names in columns.items() if name in names]
+        # The query reads another table than the one with this column.
+        elsewhere = f"; it is a column of {' and '.join(others)}" if others else ""
+        near = None if others else nearest(name, known)
     elif missing := NO_TABLE.search(message):
         near = nearest(missing[1], known)
     # The line of the query with a mark below the place.
@@ -89,17 +92,29 @@ def refusal(message: str, columns: Columns) -> InputError:
     shown = [f"  {line}" for number in place for line in lines[number:]]
     known_tables = f"  tables are {', '.join(columns)}; gingham query FOLDER lists their columns"
     return InputError(
-        "\n".join([f"the query cannot be answered: {first}{meant(near)}", *shown, known_tables]),
+        "\n".join(
+            [
+                f"the query cannot be answered: {first}{elsewhere or meant(near)}",
+                *shown,
+                known_tables,
+            ]
+        ),
         key="sql",
         expected=known,
         nearest=near,
     )
 
 
+def missing_column(message: str) -> str | None:
+    """Return the column that DuckDB lacks, if it lacks one."""
+    missing = NO_COLUMN.search(message)
+    return (missing[1] or missing[2]) if missing else None
+
+
 def nearest_column(message: str, known: Sequence[str]) -> str | None:
     """Return the known column nearest to the one that DuckDB lacks, if it lacks one."""
-    missing = NO_COLUMN.search(message)
-    return nearest(missing[1] or missing[2], known) if missing else None
+    missing = missing_column(message)
+    return nearest(missing, known) if missing else None
 
 
 def quoted(name: str) -> str:

@@ -13,13 +13,16 @@
 
     sweeps ──run_sweep──► folders ──► Evidence ──measure──► Measurement ──judge──► verdict
 
+A study is a package of any distribution that has an entry point of the group `gingham.studies`, its
+key and its package. Those of the project are `gingham-studies`.
+
 A figure whose runs take hours says `on_request = true`: it is made only when it is named.
 
 A claim that cannot be met is not tuned away: it says `differs`, with the reason found and a band of
 what holds instead, and is counted apart. So are the claims that are ours, not the paper's.
 
 >>> from gingham import studies
->>> studies.names()
+>>> studies.names()  # of gingham-studies
 ['adiseshu1996', 'flich2001', 'kwan1996', 'santos2002', 'virtual_lanes', 'yum2002']
 >>> study = studies.load("kwan1996")
 >>> study.year, study.figure("8").section
@@ -32,11 +35,12 @@ from gingham.studies._checking import check, counted, measure_of
 from gingham.studies._claims import Claim, ClaimOutcome, Verdict
 from gingham.studies._drawing import draw, has_picture
 from gingham.studies._evidence import Evidence
+from gingham.studies._installed import names
 from gingham.studies._moved_picture import draw_moved
 from gingham.studies._moving import Moved, moved, needed, run_assumptions
 from gingham.studies._real import check_real, open_bench, real_claims
 from gingham.studies._running import run, sweeps_of
-from gingham.studies._study import Figure, Size, Study, load, names
+from gingham.studies._study import Figure, Size, Study, load
 
 __all__ = ["Alternative", "Assumption", "Band", "Claim", "ClaimOutcome", "Evidence", "Figure"]
 __all__ += ["Measurement", "Moved", "Size", "Study", "Verdict", "check", "counted", "draw"]

@@ -6,10 +6,11 @@ The functions that measure are those of the study's module `measures`, by the na
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, get_args
 
 from gingham.studies._claims import ClaimOutcome, Verdict, judge
+from gingham.studies._installed import broken
+from gingham.studies._study import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from gingham.studies._bands import Measurement
     from gingham.studies._claims import Claim
     from gingham.studies._evidence import Evidence
+    from gingham.studies._study import Study
 
 
 def check(evidence: Evidence, figure: str | None = None) -> list[ClaimOutcome]:
@@ -31,7 +33,7 @@ def outcome(claim: Claim, evidence: Evidence) -> ClaimOutcome:
         return ClaimOutcome(claim, "left_out", None)
     under = evidence.under
     options = claim.options if under is None else under.options_of(claim.options)
-    return judge(claim, measure_of(evidence.study.key, claim.measure)(evidence, **options))
+    return judge(claim, function_of(evidence.study, claim.measure)(evidence, **options))
 
 
 def counted(outcomes: Iterable[ClaimOutcome]) -> dict[str, dict[str, int]]:
@@ -45,6 +47,12 @@ def counted(outcomes: Iterable[ClaimOutcome]) -> dict[str, dict[str, int]]:
 
 def measure_of(study: str, name: str) -> Callable[..., Measurement]:
     """Return the function of a study that measures something."""
-    module = importlib.import_module(f"gingham.studies.{study}.measures")
-    function: Callable[..., Measurement] = getattr(module, name)
-    return function
+    return function_of(load(study), name)
+
+
+def function_of(study: Study, name: str) -> Callable[..., Measurement]:
+    """Return the function of a study that has been read; `EnvironmentProblem` if it has none."""
+    found: Callable[..., Measurement] | None = getattr(study.module("measures"), name, None)
+    if found is None:
+        raise broken(study.key, "", f'its module measures has no function "{name}"')
+    return found

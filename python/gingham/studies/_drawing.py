@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +33,7 @@ def has_picture(study: Study, figure: Figure) -> bool:
 
 def drawer(study: Study, figure: Figure) -> Callable[[Evidence], Picture] | None:
     """Return the function of a study that draws a figure."""
-    module = importlib.import_module(f"gingham.studies.{study.key}.pictures")
+    module = study.module("pictures")
     return getattr(module, f"figure_{re.sub(r'[.-]', '_', figure.key)}", None)
 
 

@@ -7,12 +7,12 @@ claim.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 from gingham.errors import InputError
 from gingham.studies._claims import each_of, judge, read_claim
-from gingham.studies._study import load, names, read_toml
+from gingham.studies._installed import names
+from gingham.studies._study import load, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,4 +60,4 @@ def check_real(study: Study, claims: Sequence[Claim], bench: object) -> list[Cla
 
 
 def _module(study: Study) -> ModuleType:
-    return importlib.import_module(f"gingham.studies.{study.key}.real.measures")
+    return study.module("real.measures")

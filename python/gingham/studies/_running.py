@@ -2,8 +2,8 @@
 
 ::
 
-    studies/kwan1996/full/figure-8/     a folder of results, as `gingham sweep` leaves it
-                     quick/figure-8/    the same with less of everything
+    runs/studies/kwan1996/full/figure-8/     a folder of results, as `gingham sweep` leaves it
+                          quick/figure-8/    the same with less of everything
 
 What is there already is kept, so that an interrupted study goes on where it was, and a sweep that
 changed makes only the runs that are new.

@@ -1,25 +1,26 @@
-"""A study: the folder of a paper, read."""
+"""A study: the folder of a paper, read; its modules, imported when they are asked for."""
 
 from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gingham._files import require_file
-from gingham.errors import InputError, meant, nearest, unknown
+from gingham.errors import InputError, unknown
 from gingham.studies._assumptions import Alternative, Assumption, read_assumption
 from gingham.studies._claims import Claim, each_of, read_claim
+from gingham.studies._installed import folder_of, imported, package_of
 from gingham.sweeps import Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+    from types import ModuleType
 
 # How much of a study is run: all, what a minute can tell, or what tells assumptions apart.
 Size: TypeAlias = Literal["full", "quick", "coarse"]
 
-FOLDER = Path(__file__).parent
 # Claims may stand in several files: `expected-routes.toml`.
 ABOUT, EXPECTED = "study.toml", "expected*.toml"
 # What a variant of a sweep, or --quick, gives as it is.
@@ -49,6 +50,8 @@ class Study:
     authors: str
     year: int | None
     folder: Path
+    # Import name of its package.
+    package: str
     figures: Sequence[Figure]
     claims: Sequence[Claim]
     # By sweep that is a variant of a file, the name of that file and what it changes of it.
@@ -63,6 +66,10 @@ class Study:
         """The study and its paper, in a line."""
         of = f'{self.authors}, "{self.title}", {self.year}' if self.authors else self.title
         return f"{self.key}: {of}"
+
+    def module(self, name: str) -> ModuleType:
+        """Return a module of its package; `EnvironmentProblem` if it cannot be imported."""
+        return imported(self.key, f"{self.package}.{name}")
 
     def figure(self, key: str) -> Figure:
         """Return the figure with this key; `InputError` with the nearest if there is none."""
@@ -108,26 +115,18 @@ class Study:
         return [claim for claim in self.claims if claim.figure in wanted]
 
 
-def names() -> list[str]:
-    """Return the keys of all studies."""
-    return sorted(path.parent.name for path in FOLDER.glob(f"*/{ABOUT}"))
-
-
 def load(key: str) -> Study:
     """Return the study with this key; `InputError` with the nearest if there is none."""
-    if key not in names():
-        near = nearest(key, names())
-        raise InputError(
-            f'no study is called "{key}"{meant(near)}\n  studies: {", ".join(names())}',
-            expected=names(),
-            nearest=near,
-        )
-    return read(FOLDER / key)
+    package = package_of(key)
+    return read(folder_of(package), key, package.__name__)
 
 
-def read(folder: Path) -> Study:
-    """Return the study in a folder."""
+def read(folder: Path, key: str, package: str) -> Study:
+    """Return the study in a folder, whose modules are those of a package."""
     about = read_toml(folder / ABOUT)
+    for needed in ("title", "figure"):
+        if needed not in about:
+            raise InputError(f'{folder / ABOUT} needs "{needed}"', file=str(folder / ABOUT))
     figures = [
         Figure(
             table["key"],
@@ -145,11 +144,12 @@ def read(folder: Path) -> Study:
         for one in each_of(table)
     ]
     study = Study(
-        key=folder.name,
+        key=key,
         title=about["title"],
         authors=about.get("authors", ""),
         year=about.get("year"),
         folder=folder,
+        package=package,
         figures=figures,
         claims=claims,
         variants=about.get("variant", {}),

@@ -7,6 +7,7 @@
 `Sweep.load` reads a file, `run_sweep` makes its runs into a folder, which `gingham.results` reads.
 """
 
+from gingham.sweeps._axes import units_of
 from gingham.sweeps._cluster import Workers, workers_on
 from gingham.sweeps._estimate import Estimate, estimate
 from gingham.sweeps._planning import keys_of
@@ -27,6 +28,7 @@ __all__ = [
     "keys_of",
     "run_sweep",
     "runs_of",
+    "units_of",
     "work",
     "workers_on",
 ]

@@ -21,7 +21,14 @@ from typing import TYPE_CHECKING, Any, Self
 from gingham.errors import InputError
 from gingham.kinds import kind_of
 from gingham.store import reserved
-from gingham.sweeps._values import VALUES_MAX, column_type, column_value, range_values, times
+from gingham.sweeps._values import (
+    VALUES_MAX,
+    base_unit,
+    column_type,
+    column_value,
+    range_values,
+    times,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -94,7 +101,7 @@ def refuse_doubles(axis: Axis, key: str) -> None:
         if row in met:
             value = ", ".join(map(str, row))
             raise InputError(
-                f"the value {value} stands there twice, as which no table tells it apart\n"
+                f"the value {value} stands there twice, and its points could not be told apart\n"
                 '  to run a point several times, give "replications"',
                 key=key,
             )
@@ -132,6 +139,22 @@ def of_zip(spec: Mapping[str, Any], base: Base) -> Axis:
     rows = zip(*lists.values(), strict=True)
     made = [Alternative(tuple(map(shown, row)), dict(zip(paths, row, strict=True))) for row in rows]
     return Axis(tuple(name_of(spec, list(lists), base)), tuple(made))
+
+
+def units_of(spec: Mapping[str, Any]) -> list[str | None]:
+    """Return the unit of each column of the axis that a table describes, where it has one.
+
+    >>> units_of({"key": "stop.time", "values": ["1 us", "1 ms"]}), units_of({"choices": {}})
+    (['ns'], [None])
+    """
+    if "choices" in spec:
+        return [None]
+    if "zip" not in spec:
+        return [base_unit(listed(spec))]
+    return [
+        base_unit(range_values(given) if isinstance(given, dict) else given)
+        for given in spec["zip"].values()
+    ]
 
 
 def of_choices(spec: Mapping[str, Any], base: Base) -> Axis:

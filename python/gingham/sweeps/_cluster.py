@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gingham.errors import EnvironmentProblem, InputError, unknown
+from gingham.extras import install_line
 from gingham.sweeps._build import require_same_build
 
 if TYPE_CHECKING:
@@ -233,5 +234,6 @@ def require_extra() -> None:
     missing = [name for name in ("distributed", "dask_jobqueue") if find_spec(name) is None]
     if missing:
         raise EnvironmentProblem(
-            f"{', '.join(missing)} not installed: pip install 'gingham[cluster]'"
+            f"{', '.join(missing)} not installed: {install_line('cluster')}",
+            code="extra-not-installed",
         )

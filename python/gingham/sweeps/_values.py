@@ -70,6 +70,30 @@ def column_value(value: Any) -> Any:
     return value
 
 
+def base_unit(values: Iterable[Any]) -> str | None:
+    """Return the base unit of quantities of one kind, `None` for all other values.
+
+    >>> base_unit(["100 ns", "2 us"]), base_unit(["1 kB", "2 us"]), base_unit([100, 200])
+    ('ns', None, None)
+    """
+    parsed = [quantity(value) for value in values]
+    found = {kind_of(one[1]) if one else None for one in parsed}
+    return found.pop() if len(found) == 1 else None
+
+
+def kind_of(unit: str) -> str:
+    """Return the base unit of the quantities that a unit measures.
+
+    >>> kind_of("KiB"), kind_of("Gbit/s"), kind_of("MBps"), kind_of("cm"), kind_of("ms")
+    ('B', 'B/s', 'B/s', 'm', 'ns')
+    """
+    if "/s" in unit or (unit.endswith("ps") and unit != "ps"):
+        return "B/s"
+    if unit.endswith("B"):
+        return "B"
+    return "m" if unit in {"mm", "cm", "m"} else "ns"
+
+
 def column_type(values: Iterable[Any]) -> str:
     """Return the Arrow type that holds all values of a column.
 

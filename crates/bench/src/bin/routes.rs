@@ -35,6 +35,7 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
         ports: number(ports)?,
         hosts_per_switch: number(hosts)?,
         cables_per_pair_max: 1,
+        rails: 1,
     };
     let spread = match spread.as_str() {
         "hosts" => PathSpread::Hosts,

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gingham.plots._fringe import star_reach
 from gingham.plots._layout import _circle, _grid, _layered, _stress
 from gingham.plots._layout._graph import Graph, Placement
 
@@ -32,6 +33,8 @@ __all__ = ["Graph", "Placement", "place"]
 SHAPES = (_grid.place, _layered.place, _circle.place, _stress.place)
 # Between parts of a fabric that no cable joins, and where their row ends.
 GAP, ROW_MAX = 60.0, 900.0
+# Points beside a part for each mark of the node with the most.
+MARK_ROOM = 3.0
 # Of so many nodes the ways to their neighbours are measured.
 SAMPLE = 300
 
@@ -63,16 +66,26 @@ def typical_way(positions: Floats) -> float:
 
 
 def packed(graph: Graph, parts: list[list[int]], placements: list[Placement]) -> Placement:
-    """Set the parts side by side, in rows."""
+    """Set the parts side by side, in rows of about the height of the whole."""
     whole = Placement.empty(graph.count, placements[0].shape if placements else "stress")
-    row_end = max([ROW_MAX, *(np.ptp(one.positions[:, 0]) for one in placements)])
+    margins = [margin_of(graph, nodes) for nodes in parts]
+    sizes = [
+        np.ptp(one.positions, axis=0) + 2 * margin
+        for one, margin in zip(placements, margins, strict=True)
+    ]
+    area = sum(float((size + GAP).prod()) for size in sizes)
+    row_end = max([ROW_MAX, math.sqrt(area), *(float(size[0]) for size in sizes)])
     x, y, row_height = 0.0, 0.0, 0.0
-    for nodes, one in zip(parts, placements, strict=True):
-        low = one.positions.min(axis=0)
-        width, height = one.positions.max(axis=0) - low
+    for nodes, one, margin, (width, height) in zip(parts, placements, margins, sizes, strict=True):
         if x > 0 and x + width > row_end:
             x, y, row_height = 0.0, y - row_height - GAP, 0.0
-        room = GAP + 6.0 * max(graph.marks[node] for node in nodes)
-        whole.take(nodes, one, np.array([x, y - height]) - low)
-        x, row_height = x + width + room, max(row_height, height + room)
+        corner = np.array([x + margin, y - height + margin]) - one.positions.min(axis=0)
+        whole.take(nodes, one, corner)
+        x, row_height = x + width + GAP, max(row_height, height)
     return whole
+
+
+def margin_of(graph: Graph, nodes: list[int]) -> float:
+    """Return how far the hosts of a part reach beyond its switches, in points."""
+    most = max(graph.marks[node] for node in nodes)
+    return star_reach(most) if len(nodes) == 1 and most else MARK_ROOM * most

@@ -1,0 +1,284 @@
+//! What is wrong with an input, for a person (`Display`) and for a program (`to_json`).
+//!
+//! ```text
+//! scenario.toml:12:3: unknown key `laod` in `traffic[0]`
+//!   did you mean `load`? known keys: arrivals, destinations, hosts, length, load, name
+//! ```
+
+use crate::suggest::nearest;
+use crate::value::Origin;
+use serde_json::json;
+use std::fmt;
+
+/// Of more names than this the text shows only the first ones, or only the nearest if there
+/// is one; `to_json` has them all.
+const LISTED_MAX: usize = 24;
+
+/// Heading of the keys of a table.
+pub(crate) const KNOWN_KEYS: &str = "known keys";
+
+/// A name that other simulators or the literature use for an alternative of a scenario.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OtherName {
+    /// Foreign name in lower case, with `-` between words.
+    pub name: &'static str,
+    /// Name of the equal or nearest alternative in Gingham.
+    pub ours: &'static str,
+    /// Difference between the two; `None` for synonyms.
+    pub differs: Option<&'static str>,
+}
+
+impl OtherName {
+    /// Creates a synonym.
+    pub const fn same(name: &'static str, ours: &'static str) -> Self {
+        Self { name, ours, differs: None }
+    }
+
+    /// Creates a name whose meaning differs from the nearest alternative in Gingham.
+    pub const fn near(name: &'static str, ours: &'static str, differs: &'static str) -> Self {
+        Self { name, ours, differs: Some(differs) }
+    }
+}
+
+/// Something wrong with a scenario, an override or another input, and where.
+///
+/// `Display` gives one to four lines without a line end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InputError(Box<Report>);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Report {
+    code: Option<&'static str>,
+    origin: Origin,
+    key: Option<String>,
+    message: String,
+    /// The line of the text with a mark below it, for a slip of syntax.
+    excerpt: Option<String>,
+    /// What would have been right: one description, or several names.
+    expected: Vec<String>,
+    /// What the names in `expected` are, such as "known keys".
+    heading: Option<&'static str>,
+    nearest: Option<String>,
+    /// The name that is none of those in `expected`.
+    unknown: Option<String>,
+    /// Further faults of the same source, and how many more there are.
+    others: Vec<InputError>,
+    unnamed: usize,
+    /// Whether the key is missing.
+    missing: bool,
+}
+
+impl InputError {
+    /// An error from its parts, such as those of another format's error.
+    ///
+    /// `key` is for programs, `message` should name it; `expected` is one description ("a
+    /// port number") or several names.
+    pub fn from_parts(
+        file: &str,
+        line: Option<u32>,
+        column: Option<u32>,
+        key: Option<String>,
+        message: impl Into<String>,
+        expected: impl IntoIterator<Item = String>,
+        nearest: Option<String>,
+    ) -> Self {
+        let origin = Origin { source: file.into(), line, column };
+        let mut error = Self::new(origin, message.into()).expecting(expected);
+        error.0.key = key;
+        error.0.nearest = nearest;
+        error
+    }
+
+    /// Names the kind of the error for programs, such as `file-syntax`.
+    #[must_use]
+    pub fn coded(mut self, code: &'static str) -> Self {
+        self.0.code = Some(code);
+        self
+    }
+
+    /// The kind of the error for programs: the one given by [`Self::coded`], or a general one.
+    pub fn code(&self) -> &'static str {
+        let report = &*self.0;
+        let is_list = report.heading.is_some() || report.expected.len() > 1;
+        report.code.unwrap_or(match report {
+            Report { missing: true, .. } => "missing-key",
+            Report { heading: Some(KNOWN_KEYS), .. } => "unknown-key",
+            Report { excerpt: Some(_), .. } => "syntax",
+            _ if report.unknown.is_some() || report.nearest.is_some() || is_list => "unknown-name",
+            Report { expected, .. } if !expected.is_empty() => "wrong-type",
+            _ => "refused",
+        })
+    }
+
+    /// Adds further faults of the same source, and how many there are beyond these.
+    #[must_use]
+    pub fn with_others(mut self, others: Vec<Self>, unnamed: usize) -> Self {
+        self.0.others = others;
+        self.0.unnamed = unnamed;
+        self
+    }
+
+    /// Adds the nearest name among `known` to the one that was `found`, and the list of them
+    /// under a heading such as "known hosts".
+    #[must_use]
+    pub fn suggesting<S: AsRef<str>>(
+        mut self,
+        found: &str,
+        heading: &'static str,
+        known: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let mut names: Vec<_> = known.into_iter().map(|name| name.as_ref().to_owned()).collect();
+        names.sort();
+        let near = nearest(found, &names).map(ToOwned::to_owned);
+        self.0.nearest = near;
+        self.0.unknown = Some(found.to_owned());
+        self.0.expected = names;
+        self.0.heading = Some(heading);
+        self
+    }
+
+    pub(crate) fn new(origin: Origin, message: String) -> Self {
+        Self(Box::new(Report {
+            code: None,
+            origin,
+            key: None,
+            message,
+            excerpt: None,
+            expected: Vec::new(),
+            heading: None,
+            nearest: None,
+            unknown: None,
+            others: Vec::new(),
+            unnamed: 0,
+            missing: false,
+        }))
+    }
+
+    /// Says that the key is missing.
+    pub(crate) fn lacking(mut self) -> Self {
+        self.0.missing = true;
+        self
+    }
+
+    /// Shows what could stand at a key that is missing, of `examples` by key.
+    pub(crate) fn exemplified(self, examples: &[(&str, &str)]) -> Self {
+        let key = self.0.key.as_deref().filter(|_| self.0.missing);
+        match examples.iter().find(|(name, _)| Some(*name) == key) {
+            Some((_, example)) => self.expecting([(*example).to_owned()]),
+            None => self,
+        }
+    }
+
+    /// Tells the known name that others call as the unknown one, and how the two differ.
+    pub(crate) fn translated(mut self, names: &[OtherName]) -> Self {
+        let report = &*self.0;
+        let Some(unknown) = report.unknown.as_ref().map(|name| name.to_lowercase()) else {
+            return self;
+        };
+        let same = |other: &&OtherName| {
+            other.name == unknown.replace('_', "-")
+                && report.expected.iter().any(|name| name == other.ours)
+        };
+        let Some(other) = names.iter().find(same) else { return self };
+        if let Some(differs) = other.differs {
+            self.0.message = format!("{}; {differs}", self.0.message);
+        }
+        self.meaning(Some(other.ours))
+    }
+
+    /// Gives the key, which may be empty for the root; `in_message` puts it before the message.
+    pub(crate) fn keyed(mut self, key: String, in_message: bool) -> Self {
+        if !key.is_empty() {
+            if in_message {
+                self.0.message = format!("in `{key}`: {}", self.0.message);
+            }
+            self.0.key = Some(key);
+        }
+        self
+    }
+
+    pub(crate) fn expecting(mut self, expected: impl IntoIterator<Item = String>) -> Self {
+        self.0.expected = expected.into_iter().collect();
+        self
+    }
+
+    pub(crate) fn meaning(mut self, nearest: Option<&str>) -> Self {
+        self.0.nearest = nearest.map(ToOwned::to_owned);
+        self
+    }
+
+    pub(crate) fn showing(mut self, excerpt: String) -> Self {
+        self.0.excerpt = Some(excerpt);
+        self
+    }
+
+    /// The error for programs: `code`, `file`, `line`, `column`, `key`, `message`, `expected` (a
+    /// list) and `nearest`; null where unknown, but for the code. Where a source has several faults, `others` holds
+    /// further ones in the same form, and `faults` is how many there are in all.
+    pub fn to_json(&self) -> serde_json::Value {
+        let report = &*self.0;
+        let mut json = json!({
+            "code": self.code(),
+            "file": &*report.origin.source,
+            "line": report.origin.line,
+            "column": report.origin.column,
+            "key": report.key,
+            "message": report.message,
+            "expected": report.expected,
+            "nearest": report.nearest,
+        });
+        if !report.others.is_empty() {
+            json["others"] = report.others.iter().map(Self::to_json).collect();
+            json["faults"] = json!(1 + report.others.len() + report.unnamed);
+        }
+        json
+    }
+}
+
+impl Report {
+    /// The last line: what was probably meant, and everything that would have been right.
+    fn advice(&self) -> Option<String> {
+        let meant = self.nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"));
+        let listed = match (self.heading, &*self.expected) {
+            (_, []) | (None, [_]) => None,
+            (_, names) if meant.is_some() && names.len() > LISTED_MAX => None,
+            (heading, names) => Some(list(heading.unwrap_or("expected one of"), names)),
+        };
+        let parts: Vec<_> = meant.into_iter().chain(listed).collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+}
+
+fn list(heading: &str, names: &[String]) -> String {
+    let (shown, hidden) = names.split_at(names.len().min(LISTED_MAX));
+    let more = match hidden.len() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    format!("{heading}: {}{more}", shown.join(", "))
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let report = &*self.0;
+        write!(f, "{}: {}", report.origin, report.message)?;
+        if let (None, [only]) = (report.heading, &*report.expected) {
+            write!(f, ", expected {only}")?;
+        }
+        if let Some(excerpt) = &report.excerpt {
+            write!(f, "\n{excerpt}")?;
+        }
+        if let Some(advice) = report.advice() {
+            write!(f, "\n  {advice}")?;
+        }
+        for other in &report.others {
+            write!(f, "\n{other}")?;
+        }
+        if report.unnamed > 0 {
+            write!(f, "\nand {} more in {}", report.unnamed, report.origin.source)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for InputError {}

@@ -1,0 +1,47 @@
+//! Files that a user names, and their digests, for the record of a run.
+
+use crate::InputError;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// A file that a scenario names, as it was read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FileRead {
+    /// The key that names it, such as `topology.file`.
+    pub key: String,
+    /// Where it stood.
+    pub path: String,
+    /// SHA-256 of its bytes, in hexadecimal.
+    pub sha256: String,
+}
+
+impl FileRead {
+    /// Reads a file that the scenario names under `key`.
+    pub fn open(key: &str, path: &Path) -> io::Result<(Self, Vec<u8>)> {
+        let bytes = fs::read(path)?;
+        let path = path.display().to_string();
+        let read = Self { key: key.to_owned(), path, sha256: digest(&bytes) };
+        Ok((read, bytes))
+    }
+}
+
+/// The bytes of a file that the user named.
+pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
+    fs::read(path).map_err(|error| {
+        let message = format!("the file cannot be read: {error}");
+        InputError::from_parts(&path.display().to_string(), None, None, None, message, [], None)
+            .coded("file-unreadable")
+    })
+}
+
+/// SHA-256 in hexadecimal.
+pub fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes any text");
+        text
+    })
+}

@@ -1,0 +1,176 @@
+//! Files that somebody compressed, recognised by their first bytes.
+//!
+//! gzip (RFC 1952) and xz (the .xz file format, 1.2) are read. What comes out is bounded, and so is
+//! the memory that a file can ask for, because a few bytes can stand for a disk of zeros.
+
+use crate::InputError;
+use flate2::read::MultiGzDecoder;
+use lzma_rust2::XzReader;
+use std::borrow::Cow;
+use std::io::{ErrorKind, Read};
+
+/// No dump is longer: a fabric of a million hosts has one of this length.
+const BYTES_MAX: u64 = 512 << 20;
+
+/// What unpacking may take; `xz -9` needs 65 MiB.
+const MEMORY_KIB_MAX: u32 = 128 << 10;
+
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const XZ: &[u8] = b"\xfd7zXZ\0";
+
+/// First bytes of what is not read, where they stand, and what it is.
+const OTHERS: [(usize, &[u8], &str); 5] = [
+    (0, &[0x28, 0xb5, 0x2f, 0xfd], "compressed with zstd"),
+    (0, b"BZh", "compressed with bzip2"),
+    (0, b"PK\x03\x04", "a zip archive"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (257, b"ustar", "a tar archive"),
+];
+
+/// The endings of names of compressed files, without the dot.
+const ENDINGS: [&str; 2] = ["gz", "xz"];
+
+/// The bytes of a file that may be compressed; errors call it `name`.
+pub fn unpack<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, InputError> {
+    unpack_within(name, bytes, BYTES_MAX)
+}
+
+/// The name without the ending of a compressed file: `net.toml` of `net.toml.gz`.
+pub fn unpacked_name(name: &str) -> &str {
+    name.rsplit_once('.')
+        .filter(|(_, ending)| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
+        .map_or(name, |(stem, _)| stem)
+}
+
+fn unpack_within<'a>(name: &str, bytes: &'a [u8], max: u64) -> Result<Cow<'a, [u8]>, InputError> {
+    let out = if bytes.starts_with(GZIP) {
+        all(MultiGzDecoder::new(bytes), max)
+    } else if bytes.starts_with(XZ) {
+        all(XzReader::new_mem_limit(bytes, true, MEMORY_KIB_MAX), max)
+    } else {
+        return other(bytes).map_or(Ok(bytes.into()), |what| {
+            let message = format!("the file is {what}; unpack it, or compress it with gzip or xz");
+            Err(error(name, message))
+        });
+    };
+    out.map(Cow::Owned).map_err(|message| error(name, message))
+}
+
+/// All that comes out, or why not.
+fn all(packed: impl Read, max: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    match packed.take(max + 1).read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 > max => {
+            Err(format!("the file unpacks to more than {}, which no dump has", size(max)))
+        }
+        Ok(_) => Ok(bytes),
+        Err(error) if error.kind() == ErrorKind::OutOfMemory => {
+            let most = size(u64::from(MEMORY_KIB_MAX) << 10);
+            Err(format!("unpacking the file takes more than {most}; compress it with `xz -9`"))
+        }
+        Err(error) => {
+            Err(format!("the compressed file is damaged or cut short ({error}); copy it again"))
+        }
+    }
+}
+
+fn size(bytes: u64) -> String {
+    const MIB: u64 = 1 << 20;
+    if bytes < MIB { format!("{bytes} bytes") } else { format!("{} MiB", bytes / MIB) }
+}
+
+fn other(bytes: &[u8]) -> Option<&'static str> {
+    let begins = |at: usize, magic: &[u8]| bytes.get(at..).is_some_and(|b| b.starts_with(magic));
+    OTHERS.iter().find(|(at, magic, _)| begins(*at, magic)).map(|(_, _, what)| *what)
+}
+
+fn error(name: &str, message: String) -> InputError {
+    InputError::from_parts(name, None, None, None, message, [], None).coded("file-packed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::read::GzEncoder;
+
+    const TEXT: &[u8] = b"Switch 4 \"S-01\"\n";
+    /// `xz` of the same text.
+    const TEXT_XZ: &[u8] = include_bytes!("../tests/fixtures/switch.xz");
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut packed = Vec::new();
+        GzEncoder::new(bytes, Compression::best()).read_to_end(&mut packed).unwrap();
+        packed
+    }
+
+    fn said(bytes: &[u8], max: u64) -> String {
+        unpack_within("net.gz", bytes, max).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn gzip_and_xz_are_read_and_anything_else_stays() {
+        let two = [gzip(b"Switch 4 "), gzip(b"\"S-01\"\n")].concat();
+        for packed in [&gzip(TEXT), TEXT_XZ, &two, TEXT] {
+            assert_eq!(&*unpack("net", packed).unwrap(), TEXT);
+        }
+        assert!(matches!(unpack("net", TEXT), Ok(Cow::Borrowed(_))));
+    }
+
+    #[test]
+    fn what_unpacks_to_too_much_is_refused() {
+        let length = TEXT.len() as u64;
+        for packed in [&*gzip(TEXT), TEXT_XZ] {
+            assert!(unpack_within("net", packed, length).is_ok());
+            let expected = "net.gz: the file unpacks to more than 15 bytes, which no dump has";
+            assert_eq!(said(packed, length - 1), expected);
+        }
+        assert!(said(&gzip(&vec![0; 3 << 20]), 2 << 20).contains("more than 2 MiB"));
+    }
+
+    #[test]
+    fn a_file_that_asks_for_much_memory_is_refused() {
+        // The same text, in whose block header the size of the dictionary was set to 4 GiB - 1.
+        let packed = include_bytes!("../tests/fixtures/dictionary-of-4-gib.xz");
+        assert!(said(packed, 100).contains("takes more than 128 MiB"), "{}", said(packed, 100));
+    }
+
+    #[test]
+    fn damage_is_an_error_and_never_a_panic() {
+        for packed in [&*gzip(TEXT), TEXT_XZ] {
+            for at in 6..packed.len() {
+                let cut = said_of(&packed[..at]);
+                assert!(cut.is_some_and(|text| text.contains("damaged or cut short")), "{at}");
+                for byte in [0, 1, 0x7f, 0xff] {
+                    let mut damaged = packed.to_vec();
+                    damaged[at] ^= byte;
+                    let _ = said_of(&damaged);
+                }
+            }
+        }
+    }
+
+    fn said_of(bytes: &[u8]) -> Option<String> {
+        unpack("net", bytes).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn other_archives_are_named() {
+        let mut tar = vec![b'x'; 300];
+        tar[257..262].copy_from_slice(b"ustar");
+        assert!(said(&tar, 1).contains("is a tar archive; unpack it"));
+        assert!(said(b"\x28\xb5\x2f\xfd...", 1).contains("compressed with zstd"));
+    }
+
+    #[test]
+    fn the_ending_of_a_compressed_file_hides_the_one_that_matters() {
+        for (name, inner) in [
+            ("net.toml.gz", "net.toml"),
+            ("net.XZ", "net"),
+            ("net.toml", "net.toml"),
+            ("net", "net"),
+        ] {
+            assert_eq!(unpacked_name(name), inner);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Stages 2 and 3: heads whose routing is over make their requests, and outputs grant them lanes, as
+//! [`crate::lanes::allocation`] has it. Heads are few, and each is looked at by itself.
+
+use super::column::Column;
+use super::group::{Group, Head};
+use super::places::Span;
+use super::requests::Grant;
+use super::rules::Rules;
+use super::table::Table;
+use crate::bits::members;
+use crate::lanes::allocation::Wanted;
+use crate::lanes::context::Context;
+use crate::lanes::network::Network;
+use gingham_net::Reallocation;
+use pulp::{Simd, WithSimd};
+
+/// Requests of all heads whose routing is over. Counts them.
+struct Routing<'a, const L: usize> {
+    table: &'a mut Table<L>,
+    network: &'a Network,
+    context: &'a mut Context,
+    tick: u64,
+}
+
+impl<const L: usize> WithSimd for Routing<'_, L> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> u64 {
+        self.table.route_heads(self.network, self.context, self.tick)
+    }
+}
+
+/// What all outputs grant.
+struct Granting<'a, const L: usize> {
+    table: &'a mut Table<L>,
+    network: &'a mut Network,
+}
+
+impl<const L: usize> WithSimd for Granting<'_, L> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { table, network } = self;
+        if table.rules.gives_at_once && !table.has_levels && !network.links.are_watched() {
+            table.grant::<true>(network);
+        } else {
+            table.grant::<false>(network);
+        }
+    }
+}
+
+impl<const L: usize> Table<L> {
+    /// Heads whose routing is over make their requests.
+    pub(crate) fn route(&mut self, network: &Network, context: &mut Context, tick: u64) {
+        let arch = self.arch;
+        let routed = arch.dispatch(Routing { table: self, network, context, tick });
+        context.clock.count(routed);
+    }
+
+    #[inline(always)]
+    fn route_heads(&mut self, network: &Network, context: &mut Context, tick: u64) -> u64 {
+        let Self { columns, groups, places, routing, paths, has_levels, .. } = self;
+        let slot = routing.slot(tick);
+        let mut routed = 0;
+        for (group, &Span { first, radix }) in groups.iter_mut().zip(&places.spans) {
+            let columns = &mut columns[first..first + radix];
+            for input in 0..radix {
+                if routing.is_empty::<L>(slot, first + input) {
+                    continue;
+                }
+                let heads = routing.take::<L>(slot, first + input);
+                for lane in 0..L {
+                    routed += u64::from(heads[lane].count_ones());
+                    let asker = input * L + lane;
+                    for bit in members(heads[lane]) {
+                        let from = columns[input].lane_here(lane, bit);
+                        let (output, head) = if let Some(paths) = paths {
+                            paths.head(from, *has_levels, network, context, places)
+                        } else {
+                            let Wanted { output, lanes, level } = network.wanted(from, context);
+                            let onward = network.buffers.first(from);
+                            (places.number_in_group(output), Head::new(lanes, level, onward))
+                        };
+                        group.heads.set(asker, bit, head);
+                        columns[output].requests.insert(asker, bit);
+                    }
+                }
+            }
+        }
+        routed
+    }
+
+    /// Outputs for which something changed grant what they can.
+    pub(crate) fn allocate_lanes(&mut self, network: &mut Network) {
+        self.arch.dispatch(Granting { table: self, network });
+    }
+
+    /// They are `PLAIN` where any lane that nobody holds can be given to any head, heads have no
+    /// levels, and nobody is to be told who holds what.
+    #[inline(always)]
+    fn grant<const PLAIN: bool>(&mut self, network: &mut Network) {
+        let Self { columns, groups, places, rules, .. } = self;
+        for (group, &Span { first, radix }) in groups.iter_mut().zip(&places.spans) {
+            let columns = &mut columns[first..first + radix];
+            for output in 0..radix {
+                let requests = &mut columns[output].requests;
+                let switches = std::mem::take(&mut requests.changed) & requests.requested;
+                for bit in members(switches) {
+                    // A switch is left once it grants nothing more.
+                    while group.grant_lane::<PLAIN>(columns, (output, bit), network, rules) {}
+                    if !PLAIN && rules.counts_credits {
+                        group.note_short(&mut columns[output], bit);
+                    }
+                }
+            }
+        }
+        if rules.reallocation == Reallocation::AfterTail {
+            for column in columns {
+                let released = std::mem::replace(&mut column.released, [0; L]);
+                column.requests.changed |= released.iter().fold(0, |any, lane| any | lane);
+            }
+        }
+    }
+}
+
+impl<const L: usize> Group<L> {
+    /// Records whether an output of a switch, after granting all the lanes it can, left a head
+    /// without a lane for lack of credits alone.
+    fn note_short(&self, column: &mut Column<L>, bit: usize) {
+        let late = |lane: usize| u16::from(column.released[lane] >> bit & 1 == 1) << lane;
+        let late = (0..L).fold(0, |lanes, lane| lanes | late(lane));
+        let free = column.requests.free[bit & 63] & !late;
+        let is_short = |asker| self.heads.get(asker, bit).may & free != 0;
+        let is_short = column.requests.askers(bit).any(is_short);
+        column.short = column.short & !(1 << bit) | u64::from(is_short) << bit;
+    }
+
+    /// An output of a switch grants a lane, if it can: an input lane holds it from now on. Returns
+    /// whether it may grant another.
+    #[inline(always)]
+    fn grant_lane<const PLAIN: bool>(
+        &mut self,
+        columns: &mut [Column<L>],
+        (output, bit): (usize, usize),
+        network: &mut Network,
+        rules: &Rules,
+    ) -> bool {
+        let column = &mut columns[output];
+        let grant = if PLAIN || rules.gives_at_once {
+            column.requests.grant::<PLAIN>(bit, &self.heads, |_| u16::MAX)
+        } else {
+            let most = rules.most_flits(column, bit);
+            column.requests.grant::<PLAIN>(bit, &self.heads, |head| {
+                let can = |lane: usize| u16::from(most[lane] >= head.onward.flits) << lane;
+                (0..L).fold(0, |lanes, lane| lanes | can(lane))
+            })
+        };
+        let Some(Grant { asker, lane, onward }) = grant else { return false };
+        let is_requested = column.requests.requested >> bit & 1 == 1;
+        network.buffers.queue_worm(column.lane_there(lane, bit), onward);
+        let (is_full, to) = (column.full[lane] >> bit & 1 == 1, column.lane_here(lane, bit));
+        let (input, from) = (asker / L, asker % L);
+        let column = &mut columns[input];
+        column.connect(from, bit, (output, lane), onward.flits, is_full);
+        if !PLAIN && network.links.are_watched() {
+            network.hold_lane(column.lane_here(from, bit), to);
+        }
+        is_requested
+    }
+}

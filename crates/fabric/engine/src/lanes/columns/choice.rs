@@ -1,0 +1,187 @@
+//! Which runs are stepped by columns.
+
+use super::expected::{Moves, moves};
+use super::group::RADIX_MAX;
+use crate::Refusal;
+use crate::lanes::network::ticks_ahead;
+use gingham_net::{
+    Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, VcAllocator, WhenFull,
+};
+
+/// Whether something stands against columns, the keys of which one does, and what it is.
+type Row = (bool, &'static [&'static str], &'static str);
+
+/// Why a run is not stepped by columns, if it is not.
+pub(crate) fn refusal(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Option<Refusal> {
+    let (routers, beside) = (of_routers(plan, lanes), of_what_is_beside(plan, lanes, endpoints));
+    let stands = routers.into_iter().chain(beside).find(|(stands, ..)| *stands);
+    stands.map(|(_, keys, because)| Refusal { keys, because })
+}
+
+/// What of routers stands against columns.
+fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 7] {
+    let round_robin = Scheduler::default();
+    [
+        (
+            lanes.select.is_some(),
+            &["routing.adaptive"],
+            "routing.adaptive has packets choose at every switch",
+        ),
+        (
+            // Over one lane all are alike.
+            plan.lanes.count > 1 && lanes.vc_allocator != VcAllocator::Maximal,
+            &["network.lanes.vc_allocator"],
+            "network.lanes.vc_allocator is other than maximal",
+        ),
+        (
+            lanes.input_speedup > 1,
+            &["network.lanes.input_speedup"],
+            "network.lanes.input_speedup is more than 1",
+        ),
+        (
+            lanes.output_speedup > 1,
+            &["network.lanes.output_speedup"],
+            "network.lanes.output_speedup is more than 1",
+        ),
+        (
+            lanes.crossbar_output.is_some(),
+            &["network.lanes.crossbar_output"],
+            "network.lanes.crossbar_output chooses by lane",
+        ),
+        (
+            lanes.crossbar_input != round_robin,
+            &["network.lanes.crossbar_input"],
+            "network.lanes.crossbar_input is other than round robin by the flit",
+        ),
+        (
+            plan.lanes.link_output != round_robin,
+            &["network.lanes.link_output"],
+            "network.lanes.link_output is other than round robin by the flit",
+        ),
+    ]
+}
+
+/// What of channels, hosts and what is asked of them does.
+fn of_what_is_beside(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> [Row; 7] {
+    let radix = |node| plan.fabric.channels_from(node).count();
+    let is_late = |cycles: u64| cycles > TICKS_AHEAD_MAX;
+    [
+        (
+            plan.in_transit.when_full == WhenFull::Stop,
+            &["network.in_transit.when_full"],
+            "network.in_transit.when_full lets hosts stop their senders",
+        ),
+        (
+            plan.channels.iter().any(|channel| channel.flit != lanes.cycle),
+            &["topology"],
+            "the channels of the topology differ in their rates",
+        ),
+        (
+            lanes.credit_delay_cycles.is_some_and(|cycles| is_late(1 + u64::from(cycles))),
+            &["network.lanes.credit_delay"],
+            "network.lanes.credit_delay is of more than 1,024 cycles",
+        ),
+        (
+            is_late(ticks_ahead(plan, lanes)),
+            &["network.cable_length", "network.lanes.pipeline_cycles", "topology"],
+            "a channel of the topology takes more than 1,024 cycles",
+        ),
+        (
+            plan.fabric.switches().any(|node| radix(node) > RADIX_MAX),
+            &["topology"],
+            "a switch of the topology has more than 16 ports",
+        ),
+        (
+            endpoints.wanted().read,
+            &["network.admission"],
+            "network.admission has packets read in switches",
+        ),
+        (
+            !plan.gathered_channels().is_empty(),
+            &["network.adapters.congestion_control"],
+            "network.adapters.congestion_control counts buffers that are full",
+        ),
+    ]
+}
+
+/// How a run is stepped: by columns, if they take it and what is expected to move in a tick saves
+/// more instructions than columns cost whatever moves.
+pub(crate) fn choose(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Stepping {
+    let moves = moves(plan, lanes);
+    if let Some(Refusal { because, keys }) = refusal(plan, lanes, endpoints) {
+        let columns_faster = columns_faster(plan, lanes, moves);
+        return Stepping { by: SteppedBy::Ports, because, keys, columns_faster };
+    }
+    if saved_by_columns(plan, moves) > 0.0 {
+        let because = "every flit goes in turn, and many move in a tick";
+        return Stepping::new(SteppedBy::Columns, because);
+    }
+    Stepping::new(SteppedBy::Ports, "columns cost more in a tick than they save here")
+}
+
+/// Instructions of a tick that columns are expected to save.
+fn saved_by_columns(plan: &Plan, Moves { flits, heads }: Moves) -> f64 {
+    flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - cost_of_columns(plan)
+}
+
+/// Ratio of expected instructions of the run, per-port stepper to bit-sliced stepper (columns), as
+/// a whole number. `None` below `FASTER_MIN` or for a run of fewer than `LONG_RUN` instructions.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an estimate needs few digits, and is small and positive"
+)]
+fn columns_faster(plan: &Plan, lanes: &PipelinePlan, moves: Moves) -> Option<u32> {
+    let by_ports = moves.flits * COST_OF_FLIT + moves.heads * COST_OF_HEAD;
+    let ticks = plan.stop.time.as_ps() as f64 / lanes.cycle.as_ps() as f64;
+    let factor = by_ports / (by_ports - saved_by_columns(plan, moves));
+    let is_told = by_ports * ticks >= LONG_RUN && factor >= FASTER_MIN;
+    is_told.then_some(factor.round() as u32)
+}
+
+/// Thresholds of the note on slow stepping: the least ratio of expected instructions, per-port to
+/// bit-sliced stepper, and the least number of instructions of the run, which take some seconds.
+const FASTER_MIN: f64 = 1.5;
+const LONG_RUN: f64 = 1e10;
+
+/// Instructions of the per-port stepper for each flit that leaves a switch, and the additional ones
+/// for the first flit of a packet. The row `lanes-mesh-8x8` of the benches takes 464 per hop. A
+/// mesh with packets of one flit takes 1,368: 110,842 instructions in a tick, with 81 flits that
+/// leave switches.
+const COST_OF_FLIT: f64 = 464.0;
+const COST_OF_HEAD: f64 = 1_368.0 - COST_OF_FLIT;
+
+/// How far ahead rings of columns look at the most: they are looked at whole wherever a section
+/// ends. With 5,000 cycles a mesh of 256 switches and 16 lanes took 1.3 s by columns and 0.9 s by
+/// ports, with 65,535 cycles 9.1 s and 1.0 s.
+const TICKS_AHEAD_MAX: u64 = 1_024;
+
+/// Instructions that a flit costs less as it leaves a switch by columns than by ports, and the
+/// first flit of a packet besides. `benches/columns.py` counts these constants and those below, by
+/// valgrind, over 27 scenarios: its table says how far each is off. In 26 of them they choose what
+/// takes fewer instructions; in the other one columns take 3 % more.
+///
+/// Deep lanes have no constants of their own. With 64 flits a lane the row `lanes-mesh-8x8` of the
+/// benches takes 171 instructions a hop by columns, with 8 flits 164, and by ports 464.
+const SAVED_BY_FLIT: f64 = 271.0;
+const SAVED_BY_HEAD: f64 = 287.0;
+
+/// Instructions of a tick that columns cost whatever moves: for each lane of a port, and for each
+/// pair of ports.
+const COST_OF_LANE: f64 = 92.0;
+const COST_OF_PAIR: f64 = 18.0;
+
+/// What columns cost in a tick whatever moves, in instructions.
+#[expect(clippy::cast_precision_loss, reason = "they are far fewer than 2^52")]
+fn cost_of_columns(plan: &Plan) -> f64 {
+    let mut radixes: Vec<usize> =
+        plan.fabric.switches().map(|node| plan.fabric.channels_from(node).count()).collect();
+    radixes.sort_unstable();
+    let lanes = f64::from(plan.lanes.count.next_power_of_two());
+    let of_group = |switches: &[usize]| {
+        let ports = switches.last().copied().unwrap_or(0) as f64;
+        ports * lanes * COST_OF_LANE + ports * ports * COST_OF_PAIR
+    };
+    radixes.chunks(64).map(of_group).sum()
+}

@@ -1,0 +1,138 @@
+//! What is expected to move in a tick, from the plan of a run: for who chooses how switches are
+//! stepped, before anything has moved.
+//!
+//! Messages are taken for as long as they are on average, their packets for alike, and all paths for
+//! as often taken. A class that sends as much as it can is taken for the full rate of its hosts; no
+//! host sends more than a flit a tick.
+
+use gingham_net::traffic::{MessagePlan, SourcePlan};
+use gingham_net::{ClassId, ClassPlan, PipelinePlan, Plan};
+
+/// Moves of a tick, on average.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Moves {
+    /// Flits that leave switches.
+    pub(super) flits: f64,
+    /// The first ones of packets among them.
+    pub(super) heads: f64,
+}
+
+/// What is expected to move in a tick.
+pub(super) fn moves(plan: &Plan, lanes: &PipelinePlan) -> Moves {
+    let passed = switches_passed(plan);
+    let classes = ClassId::first(plan.classes.len());
+    let sent: Vec<Moves> = classes.map(|class| sent(plan, lanes, class, passed)).collect();
+    let sum = |part: fn(&Moves) -> f64| sent.iter().map(part).sum::<f64>();
+    let flits = sum(|moves| moves.flits);
+    let share = (hosts_sending(plan) / flits).min(1.0);
+    let hops = if flits > 0.0 { share * passed } else { 0.0 };
+    Moves { flits: flits * hops, heads: sum(|moves| moves.heads) * hops }
+}
+
+/// Hosts that send anything.
+#[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
+fn hosts_sending(plan: &Plan) -> f64 {
+    let mut sends = vec![false; plan.fabric.endpoints().len()];
+    let sources = plan.classes.iter().flat_map(|class| &class.sources);
+    sources.for_each(|source| sends[source.endpoint.index()] = true);
+    sends.into_iter().filter(|sends| *sends).count() as f64
+}
+
+/// What the hosts of a class send in a tick.
+fn sent(plan: &Plan, lanes: &PipelinePlan, class: ClassId, passed: f64) -> Moves {
+    let class_plan = &plan.classes[class.index()];
+    let replies = replies_of_one(plan, lanes, class);
+    let mut sent = Moves::default();
+    for source in &class_plan.sources {
+        let payload = payload_mean_bytes(source);
+        let packets = packets(class_plan, payload, passed);
+        let flits = packets * packet_flits(lanes, payload / packets);
+        let messages = replies.unwrap_or_else(|| messages(plan, lanes, source).min(1.0 / flits));
+        sent.flits += messages * flits;
+        sent.heads += messages * packets;
+    }
+    sent
+}
+
+/// Flits of a packet of about so much payload.
+fn packet_flits(lanes: &PipelinePlan, payload_bytes: f64) -> f64 {
+    let bytes = payload_bytes + f64::from(lanes.overhead_bytes);
+    (bytes / f64::from(lanes.flit_bytes)).ceil().max(1.0)
+}
+
+/// Packets of a message of so much payload whose path has about so many switches.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a path has few switches"
+)]
+fn packets(class: &ClassPlan, payload_bytes: f64, passed: f64) -> f64 {
+    let longest = class.longest_packet_bytes(|| passed.round() as usize);
+    (payload_bytes / f64::from(longest)).ceil().max(1.0)
+}
+
+/// Messages that a source which replies to none creates in a tick; any number if it sends as much
+/// as it can.
+#[expect(clippy::cast_precision_loss, reason = "ticks and messages are far fewer than 2^52")]
+fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
+    let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
+    let cycle_ps = lanes.cycle.as_ps() as f64;
+    if let MessagePlan::Scheduled(messages) = &source.messages {
+        let last = messages.last().map_or(0, |message| message.created.as_ps());
+        return messages.len() as f64 * (cycle_ps / last.max(1) as f64).min(1.0);
+    }
+    let of_load = |load| load * cycle_ps / (byte_ps * payload_mean_bytes(source));
+    source.load(byte_ps).map_or(f64::INFINITY, of_load)
+}
+
+/// Messages that each host of a class which replies creates in a tick: together as many as the
+/// class sends that is replied to. What is replied to replies is not counted.
+#[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
+fn replies_of_one(plan: &Plan, lanes: &PipelinePlan, class: ClassId) -> Option<f64> {
+    let sources = &plan.classes[class.index()].sources;
+    let MessagePlan::Replies(replies) = &sources.first()?.messages else { return None };
+    let asking = &plan.classes[replies.to.index()].sources;
+    let is_reply = |source: &SourcePlan| matches!(source.messages, MessagePlan::Replies(_));
+    let asks = asking.iter().filter(|source| !is_reply(source));
+    // One that asks as much as it can is taken for a message in as many ticks as that has flits.
+    let of_one = |source: &SourcePlan| {
+        messages(plan, lanes, source).min(1.0 / packet_flits(lanes, payload_mean_bytes(source)))
+    };
+    Some(asks.map(of_one).sum::<f64>() / sources.len() as f64)
+}
+
+/// The payload of the messages of a source, on average.
+#[expect(clippy::cast_precision_loss, reason = "messages are far fewer than 2^52")]
+fn payload_mean_bytes(source: &SourcePlan) -> f64 {
+    let mean = match &source.messages {
+        MessagePlan::Drawn(drawn) => drawn.lengths.mean_bytes(),
+        MessagePlan::Replies(replies) => replies.lengths.mean_bytes(),
+        MessagePlan::Stream(stream) => stream.data.bytes_per_ps() / stream.data.messages_per_ps(),
+        MessagePlan::Scheduled(messages) => {
+            let bytes = messages.iter().map(|message| f64::from(message.draft.payload_bytes));
+            bytes.sum::<f64>() / messages.len().max(1) as f64
+        }
+    };
+    mean.max(1.0)
+}
+
+/// How many switches a packet passes: the mean over the paths to all hosts from some.
+#[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
+fn switches_passed(plan: &Plan) -> f64 {
+    // No path leads to the ends of switches.
+    let hosts = || plan.fabric.endpoint_ids().filter(|end| plan.fabric.is_host_endpoint(*end));
+    let step = hosts().count().div_ceil(SOURCES).max(1);
+    let (mut passed, mut pairs) = (0, 0_usize);
+    for source in hosts().step_by(step) {
+        let others = hosts().filter(|host| *host != source);
+        let switches = others.map(|host| plan.switches(source, host)).filter(|count| *count > 0);
+        for switches in switches {
+            passed += switches;
+            pairs += 1;
+        }
+    }
+    passed as f64 / pairs.max(1) as f64
+}
+
+/// Hosts from which paths are looked at.
+const SOURCES: usize = 8;

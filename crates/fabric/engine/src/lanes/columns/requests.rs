@@ -1,0 +1,273 @@
+//! What heads request of the ports of a column, and who holds their lanes: the rule of
+//! [`crate::lanes::requests`], side by side for 64 switches.
+//!
+//! ```text
+//!   asker      input * L + lane of a switch, 64 of them a word      words[0][switch]    1 where its head requests the output
+//!   free       [switch]  lanes that nobody holds                    holders[lane][switch]    who holds the others
+//! ```
+//!
+//! Invariant: `requested` says where words are not zero; a lane is free or has a holder, and lanes
+//! that ports do not have are free.
+
+use super::group::{Head, Heads, RADIX_MAX};
+use crate::bits::members;
+use crate::lanes::layout::{LANES, round_robin};
+use crate::lanes::queues::Coming;
+use gingham_net::Priority;
+
+/// Most words of askers.
+const WORDS_MAX: usize = RADIX_MAX * LANES / 64;
+
+/// Most levels of heads.
+const LEVELS: usize = Priority::LEVELS as usize;
+
+/// Requests for the output lanes of a column.
+#[derive(Clone, Debug)]
+pub(crate) struct Requests<const L: usize> {
+    words: [[u64; 64]; WORDS_MAX],
+    /// Switches where somebody requests the port.
+    pub(crate) requested: u64,
+    /// Those where something changed since the port granted what it could.
+    pub(crate) changed: u64,
+    /// Those where somebody requested it when that was written down last.
+    pub(crate) known_requested: u64,
+    /// By level: the asker after the last winner.
+    pointers: [[u16; 64]; LEVELS],
+    has_levels: bool,
+    /// Lanes that nobody holds, and those after the last that was granted.
+    pub(crate) free: [u16; 64],
+    lanes_after: [u16; 64],
+    /// The asker that holds a lane, where one does.
+    holders: [[u16; 64]; L],
+}
+
+/// Who was granted which lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Grant {
+    pub(crate) asker: usize,
+    pub(crate) lane: usize,
+    /// The worm of the head, as it comes to the next input lane.
+    pub(crate) onward: Coming,
+}
+
+impl<const L: usize> Requests<L> {
+    /// Words of askers.
+    const WORDS: usize = (RADIX_MAX * L).div_ceil(64);
+
+    /// None; heads may have levels.
+    pub(crate) fn new(has_levels: bool) -> Self {
+        Self {
+            words: [[0; 64]; WORDS_MAX],
+            requested: 0,
+            changed: 0,
+            known_requested: 0,
+            pointers: [[0; 64]; LEVELS],
+            has_levels,
+            free: [u16::MAX; 64],
+            lanes_after: [u16::MAX; 64],
+            holders: [[0; 64]; L],
+        }
+    }
+
+    /// The head of an input lane of a switch requests the port.
+    #[inline]
+    pub(crate) fn insert(&mut self, asker: usize, bit: usize) {
+        debug_assert!(asker < RADIX_MAX * L && bit < 64, "a switch has this lane");
+        self.words[asker / 64 % Self::WORDS][bit & 63] |= 1 << (asker % 64);
+        self.requested |= 1 << bit;
+        self.changed |= 1 << bit;
+    }
+
+    /// Grants a lane to the first asker, round robin, of the highest level, of those for whom a
+    /// free lane would do: the first of these, round robin. Free lanes of those that it may take can
+    /// be given to a head, or some of them. Where it is `PLAIN` heads have no levels.
+    #[inline(always)]
+    pub(crate) fn grant<const PLAIN: bool>(
+        &mut self,
+        bit: usize,
+        heads: &Heads<L>,
+        can_be_given: impl Fn(&Head) -> u16,
+    ) -> Option<Grant> {
+        let free = self.free[bit & 63];
+        let lanes_for = |head: &Head| head.may & free & can_be_given(head);
+        let has_levels = !PLAIN && self.has_levels;
+        let level = if has_levels { self.highest(bit, heads, lanes_for)? } else { 0 };
+        let pointer = &self.pointers[usize::from(level) % LEVELS][bit & 63];
+        let (asker, lanes, onward) = self.search(bit, *pointer, |asker| {
+            let head = heads.get(asker, bit);
+            let lanes = lanes_for(head);
+            let is_right = lanes != 0 && (!has_levels || head.level == level);
+            is_right.then_some((asker, lanes, head.onward))
+        })?;
+        self.words[asker / 64 % Self::WORDS][bit & 63] &= !(1 << (asker % 64));
+        if (0..Self::WORDS).all(|number| self.words[number][bit & 63] == 0) {
+            self.requested &= !(1 << bit);
+        }
+        // Beyond the last input nobody asks, so that a search goes on with the first.
+        self.pointers[usize::from(level) % LEVELS][bit & 63] =
+            narrow((asker + 1) % (Self::WORDS * 64));
+        let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
+        self.free[bit & 63] &= !(1 << lane);
+        self.holders[lane % L][bit & 63] = narrow(asker);
+        Some(Grant { asker, lane: lane % L, onward })
+    }
+
+    /// The highest level of the askers for whom a free lane would do.
+    #[inline(never)]
+    fn highest(
+        &self,
+        bit: usize,
+        heads: &Heads<L>,
+        lanes_for: impl Fn(&Head) -> u16,
+    ) -> Option<u16> {
+        let heads = self.askers(bit).map(|asker| heads.get(asker, bit));
+        heads.filter(|head| lanes_for(head) != 0).map(|head| head.level).max()
+    }
+
+    /// What is found first in the askers of a switch, round robin from one on.
+    #[inline(always)]
+    fn search<T>(&self, bit: usize, first: u16, found: impl Fn(usize) -> Option<T>) -> Option<T> {
+        if Self::WORDS == 1 {
+            let askers = members(self.words[0][bit & 63].rotate_right(first.into()));
+            return askers.map(|asker| (usize::from(first) + asker) % 64).find_map(&found);
+        }
+        let first = usize::from(first);
+        // The word in which the pointer lies comes first with what is from there on, and last with
+        // the rest.
+        let onward = u64::MAX << (first % 64);
+        for turn in 0..=Self::WORDS {
+            let number = (first / 64 + turn) % Self::WORDS;
+            let mask = match turn {
+                0 => onward,
+                _ if turn == Self::WORDS => !onward,
+                _ => u64::MAX,
+            };
+            let askers = members(self.words[number][bit & 63] & mask);
+            let thing = askers.map(|asker| number * 64 + asker).find_map(&found);
+            if thing.is_some() {
+                return thing;
+            }
+        }
+        None
+    }
+
+    /// The heads of a switch that request the port: input times lanes of a port, and lane.
+    pub(crate) fn askers(&self, bit: usize) -> impl Iterator<Item = usize> {
+        let words = self.words.iter().enumerate();
+        words.flat_map(move |(number, word)| members(word[bit]).map(move |at| number * 64 + at))
+    }
+
+    /// Nobody holds a lane of a switch any more.
+    #[inline]
+    pub(crate) fn release(&mut self, lane: usize, bit: usize) {
+        debug_assert!(lane < L && bit < 64, "a switch has this lane");
+        self.free[bit & 63] |= 1 << lane;
+        self.changed |= 1 << bit;
+    }
+
+    /// Who holds a lane of a switch, if one does: the column of the input in its group, and its
+    /// lane.
+    #[inline]
+    pub(crate) fn holder(&self, lane: usize, bit: usize) -> Option<(usize, usize)> {
+        let holder = usize::from(self.holders[lane][bit & 63]);
+        let is_held = self.free[bit & 63] >> lane & 1 == 0;
+        is_held.then_some(((holder / L) & (RADIX_MAX - 1), holder % L))
+    }
+
+    /// Checks that it says what is so; for tests. Slow.
+    pub(crate) fn assert_invariants(&self) {
+        for bit in 0..64 {
+            let is_requested = self.askers(bit).next().is_some();
+            assert_eq!(self.requested >> bit & 1 == 1, is_requested, "`requested` says what is so");
+        }
+    }
+}
+
+/// An asker, of which a switch has no more than it has lanes.
+#[inline]
+pub(crate) fn narrow(asker: usize) -> u16 {
+    u16::try_from(asker % (RADIX_MAX * LANES)).expect("lanes of a switch have 16 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(may: u16, level: usize) -> Head {
+        Head::new(may, level, Coming::none())
+    }
+
+    /// The asker and the lane.
+    fn granted(grant: Option<Grant>) -> Option<(usize, usize)> {
+        grant.map(|Grant { asker, lane, .. }| (asker, lane))
+    }
+
+    /// The same in all switches.
+    fn heads<const L: usize>(askers: &[Head]) -> Heads<L> {
+        let mut heads = Heads::new();
+        for (asker, bit) in (0..askers.len()).flat_map(|asker| (0..64).map(move |bit| (asker, bit)))
+        {
+            heads.set(asker, bit, askers[asker]);
+        }
+        heads
+    }
+
+    #[test]
+    fn askers_and_lanes_go_in_turn() {
+        let mut requests = Requests::<2>::new(false);
+        let heads = heads(&[head(0b11, 0); 6]);
+        for asker in [4, 1] {
+            requests.insert(asker, 5);
+        }
+        assert_eq!(granted(requests.grant::<true>(5, &heads, |_| u16::MAX)), Some((1, 0)));
+        assert_eq!(granted(requests.grant::<true>(5, &heads, |_| u16::MAX)), Some((4, 1)));
+        assert_eq!((requests.requested, requests.changed), (0, 1 << 5));
+        for asker in [0, 5] {
+            requests.insert(asker, 5);
+        }
+        assert_eq!(
+            granted(requests.grant::<true>(5, &heads, |_| u16::MAX)),
+            None,
+            "both lanes are held"
+        );
+        assert_eq!((requests.holder(0, 5), requests.holder(1, 5)), (Some((0, 1)), Some((2, 0))));
+        requests.release(0, 5);
+        assert_eq!(requests.holder(0, 5), None);
+        // The first after 4, which had the last lane.
+        assert_eq!(granted(requests.grant::<true>(5, &heads, |_| u16::MAX)), Some((5, 0)));
+        assert!(requests.askers(5).eq([0]));
+        assert_eq!(requests.requested, 1 << 5);
+    }
+
+    #[test]
+    fn heads_have_levels_and_lanes_that_they_may_take() {
+        let mut requests = Requests::<2>::new(true);
+        let heads = heads(&[head(0b11, 0), head(0b11, 1), head(0b01, 1)]);
+        for asker in [0, 1, 2] {
+            requests.insert(asker, 0);
+        }
+        assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), Some((1, 0)));
+        // The other of the higher level may take no other lane.
+        assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), Some((0, 1)));
+        assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), None);
+    }
+
+    /// More askers than a word has bits, so that a search goes over words.
+    #[test]
+    fn askers_go_in_turn_over_words() {
+        let mut requests = Requests::<16>::new(false);
+        let heads = heads(&[head(0xFFFF, 0); 80]);
+        let mut granted = |askers: &[usize]| {
+            for asker in askers {
+                requests.insert(*asker, 63);
+            }
+            let grant = requests.grant::<true>(63, &heads, |_| u16::MAX).expect("lanes are free");
+            requests.release(grant.lane, 63);
+            grant.asker
+        };
+        assert_eq!(granted(&[3, 70]), 3);
+        assert_eq!(granted(&[2, 79]), 70);
+        assert_eq!(granted(&[]), 79);
+        assert_eq!(granted(&[71]), 2);
+    }
+}

@@ -1,0 +1,211 @@
+//! All switches of a run, in columns.
+
+use super::column::Column;
+use super::count::Count;
+use super::group::Group;
+use super::paths::Paths;
+use super::places::{Place, Places, Span};
+use super::ring::{Ring, Slot};
+use super::rules::Rules;
+use super::traversal::short_at_crossbar;
+use crate::lanes::layout::{Layout, SHIFT, number_of};
+use crate::lanes::links::{LinkPort, Links, TO_HOST};
+use crate::lanes::switches::Switches;
+use gingham_net::{PipelinePlan, Plan};
+use pulp::Arch;
+
+/// The cable of a host to its switch, and sums of what it carried.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HostCable {
+    /// The bit of the port of the switch in its word.
+    bit: u64,
+    /// From the present slot of the ring to the word of the first lane there.
+    offset: u32,
+    /// Ticks that a flit takes.
+    pub(crate) latency: u32,
+    /// Ticks at which flits were sent, all added; it may wrap.
+    pub(crate) starts: u64,
+    /// Flits that were sent when that was written down last.
+    pub(crate) known_flits: u64,
+    /// Those at which is there what is on its way.
+    pub(crate) coming: u64,
+}
+
+/// Switches whose ports have at most so many lanes.
+#[derive(Clone, Debug)]
+pub(crate) struct Table<const L: usize> {
+    pub(crate) columns: Vec<Column<L>>,
+    pub(crate) groups: Vec<Group<L>>,
+    pub(crate) places: Places,
+    /// What instructions the machine has.
+    pub(crate) arch: Arch,
+    /// By column and lane, and then by word of host ports and lane: flits on their way between
+    /// switches, and credits on their way to output lanes.
+    pub(crate) arrivals: Ring,
+    pub(crate) credits: Ring,
+    /// By column and lane: heads that are being routed.
+    pub(crate) routing: Ring,
+    routing_cycles: u64,
+    pub(crate) paths: Option<Paths>,
+    pub(crate) rules: Rules,
+    /// Whether heads have levels of priority.
+    pub(crate) has_levels: bool,
+    /// Whether lanes are so deep that counts have high planes.
+    pub(crate) is_deep: bool,
+    /// What an output lane holds.
+    pub(crate) output_depths: Count<L>,
+    /// By host port, from the first on.
+    pub(crate) hosts: Vec<HostCable>,
+    /// The first host port, and how many words of them there are.
+    pub(crate) first_host: usize,
+    pub(crate) host_words: usize,
+    /// Columns in which a lane that was full has room again; of this tick.
+    pub(crate) freed: Vec<usize>,
+    /// Output lanes whose packet begins or ends at a host, of this tick: place and lane.
+    pub(crate) ejected: Vec<(Place, usize)>,
+}
+
+impl<const L: usize> Table<L> {
+    pub(crate) fn new(
+        plan: &Plan,
+        lanes: &PipelinePlan,
+        layout: &Layout,
+        (links, switches): (&Links, &Switches),
+        ticks_ahead: u64,
+    ) -> Self {
+        let places = Places::new(&plan.fabric, layout, switches.ports());
+        let columns = places.columns();
+        let host_words = (layout.channels().len() - layout.first_host) / 64;
+        // Where nobody stores flits at an output, one goes through it.
+        let output_depths = lanes.output_depths_flits.map(|depth| depth.max(1));
+        let has_levels = lanes.arbitration.level(plan.highest_priority()) > 0;
+        let column = Column::new(has_levels, &lanes.depths_flits, &output_depths);
+        let mut table = Self {
+            is_deep: column.fill.is_deep() || column.credit.is_deep(),
+            columns: vec![column; columns],
+            groups: places.spans.iter().map(|span| Group::new(span.radix)).collect(),
+            arrivals: Ring::new(columns * L, ticks_ahead),
+            credits: Ring::new((columns + host_words) * L, ticks_ahead),
+            routing: Ring::new(columns * L, u64::from(lanes.routing_cycles) + 1),
+            routing_cycles: lanes.routing_cycles.into(),
+            paths: Paths::new(plan),
+            has_levels,
+            arch: Arch::new(),
+            rules: Rules::new(lanes),
+            output_depths: Count::of_lanes(&output_depths, u64::MAX),
+            hosts: vec![HostCable::default(); host_words * 64],
+            first_host: layout.first_host,
+            host_words,
+            freed: Vec::new(),
+            ejected: Vec::new(),
+            places,
+        };
+        let ports: Vec<_> = table.places.iter().collect();
+        for (port, place) in ports {
+            table.attach(port, place, links.port(port));
+        }
+        for host in 0..host_words * 64 {
+            let link = links.port(layout.first_host + host);
+            if let Some(place) = table.places.of_port(link.peer as usize) {
+                table.hosts[host] = HostCable {
+                    bit: 1 << place.bit,
+                    offset: table.arrivals.offset(link.latency, place.column * L),
+                    latency: link.latency,
+                    ..HostCable::default()
+                };
+            }
+        }
+        for column in 0..columns {
+            table.wire(column);
+        }
+        table.fill_credits(lanes);
+        table
+    }
+
+    /// A port of a switch has this cable.
+    fn attach(&mut self, port: usize, place: Place, link: &LinkPort) {
+        let bit = place.bit;
+        let peer = link.peer as usize;
+        let at_switch = self.places.of_port(peer);
+        let cables = &mut self.columns[place.column].cables;
+        cables.here[bit] = lane_of(port);
+        cables.there[bit] = lane_of(peer);
+        cables.latency[bit] = link.latency;
+        if let Some(peer) = at_switch {
+            cables.peer_bit[bit] = 1 << peer.bit;
+            cables.flit_offset[bit] = self.arrivals.offset(link.latency, peer.column * L);
+            cables.credit_offset[bit] = self.credits.offset(link.credit_latency, peer.column * L);
+        } else {
+            let host = peer - self.first_host;
+            let word = self.places.columns() + host / 64;
+            cables.peer_bit[bit] = 1 << (host % 64);
+            cables.credit_offset[bit] = self.credits.offset(link.credit_latency, word * L);
+        }
+        if link.is(TO_HOST) {
+            self.columns[place.column].to_host |= 1 << bit;
+        }
+    }
+
+    /// All lanes have the credits that they begin with.
+    fn fill_credits(&mut self, lanes: &PipelinePlan) {
+        for number in 0..self.columns.len() {
+            let exists = (0..64).filter(|bit| self.places.port_at(number, *bit).is_some());
+            let exists = exists.fold(0_u64, |ports, bit| ports | 1 << bit);
+            let column = &mut self.columns[number];
+            column.credit = Count::of_lanes(&lanes.depths_flits, exists & !column.to_host);
+            column.credited = column.credit.any::<true>();
+        }
+    }
+
+    /// Where heads that stand first from `tick` on are put.
+    #[inline(always)]
+    pub(crate) fn routed_at(&mut self, tick: u64) -> Slot<'_> {
+        self.routing.at(tick + 1 + self.routing_cycles)
+    }
+
+    /// Flits of hosts, by lane, are on their way to their switches.
+    pub(crate) fn launch(&mut self, launched: &mut Vec<usize>, tick: u64) {
+        let mut arrivals = self.arrivals.at(tick);
+        for lane in launched.drain(..) {
+            let (port, lane) = (lane >> SHIFT, number_of(lane));
+            let cable = &mut self.hosts[port - self.first_host];
+            debug_assert_ne!(cable.bit, 0, "the host is joined to a switch");
+            cable.starts = cable.starts.wrapping_add(tick);
+            arrivals.put(cable.offset as usize + lane, cable.bit);
+        }
+    }
+
+    /// The input lane that holds an output lane, if one does: its column and its number there.
+    #[inline]
+    pub(crate) fn holder(&self, number: usize, lane: usize, bit: usize) -> Option<(usize, usize)> {
+        let (input, from) = self.columns[number].requests.holder(lane, bit)?;
+        Some((self.places.spans[self.places.group_of(number)].first + input, from))
+    }
+
+    /// Whether `short_at_crossbar` is up to date in all columns, if flits take their credits at the
+    /// crossbar. It does not include flits that arrived since.
+    fn is_short_known(&self) -> bool {
+        let is_known = |&Span { first, radix }: &Span| {
+            let columns = &self.columns[first..first + radix];
+            let short = short_at_crossbar(columns);
+            columns.iter().zip(short).all(|(column, short)| column.short_at_crossbar == short)
+        };
+        !self.rules.pays_at_crossing || self.places.spans.iter().all(is_known)
+    }
+
+    /// The first tick from `tick` on at which something can happen.
+    pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
+        if !self.columns.iter().all(Column::is_idle) || !self.is_short_known() {
+            return Some(tick);
+        }
+        [&self.arrivals, &self.credits, &self.routing]
+            .iter()
+            .filter_map(|ring| ring.next_due(tick))
+            .min()
+    }
+}
+
+/// The first lane of a port.
+fn lane_of(port: usize) -> u32 {
+    u32::try_from(port << SHIFT).expect("lanes have 32 bits")
+}

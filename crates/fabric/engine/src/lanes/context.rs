@@ -1,0 +1,49 @@
+//! What hosts and switches share: the plan, the clock, the endpoints of messages, and the worms
+//! under way.
+
+use crate::lanes::clock::Clock;
+use crate::lanes::layout::Layout;
+use crate::lanes::worms::{WormId, Worms};
+use gingham_kernel::Time;
+use gingham_net::{Created, Endpoints, Notice, PipelinePlan, Plan};
+use std::sync::Arc;
+
+/// Of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) lanes: Arc<PipelinePlan>,
+    pub(crate) layout: Layout,
+    pub(crate) clock: Clock,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) worms: Worms,
+}
+
+impl Context {
+    /// Tells the endpoints what happens now. What they order is to be carried out by the hosts
+    /// before anything else happens.
+    #[inline]
+    pub(crate) fn tell(&mut self, notice: Notice<'_>) {
+        self.endpoints.tell(Time::from_ps(self.clock.now()), notice);
+    }
+
+    /// A source creates a message now. What that brings about is to be done before anything else.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
+    pub(crate) fn create_next(&mut self, source: usize) -> Created {
+        self.endpoints.create_next(source, Time::from_ps(self.clock.now()))
+    }
+
+    /// A worm has arrived whole at its destination.
+    pub(crate) fn deliver(&mut self, worm: WormId) {
+        let worm = self.worms.remove(worm);
+        let arrival = worm.arrival(&self.lanes, self.clock.now());
+        let notice = Notice::Received { packet: &worm.packet, arrival: &arrival };
+        self.endpoints.tell(Time::from_ps(self.clock.now()), notice);
+    }
+
+    /// All bytes of a packet of so many flits.
+    pub(crate) fn wire_bytes(&self, worm: WormId) -> u64 {
+        self.lanes.wire_bytes(self.worms.get(worm).flits.into())
+    }
+}

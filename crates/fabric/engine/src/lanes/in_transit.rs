@@ -1,0 +1,393 @@
+//! In-transit hosts: packets that a host takes in and sends on, flit by flit.
+//!
+//! [`InTransitHost`] says which packets have room, when each is ready and which goes next; here is
+//! what comes to it. A host that takes in all that comes has no lane buffers: its flits are counted
+//! as they come, by packet. One that stops its senders has, and reads them at the beginning of a
+//! tick, before its own link takes a flit.
+//!
+//! Source: Flich et al. 2001, section III; `docs/concepts/timing.md` says when things happen.
+
+use crate::bits::Bits;
+use crate::lanes::buffers::{Buffers, Ends};
+use crate::lanes::context::Context;
+use crate::lanes::event::Event;
+use crate::lanes::layout::{LANES, Layout, SHIFT, number_of};
+use crate::lanes::links::Links;
+use crate::lanes::ring::Ring;
+use crate::lanes::worms::{InTransitId, WormId};
+use gingham_kernel::{Span, Time};
+use gingham_net::{EjectionHead, Endpoints, InTransitHost, Notice, Plan, TakenIn, WhenFull};
+use gingham_topology::EndpointId;
+use gingham_topology::routing::DatelineClass;
+
+/// All that is in transit.
+#[derive(Clone, Debug)]
+pub(crate) struct InTransit {
+    /// Whether hosts stop their senders.
+    pub(crate) stops: bool,
+    first_port: usize,
+    /// By host port, from the first on; empty where no path visits a host and none stops its
+    /// senders.
+    hosts: Vec<InTransitPort>,
+    packets: Vec<InTransitPacket>,
+    free: Vec<InTransitId>,
+    /// Packets of which a flit is there from a tick on, at hosts that take in all that comes.
+    due: Ring,
+    /// Host ports where something may leave a lane buffer at the next tick.
+    reading: Bits,
+}
+
+/// What a host sends on.
+#[derive(Clone, Debug)]
+pub(crate) struct InTransitPort {
+    endpoint: EndpointId,
+    pub(crate) machine: InTransitHost<InTransitId>,
+    /// By lane: what it does with the packet that stands first in a lane buffer.
+    pub(crate) heads: [EjectionHead; LANES],
+    /// By lane: the packet in transit whose flits come.
+    receiving: [InTransitId; LANES],
+    /// Ticks at which flits left the lane buffers, less those at which they were there; it may
+    /// wrap.
+    pub(crate) occupancy: u64,
+}
+
+/// A packet that goes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InTransitPacket {
+    pub(crate) worm: WormId,
+    port: usize,
+    /// What it takes of the host, from when its first flit is there until its tail has left.
+    pub(crate) taken: Option<TakenIn>,
+    /// Flits that are there.
+    received: u32,
+    /// Whether a flit of it was sent on.
+    pub(crate) has_begun: bool,
+}
+
+impl InTransit {
+    pub(crate) fn new(
+        plan: &Plan,
+        layout: &Layout,
+        endpoints: &Endpoints,
+        ticks_ahead: u64,
+    ) -> Self {
+        let stops = plan.in_transit.when_full == WhenFull::Stop;
+        let host = |channel| {
+            let endpoint = plan.fabric.endpoint_at(plan.ends(channel).source);
+            let endpoint = endpoint.expect("what begins at no switch begins at an endpoint");
+            let groups = endpoints.adapters[endpoint.index()].groups().len();
+            InTransitPort {
+                endpoint,
+                machine: InTransitHost::new(plan.in_transit, groups),
+                heads: [EjectionHead::default(); LANES],
+                receiving: [InTransitId::new(0); LANES],
+                occupancy: 0,
+            }
+        };
+        let channels = layout.channels()[layout.first_host..].iter().flatten().copied();
+        let exists = stops || plan.has_in_transit_hosts();
+        Self {
+            stops,
+            first_port: layout.first_host,
+            hosts: channels.filter(|_| exists).map(host).collect(),
+            packets: Vec::new(),
+            free: Vec::new(),
+            due: Ring::new(if exists { ticks_ahead } else { 0 }),
+            reading: Bits::new(layout.channels().len()),
+        }
+    }
+
+    /// Whether anything can be in transit.
+    #[inline]
+    pub(crate) fn exists(&self) -> bool {
+        !self.hosts.is_empty()
+    }
+
+    /// The first tick from `tick` on at which a flit is due.
+    pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
+        self.due.next_due(tick)
+    }
+
+    #[inline]
+    pub(crate) fn host(&self, port: usize) -> &InTransitPort {
+        &self.hosts[port - self.first_port]
+    }
+
+    fn host_mut(&mut self, port: usize) -> &mut InTransitPort {
+        &mut self.hosts[port - self.first_port]
+    }
+
+    pub(crate) fn packet(&self, id: InTransitId) -> &InTransitPacket {
+        &self.packets[id.index()]
+    }
+
+    /// The packets that a host has taken in and whose tail has not left.
+    pub(crate) fn taken_in(
+        &self,
+        port: usize,
+    ) -> impl Iterator<Item = (InTransitId, &InTransitPacket, &TakenIn)> {
+        let packets = InTransitId::first(self.packets.len()).zip(&self.packets);
+        let of_port = packets.filter(move |(_, packet)| packet.port == port);
+        of_port.filter_map(|(id, packet)| Some((id, packet, packet.taken.as_ref()?)))
+    }
+
+    /// Whether a flit is there to be sent, of a packet of which so many were not sent.
+    pub(crate) fn has_flit(&self, id: InTransitId, left: u32, context: &Context) -> bool {
+        let packet = self.packet(id);
+        packet.received + left > context.worms.get(packet.worm).flits
+    }
+
+    // Packets come.
+
+    /// Whether a worm that comes to a host port goes on there.
+    pub(crate) fn goes_on(&self, port: usize, worm: WormId, context: &Context) -> bool {
+        context.worms.get(worm).packet.destination != self.host(port).endpoint
+    }
+
+    fn insert(&mut self, port: usize, worm: WormId) -> InTransitId {
+        let packet = InTransitPacket { worm, port, taken: None, received: 0, has_begun: false };
+        if let Some(id) = self.free.pop() {
+            self.packets[id.index()] = packet;
+            return id;
+        }
+        self.packets.push(packet);
+        InTransitId::new(self.packets.len() - 1)
+    }
+
+    /// A flit of a worm that goes on has left a switch, and will have arrived at a host that takes
+    /// in all that comes.
+    pub(crate) fn reassemble(
+        &mut self,
+        lane: usize,
+        worm: WormId,
+        ends: Ends,
+        arrived: u64,
+        context: &mut Context,
+    ) {
+        let port = lane >> SHIFT;
+        let channel = context.layout.channel_into(port);
+        if ends.is_head {
+            let packet = self.insert(port, worm);
+            self.host_mut(port).receiving[number_of(lane)] = packet;
+            context.clock.schedule(arrived, Event::Recognise { channel, packet });
+        }
+        let packet = self.host(port).receiving[number_of(lane)];
+        self.due.push(arrived.div_ceil(context.clock.cycle_ps()), packet.index());
+        if ends.is_tail {
+            context.clock.schedule(arrived, Event::TailReceived { channel, packet });
+        }
+    }
+
+    /// The first flit of a packet has come, at `head`: it gets room in the pool, or goes by the
+    /// memory of the host.
+    pub(crate) fn take_in(
+        &mut self,
+        id: InTransitId,
+        head: u64,
+        links: &mut Links,
+        context: &mut Context,
+    ) {
+        let InTransitPacket { worm, port, .. } = *self.packet(id);
+        let (bytes, now) = (context.wire_bytes(worm), Time::from_ps(context.clock.now()));
+        let host = self.host_mut(port);
+        let adapter = &context.endpoints.adapters[host.endpoint.index()];
+        let group = adapter.group_of(context.worms.get(worm).packet.vc_class);
+        let taken = host.machine.take_in(id, group, bytes, Time::from_ps(head), now);
+        let taken = taken.expect("a host that stops its senders takes in what it has room for");
+        let collector = context.endpoints.collector_mut();
+        if taken.is_spilled {
+            collector.on_spilled(host.endpoint, now);
+        } else {
+            collector.on_pool(host.endpoint, host.machine.pool_bytes());
+        }
+        self.packets[id.index()].taken = Some(taken);
+        wake_when_ready(port, taken.ready, links, context);
+    }
+
+    /// The tail of a packet in transit has come.
+    pub(crate) fn receive_tail(
+        &mut self,
+        id: InTransitId,
+        links: &mut Links,
+        context: &mut Context,
+    ) {
+        let packet = &mut self.packets[id.index()];
+        let taken = packet.taken.as_mut().expect("its first flit came before");
+        let machine = &mut self.hosts[packet.port - self.first_port].machine;
+        let ready = machine.tail_received(id, taken, Time::from_ps(context.clock.now()));
+        wake_when_ready(packet.port, ready, links, context);
+    }
+
+    // Packets go on.
+
+    /// A packet begins on a lane of its host: the worm, and its flits.
+    pub(crate) fn begin(
+        &mut self,
+        id: InTransitId,
+        began: u64,
+        context: &mut Context,
+    ) -> (WormId, u32) {
+        let packet = &mut self.packets[id.index()];
+        packet.has_begun = true;
+        let InTransitPacket { worm: worm_id, port, taken, .. } = *packet;
+        let group = taken.expect("what begins was taken in").group;
+        self.host_mut(port).machine.begin(group);
+        let worm = context.worms.get_mut(worm_id);
+        worm.position += 1;
+        worm.dateline_class = DatelineClass::default();
+        let flits = worm.flits;
+        if began == context.clock.now() {
+            self.on_reinjected(id, context);
+        } else {
+            let channel = context.layout.channel(port);
+            context.clock.schedule(began, Event::Reinject { channel, packet: id });
+        }
+        (worm_id, flits)
+    }
+
+    /// A packet in transit begins now.
+    pub(crate) fn on_reinjected(&self, id: InTransitId, context: &mut Context) {
+        let packet = self.packet(id);
+        let ready = packet.taken.and_then(|taken| taken.ready).expect("what begins is ready");
+        let now = context.clock.now();
+        let waited = Span::from_ps(now - ready.as_ps());
+        let endpoint = self.host(packet.port).endpoint;
+        let Context { endpoints, worms, .. } = context;
+        let packet = &mut worms.get_mut(packet.worm).packet;
+        endpoints.tell(Time::from_ps(now), Notice::SentOn { endpoint, waited, packet });
+    }
+
+    /// The tail of a packet in transit has left its host.
+    pub(crate) fn release(&mut self, id: InTransitId, links: &mut Links, context: &mut Context) {
+        let packet = &mut self.packets[id.index()];
+        let (port, taken) = (packet.port, packet.taken.take());
+        self.free.push(id);
+        self.host_mut(port).machine.release(&taken.expect("what leaves was taken in"));
+        if self.stops {
+            self.reading.insert(port);
+            links.ready.insert(port);
+            context.clock.wake();
+        }
+    }
+
+    // Flits are there.
+
+    /// Flits that are there at hosts from this tick on.
+    pub(crate) fn receive(
+        &mut self,
+        links: &mut Links,
+        buffers: &mut Buffers,
+        context: &mut Context,
+    ) {
+        let tick = context.clock.tick();
+        let ring = if self.stops { &mut links.ejections } else { &mut self.due };
+        let due = ring.take(tick);
+        context.clock.count(due.len() as u64);
+        for &entry in &due {
+            let entry = entry as usize;
+            if self.stops {
+                buffers.receive(entry);
+                let host = &mut self.hosts[(entry >> SHIFT) - self.first_port];
+                host.occupancy = host.occupancy.wrapping_sub(tick);
+                self.reading.insert(entry >> SHIFT);
+            } else {
+                let packet = &mut self.packets[entry];
+                packet.received += 1;
+                links.ready.insert(packet.port);
+            }
+        }
+        let ring = if self.stops { &mut links.ejections } else { &mut self.due };
+        ring.give_back(tick, due);
+        for word in 0..self.reading.words.len() {
+            let mut ports = self.reading.take(word);
+            while ports != 0 {
+                let port = word * 64 + ports.trailing_zeros() as usize;
+                self.read_lanes(port, links, buffers, context);
+                ports &= ports - 1;
+            }
+        }
+    }
+
+    /// What can leave the lane buffers of a host does, as long as the pool has room for a packet
+    /// that waits.
+    fn read_lanes(
+        &mut self,
+        port: usize,
+        links: &mut Links,
+        buffers: &mut Buffers,
+        context: &mut Context,
+    ) {
+        loop {
+            for lane in 0..usize::from(context.plan.lanes.count) {
+                self.read_on(port << SHIFT | lane, links, buffers, context);
+            }
+            let worm = |lane: usize| buffers.worm(port << SHIFT | lane);
+            let host = self.host(port);
+            let next =
+                host.machine.next_admitted(&host.heads, |lane| context.wire_bytes(worm(lane)));
+            let Some((lane, since)) = next else { return };
+            let id = self.insert(port, worm(lane));
+            let host = self.host_mut(port);
+            host.receiving[lane] = id;
+            host.heads[lane] = EjectionHead::InTransit;
+            self.take_in(id, since.as_ps(), links, context);
+        }
+    }
+
+    /// Everything leaves a lane buffer of a host up to a packet that waits for room.
+    fn read_on(
+        &mut self,
+        lane: usize,
+        links: &mut Links,
+        buffers: &mut Buffers,
+        context: &mut Context,
+    ) {
+        let (port, number) = (lane >> SHIFT, number_of(lane));
+        let (now, tick) = (context.clock.now(), context.clock.tick());
+        while buffers.lane(lane).present > 0 {
+            let worm = buffers.worm(lane);
+            if self.host(port).heads[number] == EjectionHead::Unread {
+                let waiting = EjectionHead::Waiting { since: Time::from_ps(now) };
+                let goes_on = self.goes_on(port, worm, context);
+                let read = if goes_on { waiting } else { EjectionHead::Consumed };
+                self.host_mut(port).heads[number] = read;
+            }
+            let head = self.host(port).heads[number];
+            if matches!(head, EjectionHead::Waiting { .. }) {
+                return;
+            }
+            let is_head = buffers.lane(lane).left == context.worms.get(worm).flits;
+            let is_tail = buffers.leave(lane).left == 0;
+            let host = self.host_mut(port);
+            host.occupancy = host.occupancy.wrapping_add(tick);
+            let link = links.port(port);
+            let counts = tick + u64::from(link.credit_latency);
+            links.send_credit(link.peer_lane(number), counts);
+            if head == EjectionHead::InTransit {
+                let id = host.receiving[number];
+                self.packets[id.index()].received += 1;
+                links.ready.insert(port);
+            } else if is_head {
+                context.worms.get_mut(worm).head_arrived_ps = now;
+            }
+            if is_tail {
+                self.host_mut(port).heads[number] = EjectionHead::Unread;
+                buffers.next_worm(lane);
+                if head == EjectionHead::Consumed {
+                    context.deliver(worm);
+                }
+            }
+        }
+    }
+}
+
+/// A host may send something once it is ready, if it is known when that is.
+fn wake_when_ready(port: usize, ready: Option<Time>, links: &mut Links, context: &mut Context) {
+    let Some(ready) = ready.map(Time::as_ps) else { return };
+    if ready <= context.clock.now() {
+        links.ready.insert(port);
+        return context.clock.wake();
+    }
+    let channel = context.layout.channel(port);
+    context.clock.schedule(ready, Event::Wake { channel });
+}

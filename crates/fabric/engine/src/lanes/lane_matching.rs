@@ -1,0 +1,118 @@
+//! VC allocation by iSLIP ([`gingham_net::VcAllocator`]): heads that request an output and its lanes.
+//!
+//! ```text
+//!   lane that is free ── grants ──► the first head, round robin, that could take it
+//!   head              ── accepts ─► the first lane, round robin, of those that granted it      n times
+//! ```
+//!
+//! Pointers move for what is matched in the first iteration alone. A head requests one output, so that
+//! outputs are matched one after the other. One that granted something in its last iteration may grant
+//! more in the next tick, and is looked at again then.
+
+use crate::lanes::context::Context;
+use crate::lanes::layout::{LANES, SHIFT, lanes_of};
+use crate::lanes::network::Network;
+use crate::lanes::requests::Requests;
+use gingham_net::{Islip, PipelinePlan, VcAllocator};
+
+/// Pointers of lanes and heads.
+#[derive(Clone, Debug)]
+pub(crate) struct LaneMatching {
+    iterations: u32,
+    /// By output lane and level: the number, in the words of requests, after the last head whose grant
+    /// was accepted.
+    heads: Vec<u16>,
+    /// By input lane: the output lane of its switch after the last that a head accepted.
+    lanes: Vec<usize>,
+    /// Of the output that is being matched: input lanes by their number in the switch, and the lanes
+    /// that grant each.
+    grants: Vec<(usize, u16)>,
+}
+
+impl LaneMatching {
+    /// That of a run with so many lanes, if lanes are matched so.
+    pub(crate) fn new(
+        plan: &PipelinePlan,
+        requests: &Requests,
+        lane_count: usize,
+    ) -> Option<Box<Self>> {
+        let VcAllocator::Islip(Islip { iterations }) = plan.vc_allocator else { return None };
+        let heads = vec![0; lane_count * requests.level_count];
+        let lanes = vec![0; lane_count];
+        Some(Box::new(Self { iterations, heads, lanes, grants: Vec::new() }))
+    }
+}
+
+impl Network {
+    /// Outputs for which something changed, or which can grant more, grant what they can.
+    pub(crate) fn allocate_lanes_by_islip(&mut self, context: &Context) {
+        let Some(mut matching) = self.lane_matching.take() else { return };
+        let is_short_noted = context.lanes.counts_credits() && self.adaptive.is_none();
+        for word in 0..context.layout.first_host / 64 {
+            let mut ports = self.switches.allocating.take(word) & self.requests.requested(word);
+            while ports != 0 {
+                let port = word * 64 + ports.trailing_zeros() as usize;
+                ports &= ports - 1;
+                let mut iteration = 0;
+                while iteration < matching.iterations
+                    && self.match_heads(port, iteration, &mut matching, &context.lanes)
+                {
+                    iteration += 1;
+                }
+                if iteration == matching.iterations {
+                    self.switches.allocating.insert(port);
+                }
+                if is_short_noted {
+                    self.note_short(port, &context.lanes);
+                }
+            }
+        }
+        self.lane_matching = Some(matching);
+        self.end_allocation(context);
+    }
+
+    /// An iteration at an output: whether anything is matched.
+    fn match_heads(
+        &mut self,
+        port: usize,
+        iteration: u32,
+        matching: &mut LaneMatching,
+        plan: &PipelinePlan,
+    ) -> bool {
+        let switch = *self.switches.port(port);
+        let base = switch.base as usize;
+        let levels = self.requests.level_count;
+        matching.grants.clear();
+        for lane in lanes_of(self.all_lanes & !self.links.port(port).held) {
+            let pointers = &matching.heads[(port << SHIFT | lane) * levels..];
+            let grantable =
+                |input: usize| self.grantable_lanes(port, base + input, plan) & 1 << lane;
+            let winner = self.requests.winner_from(pointers, port, base, grantable);
+            let Some((head, bit)) = winner else { continue };
+            match matching.grants.iter_mut().find(|(input, _)| *input == head) {
+                Some((_, lanes)) => *lanes |= bit,
+                None => matching.grants.push((head, bit)),
+            }
+        }
+        // Each that is granted accepts one.
+        let any = !matching.grants.is_empty();
+        let first_lane = (port << SHIFT) - base;
+        for (head, lanes) in matching.grants.drain(..) {
+            let pointer = matching.lanes[base + head].saturating_sub(first_lane);
+            let onward = if pointer < LANES { lanes & u16::MAX << pointer } else { 0 };
+            let lane = if onward == 0 { lanes } else { onward }.trailing_zeros() as usize;
+            if iteration == 0 {
+                let level = self.requests.level_of(base + head);
+                let place = (port << SHIFT | lane) * levels + level;
+                matching.heads[place] = self.requests.after(head, &switch);
+                matching.lanes[base + head] = first_lane + lane + 1;
+            }
+            self.requests.withdraw(port, head);
+            if let Some(heads) = &mut self.adaptive {
+                heads.on_granted(base + head);
+            }
+            self.connect(base + head, port << SHIFT | lane, plan);
+        }
+        any
+    }
+}

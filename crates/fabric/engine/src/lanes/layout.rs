@@ -1,0 +1,142 @@
+//! Which port is where, and which lane.
+//!
+//! ```text
+//!   ports   switch 0: 0 1 2 3 4   switch 1: 5 6 7 8 9  ... (a word of 64 never splits a switch)  ...  hosts
+//!   lanes   port 0: 0 1 2 3       port 1: 4 5 6 7      ... as many a port as a power of two
+//! ```
+//!
+//! A port is both ends of a cable there: the input lanes at the end of the channel that comes in,
+//! and the output lanes at the start of the one that goes out. What a switch knows of its own
+//! lanes it numbers from its first port on, in 16 bits.
+
+use gingham_net::Plan;
+use gingham_topology::{ChannelId, Fabric, NodeId};
+
+/// A port has as many lanes as 1 shifted by this, the most that there can be, so that where a lane
+/// lies is known without a look; those that are not in use are never touched.
+pub(crate) const SHIFT: u32 = 4;
+
+/// Lanes of a port, in use or not.
+pub(crate) const LANES: usize = 1 << SHIFT;
+
+/// No lane, by its number in the switch.
+pub(crate) const NONE: u16 = u16::MAX;
+
+/// The number of a lane in its port.
+#[inline]
+pub(crate) const fn number_of(lane: usize) -> usize {
+    lane & (LANES - 1)
+}
+
+/// The bit of a lane in sets of its port.
+#[inline]
+pub(crate) const fn bit_of(lane: usize) -> u16 {
+    1 << number_of(lane)
+}
+
+/// The lanes of a set, in order.
+pub(crate) fn lanes_of(lanes: u16) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| lanes >> lane & 1 == 1)
+}
+
+/// Round robin: the first of some lanes, given those after the last that was served; remembers it.
+/// `lanes` is not empty.
+#[inline]
+pub(crate) fn round_robin(lanes: u16, after: &mut u16) -> usize {
+    let onward = lanes & *after;
+    let lane = if onward == 0 { lanes } else { onward }.trailing_zeros();
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "what is shifted out is of lanes beyond the last"
+    )]
+    let beyond = (!1_u32 << lane) as u16;
+    *after = beyond;
+    lane as usize
+}
+
+/// Which port is where.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    /// By channel: the port at its start.
+    ports: Vec<u32>,
+    /// By port: the channel that goes out, if there is a port.
+    channels: Vec<Option<ChannelId>>,
+    /// The first word of ports of switches of more than 64 ports.
+    pub(crate) first_wide: usize,
+    /// The first host port, the first of a word.
+    pub(crate) first_host: usize,
+}
+
+impl Layout {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let fabric = &plan.fabric;
+        let mut layout = Self {
+            ports: vec![0; plan.channels.len()],
+            channels: Vec::new(),
+            first_wide: 0,
+            first_host: 0,
+        };
+        let degree = |node: &NodeId| fabric.channels_from(*node).count();
+        for node in fabric.switches().filter(|node| degree(node) <= 64) {
+            layout.add_switch(fabric.channels_from(node).collect());
+        }
+        layout.fill_word();
+        layout.first_wide = layout.channels.len() / 64;
+        for node in fabric.switches().filter(|node| degree(node) > 64) {
+            layout.fill_word();
+            layout.add_switch(fabric.channels_from(node).collect());
+        }
+        layout.fill_word();
+        layout.first_host = layout.channels.len();
+        let mut hosts: Vec<_> =
+            fabric.endpoint_ids().map(|id| fabric.endpoint_channel(id)).collect();
+        hosts.sort_unstable();
+        for channel in hosts {
+            layout.add(channel);
+        }
+        layout.fill_word();
+        layout
+    }
+
+    fn add_switch(&mut self, channels: Vec<ChannelId>) {
+        if self.channels.len() % 64 + channels.len() > 64 {
+            self.fill_word();
+        }
+        for channel in channels {
+            self.add(channel);
+        }
+    }
+
+    fn add(&mut self, channel: ChannelId) {
+        let port = u32::try_from(self.channels.len()).expect("ports have 32 bits");
+        self.ports[channel.index()] = port;
+        self.channels.push(Some(channel));
+    }
+
+    fn fill_word(&mut self) {
+        let ports = self.channels.len().next_multiple_of(64);
+        self.channels.resize(ports, None);
+    }
+
+    /// The port at the start of a channel.
+    #[inline]
+    pub(crate) fn port(&self, channel: ChannelId) -> usize {
+        self.ports[channel.index()] as usize
+    }
+
+    /// By port: the channel that goes out, if there is a port.
+    pub(crate) fn channels(&self) -> &[Option<ChannelId>] {
+        &self.channels
+    }
+
+    /// The channel that begins at a port.
+    #[inline]
+    pub(crate) fn channel(&self, port: usize) -> ChannelId {
+        self.channels[port].expect("what sends has a channel")
+    }
+
+    /// The channel that ends at a port.
+    pub(crate) fn channel_into(&self, port: usize) -> ChannelId {
+        Fabric::reverse(self.channel(port))
+    }
+}

@@ -1,0 +1,846 @@
+//! Where channels begin: output lanes, the credits of the lanes at the other end, and what is on
+//! the wire.
+//!
+//! ```text
+//!   input lane  ──(crossbar)──► output lane   fill, credit ──(wire)──► input lane of the next switch
+//! ```
+//!
+//! Invariants: `filled` is the output lanes with flits (at a host, the lanes in the middle of a
+//! packet), `credited` those with credits, `held` those that an input lane holds; of each lane,
+//! credits, credits and flits on the wire, and flits in the buffer at the other end are its depth.
+
+use crate::bits::Bits;
+use crate::lanes::arbiters::Arbiters;
+use crate::lanes::clock::Clock;
+use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, number_of, round_robin};
+use crate::lanes::network::Watched;
+use crate::lanes::ring::Ring;
+use crate::lanes::switches::Switches;
+use gingham_fairq::Head;
+use gingham_net::{PipelinePlan, Plan, Reallocation, Scheduler};
+use std::collections::VecDeque;
+
+/// The channel ends at a host that takes in all that comes.
+pub(crate) const TO_HOST: u8 = 1;
+/// A flit of the channel takes longer than a cycle.
+pub(crate) const SLOW: u8 = 2;
+/// The channel ends at a host that stops its senders: ejection is backpressured.
+const BACKPRESSURED_EJECTION: u8 = 4;
+/// Its arbiter is not the default one, round robin by the flit.
+const NON_DEFAULT_ARBITER: u8 = 8;
+
+/// The start of every channel.
+#[derive(Clone, Debug)]
+pub(crate) struct Links {
+    /// By port.
+    ports: Vec<LinkPort>,
+    /// By port and lane.
+    lanes: Vec<OutputLane>,
+    /// By lane: what an output lane holds.
+    depths: [u16; LANES],
+    /// Ports that may have something to send.
+    pub(crate) ready: Bits,
+    /// Ports that may have sent something since a section ended with nothing of theirs under way.
+    pub(crate) active: Bits,
+    /// Flits on their way to an input lane of a switch, and of a host that stops its senders.
+    pub(crate) arrivals: Ring,
+    pub(crate) ejections: Ring,
+    /// Credits on their way to an output lane.
+    credits: Ring,
+    /// Whether a flit takes its credit as it crosses: an output lane then holds the flit that goes on
+    /// the link in the next tick, and nothing else.
+    pays_at_crossing: bool,
+    /// Whether anything waits for more credits of a lane than one.
+    counts_credits: bool,
+    /// Lanes that were released in this tick, where they are given from the next one on.
+    released: Option<Released>,
+    /// By port, if any channel is slow: when it is free, in picoseconds.
+    free_ps: Vec<u64>,
+    /// Those of link outputs.
+    pub(crate) arbiters: Arbiters,
+    /// By output lane, if arbiters are not the default: flits of its packets that were not sent, in
+    /// order.
+    packets: Vec<VecDeque<u32>>,
+    /// Whose free lanes somebody wants to know, if anybody does.
+    pub(crate) watched: Option<Box<Watched>>,
+    /// By port.
+    credit_waits: Vec<CreditWait>,
+    /// Ports of switches that flits may cross to in this tick, if flits take their credits then.
+    pub(crate) unpaid: Bits,
+    cycle_ps: u64,
+}
+
+/// The start of a channel.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LinkPort {
+    /// Data flits taken by the channel.
+    pub(crate) flits: u64,
+    /// The port at the other end of the cable.
+    pub(crate) peer: u32,
+    /// Ticks from that at which the channel takes a flit to that at which it is there, if it is not
+    /// slow.
+    pub(crate) latency: u32,
+    /// Ticks from that at which a flit leaves its lane buffer to that at which its credit counts.
+    pub(crate) credit_latency: u32,
+    pub(crate) filled: u16,
+    pub(crate) credited: u16,
+    /// Lanes that may be sent: all, or that of the packet that is passing.
+    open: u16,
+    /// Lanes after the last that was served.
+    after: u16,
+    pub(crate) held: u16,
+    flags: u8,
+    /// Credit wait flags: the channel waits; heads or flits before its output lanes lack credits.
+    wait: u8,
+}
+
+/// The lane at the start of a channel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutputLane {
+    /// Flits in it.
+    pub(crate) fill: u16,
+    pub(crate) credit: u16,
+    /// Credits that no packet was promised, which may be fewer; where there is cut-through.
+    pub(crate) unpromised: u16,
+    /// The input lane that holds it, by its number in the switch.
+    pub(crate) holder: u16,
+}
+
+const _: () = assert!(
+    size_of::<LinkPort>() == 32 && size_of::<OutputLane>() == 8,
+    "two ports fit a cache line, and lanes are small"
+);
+
+impl LinkPort {
+    /// A flit leaves an output lane of such a depth. Returns whether an input lane waits for the
+    /// room.
+    #[inline]
+    fn take(&mut self, output: &mut OutputLane, lane: usize, depth: u16) -> bool {
+        let was_full = output.fill == depth;
+        output.fill -= 1;
+        self.filled &= !(u16::from(output.fill == 0) << lane);
+        was_full && self.held >> lane & 1 == 1
+    }
+
+    /// The channel takes a flit, which takes a credit.
+    #[inline]
+    fn spend_credit(&mut self, output: &mut OutputLane, lane: usize) {
+        output.credit -= 1;
+        self.credited &= !(u16::from(output.credit == 0) << lane);
+        self.flits += 1;
+    }
+
+    fn new(plan: &Plan, lanes: &PipelinePlan, layout: &Layout, port: usize) -> Self {
+        let empty = Self { open: u16::MAX, after: u16::MAX, ..Self::default() };
+        let Some(channel) = layout.channels()[port] else { return empty };
+        let (ends, timing) = (plan.ends(channel), plan.channel(channel));
+        let is_switch = plan.is_switch(ends.target.node);
+        let to_host = !plan.has_buffer(channel);
+        let to_lanes = !to_host && !is_switch;
+        let has_arbiter =
+            plan.is_switch(ends.source.node) && plan.lanes.link_output != Scheduler::default();
+        let pipeline_cycles = if is_switch { lanes.pipeline_cycles } else { 0 };
+        let ticks = |cycles| u32::try_from(cycles).expect("a delay has fewer than 2^32 cycles");
+        let peer = layout.port(gingham_topology::Fabric::reverse(channel));
+        let count = gingham_topology::routing::LaneSet::first_n(plan.lanes.count);
+        let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
+        Self {
+            peer: u32::try_from(peer).expect("ports have 32 bits"),
+            latency: ticks(1 + timing.delay.div_ceil(lanes.cycle)) + pipeline_cycles,
+            credit_latency: ticks(lanes.credit_cycles(timing)),
+            credited: if to_host { u16::MAX } else { count.bits() },
+            flags: flag(TO_HOST, to_host)
+                | flag(SLOW, timing.flit > lanes.cycle)
+                | flag(BACKPRESSURED_EJECTION, to_lanes)
+                | flag(NON_DEFAULT_ARBITER, has_arbiter),
+            ..empty
+        }
+    }
+
+    /// Lanes that can be sent.
+    #[inline]
+    pub(crate) const fn can_send(&self) -> u16 {
+        self.filled & self.credited & self.open
+    }
+
+    /// Lanes that are in no packet and have a credit.
+    pub(crate) const fn idle(&self) -> u16 {
+        !self.filled & self.credited
+    }
+
+    /// Whether it is between packets: always, by the flit.
+    pub(crate) const fn is_open(&self) -> bool {
+        self.open == u16::MAX
+    }
+
+    #[inline]
+    pub(crate) const fn is(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Whether nothing sets it apart, and it ends at a switch.
+    #[inline]
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.flags == 0
+    }
+
+    /// Whether it is like most: nothing but where it ends sets it apart.
+    #[inline]
+    pub(crate) const fn is_common(&self) -> bool {
+        self.flags & !TO_HOST == 0
+    }
+
+    /// Whether it ends at a switch.
+    pub(crate) const fn ends_at_switch(&self) -> bool {
+        self.flags & (TO_HOST | BACKPRESSURED_EJECTION) == 0
+    }
+
+    /// The input lane at the other end of a lane.
+    #[inline]
+    pub(crate) const fn peer_lane(&self, lane: usize) -> usize {
+        (self.peer as usize) << SHIFT | lane
+    }
+}
+
+impl Links {
+    pub(crate) fn new(
+        plan: &Plan,
+        lanes: &PipelinePlan,
+        layout: &Layout,
+        ticks_ahead: u64,
+    ) -> Self {
+        let count = layout.channels().len();
+        let lane = |index: usize| {
+            let credit = narrow(lanes.depths_flits[number_of(index)]);
+            OutputLane { fill: 0, credit, unpromised: credit, holder: NONE }
+        };
+        let slow = plan.channels.iter().any(|channel| channel.flit > lanes.cycle);
+        let arbiters = Arbiters::new(&plan.lanes.link_output, plan, lanes, layout.first_host);
+        let tracked = if arbiters.are_default { 0 } else { layout.first_host << SHIFT };
+        Self {
+            ports: (0..count).map(|port| LinkPort::new(plan, lanes, layout, port)).collect(),
+            lanes: (0..count << SHIFT).map(lane).collect(),
+            depths: lanes.output_depths_flits.map(|depth| narrow(depth.max(1))),
+            pays_at_crossing: lanes.pays_at_crossing(),
+            ready: Bits::new(count),
+            active: Bits::new(count),
+            arrivals: Ring::new(ticks_ahead),
+            ejections: Ring::new(ticks_ahead),
+            credits: Ring::new(ticks_ahead),
+            counts_credits: lanes.counts_credits(),
+            released: (lanes.reallocation == Reallocation::AfterTail)
+                .then(|| Released::new(layout.first_host)),
+            free_ps: vec![0; if slow { count } else { 0 }],
+            arbiters,
+            packets: vec![VecDeque::new(); tracked],
+            watched: Watched::new(plan, layout).map(Box::new),
+            credit_waits: vec![CreditWait::NONE; count],
+            unpaid: Bits::new(layout.first_host),
+            cycle_ps: lanes.cycle.as_ps(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn port(&self, port: usize) -> &LinkPort {
+        &self.ports[port]
+    }
+
+    #[inline]
+    pub(crate) fn lane(&self, lane: usize) -> &OutputLane {
+        &self.lanes[lane]
+    }
+
+    pub(crate) fn lane_count(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// The input lane at the other end of an output lane, or the other way round.
+    pub(crate) fn opposite(&self, lane: usize) -> usize {
+        self.ports[lane >> SHIFT].peer_lane(number_of(lane))
+    }
+
+    /// What every link does flit by flit in the order of its flits is looked at.
+    pub(crate) fn are_tracked(&self) -> bool {
+        !self.arbiters.are_default
+    }
+
+    /// The first tick from `tick` on at which a flit or a credit is due.
+    pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
+        let rings = [&self.arrivals, &self.ejections, &self.credits];
+        rings.iter().filter_map(|ring| ring.next_due(tick)).min()
+    }
+
+    /// The input lanes to which a flit comes at a tick and is not counted there yet, in order.
+    pub(crate) fn arriving(&self, tick: u64) -> Vec<u32> {
+        let mut lanes = self.arrivals.due(tick).to_vec();
+        lanes.sort_unstable();
+        lanes
+    }
+
+    // Credits, and output lanes.
+
+    /// Credits that are due count; where several may be waited for, its port is to allocate.
+    pub(crate) fn receive_credits(&mut self, tick: u64, switches: &mut Switches) {
+        let due = self.credits.take(tick);
+        for &lane in &due {
+            let lane = lane as usize;
+            let was_unpaid = self.is_unpaid(lane);
+            self.receive_credit(lane);
+            if was_unpaid && self.ports[lane >> SHIFT].held & bit_of(lane) != 0 {
+                switches.make_room(lane >> SHIFT, self.lanes[lane].holder);
+            }
+            // Adapters have no heads that wait for lanes.
+            if self.counts_credits && lane >> SHIFT < switches.ports().len() {
+                switches.allocating.insert(lane >> SHIFT);
+            }
+        }
+        self.credits.give_back(tick, due);
+    }
+
+    /// A credit counts at an output lane.
+    #[inline]
+    pub(crate) fn receive_credit(&mut self, lane: usize) {
+        let output = &mut self.lanes[lane];
+        output.credit += 1;
+        if self.counts_credits {
+            // Nobody promises those of an adapter, nor those of a wormhole lane.
+            output.unpromised = output.unpromised.saturating_add(1);
+        }
+        if output.credit == 1 || self.counts_credits {
+            self.ports[lane >> SHIFT].credited |= bit_of(lane);
+            self.ready.insert(lane >> SHIFT);
+        }
+    }
+
+    /// An input lane of the switch, by its number there, holds an output lane, and is promised so
+    /// many credits of it.
+    pub(crate) fn hold(&mut self, lane: usize, holder: u16, promised: u16) {
+        self.lanes[lane].holder = holder;
+        self.lanes[lane].unpromised -= promised;
+        self.ports[lane >> SHIFT].held |= bit_of(lane);
+        if let Some(watched) = &mut self.watched {
+            watched.note(lane >> SHIFT);
+        }
+    }
+
+    /// Whether anybody wants to know which lanes are held.
+    #[inline]
+    pub(crate) fn are_watched(&self) -> bool {
+        self.watched.is_some()
+    }
+
+    /// Nobody holds an output lane any more.
+    #[inline]
+    pub(crate) fn release(&mut self, lane: usize) {
+        self.ports[lane >> SHIFT].held &= !bit_of(lane);
+        if let Some(released) = &mut self.released {
+            released.insert(lane);
+        }
+        if let Some(watched) = &mut self.watched {
+            watched.note(lane >> SHIFT);
+        }
+    }
+
+    /// Whether an output lane has no room.
+    #[inline]
+    pub(crate) fn is_full(&self, lane: usize) -> bool {
+        self.lanes[lane].fill == self.depths[number_of(lane)] || self.is_unpaid(lane)
+    }
+
+    /// Whether a flit cannot cross for want of a credit.
+    pub(crate) fn is_unpaid(&self, lane: usize) -> bool {
+        self.pays_at_crossing && self.ports[lane >> SHIFT].credited & bit_of(lane) == 0
+    }
+
+    /// A flit comes into an output lane. Returns whether there is no room for another.
+    #[inline]
+    pub(crate) fn put(&mut self, lane: usize) -> bool {
+        let output = &mut self.lanes[lane];
+        output.fill += 1;
+        self.ports[lane >> SHIFT].filled |= bit_of(lane);
+        self.ready.insert(lane >> SHIFT);
+        output.fill == self.depths[number_of(lane)]
+    }
+
+    /// A flit leaves an output lane. Returns whether an input lane waits for the room.
+    #[inline]
+    pub(crate) fn take(&mut self, port: usize, lane: usize) -> bool {
+        self.ports[port].take(&mut self.lanes[port << SHIFT | lane], lane, self.depths[lane])
+    }
+
+    /// The ports of a word that may have something to send, which are taken out.
+    #[inline]
+    pub(crate) fn take_ready(&mut self, word: usize) -> u64 {
+        let ports = self.ready.take(word);
+        self.active.words[word] |= ports;
+        ports
+    }
+
+    // The channel.
+
+    /// The channel of a port takes a flit, which takes a credit. Returns whether it can send another.
+    #[must_use]
+    #[inline]
+    pub(crate) fn spend_credit(&mut self, port: usize, lane: usize) -> bool {
+        let state = &mut self.ports[port];
+        state.spend_credit(&mut self.lanes[port << SHIFT | lane], lane);
+        state.can_send() != 0
+    }
+
+    /// A flit that takes a credit is on its way to the input lane at the other end, and is there at
+    /// a tick. Returns whether the channel can send another.
+    #[must_use]
+    #[inline]
+    pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) -> bool {
+        let can_send = self.spend_credit(port, lane);
+        let state = &self.ports[port];
+        let to = state.peer_lane(lane);
+        if state.is(BACKPRESSURED_EJECTION) {
+            self.ejections.push(there, to);
+        } else {
+            self.arrivals.push(there, to);
+        }
+        can_send
+    }
+
+    /// A common channel takes a flit of its next lane, round robin, if any can send: says which,
+    /// and whether an input lane waits for the room. Where the channel ends at a host that takes in
+    /// all that comes, [`Self::eject`] is to follow.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
+    #[inline(always)]
+    pub(crate) fn traverse(&mut self, port: usize, tick: u64) -> Option<(usize, bool)> {
+        let state = &mut self.ports[port];
+        let lanes = state.can_send();
+        if lanes == 0 {
+            self.note_not_sent(port, tick);
+            return None;
+        }
+        let lane = round_robin(lanes, &mut state.after);
+        let output = &mut self.lanes[port << SHIFT | lane];
+        let is_waited_for = state.take(output, lane, self.depths[lane]);
+        if !state.is(TO_HOST) {
+            state.spend_credit(output, lane);
+            let (there, to) = (tick + u64::from(state.latency), state.peer_lane(lane));
+            if state.can_send() != 0 {
+                self.ready.insert(port);
+            }
+            self.arrivals.push(there, to);
+            self.note_sent(port, tick);
+        }
+        Some((lane, is_waited_for))
+    }
+
+    /// A flit is on its way to a host that takes in all that comes: to which input lane.
+    pub(crate) fn eject(&mut self, port: usize, lane: usize) -> usize {
+        let state = &mut self.ports[port];
+        state.flits += 1;
+        if state.can_send() != 0 {
+            self.ready.insert(port);
+        }
+        state.peer_lane(lane)
+    }
+
+    /// When a flit that the channel of a port takes at `tick` begins, in picoseconds, if it may
+    /// take one.
+    #[inline]
+    pub(crate) fn begin_flit(&self, port: usize, tick: u64, clock: &Clock) -> Option<u64> {
+        if !self.ports[port].is(SLOW) {
+            return Some(clock.now());
+        }
+        let free = self.free_ps[port];
+        (free < (tick + 1) * clock.cycle_ps()).then(|| free.max(clock.now()))
+    }
+
+    /// A slow channel is free again at an instant.
+    pub(crate) fn occupy(&mut self, port: usize, until_ps: u64) {
+        self.free_ps[port] = until_ps;
+    }
+
+    /// When a slow channel is free.
+    pub(crate) fn free_ps(&self, port: usize) -> u64 {
+        self.free_ps[port]
+    }
+
+    /// The output lanes to which credits are on their way, one for each.
+    pub(crate) fn returning_credits(&self) -> impl Iterator<Item = usize> {
+        self.credits.iter()
+    }
+
+    // Packets.
+
+    /// A packet begins: none but its lane is sent until it ends.
+    pub(crate) fn keep_to(&mut self, port: usize, lane: usize) {
+        self.ports[port].open = 1 << lane;
+    }
+
+    /// A lane of a host is in the middle of a packet from now on.
+    pub(crate) fn begin_packet(&mut self, port: usize, lane: usize) {
+        self.ports[port].filled |= 1 << lane;
+    }
+
+    /// The last flit of a packet of a host is sent.
+    pub(crate) fn end_packet(&mut self, port: usize, lane: usize) {
+        self.ports[port].filled &= !(1 << lane);
+        self.ports[port].open = u16::MAX;
+    }
+}
+
+/// Flits of a lane.
+fn narrow(depth_flits: u32) -> u16 {
+    u16::try_from(depth_flits).expect("a lane is of fewer than 2^16 flits")
+}
+
+// Which lane a link sends: by the arbiters of link outputs. That of an adapter is with its host.
+
+impl Links {
+    /// The first lane, round robin, of some.
+    #[inline]
+    pub(crate) fn serve_round_robin(&mut self, port: usize, lanes: u16) -> usize {
+        round_robin(lanes, &mut self.ports[port].after)
+    }
+
+    /// A channel takes a flit, which takes a credit, of the first lane, round robin, of some that can be
+    /// sent, if that suits. Returns which, and whether the channel can send another.
+    #[expect(clippy::inline_always, reason = "who asks has the port at hand: 2 % on trees")]
+    #[inline(always)]
+    pub(crate) fn spend_round_robin_if(
+        &mut self,
+        port: usize,
+        lanes: u16,
+        suits: impl FnOnce(usize) -> bool,
+    ) -> Option<(usize, bool)> {
+        let state = &mut self.ports[port];
+        let mut after = state.after;
+        let lane = round_robin(lanes, &mut after);
+        suits(lane).then(|| {
+            state.after = after;
+            state.spend_credit(&mut self.lanes[port << SHIFT | lane], lane);
+            (lane, state.can_send() != 0)
+        })
+    }
+
+    /// The lane that an output of a switch sends on, of some that could.
+    pub(crate) fn serve(&mut self, port: usize, lanes: u16) -> Option<usize> {
+        if self.arbiters.are_default {
+            return Some(self.serve_round_robin(port, lanes));
+        }
+        let is_by_packet = self.arbiters.are_by_packet;
+        if is_by_packet && !self.ports[port].is_open() {
+            // It is in the middle of a packet.
+            return Some(lanes.trailing_zeros() as usize);
+        }
+        let mut heads = [Head::default(); LANES];
+        let mut able = 0;
+        for lane in lanes_of(lanes) {
+            let place = port << SHIFT | lane;
+            let flits = *self.packets[place].front().expect("a flit is of a packet");
+            let is_short = is_by_packet && u32::from(self.lanes[place].credit) < flits;
+            if !is_short || self.ports[port].is(TO_HOST) {
+                able |= 1 << lane;
+            }
+            heads[lane] = self.arbiters.head(flits, self.arbiters.arrival_ps(place));
+        }
+        let lane = self.arbiters.serve(port, able, &heads)?;
+        if is_by_packet {
+            self.keep_to(port, lane);
+        }
+        Some(lane)
+    }
+}
+
+// When lanes take the next packet, where that is not as soon as the tail before it has crossed.
+//
+// ```text
+//   after-tail     released in this tick ─► given from the next one on
+//   tail-credit    given when nothing is in the output lane and all its credits are there
+// ```
+
+/// Lanes that were released in this tick.
+#[derive(Clone, Debug)]
+struct Released {
+    /// By port of a switch.
+    lanes: Vec<u16>,
+    /// Those that have any.
+    ports: Vec<usize>,
+}
+
+impl Released {
+    fn new(ports: usize) -> Self {
+        Self { lanes: vec![0; ports], ports: Vec::new() }
+    }
+
+    fn insert(&mut self, lane: usize) {
+        let lanes = &mut self.lanes[lane >> SHIFT];
+        if *lanes == 0 {
+            self.ports.push(lane >> SHIFT);
+        }
+        *lanes |= bit_of(lane);
+    }
+}
+
+impl Links {
+    /// Whether a lane of a switch that nobody holds can be given, but for the credits of whole
+    /// packets.
+    #[inline]
+    pub(crate) fn is_released(&self, port: usize, lane: usize) -> bool {
+        self.released.as_ref().is_none_or(|released| released.lanes[port] >> lane & 1 == 0)
+    }
+
+    /// The tick is over: what was released in it can be given in the next.
+    pub(crate) fn end_release(&mut self, allocating: &mut Bits) {
+        let Some(released) = &mut self.released else { return };
+        for port in released.ports.drain(..) {
+            released.lanes[port] = 0;
+            allocating.insert(port);
+        }
+    }
+
+    /// Whether nothing is in an output lane, or on its way to the buffer at the other end, or
+    /// there: nobody can tell where that takes in all that comes.
+    pub(crate) fn is_at_rest(&self, lane: usize, depth: u32) -> bool {
+        let output = &self.lanes[lane];
+        self.ports[lane >> SHIFT].is(TO_HOST)
+            || output.fill == 0 && u32::from(output.credit) == depth
+    }
+}
+
+// What columns write of links, where they step switches, and what checks read.
+
+impl Links {
+    /// An output lane of a switch is as columns have it.
+    pub(crate) fn write_lane(&mut self, lane: usize, fill: u16, credit: u16) {
+        let (output, port) = (&mut self.lanes[lane], &mut self.ports[lane >> SHIFT]);
+        output.fill = fill;
+        port.filled = port.filled & !bit_of(lane) | if fill > 0 { bit_of(lane) } else { 0 };
+        if !port.is(TO_HOST) {
+            output.credit = credit;
+            port.credited =
+                port.credited & !bit_of(lane) | if credit > 0 { bit_of(lane) } else { 0 };
+        }
+    }
+
+    /// Of the credits of an output lane so many are promised to flits that were not sent.
+    pub(crate) fn write_promised(&mut self, lane: usize, promised: u32) {
+        let output = &mut self.lanes[lane];
+        let promised = u16::try_from(promised).unwrap_or(u16::MAX);
+        output.unpromised = output.credit.saturating_sub(promised);
+    }
+
+    /// Columns know themselves what was released in a tick.
+    pub(crate) fn forget_released(&mut self) {
+        self.released = None;
+    }
+
+    /// Who holds the output lanes of a port of a switch, as columns have it: by lane the number of
+    /// an input lane in its switch.
+    pub(crate) fn write_holders(
+        &mut self,
+        port: usize,
+        holders: impl Iterator<Item = (usize, u16)>,
+    ) {
+        self.ports[port].held = 0;
+        for (lane, holder) in holders {
+            self.ports[port].held |= 1 << lane;
+            self.lanes[port << SHIFT | lane].holder = holder;
+        }
+    }
+
+    /// The channel of a port of a switch took so many flits more.
+    pub(crate) fn add_flits(&mut self, port: usize, flits: u64) {
+        self.ports[port].flits += flits;
+    }
+
+    /// A credit counts at an output lane from a tick on.
+    #[inline]
+    pub(crate) fn send_credit(&mut self, lane: usize, tick: u64) {
+        self.credits.push(tick, lane);
+    }
+
+    /// By output lane: its credits that neither count nor are taken by a flit in the buffer at the
+    /// other end.
+    pub(crate) fn credits_on_wire(&self) -> Vec<u32> {
+        let mut on_wire = vec![0; self.lanes.len()];
+        self.returning_credits().for_each(|lane| on_wire[lane] += 1);
+        let flits = self.arrivals.iter().chain(self.ejections.iter());
+        flits.for_each(|lane| on_wire[self.opposite(lane)] += 1);
+        on_wire
+    }
+}
+
+// Waits for credits: for how long a channel took no flit although it could have with more credits.
+//
+// ```text
+//   filled and open, not credited    flits in output lanes, or of packets that a host is in the middle of
+//   SHORT                            a head without a lane, for want of credits alone
+//   UNPAID                           flits at the crossbar, if they take their credits there
+// ```
+//
+// A wait is recorded at its start and at its end. Any change to it makes its port ready or is
+// recorded directly, so that an unvisited port keeps its wait over any number of ticks.
+
+/// The channel waits.
+const WAITS: u8 = 1;
+/// VC allocation left a head without a lane for want of credits alone.
+const SHORT: u8 = 2;
+/// Flits could have crossed but for credits.
+const UNPAID: u8 = 4;
+
+/// Time that a channel waited for credits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct CreditWait {
+    /// Start of the wait that lasts, which may be to come; `NOT_WAITING` if none does.
+    since_ps: u64,
+    /// Picoseconds of all earlier waits.
+    past_ps: u64,
+}
+
+/// No wait lasts.
+const NOT_WAITING: u64 = u64::MAX;
+
+impl CreditWait {
+    const NONE: Self = Self { since_ps: NOT_WAITING, past_ps: 0 };
+}
+
+impl LinkPort {
+    /// Whether the channel waits for credits.
+    #[inline]
+    pub(crate) const fn waits(&self) -> bool {
+        self.wait & WAITS != 0
+    }
+
+    /// Whether it cannot take a flit for want of credits alone.
+    #[inline]
+    const fn lacks_credits(&self) -> bool {
+        self.can_send() == 0 && (self.unsent() != 0 || self.wait & (SHORT | UNPAID) != 0)
+    }
+
+    /// Lanes whose flits, or packets, would be sent if they had credits and the flits were there.
+    #[inline]
+    pub(crate) const fn unsent(&self) -> u16 {
+        self.filled & self.open
+    }
+}
+
+impl Links {
+    /// Records whether a channel that takes no flit at a tick waits for credits.
+    #[inline]
+    pub(crate) fn note_not_sent(&mut self, port: usize, tick: u64) {
+        self.set_wait(port, self.ports[port].lacks_credits(), tick);
+    }
+
+    /// A channel has taken a flit at a tick. Records whether it waits for credits after that.
+    #[inline]
+    pub(crate) fn note_sent(&mut self, port: usize, tick: u64) {
+        let state = &self.ports[port];
+        if state.waits() || state.lacks_credits() {
+            self.note_wait_after(port, tick);
+        }
+    }
+
+    #[inline(never)]
+    fn note_wait_after(&mut self, port: usize, tick: u64) {
+        self.set_wait(port, false, tick);
+        self.note_not_sent(port, tick + 1);
+    }
+
+    /// Records whether a channel waits for credits from a tick on.
+    #[inline]
+    pub(crate) fn set_wait(&mut self, port: usize, waits: bool, tick: u64) {
+        if self.ports[port].waits() != waits {
+            self.change_wait(port, tick);
+        }
+    }
+
+    #[inline(never)]
+    fn change_wait(&mut self, port: usize, tick: u64) {
+        let (state, wait) = (&mut self.ports[port], &mut self.credit_waits[port]);
+        state.wait ^= WAITS;
+        self.active.insert(port);
+        let now = tick * self.cycle_ps;
+        if state.waits() {
+            // A slow channel may be in the middle of a flit.
+            wait.since_ps = if state.is(SLOW) { now.max(self.free_ps[port]) } else { now };
+        } else {
+            wait.past_ps = wait.past_ps.wrapping_add(now.saturating_sub(wait.since_ps));
+            wait.since_ps = NOT_WAITING;
+        }
+    }
+
+    /// Returns the time up to `end_ps` that a channel waited for credits, in ps.
+    pub(crate) fn waited_ps(&self, port: usize, end_ps: u64) -> u64 {
+        let CreditWait { since_ps, past_ps } = self.credit_waits[port];
+        past_ps.wrapping_add(end_ps.saturating_sub(since_ps))
+    }
+
+    /// Sets the waits of a port of a switch from the columns: the sum of end ticks minus start
+    /// ticks, and whether a wait is in progress.
+    pub(crate) fn write_wait(&mut self, port: usize, waited_ticks: u64, waits: bool) {
+        let state = &mut self.ports[port];
+        state.wait = state.wait & !WAITS | if waits { WAITS } else { 0 };
+        let since_ps = if waits { 0 } else { NOT_WAITING };
+        let past_ps = waited_ticks.wrapping_mul(self.cycle_ps);
+        let wait = CreditWait { since_ps, past_ps };
+        if self.credit_waits[port] != wait {
+            self.active.insert(port);
+        }
+        self.credit_waits[port] = wait;
+    }
+
+    /// Gathers the outputs of switches that more flits may cross to than before, because a flit
+    /// left or a credit arrived.
+    pub(crate) fn gather_unpaid(&mut self) {
+        for (unpaid, ready) in self.unpaid.words.iter_mut().zip(&self.ready.words) {
+            *unpaid |= ready;
+        }
+    }
+
+    /// Records whether VC allocation has left a head without a lane for want of credits alone.
+    #[inline]
+    pub(crate) fn set_short(&mut self, port: usize, is_short: bool) {
+        self.set_cause(port, SHORT, is_short);
+    }
+
+    /// Records whether flits could have crossed but for credits.
+    pub(crate) fn set_unpaid(&mut self, port: usize, is_unpaid: bool) {
+        self.set_cause(port, UNPAID, is_unpaid);
+    }
+
+    /// What changes in a tick makes a difference from the next one on.
+    #[inline]
+    fn set_cause(&mut self, port: usize, cause: u8, is_so: bool) {
+        let state = &mut self.ports[port];
+        if (state.wait & cause != 0) != is_so {
+            state.wait ^= cause;
+            self.ready.insert(port);
+        }
+    }
+}
+
+// What is kept of packets in output lanes where the arbiters of links are not the default.
+
+impl Links {
+    /// A packet of so many flits will come to an output lane.
+    pub(crate) fn track_packet(&mut self, lane: usize, flits: u32) {
+        if let Some(packets) = self.packets.get_mut(lane) {
+            packets.push_back(flits);
+        }
+    }
+
+    /// A flit comes to an output lane at a tick.
+    pub(crate) fn track_arrival(&mut self, lane: usize, tick: u64) {
+        self.arbiters.track_arrival(lane, tick);
+    }
+
+    /// A flit leaves an output lane.
+    pub(crate) fn track_departure(&mut self, port: usize, lane: usize) {
+        let place = port << SHIFT | lane;
+        self.arbiters.track_departure(place);
+        let Some(packets) = self.packets.get_mut(place) else { return };
+        let left = packets.front_mut().expect("a flit is of a packet");
+        *left -= 1;
+        if *left == 0 {
+            packets.pop_front();
+            self.ports[port].open = u16::MAX;
+        }
+    }
+}

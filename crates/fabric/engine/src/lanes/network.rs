@@ -1,0 +1,624 @@
+//! The network: what is between the adapters of hosts, and what is told to it as it arrives.
+
+use crate::bits::{Bits, members};
+use crate::lanes::allocation::AdaptiveHeads;
+use crate::lanes::buffers::Buffers;
+use crate::lanes::columns::Columns;
+use crate::lanes::context::Context;
+use crate::lanes::in_transit::InTransit;
+use crate::lanes::lane_matching::LaneMatching;
+use crate::lanes::layout::{LANES, Layout, SHIFT, lanes_of, number_of, round_robin};
+use crate::lanes::links::Links;
+use crate::lanes::matching::{Matching, WideMatching, WideOutput};
+use crate::lanes::requests::Requests;
+use crate::lanes::switches::Switches;
+use gingham_net::{Allocator, Endpoints, Notice, OutputChoice, PipelinePlan, Plan, SteppedBy};
+use gingham_topology::routing::LaneSet;
+use gingham_topology::{ChannelId, Fabric};
+
+/// What moves flits between hosts.
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    /// Where channels begin.
+    pub(crate) links: Links,
+    /// Where they end.
+    pub(crate) buffers: Buffers,
+    /// What is between.
+    pub(crate) switches: Switches,
+    /// Virtual-channel allocation: which heads request what.
+    pub(crate) requests: Requests,
+    /// The same by iSLIP, if that is the VC allocator.
+    pub(crate) lane_matching: Option<Box<LaneMatching>>,
+    /// Heads that choose among outputs, if any do.
+    pub(crate) adaptive: Option<Box<AdaptiveHeads>>,
+    /// The lanes of every channel.
+    pub(crate) all_lanes: u16,
+    /// Whether an output lane that nobody holds can be given to any head.
+    pub(crate) gives_at_once: bool,
+    /// Switch allocation.
+    pub(crate) matching: Matching,
+    /// What is between hosts, where switches are stepped 64 at a time.
+    pub(crate) columns: Option<Box<Columns>>,
+    /// Lanes of hosts of which a flit begins in this tick, where columns are to hear of it.
+    pub(crate) launched: Vec<usize>,
+    /// Packets that hosts send on.
+    pub(crate) in_transit: InTransit,
+    /// Whether an arbiter of links or crossbars looks at flits in their order.
+    pub(crate) is_tracked: bool,
+}
+
+impl Network {
+    pub(crate) fn new(
+        plan: &Plan,
+        lanes: &PipelinePlan,
+        layout: &Layout,
+        endpoints: &Endpoints,
+        stepped_by: SteppedBy,
+    ) -> Self {
+        let ticks_ahead = ticks_ahead(plan, lanes);
+        let mut links = Links::new(plan, lanes, layout, ticks_ahead);
+        let switches = Switches::new(plan, lanes, layout, &links);
+        let columns = (stepped_by == SteppedBy::Columns)
+            .then(|| Box::new(Columns::new(plan, lanes, layout, (&links, &switches), ticks_ahead)));
+        if columns.is_some() {
+            links.forget_released();
+        }
+        let requests = Requests::new(plan, lanes, switches.ports());
+        Self {
+            lane_matching: LaneMatching::new(lanes, &requests, links.lane_count()),
+            columns,
+            launched: Vec::new(),
+            all_lanes: LaneSet::first_n(plan.lanes.count).bits(),
+            gives_at_once: lanes.gives_at_once(),
+            adaptive: AdaptiveHeads::new(plan, lanes, layout.first_host << SHIFT),
+            buffers: Buffers::new(links.lane_count()),
+            requests,
+            matching: Matching::new(switches.ports(), layout),
+            in_transit: InTransit::new(plan, layout, endpoints, ticks_ahead),
+            is_tracked: links.are_tracked() || switches.are_tracked(),
+            links,
+            switches,
+        }
+    }
+
+    /// A flit that has its credit is on its way on the common channel of a host to a switch.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
+    #[inline(always)]
+    pub(crate) fn carry(&mut self, port: usize, lane: usize, tick: u64) {
+        if self.columns.is_some() {
+            self.launched.push(port << SHIFT | lane);
+        } else {
+            let link = self.links.port(port);
+            let (there, to) = (tick + u64::from(link.latency), link.peer_lane(lane));
+            self.links.arrivals.push(there, to);
+        }
+    }
+
+    /// Credits that are due count.
+    pub(crate) fn receive_credits(&mut self, tick: u64) {
+        if self.columns.is_some() {
+            return self.receive_credits_by_columns(tick);
+        }
+        self.links.receive_credits(tick, &mut self.switches);
+    }
+
+    /// Flits that are due are in the buffers of switches: how many.
+    pub(crate) fn receive_flits(&mut self, tick: u64) -> u64 {
+        if self.columns.is_some() {
+            self.receive_flits_by_columns(tick);
+            return 0;
+        }
+        let due = self.links.arrivals.take(tick);
+        self.switches.receive(&due, &mut self.buffers, tick);
+        let count = due.len() as u64;
+        self.links.arrivals.give_back(tick, due);
+        count
+    }
+
+    /// The first tick from `tick` on at which something can happen, if nothing can at once.
+    pub(crate) fn idle_until(&self, tick: u64) -> Option<u64> {
+        let Switches { crossing, allocating, heads, .. } = &self.switches;
+        if ![&self.links.ready, crossing, allocating].iter().all(|ports| ports.is_empty()) {
+            return None;
+        }
+        if self.adaptive.as_ref().is_some_and(|heads| !heads.is_empty()) {
+            return None;
+        }
+        let by_columns = self.columns.as_ref().and_then(|columns| columns.next_due(tick));
+        let due = [
+            self.links.next_due(tick),
+            heads.next_due(tick),
+            self.in_transit.next_due(tick),
+            by_columns,
+        ];
+        Some(due.into_iter().flatten().min().unwrap_or(u64::MAX))
+    }
+}
+
+/// The farthest tick at which anything that a tick brings about can be due.
+pub(crate) fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
+    let cycle = lanes.cycle.as_ps();
+    let ahead = plan.channels.iter().map(|channel| {
+        // A slow channel may begin a flit up to a cycle after the tick.
+        2 + (channel.flit.as_ps() + channel.delay.as_ps()).div_ceil(cycle)
+    });
+    let flits = ahead.max().unwrap_or(1) + u64::from(lanes.pipeline_cycles);
+    let credits = plan.channels.iter().map(|channel| lanes.credit_cycles(channel)).max();
+    flits.max(credits.unwrap_or(1))
+}
+
+// What hosts want to know of the network before they begin a message: which lanes of outputs are
+// free, and how many lane buffers are full. Nothing is kept where nobody asks.
+
+/// Outputs of which somebody wants to know the free lanes.
+#[derive(Clone, Debug)]
+pub(crate) struct Watched {
+    /// Their ports.
+    ports: Bits,
+    /// Ports of which lanes were taken or released since that was told.
+    changed: Bits,
+    all: LaneSet,
+}
+
+impl Watched {
+    /// Those of a plan; nothing where nobody wants to know.
+    pub(crate) fn new(plan: &Plan, layout: &Layout) -> Option<Self> {
+        let watched = plan.watched_outputs();
+        let mut ports = Bits::new(layout.channels().len());
+        for (index, _) in watched.iter().enumerate().filter(|(_, is_watched)| **is_watched) {
+            ports.insert(layout.port(ChannelId::new(index)));
+        }
+        let changed = Bits::new(layout.channels().len());
+        let all = LaneSet::first_n(plan.lanes.count);
+        (!watched.is_empty()).then_some(Self { ports, changed, all })
+    }
+
+    /// A lane of a port was taken or released.
+    #[inline]
+    pub(crate) fn note(&mut self, port: usize) {
+        self.changed.insert(port);
+    }
+}
+
+impl Network {
+    /// An input lane of a switch holds an output lane from now on, where columns step switches and
+    /// somebody wants to know.
+    #[inline(never)]
+    pub(crate) fn hold_lane(&mut self, from: usize, to: usize) {
+        let base = self.switches.port(from >> SHIFT).base as usize;
+        let holder = u16::try_from(from - base).expect("lanes of a switch have 16 bits");
+        self.links.hold(to, holder, 0);
+    }
+
+    /// Tells the endpoints of the outputs whose lanes were taken or released, at the end of a tick.
+    pub(crate) fn tell_lanes(&mut self, context: &mut Context) {
+        let Some(mut watched) = self.links.watched.take() else { return };
+        for word in 0..watched.changed.words.len() {
+            let changed = watched.changed.take(word) & watched.ports.words[word];
+            for port in members(changed).map(|bit| word * 64 + bit) {
+                let held = LaneSet::from_bits(self.links.port(port).held);
+                let free = LaneSet::from_bits(watched.all.bits() & !held.bits());
+                let output = context.layout.channel(port);
+                context.tell(Notice::Lanes { output, free });
+            }
+        }
+        self.links.watched = Some(watched);
+    }
+
+    /// Tells the endpoints how many lane buffers between switches are full.
+    #[inline(never)]
+    pub(crate) fn tell_gathered(&self, gathered: &[ChannelId], context: &mut Context) {
+        let depths = &context.lanes.depths_flits[..context.plan.lanes.count.into()];
+        let of_channel = |channel: &ChannelId| {
+            let port = context.layout.port(Fabric::reverse(*channel));
+            let buffers = &self.buffers.lanes()[port << SHIFT..];
+            let lanes = buffers.iter().zip(depths);
+            lanes.filter(|(buffer, depth)| u32::from(buffer.present) == **depth).count() as u64
+        };
+        let full = gathered.iter().map(of_channel).sum();
+        context.tell(Notice::Gathered { full });
+    }
+}
+
+// The crossbar of a switch of more than 64 ports, whose ports do not fit a word: the allocator of
+// [`super::crossbar`], output by output.
+
+impl Network {
+    /// The switch of so many ports whose first one is the first of a word.
+    pub(crate) fn allocate_wide(&mut self, word: usize, span: usize, tick: u64) {
+        let mut matching = std::mem::replace(&mut self.matching.wide, WideMatching::new(0));
+        let (inputs, outputs) = (&mut matching.inputs, &mut matching.outputs);
+        for place in word..word + span.div_ceil(64) {
+            let mut ports = self.switches.crossing.take(place);
+            while ports != 0 {
+                let port = place * 64 + ports.trailing_zeros() as usize;
+                ports &= ports - 1;
+                if self.switches.port(port).can_cross() != 0 {
+                    inputs.push(port);
+                }
+            }
+        }
+        // Who is not matched is there again in the next tick.
+        for port in inputs.iter() {
+            self.switches.crossing.insert(*port);
+        }
+        outputs.fill(WideOutput::default());
+        while !inputs.is_empty() {
+            for port in inputs.iter() {
+                self.grant_wide(word * 64, span, *port, outputs);
+            }
+            inputs.retain(|port| self.accept_wide(*port, outputs, tick));
+            for output in outputs.iter_mut() {
+                output.granted = None;
+            }
+        }
+        self.matching.wide = matching;
+    }
+
+    /// Every output that an input port can send to grants it, unless it has granted one that comes
+    /// before it, round robin.
+    fn grant_wide(&self, first: usize, span: usize, port: usize, outputs: &mut [WideOutput]) {
+        for lane in lanes_of(self.switches.port(port).can_cross()) {
+            let output = self.output_of(port, lane);
+            let pointer = usize::from(self.switches.port(first + output).pointer);
+            let distance = |port: usize| (port - first + span - pointer) % span;
+            let output = &mut outputs[output];
+            let is_nearer = |other| distance(port) < distance(other);
+            if !output.is_matched && output.granted.is_none_or(is_nearer) {
+                output.granted = Some(port);
+            }
+        }
+    }
+
+    /// An input port sends to one of the outputs that granted it. Returns whether it may yet be
+    /// matched: it was granted by none, and requests one that is not matched.
+    fn accept_wide(&mut self, port: usize, outputs: &mut [WideOutput], tick: u64) -> bool {
+        let lanes = || lanes_of(self.switches.port(port).can_cross());
+        let granted =
+            lanes().filter(|lane| outputs[self.output_of(port, *lane)].granted == Some(port));
+        let granted = granted.fold(0_u16, |lanes, lane| lanes | 1 << lane);
+        if granted == 0 {
+            return lanes().any(|lane| !outputs[self.output_of(port, lane)].is_matched);
+        }
+        if let Some(lane) = self.switches.serve(port, granted, &self.buffers) {
+            outputs[self.output_of(port, lane)].is_matched = true;
+            self.traverse_switch(port, lane, tick);
+        }
+        false
+    }
+
+    /// The output port that an input lane can send to, by its number in the switch.
+    fn output_of(&self, port: usize, lane: usize) -> usize {
+        usize::from(self.buffers.lane(port << SHIFT | lane).out) >> SHIFT
+    }
+}
+
+// Waits for credits before the output lanes of a switch: heads at VC allocation, and flits at the
+// crossbar if they take their credits there. Waits of flits in output lanes are in
+// [`crate::lanes::links`].
+
+impl Network {
+    /// Records whether VC allocation left a head that requests a port without a lane for want of credits
+    /// alone.
+    pub(crate) fn note_short(&mut self, port: usize, plan: &PipelinePlan) {
+        let base = self.switches.port(port).base as usize;
+        let is_short = self.requests.of_port(port).any(|input| {
+            let lanes = self.requests.lanes_of(base + input);
+            self.is_short(port, lanes, self.buffers.lane(base + input).left, plan)
+        });
+        self.links.set_short(port, is_short);
+    }
+
+    /// Records the heads without a lane for all ports if heads choose among outputs. A waiting head
+    /// counts for each of its outputs.
+    #[inline(never)]
+    pub(crate) fn note_short_choices(&mut self, context: &Context) {
+        let Some(heads) = &self.adaptive else { return };
+        let mut short = Bits::new(context.layout.first_host);
+        for lane in heads.waiting() {
+            let flits = self.buffers.lane(lane).left;
+            for choice in self.choices(lane, heads.chosen(lane), context) {
+                let OutputChoice { output, lanes, .. } = choice;
+                let port = context.layout.port(output);
+                if self.is_short(port, lanes.bits(), flits, &context.lanes) {
+                    short.insert(port);
+                }
+            }
+        }
+        for port in 0..context.layout.first_host {
+            let is_short = short.words[port / 64] >> (port % 64) & 1 == 1;
+            self.links.set_short(port, is_short);
+        }
+    }
+
+    /// Whether a packet of `flits` flits can get none of `lanes` of an output for lack of credits
+    /// alone.
+    fn is_short(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> bool {
+        let free = lanes & !self.links.port(port).held;
+        lanes_of(free).any(|lane| self.links.is_released(port, lane))
+            && self.could_grant(port, lanes, flits, plan) == 0
+    }
+
+    /// Gathers the outputs that flits may cross to, before any flit crosses.
+    #[inline(never)]
+    pub(crate) fn gather_unpaid(&mut self) {
+        let Self { links, switches, buffers, .. } = self;
+        for port in switches.crossing.iter() {
+            let state = switches.port(port);
+            for lane in lanes_of(state.sendable) {
+                let to = state.base as usize + usize::from(buffers.lane(port << SHIFT | lane).out);
+                links.unpaid.insert(to >> SHIFT);
+            }
+        }
+    }
+
+    /// Records the gathered outputs that flits could have crossed to with more credits.
+    #[inline(never)]
+    pub(crate) fn note_unpaid(&mut self) {
+        for word in 0..self.links.unpaid.words.len() {
+            for bit in members(self.links.unpaid.take(word)) {
+                let port = word * 64 + bit;
+                let is_unpaid = self.is_port_unpaid(port);
+                self.links.set_unpaid(port, is_unpaid);
+            }
+        }
+    }
+
+    /// Whether flits can cross to an output with no flit, but for credits.
+    fn is_port_unpaid(&self, port: usize) -> bool {
+        let link = self.links.port(port);
+        let base = self.switches.port(port).base as usize;
+        let is_ready = |lane: &usize| {
+            let holder = base + usize::from(self.links.lane(port << SHIFT | lane).holder);
+            self.switches.port(holder >> SHIFT).sendable >> (holder % (1 << SHIFT)) & 1 == 1
+        };
+        let ready = lanes_of(link.held).filter(is_ready).fold(0, |lanes, lane| lanes | 1 << lane);
+        link.filled == 0 && ready != 0 && ready & link.credited == 0
+    }
+}
+
+// Multiplexed crossbars that take ways in and ways out in turn: ports with several ways, and
+// allocators other than the maximal one ([`Allocator`]).
+//
+// ```text
+//   port p   way 0 ◄ lanes 0 2 4 ...    way p s      ┐ propose    a way out keeps the nearest to its
+//            way 1 ◄ lanes 1 3 5 ...    way p s + 1  ┴─────────►  pointer; again, if the allocator does
+// ```
+//
+// Ways are numbered in a switch, from its first port on. Switches of any number of ports are
+// matched the same way: who asks for another allocator here does not ask for speed.
+//
+// Source: McKeown 1999, section III; `docs/concepts/routers.md` says what is matched when.
+
+/// The ways of all switches, where they are taken in turn.
+#[derive(Clone, Debug)]
+pub(crate) struct Ways {
+    allocator: Allocator,
+    /// Ways of a port into the crossbar, and out of it.
+    speedups: [usize; 2],
+    /// By way of a port into the crossbar: its lanes.
+    lanes: Vec<u16>,
+    /// By way in of all switches.
+    inputs: Vec<WayIn>,
+    /// By way out of all switches: the way in of its switch after the last that was matched.
+    pointers: Vec<u16>,
+    matching: WayMatching,
+}
+
+/// A way into a crossbar.
+#[derive(Clone, Copy, Debug)]
+struct WayIn {
+    /// Lanes after the last that was sent.
+    after: u16,
+    /// The way out of its switch after the last that was matched.
+    pointer: u16,
+}
+
+/// Of the switch that is being matched.
+#[derive(Clone, Debug, Default)]
+struct WayMatching {
+    /// Ways in that are not matched yet and can send, in order.
+    inputs: Vec<Able>,
+    /// By way out.
+    outputs: Vec<WayOut>,
+}
+
+/// A way in with lanes that can send.
+#[derive(Clone, Copy, Debug)]
+struct Able {
+    way: usize,
+    lanes: u16,
+    /// The way out to which it proposes itself, input first.
+    proposed: Option<usize>,
+}
+
+/// A way out of the crossbar that is being matched.
+#[derive(Clone, Copy, Debug, Default)]
+struct WayOut {
+    is_matched: bool,
+    /// What it grants, or takes of the ways in that proposed themselves, in this iteration.
+    granted: Option<Grant>,
+}
+
+/// What a way out grants: of two the nearer to its pointer is less.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Grant {
+    /// How far the way in is from the pointer.
+    distance: usize,
+    /// The way in.
+    way: usize,
+}
+
+impl WayOut {
+    /// The way in that is granted in this iteration.
+    fn granted_way(&self) -> Option<usize> {
+        self.granted.map(|granted| granted.way)
+    }
+}
+
+impl Ways {
+    /// Those of so many ports, if they are taken in turn.
+    pub(crate) fn new(lanes: &PipelinePlan, ports: usize) -> Option<Self> {
+        if !lanes.takes_turns() {
+            return None;
+        }
+        let speedups = [lanes.input_speedup, lanes.output_speedup].map(usize::from);
+        let [into, out] = speedups;
+        let of_way =
+            |way: usize| (way..LANES).step_by(into).fold(0, |lanes, lane| lanes | 1 << lane);
+        Some(Self {
+            allocator: lanes.allocator,
+            speedups,
+            lanes: (0..into).map(of_way).collect(),
+            inputs: vec![WayIn { after: u16::MAX, pointer: 0 }; ports * into],
+            pointers: vec![0; ports * out],
+            matching: WayMatching::default(),
+        })
+    }
+}
+
+/// How far a way is from a pointer, round robin among so many.
+const fn distance(way: usize, pointer: u16, count: usize) -> usize {
+    let pointer = pointer as usize;
+    if way < pointer { way + count - pointer } else { way - pointer }
+}
+
+impl Network {
+    /// The multiplexed crossbars of all switches where a lane may be able to cross.
+    pub(crate) fn allocate_by_ways(&mut self, layout: &Layout, tick: u64) {
+        let narrow = |network: &mut Self, first: usize, inputs: u64, tick: u64| {
+            let mut ways = network.switches.ways.take().expect("ways are taken in turn");
+            ways.matching.inputs.clear();
+            network.gather_ways(first, first, inputs, &mut ways);
+            network.match_ways(first, &mut ways, tick);
+            network.switches.ways = Some(ways);
+        };
+        let wide = |network: &mut Self, word: usize, span: usize, tick: u64| {
+            let mut ways = network.switches.ways.take().expect("ways are taken in turn");
+            ways.matching.inputs.clear();
+            for place in word..word + span.div_ceil(64) {
+                let ports = network.switches.crossing.take(place);
+                network.gather_ways(word * 64, place * 64, ports, &mut ways);
+            }
+            network.match_ways(word * 64, &mut ways, tick);
+            network.switches.ways = Some(ways);
+        };
+        self.each_switch(layout, tick, narrow, wide);
+    }
+
+    /// Adds the ways of a set of ports of a switch, whose first is given, that can send: from port
+    /// `base` on, as bits.
+    fn gather_ways(&mut self, first: usize, base: usize, ports: u64, ways: &mut Ways) {
+        for port in members(ports).map(|port| base + port) {
+            let able = self.switches.port(port).can_cross();
+            if able == 0 {
+                continue;
+            }
+            // Who is not matched is there again in the next tick.
+            self.switches.crossing.insert(port);
+            for (number, of_way) in ways.lanes.iter().enumerate() {
+                let (way, lanes) = ((port - first) * ways.speedups[0] + number, able & of_way);
+                if lanes != 0 {
+                    ways.matching.inputs.push(Able { way, lanes, proposed: None });
+                }
+            }
+        }
+    }
+
+    /// The switch whose first port is given, with the ways in that can send.
+    fn match_ways(&mut self, first: usize, ways: &mut Ways, tick: u64) {
+        let [_, out] = ways.speedups;
+        let span = usize::from(self.switches.port(first).span);
+        ways.matching.outputs.clear();
+        ways.matching.outputs.resize(span * out, WayOut::default());
+        let mut iteration = 0;
+        while iteration < ways.allocator.iterations() && !ways.matching.inputs.is_empty() {
+            self.propose(first, ways);
+            if !self.accept_ways(first, ways, iteration, tick) {
+                break;
+            }
+            iteration += 1;
+        }
+    }
+
+    /// Every way out that is not matched grants the nearest way in to its pointer, of those that can
+    /// send to it, or that propose themselves to it alone.
+    fn propose(&self, first: usize, ways: &mut Ways) {
+        let [into, out] = ways.speedups;
+        let WayMatching { inputs, outputs } = &mut ways.matching;
+        let inputs_of_switch = outputs.len() / out * into;
+        for able in inputs.iter_mut() {
+            let to = |lane| self.way_out(first + able.way / into, lane, out);
+            if ways.allocator.is_input_first() {
+                let pointer = ways.inputs[first * into + able.way].pointer;
+                let open = lanes_of(able.lanes).map(to).filter(|way| !outputs[*way].is_matched);
+                able.proposed = open.min_by_key(|way| distance(*way, pointer, outputs.len()));
+            }
+            for lane in lanes_of(able.lanes) {
+                let output = to(lane);
+                if outputs[output].is_matched || able.proposed.is_some_and(|way| way != output) {
+                    continue;
+                }
+                let pointer = ways.pointers[first * out + output];
+                let distance = distance(able.way, pointer, inputs_of_switch);
+                let granted = &mut outputs[output].granted;
+                let grant = Grant { distance, way: able.way };
+                *granted = Some(granted.map_or(grant, |other| grant.min(other)));
+            }
+        }
+    }
+
+    /// Every way in that is granted is matched, with one of the ways out that grant it. Returns whether
+    /// any is.
+    fn accept_ways(&mut self, first: usize, ways: &mut Ways, iteration: u32, tick: u64) -> bool {
+        let [into, out] = ways.speedups;
+        let mut inputs = std::mem::take(&mut ways.matching.inputs);
+        let before = inputs.len();
+        inputs.retain(|able| {
+            let port = first + able.way / into;
+            let outputs = &mut ways.matching.outputs;
+            let state = &mut ways.inputs[first * into + able.way];
+            let grants = |lane: &usize| {
+                let to = self.way_out(port, *lane, out);
+                outputs[to].granted_way() == Some(able.way)
+                    && able.proposed.is_none_or(|way| way == to)
+            };
+            let mut granted = set_of(lanes_of(able.lanes).filter(grants));
+            if granted == 0 {
+                return true;
+            }
+            if ways.allocator.takes_outputs_in_turn() {
+                let to = |lane: usize| self.way_out(port, lane, out);
+                let from_pointer = |way: &usize| distance(*way, state.pointer, outputs.len());
+                let next = lanes_of(granted).map(to).min_by_key(from_pointer);
+                granted = set_of(lanes_of(granted).filter(|lane| Some(to(*lane)) == next));
+            }
+            let lane = round_robin(granted, &mut state.after);
+            let output = self.way_out(port, lane, out);
+            outputs[output].is_matched = true;
+            if ways.allocator.moves_in(iteration) {
+                let after = |way: usize| u16::try_from(way + 1).expect("ways have 16 bits");
+                state.pointer = after(output);
+                ways.pointers[first * out + output] = after(able.way);
+            }
+            self.traverse_switch(port, lane, tick);
+            false
+        });
+        for output in &mut ways.matching.outputs {
+            output.granted = None;
+        }
+        let any = inputs.len() < before;
+        ways.matching.inputs = inputs;
+        any
+    }
+
+    /// The way out, by its number in the switch, to which a lane of a port can send.
+    fn way_out(&self, port: usize, lane: usize, speedup: usize) -> usize {
+        let to = usize::from(self.buffers.lane(port << SHIFT | lane).out);
+        (to >> SHIFT) * speedup + number_of(to) % speedup
+    }
+}
+
+fn set_of(lanes: impl Iterator<Item = usize>) -> u16 {
+    lanes.fold(0, |lanes, lane| lanes | 1 << lane)
+}

@@ -1,0 +1,279 @@
+//! The simulation: events between ticks, and the stages of a tick.
+
+use crate::Refusal;
+use crate::bits::Bits;
+use crate::lanes::clock::Clock;
+use crate::lanes::columns;
+use crate::lanes::context::Context;
+use crate::lanes::counts::{count_channel, is_at_rest};
+use crate::lanes::event::{Event, INDEX_MAX};
+use crate::lanes::hosts::Hosts;
+use crate::lanes::layout::Layout;
+use crate::lanes::network::Network;
+use crate::lanes::waits::Waits;
+use crate::lanes::worms::Worms;
+use gingham_kernel::Time;
+use gingham_net::congestion::Waiter;
+use gingham_net::measure::ChannelCount;
+use gingham_net::{Endpoints, Notice, PipelinePlan, Plan, SteppedBy, Stepping, WaitForGraph};
+use gingham_topology::ChannelId;
+use std::sync::Arc;
+
+/// A run over virtual lanes, tick by tick.
+#[derive(Debug)]
+pub(crate) struct Simulation {
+    context: Context,
+    network: Network,
+    hosts: Hosts,
+    /// Channels that are counted at a section's end.
+    counted: Bits,
+    /// Of the last section; its memory is used again.
+    counts: Vec<(ChannelId, ChannelCount)>,
+    stepping: Stepping,
+}
+
+impl gingham_net::Network for Simulation {
+    fn now(&self) -> Time {
+        Time::from_ps(self.context.clock.now())
+    }
+
+    fn events(&self) -> u64 {
+        self.context.clock.events()
+    }
+
+    fn endpoints(&self) -> &Endpoints {
+        &self.context.endpoints
+    }
+
+    fn endpoints_mut(&mut self) -> &mut Endpoints {
+        &mut self.context.endpoints
+    }
+
+    fn channel_counts(&self) -> Vec<ChannelCount> {
+        let now = self.context.clock.now();
+        let network = self.network.settled(&self.context);
+        let count = |channel| count_channel(channel, &network, &self.context, (now + 1, now));
+        ChannelId::first(self.context.plan.channels.len()).map(count).collect()
+    }
+
+    fn step(&mut self) -> Result<(), Option<Time>> {
+        let (event_ps, tick_ps) = self.context.clock.next();
+        let next_ps = event_ps.min(tick_ps);
+        if next_ps >= self.context.endpoints.checkpoint().as_ps() {
+            return Err((next_ps != u64::MAX).then(|| Time::from_ps(next_ps)));
+        }
+        if event_ps <= tick_ps {
+            let event = self.context.clock.next_event();
+            self.handle(event);
+        } else {
+            self.context.clock.go_to(tick_ps);
+            self.step_tick();
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, at: Time) {
+        self.context.clock.go_to(at.as_ps());
+    }
+
+    fn waiters(&mut self, at: Time) -> Vec<Waiter> {
+        self.network.settle_worms(&mut self.context);
+        let network = self.network.settled(&self.context);
+        self.waits(&network).waiters(at)
+    }
+
+    fn wait_for_graph(&mut self, at: Time) -> WaitForGraph {
+        self.context.clock.go_to(at.as_ps());
+        if self.context.lanes.counts_credits() {
+            // Waits for credits depend on all that are on their way.
+            let network = self.network.settled(&self.context);
+            self.waits(&network).graph()
+        } else {
+            self.network.settle_blocked();
+            self.waits(&self.network).graph()
+        }
+    }
+
+    fn followed_counts(&mut self, end: Time) -> Vec<ChannelCount> {
+        self.network.settle_counts(&self.context);
+        let count = |channel: &ChannelId| self.count(*channel, end.as_ps());
+        self.context.plan.follow.channels.iter().map(count).collect()
+    }
+
+    fn end_section(&mut self, end: Time) {
+        self.count_section(end.as_ps());
+    }
+
+    fn stepping(&self) -> Option<Stepping> {
+        Some(self.stepping)
+    }
+
+    /// Checks that the credits of every lane are somewhere, and that its sets say what is so.
+    fn assert_invariants(&self) {
+        let network = self.network.settled(&self.context);
+        self.waits(&network).assert_invariants();
+        if let Some(columns) = &self.network.columns {
+            columns.assert_invariants();
+        }
+    }
+}
+
+impl Simulation {
+    /// A run of `plan`, at time zero.
+    pub(crate) fn new(plan: Arc<Plan>, lanes: Arc<PipelinePlan>) -> Self {
+        let endpoints = Endpoints::new(Arc::clone(&plan));
+        let stepping = columns::choose(&plan, &lanes, &endpoints);
+        Self::of(plan, lanes, endpoints, stepping)
+    }
+
+    /// The same with switches that are stepped so. An error says why they cannot be.
+    pub(crate) fn stepped_by(
+        plan: Arc<Plan>,
+        lanes: Arc<PipelinePlan>,
+        by: SteppedBy,
+    ) -> Result<Self, Refusal> {
+        let endpoints = Endpoints::new(Arc::clone(&plan));
+        let refusal = columns::refusal(&plan, &lanes, &endpoints);
+        match refusal.filter(|_| by == SteppedBy::Columns) {
+            Some(refusal) => Err(refusal),
+            None => Ok(Self::of(plan, lanes, endpoints, Stepping::new(by, "it was asked for"))),
+        }
+    }
+
+    fn of(
+        plan: Arc<Plan>,
+        lanes: Arc<PipelinePlan>,
+        endpoints: Endpoints,
+        stepping: Stepping,
+    ) -> Self {
+        let layout = Layout::new(&plan);
+        let indices = plan.channels.len().max(endpoints.source_count());
+        assert!(indices <= INDEX_MAX, "an event holds 28 bits of index");
+        let network = Network::new(&plan, &lanes, &layout, &endpoints, stepping.by);
+        let has_hops = network.columns.as_ref().is_some_and(|columns| columns.has_hops());
+        let mut simulation = Self {
+            network,
+            hosts: Hosts::new(&plan, &lanes, &layout, &endpoints),
+            counted: Bits::new(plan.channels.len()),
+            counts: Vec::new(),
+            stepping,
+            context: Context {
+                clock: Clock::new(lanes.cycle.as_ps()),
+                worms: Worms::new(!has_hops),
+                plan,
+                lanes,
+                layout,
+                endpoints,
+            },
+        };
+        let Self { context, network, hosts, .. } = &mut simulation;
+        hosts.carry_out(&mut network.links, &mut network.switches, context);
+        simulation
+    }
+
+    fn handle(&mut self, event: Event) {
+        let Self { context, network, hosts, .. } = self;
+        let Network { links, switches, in_transit, .. } = network;
+        match event {
+            Event::Create { source } => hosts.create(source, links, context),
+            Event::WakeEndpoint { endpoint } => {
+                context.tell(Notice::Woken { endpoint });
+                hosts.carry_out(links, switches, context);
+                if let Some(gathered) = hosts.take_gather() {
+                    network.tell_gathered(gathered, context);
+                    return hosts.carry_out(&mut network.links, &mut network.switches, context);
+                }
+                return;
+            }
+            Event::Reinject { packet, .. } => in_transit.on_reinjected(packet, context),
+            Event::Left { channel, worm } => hosts.on_left(channel, worm, context),
+            Event::Release { packet, .. } => in_transit.release(packet, links, context),
+            Event::Recognise { packet, .. } => {
+                in_transit.take_in(packet, context.clock.now(), links, context);
+            }
+            Event::TailReceived { packet, .. } => in_transit.receive_tail(packet, links, context),
+            Event::Begin { channel, worm } => hosts.begin_late(channel, worm, links, context),
+            Event::Deliver { worm, .. } => context.deliver(worm),
+            Event::Wake { channel } => hosts.wake(channel, links, context),
+        }
+        hosts.carry_out(links, switches, context);
+    }
+
+    /// One tick, stage by stage.
+    fn step_tick(&mut self) {
+        let Self { context, network, hosts, .. } = self;
+        let (tick, before) = (context.clock.tick(), context.clock.events());
+        network.receive_credits(tick);
+        if network.in_transit.exists() {
+            network.in_transit.receive(&mut network.links, &mut network.buffers, context);
+            hosts.carry_out(&mut network.links, &mut network.switches, context);
+        }
+        network.traverse_links(context, tick);
+        hosts.send(network, context);
+        if network.columns.is_some() {
+            network.launch_by_columns(tick);
+        }
+        network.traverse_switches(context, tick);
+        network.route(context, tick);
+        network.allocate_lanes(context);
+        context.clock.count(network.receive_flits(tick));
+        network.tell_lanes(context);
+        hosts.carry_out(&mut network.links, &mut network.switches, context);
+        context.clock.end_tick();
+        if context.clock.events() == before {
+            context.clock.count(1);
+            self.fast_forward();
+        }
+    }
+
+    /// Nothing happened in the last tick: goes on to the next at which something can.
+    #[inline(never)]
+    fn fast_forward(&mut self) {
+        let tick = self.context.clock.tick();
+        if let Some(next) = self.network.idle_until(tick) {
+            self.context.clock.fast_forward(next);
+        }
+    }
+
+    /// A section ends at `time`, and nothing more is to happen before: tells the collector.
+    #[inline(never)] // `benches/bench.py` finds it by its name.
+    fn count_section(&mut self, time: u64) {
+        let mut counts = std::mem::take(&mut self.counts);
+        counts.clear();
+        self.network.settle_counts(&self.context);
+        self.end_activity(time);
+        counts.extend(self.counted.iter().map(|channel| {
+            let channel = ChannelId::new(channel);
+            (channel, self.count(channel, time))
+        }));
+        self.context.endpoints.end_section(&counts);
+        self.counts = counts;
+        debug_assert!(
+            self.context.endpoints.checkpoint() > Time::from_ps(time)
+                || !self.context.endpoints.is_running(),
+            "sections go on"
+        );
+    }
+
+    /// Which channels are to be counted at the end of a section, and which may be again at that of
+    /// the next although they send nothing.
+    fn end_activity(&mut self, time: u64) {
+        let Self { context, network, counted, .. } = self;
+        counted.words.fill(0);
+        let mut active = std::mem::take(&mut network.links.active);
+        active.retain(|port| {
+            counted.insert(context.layout.channel(port).index());
+            !is_at_rest(port, network, context, time)
+        });
+        network.links.active = active;
+    }
+
+    fn count(&self, channel: ChannelId, end: u64) -> ChannelCount {
+        count_channel(channel, &self.network, &self.context, (end, end))
+    }
+
+    /// Who waits in the network, which is settled.
+    fn waits<'a>(&'a self, network: &'a Network) -> Waits<'a> {
+        Waits { network, hosts: &self.hosts, context: &self.context }
+    }
+}

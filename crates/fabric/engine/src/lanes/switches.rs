@@ -1,0 +1,256 @@
+//! What switches are: which input lanes can cross, and which of their heads request what.
+//!
+//! Invariants: `sendable` is the lanes that hold an output lane and whose buffer is not empty,
+//! `full` those whose output lane has no room.
+
+use crate::bits::Bits;
+use crate::lanes::allocation::OutputArbiters;
+use crate::lanes::arbiters::Arbiters;
+use crate::lanes::buffers::Buffers;
+use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, round_robin};
+use crate::lanes::links::Links;
+use crate::lanes::network::Ways;
+use crate::lanes::ring::Ring;
+use gingham_fairq::Head;
+use gingham_net::{PipelinePlan, Plan};
+
+/// All switches, without the lanes at either end of their cables.
+#[derive(Clone, Debug)]
+pub(crate) struct Switches {
+    /// By port.
+    ports: Vec<SwitchPort>,
+    /// Input ports that may have something to send through the crossbar.
+    pub(crate) crossing: Bits,
+    /// Output ports that may grant a lane; with cut-through, those of hosts too, which never do.
+    pub(crate) allocating: Bits,
+    /// Input lanes whose head is being routed.
+    pub(crate) heads: Ring,
+    routing_cycles: u64,
+    /// Those of crossbar inputs.
+    pub(crate) arbiters: Arbiters,
+    /// Those of crossbar outputs, where they choose by lane.
+    pub(crate) outputs: Option<OutputArbiters>,
+    /// Ways through crossbars, where they are taken in turn.
+    pub(crate) ways: Option<Ways>,
+}
+
+/// A port of a switch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SwitchPort {
+    /// Ticks at which flits left the lane buffers, less those at which they were there; it may
+    /// wrap.
+    pub(crate) occupancy: u64,
+    /// The first output lane at the other end of the cable, and the ticks until a credit counts
+    /// there.
+    pub(crate) credit_lane: u32,
+    pub(crate) credit_latency: u32,
+    /// The first lane of the first port of its switch.
+    pub(crate) base: u32,
+    pub(crate) sendable: u16,
+    pub(crate) full: u16,
+    /// Lanes that may cross: all, or that of the packet that is passing.
+    open: u16,
+    /// Lanes after the last that was served.
+    after: u16,
+    /// As an output: the input port of the switch after the last that was matched with it.
+    pub(crate) pointer: u16,
+    /// Ports of the switch.
+    pub(crate) span: u16,
+}
+
+const _: () = assert!(size_of::<SwitchPort>() == 32, "two ports fit a cache line");
+
+impl SwitchPort {
+    /// A flit crosses: it leaves the buffer of its input lane empty or not, and its output lane
+    /// full or not. Returns whether another can.
+    #[inline]
+    pub(crate) fn cross(&mut self, lane: usize, is_empty: bool, is_full: bool, tick: u64) -> bool {
+        self.occupancy = self.occupancy.wrapping_add(tick);
+        self.sendable &= !(u16::from(is_empty) << lane);
+        self.full |= u16::from(is_full) << lane;
+        self.can_cross() != 0
+    }
+
+    /// Lanes that can cross.
+    #[inline]
+    pub(crate) const fn can_cross(&self) -> u16 {
+        self.sendable & !self.full & self.open
+    }
+}
+
+impl Switches {
+    pub(crate) fn new(plan: &Plan, lanes: &PipelinePlan, layout: &Layout, links: &Links) -> Self {
+        let node =
+            |port: usize| layout.channels()[port].map(|channel| plan.ends(channel).source.node);
+        let mut ports: Vec<SwitchPort> = Vec::with_capacity(layout.first_host);
+        while ports.len() < layout.first_host {
+            let first = ports.len();
+            let same = |port: &usize| node(*port) == node(first) && node(first).is_some();
+            let span = (first..layout.first_host).take_while(same).count().max(1);
+            assert!(span << SHIFT < usize::from(NONE), "the lanes of a switch have 16 bits");
+            ports.extend((first..first + span).map(|port| SwitchPort {
+                occupancy: 0,
+                credit_lane: links.port(port).peer << SHIFT,
+                credit_latency: links.port(port).credit_latency,
+                base: u32::try_from(first << SHIFT).expect("lanes have 32 bits"),
+                sendable: 0,
+                full: 0,
+                open: u16::MAX,
+                after: u16::MAX,
+                pointer: 0,
+                span: u16::try_from(span).expect("a switch has fewer than 2^16 ports"),
+            }));
+        }
+        Self {
+            crossing: Bits::new(ports.len()),
+            allocating: Bits::new(ports.len()),
+            heads: Ring::new(u64::from(lanes.routing_cycles) + 1),
+            routing_cycles: lanes.routing_cycles.into(),
+            arbiters: Arbiters::new(&lanes.crossbar_input, plan, lanes, ports.len()),
+            outputs: OutputArbiters::new(plan, lanes, ports.len()),
+            ways: Ways::new(lanes, ports.len()),
+            ports,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn port(&self, port: usize) -> &SwitchPort {
+        &self.ports[port]
+    }
+
+    pub(crate) fn ports(&self) -> &[SwitchPort] {
+        &self.ports
+    }
+
+    /// Whether arbiters look at flits in their order.
+    pub(crate) fn are_tracked(&self) -> bool {
+        !self.arbiters.are_default || self.outputs.is_some()
+    }
+
+    /// Flits that are due are in their lane buffers; they are seen from the next tick on.
+    pub(crate) fn receive(&mut self, due: &[u32], buffers: &mut Buffers, tick: u64) {
+        if self.are_tracked() {
+            for lane in due {
+                self.arbiters.track_arrival(*lane as usize, tick);
+                if let Some(outputs) = &mut self.outputs {
+                    outputs.arbiters.track_arrival(*lane as usize, tick);
+                }
+            }
+        }
+        let routed = tick + 1 + self.routing_cycles;
+        let (ports, crossing) = (&mut self.ports[..], &mut self.crossing.words[..]);
+        for &lane in due {
+            let lane = lane as usize;
+            let port = lane >> SHIFT;
+            let (input, state) = (buffers.receive(lane), &mut ports[port]);
+            state.occupancy = state.occupancy.wrapping_sub(tick);
+            if input.present > 1 {
+                continue;
+            }
+            if input.out == NONE {
+                self.heads.push(routed, lane);
+            } else {
+                state.sendable |= bit_of(lane);
+                crossing[port / 64] |= 1 << (port % 64);
+            }
+        }
+    }
+
+    /// A head stands first in an input lane from `tick` on.
+    #[inline]
+    pub(crate) fn read_head(&mut self, lane: usize, tick: u64) {
+        self.heads.push(tick + 1 + self.routing_cycles, lane);
+    }
+
+    /// An input lane with flits holds an output lane from now on, which may have no room.
+    pub(crate) fn connect(&mut self, lane: usize, is_full: bool) {
+        let port = &mut self.ports[lane >> SHIFT];
+        port.sendable |= bit_of(lane);
+        port.full |= if is_full { bit_of(lane) } else { 0 };
+        self.crossing.insert(lane >> SHIFT);
+    }
+
+    /// An input lane holds none any more.
+    pub(crate) fn disconnect(&mut self, lane: usize) {
+        let port = &mut self.ports[lane >> SHIFT];
+        port.sendable &= !bit_of(lane);
+        port.full &= !bit_of(lane);
+        if port.open != u16::MAX {
+            port.open = u16::MAX;
+            self.crossing.insert(lane >> SHIFT);
+        }
+    }
+
+    /// The output lane that an input lane of the switch of `port` holds, by its number there, has
+    /// room again.
+    #[inline(never)]
+    pub(crate) fn make_room(&mut self, port: usize, holder: u16) {
+        let lane = self.ports[port].base as usize + usize::from(holder);
+        self.ports[lane >> SHIFT].full &= !bit_of(lane);
+        self.crossing.insert(lane >> SHIFT);
+    }
+
+    /// An input lane is as columns have it.
+    pub(crate) fn write_lane(&mut self, lane: usize, can_send: bool, is_full: bool) {
+        let (port, bit) = (&mut self.ports[lane >> SHIFT], bit_of(lane));
+        port.sendable = port.sendable & !bit | if can_send { bit } else { 0 };
+        port.full = port.full & !bit | if is_full { bit } else { 0 };
+    }
+
+    /// Flits left the lane buffers of a port, or came to them, at ticks of this sum or difference.
+    #[inline]
+    pub(crate) fn add_occupancy(&mut self, port: usize, ticks: u64) {
+        let occupancy = &mut self.ports[port].occupancy;
+        *occupancy = occupancy.wrapping_add(ticks);
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn port_mut(&mut self, port: usize) -> &mut SwitchPort {
+        &mut self.ports[port]
+    }
+
+    /// An output port is matched with an input port, by its number in the switch: the next one is
+    /// first from now on.
+    #[inline]
+    pub(crate) fn match_output(&mut self, output: usize, input: u16) {
+        self.ports[output].pointer = input + 1;
+    }
+
+    /// The lane of an input port that is served, of some that could cross.
+    #[inline]
+    pub(crate) fn serve(&mut self, port: usize, lanes: u16, buffers: &Buffers) -> Option<usize> {
+        if self.arbiters.are_default {
+            return Some(round_robin(lanes, &mut self.ports[port].after));
+        }
+        self.serve_by_arbiter(port, lanes, buffers)
+    }
+
+    #[inline(never)]
+    fn serve_by_arbiter(&mut self, port: usize, lanes: u16, buffers: &Buffers) -> Option<usize> {
+        let is_by_packet = self.arbiters.are_by_packet;
+        if is_by_packet && self.ports[port].open != u16::MAX {
+            // It is in the middle of a packet.
+            return Some(lanes.trailing_zeros() as usize);
+        }
+        let mut heads = [Head::default(); LANES];
+        for lane in lanes_of(lanes) {
+            let place = port << SHIFT | lane;
+            let flits = buffers.lane(place).left;
+            heads[lane] = self.arbiters.head(flits, self.arbiters.arrival_ps(place));
+        }
+        let lane = self.arbiters.serve(port, lanes, &heads)?;
+        if is_by_packet {
+            self.ports[port].open = 1 << lane;
+        }
+        Some(lane)
+    }
+
+    /// A flit leaves an input lane.
+    pub(crate) fn track_departure(&mut self, lane: usize) {
+        self.arbiters.track_departure(lane);
+        if let Some(outputs) = &mut self.outputs {
+            outputs.arbiters.track_departure(lane);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Who waits, for congestion trees (`docs/concepts/timing.md`, congestion trees): the packets of
+//! every lane buffer, of which the first goes on, and what hosts have.
+
+use crate::lanes::layout::{NONE, SHIFT, number_of};
+use crate::lanes::links::TO_HOST;
+use crate::lanes::waits::Waits;
+use gingham_kernel::Time;
+use gingham_net::EjectionHead;
+use gingham_net::congestion::{Onward, Waiter};
+use gingham_topology::ChannelId;
+use gingham_topology::routing::LaneSet;
+use std::collections::BTreeMap;
+
+impl Waits<'_> {
+    /// Everything that waits before `now`.
+    pub(crate) fn waiters(self, now: Time) -> Vec<Waiter> {
+        let requested = self.requested();
+        let mut found = Vec::new();
+        for lane in self.lanes_from(0) {
+            if self.network.buffers.lane(lane).present > 0
+                && let Some(onward) = self.onward_of_first(lane, &requested)
+            {
+                self.standing_in(lane, onward, &mut found);
+            }
+        }
+        found.extend(self.hosts.waiters(&self.network.links, self.context, now));
+        found
+    }
+
+    /// By input lane whose head has a request: the port that it requests.
+    fn requested(self) -> BTreeMap<usize, usize> {
+        let ports = self.network.switches.ports().iter().enumerate();
+        let of_port = |(port, _)| {
+            let base = self.network.switches.port(port).base as usize;
+            self.network.requests.of_port(port).map(move |input| (base + input, port))
+        };
+        ports.flat_map(of_port).collect()
+    }
+
+    /// The packets of which a flit is in a lane buffer.
+    fn standing_in(self, lane: usize, onward: Onward, found: &mut Vec<Waiter>) {
+        let at = self.buffer(lane);
+        let mut onward = Some(onward);
+        for worm in self.network.buffers.present_worms(lane) {
+            let packet = &self.context.worms.get(worm).packet;
+            found.push(Waiter::standing(at, packet, onward.take()));
+        }
+    }
+
+    /// How the first packet of a lane buffer goes on; not at all at a host where it does not wait.
+    fn onward_of_first(self, lane: usize, requested: &BTreeMap<usize, usize>) -> Option<Onward> {
+        let (network, context) = (self.network, self.context);
+        let (port, state) = (lane >> SHIFT, network.buffers.lane(lane));
+        if port >= context.layout.first_host {
+            let in_transit = &network.in_transit;
+            let waits = in_transit.stops
+                && matches!(
+                    in_transit.host(port).heads[number_of(lane)],
+                    EjectionHead::Waiting { .. }
+                );
+            let all = LaneSet::first_n(context.plan.lanes.count);
+            return waits.then(|| self.held(context.layout.channel(port), all, |_| 1));
+        }
+        if state.out != NONE {
+            let output = network.switches.port(port).base as usize + usize::from(state.out);
+            let channel = context.layout.channel(output >> SHIFT);
+            return Some(self.held(channel, LaneSet::one(lane_number(output)), |_| 1));
+        }
+        let needed = |choice| self.credits_to_be_given(choice, state.left).max(1);
+        if let Some(port) = requested.get(&lane) {
+            let lanes = LaneSet::from_bits(network.requests.lanes_of(lane));
+            return Some(self.asked(context.layout.channel(*port), lanes, needed));
+        }
+        // Its routing is not over.
+        let input = context.layout.channel_into(port);
+        let worm = context.worms.get(network.buffers.worm(lane));
+        let plan = &context.plan;
+        let output = worm.output(plan, || plan.ends(input).target.node);
+        let (lanes, _) = worm.lanes_onward(plan, input, output);
+        Some(self.asked(output, lanes, needed))
+    }
+
+    /// By lanes of a channel, each blocked if fewer credits count than are needed.
+    fn held(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
+        let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
+        Onward::by(output, lanes, |lane| {
+            let lane = first | usize::from(lane);
+            !links.port(first >> SHIFT).is(TO_HOST)
+                && u32::from(links.lane(lane).credit) < needed(lane)
+        })
+    }
+
+    /// The same of a packet to which nothing is promised.
+    fn asked(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
+        let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
+        Onward::by(output, lanes, |lane| {
+            let lane = first | usize::from(lane);
+            !links.port(first >> SHIFT).is(TO_HOST) && self.free_credits(lane) < needed(lane)
+        })
+    }
+}
+
+fn lane_number(lane: usize) -> u8 {
+    u8::try_from(number_of(lane)).expect("lanes are few")
+}

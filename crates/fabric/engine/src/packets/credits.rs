@@ -1,0 +1,300 @@
+//! Credits: the blocks that a sender knows to be free in each buffer, and those on their way to be
+//! known.
+//!
+//! ```text
+//!   known   9 blocks        on their way   33 at 7 us ─► 33 at 9 us        as of an instant: what is due counts when somebody asks
+//! ```
+//!
+//! When a packet begins to leave a buffer it is known when its blocks will be, so that they are put
+//! on their way then. Nothing happens on their account unless a sender waits for them.
+
+use crate::packets::clock::Clock;
+use crate::packets::event::Event;
+use gingham_kernel::Span;
+use gingham_net::Plan;
+use gingham_topology::ChannelId;
+
+/// No credits on their way.
+const NONE: u32 = u32::MAX;
+/// Nothing is on its way.
+const NEVER: u64 = u64::MAX;
+/// No event is wanted.
+const UNWANTED: u64 = 0;
+/// The next credits that are put on their way are to be an event.
+const WANTED: u64 = u64::MAX;
+
+/// A lane of a channel: what its sender knows of the buffer at its end, and how that was filled. Both
+/// are asked for as a packet leaves.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Lane {
+    known_blocks: u32,
+    /// The first of those on their way, at an instant: `NEVER` if there are none.
+    first_blocks: u32,
+    first_ps: u64,
+    /// When the sender hears of more, if it waits for that.
+    event_ps: u64,
+    /// Those behind the first, and the last of them, if there are any.
+    next: u32,
+    last: u32,
+    /// From the instant at which something comes free until the start of the channel knows.
+    credit_ps: u64,
+    /// Bytes that stood there, times the picoseconds for which they did, of packets that have begun
+    /// to leave.
+    occupancy: u128,
+}
+
+const _: () = assert!(size_of::<Lane>() == 64, "what a packet that leaves changes is a cache line");
+
+/// Credits on their way behind the first of their lane, in order of time.
+#[derive(Clone, Copy, Debug)]
+struct Update {
+    time_ps: u64,
+    blocks: u32,
+    next: u32,
+}
+
+/// Those of all lanes.
+#[derive(Clone, Debug)]
+pub(crate) struct Credits {
+    lane_count: usize,
+    lanes: Vec<Lane>,
+    updates: Vec<Update>,
+    free: u32,
+}
+
+impl Credits {
+    /// All free; `blocks` is by lane. Somebody knows what came free `delay` later.
+    pub(crate) fn new(plan: &Plan, blocks: &[u32], delay: impl Fn(ChannelId) -> Span) -> Self {
+        let lane_count = usize::from(plan.lanes.count);
+        let lane = |channel: ChannelId, lane: usize| Lane {
+            known_blocks: blocks[lane],
+            first_blocks: 0,
+            first_ps: NEVER,
+            event_ps: UNWANTED,
+            next: NONE,
+            last: NONE,
+            credit_ps: delay(channel).as_ps(),
+            occupancy: 0,
+        };
+        let lanes = ChannelId::first(plan.channels.len())
+            .flat_map(|channel| (0..lane_count).map(move |number| (channel, number)))
+            .map(|(channel, number)| lane(channel, number))
+            .collect();
+        Self { lane_count, lanes, updates: Vec::new(), free: NONE }
+    }
+
+    #[inline]
+    fn place(&self, channel: ChannelId, lane: u8) -> usize {
+        channel.index() * self.lane_count + usize::from(lane)
+    }
+
+    /// When it is known to the sender of a channel what came free of a lane at an instant.
+    #[inline]
+    pub(crate) fn known_ps(&self, channel: ChannelId, lane: u8, free_ps: u64) -> u64 {
+        free_ps + self.lanes[self.place(channel, lane)].credit_ps
+    }
+
+    /// A packet begins to leave the switch at the end of a lane, where it has stayed so long when its
+    /// tail has left.
+    #[inline]
+    pub(crate) fn leave(&mut self, channel: ChannelId, lane: u8, wire_bytes: u32, stay_ps: u64) {
+        let place = self.place(channel, lane);
+        self.lanes[place].occupancy += u128::from(wire_bytes) * u128::from(stay_ps);
+    }
+
+    /// Bytes that stood at the end of a channel, times the picoseconds for which they did, of packets
+    /// that have begun to leave.
+    pub(crate) fn occupancy(&self, channel: ChannelId) -> u128 {
+        let first = self.place(channel, 0);
+        self.lanes[first..first + self.lane_count].iter().map(|of| of.occupancy).sum()
+    }
+
+    /// Whether the sender of a channel knows of so many free blocks of a lane now. If not it waits:
+    /// it hears of the next that become known.
+    #[inline]
+    pub(crate) fn has(
+        &mut self,
+        channel: ChannelId,
+        lane: u8,
+        blocks: u32,
+        clock: &mut Clock,
+    ) -> bool {
+        let place = self.place(channel, lane);
+        self.lanes[place].known_blocks >= blocks
+            || self.has_after_updates(place, channel, lane, blocks, clock)
+    }
+
+    fn has_after_updates(
+        &mut self,
+        place: usize,
+        channel: ChannelId,
+        lane: u8,
+        blocks: u32,
+        clock: &mut Clock,
+    ) -> bool {
+        self.settle(place, clock.now());
+        let of = &mut self.lanes[place];
+        if of.known_blocks >= blocks {
+            return true;
+        }
+        if of.first_ps == NEVER {
+            of.event_ps = WANTED;
+        } else if of.event_ps != of.first_ps {
+            of.event_ps = of.first_ps;
+            clock.schedule(of.first_ps, Event::Known { channel, lane });
+        }
+        false
+    }
+
+    /// What is known by now counts as known.
+    #[inline]
+    fn settle(&mut self, place: usize, now: u64) {
+        let Self { lanes, updates, free, .. } = self;
+        let of = &mut lanes[place];
+        while of.first_ps <= now {
+            of.known_blocks += of.first_blocks;
+            if of.next == NONE {
+                of.first_ps = NEVER;
+                return;
+            }
+            let update = &mut updates[of.next as usize];
+            (of.first_ps, of.first_blocks) = (update.time_ps, update.blocks);
+            let next = std::mem::replace(&mut update.next, *free);
+            *free = std::mem::replace(&mut of.next, next);
+        }
+    }
+
+    /// Blocks of a lane that are known to be free now.
+    pub(crate) fn free_now(&mut self, channel: ChannelId, lane: u8, now: u64) -> u32 {
+        let place = self.place(channel, lane);
+        self.settle(place, now);
+        self.lanes[place].known_blocks
+    }
+
+    /// A packet takes blocks that are known to be free.
+    #[inline]
+    pub(crate) fn take(&mut self, channel: ChannelId, lane: u8, blocks: u32) {
+        let place = self.place(channel, lane);
+        let of = &mut self.lanes[place];
+        let left = of.known_blocks.checked_sub(blocks);
+        of.known_blocks = left.expect("a packet starts only where there is space");
+    }
+
+    /// Blocks of a lane will be known to be free at an instant.
+    #[inline]
+    pub(crate) fn give_back(
+        &mut self,
+        channel: ChannelId,
+        lane: u8,
+        blocks: u32,
+        time_ps: u64,
+        clock: &mut Clock,
+    ) {
+        let place = self.place(channel, lane);
+        // So that few are on their way, in memory that was just used.
+        self.settle(place, clock.now());
+        self.insert(place, time_ps, blocks);
+        let of = &mut self.lanes[place];
+        if of.event_ps != UNWANTED && time_ps < of.event_ps {
+            of.event_ps = time_ps;
+            clock.schedule(time_ps, Event::Known { channel, lane });
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, place: usize, time_ps: u64, blocks: u32) {
+        let of = &mut self.lanes[place];
+        if of.first_ps == NEVER {
+            (of.first_ps, of.first_blocks) = (time_ps, blocks);
+        } else {
+            self.insert_behind(place, Update { time_ps, blocks, next: NONE });
+        }
+    }
+
+    /// Puts one more behind what is known no later, where others are on their way.
+    fn insert_behind(&mut self, place: usize, mut update: Update) {
+        let of = &mut self.lanes[place];
+        if update.time_ps < of.first_ps {
+            update.next = of.next;
+            std::mem::swap(&mut of.first_ps, &mut update.time_ps);
+            std::mem::swap(&mut of.first_blocks, &mut update.blocks);
+            let was_alone = of.next == NONE;
+            let new = self.new_update(update);
+            let of = &mut self.lanes[place];
+            of.next = new;
+            of.last = if was_alone { new } else { of.last };
+            return;
+        }
+        let new = self.new_update(update);
+        let of = &mut self.lanes[place];
+        if of.next == NONE {
+            (of.next, of.last) = (new, new);
+            return;
+        }
+        let last = &mut self.updates[of.last as usize];
+        if last.time_ps <= update.time_ps {
+            (last.next, of.last) = (new, new);
+        } else {
+            self.insert_before_last(place, new);
+        }
+    }
+
+    #[inline]
+    fn new_update(&mut self, update: Update) -> u32 {
+        if self.free == NONE {
+            self.updates.push(update);
+            return u32::try_from(self.updates.len() - 1).expect("fewer than 2^32 updates");
+        }
+        let new = self.free;
+        self.free = std::mem::replace(&mut self.updates[new as usize], update).next;
+        new
+    }
+
+    /// Puts what is known before the last of a lane behind all that is known no later.
+    #[inline(never)]
+    fn insert_before_last(&mut self, place: usize, new: u32) {
+        let time_ps = self.updates[new as usize].time_ps;
+        let (mut before, mut next) = (NONE, self.lanes[place].next);
+        while self.updates[next as usize].time_ps <= time_ps {
+            before = next;
+            next = self.updates[next as usize].next;
+        }
+        self.updates[new as usize].next = next;
+        if before == NONE {
+            self.lanes[place].next = new;
+        } else {
+            self.updates[before as usize].next = new;
+        }
+    }
+
+    /// The sender of a channel hears of credits of a lane.
+    #[inline]
+    pub(crate) fn on_known(&mut self, channel: ChannelId, lane: u8, now: u64) {
+        let place = self.place(channel, lane);
+        let of = &mut self.lanes[place];
+        if of.event_ps == now {
+            of.event_ps = UNWANTED;
+        }
+    }
+
+    /// Blocks that are known to be free, or on their way to be known by an instant.
+    pub(crate) fn free_until(&self, channel: ChannelId, lane: u8, time_ps: u64) -> u32 {
+        let of = &self.lanes[self.place(channel, lane)];
+        if of.first_ps > time_ps || of.first_ps == NEVER {
+            return of.known_blocks;
+        }
+        let mut free = of.known_blocks + of.first_blocks;
+        let mut next = of.next;
+        while next != NONE && self.updates[next as usize].time_ps <= time_ps {
+            free += self.updates[next as usize].blocks;
+            next = self.updates[next as usize].next;
+        }
+        free
+    }
+
+    /// Blocks that no packet takes that is not leaving.
+    pub(crate) fn free(&self, channel: ChannelId, lane: u8) -> u32 {
+        self.free_until(channel, lane, u64::MAX)
+    }
+}

@@ -1,0 +1,240 @@
+//! Where channels begin: until when each is busy, and with what.
+
+use gingham_kernel::{ByteTime, Span};
+use gingham_net::{ChannelPlan, PacketsPlan, Plan};
+use gingham_topology::{ChannelId, NodeId};
+
+/// No channel.
+const NONE: u32 = u32::MAX;
+
+/// What stays as it is of a channel: what a packet that starts there needs to know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    pub(crate) bytes: ByteTime,
+    pub(crate) delay_ps: u64,
+    pub(crate) target: NodeId,
+    /// Whether that is a switch, so that there is a buffer.
+    pub(crate) is_into_switch: bool,
+}
+
+/// The start of a channel.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Sender {
+    line: Line,
+    /// The tail of the last packet leaves then.
+    busy_until_ps: u64,
+    /// Bytes of packets that have begun.
+    started_bytes: u64,
+    /// When the last head was read at its end, in a switch.
+    head_ps: u64,
+    /// The bytes of the last packet.
+    wire_bytes: u32,
+    /// The channel by which it came, where a switch sends.
+    from: u32,
+    /// Packets that are ready and wait for the channel, at a switch.
+    waiting: u32,
+    /// Whether the end of the last packet is an event.
+    is_awaited: bool,
+}
+
+/// Total time that an idle channel spent with a packet ready but no credits for it.
+#[derive(Clone, Copy, Debug)]
+struct CreditWait {
+    /// Start of the current wait; `NOT_WAITING` if there is none.
+    since_ps: u64,
+    /// Picoseconds of all earlier waits.
+    past_ps: u64,
+}
+
+/// Value of `since_ps` without a current wait.
+const NOT_WAITING: u64 = u64::MAX;
+
+const _: () = assert!(size_of::<Sender>() == 64, "what a start needs to know is a cache line");
+
+/// The starts of all channels.
+#[derive(Clone, Debug)]
+pub(crate) struct Links {
+    senders: Vec<Sender>,
+    /// By channel.
+    credit_waits: Vec<CreditWait>,
+    /// Whether all channels have the same rate.
+    is_of_one_rate: bool,
+}
+
+impl Links {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let sender = |channel: ChannelId| {
+            let ChannelPlan { bytes, delay, .. } = *plan.channel(channel);
+            let target = plan.ends(channel).target.node;
+            let is_into_switch = plan.is_switch(target);
+            Sender {
+                line: Line { bytes, delay_ps: delay.as_ps(), target, is_into_switch },
+                busy_until_ps: 0,
+                started_bytes: 0,
+                head_ps: 0,
+                wire_bytes: 0,
+                from: NONE,
+                waiting: 0,
+                is_awaited: false,
+            }
+        };
+        let senders: Vec<_> = ChannelId::first(plan.channels.len()).map(sender).collect();
+        let is_of_one_rate =
+            senders.windows(2).all(|pair| pair[0].line.bytes == pair[1].line.bytes);
+        let credit_wait = CreditWait { since_ps: NOT_WAITING, past_ps: 0 };
+        Self { credit_waits: vec![credit_wait; senders.len()], senders, is_of_one_rate }
+    }
+
+    /// Records whether, from `now` on, a channel has a packet ready but no credits for it.
+    #[inline]
+    pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool, now: u64) {
+        let wait = &mut self.credit_waits[channel.index()];
+        let waited = wait.since_ps != NOT_WAITING;
+        if waits && !waited {
+            wait.since_ps = now;
+        } else if waited && !waits {
+            wait.past_ps += now - wait.since_ps;
+            wait.since_ps = NOT_WAITING;
+        }
+    }
+
+    /// Time in ps, up to `end_ps`, that an idle channel spent with a packet ready but no credits
+    /// for it.
+    pub(crate) fn credit_wait_ps(&self, channel: ChannelId, end_ps: u64) -> u64 {
+        let CreditWait { since_ps, past_ps } = self.credit_waits[channel.index()];
+        past_ps + end_ps.saturating_sub(since_ps)
+    }
+
+    /// What stays as it is of a channel.
+    #[inline]
+    pub(crate) fn line(&self, channel: ChannelId) -> &Line {
+        &self.senders[channel.index()].line
+    }
+
+    /// Whether bytes take as long on two channels.
+    #[inline]
+    pub(crate) fn are_of_one_rate(&self, one: ChannelId, other: ChannelId) -> bool {
+        self.is_of_one_rate || self.line(one).bytes == self.line(other).bytes
+    }
+
+    /// From when on a packet of so many bytes, the last of which comes by one channel at an instant,
+    /// may start on another: onto a faster one only when it cannot run dry.
+    #[inline]
+    pub(crate) fn never_dry_ps(
+        &self,
+        (from, to): (ChannelId, ChannelId),
+        wire_bytes: u32,
+        last_ps: u64,
+    ) -> u64 {
+        if self.are_of_one_rate(from, to) {
+            return 0;
+        }
+        let onward = self.line(to).bytes.of(u64::from(wire_bytes) - 1);
+        last_ps.saturating_sub(onward.as_ps())
+    }
+
+    /// When the head of a packet is read that comes by a channel, where its first byte arrives at
+    /// an instant.
+    #[inline]
+    pub(crate) fn read_head(&mut self, input: ChannelId, arrival_ps: u64, of: &PacketsPlan) -> u64 {
+        let last = &mut self.senders[input.index()].head_ps;
+        let forwarded = arrival_ps + of.forwarding_delay.as_ps();
+        let is_first = *last == 0;
+        let spaced = if is_first { 0 } else { *last + of.head_interval.as_ps() };
+        *last = forwarded.max(spaced);
+        *last
+    }
+
+    /// Whether a channel leads into a switch, so that there is a buffer at its end.
+    #[inline]
+    pub(crate) fn is_into_switch(&self, channel: ChannelId) -> bool {
+        self.line(channel).is_into_switch
+    }
+
+    /// When the channel is idle again, or was.
+    #[inline]
+    pub(crate) fn busy_until_ps(&self, channel: ChannelId) -> u64 {
+        self.senders[channel.index()].busy_until_ps
+    }
+
+    /// Whether packets wait for a channel of a switch.
+    #[inline]
+    pub(crate) fn is_any_waiting(&self, channel: ChannelId) -> bool {
+        self.senders[channel.index()].waiting > 0
+    }
+
+    /// Whether a channel of a switch is idle, and nothing waits for it.
+    #[inline]
+    pub(crate) fn is_free(&self, channel: ChannelId, now: u64) -> bool {
+        let sender = &self.senders[channel.index()];
+        sender.busy_until_ps <= now && sender.waiting == 0
+    }
+
+    /// A packet waits for a channel.
+    #[inline]
+    pub(crate) fn wait(&mut self, channel: ChannelId) {
+        self.senders[channel.index()].waiting += 1;
+    }
+
+    /// One that waited does no longer.
+    #[inline]
+    pub(crate) fn wait_no_more(&mut self, channel: ChannelId) {
+        self.senders[channel.index()].waiting -= 1;
+    }
+
+    /// Somebody waits for the end of the packet on a channel: whether that is to become an event.
+    #[inline]
+    pub(crate) fn await_end(&mut self, channel: ChannelId) -> bool {
+        !std::mem::replace(&mut self.senders[channel.index()].is_awaited, true)
+    }
+
+    /// The end of the packet on a channel, which was awaited, is here.
+    #[inline]
+    pub(crate) fn end(&mut self, channel: ChannelId) {
+        self.senders[channel.index()].is_awaited = false;
+    }
+
+    /// A packet of so many bytes begins on a channel and keeps it busy until an instant; `from` is
+    /// the channel by which it came, if a switch sends it.
+    #[inline]
+    pub(crate) fn begin(
+        &mut self,
+        channel: ChannelId,
+        wire_bytes: u32,
+        busy_until_ps: u64,
+        from: Option<ChannelId>,
+    ) {
+        let sender = &mut self.senders[channel.index()];
+        debug_assert!(!sender.is_awaited, "a channel carries one packet at a time");
+        sender.busy_until_ps = busy_until_ps;
+        sender.wire_bytes = wire_bytes;
+        sender.started_bytes += u64::from(wire_bytes);
+        sender.from =
+            from.map_or(NONE, |from| u32::try_from(from.index()).expect("ids have 32 bits"));
+    }
+
+    /// The packet that is or was last on a channel: its bytes, and how long it takes.
+    pub(crate) fn last(&self, channel: ChannelId) -> (u64, Span) {
+        let wire_bytes = self.senders[channel.index()].wire_bytes.into();
+        (wire_bytes, self.line(channel).bytes.of(wire_bytes))
+    }
+
+    /// The channel by which the packet came that is or was last on a channel.
+    pub(crate) fn came_by(&self, channel: ChannelId) -> Option<ChannelId> {
+        let from = self.senders[channel.index()].from;
+        (from != NONE).then(|| ChannelId::new(from as usize))
+    }
+
+    /// Bytes that have started on a channel before an instant, which is not long past.
+    pub(crate) fn bytes_before(&self, channel: ChannelId, end_ps: u64) -> u64 {
+        let started = self.senders[channel.index()].started_bytes;
+        let busy_until_ps = self.busy_until_ps(channel);
+        if busy_until_ps < end_ps {
+            return started;
+        }
+        let (wire_bytes, span) = self.last(channel);
+        let begun = Span::from_ps(end_ps.saturating_sub(busy_until_ps - span.as_ps()));
+        started - wire_bytes + self.line(channel).bytes.started(begun).min(wire_bytes)
+    }
+}

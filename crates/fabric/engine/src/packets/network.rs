@@ -1,0 +1,513 @@
+//! What moves packets between hosts, and what all of it shares.
+
+use crate::bits::Bits;
+use crate::packets::clock::Clock;
+use crate::packets::credits::Credits;
+use crate::packets::event::Event;
+use crate::packets::links::{Line, Links};
+use crate::packets::packet::{Moving, PacketId, Packets, Place};
+use crate::packets::pauses::Pauses;
+use crate::packets::reading::is_plain;
+use crate::packets::standing::Standing;
+use crate::packets::switches::LANES;
+use crate::packets::switches::OutputBuffers;
+use crate::packets::waiting::Waiting;
+use gingham_fairq::Head;
+use gingham_kernel::Time;
+use gingham_net::measure::ChannelCount;
+use gingham_net::{
+    ArbiterPlace, CreditLossPlan, Endpoints, LaneArbiter, LaneBlocks, Notice, PacketsPlan, Plan,
+    Wanted,
+};
+use gingham_topology::routing::LaneSet;
+use gingham_topology::{ChannelId, Fabric};
+use std::sync::Arc;
+
+/// The network with its clock, and the endpoints that are told what happens.
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) packets_plan: Arc<PacketsPlan>,
+    pub(crate) clock: Clock,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) wanted: Wanted,
+    pub(crate) packets: Packets,
+    pub(crate) links: Links,
+    pub(crate) credits: Credits,
+    /// What is not known of credits, where updates of them may be lost.
+    pub(crate) losses: Option<Losses>,
+    /// In place of credits, where receivers pause lanes.
+    pub(crate) pauses: Option<Pauses>,
+    /// Buffers of outputs, where those have some.
+    pub(crate) output_buffers: Option<OutputBuffers>,
+    /// By channel: the arbiter of its lanes where it begins, if there are several lanes.
+    pub(crate) arbiters: Vec<LaneArbiter>,
+    pub(crate) waiting: Waiting,
+    pub(crate) standing: Standing,
+    /// Packets whose heads were read at this instant, where somebody wants to know what comes of it.
+    pub(crate) read: Vec<gingham_net::Stay>,
+    /// Channels on which anything may have happened since the last section.
+    pub(crate) active: Bits,
+    /// When the last section ended.
+    pub(crate) section_ps: u64,
+    /// What hosts want to know before they begin a message.
+    pub(crate) watched: Watched,
+}
+
+impl Network {
+    pub(crate) fn new(plan: Arc<Plan>, packets_plan: Arc<PacketsPlan>) -> Self {
+        let endpoints = Endpoints::new(Arc::clone(&plan));
+        let channels = plan.channels.len();
+        let wanted = endpoints.wanted();
+        Self {
+            clock: Clock::new(),
+            wanted,
+            endpoints,
+            packets: Packets::default(),
+            links: Links::new(&plan),
+            credits: Credits::new(&plan, &packets_plan.buffer_blocks, |channel| {
+                plan.channel(Fabric::reverse(channel)).delay + packets_plan.credit_delay
+            }),
+            losses: Losses::new(&plan, &packets_plan),
+            pauses: Pauses::new(&plan, &packets_plan),
+            output_buffers: OutputBuffers::new(&plan, &packets_plan),
+            arbiters: arbiters(&plan),
+            waiting: Waiting::new(channels, !is_plain(&packets_plan)),
+            standing: Standing::new(channels, plan.lanes.count, wanted.read),
+            read: Vec::new(),
+            active: Bits::new(channels),
+            section_ps: 0,
+            watched: Watched::new(&plan, &packets_plan),
+            packets_plan,
+            plan,
+        }
+    }
+
+    /// Tells the endpoints what happens now. What they order is to be carried out by the hosts
+    /// before anything else happens.
+    #[inline]
+    pub(crate) fn tell(&mut self, notice: Notice<'_>) {
+        self.endpoints.tell(self.clock.time(), notice);
+    }
+
+    /// The lane that the sender on a channel serves, of those that can be chosen.
+    #[inline]
+    pub(crate) fn serve(
+        &mut self,
+        channel: ChannelId,
+        eligible: u16,
+        heads: &[Head; LANES],
+    ) -> Option<u8> {
+        match self.arbiters.get_mut(channel.index()) {
+            None => (eligible == 1).then_some(0),
+            Some(arbiter) => arbiter.serve(eligible, heads),
+        }
+    }
+
+    /// Whether a channel is idle now.
+    #[inline]
+    pub(crate) fn is_idle(&self, channel: ChannelId) -> bool {
+        self.links.busy_until_ps(channel) <= self.clock.now()
+    }
+}
+
+fn arbiters(plan: &Plan) -> Vec<LaneArbiter> {
+    let arbiter = |channel| {
+        let at_host = plan.has_place(ArbiterPlace::AdapterPort, channel);
+        let of = if at_host { &plan.lanes.adapter_port } else { &plan.lanes.link_output };
+        LaneArbiter::over(of, &plan.lanes)
+    };
+    let count = if plan.lanes.count > 1 { plan.channels.len() } else { 0 };
+    ChannelId::first(count).map(arbiter).collect()
+}
+
+// What hosts want to know of the network before they begin a message: which lanes of outputs have
+// space, and how many buffers have not. Nothing is kept where nobody asks.
+
+/// What is watched.
+#[derive(Clone, Debug)]
+pub(crate) struct Watched {
+    /// By channel: the lanes with space, as was told last, where somebody wants to know; empty where
+    /// nobody does.
+    free: Box<[Option<LaneSet>]>,
+    /// Channels whose buffers are counted, where they are.
+    gathered: Box<[ChannelId]>,
+    /// By lane: the blocks that are space.
+    space_blocks: LaneBlocks,
+}
+
+impl Watched {
+    /// What is watched of a plan.
+    pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Self {
+        let all = LaneSet::first_n(plan.lanes.count);
+        let watched = plan.watched_outputs();
+        Self {
+            free: watched.into_iter().map(|is_watched| is_watched.then_some(all)).collect(),
+            gathered: plan.gathered_channels().into(),
+            space_blocks: plan.space_blocks(packets),
+        }
+    }
+
+    /// Whether anybody wants to know which lanes have space.
+    #[inline]
+    pub(crate) fn are_outputs(&self) -> bool {
+        !self.free.is_empty()
+    }
+}
+
+impl Network {
+    /// A lane may have space now that had none, or the other way round: tells the endpoints, if they
+    /// want to know. If it has none it is looked at again when more is known.
+    #[inline(never)]
+    pub(crate) fn look_for_space(&mut self, output: ChannelId, lane: u8) {
+        let told = self.watched.free.get(output.index()).copied().flatten();
+        let Some(told) = told else { return };
+        let blocks = self.watched.space_blocks[usize::from(lane)];
+        let has_space = self.has_blocks(output, lane, blocks);
+        if has_space == told.contains(lane) {
+            return;
+        }
+        let free = LaneSet::from_bits(told.bits() ^ LaneSet::one(lane).bits());
+        self.watched.free[output.index()] = Some(free);
+        self.tell(Notice::Lanes { output, free });
+        self.carry_out();
+    }
+
+    /// Tells the endpoints how many buffers between switches had no space before this instant, of
+    /// which nothing has happened. What that orders is carried out by the call that is under way.
+    #[inline(never)]
+    pub(crate) fn tell_gathered(&mut self) {
+        let before_ps = self.clock.now() - 1;
+        let has_space = |channel: ChannelId, lane: u8| {
+            if let Some(pauses) = &self.pauses {
+                return !pauses.is_paused(channel, lane);
+            }
+            let blocks = self.watched.space_blocks[usize::from(lane)];
+            self.credits.free_until(channel, lane, before_ps) >= blocks
+        };
+        let lanes = 0..self.plan.lanes.count;
+        let of_channel = |channel: &ChannelId| {
+            lanes.clone().filter(|lane| !has_space(*channel, *lane)).count() as u64
+        };
+        let full = self.watched.gathered.iter().map(of_channel).sum();
+        self.tell(Notice::Gathered { full });
+    }
+}
+
+// Counts: what every channel carried, and how full buffers were.
+//
+// A packet of W bytes that comes at a and has left at e adds W (e - a) to the occupancy of the
+// channel by which it came, as it begins to leave. Up to an instant t, what stands there still
+// adds W (t - a), and of what is leaving W (e - t) is too much.
+
+impl Network {
+    /// Counts of all channels: of bytes that started before `begin_end`, and of what stood in
+    /// buffers up to `end`.
+    pub(crate) fn counts(&self, begin_end: u64, end: u64) -> Vec<ChannelCount> {
+        let channels = self.plan.channels.len();
+        let present = self.present(end);
+        let count = |channel| self.count(channel, [begin_end, end], &present);
+        ChannelId::first(channels).map(count).collect()
+    }
+
+    /// Counts of channels on which anything may have happened since the section before, up to the
+    /// end of one.
+    pub(crate) fn counts_of_section(
+        &mut self,
+        end: u64,
+        counts: &mut Vec<(ChannelId, ChannelCount)>,
+    ) {
+        let present = self.present(end);
+        let begin = std::mem::replace(&mut self.section_ps, end);
+        let mut active = std::mem::take(&mut self.active);
+        counts.clear();
+        active.retain(|index| {
+            let channel = ChannelId::new(index);
+            counts.push((channel, self.count(channel, [end, end], &present)));
+            // What was busy in this section is asked for in the next; that is soon enough.
+            self.links.busy_until_ps(channel) > begin || !self.is_at_rest(channel, end)
+        });
+        self.active = active;
+    }
+
+    fn count(
+        &self,
+        channel: ChannelId,
+        [begin_end, end_ps]: [u64; 2],
+        present: &[i128],
+    ) -> ChannelCount {
+        let left = self.credits.occupancy(channel).cast_signed();
+        let area = left + present[channel.index()];
+        let pauses = self.pauses.as_ref();
+        let credit_wait = || (0, self.links.credit_wait_ps(channel, end_ps));
+        let (stops, stopped_ps) = pauses.map_or_else(credit_wait, |of| of.heard(channel, end_ps));
+        ChannelCount {
+            stops,
+            stopped_ps,
+            data_flits: self.links.bytes_before(channel, begin_end),
+            occupancy_flit_ps: u128::try_from(area).expect("a packet leaves after it came"),
+            ..ChannelCount::default()
+        }
+    }
+
+    /// By channel: what its occupancy up to an instant is more, or less, than that of packets that
+    /// have begun to leave.
+    fn present(&self, end: u64) -> Vec<i128> {
+        let mut areas = vec![0_i128; self.plan.channels.len()];
+        for (_, packet) in self.packets.in_inputs() {
+            let stay_ps = end.saturating_sub(packet.came_ps);
+            areas[packet.input.index()] += i128::from(packet.wire_bytes) * i128::from(stay_ps);
+        }
+        for channel in self.active.iter().map(ChannelId::new) {
+            let early_ps = self.links.busy_until_ps(channel).saturating_sub(end);
+            if early_ps == 0 {
+                continue;
+            }
+            let Some(input) = self.links.came_by(channel) else { continue };
+            let (wire_bytes, _) = self.links.last(channel);
+            areas[input.index()] -= i128::from(wire_bytes) * i128::from(early_ps);
+        }
+        for (input, wire_bytes, early_ps) in
+            self.output_buffers.iter().flat_map(|buffers| buffers.staying(end))
+        {
+            areas[input.index()] -= i128::from(wire_bytes) * i128::from(early_ps);
+        }
+        areas
+    }
+
+    /// Whether nothing that counts goes on at a channel after an instant: nothing starts on it, and
+    /// nothing stands in the buffers at its end.
+    fn is_at_rest(&self, channel: ChannelId, end: u64) -> bool {
+        if self.links.busy_until_ps(channel) > end || !self.links.is_into_switch(channel) {
+            return self.links.busy_until_ps(channel) <= end;
+        }
+        if let Some(pauses) = &self.pauses {
+            return pauses.is_at_rest(channel, end);
+        }
+        let is_free = |lane: u8| {
+            let blocks = self.packets_plan.buffer_blocks[usize::from(lane)];
+            self.credits.free_until(channel, lane, end) == blocks
+        };
+        (0..self.plan.lanes.count).all(is_free)
+    }
+}
+
+// A packet starts on a channel: what that settles, of the channel, of the buffer that it leaves,
+// and of the one that it comes to.
+
+/// Blocks that a packet takes.
+#[inline]
+pub(crate) fn blocks_of(wire_bytes: u32) -> u32 {
+    let blocks = PacketsPlan::blocks(wire_bytes.into());
+    u32::try_from(blocks).expect("fewer blocks than bytes")
+}
+
+/// How a packet stands in a buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stay {
+    pub(crate) input: ChannelId,
+    pub(crate) lane: u8,
+    pub(crate) wire_bytes: u32,
+    pub(crate) came_ps: u64,
+}
+
+impl From<&Moving> for Stay {
+    #[inline]
+    fn from(packet: &Moving) -> Self {
+        let Moving { input, lane, wire_bytes, came_ps, .. } = *packet;
+        Self { input, lane, wire_bytes, came_ps }
+    }
+}
+
+impl Network {
+    /// A packet that stands in no list starts now on a lane of an idle channel, with space for it
+    /// there. Returns how it stood where it was, and when its tail leaves.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    pub(crate) fn start(&mut self, id: PacketId, channel: ChannelId, lane: u8) -> (Stay, u64) {
+        let Self { clock, packets, links, credits, pauses, active, .. } = self;
+        let Line { bytes, delay_ps, is_into_switch, .. } = *links.line(channel);
+        let packet = packets.get_mut(id);
+        let stay = Stay::from(&*packet);
+        let now = clock.now();
+        let span_ps = bytes.of(stay.wire_bytes.into()).as_ps();
+        packet.came_ps = now + delay_ps;
+        active.insert(channel.index());
+        if is_into_switch {
+            match pauses {
+                None => credits.take(channel, lane, blocks_of(stay.wire_bytes)),
+                Some(pauses) => {
+                    let whole_ps = packet.came_ps + bytes.of(1).as_ps();
+                    pauses.come((channel, lane), stay.wire_bytes, whole_ps, clock);
+                }
+            }
+            if self.watched.are_outputs() {
+                self.look_for_space(channel, lane);
+            }
+            self.come(id, channel, lane, span_ps);
+        } else {
+            packet.place = Place::Leaving;
+            clock.schedule(packet.came_ps + span_ps, Event::Deliver { channel, packet: id });
+        }
+        (stay, now + span_ps)
+    }
+
+    /// A packet that takes so long has started on a channel and comes to the switch at its end.
+    #[expect(clippy::inline_always, reason = "it is called in one place")]
+    #[inline(always)]
+    fn come(&mut self, id: PacketId, channel: ChannelId, lane: u8, span_ps: u64) {
+        let Self { plan, packets_plan, clock, packets, links, standing, .. } = self;
+        let packet = packets.get_mut(id);
+        let output = packet.output_at(plan, links.line(channel).target);
+        let (lanes, dateline_class) = plan.lanes.allowed.onward(
+            &plan.fabric,
+            packet.packet.vc_class,
+            packet.dateline_class,
+            channel,
+            output,
+            packet.packet.destination,
+        );
+        assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
+        packet.switches += 1;
+        (packet.input, packet.lane, packet.output) = (channel, lane, output);
+        (packet.lanes, packet.dateline_class) = (lanes, dateline_class);
+        packet.place = Place::Coming;
+        let (wire_bytes, arrival_ps) = (packet.wire_bytes, packet.came_ps);
+        let head_ps = links.read_head(channel, arrival_ps, packets_plan);
+        if self.wanted.read {
+            // Who reads it may divert it: only then it is known when it is ready.
+            standing.come(channel, lane, wire_bytes, arrival_ps);
+            return clock.schedule(head_ps, Event::Read { channel, packet: id });
+        }
+        let last_ps = arrival_ps + span_ps;
+        let dry_ps = links.never_dry_ps((channel, output), wire_bytes, last_ps);
+        clock.schedule(head_ps.max(dry_ps), Event::Ready { channel, packet: id });
+        if dry_ps > head_ps && self.wanted.switched.are_stays() {
+            // Else it is ready at once, and that is the event.
+            clock.schedule(head_ps, Event::Read { channel, packet: id });
+        }
+    }
+
+    /// A packet begins to leave the buffer in which it waited, and has left it at an instant: what
+    /// it took will be known to be free.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    pub(crate) fn leave_buffer(&mut self, of: Stay, end_ps: u64) {
+        let Stay { input, lane, wire_bytes, came_ps } = of;
+        self.credits.leave(input, lane, wire_bytes, end_ps - came_ps);
+        if self.wanted.read {
+            let times = (self.clock.now(), end_ps);
+            self.standing.leave(input, lane, wire_bytes, times);
+        }
+        if let Some(pauses) = &mut self.pauses {
+            return pauses.leave((input, lane), wire_bytes, end_ps, &mut self.clock);
+        }
+        let blocks = blocks_of(wire_bytes);
+        if self.losses.is_some() {
+            return self.free_at(input, lane, blocks, end_ps);
+        }
+        let known_ps = self.credits.known_ps(input, lane, end_ps);
+        self.credits.give_back(input, lane, blocks, known_ps, &mut self.clock);
+    }
+}
+
+// Updates of credits that are lost: what came free at each receiver, and what its sender was told.
+//
+// ```text
+//   leaving   a packet begins to leave; its blocks come free at e, which is an event here
+//   untold    what came free and was told in vain; the next update that is not lost tells it, too
+// ```
+//
+// Where no update can be lost there is none of this, and no event: `credits` are on their way from
+// when a packet begins to leave.
+
+/// A receiver's lane.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    leaving_blocks: u32,
+    untold_blocks: u32,
+    /// When it sent its last update.
+    told_ps: u64,
+}
+
+/// What receivers know beside their senders.
+#[derive(Clone, Debug)]
+pub(crate) struct Losses {
+    plan: CreditLossPlan,
+    lane_count: usize,
+    /// By channel and lane.
+    lanes: Vec<Lane>,
+    /// By channel.
+    periods_ps: Vec<u64>,
+}
+
+impl Losses {
+    /// Those of a plan in which updates may be lost.
+    pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Option<Self> {
+        let loss = packets.credit_loss.clone()?;
+        let lane_count = usize::from(plan.lanes.count);
+        let channels = plan.channels.len();
+        let period = |channel| loss.period_on(plan.channel(Fabric::reverse(channel))).as_ps();
+        Some(Self {
+            lane_count,
+            lanes: vec![Lane::default(); channels * lane_count],
+            periods_ps: ChannelId::first(channels).map(period).collect(),
+            plan: loss,
+        })
+    }
+
+    fn place(&self, channel: ChannelId, lane: u8) -> usize {
+        channel.index() * self.lane_count + usize::from(lane)
+    }
+
+    /// Blocks of packets that are leaving a buffer, and such as came free and nobody was told.
+    pub(crate) fn unknown_blocks(&self, channel: ChannelId, lane: u8) -> [u32; 2] {
+        let of = &self.lanes[self.place(channel, lane)];
+        [of.leaving_blocks, of.untold_blocks]
+    }
+}
+
+impl Network {
+    /// A packet begins to leave the buffer of a lane, and has left it at an instant.
+    pub(crate) fn free_at(&mut self, channel: ChannelId, lane: u8, blocks: u32, end_ps: u64) {
+        let losses = self.losses.as_mut().expect("updates may be lost");
+        let place = losses.place(channel, lane);
+        losses.lanes[place].leaving_blocks += blocks;
+        self.clock.schedule(end_ps, Event::Freed { channel, lane, blocks });
+    }
+
+    /// Blocks of a lane have come free, and its sender is told.
+    pub(crate) fn on_freed(&mut self, channel: ChannelId, lane: u8, blocks: u32) {
+        let losses = self.losses.as_mut().expect("updates may be lost");
+        let place = losses.place(channel, lane);
+        let of = &mut losses.lanes[place];
+        of.leaving_blocks -= blocks;
+        of.untold_blocks += blocks;
+        self.tell_of_credits(channel, lane);
+    }
+
+    /// A period is over: the count is said again, if nothing was said since it began.
+    pub(crate) fn on_repeat(&mut self, channel: ChannelId, lane: u8) {
+        let losses = self.losses.as_ref().expect("updates may be lost");
+        let told_ps = losses.lanes[losses.place(channel, lane)].told_ps;
+        if told_ps + losses.periods_ps[channel.index()] == self.clock.now() {
+            self.tell_of_credits(channel, lane);
+        }
+    }
+
+    fn tell_of_credits(&mut self, channel: ChannelId, lane: u8) {
+        let now = self.clock.now();
+        let known_ps = self.credits.known_ps(channel, lane, now);
+        let losses = self.losses.as_mut().expect("updates may be lost");
+        let place = losses.place(channel, lane);
+        losses.lanes[place].told_ps = now;
+        if losses.plan.is_lost(self.plan.seed, channel, lane, Time::from_ps(now)) {
+            let again_ps = now + losses.periods_ps[channel.index()];
+            return self.clock.schedule(again_ps, Event::Repeat { channel, lane });
+        }
+        let blocks = std::mem::take(&mut losses.lanes[place].untold_blocks);
+        if blocks > 0 {
+            self.credits.give_back(channel, lane, blocks, known_ps, &mut self.clock);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Packets under way.
+
+use gingham_kernel::{Time, optional_id_type};
+use gingham_net::{Arrival, Packet, Plan};
+use gingham_topology::routing::{DatelineClass, KeptPath, LaneSet, Routes};
+use gingham_topology::{ChannelId, NodeId};
+
+optional_id_type!(
+    /// A packet under way; reused once it was delivered.
+    PacketId
+);
+
+/// Where a packet is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// It takes space of a buffer, and cannot go on yet.
+    Coming,
+    /// It takes space of a buffer, and somebody was told that its head was read.
+    Read,
+    /// It takes space of a buffer, is ready, and waits.
+    Waiting,
+    /// It takes space of the buffer of an output, and waits.
+    Crossed,
+    /// It is on its last channel, or nowhere.
+    Leaving,
+}
+
+/// A packet under way.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Moving {
+    pub(crate) packet: Packet,
+    /// Its bytes.
+    pub(crate) wire_bytes: u32,
+    /// The packet behind it among those that wait for the same output, and may take the same
+    /// lanes.
+    pub(crate) next: Option<PacketId>,
+    /// When it entered the network, or its first byte arrived at the switch at which it is, in
+    /// picoseconds.
+    pub(crate) came_ps: u64,
+    /// The channel by which it came, or on which it is.
+    pub(crate) input: ChannelId,
+    /// The channel by which it goes on.
+    pub(crate) output: ChannelId,
+    /// The lane by which it came.
+    pub(crate) lane: u8,
+    pub(crate) place: Place,
+    /// Its dateline class on `output`.
+    pub(crate) dateline_class: DatelineClass,
+    /// The lanes that it may take on `output`.
+    pub(crate) lanes: LaneSet,
+    /// How often it was overtaken where it waits.
+    pub(crate) overtaken: u32,
+    /// Switches that it has come to.
+    pub(crate) switches: u16,
+    /// Its path, where it is chosen at its source.
+    path: Option<KeptPath>,
+}
+
+const _: () = assert!(size_of::<Moving>() == 128, "a packet under way is two cache lines");
+
+impl Moving {
+    /// A packet that enters by `channel`, at the end of which is `first_node`.
+    pub(crate) fn new(
+        plan: &Plan,
+        packet: Packet,
+        wire_bytes: u32,
+        channel: ChannelId,
+        first_node: NodeId,
+    ) -> Self {
+        let path = match plan.routes(packet.path_set) {
+            Routes::Source(routes) if plan.is_switch(first_node) => {
+                routes.kept(first_node, packet.destination)
+            }
+            _ => None,
+        };
+        Self {
+            packet,
+            wire_bytes,
+            next: None,
+            came_ps: 0,
+            input: channel,
+            output: channel,
+            lane: 0,
+            place: Place::Leaving,
+            dateline_class: DatelineClass::default(),
+            lanes: LaneSet::EMPTY,
+            overtaken: 0,
+            switches: 0,
+            path,
+        }
+    }
+
+    /// The channel by which it leaves the switch `node`, which is the next of its path.
+    #[inline]
+    pub(crate) fn output_at(&self, plan: &Plan, node: NodeId) -> ChannelId {
+        let output = match (plan.routes(self.packet.path_set), self.path) {
+            (Routes::Source(routes), Some(path)) => {
+                Some(routes.channel(&plan.fabric, path, self.switches.into(), || node))
+            }
+            (Routes::Source(_), None) => None,
+            (Routes::Table(tables), _) => {
+                let port = tables.port(node, self.packet.destination);
+                port.and_then(|port| plan.fabric.outgoing(node, port))
+            }
+        };
+        output.expect("destinations are drawn among those that a route reaches")
+    }
+
+    /// It goes on from the switch at which it is by the channel into the end of that.
+    pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
+        let (vc_class, class) = (self.packet.vc_class, self.dateline_class);
+        let allowed = &plan.lanes.allowed;
+        let (input, to) = (self.input, self.packet.destination);
+        let (lanes, class) = allowed.onward(&plan.fabric, vc_class, class, input, into_end, to);
+        debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
+        (self.output, self.lanes, self.dateline_class) = (into_end, lanes, class);
+    }
+
+    /// Its arrival, whole, at an instant, its first byte having arrived at another.
+    pub(crate) fn arrival(&self, head_arrived: Time, arrived: Time) -> Arrival {
+        Arrival {
+            payload_bytes: self.packet.payload_bytes,
+            wire_bytes: self.wire_bytes.into(),
+            hops: self.switches,
+            in_transit_hosts: 0,
+            head_arrived,
+            arrived,
+        }
+    }
+}
+
+/// Packets by id, with the ids of delivered ones used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Packets {
+    packets: Vec<Moving>,
+    free: Vec<PacketId>,
+}
+
+impl Packets {
+    #[inline]
+    pub(crate) fn insert(&mut self, packet: Moving) -> PacketId {
+        if let Some(id) = self.free.pop() {
+            self.packets[id.index()] = packet;
+            return id;
+        }
+        self.packets.push(packet);
+        PacketId::new(self.packets.len() - 1)
+    }
+
+    /// Frees the id of a packet that has arrived; what it was can still be read until another takes
+    /// it.
+    #[inline]
+    pub(crate) fn remove(&mut self, id: PacketId) -> &Moving {
+        self.free.push(id);
+        &self.packets[id.index()]
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: PacketId) -> &Moving {
+        &self.packets[id.index()]
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Moving {
+        &mut self.packets[id.index()]
+    }
+
+    /// Those that take space of the buffer of an input and have not begun to leave it.
+    pub(crate) fn in_inputs(&self) -> impl Iterator<Item = (PacketId, &Moving)> {
+        let ids = (0..self.packets.len()).map(PacketId::new);
+        let is_there = |place| !matches!(place, Place::Crossed | Place::Leaving);
+        ids.zip(&self.packets).filter(move |(_, packet)| is_there(packet.place))
+    }
+}

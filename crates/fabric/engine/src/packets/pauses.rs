@@ -1,0 +1,355 @@
+//! Pauses of lanes, in place of credits: what fills each buffer, who asked for a pause, and who has
+//! heard of it.
+//!
+//! ```text
+//!   fill 320 B      coming  +64 at 7 us          a look is an event only where a mark may be passed:
+//!                   going   -64 at 9 us          where a packet comes to a fill near `pause`, and, once a
+//!                                                pause was asked for, where a packet has left
+//! ```
+//!
+//! Both ends of a stay in a buffer are known before they are here, so that a fill is a number as of an
+//! instant, as credits are.
+//!
+//! Invariant: no buffer overflows.
+
+use crate::packets::clock::Clock;
+use crate::packets::event::Event;
+use crate::packets::network::Network;
+use crate::packets::packet::{Moving, PacketId, Place};
+use gingham_kernel::Time;
+use gingham_net::{BLOCK_BYTES, Notice, PacketsPlan, PausesPlan, Plan, Stay};
+use gingham_topology::{ChannelId, Fabric};
+use std::collections::VecDeque;
+
+/// Bytes that a buffer is filled by, or loses, at an instant.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    time_ps: u64,
+    bytes: u64,
+}
+
+/// What is known of a lane, at both ends of its channel.
+#[derive(Clone, Debug, Default)]
+struct LanePause {
+    /// Of all changes that are over.
+    fill_bytes: u64,
+    /// In order of time.
+    coming: VecDeque<Change>,
+    going: Vec<Change>,
+    /// Whether the last that was asked for is a pause.
+    is_asked: bool,
+    /// Whether the last that was heard is one.
+    is_paused: bool,
+    /// What was asked for and not heard yet.
+    under_way: u32,
+    /// Whether somebody wanted to start something in vain.
+    is_awaited: bool,
+}
+
+/// The pauses of a channel that were heard.
+#[derive(Clone, Copy, Debug, Default)]
+struct Heard {
+    pauses: u64,
+    paused_lanes: u32,
+    /// Since when any lane is paused, if one is.
+    since_ps: u64,
+    past_ps: u64,
+}
+
+/// Those of all channels.
+#[derive(Clone, Debug)]
+pub(crate) struct Pauses {
+    plan: PausesPlan,
+    lane_count: usize,
+    lanes: Vec<LanePause>,
+    heard: Vec<Heard>,
+    /// By lane.
+    holds_bytes: Vec<u64>,
+    /// By channel: until what its receiver asks for is heard.
+    heard_after_ps: Vec<u64>,
+}
+
+impl LanePause {
+    /// What is over by `now` fills the buffer, or does no more.
+    fn settle(&mut self, now: u64) {
+        while let Some(change) = self.coming.front().filter(|change| change.time_ps <= now) {
+            self.fill_bytes += change.bytes;
+            self.coming.pop_front();
+        }
+        self.going.retain(|change| {
+            let is_over = change.time_ps <= now;
+            self.fill_bytes -= if is_over { change.bytes } else { 0 };
+            !is_over
+        });
+    }
+
+    /// Bytes of all that is there or on its way, but for what is known to have left by an instant.
+    fn taken_bytes(&self, time_ps: u64) -> u64 {
+        let coming: u64 = self.coming.iter().map(|change| change.bytes).sum();
+        let gone = self.going.iter().filter(|change| change.time_ps <= time_ps);
+        self.fill_bytes + coming - gone.map(|change| change.bytes).sum::<u64>()
+    }
+}
+
+impl Pauses {
+    /// Those of a plan in which receivers pause lanes.
+    pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Option<Self> {
+        let pauses = packets.pauses.clone()?;
+        let lane_count = usize::from(plan.lanes.count);
+        let blocks = packets.buffer_blocks[..lane_count].iter();
+        let heard_after =
+            |channel: ChannelId| pauses.heard_after(plan.channel(Fabric::reverse(channel))).as_ps();
+        let channels = plan.channels.len();
+        Some(Self {
+            lane_count,
+            lanes: vec![LanePause::default(); channels * lane_count],
+            heard: vec![Heard::default(); channels],
+            holds_bytes: blocks.map(|of| u64::from(*of) * u64::from(BLOCK_BYTES)).collect(),
+            heard_after_ps: ChannelId::first(channels).map(heard_after).collect(),
+            plan: pauses,
+        })
+    }
+
+    fn place(&self, channel: ChannelId, lane: u8) -> usize {
+        channel.index() * self.lane_count + usize::from(lane)
+    }
+
+    fn lane(&self, channel: ChannelId, lane: u8) -> &LanePause {
+        &self.lanes[self.place(channel, lane)]
+    }
+
+    fn lane_mut(&mut self, channel: ChannelId, lane: u8) -> &mut LanePause {
+        let place = self.place(channel, lane);
+        &mut self.lanes[place]
+    }
+
+    // What happens.
+
+    /// A packet starts that will fill the buffer of a lane from an instant on.
+    pub(crate) fn come(
+        &mut self,
+        (channel, lane): (ChannelId, u8),
+        wire_bytes: u32,
+        time_ps: u64,
+        clock: &mut Clock,
+    ) {
+        let pause_bytes = self.plan.pause_bytes[usize::from(lane)];
+        let of = self.lane_mut(channel, lane);
+        of.settle(clock.now());
+        of.coming.push_back(Change { time_ps, bytes: wire_bytes.into() });
+        if of.taken_bytes(time_ps) > pause_bytes {
+            clock.schedule(time_ps, Event::Look { channel, lane });
+        }
+    }
+
+    /// A packet begins to leave the buffer of a lane, and has left it at an instant.
+    pub(crate) fn leave(
+        &mut self,
+        (channel, lane): (ChannelId, u8),
+        wire_bytes: u32,
+        time_ps: u64,
+        clock: &mut Clock,
+    ) {
+        let of = self.lane_mut(channel, lane);
+        of.settle(clock.now());
+        of.going.push(Change { time_ps, bytes: wire_bytes.into() });
+        if of.is_asked {
+            clock.schedule(time_ps, Event::Look { channel, lane });
+        }
+    }
+
+    /// The receiver looks at the buffer of a lane: all of this instant has come and left.
+    pub(crate) fn look(&mut self, channel: ChannelId, lane: u8, clock: &mut Clock) {
+        let [pause_bytes, resume_bytes] =
+            [&self.plan.pause_bytes, &self.plan.resume_bytes].map(|marks| marks[usize::from(lane)]);
+        let heard_ps = clock.now() + self.heard_after_ps[channel.index()];
+        let holds_bytes = self.holds_bytes[usize::from(lane)];
+        let of = self.lane_mut(channel, lane);
+        of.settle(clock.now());
+        assert!(of.fill_bytes <= holds_bytes, "marks leave the headroom");
+        let is_pause = of.fill_bytes > if of.is_asked { resume_bytes } else { pause_bytes };
+        if is_pause == of.is_asked {
+            return;
+        }
+        of.is_asked = is_pause;
+        of.under_way += 1;
+        clock.schedule(heard_ps, Event::Heard { channel, lane, is_pause });
+        if is_pause {
+            for change in &of.going {
+                clock.schedule(change.time_ps, Event::Look { channel, lane });
+            }
+        }
+    }
+
+    /// The sender of a channel hears of a lane. Whether it may go on and wanted to.
+    pub(crate) fn hear(&mut self, channel: ChannelId, lane: u8, is_pause: bool, now: u64) -> bool {
+        let of = self.lane_mut(channel, lane);
+        of.under_way -= 1;
+        debug_assert_ne!(of.is_paused, is_pause, "what is asked for changes each time");
+        of.is_paused = is_pause;
+        let was_awaited = !is_pause && std::mem::take(&mut of.is_awaited);
+        let heard = &mut self.heard[channel.index()];
+        heard.past_ps = heard.paused_ps(now);
+        heard.since_ps = now;
+        if is_pause {
+            heard.pauses += 1;
+            heard.paused_lanes += 1;
+        } else {
+            heard.paused_lanes -= 1;
+        }
+        was_awaited
+    }
+
+    // What is asked.
+
+    /// Whether a packet may start on a lane. If not, somebody wanted to.
+    pub(crate) fn may_start(&mut self, channel: ChannelId, lane: u8) -> bool {
+        let of = self.lane_mut(channel, lane);
+        of.is_awaited |= of.is_paused;
+        !of.is_paused
+    }
+
+    /// Whether the last that the sender of a lane heard is a pause.
+    pub(crate) fn is_paused(&self, channel: ChannelId, lane: u8) -> bool {
+        self.lane(channel, lane).is_paused
+    }
+
+    /// Whether nothing starts on a lane until the buffer at its end empties.
+    pub(crate) fn is_held(&self, channel: ChannelId, lane: u8) -> bool {
+        let of = self.lane(channel, lane);
+        of.is_asked && of.under_way == 0
+    }
+
+    /// Bytes of all that is in a buffer or on its way there, but for what has left by an instant or is
+    /// known to.
+    pub(crate) fn taken_bytes(&self, channel: ChannelId, lane: u8, time_ps: u64) -> u64 {
+        self.lane(channel, lane).taken_bytes(time_ps)
+    }
+
+    /// Pauses of a channel that were heard, and the picoseconds for which any lane was paused, up to
+    /// an instant.
+    pub(crate) fn heard(&self, channel: ChannelId, end_ps: u64) -> (u64, u64) {
+        let heard = &self.heard[channel.index()];
+        (heard.pauses, heard.paused_ps(end_ps))
+    }
+
+    /// Whether nothing is in any buffer of a channel after an instant, and nobody is paused or will be.
+    pub(crate) fn is_at_rest(&self, channel: ChannelId, end_ps: u64) -> bool {
+        let first = self.place(channel, 0);
+        self.lanes[first..first + self.lane_count].iter().all(|of| {
+            of.taken_bytes(end_ps) == 0 && !of.is_asked && !of.is_paused && of.under_way == 0
+        })
+    }
+}
+
+impl Heard {
+    fn paused_ps(&self, end_ps: u64) -> u64 {
+        self.past_ps + if self.paused_lanes > 0 { end_ps - self.since_ps } else { 0 }
+    }
+}
+
+impl Network {
+    /// A receiver looks at the buffer of a lane.
+    pub(crate) fn look(&mut self, channel: ChannelId, lane: u8) {
+        let pauses = self.pauses.as_mut().expect("receivers pause lanes");
+        pauses.look(channel, lane, &mut self.clock);
+    }
+
+    /// A sender, which is a host or a switch, hears of a lane. A host asks again only if it awaits that.
+    pub(crate) fn hear(&mut self, channel: ChannelId, lane: u8, is_pause: bool, is_host: bool) {
+        let pauses = self.pauses.as_mut().expect("receivers pause lanes");
+        let was_awaited = pauses.hear(channel, lane, is_pause, self.clock.now());
+        if was_awaited || !is_host {
+            self.clock.start(channel);
+        }
+    }
+}
+
+// What somebody wants to know of packets in switches: that they wait for an output, start on it, and
+// what all of an instant has come to.
+
+impl From<&Moving> for Stay {
+    fn from(packet: &Moving) -> Self {
+        let Moving { input, lane, came_ps, wire_bytes, output, lanes, .. } = *packet;
+        let came = Time::from_ps(came_ps);
+        Self { input, lane, came, wire_bytes: wire_bytes.into(), output, lanes }
+    }
+}
+
+impl Network {
+    /// The head of a packet that came by a channel is read, and who reads it may divert it. It is ready
+    /// as soon as it cannot run dry.
+    #[inline(never)]
+    pub(crate) fn tell_read(&mut self, id: PacketId, input: ChannelId) {
+        let Self { plan, clock, endpoints, packets, links, standing, .. } = self;
+        let (now, moving) = (clock.now(), packets.get_mut(id));
+        let waiting_flits = standing.bytes(input, moving.lane, now);
+        let at = (input, moving.lane);
+        let diverted = endpoints.read(clock.time(), at, waiting_flits, &mut moving.packet);
+        if let Some(into_end) = diverted {
+            moving.divert(plan, into_end);
+        }
+        let last_ps = moving.came_ps + links.line(input).bytes.of(moving.wire_bytes.into()).as_ps();
+        let ways = (input, moving.output);
+        let ready_ps = now.max(links.never_dry_ps(ways, moving.wire_bytes, last_ps));
+        clock.schedule(ready_ps, Event::Ready { channel: input, packet: id });
+    }
+
+    /// The head of a packet was read, or was before.
+    #[inline(never)]
+    pub(crate) fn tell_queued(&mut self, id: PacketId) {
+        let packet = self.packets.get_mut(id);
+        if packet.place != Place::Coming {
+            return;
+        }
+        packet.place = Place::Read;
+        let stay = Stay::from(&*packet);
+        self.tell(Notice::Queued { stay });
+        self.read.push(stay);
+    }
+
+    /// A packet is about to start on its output.
+    #[inline(never)]
+    pub(crate) fn tell_forwarded(&mut self, id: PacketId, output: ChannelId) {
+        let moving = self.packets.get_mut(id);
+        let stay = Stay::from(&*moving);
+        let now = self.clock.time();
+        let left = now + self.links.line(output).bytes.of(stay.wire_bytes);
+        let packet = &mut moving.packet;
+        self.endpoints.tell(now, Notice::Forwarded { stay, left, packet });
+    }
+
+    /// All has happened of an instant at which heads were read.
+    #[inline(never)]
+    pub(crate) fn tell_settled(&mut self) {
+        if self.read.len() == 1 {
+            let stay = self.read.pop().expect("there is one");
+            return self.tell_one_settled(stay);
+        }
+        let mut read = std::mem::take(&mut self.read);
+        read.sort_unstable_by_key(|stay| stay.input);
+        for stay in read.drain(..) {
+            self.tell_one_settled(stay);
+        }
+        self.read = read;
+    }
+
+    #[inline]
+    fn tell_one_settled(&mut self, stay: Stay) {
+        let has_space = !self.wanted.switched.is_space() || self.has_space_for(&stay);
+        self.tell(Notice::Settled { stay, has_space });
+    }
+
+    /// Whether an output knows of space for a packet as long as one, on a lane that it may take.
+    fn has_space_for(&mut self, stay: &Stay) -> bool {
+        let Self { links, credits, pauses, clock, .. } = self;
+        if !links.is_into_switch(stay.output) {
+            return true;
+        }
+        let blocks = PacketsPlan::blocks(stay.wire_bytes);
+        stay.lanes.lanes().any(|lane| match pauses {
+            Some(pauses) => !pauses.is_paused(stay.output, lane),
+            None => u64::from(credits.free_now(stay.output, lane, clock.now())) >= blocks,
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! Bytes in each buffer, counted when heads are read. Counted only if a result needs them.
+//!
+//! ```text
+//!   bytes 320     coming  +64 at 7 us     leaving  -64 at 9 us
+//! ```
+//!
+//! Arrival and departure times are known in advance, and are counted when they are reached.
+
+use gingham_topology::ChannelId;
+use std::collections::VecDeque;
+
+/// Bytes that enter or leave a buffer at an instant.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    time_ps: u64,
+    wire_bytes: u32,
+}
+
+/// The fill of a buffer, with its pending changes.
+#[derive(Clone, Debug, Default)]
+struct Stand {
+    bytes: u64,
+    /// In order of time.
+    coming: VecDeque<Change>,
+    leaving: VecDeque<Change>,
+}
+
+/// All buffers.
+#[derive(Clone, Debug)]
+pub(crate) struct Standing {
+    lane_count: usize,
+    /// By channel and lane; empty if no result needs them.
+    buffers: Vec<Stand>,
+}
+
+impl Stand {
+    /// Applies all changes up to an instant.
+    fn settle(&mut self, now: u64) {
+        while let Some(change) = self.coming.front().filter(|change| change.time_ps <= now) {
+            self.bytes += u64::from(change.wire_bytes);
+            self.coming.pop_front();
+        }
+        while let Some(change) = self.leaving.front().filter(|change| change.time_ps <= now) {
+            self.bytes -= u64::from(change.wire_bytes);
+            self.leaving.pop_front();
+        }
+    }
+}
+
+impl Standing {
+    pub(crate) fn new(channels: usize, lane_count: u8, is_wanted: bool) -> Self {
+        let lane_count = usize::from(lane_count);
+        let buffers = if is_wanted { channels * lane_count } else { 0 };
+        Self { lane_count, buffers: vec![Stand::default(); buffers] }
+    }
+
+    fn buffer(&mut self, input: ChannelId, lane: u8) -> Option<&mut Stand> {
+        self.buffers.get_mut(input.index() * self.lane_count + usize::from(lane))
+    }
+
+    /// The first byte of a packet comes to a buffer at an instant.
+    #[inline]
+    pub(crate) fn come(&mut self, input: ChannelId, lane: u8, wire_bytes: u32, came_ps: u64) {
+        if let Some(of) = self.buffer(input, lane) {
+            of.coming.push_back(Change { time_ps: came_ps, wire_bytes });
+        }
+    }
+
+    /// Records that a packet starts to leave a buffer now and has left it at a later instant.
+    #[inline]
+    pub(crate) fn leave(
+        &mut self,
+        input: ChannelId,
+        lane: u8,
+        wire_bytes: u32,
+        (now, left_ps): (u64, u64),
+    ) {
+        let Some(of) = self.buffer(input, lane) else { return };
+        of.settle(now);
+        let place = of.leaving.partition_point(|change| change.time_ps <= left_ps);
+        of.leaving.insert(place, Change { time_ps: left_ps, wire_bytes });
+    }
+
+    /// Bytes of the packets that stand in a buffer now.
+    pub(crate) fn bytes(&mut self, input: ChannelId, lane: u8, now: u64) -> u64 {
+        self.buffer(input, lane).map_or(0, |of| {
+            of.settle(now);
+            of.bytes
+        })
+    }
+}

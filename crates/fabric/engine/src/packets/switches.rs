@@ -1,0 +1,480 @@
+//! Switches: which packet an idle output starts, and on which lane.
+//!
+//! ```text
+//!   order        candidates, one a lane        space known?        arbiter of the link output
+//!   p4 p7 p5 ──► lane 0: p4, lane 2: p5  ──►   lane 2        ──►   p5 on lane 2
+//! ```
+//!
+//! Where the oldest goes first, inputs are read by any number of outputs, and only packets for the
+//! same output overtake each other, the first of a list is its candidate and nothing is ever
+//! overtaken. All other rules are those of `reading`.
+
+use crate::packets::clock::Clock;
+use crate::packets::credits::Credits;
+use crate::packets::event::Event;
+use crate::packets::network::{Network, Stay, blocks_of};
+use crate::packets::packet::{PacketId, Packets, Place};
+use crate::packets::reading::Rules;
+use crate::packets::waiting::age;
+use gingham_fairq::Head;
+use gingham_kernel::Span;
+use gingham_net::{Arbitration, PacketsPlan, Plan};
+use gingham_topology::ChannelId;
+use gingham_topology::routing::LANES_MAX;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Lanes of a channel at the most.
+pub(crate) const LANES: usize = LANES_MAX as usize;
+
+/// By lane: which packet it would start.
+pub(crate) type Candidates = [Option<PacketId>; LANES];
+
+/// What switches decide by.
+#[derive(Clone, Debug)]
+pub(crate) struct Switches {
+    pub(crate) rules: Rules,
+    /// Whether what waits for an output goes in one line: on one lane, and the oldest first.
+    is_in_line: bool,
+}
+
+impl Switches {
+    pub(crate) fn new(network: &Network) -> Self {
+        let plan = &network.plan;
+        let rules = Rules::new(plan, &network.packets_plan);
+        let is_in_line =
+            rules.are_plain && plan.lanes.count == 1 && network.output_buffers.is_none();
+        Self { rules, is_in_line }
+    }
+
+    /// A packet may go on.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    pub(crate) fn on_ready(&mut self, id: PacketId, network: &mut Network) {
+        let output = network.packets.get(id).output;
+        if self.goes_at_once(id, output, network) {
+            self.start(id, output, 0, network);
+        } else {
+            self.wait(id, output, network);
+        }
+    }
+
+    /// A packet that may go on waits for its output.
+    #[inline(never)]
+    fn wait(&mut self, id: PacketId, output: ChannelId, network: &mut Network) {
+        network.waiting.insert(&network.plan, &mut network.packets, id);
+        network.links.wait(output);
+        self.rules.on_ready(id, network);
+        if self.is_in_line || network.output_buffers.is_none() {
+            network.try_at_end(output);
+        } else {
+            // It may cross, whatever is on the channel.
+            network.clock.start(output);
+        }
+    }
+
+    /// Whether a packet that is ready starts now, whatever else may happen: most do, and need not
+    /// be put into a list.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    fn goes_at_once(&self, id: PacketId, output: ChannelId, network: &mut Network) -> bool {
+        self.is_in_line
+            && network.links.is_free(output, network.clock.now())
+            && network.clock.is_over()
+            && network.has_space(output, 0, id)
+    }
+
+    /// The tail of a packet has left on a channel of a switch.
+    pub(crate) fn on_left(&mut self, output: ChannelId, network: &mut Network) {
+        network.clock.start(output);
+        if self.rules.couple_outputs {
+            network.try_all(output);
+        }
+    }
+
+    /// An idle output starts a packet, if it can.
+    #[inline(never)]
+    pub(crate) fn try_start(&mut self, output: ChannelId, network: &mut Network) {
+        let chosen = if self.is_in_line {
+            let first = network.waiting.first(output);
+            let chosen = first.filter(|id| network.has_space(output, 0, *id)).map(|id| (0, id));
+            network.set_credit_wait(output, first.is_some() && chosen.is_none());
+            chosen
+        } else if network.output_buffers.is_some() {
+            return self.cross_and_start(output, network);
+        } else {
+            let candidates = self.candidates(output, network);
+            network.choose(output, &candidates)
+        };
+        let Some((lane, id)) = chosen else { return };
+        self.rules.before_start(id, output, lane, network);
+        network.waiting.remove(&mut network.packets, id);
+        network.links.wait_no_more(output);
+        self.start(id, output, lane, network);
+    }
+
+    /// A packet that stands in no list starts on a lane of an output.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    fn start(&mut self, id: PacketId, output: ChannelId, lane: u8, network: &mut Network) {
+        if network.wanted.switched.are_stays() {
+            network.tell_forwarded(id, output);
+        }
+        let (stay, end_ps) = network.start(id, output, lane);
+        network.leave_buffer(stay, end_ps);
+        network.links.begin(output, stay.wire_bytes, end_ps, Some(stay.input));
+        self.rules.on_start(stay.input, end_ps);
+        if self.rules.couple_outputs {
+            network.await_end(output);
+            network.try_all(output);
+        } else if network.links.is_any_waiting(output) {
+            network.await_end(output);
+        }
+    }
+
+    /// By lane of an output: what goes next.
+    #[inline]
+    pub(crate) fn candidates(&self, output: ChannelId, network: &Network) -> Candidates {
+        if self.rules.are_plain {
+            oldest(output, network)
+        } else {
+            self.rules.candidates(output, network)
+        }
+    }
+}
+
+impl Network {
+    /// Which lane an output serves, of those with a candidate for which there is space.
+    fn choose(&mut self, output: ChannelId, candidates: &Candidates) -> Option<(u8, PacketId)> {
+        let mut heads = [Head::default(); LANES];
+        let mut eligible = 0_u16;
+        for lane in 0..self.plan.lanes.count {
+            let Some(id) = candidates[usize::from(lane)] else { continue };
+            if self.has_space(output, lane, id) {
+                let packet = self.packets.get(id);
+                let (length_bytes, arrival_ps) = (packet.wire_bytes, packet.came_ps);
+                heads[usize::from(lane)] = Head { length_bytes, arrival_ps };
+                eligible |= 1 << lane;
+            }
+        }
+        self.set_credit_wait(output, eligible == 0 && candidates.iter().any(Option::is_some));
+        let lane = self.serve(output, eligible, &heads)?;
+        Some((lane, candidates[usize::from(lane)].expect("only candidates are eligible")))
+    }
+
+    /// Records whether an idle channel has a packet ready but no credits for it.
+    #[inline]
+    pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool) {
+        self.links.set_credit_wait(channel, waits, self.clock.now());
+    }
+
+    /// What reads the same inputs as an output may start something, too.
+    fn try_all(&mut self, output: ChannelId) {
+        let plan = Arc::clone(&self.plan);
+        for other in plan.fabric.channels_from(plan.fabric.source(output).node) {
+            if self.links.is_any_waiting(other) && self.is_idle(other) {
+                self.clock.start(other);
+            }
+        }
+    }
+
+    /// A channel has something to start as soon as it is idle.
+    #[inline]
+    pub(crate) fn try_at_end(&mut self, channel: ChannelId) {
+        if self.is_idle(channel) {
+            self.clock.start(channel);
+        } else {
+            self.await_end(channel);
+        }
+    }
+
+    /// The end of the packet on a channel is waited for.
+    #[inline]
+    pub(crate) fn await_end(&mut self, channel: ChannelId) {
+        if self.links.await_end(channel) {
+            let end_ps = self.links.busy_until_ps(channel);
+            self.clock.schedule(end_ps, Event::Left { channel });
+        }
+    }
+
+    /// Whether there is space, as far as is known, for a packet on a lane of a channel.
+    #[inline]
+    pub(crate) fn has_space(&mut self, channel: ChannelId, lane: u8, id: PacketId) -> bool {
+        let blocks = blocks_of(self.packets.get(id).wire_bytes);
+        self.has_blocks(channel, lane, blocks)
+    }
+
+    /// Whether so many blocks are free, as far as is known, on a lane of a channel.
+    #[inline]
+    pub(crate) fn has_blocks(&mut self, channel: ChannelId, lane: u8, blocks: u32) -> bool {
+        !self.links.is_into_switch(channel)
+            || match &mut self.pauses {
+                None => self.credits.has(channel, lane, blocks, &mut self.clock),
+                Some(pauses) => pauses.may_start(channel, lane),
+            }
+    }
+}
+
+/// By lane the oldest packet that may take it.
+#[inline]
+fn oldest(output: ChannelId, network: &Network) -> Candidates {
+    let mut candidates = [None; LANES];
+    for list in network.waiting.lists(output) {
+        let Some(id) = list.first() else { continue };
+        for lane in list.lanes.lanes() {
+            let of = &mut candidates[usize::from(lane)];
+            let is_older = |other: PacketId| is_older(&network.plan, network, id, other);
+            if of.is_none_or(is_older) {
+                *of = Some(id);
+            }
+        }
+    }
+    candidates
+}
+
+fn is_older(plan: &Plan, network: &Network, one: PacketId, other: PacketId) -> bool {
+    age(plan, network.packets.get(one)) < age(plan, network.packets.get(other))
+}
+
+/// Whether the oldest goes first, whatever its port or priority.
+pub(crate) fn is_by_age(arbitration: Arbitration) -> bool {
+    match arbitration {
+        Arbitration::OldestFirst => true,
+        Arbitration::RoundRobin | Arbitration::StrictPriority => false,
+    }
+}
+
+// Outputs with buffers: packets cross to them as soon as there is space, and start from there.
+//
+// ```text
+//   waiting ── crosses at x: space of the output ──► line of the lane ── starts ──► space is free at e
+//   input's space is free once the tail has come, and its last byte has crossed
+// ```
+//
+// Both ends of a stay are known before they are here, so that the space of an output is a number as
+// of an instant, as credits are.
+//
+// Invariant: what stands in the line of a lane takes its blocks, and nothing else does that is not
+// leaving.
+
+/// What is kept of packets that cross before it is looked through.
+const CROSSING_MIN: usize = 64;
+
+/// A packet in the buffer of an output.
+#[derive(Clone, Copy, Debug)]
+struct Crossed {
+    id: PacketId,
+    crossed_ps: u64,
+}
+
+/// A packet whose tail has not left its input yet, when it crossed.
+#[derive(Clone, Copy, Debug)]
+struct Crossing {
+    input: ChannelId,
+    wire_bytes: u32,
+    /// When it has.
+    left_ps: u64,
+}
+
+/// The buffers of all outputs.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputBuffers {
+    lane_count: usize,
+    arbitration: Arbitration,
+    /// By channel and lane, in the order in which they crossed.
+    lines: Vec<VecDeque<Crossed>>,
+    /// Space of lanes, as of an instant.
+    room: Credits,
+    /// What may be on its way through the switch.
+    crossing: Vec<Crossing>,
+    /// As many of these are looked through for what is not any more.
+    crossing_max: usize,
+}
+
+impl OutputBuffers {
+    /// Those of a plan whose outputs have buffers.
+    pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Option<Self> {
+        let blocks = packets.output_blocks?;
+        let lane_count = usize::from(plan.lanes.count);
+        let channels = plan.channels.len();
+        Some(Self {
+            lane_count,
+            arbitration: packets.arbitration,
+            lines: vec![VecDeque::new(); channels * lane_count],
+            room: Credits::new(plan, &blocks, |_| Span::ZERO),
+            crossing: Vec::new(),
+            crossing_max: CROSSING_MIN,
+        })
+    }
+
+    fn line(&self, output: ChannelId, lane: u8) -> &VecDeque<Crossed> {
+        &self.lines[output.index() * self.lane_count + usize::from(lane)]
+    }
+
+    /// The place in the line of a lane of what starts first: the first, of the highest level with
+    /// strict priority.
+    fn first_place(&self, output: ChannelId, lane: u8, of: &Packets) -> Option<usize> {
+        let waiting = self.line(output, lane);
+        let level = |place: &usize| of.get(waiting[*place].id).packet.priority.level();
+        match self.arbitration {
+            Arbitration::StrictPriority => (0..waiting.len()).rev().max_by_key(level),
+            Arbitration::OldestFirst | Arbitration::RoundRobin => {
+                (!waiting.is_empty()).then_some(0)
+            }
+        }
+    }
+
+    /// What starts first of a lane.
+    pub(crate) fn first(&self, output: ChannelId, lane: u8, of: &Packets) -> Option<PacketId> {
+        let place = self.first_place(output, lane, of)?;
+        Some(self.line(output, lane)[place].id)
+    }
+
+    /// Blocks of a lane that nothing takes that is not leaving.
+    pub(crate) fn free_soon(&self, output: ChannelId, lane: u8) -> u32 {
+        self.room.free(output, lane)
+    }
+
+    /// Space of a lane has come free, or may have.
+    pub(crate) fn on_known(&mut self, output: ChannelId, lane: u8, now: u64) {
+        self.room.on_known(output, lane, now);
+    }
+
+    /// Of the lanes with space for their candidate that with the most; the lowest of equal ones.
+    fn next_to_cross(
+        &mut self,
+        output: ChannelId,
+        candidates: &Candidates,
+        packets: &Packets,
+        clock: &mut Clock,
+    ) -> Option<(u8, PacketId)> {
+        let mut next: Option<(u32, u8, PacketId)> = None;
+        for lane in 0..u8::try_from(self.lane_count).expect("lanes are few") {
+            let Some(id) = candidates[usize::from(lane)] else { continue };
+            let free = self.room.free_now(output, lane, clock.now());
+            let fits = self.room.has(output, lane, blocks_of(packets.get(id).wire_bytes), clock);
+            if fits && next.is_none_or(|(most, ..)| free > most) {
+                next = Some((free, lane, id));
+            }
+        }
+        next.map(|(_, lane, id)| (lane, id))
+    }
+
+    /// A packet crosses, whose tail has left its input at an instant.
+    fn keep(&mut self, crossing: Crossing, now: u64) {
+        if self.crossing.len() >= self.crossing_max {
+            self.crossing.retain(|crossing| crossing.left_ps > now);
+            self.crossing_max = CROSSING_MIN.max(2 * self.crossing.len());
+        }
+        self.crossing.push(crossing);
+    }
+
+    /// By packets on their way through a switch at an instant: where they came in, their bytes, and
+    /// for how long their tails stay there.
+    pub(crate) fn staying(&self, end_ps: u64) -> impl Iterator<Item = (ChannelId, u32, u64)> + '_ {
+        self.crossing.iter().map(move |crossing| {
+            let Crossing { input, wire_bytes, left_ps } = *crossing;
+            (input, wire_bytes, left_ps.saturating_sub(end_ps))
+        })
+    }
+
+    /// Checks that the space of a lane is free or taken by what stands there; for tests.
+    pub(crate) fn assert_space(&self, (output, lane): (ChannelId, u8), of: &Packets, holds: u32) {
+        let blocks = |crossed: &Crossed| blocks_of(of.get(crossed.id).wire_bytes);
+        let taken: u32 = self.line(output, lane).iter().map(blocks).sum();
+        assert_eq!(self.free_soon(output, lane) + taken, holds, "space of outputs is conserved");
+    }
+}
+
+impl Switches {
+    /// A busy output takes in what it can, if it has a buffer.
+    #[inline]
+    pub(crate) fn try_cross(&mut self, output: ChannelId, network: &mut Network) {
+        // At hosts nothing waits so.
+        if network.output_buffers.is_some() && network.links.is_any_waiting(output) {
+            self.cross_and_start(output, network);
+        }
+    }
+
+    /// An output with a buffer takes in what it can; then it starts something, if it is idle.
+    #[inline(never)]
+    pub(crate) fn cross_and_start(&mut self, output: ChannelId, network: &mut Network) {
+        loop {
+            let candidates = self.candidates(output, network);
+            let Network { output_buffers, packets, clock, .. } = network;
+            let buffers = output_buffers.as_mut().expect("outputs have buffers");
+            let next = buffers.next_to_cross(output, &candidates, packets, clock);
+            let Some((lane, id)) = next else { break };
+            self.rules.before_start(id, output, lane, network);
+            network.waiting.remove(&mut network.packets, id);
+            network.cross(id, output, lane);
+        }
+        if network.is_idle(output) {
+            network.choose_crossed(output);
+        }
+        if network.links.is_any_waiting(output) && !network.is_idle(output) {
+            network.await_end(output);
+        }
+    }
+}
+
+impl Network {
+    /// An idle output starts what its arbiter chooses of what has crossed.
+    fn choose_crossed(&mut self, output: ChannelId) {
+        let mut heads = [Head::default(); LANES];
+        let mut eligible = 0_u16;
+        let mut is_any_ready = false;
+        for lane in 0..self.plan.lanes.count {
+            let buffers = self.output_buffers.as_ref().expect("outputs have buffers");
+            let first = buffers.first_place(output, lane, &self.packets);
+            let Some(first) = first.map(|place| buffers.line(output, lane)[place]) else {
+                continue;
+            };
+            is_any_ready = true;
+            if self.has_space(output, lane, first.id) {
+                let length_bytes = self.packets.get(first.id).wire_bytes;
+                heads[usize::from(lane)] = Head { length_bytes, arrival_ps: first.crossed_ps };
+                eligible |= 1 << lane;
+            }
+        }
+        self.set_credit_wait(output, is_any_ready && eligible == 0);
+        if let Some(lane) = self.serve(output, eligible, &heads) {
+            self.start_crossed(output, lane);
+        }
+    }
+
+    /// A packet that stands in no list crosses to a lane of an output, where it fits.
+    fn cross(&mut self, id: PacketId, output: ChannelId, lane: u8) {
+        let now = self.clock.now();
+        let packet = self.packets.get_mut(id);
+        packet.place = Place::Crossed;
+        let stay = Stay::from(&*packet);
+        let takes = self.links.line(stay.input).bytes.of(stay.wire_bytes.into());
+        let come_ps = stay.came_ps + takes.as_ps();
+        let last_byte = self.links.line(output).bytes.of(1);
+        let left_ps = come_ps.max(now + last_byte.as_ps());
+        self.leave_buffer(stay, left_ps);
+        let buffers = self.output_buffers.as_mut().expect("outputs have buffers");
+        buffers.room.take(output, lane, blocks_of(stay.wire_bytes));
+        let place = output.index() * buffers.lane_count + usize::from(lane);
+        buffers.lines[place].push_back(Crossed { id, crossed_ps: now });
+        let Stay { input, wire_bytes, .. } = stay;
+        buffers.keep(Crossing { input, wire_bytes, left_ps }, now);
+    }
+
+    /// What is first of a lane of an idle output starts, with space for it at the other end.
+    fn start_crossed(&mut self, output: ChannelId, lane: u8) {
+        let buffers = self.output_buffers.as_mut().expect("outputs have buffers");
+        let first =
+            buffers.first_place(output, lane, &self.packets).expect("a line that can start");
+        let place = output.index() * buffers.lane_count + usize::from(lane);
+        let Crossed { id, .. } = buffers.lines[place].remove(first).expect("it stands there");
+        self.links.wait_no_more(output);
+        let (stay, end_ps) = self.start(id, output, lane);
+        let Self { output_buffers, clock, .. } = self;
+        let buffers = output_buffers.as_mut().expect("outputs have buffers");
+        buffers.room.give_back(output, lane, blocks_of(stay.wire_bytes), end_ps, clock);
+        // What it leaves is no buffer of an input.
+        self.links.begin(output, stay.wire_bytes, end_ps, None);
+    }
+}

@@ -1,0 +1,201 @@
+//! Packets that are ready and wait for an output of their switch, the oldest first.
+//!
+//! ```text
+//!   output   lanes 0, 1          p4 ─► p7 ─► p9     oldest first: a list for each set of lanes
+//!            lane 2              p5
+//!
+//!   output   input 3, lanes 0    p4 ─► p9           other orders: a list for each set of lanes, buffer
+//!            input 5, lanes 0    p7                 of an input, and priority
+//! ```
+//!
+//! A list is linked through its packets. Its order is that of arrival at the switch, then of input
+//! port and lane. Every order of a switch keeps the order of a list, and the packets of one buffer
+//! are read or held back in that order. A decision therefore compares the first packets of lists,
+//! at a cost independent of the number of waiting packets.
+
+use crate::packets::packet::{Moving, PacketId, Packets, Place};
+use gingham_net::Plan;
+use gingham_topology::ChannelId;
+use gingham_topology::routing::LaneSet;
+use smallvec::SmallVec;
+
+/// The buffer of an input, and a level of priority.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Origin {
+    input: ChannelId,
+    lane: u8,
+    level: u8,
+}
+
+impl Origin {
+    fn of(packet: &Moving) -> Self {
+        let level = u8::try_from(packet.packet.priority.level()).expect("levels are few");
+        Self { input: packet.input, lane: packet.lane, level }
+    }
+}
+
+/// Packets with one set of permitted lanes, and with one origin if lists are by origin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct List {
+    pub(crate) lanes: LaneSet,
+    origin: Option<Origin>,
+    /// The first and the last.
+    ends: Option<(PacketId, PacketId)>,
+    /// The first packet below the limit of overtaking. `None` if all packets reached the limit, or
+    /// overtaking is not counted.
+    fresh: Option<PacketId>,
+}
+
+impl List {
+    /// The oldest.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<PacketId> {
+        self.ends.map(|(first, _)| first)
+    }
+}
+
+/// By age: what comes first is the least.
+pub(crate) type Age = (u64, u16, u8);
+
+/// The age of a packet at a switch.
+#[inline]
+pub(crate) fn age(plan: &Plan, packet: &Moving) -> Age {
+    (packet.came_ps, plan.fabric.target(packet.input).port, packet.lane)
+}
+
+/// All that wait.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    /// By channel.
+    lists: Vec<SmallVec<[List; 1]>>,
+    /// Whether a list has packets of one origin.
+    are_by_origin: bool,
+}
+
+impl Waiting {
+    pub(crate) fn new(channels: usize, are_by_origin: bool) -> Self {
+        Self { lists: vec![SmallVec::new(); channels], are_by_origin }
+    }
+
+    /// The lists of an output.
+    #[inline]
+    pub(crate) fn lists(&self, output: ChannelId) -> &[List] {
+        &self.lists[output.index()]
+    }
+
+    /// The oldest for an output of one lane.
+    #[inline]
+    pub(crate) fn first(&self, output: ChannelId) -> Option<PacketId> {
+        self.lists(output).first()?.first()
+    }
+
+    /// A packet is ready.
+    #[inline]
+    pub(crate) fn insert(&mut self, plan: &Plan, packets: &mut Packets, id: PacketId) {
+        let packet = packets.get_mut(id);
+        (packet.place, packet.next, packet.overtaken) = (Place::Waiting, None, 0);
+        let origin = self.are_by_origin.then(|| Origin::of(packet));
+        let lists = &mut self.lists[packet.output.index()];
+        let is_own = |list: &List| list.lanes == packet.lanes && list.origin == origin;
+        let place = lists.iter().position(is_own).unwrap_or_else(|| {
+            lists.push(List { lanes: packet.lanes, origin, ends: None, fresh: None });
+            lists.len() - 1
+        });
+        let own = &mut lists[place];
+        own.fresh = own.fresh.or(Some(id));
+        own.ends = Some(match own.ends {
+            None => (id, id),
+            Some((first, last)) if is_before(plan, packets, last, id) => {
+                packets.get_mut(last).next = Some(id);
+                (first, id)
+            }
+            Some((first, last)) => {
+                debug_assert!(origin.is_none(), "packets of one buffer are ready in their order");
+                (insert_before(plan, packets, first, id), last)
+            }
+        });
+    }
+
+    /// A packet begins to leave.
+    #[inline]
+    pub(crate) fn remove(&mut self, packets: &mut Packets, id: PacketId) {
+        let packet = packets.get(id);
+        let Moving { output, lanes, next, .. } = *packet;
+        let origin = self.are_by_origin.then(|| Origin::of(packet));
+        let lists = &mut self.lists[output.index()];
+        let own = lists.iter_mut().find(|of| of.lanes == lanes && of.origin == origin);
+        let own = own.expect("what waits stands in a list");
+        let (first, last) = own.ends.expect("what waits stands in a list");
+        if own.fresh == Some(id) {
+            own.fresh = next;
+        }
+        if first == id {
+            own.ends = next.map(|next| (next, last));
+            return;
+        }
+        let mut before = first;
+        while packets.get(before).next != Some(id) {
+            before = packets.get(before).next.expect("what waits stands in its list");
+        }
+        packets.get_mut(before).next = next;
+        own.ends = Some((first, if last == id { before } else { last }));
+    }
+
+    /// Counts the overtaking of earlier packets by a packet on a lane of an output, up to a limit.
+    /// Calls back for each packet that reaches the limit.
+    ///
+    /// Within a list, a packet was overtaken at most as often as the packets before it. Each packet
+    /// is therefore inspected about as often as it is counted.
+    pub(crate) fn overtake(
+        &mut self,
+        (output, lane): (ChannelId, u8),
+        limit: u32,
+        packets: &mut Packets,
+        comes_before: impl Fn(&Moving) -> bool,
+        mut on_limit: impl FnMut(&Moving),
+    ) {
+        for list in self.lists[output.index()].iter_mut().filter(|list| list.lanes.contains(lane)) {
+            let mut next = list.fresh;
+            while let Some(id) = next {
+                let packet = packets.get_mut(id);
+                if !comes_before(packet) {
+                    break;
+                }
+                if packet.overtaken < limit {
+                    packet.overtaken += 1;
+                    if packet.overtaken == limit {
+                        on_limit(packet);
+                    }
+                }
+                next = packet.next;
+                if packet.overtaken >= limit {
+                    list.fresh = next;
+                }
+            }
+        }
+    }
+}
+
+fn is_before(plan: &Plan, packets: &Packets, one: PacketId, other: PacketId) -> bool {
+    age(plan, packets.get(one)) < age(plan, packets.get(other))
+}
+
+/// Puts a packet where it belongs, before the last of a list. Returns the first.
+#[cold]
+fn insert_before(plan: &Plan, packets: &mut Packets, first: PacketId, id: PacketId) -> PacketId {
+    if is_before(plan, packets, id, first) {
+        packets.get_mut(id).next = Some(first);
+        return id;
+    }
+    let mut before = first;
+    let next = loop {
+        let next = packets.get(before).next.expect("the last comes later");
+        if is_before(plan, packets, id, next) {
+            break next;
+        }
+        before = next;
+    };
+    packets.get_mut(before).next = Some(id);
+    packets.get_mut(id).next = Some(next);
+    first
+}

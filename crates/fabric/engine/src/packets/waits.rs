@@ -1,0 +1,168 @@
+//! Who waits for whom: what a search for a deadlock looks at, and what must always hold.
+
+use crate::packets::network::Network;
+use crate::packets::network::blocks_of;
+use crate::packets::packet::{Moving, PacketId, Place};
+use crate::packets::pauses::Pauses;
+use crate::packets::switches::Switches;
+use gingham_net::{Wait, WaitForGraph};
+use gingham_topology::ChannelId;
+use gingham_topology::routing::Buffer;
+use std::collections::BTreeMap;
+
+/// What a search looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waits<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) switches: &'a Switches,
+}
+
+impl Waits<'_> {
+    /// The wait-for graph.
+    pub(crate) fn graph(self) -> WaitForGraph {
+        let packets = self.network.packets.in_inputs();
+        let mut waiting: Vec<(Buffer, PacketId)> = packets
+            .filter(|(_, packet)| packet.place == Place::Waiting)
+            .map(|(id, packet)| (buffer_of(packet), id))
+            .collect();
+        waiting.sort_unstable();
+        waiting
+            .chunk_by(|one, other| one.0 == other.0)
+            .filter_map(|of| Some((of[0].0, self.waits_for(of)?)))
+            .collect()
+    }
+
+    /// What a buffer waits for, in which these packets wait, if it does.
+    fn waits_for(self, of: &[(Buffer, PacketId)]) -> Option<Wait> {
+        if self.are_others_there(of) {
+            return None;
+        }
+        let packets = &self.network.packets;
+        let mut waits = Vec::new();
+        for (_, id) in of {
+            if self.switches.rules.is_held_back(*id, self.network) {
+                continue;
+            }
+            let packet = packets.get(*id);
+            for lane in packet.lanes.lanes() {
+                if !self.is_blocked(packet.output, lane) {
+                    return None;
+                }
+                waits.push(Buffer { channel: packet.output, lane });
+            }
+        }
+        waits.sort_unstable();
+        waits.dedup();
+        Some(Wait::Any(waits))
+    }
+
+    /// Whether other packets are in a buffer than these, which wait in it: that cannot go on yet, or are
+    /// leaving.
+    fn are_others_there(self, of: &[(Buffer, PacketId)]) -> bool {
+        let Network { packets, credits, packets_plan, .. } = self.network;
+        let Buffer { channel, lane } = of[0].0;
+        let now = self.network.clock.now();
+        let waiting = of.iter().map(|(_, id)| packets.get(*id).wire_bytes);
+        if let Some(pauses) = &self.network.pauses {
+            let waiting: u64 = waiting.map(u64::from).sum();
+            return pauses.taken_bytes(channel, lane, now) > waiting;
+        }
+        let waiting: u32 = waiting.map(blocks_of).sum();
+        let all = packets_plan.buffer_blocks[usize::from(lane)];
+        let left_ps = credits.known_ps(channel, lane, now);
+        let [_, untold] = self.unknown_blocks(channel, lane);
+        credits.free_until(channel, lane, left_ps) + untold + waiting < all
+    }
+
+    /// Whether a lane of an output stays short of space for what is to go next on it.
+    fn is_blocked(self, output: ChannelId, lane: u8) -> bool {
+        let Network { packets, credits, pauses, links, .. } = self.network;
+        if !links.is_into_switch(output) {
+            return false;
+        }
+        let blocks = |id| blocks_of(packets.get(id).wire_bytes);
+        let first = || self.switches.rules.first(output, lane, self.network);
+        let next = match &self.network.output_buffers {
+            None => first(),
+            Some(buffers) => {
+                let free = buffers.free_soon(output, lane);
+                if first().is_none_or(|id| blocks(id) <= free) {
+                    return false;
+                }
+                buffers.first(output, lane, packets)
+            }
+        };
+        if let Some(pauses) = pauses {
+            return pauses.is_held(output, lane);
+        }
+        next.is_some_and(|id| {
+            let unknown: u32 = self.unknown_blocks(output, lane).iter().sum();
+            credits.free(output, lane) + unknown < blocks(id)
+        })
+    }
+
+    /// Blocks of packets that are leaving a buffer, and such as came free, where their sender may not
+    /// hear of them.
+    fn unknown_blocks(self, channel: ChannelId, lane: u8) -> [u32; 2] {
+        let losses = self.network.losses.as_ref();
+        losses.map_or([0; 2], |losses| losses.unknown_blocks(channel, lane))
+    }
+
+    /// Checks that blocks are conserved; for tests. Slow.
+    pub(crate) fn assert_invariants(self) {
+        let Network { plan, packets, credits, pauses, links, packets_plan, .. } = self.network;
+        self.assert_outputs();
+        if let Some(pauses) = pauses {
+            return self.assert_taken(pauses);
+        }
+        let lane_count = usize::from(plan.lanes.count);
+        let mut taken = vec![0; plan.channels.len() * lane_count];
+        for (_, packet) in packets.in_inputs() {
+            taken[packet.input.index() * lane_count + usize::from(packet.lane)] +=
+                blocks_of(packet.wire_bytes);
+        }
+        let channels = ChannelId::first(plan.channels.len());
+        for channel in channels.filter(|channel| links.is_into_switch(*channel)) {
+            for lane in 0..plan.lanes.count {
+                let taken = taken[channel.index() * lane_count + usize::from(lane)];
+                let all = packets_plan.buffer_blocks[usize::from(lane)];
+                let unknown: u32 = self.unknown_blocks(channel, lane).iter().sum();
+                let free = credits.free(channel, lane) + unknown;
+                assert_eq!(free + taken, all, "blocks are conserved");
+            }
+        }
+    }
+}
+
+impl Waits<'_> {
+    /// Checks the space of outputs, where those have buffers.
+    fn assert_outputs(self) {
+        let Network { plan, packets, output_buffers, packets_plan, .. } = self.network;
+        let Some(buffers) = output_buffers else { return };
+        let blocks = packets_plan.output_blocks.expect("outputs have buffers");
+        for channel in ChannelId::first(plan.channels.len()) {
+            for lane in 0..plan.lanes.count {
+                buffers.assert_space((channel, lane), packets, blocks[usize::from(lane)]);
+            }
+        }
+    }
+
+    /// Checks that bytes are conserved where lanes are paused; for tests. Slow.
+    fn assert_taken(self, pauses: &Pauses) {
+        let mut taken = BTreeMap::new();
+        for (_, packet) in self.network.packets.in_inputs() {
+            *taken.entry(buffer_of(packet)).or_insert(0_u64) += u64::from(packet.wire_bytes);
+        }
+        for channel in ChannelId::first(self.network.plan.channels.len()) {
+            for lane in 0..self.network.plan.lanes.count {
+                let found = pauses.taken_bytes(channel, lane, u64::MAX);
+                let expected = taken.get(&Buffer { channel, lane }).copied().unwrap_or(0);
+                assert_eq!(found, expected, "bytes are conserved");
+            }
+        }
+    }
+}
+
+fn buffer_of(packet: &Moving) -> Buffer {
+    Buffer { channel: packet.input, lane: packet.lane }
+}

@@ -1,0 +1,320 @@
+//! Hosts: sources create messages, adapters send them packet by packet, and put together what
+//! arrives.
+//!
+//! ```text
+//!   in_transit   worms that a host takes in and sends on
+//!   port         the port of a host that stops its sender when the pool is full
+//!   throttled    what hosts look at before they begin a message
+//!   waiters      what hosts have for their own channels, for congestion trees
+//! ```
+
+mod in_transit;
+mod port;
+
+use crate::wormhole::event::Event;
+use crate::wormhole::links::End;
+use crate::wormhole::network::Network;
+use crate::wormhole::worm::{Incoming, Worm, WormId};
+use gingham_kernel::Time;
+use gingham_net::congestion::Waiter;
+use gingham_net::{
+    Content, Endpoints, InTransitHost, Notice, Order, Plan, TakenIn, Turn, Wanted, WormholePlan,
+};
+use gingham_topology::routing::LaneSet;
+use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
+use std::sync::Arc;
+
+/// All hosts of a network.
+#[derive(Clone, Debug)]
+pub(crate) struct Hosts {
+    plan: Arc<Plan>,
+    wormhole: WormholePlan,
+    endpoints: Endpoints,
+    /// By channel: the cable of the host that sends on it, if one does.
+    cables: Vec<Option<Cable>>,
+    /// By endpoint; empty where no path visits a host and no host has a port.
+    in_transit: Vec<InTransit>,
+    /// By endpoint: what its own worm carries that began last, where somebody asks.
+    sending: Vec<Content>,
+    wanted: Wanted,
+    /// Channels whose buffers are counted, where they are.
+    gathered: Box<[ChannelId]>,
+}
+
+/// What a host's own channel joins.
+#[derive(Clone, Copy, Debug)]
+struct Cable {
+    endpoint: EndpointId,
+    /// The node at the other end.
+    node: NodeId,
+}
+
+/// What a host has of worms in transit.
+#[derive(Clone, Debug)]
+struct InTransit {
+    host: InTransitHost<Incoming>,
+    /// One that goes by the host's memory and whose tail has not left the last switch.
+    spilled: Option<(Incoming, TakenIn)>,
+    /// What the one took that is being sent, if one is.
+    sending: Option<TakenIn>,
+}
+
+impl Hosts {
+    /// The hosts of a plan, which have sent nothing; `takes_in` says whether worms may go on from
+    /// them.
+    pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, takes_in: bool) -> Self {
+        let cable = |channel| {
+            let ends = plan.ends(channel);
+            let endpoint = plan.fabric.endpoint_at(ends.source)?;
+            Some(Cable { endpoint, node: ends.target.node })
+        };
+        let host = InTransitHost::new(plan.in_transit, 1);
+        let in_transit = InTransit { host, spilled: None, sending: None };
+        let endpoints = Endpoints::new(Arc::clone(&plan));
+        let hosts = if takes_in { plan.fabric.endpoints().len() } else { 0 };
+        Self {
+            wormhole,
+            wanted: endpoints.wanted(),
+            endpoints,
+            cables: ChannelId::first(plan.channels.len()).map(cable).collect(),
+            in_transit: vec![in_transit; hosts],
+            sending: vec![Content::Control; plan.fabric.endpoints().len()],
+            gathered: plan.gathered_channels().into(),
+            plan,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
+    }
+
+    #[inline]
+    pub(crate) fn endpoints_mut(&mut self) -> &mut Endpoints {
+        &mut self.endpoints
+    }
+
+    #[inline]
+    fn cable(&self, channel: ChannelId) -> Cable {
+        self.cables[channel.index()].expect("a host sends here")
+    }
+
+    /// The host at the end of `channel`.
+    fn host_at(&self, channel: ChannelId) -> EndpointId {
+        self.cable(Fabric::reverse(channel)).endpoint
+    }
+
+    // Notices and orders.
+
+    /// A source creates a message.
+    #[inline(never)]
+    pub(crate) fn create(&mut self, network: &mut Network, source: u32) {
+        let created = self.endpoints.create_next(source as usize, network.clock.time());
+        if let Some(at) = created.next {
+            network.clock.schedule(at.as_ps(), Event::Create { source });
+        }
+        self.start_soon(network, self.plan.fabric.endpoint_channel(created.endpoint));
+        self.carry_out(network);
+    }
+
+    /// Tells the endpoints what happens now, and carries out what they order.
+    pub(crate) fn tell(&mut self, network: &mut Network, notice: Notice<'_>) {
+        self.endpoints.tell(network.clock.time(), notice);
+        self.carry_out(network);
+    }
+
+    /// Carries out what the endpoints order. Worms start in phase 6 of this instant, now if nothing
+    /// else is to happen before.
+    #[inline]
+    pub(crate) fn carry_out(&mut self, network: &mut Network) {
+        if self.endpoints.has_orders() {
+            self.carry_out_some(network);
+        }
+    }
+
+    #[inline(never)]
+    fn carry_out_some(&mut self, network: &mut Network) {
+        while let Some(order) = self.endpoints.next_order() {
+            match order {
+                Order::Send { endpoint } => {
+                    self.start_soon(network, self.plan.fabric.endpoint_channel(endpoint));
+                }
+                Order::CreateAt { source, at } => {
+                    let source = u32::try_from(source).expect("fewer than 2^32 sources");
+                    network.clock.schedule(at.as_ps(), Event::Create { source });
+                }
+                Order::WakeAt { endpoint, at } => {
+                    network.clock.schedule(at.as_ps(), Event::Wake { endpoint });
+                }
+                Order::Gather => self.tell_gathered(network),
+                Order::Weigh(_) => unreachable!("a channel that is not divided has no weights"),
+            }
+        }
+    }
+
+    /// The header of a worm that came in by a channel is decoded.
+    #[inline(never)]
+    pub(crate) fn tell_read(&mut self, network: &mut Network, input: ChannelId) {
+        let worm = network.links.input_mut(input).worm();
+        let waiting_flits = network.links.fill(input, network.clock.now());
+        let packet = &mut network.worms.get_mut(worm).packet;
+        let now = network.clock.time();
+        if let Some(into_end) = self.endpoints.read(now, (input, 0), waiting_flits, packet) {
+            network.links.input_mut(input).divert(into_end);
+        }
+        self.carry_out(network);
+    }
+
+    // Phase 2: control arrives.
+
+    /// `channel` may be used again: if a host sends on it, that may start a worm.
+    pub(crate) fn on_go(&mut self, network: &mut Network, channel: ChannelId) {
+        if self.cables[channel.index()].is_some() {
+            self.start_soon(network, channel);
+        }
+    }
+
+    // Phase 3: flits arrive.
+
+    /// The tail of `worm` has arrived, if its moment has come.
+    pub(crate) fn tail_arrives(&mut self, network: &mut Network, channel: ChannelId, worm: WormId) {
+        let Network { clock, links, worms } = network;
+        if links.end(channel) == End::Port {
+            self.tail_at_port(network, channel);
+        } else if links.tail_at_host(worms, channel, worm, clock.now()) {
+            self.deliver(network, channel, worm);
+        }
+    }
+
+    /// A worm has arrived whole. What is ordered on account of it is to be carried out once
+    /// everything else that happens with it has.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every worm")]
+    #[inline(always)]
+    fn deliver(&mut self, network: &mut Network, channel: ChannelId, worm: WormId) {
+        let worm = network.worms.remove(worm);
+        debug_assert_eq!(
+            self.host_at(channel),
+            worm.packet.destination,
+            "a worm arrives where its packet goes"
+        );
+        let arrival = worm.arrival(&self.wormhole, network.clock.now());
+        let packet = &worm.packet;
+        self.endpoints.tell(network.clock.time(), Notice::Received { packet, arrival: &arrival });
+    }
+
+    // Phase 4: release.
+
+    /// The tail of a worm of so many flits has left the host at the start of `channel`.
+    #[inline]
+    pub(crate) fn leave_host(&mut self, network: &mut Network, channel: ChannelId, flits: u64) {
+        if !self.in_transit.is_empty() || self.wanted.left {
+            self.tail_left(network, channel, flits);
+        }
+        self.start_soon(network, channel);
+    }
+
+    #[inline(never)]
+    fn tail_left(&mut self, network: &mut Network, channel: ChannelId, flits: u64) {
+        let is_local = self.in_transit.is_empty() || !self.leave_pool(network, channel);
+        if is_local && self.wanted.left {
+            // The adapter is told how long a packet of its own took to leave.
+            let endpoint = self.cable(channel).endpoint;
+            // The first flit starts when the host begins to send the worm.
+            let (began, flit) = network.links.last_begin(channel);
+            let content = self.sending[endpoint.index()];
+            let notice = Notice::Left { endpoint, began, flits, flit, content };
+            self.endpoints.tell(network.clock.time(), notice);
+        }
+        self.carry_out(network);
+    }
+
+    // Phase 6: transfer.
+
+    /// Starts the next worm in phase 6 of this instant: now, if nothing else is to happen before.
+    pub(crate) fn start_soon(&mut self, network: &mut Network, channel: ChannelId) {
+        if network.links.is_held(channel) {
+            return;
+        }
+        if network.clock.instant_is_over() {
+            self.start_worm(network, channel);
+        } else {
+            network.clock.schedule(network.clock.now(), Event::StartWorm { channel });
+        }
+    }
+
+    /// Starts the next worm of the host at the start of `channel`, if there is one and it may.
+    pub(crate) fn start_worm(&mut self, network: &mut Network, channel: ChannelId) {
+        let now = network.clock.now();
+        if !network.links.may_begin(channel, now) {
+            return;
+        }
+        let may_send_on = !self.in_transit.is_empty();
+        if may_send_on && (network.links.control_waits(channel) || self.send_on(network, channel)) {
+            return;
+        }
+        let Cable { endpoint, node } = self.cable(channel);
+        let packet = match self.endpoints.turn(endpoint, 0, network.clock.time()) {
+            Turn::Send(packet) => packet,
+            Turn::At(time) => {
+                return network.clock.schedule(time.as_ps(), Event::StartWorm { channel });
+            }
+            Turn::Nothing => return,
+        };
+        if self.wanted.left {
+            self.sending[endpoint.index()] = packet.content;
+        }
+        let worm = Worm::new(&self.plan, packet, node);
+        let flits = worm.flits(&self.wormhole);
+        let worm = network.worms.insert(worm);
+        network.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, now);
+        if self.wanted.began.has(&packet) {
+            // Not before the channel is taken, lest it be taken twice.
+            self.tell(network, Notice::Began { endpoint, packet: &packet });
+        }
+    }
+}
+
+// Who waits, for congestion trees: what stands in inputs, and what hosts have for their own
+// channels.
+
+impl Hosts {
+    /// Everything that waits before `now`.
+    pub(crate) fn waiters(&self, network: &Network, now: Time) -> Vec<Waiter> {
+        let Network { links, worms, .. } = network;
+        let mut found = links.waiters(worms, now.as_ps());
+        for endpoint in self.plan.fabric.endpoint_ids() {
+            let channel = self.plan.fabric.endpoint_channel(endpoint);
+            let onward = links.onward(channel);
+            let sending = links.holder(channel);
+            found.extend(sending.map(|worm| Waiter::sending(&worms.get(worm).packet, onward)));
+            let queued = self.endpoints.queued(endpoint, now);
+            found.extend(queued.iter().map(|queued| Waiter::queued(queued, onward)));
+        }
+        found
+    }
+}
+
+// What hosts look at before they begin a message: outputs that are free, and full buffers.
+
+impl Hosts {
+    /// Outputs of switches were taken or released.
+    #[inline(never)]
+    pub(crate) fn tell_lanes(&mut self, network: &mut Network) {
+        while let Some(output) = network.links.next_taken() {
+            let is_held = network.links.is_held(output);
+            let free = if is_held { LaneSet::EMPTY } else { LaneSet::one(0) };
+            self.endpoints.tell(network.clock.time(), Notice::Lanes { output, free });
+        }
+        self.carry_out(network);
+    }
+
+    /// Tells the endpoints how many buffers between switches are full. What that orders is carried
+    /// out by the call that is under way.
+    #[inline(never)]
+    fn tell_gathered(&mut self, network: &Network) {
+        let now = network.clock.now();
+        let is_full = |channel: &&ChannelId| network.links.was_above_stop(**channel, now);
+        let full = self.gathered.iter().filter(is_full).count() as u64;
+        self.endpoints.tell(network.clock.time(), Notice::Gathered { full });
+    }
+}

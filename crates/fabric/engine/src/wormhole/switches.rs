@@ -1,0 +1,124 @@
+//! Switches: input ports read headers and request outputs; outputs choose among the requests.
+
+use crate::wormhole::arbiter::Arbiter;
+use crate::wormhole::event::Event;
+use crate::wormhole::network::Network;
+use crate::wormhole::worm::Incoming;
+use gingham_net::{Arbitration, Plan, WormholePlan};
+use gingham_topology::{ChannelId, Fabric, NodeId};
+use std::sync::Arc;
+
+/// All switches of a network.
+#[derive(Clone, Debug)]
+pub(crate) struct Switches {
+    plan: Arc<Plan>,
+    wormhole: WormholePlan,
+    /// By channel: that of the output at its start.
+    arbiters: Vec<Arbiter>,
+    /// By channel: the port at its end.
+    ports: Vec<PortAt>,
+    /// Whether endpoints want to know which headers are decoded.
+    reads_are_told: bool,
+}
+
+/// Where a port is.
+#[derive(Clone, Copy, Debug)]
+struct PortAt {
+    node: NodeId,
+    port: u16,
+}
+
+impl Switches {
+    /// The switches of a plan, whose outputs nobody requests.
+    pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, reads_are_told: bool) -> Self {
+        let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
+        let arbiter = |channel| {
+            let ports = plan.fabric.node(plan.ends(channel).source.node).ports;
+            Arbiter::new(usize::from(ports) + 1, levels)
+        };
+        let port = |channel| {
+            let target = plan.ends(channel).target;
+            PortAt { node: target.node, port: target.port }
+        };
+        let channels = || ChannelId::first(plan.channels.len());
+        Self {
+            wormhole,
+            arbiters: channels().map(arbiter).collect(),
+            ports: channels().map(port).collect(),
+            reads_are_told,
+            plan,
+        }
+    }
+
+    pub(crate) fn reads_are_told(&self) -> bool {
+        self.reads_are_told
+    }
+
+    // Phase 4: request.
+
+    /// Reads the header at the head of the input at the end of `channel`, if one is there and the
+    /// input is free.
+    pub(crate) fn read_head(&mut self, network: &mut Network, channel: ChannelId) {
+        let Some(incoming) = network.links.read_head(channel, network.clock.now()) else { return };
+        let node = || self.ports[channel.index()].node;
+        let output = network.worms.get(incoming.worm).output(&self.plan, incoming.position, node);
+        let is_stripped = self.wormhole.route_bytes;
+        network.links.route(channel, output, is_stripped, network.clock.now());
+        match self.wormhole.routing_delay.as_ps() {
+            0 if !self.reads_are_told => self.request(network, channel),
+            delay => {
+                network.clock.schedule(network.clock.now() + delay, Event::Request { channel });
+            }
+        }
+    }
+
+    /// The header that the input at the end of `channel` read is decoded: it requests its output.
+    pub(crate) fn request(&mut self, network: &mut Network, channel: ChannelId) {
+        let input = network.links.input_mut(channel);
+        let output = input.request();
+        let port = usize::from(self.ports[channel.index()].port);
+        // The worm is looked up only where it matters: this happens at every hop.
+        let level = match self.wormhole.arbitration {
+            Arbitration::RoundRobin | Arbitration::OldestFirst => 0,
+            Arbitration::StrictPriority => network.worms.get(input.worm()).packet.priority.level(),
+        };
+        self.arbiters[output.index()].request(port, level);
+        self.arbitrate_soon(network, output);
+    }
+
+    // Phase 5: arbitrate.
+
+    /// Arbitrates in phase 5 of this instant: now, if nothing else is to happen before.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    pub(crate) fn arbitrate_soon(&mut self, network: &mut Network, output: ChannelId) {
+        if network.links.is_held(output) || self.arbiters[output.index()].is_idle() {
+            return;
+        }
+        if network.clock.instant_is_over() {
+            self.arbitrate(network, output);
+        } else {
+            network.clock.schedule(network.clock.now(), Event::Arbitrate { output });
+        }
+    }
+
+    /// Grants `output`, if it is free and somebody requests it.
+    pub(crate) fn arbitrate(&mut self, network: &mut Network, output: ChannelId) {
+        if network.links.is_held(output) {
+            return;
+        }
+        let Some(port) = self.arbiters[output.index()].grant() else { return };
+        let node = self.ports[Fabric::reverse(output).index()].node;
+        let port = u16::try_from(port).expect("a port fits 16 bits");
+        let leaving = self.plan.fabric.outgoing(node, port).expect("a requesting port has a cable");
+        let read = network.links.connect(Fabric::reverse(leaving), output);
+        network.links.note_taken(output);
+        let next = Incoming {
+            flits: read.flits - u64::from(self.wormhole.route_bytes),
+            position: read.position + 1,
+            ..read
+        };
+        let ready = network.clock.now() + self.wormhole.setup_delay.as_ps();
+        network.begin(output, next, ready);
+    }
+}

@@ -1,0 +1,134 @@
+//! Worms under way, and the way ahead of them.
+
+use gingham_kernel::{Time, id_type};
+use gingham_net::{Arrival, Packet, PathLength, Plan, WormholePlan};
+use gingham_topology::routing::{KeptPath, Routes};
+use gingham_topology::{ChannelId, NodeId};
+
+id_type!(
+    /// A worm under way; reused once it was delivered.
+    WormId
+);
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Worm {
+    pub(crate) packet: Packet,
+    /// Its path, where it is chosen at its source.
+    path: Option<KeptPath>,
+    length: PathLength,
+    /// Arrival of the first flit at the destination, once its tail has left the last switch, in
+    /// picoseconds.
+    head_arrived: u64,
+}
+
+impl Worm {
+    /// The worm of a packet that enters; `first_node` is at the end of its host's cable.
+    #[expect(clippy::inline_always, reason = "a worm is built where it is kept")]
+    #[inline(always)]
+    pub(crate) fn new(plan: &Plan, packet: Packet, first_node: NodeId) -> Self {
+        let Packet { path_set, destination, .. } = packet;
+        let path = match plan.routes(path_set) {
+            Routes::Source(routes) if plan.is_switch(first_node) => {
+                routes.kept(first_node, destination)
+            }
+            _ => None,
+        };
+        let length = path
+            .map_or_else(|| plan.length_from(path_set, first_node, destination), PathLength::from);
+        Self { packet, path, length, head_arrived: 0 }
+    }
+
+    /// The output that the worm takes at the `position`-th switch or host of its path, which is
+    /// `node`.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
+    pub(crate) fn output(
+        &self,
+        plan: &Plan,
+        position: u16,
+        node: impl FnOnce() -> NodeId,
+    ) -> ChannelId {
+        let output = match (plan.routes(self.packet.path_set), self.path) {
+            (Routes::Source(routes), Some(path)) => {
+                Some(routes.channel(&plan.fabric, path, position.into(), node))
+            }
+            (Routes::Source(_), None) => None,
+            (Routes::Table(tables), _) => {
+                let node = node();
+                let port = tables.port(node, self.packet.destination);
+                port.and_then(|port| plan.fabric.outgoing(node, port))
+            }
+        };
+        output.expect("destinations are drawn among those that a route reaches")
+    }
+
+    /// Its flits at the source.
+    pub(crate) fn flits(&self, wormhole: &WormholePlan) -> u64 {
+        wormhole.worm_flits(self.packet.payload_bytes, self.length)
+    }
+
+    /// Its arrival, whole, at `now`.
+    pub(crate) fn arrival(&self, wormhole: &WormholePlan, now: u64) -> Arrival {
+        let count = |of: usize| u16::try_from(of).expect("a route has few switches");
+        Arrival {
+            payload_bytes: self.packet.payload_bytes,
+            wire_bytes: self.flits(wormhole),
+            hops: count(self.length.switches),
+            in_transit_hosts: count(self.length.in_transit_hosts),
+            head_arrived: Time::from_ps(self.head_arrived),
+            arrived: Time::from_ps(now),
+        }
+    }
+}
+
+/// A worm that comes in at the end of a channel, or will.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Incoming {
+    pub(crate) worm: WormId,
+    /// Number of its first flit on the channel.
+    pub(crate) first: u64,
+    /// Its flits on this channel.
+    pub(crate) flits: u64,
+    /// The place of this switch or in-transit host on its route, from 0.
+    pub(crate) position: u16,
+}
+
+/// Worms by id, with the ids of delivered ones used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Worms {
+    worms: Vec<Worm>,
+    free: Vec<WormId>,
+}
+
+impl Worms {
+    #[expect(clippy::inline_always, reason = "a worm is built where it is kept")]
+    #[inline(always)]
+    pub(crate) fn insert(&mut self, worm: Worm) -> WormId {
+        if let Some(id) = self.free.pop() {
+            self.worms[id.index()] = worm;
+            return id;
+        }
+        self.worms.push(worm);
+        WormId::new(self.worms.len() - 1)
+    }
+
+    /// Frees the id of a worm that has arrived; what it was can still be read until another takes
+    /// it.
+    pub(crate) fn remove(&mut self, id: WormId) -> &Worm {
+        self.free.push(id);
+        &self.worms[id.index()]
+    }
+
+    pub(crate) fn set_head_arrived(&mut self, id: WormId, time: u64) {
+        self.worms[id.index()].head_arrived = time;
+    }
+
+    pub(crate) fn get_mut(&mut self, id: WormId) -> &mut Worm {
+        &mut self.worms[id.index()]
+    }
+
+    pub(crate) fn get(&self, id: WormId) -> &Worm {
+        &self.worms[id.index()]
+    }
+}

@@ -1,0 +1,398 @@
+//! Load bound of a scenario's traffic on its routes, computed before the simulation starts.
+//!
+//! ```text
+//!   classes ──demand──► messages a picosecond, by pair ──routes──► bytes on each channel ──wire──► share of its capacity
+//!                                                                                                     │
+//!                       load that fills the fullest channel of the class ◄─────────────────────────────┘
+//! ```
+//!
+//! With fixed paths the expected load of a channel is a sum over the pairs whose paths take it. No
+//! flow control and no arbitration lets a channel carry more than its capacity, so that the load of
+//! a class is bounded by the channel that fills first (Dally and Towles, "Principles and Practices
+//! of Interconnection Networks", Morgan Kaufmann 2004, section 3.3.1: the bound from the maximum
+//! channel load). A network saturates at the bound or below it, never above.
+//!
+//! - Payload counts with the overhead of its packets: headers, route bytes that are left, whole
+//!   flits. Acknowledgements are not counted.
+//! - Two path sets are weighted by how packets choose, if that does not depend on the network.
+//! - If packets choose their path by the state of the network, only host channels are bounded.
+//! - A backlogged class is bounded at equal loads of all its senders.
+//! - A schedule counts with its mean rate over the run.
+
+mod carried;
+mod demand;
+mod summary;
+mod wire;
+
+pub use summary::BoundSummary;
+
+use carried::Carrier;
+use demand::Demand;
+use gingham_kernel::Time;
+use gingham_net::traffic::SourcePlan;
+use gingham_net::{ClassId, PathChoice, Plan};
+use gingham_topology::routing::Routes;
+use gingham_topology::{ChannelId, EndpointId, Fabric};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Limit on the pairs of endpoints of a class that are followed one by one.
+const PAIRS_MAX: usize = 1 << 22;
+/// Shares above 1 by less than this are rounding.
+const ROUNDING: f64 = 1e-6;
+
+/// The set of channels that a bound considers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BoundKind {
+    /// All channels.
+    AllChannels,
+    /// Only injection and ejection channels, because packets choose their paths adaptively.
+    HostChannels,
+    /// None: the class has too many pairs of hosts.
+    None,
+}
+
+/// Expected loads of all channels.
+#[derive(Clone, Debug)]
+pub struct TrafficBound {
+    classes: Vec<ClassTraffic>,
+    /// The largest sets of classes that send at one time.
+    together: Vec<BTreeSet<ClassId>>,
+}
+
+/// Expected load of the channels under the traffic of one class.
+#[derive(Clone, Debug)]
+struct ClassTraffic {
+    kind: BoundKind,
+    /// By channel, as a share of its capacity; at load 1 for a backlogged class.
+    loads: Vec<f64>,
+    /// By channel: number of flows of the class that use it.
+    flows: Vec<u32>,
+    /// The class at the start of the chain of replies, or the class itself.
+    root: ClassId,
+    is_backlogged: bool,
+    /// Whether the class creates this traffic throughout the run.
+    is_steady: bool,
+}
+
+/// A channel with its expected load.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Loaded {
+    /// The loaded channel.
+    pub channel: ChannelId,
+    /// Expected load as a share of the channel's capacity; above 1 if overloaded.
+    pub share: f64,
+}
+
+/// The bound of one class.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ClassBound {
+    /// Channels that the bound considers.
+    pub kind: BoundKind,
+    /// Load that fills a channel if the loads of all classes scale together. For replies, it is the
+    /// load of the class that they reply to. `None` without an offered load, or if no channel is
+    /// considered.
+    pub load: Option<f64>,
+    /// The fullest channel of the class, under the load of all classes. For a backlogged class,
+    /// under that class alone at load 1.
+    pub fullest: Option<Loaded>,
+    /// Flows of all classes on that channel.
+    pub flows: u64,
+    /// The destination with the fullest ejection channel, and the share of that channel.
+    pub host: Option<(EndpointId, f64)>,
+    /// The fullest channel, if classes that never stop offer more than it can carry together.
+    pub over: Option<Loaded>,
+    /// The fullest channel, if this class, with those that it replies to or that reply to it, offers
+    /// more than it can carry: the class has no steady state, whatever other classes do.
+    pub over_alone: Option<Loaded>,
+}
+
+impl TrafficBound {
+    /// Computes the expected loads of a plan.
+    pub fn new(plan: &Plan) -> Self {
+        let classes: Vec<ClassTraffic> =
+            ClassId::first(plan.classes.len()).map(|id| ClassTraffic::of(plan, id)).collect();
+        let active = |id: ClassId| &plan.classes[classes[id.index()].root.index()].active;
+        let active: Vec<&Range<Time>> = ClassId::first(classes.len()).map(active).collect();
+        let together = together(&active);
+        Self { classes, together }
+    }
+
+    /// The bound of a class.
+    pub fn class(&self, plan: &Plan, id: ClassId) -> ClassBound {
+        let own = &self.classes[id.index()];
+        let used = |channel: &ChannelId| own.loads[channel.index()] > 0.0;
+        let channels = || ChannelId::first(own.loads.len()).filter(used);
+        let share = |channel: ChannelId| self.share(id, channel);
+        let loaded = |channel| Loaded { channel, share: share(channel) };
+        let fullest = fuller(channels().map(loaded));
+        let over = |counts: &dyn Fn(&ClassTraffic) -> bool| {
+            let steady = |channel| Loaded {
+                channel,
+                share: self.sum(channel, |of| of.is_steady && counts(of)),
+            };
+            let fullest = fuller(channels().map(steady));
+            fullest.filter(|it| own.is_steady && it.share > 1.0 + ROUNDING)
+        };
+        let hosts = plan.fabric.endpoint_ids().filter(|host| used(&ejection(plan, *host)));
+        let host = hosts
+            .map(|host| (host, share(ejection(plan, host))))
+            .reduce(|a, b| if is_fuller(b.1, a.1) { b } else { a });
+        ClassBound {
+            kind: own.kind,
+            load: self.bound_load(plan, id),
+            fullest,
+            flows: fullest.map_or(0, |fullest| self.flows(fullest.channel)),
+            host,
+            over: over(&|_| true),
+            over_alone: over(&|of| of.root == own.root),
+        }
+    }
+
+    /// The set of channels considered, by class.
+    pub fn kinds(&self) -> impl Iterator<Item = BoundKind> {
+        self.classes.iter().map(|class| class.kind)
+    }
+
+    /// Whether the load of a channel by all classes is known.
+    pub fn knows(&self, plan: &Plan, channel: ChannelId) -> bool {
+        let ends = plan.ends(channel);
+        let is_of_host = || [ends.source, ends.target].iter().any(|end| !plan.is_switch(end.node));
+        self.kinds().all(|kind| match kind {
+            BoundKind::AllChannels => true,
+            BoundKind::HostChannels => is_of_host(),
+            BoundKind::None => false,
+        })
+    }
+
+    /// Returns the peak load of all classes but backlogged ones on a channel, as a share of its
+    /// capacity.
+    pub fn offered_share(&self, channel: ChannelId) -> f64 {
+        self.most(channel, |_| true, |of| !of.is_backlogged)
+    }
+
+    /// Flows of all classes on a channel.
+    pub fn flows(&self, channel: ChannelId) -> u64 {
+        self.classes.iter().map(|class| u64::from(class.flows[channel.index()])).sum()
+    }
+
+    /// Flows on a channel of a class and of those with the same root.
+    pub fn flows_of(&self, id: ClassId, channel: ChannelId) -> u64 {
+        let root = self.classes[id.index()].root;
+        let own = self.classes.iter().filter(|of| of.root == root);
+        own.map(|of| u64::from(of.flows[channel.index()])).sum()
+    }
+
+    /// Some of the flows on a channel, by class, source and destination. Gives up after a number of
+    /// pairs, so that a channel that few pairs take costs little.
+    pub fn examples(
+        &self,
+        plan: &Plan,
+        channel: ChannelId,
+        count: usize,
+    ) -> Vec<(ClassId, EndpointId, EndpointId)> {
+        const PAIRS_TRIED: usize = 200_000;
+        let mut found = Vec::new();
+        let mut carrier = Carrier::new(plan);
+        for id in ClassId::first(self.classes.len()) {
+            if self.classes[id.index()].flows[channel.index()] == 0 {
+                continue;
+            }
+            let Some(demand) = Demand::of(plan, id, PAIRS_MAX) else { continue };
+            for (from, to) in demand.each_pair().take(PAIRS_TRIED) {
+                if found.len() == count {
+                    return found;
+                }
+                if carrier.takes(from, to, channel) {
+                    found.push((id, from, to));
+                }
+            }
+        }
+        found
+    }
+
+    /// What all classes put on a channel while a class sends, beside a backlogged class that class
+    /// alone.
+    fn share(&self, id: ClassId, channel: ChannelId) -> f64 {
+        let own = &self.classes[id.index()];
+        let counts = |of: &ClassTraffic| {
+            if own.is_backlogged { of.root == own.root } else { !of.is_backlogged }
+        };
+        self.most(channel, |set| set.contains(&id), counts)
+    }
+
+    /// Returns the largest load of a class's root that fills no channel of the class beyond `share`
+    /// while all other classes keep their loads: zero or less if these leave no room. `None` if the
+    /// class has no load to change, or no bound.
+    pub fn load_beside_others(&self, plan: &Plan, id: ClassId, share: f64) -> Option<f64> {
+        let own = &self.classes[id.index()];
+        if own.kind == BoundKind::None || own.is_backlogged {
+            return None;
+        }
+        let offered = plan.offered_load(own.root)?;
+        let is_own = |of: &ClassTraffic| of.root == own.root;
+        let largest = |channel: ChannelId| {
+            let of_own = self.sum(channel, is_own);
+            let counts = |of: &ClassTraffic| !is_own(of) && !of.is_backlogged;
+            let of_others = self.most(channel, |set| set.contains(&id), counts);
+            (of_own > 0.0).then(|| offered * (share - of_others) / of_own)
+        };
+        ChannelId::first(own.loads.len()).filter_map(largest).min_by(f64::total_cmp)
+    }
+
+    fn sum(&self, channel: ChannelId, counts: impl Fn(&ClassTraffic) -> bool) -> f64 {
+        let counted = self.classes.iter().filter(|of| counts(of));
+        counted.map(|of| of.loads[channel.index()]).sum()
+    }
+
+    /// Returns the largest load of a channel by classes that send together: over the sets that
+    /// `selects` accepts, and of each the classes that `counts` accepts. Classes that send one after
+    /// the other do not add up.
+    fn most(
+        &self,
+        channel: ChannelId,
+        selects: impl Fn(&BTreeSet<ClassId>) -> bool,
+        counts: impl Fn(&ClassTraffic) -> bool,
+    ) -> f64 {
+        let sets = self.together.iter().filter(|set| selects(set));
+        let sum = |set: &BTreeSet<ClassId>| -> f64 {
+            let counted = set.iter().map(|of| &self.classes[of.index()]).filter(|of| counts(of));
+            counted.map(|of| of.loads[channel.index()]).sum()
+        };
+        sets.map(sum).fold(0.0, f64::max)
+    }
+
+    /// Load of the root class that fills a channel of the class or of its replies.
+    fn bound_load(&self, plan: &Plan, id: ClassId) -> Option<f64> {
+        let own = &self.classes[id.index()];
+        if own.kind == BoundKind::None {
+            return None;
+        }
+        let offered = if own.is_backlogged { 1.0 } else { plan.offered_load(own.root)? };
+        let is_used = |channel: &ChannelId| self.sum(*channel, |of| of.root == own.root) > 0.0;
+        let channels = ChannelId::first(own.loads.len()).filter(is_used);
+        let largest = channels.map(|channel| self.share(id, channel)).max_by(f64::total_cmp)?;
+        (largest > 0.0).then(|| offered / largest)
+    }
+}
+
+impl ClassTraffic {
+    fn of(plan: &Plan, id: ClassId) -> Self {
+        let root = plan.reply_root(id);
+        let channels = plan.fabric.channel_count();
+        let mut traffic = Self {
+            kind: BoundKind::None,
+            loads: vec![0.0; channels],
+            flows: vec![0; channels],
+            root,
+            is_backlogged: plan.classes[root.index()].sources.iter().any(SourcePlan::is_backlogged),
+            is_steady: demand::is_steady(plan, id),
+        };
+        let Some(demand) = Demand::of(plan, id, PAIRS_MAX) else { return traffic };
+        let choosing = plan.path_sets.iter().any(are_adaptive)
+            || matches!(plan.path_choice, PathChoice::ByContention(_));
+        let mut carrier = Carrier::new(plan).with_hosts_only(choosing);
+        let Some(by_channel) = carrier.carry(id, &demand) else { return traffic };
+        traffic.loads = by_channel.iter().map(|of| of.load).collect();
+        traffic.flows = by_channel.iter().map(|of| of.flows).collect();
+        traffic.kind = if choosing { BoundKind::HostChannels } else { BoundKind::AllChannels };
+        traffic
+    }
+}
+
+/// The largest sets of classes that send at one time, given when each one does.
+fn together(active: &[&Range<Time>]) -> Vec<BTreeSet<ClassId>> {
+    let mut sets: Vec<BTreeSet<ClassId>> = Vec::new();
+    // Sets grow only where a class begins.
+    for now in active.iter().map(|of| of.start) {
+        let sends = |id: &ClassId| active[id.index()].contains(&now);
+        let set: BTreeSet<ClassId> = ClassId::first(active.len()).filter(sends).collect();
+        if !sets.iter().any(|other| set.is_subset(other)) {
+            sets.retain(|other| !other.is_subset(&set));
+            sets.push(set);
+        }
+    }
+    sets
+}
+
+fn are_adaptive(routes: &Routes) -> bool {
+    matches!(routes, Routes::Table(tables) if tables.are_adaptive())
+}
+
+/// The channel into an endpoint.
+fn ejection(plan: &Plan, endpoint: EndpointId) -> ChannelId {
+    Fabric::reverse(plan.fabric.endpoint_channel(endpoint))
+}
+
+/// The fullest of the given channels; the first one in a tie.
+fn fuller(channels: impl Iterator<Item = Loaded>) -> Option<Loaded> {
+    channels.reduce(|a, b| if is_fuller(b.share, a.share) { b } else { a })
+}
+
+/// Whether a share is larger than another by more than rounding: equal shares may be summed in
+/// different orders.
+fn is_fuller(share: f64, than: f64) -> bool {
+    share > than * (1.0 + ROUNDING)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::scenario::{Overrides, ScenarioSource};
+    use gingham_topology::routing::Statistics;
+    use std::path::Path;
+
+    const TORUS: &str = r#"
+        topology.generate.torus = { dimensions = [4, 4], hosts_per_switch = 2 }
+        network.preset = "infiniband-ndr"
+
+        [[traffic]]
+        load = 0.3
+        length = { fixed = "1024 B" }
+
+        [stop]
+        time = "10 us"
+    "#;
+
+    fn plan(text: &str) -> std::sync::Arc<Plan> {
+        let source =
+            ScenarioSource::parse("t.toml", text, Path::new("."), &Overrides::default()).unwrap();
+        compile(&source, true).unwrap().plan
+    }
+
+    #[test]
+    fn uniform_traffic_has_the_bound_of_all_to_all() {
+        let plan = plan(TORUS);
+        let all_to_all = Statistics::new(&plan.fabric, &plan.path_sets[0]).all_to_all.unwrap();
+        let bound = TrafficBound::new(&plan).class(&plan, ClassId::new(0));
+        // One packet per message, with its overhead.
+        let gingham_net::Switching::Packets(packets) = &plan.switching else { panic!() };
+        let wire = 1_024.0 + f64::from(packets.overhead_bytes);
+        let expected = all_to_all.fraction * 1_024.0 / wire;
+        let found = bound.load.unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found}, not {expected}");
+        assert_eq!(bound.fullest.unwrap().channel, all_to_all.bottleneck);
+    }
+
+    #[test]
+    fn lists_of_destinations_carry_what_their_pairs_carry() {
+        // Wormhole switching: route bytes and segment lengths depend on the length of the path.
+        let text = TORUS
+            .replace("infiniband-ndr", "myrinet-1280")
+            .replace("length", "segmentation = { adaptive = \"80 B\" }\n        length");
+        let plan = plan(&text);
+        let id = ClassId::new(0);
+        let collect = |demand: &Demand<'_>| Carrier::new(&plan).carry(id, demand).unwrap();
+        let by_list = Demand::of(&plan, id, PAIRS_MAX).unwrap();
+        let by_pair = Demand::of(&plan, id, PAIRS_MAX).unwrap().into_pairs(PAIRS_MAX).unwrap();
+        let by_pair = Demand { pairs: by_pair, ..Demand::default() };
+        for (one, other) in collect(&by_list).iter().zip(collect(&by_pair)) {
+            assert!((one.load - other.load).abs() < 1e-9, "{one:?}, not {other:?}");
+            assert_eq!(one.flows, other.flows);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Mean channel usage of the messages of a class.
+//!
+//! ```text
+//!   length drawn ──segmentation──► packets of at most L ──overhead, whole flits──► bytes on the wire
+//! ```
+//!
+//! Route bytes and marks of wormhole packets are consumed on the way, so that a channel carries
+//! fewer of them the nearer it is to the destination: they are counted by packet and by hop.
+
+use gingham_net::traffic::LengthPlan;
+use gingham_net::{ClassPlan, PathChoice, PathLength, PathSet, Switching};
+
+/// Limit on lengths that are summed one by one; above it, neighbouring lengths are grouped.
+const LENGTHS_MAX: u32 = 1 << 17;
+/// Cut-off of an exponential distribution, in means: the rest has a probability below 1e-13.
+const EXPONENTIAL_MEANS: f64 = 30.0;
+
+/// Mean channel usage of a message over all lengths, without route bytes and marks.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Wire {
+    /// Probability that a message takes the path set in question.
+    pub(super) share: f64,
+    /// Packets per message, times that probability.
+    pub(super) packets: f64,
+    /// Bytes per message on the wire, times that probability.
+    pub(super) bytes: f64,
+}
+
+impl Wire {
+    /// Bytes on a channel behind which a packet still has to come through `left`.
+    #[inline]
+    pub(super) fn bytes_on(&self, consumed: Consumed, left: PathLength) -> f64 {
+        let Consumed { by_switch, by_host } = consumed;
+        self.bytes
+            + self.packets
+                * (by_switch * real(left.switches) + by_host * real(left.in_transit_hosts))
+    }
+}
+
+/// Bytes of a packet that are consumed on its way, zero but for wormhole packets.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Consumed {
+    /// Route bytes that a switch consumes.
+    by_switch: f64,
+    /// Bytes of the mark that an in-transit host consumes.
+    by_host: f64,
+}
+
+impl Consumed {
+    pub(super) fn of(switching: &Switching) -> Self {
+        match switching {
+            Switching::Wormhole(plan) => Self {
+                by_switch: f64::from(u8::from(plan.route_bytes)),
+                by_host: f64::from(plan.mark_bytes),
+            },
+            Switching::VirtualLanes(_) | Switching::Packets(_) => Self::default(),
+        }
+    }
+}
+
+/// Mean usage per message of a class, cached by path set and number of switches.
+pub(super) struct Wires<'a> {
+    class: &'a ClassPlan,
+    switching: &'a Switching,
+    choice: &'a PathChoice,
+    lengths: Vec<(u32, f64)>,
+    /// By path set and number of switches.
+    known: [Vec<Option<Wire>>; 2],
+}
+
+impl<'a> Wires<'a> {
+    pub(super) fn new(
+        class: &'a ClassPlan,
+        switching: &'a Switching,
+        choice: &'a PathChoice,
+        lengths: Vec<(u32, f64)>,
+    ) -> Self {
+        Self { class, switching, choice, lengths, known: [Vec::new(), Vec::new()] }
+    }
+
+    /// Mean usage of a message that crosses `switches` switches on a path of `set`.
+    pub(super) fn of(&mut self, set: PathSet, switches: usize) -> Wire {
+        let known = &mut self.known[set.index()];
+        if known.len() <= switches {
+            known.resize(switches + 1, None);
+        }
+        if let Some(known) = known[switches] {
+            return known;
+        }
+        let longest = self.class.longest_packet_bytes(|| switches).max(1);
+        let mut sum = Wire::default();
+        for (length, probability) in &self.lengths {
+            let probability = probability * probability_of(self.choice, set, *length);
+            let (packets, bytes) = self.message(*length, longest);
+            sum.share += probability;
+            sum.packets += probability * packets;
+            sum.bytes += probability * bytes;
+        }
+        self.known[set.index()][switches] = Some(sum);
+        sum
+    }
+
+    /// Packets of a message, and their total bytes on the wire.
+    fn message(&self, length: u32, longest: u32) -> (f64, f64) {
+        let whole = (length - 1) / longest;
+        let last = length - whole * longest;
+        let bytes = f64::from(whole) * self.packet(longest) + self.packet(last);
+        (f64::from(whole) + 1.0, bytes)
+    }
+
+    /// Bytes on the wire of a packet with the given payload.
+    fn packet(&self, payload: u32) -> f64 {
+        match self.switching {
+            Switching::Wormhole(plan) => f64::from(payload) + f64::from(plan.overhead_bytes),
+            Switching::VirtualLanes(plan) => {
+                exact(plan.packet_flits(payload)) * f64::from(plan.flit_bytes)
+            }
+            Switching::Packets(plan) => exact(plan.wire_bytes(payload)),
+        }
+    }
+}
+
+/// Probability that a message of the given length takes a path of the given set.
+fn probability_of(choice: &PathChoice, set: PathSet, length: u32) -> f64 {
+    let alternative = match choice {
+        PathChoice::Only | PathChoice::ByContention(_) => 0.0,
+        PathChoice::ByLength { below_bytes } => f64::from(u8::from(length >= *below_bytes)),
+        PathChoice::AtRandom { alternative } => *alternative,
+    };
+    match set {
+        PathSet::Primary => 1.0 - alternative,
+        PathSet::Alternative => alternative,
+    }
+}
+
+/// Lengths in bytes with their probabilities. Beyond [`LENGTHS_MAX`] distinct lengths, neighbours
+/// are grouped and represented by the middle one.
+pub(super) fn lengths(plan: &LengthPlan) -> Vec<(u32, f64)> {
+    match plan {
+        LengthPlan::Fixed(bytes) => vec![(*bytes, 1.0)],
+        LengthPlan::Bimodal { short, long, long_share } => {
+            vec![(*short, 1.0 - long_share), (*long, *long_share)]
+        }
+        LengthPlan::Empirical(lengths) => lengths.shares().collect(),
+        LengthPlan::Uniform { from, to } => {
+            let count = f64::from(to - from) + 1.0;
+            let group = (to - from) / LENGTHS_MAX + 1;
+            groups(*from, *to, group)
+                .map(|(middle, size)| (middle, f64::from(size) / count))
+                .collect()
+        }
+        LengthPlan::Exponential(mean) => exponential(*mean),
+    }
+}
+
+/// Geometric distribution on 1, 2, 3, ...: a length exceeds `k` with probability `q^k`.
+fn exponential(mean: f64) -> Vec<(u32, f64)> {
+    if mean <= 1.0 {
+        return vec![(1, 1.0)];
+    }
+    let above = |bytes: u32| power(1.0 - 1.0 / mean, bytes);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let last = (mean * EXPONENTIAL_MEANS).ceil() as u32;
+    let of_group = |(middle, size): (u32, u32)| {
+        let first = middle - (size - 1) / 2;
+        (middle, above(first - 1) - above(first - 1 + size))
+    };
+    groups(1, last, last / LENGTHS_MAX + 1).map(of_group).collect()
+}
+
+/// Power by repeated squaring, with identical bits on every platform.
+fn power(base: f64, exponent: u32) -> f64 {
+    let (mut square, mut rest, mut product) = (base, exponent, 1.0);
+    while rest > 0 {
+        if rest % 2 == 1 {
+            product *= square;
+        }
+        square *= square;
+        rest /= 2;
+    }
+    product
+}
+
+/// Splits a range of integers into groups and returns the middle and size of each.
+fn groups(from: u32, to: u32, size: u32) -> impl Iterator<Item = (u32, u32)> {
+    (from..=to).step_by(size as usize).map(move |first| {
+        let size = size.min(to - first + 1);
+        (first + (size - 1) / 2, size)
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes of a packet")]
+fn exact(bytes: u64) -> f64 {
+    bytes as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "switches of a path")]
+fn real(count: usize) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_have_the_mean_of_their_plan() {
+        for plan in [
+            LengthPlan::Fixed(512),
+            LengthPlan::Bimodal { short: 16, long: 1_024, long_share: 0.2 },
+            LengthPlan::Uniform { from: 64, to: 1_024 },
+            LengthPlan::Uniform { from: 1, to: 1 << 24 },
+            LengthPlan::Exponential(512.0),
+            LengthPlan::Exponential(1e6),
+        ] {
+            let found = lengths(&plan);
+            let probability: f64 = found.iter().map(|(_, share)| share).sum();
+            assert!((probability - 1.0).abs() < 1e-9, "{plan:?}: {probability}");
+            let mean: f64 = found.iter().map(|(bytes, share)| f64::from(*bytes) * share).sum();
+            assert!((mean / plan.mean_bytes() - 1.0).abs() < 1e-5, "{plan:?}: {mean}");
+        }
+    }
+
+    #[test]
+    fn packets_of_a_geometric_length_meet_their_closed_form() {
+        // Segmentation into packets of at most L bytes: a message has more than k of them with
+        // probability q^(k L), so the mean is 1 / (1 - q^L). Here q = 1 - 1/90 and L = 64.
+        let q: f64 = 1.0 - 1.0 / 90.0;
+        let expected = 1.0 / (1.0 - (0..64).fold(1.0, |power, _| power * q));
+        let packets = |length: u32| f64::from(length.div_ceil(64));
+        let found: f64 = lengths(&LengthPlan::Exponential(90.0))
+            .iter()
+            .map(|(l, share)| share * packets(*l))
+            .sum();
+        assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+    }
+}

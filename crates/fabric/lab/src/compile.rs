@@ -1,0 +1,195 @@
+//! From a scenario to a plan: names become ids, units integers, and what cannot work is refused.
+
+mod adapters;
+mod adaptive;
+mod admission;
+mod arbiters;
+mod cables;
+mod classes;
+mod crashes;
+mod dragonfly;
+mod draws;
+mod follow;
+mod gathered;
+mod imported;
+mod in_transit;
+mod lanes;
+mod longest;
+mod marking;
+mod measure;
+mod milestone;
+mod network;
+mod packets;
+mod paths;
+mod pool;
+mod route_source;
+mod throttle;
+mod written;
+
+pub(crate) use draws::nouns;
+pub use draws::{Draw, DrawKind};
+pub(crate) use measure::quantity_name;
+pub use milestone::Milestone;
+pub use route_source::routes_title;
+pub(crate) use written::first_written;
+
+use crate::bound::TrafficBound;
+use crate::error::LabError;
+use crate::scenario::{self, Parameters, ScenarioSource};
+use gathered::Gathered;
+use gingham_input::FileRead;
+use gingham_net::{FollowPlan, Plan};
+use gingham_topology::Finding;
+use gingham_topology::routing::{Proof, RouteSet};
+use network::{Links, NetworkKind};
+use paths::Paths;
+use std::sync::Arc;
+
+/// A plan, and what a reader of its results should know.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// The percentiles that were asked for, in ascending order.
+    pub percentiles: Vec<f64>,
+    /// The parameters in force, before they grew with the cables.
+    pub parameters: Parameters,
+    /// The network that is simulated, for titles.
+    pub network: String,
+    /// Source of the routes, for titles.
+    pub routes: String,
+    /// What was decided on the way and could surprise.
+    pub notes: Vec<String>,
+    /// Findings of the fabric file.
+    pub findings: Vec<Finding>,
+    /// Values that the run draws once; its results are conditional on this draw.
+    pub draws: Vec<Draw>,
+    /// Whether the routes are free of deadlock; a cycle only if that was allowed.
+    pub proof: Proof,
+    /// The expected loads of channels, and the bound on each class.
+    pub bound: Arc<TrafficBound>,
+    /// The files that were read, with their digests; the scenario's own stands elsewhere.
+    pub files: Vec<FileRead>,
+}
+
+/// Compiles a scenario. Routes that could deadlock are refused unless `allow_deadlock`.
+pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled, LabError> {
+    compile_observed(source, allow_deadlock, &mut |_| ())
+}
+
+/// The same, and `reached` is told of each milestone.
+pub fn compile_observed(
+    source: &ScenarioSource,
+    allow_deadlock: bool,
+    reached: &mut dyn FnMut(Milestone),
+) -> Result<Compiled, LabError> {
+    // What needs no fabric first: routing a big one takes a while.
+    let stop = measure::stop(source)?;
+    let measure = measure::measure(source)?;
+    follow::check(source)?;
+    let percentiles = measure::percentiles(source)?;
+    let origin = scenario::fabric(source)?;
+    reached(Milestone::Fabric);
+    let source = &scenario::completed(source, &origin)?;
+    let scenario = &source.scenario;
+    let (fabric, is_dump) = (origin.loaded.fabric, origin.loaded.is_dump);
+    let parameters = scenario.network.parameters();
+    classes::check_limit(source, parameters.packet_max)?;
+    let in_transit = in_transit::plan(source, &parameters)?;
+    let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
+    let kind = NetworkKind::of(source, &parameters, &mut gathered)?;
+    let imported = imported::imported(source, &fabric, &mut gathered)?;
+    // Switches that answer probes send on the ways of their own.
+    let sending = admission::sending_fabric(source, &fabric);
+    let Paths { sets: path_sets, choice: path_choice } =
+        paths::paths(source, &sending, imported.routes, &mut gathered)?;
+    dragonfly::note_shortest_paths(source, &sending, &path_sets, &mut gathered);
+    in_transit::note_unused(source, &path_sets, &mut gathered);
+    in_transit::note_fall_backs(&fabric, &path_sets, &mut gathered);
+    let ejection = in_transit::ejection(&parameters);
+    let lanes = kind.lanes.allowed(source, &fabric, imported.lanes, &mut gathered)?;
+    let of_sending = admission::sending_lanes(&sending, &lanes);
+    let in_force = kind.switching.has_lanes().then_some(&*of_sending);
+    let routes = RouteSet { routes: &path_sets, lanes: in_force, ejection };
+    imported::check_drops(source, &fabric, routes)?;
+    reached(Milestone::Routes);
+    let proof = paths::prove(source, &sending, routes, &kind, allow_deadlock)?;
+    reached(Milestone::Proof);
+    let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
+    let admission = admission::plan(source, &kind, &channels)?;
+    let links =
+        Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
+    let adapters = adapters::plan(source, links)?;
+    let classes = classes::classes(source, links, &mut gathered)?;
+    paths::note_unused(&path_choice, &classes, &mut gathered);
+    measure::check_messages(source, |host| links.byte_ps(host), &classes)?;
+    let mut plan = Plan {
+        seed: scenario.seed,
+        crashes: crashes::plan(source, &fabric, stop.latest_end())?,
+        lanes: kind.lanes.plan(lanes),
+        switching: network::over(kind.switching, &channels),
+        channels,
+        classes,
+        stop,
+        measure,
+        fabric,
+        path_sets,
+        path_choice,
+        in_transit,
+        follow: FollowPlan::default(),
+        marking: scenario.network.marking.clone(),
+        probe: None,
+        adapters,
+        admission,
+    };
+    classes::check_packet_max(source, &plan, parameters.packet_max)?;
+    check(source, &plan, &mut gathered)?;
+    network::settle(source, &parameters, &mut plan)?;
+    plan.follow = follow::plan(source, &plan)?;
+    let plan = admission::settled(source, plan)?;
+    reached(Milestone::Plan);
+    let of_file = (origin.loaded.findings, is_dump);
+    let compiled = compiled(source, plan, (proof, percentiles, parameters), of_file, gathered);
+    reached(Milestone::Bound);
+    Ok(compiled)
+}
+
+/// Combines a plan with the notes, bounds and facts that results report. `of_file` has the findings
+/// of the fabric file, and whether it is a dump.
+fn compiled(
+    source: &ScenarioSource,
+    plan: Plan,
+    (proof, percentiles, parameters): (Proof, Vec<f64>, Parameters),
+    (findings, is_dump): (Vec<Finding>, bool),
+    mut gathered: Gathered,
+) -> Compiled {
+    route_source::note(source, is_dump, &mut gathered);
+    let bound = TrafficBound::new(&plan);
+    gathered.notes.extend(bound.notes(&plan));
+    let draws = draws::draws(source, &plan);
+    Compiled {
+        plan: Arc::new(plan),
+        percentiles,
+        parameters,
+        network: source.scenario.network.said(),
+        routes: route_source::said(source, is_dump, &proof),
+        notes: gathered.notes,
+        findings,
+        draws,
+        proof,
+        bound: Arc::new(bound),
+        files: gathered.files,
+    }
+}
+
+/// Refuses what no run could do, and notes what could surprise, where it takes the whole plan to tell.
+fn check(source: &ScenarioSource, plan: &Plan, gathered: &mut Gathered) -> Result<(), LabError> {
+    measure::check_looks(source, plan)?;
+    classes::check_packets(source, plan)?;
+    classes::check_paces(source, plan)?;
+    pool::check(source, plan)?;
+    adapters::check(source, plan, gathered)?;
+    admission::check(source, plan, gathered)?;
+    network::check(source, plan, gathered)?;
+    marking::check(source, plan, gathered)
+}

@@ -1,0 +1,53 @@
+//! Hosts that start one after the other.
+//!
+//! ```text
+//!   start        + every         + 2 every
+//!   │ host 0 ·   │ host 1    ·   │  host 2 ·       · = less than `jitter` later, drawn from the seed
+//! ```
+//!
+//! Santos et al. 2002, section III: flows start one after the other, every 100 us. The jitter is
+//! ours: without it a scenario in which nothing else is drawn has one course, and its numbers have
+//! no interval. Hosts are numbered as they stand in the fabric, silent ones too, so that who sends
+//! does not move the starts of others.
+
+use super::context::ClassContext;
+use crate::error::LabError;
+use crate::scenario::Stagger;
+use gingham_kernel::Span;
+use gingham_net::traffic::{Arrivals, LaterPlan};
+
+/// Refuses to stagger what has instants of its own.
+pub(super) fn check_stagger(context: &ClassContext<'_>) -> Result<(), LabError> {
+    let what = match &context.class.arrivals {
+        _ if context.class.stagger.is_none() => return Ok(()),
+        Arrivals::Schedule(_) => "a schedule says itself when each host sends",
+        Arrivals::Reply(_) => "replies are sent when messages come",
+        _ => return Ok(()),
+    };
+    Err(context.error("stagger", format!("{what}: leave out `stagger`")).into())
+}
+
+/// How much later than the class each of so many hosts starts.
+pub(super) fn later(context: &ClassContext<'_>, hosts: usize) -> Result<Vec<LaterPlan>, LabError> {
+    let Some(stagger) = &context.class.stagger else {
+        return Ok(vec![LaterPlan::default(); hosts]);
+    };
+    let Stagger { every, jitter } = *stagger;
+    let start = context.class.start.unwrap_or(Span::ZERO);
+    let end = context.source.scenario.stop.time;
+    let left = context.class.stop.map_or(end, |stop| stop.min(end)) - start;
+    let turn = |host: usize| every.as_ps().checked_mul(host as u64).map(Span::from_ps);
+    let fits = |later: &LaterPlan| {
+        let ps = later.turn.as_ps().checked_add(jitter.as_ps());
+        ps.is_some_and(|ps| ps < left.as_ps())
+    };
+    let later: Option<Vec<LaterPlan>> =
+        (0..hosts).map(|host| Some(LaterPlan { turn: turn(host)?, jitter }).filter(fits)).collect();
+    later.ok_or_else(|| {
+        let message = format!(
+            "{hosts} hosts, one every {every} and each up to {jitter} later, have not all started when the class or \
+             the run ends, {left} after the start of the class: shorten `every` or `jitter`, or let it last longer"
+        );
+        context.error("stagger.every", message).into()
+    })
+}

@@ -1,0 +1,220 @@
+//! Lanes: classes are given theirs, datelines laid, figures of switches checked, and what
+//! surprises is noted.
+//!
+//! ```text
+//!   network.lanes, traffic.*.lanes ──► LaneFigures     what needs no fabric     ┐
+//!   fabric, routes ──────────────────► Lanes           what the proof asks, too ┴► LanePlan
+//!   network.lanes ───────────────────► PipelinePlan    the switch of five stages
+//! ```
+//!
+//! Invariant: every lane that a plan names exists, and a packet on a lane with virtual cut-through
+//! fits into it.
+
+mod answers;
+mod classes;
+mod levels;
+mod limits;
+mod notes;
+mod pipeline;
+mod rooms;
+mod router;
+mod section;
+mod users;
+
+use super::adaptive;
+use super::gathered::Gathered;
+use super::imported::{self, Among};
+use super::written::first_written;
+use crate::error::LabError;
+use crate::scenario::{DatelineChoice, ScenarioSource};
+pub(super) use answers::cure as cure_of_answers;
+use classes::ClassLanes;
+use gingham_net::{LanePlan, Scheduler};
+use gingham_topology::Fabric;
+use gingham_topology::routing::{
+    DatelineRule, Datelines, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass,
+};
+pub(super) use levels::ClassLevels;
+pub(super) use notes::note_unused;
+pub(super) use pipeline::{check, lane_bytes, plan};
+pub(super) use rooms::{Room, check as check_rooms};
+pub(super) use section::{count_of_lanes, value_by_lane};
+
+/// What is known of the lanes of a network before there are routes.
+#[derive(Clone)]
+pub(super) struct LaneFigures {
+    count: u8,
+    link_output: Scheduler,
+    adapter_port: Scheduler,
+    classes: ClassLanes,
+    /// Where tables decide on lanes.
+    levels: Option<ClassLevels>,
+    /// Lanes that each VL of these owns; `None` for as many as there are for each.
+    lanes_per_vl: Option<u8>,
+}
+
+impl LaneFigures {
+    /// Assigns the classes to `count` lanes, with the arbiters of link output and adapter port.
+    /// Each VL of tables is one lane.
+    pub(super) fn of(
+        source: &ScenarioSource,
+        count: u8,
+        [link_output, adapter_port]: [Scheduler; 2],
+    ) -> Result<Self, LabError> {
+        let levels = ClassLevels::of(source)?;
+        let classes = ClassLanes::of(source, count)?;
+        let lanes_per_vl = Some(1);
+        Ok(Self { count, link_output, adapter_port, classes, levels, lanes_per_vl })
+    }
+
+    /// Sets the number of lanes that each VL of tables owns; `None` for an equal share of all.
+    pub(super) fn with_lanes_per_vl(self, lanes_per_vl: Option<u8>) -> Self {
+        Self { lanes_per_vl, ..self }
+    }
+
+    /// The lanes of each class, as it says them.
+    pub(super) fn by_class(&self) -> &[LaneSet] {
+        &self.classes.by_class
+    }
+
+    /// The VC class of the packets of a class; `None` where the pair decides.
+    pub(super) fn vc_class(&self, class: usize) -> Option<VcClass> {
+        if let Some(levels) = &self.levels {
+            return levels.by_class[class];
+        }
+        Some(self.classes.vc_class(class))
+    }
+
+    /// The VC classes of the single lanes of a class, each of whose messages keeps to one.
+    pub(super) fn single_vc_classes(&self, class: usize) -> Box<[VcClass]> {
+        self.classes.single_vc_classes(class)
+    }
+
+    /// The VC class of an admission control; `None` where the pair decides.
+    pub(super) fn vc_class_of_admission(&self) -> Option<VcClass> {
+        if self.levels.is_some() { None } else { self.classes.vc_class_of_admission() }
+    }
+
+    /// The same of the answers of a class, whose packets are answered.
+    pub(super) fn vc_class_of_answers(&self, class: usize) -> Option<VcClass> {
+        match &self.levels {
+            Some(levels) => levels.of_answers.get(&class).copied().flatten(),
+            None => self.classes.vc_class_of_answers(class),
+        }
+    }
+
+    /// The same if answers of these classes went as the classes themselves do.
+    fn with_answers_as(&self, classes: impl Iterator<Item = usize>) -> Self {
+        let mut other = self.clone();
+        for class in classes {
+            other.classes.answer_as_class(class);
+            if let Some(levels) = &mut other.levels {
+                levels.of_answers.insert(class, levels.by_class[class]);
+            }
+        }
+        other
+    }
+
+    /// Which lanes packets may take at each hop.
+    pub(super) fn allowed(
+        &self,
+        source: &ScenarioSource,
+        fabric: &Fabric,
+        imported: Option<(LaneMap, ServiceLevels)>,
+        gathered: &mut Gathered,
+    ) -> Result<Lanes, LabError> {
+        if let (Some(tables), Some(levels)) = (imported, &self.levels) {
+            let among = Among { count: self.count, lanes_per_vl: self.lanes_per_vl };
+            return imported::lanes(source, fabric, tables, levels, among, gathered);
+        }
+        if source.scenario.routing.adaptive.is_some() {
+            return self.with_escape(source, fabric);
+        }
+        match self.datelines(source, fabric, gathered)? {
+            Some(datelines) => Ok(Lanes::by_datelines(datelines, &self.classes.sets)),
+            None => Ok(Lanes::free(&self.classes.sets)),
+        }
+    }
+
+    /// The lanes of packets that choose at every switch.
+    fn with_escape(&self, source: &ScenarioSource, fabric: &Fabric) -> Result<Lanes, LabError> {
+        let routing = &source.scenario.routing;
+        let asked = routing.adaptive.as_ref().and_then(|adaptive| adaptive.escape_lanes);
+        let needs_datelines = routing.algorithm.needs_datelines();
+        let lanes = Lanes::of_choosing(fabric, needs_datelines, &self.classes.sets, asked);
+        lanes.map_err(|error| {
+            adaptive::no_escape(source, error, |least| {
+                let user = self.classes.with_fewer(source, least);
+                let own = user.as_ref().filter(|user| user.lanes.is_some());
+                let key = own.map(|of| of.key("lanes"));
+                (user.map(|user| user.called), key)
+            })
+        })
+    }
+
+    /// The datelines in force: those that are asked for, or, where nothing is said, those that
+    /// dimension-order routing needs if every class has a lane for each dateline class.
+    fn datelines(
+        &self,
+        source: &ScenarioSource,
+        fabric: &Fabric,
+        gathered: &mut Gathered,
+    ) -> Result<Option<Datelines>, LabError> {
+        const CLASSES: usize = Datelines::CLASSES;
+        let asked = source.scenario.network.lanes.datelines;
+        let routing = &source.scenario.routing.algorithm;
+        let is_needed = routing.needs_datelines();
+        let few = self.classes.with_fewer(source, CLASSES);
+        let by_default = (is_needed && few.is_none()).then(DatelineRule::default);
+        let Some(rule) = asked.map_or(by_default, DatelineChoice::rule) else { return Ok(None) };
+        let datelines = Datelines::new(fabric, rule).map_err(|error| {
+            let message = format!("datelines need a mesh or torus: {error}");
+            source.refuse("network.lanes.datelines", message)
+        })?;
+        if datelines.dateline_classes() < CLASSES {
+            if asked.is_some() {
+                let note = "no dimension closes to rings of four switches or more, so that packets take any lane of their class, and \
+                            network.lanes.datelines changes nothing: leave it out";
+                gathered.notes.push(note.to_owned());
+            }
+            return Ok(None);
+        }
+        if let Some(user) = few {
+            let have =
+                if user.is_answer { "have but one: give them" } else { "has but one: give it" };
+            let message = format!(
+                "datelines share out the lanes of a class among {CLASSES} dateline classes, and {} {have} another, or say \
+                 network.lanes.datelines = false",
+                user.called
+            );
+            let keys = ["network.lanes.count", "network.lanes.datelines"];
+            let key = match user.lanes {
+                Some(_) => user.key("lanes"),
+                None => first_written(source, &keys).to_owned(),
+            };
+            return Err(source.refuse(&key, message).into());
+        }
+        if asked.is_none() {
+            gathered.notes.push(self.shared_out());
+        }
+        Ok(Some(datelines))
+    }
+
+    /// Says that lanes are shared out where nobody asked for it.
+    fn shared_out(&self) -> String {
+        let whose = match self.classes.sets.len() {
+            1 => "the lanes are",
+            _ => "the lanes of each class are",
+        };
+        format!(
+            "{whose} shared out among two dateline classes, the lower half up to the dateline of a ring of switches and the upper \
+             half behind it, so that dimension-order routes are free of deadlock (network.lanes.datelines)"
+        )
+    }
+
+    /// The plan with what decides on lanes.
+    pub(super) fn plan(self, allowed: Lanes) -> LanePlan {
+        let Self { count, link_output, adapter_port, .. } = self;
+        LanePlan { allowed, count, link_output, adapter_port }
+    }
+}

@@ -1,0 +1,242 @@
+//! What of lanes surprises: buffers too shallow for their cables, lanes that nobody uses.
+//!
+//! ```text
+//!       begins        arrives            crosses     credit counts
+//!   ── 1 ──┼── f + d ────┼── P ── + 1 ──────┼── 1 + C ──┼─►   so long one place of a lane is in use
+//!      │                 └ rounded up to a tick, D + 1 where a flit takes a cycle
+//!      └ where flits take their credits as they cross, and a switch sends them
+//! ```
+//!
+//! A lane carries the full rate of its channel if it has a place for every flit that begins in that
+//! time: `docs/concepts/routers.md`.
+
+use super::section::DEPTH_MAX;
+use crate::compile::gathered::Gathered;
+use crate::compile::longest::{longest_on, used_lanes};
+use gingham_kernel::Span;
+use gingham_net::{PipelinePlan, Plan, WhenFull};
+use gingham_topology::ChannelId;
+use gingham_topology::routing::{LaneRule, LaneSet, MANAGEMENT_LANE};
+use std::fmt;
+
+/// Says which lanes are too shallow for the full rate.
+pub(super) fn note_shallow(plan: &Plan, pipeline: &PipelinePlan, gathered: &mut Gathered) {
+    let used = used_lanes(plan);
+    let cut = |lane: &u8| pipeline.cut_through.contains(*lane);
+    gathered.notes.extend(shallow(plan, pipeline, used.lanes().filter(|lane| !cut(lane)), 0));
+    let longest = longest_on(plan, pipeline.cut_through);
+    let packet_flits = longest.map_or(0, |bytes| pipeline.packet_flits(bytes));
+    gathered.notes.extend(shallow(plan, pipeline, used.lanes().filter(cut), packet_flits));
+}
+
+/// Says which lanes nobody uses.
+pub(in crate::compile) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
+    let is_by_tables = matches!(plan.lanes.allowed.rule(), LaneRule::Tables { .. });
+    let key = if is_by_tables { "network.lanes.count" } else { "traffic.*.lanes" };
+    gathered.notes.extend(unused(plan.lanes.count, used_lanes(plan), key));
+}
+
+/// Says where lanes of one kind are too shallow: those that are wormhole, or those with virtual
+/// cut-through, where a head needs room for a packet of `packet_flits` beside what is under way.
+fn shallow(
+    plan: &Plan,
+    pipeline: &PipelinePlan,
+    among: impl Iterator<Item = u8>,
+    packet_flits: u64,
+) -> Option<String> {
+    let takes_credits = |channel: &ChannelId| {
+        plan.is_switch(plan.ends(*channel).target.node)
+            || plan.has_in_transit_hosts() && plan.in_transit.when_full == WhenFull::Stop
+    };
+    let depths: Vec<u32> = among.map(|lane| pipeline.depths_flits[usize::from(lane)]).collect();
+    let shallowest = *depths.iter().min()?;
+    // Flits behind a head that waits for a lane wait as long, so that one place more is in use when
+    // the next head asks.
+    let room_flits = if packet_flits > 0 { packet_flits + 1 } else { 0 };
+    let channels: Vec<(ChannelId, Span)> = ChannelId::first(plan.channels.len())
+        .filter(takes_credits)
+        .map(|channel| (channel, credit_round_trip(plan, pipeline, channel)))
+        .collect();
+    let needed = |(channel, round_trip): &(ChannelId, Span)| {
+        round_trip.div_ceil(plan.channel(*channel).flit) + room_flits
+    };
+    let enough = channels.iter().map(needed).max()?;
+    let of = channels.len();
+    let mut short = channels;
+    short.retain(|channel| needed(channel) > u64::from(shallowest));
+    if short.is_empty() {
+        return None;
+    }
+    let what = if packet_flits > 0 {
+        format!(
+            "with virtual cut-through has no room for a packet of {packet_flits} beside its round trip"
+        )
+    } else {
+        "is shallower than its round trip".to_owned()
+    };
+    let shares = if packet_flits > 0 { String::new() } else { shares(plan, &short, &depths) };
+    let holds = if shallowest == 1 { "1 flit".to_owned() } else { format!("{shallowest} flits") };
+    let cure = if enough > DEPTH_MAX.unsigned_abs() {
+        format!("no lane is deep enough for it by itself ({DEPTH_MAX} flits at most)")
+    } else {
+        format!("a lane carries it within a packet with network.lanes.depth = {enough}")
+    };
+    Some(format!(
+        "on {} of {of} channels a lane of {holds} {what}, and by itself carries less than the full rate{shares}: {cure}",
+        short.len()
+    ))
+}
+
+/// How long a place of a lane at the end of a channel is in use.
+fn credit_round_trip(plan: &Plan, pipeline: &PipelinePlan, channel: ChannelId) -> Span {
+    let ends = plan.ends(channel);
+    let channel = plan.channel(channel);
+    let pays_before = pipeline.pays_at_crossing() && plan.is_switch(ends.source.node);
+    let pipeline_cycles =
+        if plan.is_switch(ends.target.node) { pipeline.pipeline_cycles } else { 0 };
+    let arrives = (channel.flit + channel.delay).div_ceil(pipeline.cycle);
+    let crosses = u64::from(pays_before) + arrives + u64::from(pipeline_cycles) + 1;
+    pipeline.cycle * (crosses + pipeline.credit_cycles(channel))
+}
+
+/// What the shallowest of some lanes carries of channels with these round trips, and what all do.
+fn shares(plan: &Plan, channels: &[(ChannelId, Span)], depths: &[u32]) -> String {
+    let told = |flits: u64| {
+        let share = |(channel, round_trip): &(ChannelId, Span)| {
+            (*channel, Share::of(plan.channel(*channel).flit, flits, *round_trip))
+        };
+        let shares: Vec<(ChannelId, Share)> = channels.iter().map(share).collect();
+        shares_by_channel(&shares, |channel| plan.fabric.channel_name(channel))
+    };
+    let alone = told(depths.iter().copied().min().unwrap_or(0).into());
+    let together = told(depths.iter().copied().map(u64::from).sum());
+    match depths.len() {
+        1 => format!(" ({alone})"),
+        lanes => format!(" ({alone}; {lanes} lanes together may carry {together})"),
+    }
+}
+
+/// The most of some shares, and the least with the channels that have it.
+fn shares_by_channel(
+    shares: &[(ChannelId, Share)],
+    name: impl FnOnce(ChannelId) -> String,
+) -> String {
+    let most = shares.iter().max_by_key(|(_, share)| *share);
+    let least = shares.iter().min_by_key(|(_, share)| *share);
+    let (Some((_, most)), Some((channel, least))) = (most, least) else { return String::new() };
+    if least == most {
+        return most.to_string();
+    }
+    let count = shares.iter().filter(|(_, share)| share == least).count();
+    format!("{most}, on {count} of these channels {least}, such as {}", name(*channel))
+}
+
+/// What lanes carry of the full rate of a channel.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Share {
+    /// Less than all of it: so many thousandths at most.
+    Thousandths(u128),
+    All,
+}
+
+impl Share {
+    /// Of so many flits in each round trip.
+    fn of(flit: Span, flits: u64, round_trip: Span) -> Self {
+        let carries = u128::from(flit.as_ps()) * u128::from(flits);
+        let whole = u128::from(round_trip.as_ps());
+        if carries >= whole {
+            Self::All
+        } else {
+            Self::Thousandths((1_000 * carries).div_ceil(whole))
+        }
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all of it"),
+            Self::Thousandths(1_000) => f.write_str("just under 100 %"),
+            Self::Thousandths(of) if of % 10 == 0 => write!(f, "at most {} %", of / 10),
+            Self::Thousandths(of) => write!(f, "at most {}.{} %", of / 10, of % 10),
+        }
+    }
+}
+
+fn unused(count: u8, used: LaneSet, key: &str) -> Option<String> {
+    let is_unused = |lane: &u8| !used.contains(*lane) && *lane != MANAGEMENT_LANE;
+    let unused: Vec<String> = (0..count).filter(is_unused).map(|lane| lane.to_string()).collect();
+    match &unused[..] {
+        [] => None,
+        [one] => Some(format!("no class uses lane {one} ({key})")),
+        [first @ .., last] => {
+            Some(format!("no class uses the lanes {} and {last} ({key})", first.join(", ")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::scenario::{Overrides, ScenarioSource};
+    use gingham_kernel::ByteTime;
+    use gingham_net::{ChannelPlan, Switching};
+    use std::path::Path;
+
+    /// In cycles of 80 ps: the round trips of a channel from a host to a switch, between two
+    /// switches, and to a host.
+    fn round_trips(flit: u64, delay: u64, change: impl FnOnce(&mut PipelinePlan)) -> [u64; 3] {
+        let text = "topology.generate.two-hosts.switches = 2\nnetwork.preset = \"yum-1600\"\n\
+                    network.lanes.count = 1\nstop.time = \"60 us\"\n[[traffic]]\nload = 0.1\nlength.fixed = \"64 B\"\n";
+        let source = ScenarioSource::parse("r.toml", text, Path::new("."), &Overrides::default());
+        let mut plan = (*compile(&source.unwrap(), false).unwrap().plan).clone();
+        let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("no lanes") };
+        let mut pipeline = (**pipeline).clone();
+        pipeline.cycle = Span::from_ps(80);
+        change(&mut pipeline);
+        let (flit, delay) = (Span::from_ps(flit), Span::from_ps(delay));
+        let channel = ChannelPlan { flit, bytes: ByteTime::from_64_kib(flit), delay, slack: None };
+        plan.channels = plan.channels.iter().map(|_| channel).collect();
+        [(false, true), (true, true), (true, false)].map(|ends| {
+            let is = |channel: &ChannelId| {
+                let of = plan.ends(*channel);
+                (plan.is_switch(of.source.node), plan.is_switch(of.target.node)) == ends
+            };
+            let channel = ChannelId::first(plan.channels.len()).find(is).unwrap();
+            credit_round_trip(&plan, &pipeline, channel).div_ceil(pipeline.cycle)
+        })
+    }
+
+    #[test]
+    fn a_place_is_in_use_for_a_round_trip() {
+        // 2 D + 3 with D of 0, 1 and 3 cycles.
+        for (delay, cycles) in [(0, 3), (1, 5), (80, 5), (81, 7), (240, 9)] {
+            assert_eq!(round_trips(80, delay, |_| ()), [cycles; 3]);
+            let deep = round_trips(80, delay, |of| of.pipeline_cycles = 9);
+            assert_eq!(deep, [cycles + 9, cycles + 9, cycles]);
+            let back = delay.div_ceil(80);
+            let late =
+                |of: &mut PipelinePlan| of.credit_delay_cycles = u32::try_from(back + 4).ok();
+            assert_eq!(round_trips(80, delay, late), [cycles + 4; 3]);
+            let early = round_trips(80, delay, |of| of.output_depths_flits = [0; 16]);
+            assert_eq!(early, [cycles, cycles + 1, cycles + 1]);
+        }
+        // Half the rate, D = 3: there 5 ticks later, 2 + 3 more for the credit; ten cycles are five
+        // flits.
+        assert_eq!(round_trips(160, 240, |_| ()), [10; 3]);
+    }
+
+    #[test]
+    fn a_share_is_never_less_than_what_is_carried() {
+        let told = |flits, of| Share::of(Span::from_ps(3), flits, Span::from_ps(of)).to_string();
+        assert_eq!(told(1, 15), "at most 20 %");
+        assert_eq!(told(2, 9), "at most 66.7 %");
+        assert_eq!(told(1, 3_000_000), "at most 0.1 %");
+        assert_eq!(told(999, 3_000), "at most 99.9 %");
+        // 99.97 %.
+        assert_eq!(told(9_997, 30_000), "just under 100 %");
+        assert_eq!(told(5, 15), "all of it");
+        assert_eq!(told(5, 16), "at most 93.8 %");
+    }
+}

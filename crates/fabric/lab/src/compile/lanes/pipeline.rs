@@ -1,0 +1,89 @@
+//! The switch of five stages: its figures, what is beyond them, and what of them surprises.
+
+use super::rooms::{Room, check as check_rooms};
+use super::section::{Section, count_of_lanes};
+use super::{LaneFigures, limits, notes};
+use crate::compile::arbiters::{self, Among};
+use crate::compile::gathered::Gathered;
+use crate::error::LabError;
+use crate::scenario::{AdaptiveRouting, Parameters, PipelineParameters, ScenarioSource};
+use gingham_kernel::Span;
+use gingham_net::{PipelinePlan, Plan};
+use gingham_topology::routing::LaneSet;
+
+/// The plan of such switches but for their cycle, which the channels decide on, and what is known
+/// of lanes.
+pub(in crate::compile) fn plan(
+    source: &ScenarioSource,
+    parameters: &Parameters,
+    switch: &PipelineParameters,
+    overhead_bytes: u32,
+    gathered: &mut Gathered,
+) -> Result<(PipelinePlan, LaneFigures), LabError> {
+    let of = Section { source };
+    let count = count_of_lanes(source, &switch.lanes)?;
+    let depths_flits = of.depths("depth", &switch.depth, count, 1)?;
+    let output = of.output_depths(switch, count)?;
+    let (flit_bytes, cut_through) = (of.flit_bytes(switch)?, of.cut_through(switch, count)?);
+    let (allocator, [input_speedup, output_speedup]) = of.allocator(switch, count)?;
+    let among = Among { count, flit_bytes, cut_through };
+    let (crossbar_input, crossbar_output) = arbiters::crossbar(source, switch, among, gathered)?;
+    let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
+    let adaptive = source.scenario.routing.adaptive.as_ref();
+    let pipeline = PipelinePlan {
+        select: adaptive.map(|adaptive| adaptive.select),
+        reselect: adaptive.map(AdaptiveRouting::reselect).unwrap_or_default(),
+        vc_allocator: of.vc_allocator(switch)?,
+        flit_bytes,
+        overhead_bytes,
+        cycle: Span::from_ps(1),
+        depths_flits,
+        output_depths_flits: output.unwrap_or(depths_flits),
+        cut_through,
+        pipeline_cycles: of.pipeline_cycles(switch)?,
+        routing_cycles: of.routing_cycles(switch)?,
+        credit_delay_cycles: of.credit_delay(switch)?,
+        reallocation: switch.reallocation,
+        crossbar: switch.crossbar,
+        allocator,
+        input_speedup,
+        output_speedup,
+        arbitration: parameters.arbitration,
+        crossbar_input,
+        crossbar_output,
+        injection: switch.injection,
+    };
+    let lanes_per_vl = of.lanes_per_vl(switch, count)?;
+    let figures = LaneFigures::of(source, count, ports)?.with_lanes_per_vl(lanes_per_vl);
+    Ok((pipeline, figures))
+}
+
+/// Payload that the shallowest of some lanes holds: what adaptive segments count for a switch.
+pub(in crate::compile) fn lane_bytes(pipeline: &PipelinePlan, lanes: LaneSet) -> u64 {
+    let depths = lanes.lanes().map(|lane| pipeline.depths_flits[usize::from(lane)]);
+    let bytes = pipeline.wire_bytes(depths.min().unwrap_or(1).into());
+    bytes.saturating_sub(pipeline.overhead_bytes.into()).max(1)
+}
+
+/// Refuses what such switches cannot do, and says what one might not expect of them.
+pub(in crate::compile) fn check(
+    source: &ScenarioSource,
+    plan: &Plan,
+    pipeline: &PipelinePlan,
+    gathered: &mut Gathered,
+) -> Result<(), LabError> {
+    limits::check(source, plan, pipeline)?;
+    let room = Room {
+        lanes: pipeline.cut_through,
+        holds: &pipeline.depths_flits,
+        takes: &|payload| pipeline.packet_flits(payload),
+        key: "network.lanes.depth",
+        kind: " with virtual cut-through",
+        unit: "flits",
+    };
+    check_rooms(source, plan, &room)?;
+    notes::note_shallow(plan, pipeline, gathered);
+    notes::note_unused(plan, gathered);
+    arbiters::note_idle_link(plan, pipeline, gathered);
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! The longest packets of a class, how they are answered, and where they go.
+
+use super::paths::hosts;
+use gingham_net::traffic::{DestinationPlan, MessagePlan, SourcePlan};
+use gingham_net::{AdmissionPlan, AnswerPlan, ClassPlan, Excess, Plan};
+use gingham_topology::EndpointId;
+use gingham_topology::routing::LaneSet;
+
+/// The classes as whose packets those of a class may be sent: itself, and that to which its excess
+/// is demoted.
+pub(super) fn sent_as<'a>(
+    plan: &'a Plan,
+    class: &'a ClassPlan,
+) -> impl Iterator<Item = &'a ClassPlan> {
+    let demoted = class.policing.as_ref().and_then(|policing| match policing.excess {
+        Excess::Demote(other) => Some(&plan.classes[other.index()]),
+        Excess::Delay | Excess::Drop => None,
+    });
+    std::iter::once(class).chain(demoted)
+}
+
+/// The packets that answer those of a class, as whosever they are sent.
+pub(super) fn answers<'a>(
+    plan: &'a Plan,
+    class: &'a ClassPlan,
+) -> impl Iterator<Item = AnswerPlan> + 'a {
+    sent_as(plan, class).filter_map(|other| Some(other.window.as_ref()?.answer))
+}
+
+/// The lanes on which answers may go somewhere.
+pub(super) fn lanes_of_answers(plan: &Plan, answer: AnswerPlan) -> LaneSet {
+    plan.lanes.allowed.anywhere(&plan.fabric, answer.vc_class)
+}
+
+/// The most payload that a packet of a message carries which is sent as those of a class are.
+pub(super) fn longest_as(
+    class: &ClassPlan,
+    message_bytes: u32,
+    switches: impl FnOnce() -> usize,
+) -> u32 {
+    message_bytes.min(class.longest_packet_bytes(switches))
+}
+
+/// The lanes on which probes and answers of an admission control may go.
+pub(super) fn lanes_of_probes(plan: &Plan, admission: &AdmissionPlan) -> LaneSet {
+    plan.lanes.allowed.anywhere(&plan.fabric, admission.vc_class)
+}
+
+/// The lanes of all classes, answers and probes.
+pub(super) fn used_lanes(plan: &Plan) -> LaneSet {
+    let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
+    let answers = plan.classes.iter().filter_map(|class| class.window.as_ref());
+    let answers = answers.map(|window| lanes_of_answers(plan, window.answer));
+    let probes = plan.admission.as_deref().map(|admission| lanes_of_probes(plan, admission));
+    classes.chain(answers).chain(probes).fold(LaneSet::EMPTY, |all, of| all | of)
+}
+
+/// The most payload of a packet, an answer or a probe that may go on one of some lanes.
+pub(super) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
+    let uses = |class: &&ClassPlan| !(plan.lanes_of(class) & lanes).is_empty();
+    let payload = |class: &ClassPlan| {
+        let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
+        let sent = |message| {
+            sent_as(plan, class).map(move |other| other.longest_anywhere_bytes(message)).max()
+        };
+        messages.filter_map(sent).max().unwrap_or(0)
+    };
+    let packets = plan.classes.iter().filter(uses).map(payload);
+    let answers = plan.classes.iter().filter_map(|class| Some(class.window.as_ref()?.answer));
+    let goes = |answer: &AnswerPlan| !(lanes_of_answers(plan, *answer) & lanes).is_empty();
+    let answers = answers.filter(goes).map(|answer| answer.payload_bytes);
+    let probes = plan.admission.as_deref();
+    let probes = probes.filter(|of| !(lanes_of_probes(plan, of) & lanes).is_empty());
+    packets.chain(answers).chain(probes.map(|of| of.payload_bytes)).max()
+}
+
+/// Whether a source may send to its own host.
+fn sends_to_itself(plan: &Plan, source: &SourcePlan) -> bool {
+    match &source.messages {
+        MessagePlan::Drawn(drawn) => {
+            matches!(&drawn.destinations, DestinationPlan::Uniform(others) if others.own.is_empty())
+        }
+        MessagePlan::Replies(replies) => {
+            let mut requests = plan.classes[replies.to.index()].sources.iter();
+            requests.any(|of| of.endpoint == source.endpoint && sends_to_itself(plan, of))
+        }
+        MessagePlan::Scheduled(_) | MessagePlan::Stream(_) => false,
+    }
+}
+
+/// Where messages of a source may go.
+pub(super) fn destinations<'a>(
+    plan: &'a Plan,
+    source: &'a SourcePlan,
+) -> Box<dyn Iterator<Item = EndpointId> + 'a> {
+    match &source.messages {
+        MessagePlan::Scheduled(messages) => {
+            Box::new(messages.iter().map(|message| message.draft.destination))
+        }
+        MessagePlan::Replies(replies) => {
+            let requests = plan.classes[replies.to.index()].sources.iter();
+            let may_ask = move |request: &&SourcePlan| {
+                request.endpoint != source.endpoint || sends_to_itself(plan, request)
+            };
+            Box::new(requests.filter(may_ask).map(|request| request.endpoint))
+        }
+        MessagePlan::Stream(stream) => Box::new(std::iter::once(stream.destination)),
+        MessagePlan::Drawn(drawn) => match &drawn.destinations {
+            DestinationPlan::Fixed(to) => Box::new(std::iter::once(*to)),
+            DestinationPlan::Weighted(weighted) => Box::new(weighted.things().iter().copied()),
+            DestinationPlan::HotSpot { hot, share, .. } if *share >= 1.0 => {
+                Box::new(hot.among.iter().copied().filter(|to| *to != source.endpoint))
+            }
+            DestinationPlan::Uniform(_) | DestinationPlan::HotSpot { .. } => {
+                let itself = sends_to_itself(plan, source);
+                Box::new(hosts(&plan.fabric).filter(move |to| itself || *to != source.endpoint))
+            }
+        },
+    }
+}

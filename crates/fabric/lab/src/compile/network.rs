@@ -1,0 +1,208 @@
+//! The switching kind of a network: what a preset decides, and which keys it makes meaningless.
+//!
+//! ```text
+//!   network.preset ──► Parameters ──► NetworkKind: the plan of its switches, and what is known of lanes before there are routes
+//!                          └─► keys of other kinds are refused
+//! ```
+
+use super::arbiters;
+use super::gathered::Gathered;
+use super::lanes::{self, LaneFigures};
+use super::packets;
+use crate::catalogue::{refuse_foreign, refuse_unsupported};
+use crate::error::LabError;
+use crate::scenario::{Parameters, ScenarioSource, SwitchingParameters, WormholeParameters};
+use gingham_kernel::{Bytes, Span};
+use gingham_net::{ChannelPlan, Plan, Scheduler, SlackBuffer, Switching, WormholePlan};
+use gingham_topology::{EndpointId, Fabric};
+use std::sync::Arc;
+
+/// The most bytes of a mark: more than anything that it could have to say.
+const MARK_MAX_BYTES: u32 = 1 << 10;
+
+/// The switching kind, as far as it is known without a fabric.
+pub(super) struct NetworkKind {
+    /// Without what channels decide on.
+    pub(super) switching: Switching,
+    pub(super) lanes: LaneFigures,
+    /// By class: what one switch holds of a packet, in bytes.
+    pub(super) held_bytes: Vec<u64>,
+    /// The smallest input buffer of a switch, where buffers grow with their cables.
+    pub(super) slack: Option<SlackBuffer>,
+}
+
+impl NetworkKind {
+    /// The kind that the preset decides on, with its figures checked.
+    pub(super) fn of(
+        source: &ScenarioSource,
+        parameters: &Parameters,
+        gathered: &mut Gathered,
+    ) -> Result<Self, LabError> {
+        let overhead_bytes = overhead_bytes(source, parameters)?;
+        refuse_foreign(source, &parameters.switching)?;
+        refuse_unsupported(source)?;
+        match &parameters.switching {
+            SwitchingParameters::Wormhole(wormhole) => {
+                let plan = wormhole_plan(source, parameters, wormhole, overhead_bytes)?;
+                let lanes = LaneFigures::of(source, 1, [(); 2].map(|()| Scheduler::default()))?;
+                let held_bytes = lanes.by_class().iter().map(|_| wormhole.slack.capacity.into());
+                let held_bytes = held_bytes.collect();
+                let slack = Some(wormhole.slack);
+                Ok(Self { switching: Switching::Wormhole(plan), lanes, held_bytes, slack })
+            }
+            SwitchingParameters::VirtualLanes(of) => {
+                let (plan, lanes) = lanes::plan(source, parameters, of, overhead_bytes, gathered)?;
+                let held_bytes = lanes.by_class().iter().map(|of| lanes::lane_bytes(&plan, *of));
+                let held_bytes = held_bytes.collect();
+                let switching = Switching::VirtualLanes(Arc::new(plan));
+                Ok(Self { switching, lanes, held_bytes, slack: None })
+            }
+            SwitchingParameters::Packets(of) => {
+                let (plan, lanes) =
+                    packets::plan(source, parameters, of, overhead_bytes, gathered)?;
+                let held_bytes = lanes.by_class().iter().map(|of| packets::held_bytes(&plan, *of));
+                let held_bytes = held_bytes.collect();
+                let switching = Switching::Packets(Arc::new(plan));
+                Ok(Self { switching, lanes, held_bytes, slack: None })
+            }
+        }
+    }
+
+    /// The delays of a switch, each with its key; cycles of routing are bounded elsewhere.
+    pub(super) fn switch_delays(&self) -> Vec<(&'static str, Span)> {
+        match &self.switching {
+            Switching::Wormhole(wormhole) => vec![
+                ("network.routing_delay", wormhole.routing_delay),
+                ("network.setup_delay", wormhole.setup_delay),
+            ],
+            Switching::VirtualLanes(_) => Vec::new(),
+            Switching::Packets(packets) => {
+                let pauses = packets.pauses.as_ref();
+                let answer =
+                    pauses.map(|of| ("network.packets.flow_control.pfc.answer", of.answer));
+                let delays = [
+                    ("network.packets.forwarding_delay", packets.forwarding_delay),
+                    ("network.packets.head_interval", packets.head_interval),
+                    ("network.packets.credit_delay", packets.credit_delay),
+                ];
+                delays.into_iter().chain(answer).collect()
+            }
+        }
+    }
+
+    /// What a switch takes to pass on a header, with the key to change, where a slack buffer takes
+    /// in what comes meanwhile.
+    pub(super) fn header_delay(&self) -> Option<(&'static str, Span)> {
+        match &self.switching {
+            Switching::Wormhole(wormhole) => {
+                Some(("network.routing_delay", wormhole.routing_delay + wormhole.setup_delay))
+            }
+            Switching::VirtualLanes(_) | Switching::Packets(_) => None,
+        }
+    }
+}
+
+/// The same over these channels.
+pub(super) fn over(switching: Switching, channels: &[ChannelPlan]) -> Switching {
+    match switching {
+        Switching::Wormhole(_) | Switching::Packets(_) => switching,
+        Switching::VirtualLanes(mut pipeline) => {
+            let cycle = channels.iter().map(|channel| channel.flit).min();
+            Arc::make_mut(&mut pipeline).cycle = cycle.unwrap_or(pipeline.cycle);
+            Switching::VirtualLanes(pipeline)
+        }
+    }
+}
+
+/// Refuses what the switches of a kind cannot do, and says what one might not expect of them.
+pub(super) fn check(
+    source: &ScenarioSource,
+    plan: &Plan,
+    gathered: &mut Gathered,
+) -> Result<(), LabError> {
+    match &plan.switching {
+        Switching::Wormhole(_) => {}
+        Switching::VirtualLanes(pipeline) => lanes::check(source, plan, pipeline, gathered)?,
+        Switching::Packets(packets) => packets::check(source, plan, packets, gathered)?,
+    }
+    arbiters::note_over_reserved(plan, gathered);
+    arbiters::check_served(source, plan)
+}
+
+/// Gives a plan what its channels and packets decide on: the marks of pauses.
+pub(super) fn settle(
+    source: &ScenarioSource,
+    parameters: &Parameters,
+    plan: &mut Plan,
+) -> Result<(), LabError> {
+    packets::settle(source, parameters, plan)
+}
+
+fn overhead_bytes(source: &ScenarioSource, parameters: &Parameters) -> Result<u32, LabError> {
+    let Parameters { type_bytes: Bytes(type_bytes), trailer_bytes: Bytes(trailer_bytes), .. } =
+        parameters;
+    let overhead = type_bytes.checked_add(*trailer_bytes);
+    let overhead = overhead.and_then(|bytes| u32::try_from(bytes).ok()).filter(|b| *b < 1 << 20);
+    overhead.ok_or_else(|| {
+        source.refuse("network.header", "type and trailer must be below 1 MiB").into()
+    })
+}
+
+fn wormhole_plan(
+    source: &ScenarioSource,
+    parameters: &Parameters,
+    wormhole: &WormholeParameters,
+    overhead_bytes: u32,
+) -> Result<WormholePlan, LabError> {
+    let mark_bytes =
+        u32::try_from(wormhole.mark_bytes.0).ok().filter(|bytes| *bytes <= MARK_MAX_BYTES);
+    let mark_bytes = mark_bytes.ok_or_else(|| {
+        let message = format!(
+            "the mark before an in-transit host has at most {MARK_MAX_BYTES} B, not {}",
+            wormhole.mark_bytes
+        );
+        source.refuse("network.header.mark_bytes", message)
+    })?;
+    Ok(WormholePlan {
+        routing_delay: wormhole.routing_delay,
+        setup_delay: wormhole.setup_delay,
+        route_bytes: wormhole.route_bytes,
+        overhead_bytes,
+        mark_bytes,
+        arbitration: parameters.arbitration,
+    })
+}
+
+/// The channels of a fabric, and what they are parts of.
+#[derive(Clone, Copy)]
+pub(super) struct Links<'a> {
+    pub(super) fabric: &'a Fabric,
+    /// By channel.
+    pub(super) channels: &'a [ChannelPlan],
+    pub(super) parameters: &'a Parameters,
+    pub(super) kind: &'a NetworkKind,
+}
+
+impl Links<'_> {
+    /// The largest buffer of any channel in bytes, where they differ from channel to channel.
+    pub(super) fn largest_buffer_bytes(&self) -> Option<u64> {
+        match self.kind.switching {
+            Switching::Wormhole(_) => {
+                let slack = self.channels.iter().filter_map(|channel| channel.slack);
+                slack.map(|slack| slack.capacity.into()).max()
+            }
+            Switching::VirtualLanes(_) | Switching::Packets(_) => None,
+        }
+    }
+
+    /// The cycle of all switches, where they tick.
+    pub(super) fn cycle(&self) -> Option<Span> {
+        over(self.kind.switching.clone(), self.channels).cycle_ps().map(Span::from_ps)
+    }
+
+    /// Time of a byte on the cable of a host, in picoseconds.
+    pub(super) fn byte_ps(&self, host: EndpointId) -> f64 {
+        let channel = &self.channels[self.fabric.endpoint_channel(host).index()];
+        self.kind.switching.byte_ps(channel)
+    }
+}

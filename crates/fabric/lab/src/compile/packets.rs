@@ -1,0 +1,90 @@
+//! Whole packets: the figures of their switches, what is beyond them, and what of them surprises.
+//!
+//! ```text
+//!   network.packets ─► blocks of buffers, delays, reading, marks ────────┐
+//!   network.lanes ───► LaneFigures, arbiters that choose by the packet ─┴► PacketsPlan
+//! ```
+//!
+//! Invariants: every packet fits into the buffer of any lane on which it may go; a byte comes in no
+//! more time than it takes to forward a packet; where lanes are paused, buffers have the headroom.
+
+mod limits;
+mod losses;
+mod notes;
+mod pauses;
+mod section;
+
+pub(super) use pauses::settle;
+
+use super::arbiters::{self, Among};
+use super::gathered::Gathered;
+use super::lanes::{LaneFigures, Room, check_rooms, count_of_lanes, note_unused};
+use crate::error::LabError;
+use crate::scenario::{PacketsParameters, Parameters, ScenarioSource};
+use gingham_net::{BLOCK_BYTES, PacketsPlan, Plan};
+use gingham_topology::routing::LaneSet;
+use section::Section;
+
+/// The plan of such switches, and what is known of lanes.
+pub(super) fn plan(
+    source: &ScenarioSource,
+    parameters: &Parameters,
+    switch: &PacketsParameters,
+    overhead_bytes: u32,
+    gathered: &mut Gathered,
+) -> Result<(PacketsPlan, LaneFigures), LabError> {
+    let of = Section { source };
+    let count = count_of_lanes(source, &switch.lanes)?;
+    let buffer_blocks = of.buffer_blocks("buffer", &switch.buffer, count)?;
+    let output_blocks = of.output_blocks(switch.output_buffer.as_ref(), count)?;
+    let among = Among { count, flit_bytes: 1, cut_through: LaneSet::first_n(count) };
+    arbiters::refuse_by_the_flit(source)?;
+    let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
+    let packets = PacketsPlan {
+        overhead_bytes,
+        forwarding_delay: switch.forwarding_delay,
+        head_interval: switch.head_interval,
+        buffer_blocks,
+        output_blocks,
+        read: switch.read,
+        overtaking: of.overtaking(switch.overtaking)?,
+        credit_delay: switch.credit_delay,
+        credit_loss: of.credit_loss(switch.credit_loss.as_ref(), &switch.flow_control)?,
+        pauses: of.pauses(&switch.flow_control)?,
+        arbitration: parameters.arbitration,
+    };
+    Ok((packets, LaneFigures::of(source, count, ports)?))
+}
+
+/// Payload of a packet that fills the smallest buffer of some lanes: what adaptive segments count
+/// for a switch.
+pub(super) fn held_bytes(packets: &PacketsPlan, lanes: LaneSet) -> u64 {
+    let blocks = lanes.lanes().map(|lane| packets.buffer_blocks[usize::from(lane)]).min();
+    let bytes = u64::from(blocks.unwrap_or(1)) * u64::from(BLOCK_BYTES);
+    bytes.saturating_sub(packets.overhead_bytes.into()).max(1)
+}
+
+/// Refuses what such switches cannot do, and says what one might not expect of them.
+pub(super) fn check(
+    source: &ScenarioSource,
+    plan: &Plan,
+    packets: &PacketsPlan,
+    gathered: &mut Gathered,
+) -> Result<(), LabError> {
+    limits::check(source, plan, packets)?;
+    let room = Room {
+        lanes: LaneSet::first_n(plan.lanes.count),
+        holds: &packets.buffer_blocks,
+        takes: &|payload| PacketsPlan::blocks(packets.wire_bytes(payload)),
+        key: "network.packets.buffer",
+        kind: "",
+        unit: "blocks of 64 B",
+    };
+    check_rooms(source, plan, &room)?;
+    if let Some(holds) = &packets.output_blocks {
+        check_rooms(source, plan, &Room { holds, key: "network.packets.output_buffer", ..room })?;
+    }
+    notes::note_small(plan, packets, gathered);
+    note_unused(plan, gathered);
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! What of whole packets surprises: buffers that hold too little for the full rate.
+//!
+//! ```text
+//!   starts ── d ── F ── cuts through: the tail has left ── d ── c ──► the space is known again
+//!   └────────────── w packets may be on their way: w t(W) in 2 d + F + c + t(W)
+//! ```
+//!
+//! Source: the second closed form of `docs/concepts/timing-packets.md`.
+
+use crate::compile::gathered::Gathered;
+use crate::compile::longest::{longest_on, used_lanes};
+use gingham_kernel::{Bytes, Span};
+use gingham_net::{BLOCK_BYTES, ChannelPlan, PacketsPlan, Plan};
+use gingham_topology::ChannelId;
+use gingham_topology::routing::LaneSet;
+
+/// Says which lanes carry less than the full rate by themselves.
+pub(super) fn note_small(plan: &Plan, packets: &PacketsPlan, gathered: &mut Gathered) {
+    if packets.pauses.is_some() {
+        return;
+    }
+    // Lanes with the same buffer and the same longest packet have one note.
+    let mut told = Vec::new();
+    for lane in used_lanes(plan).lanes() {
+        let Some(payload) = longest_on(plan, LaneSet::one(lane)) else { continue };
+        let blocks = packets.buffer_blocks[usize::from(lane)];
+        if !told.contains(&(blocks, payload)) {
+            told.push((blocks, payload));
+            gathered.notes.extend(small(plan, packets, (lane, blocks), payload));
+        }
+    }
+}
+
+fn small(
+    plan: &Plan,
+    packets: &PacketsPlan,
+    (lane, blocks): (u8, u32),
+    payload_bytes: u32,
+) -> Option<String> {
+    let wire_bytes = packets.wire_bytes(payload_bytes);
+    let takes = PacketsPlan::blocks(wire_bytes);
+    let fits = u64::from(blocks) / takes;
+    let into_switches = ChannelId::first(plan.channels.len())
+        .filter(|channel| plan.is_switch(plan.ends(*channel).target.node))
+        .map(|channel| plan.channel(channel));
+    let needed: Vec<u64> =
+        into_switches.map(|channel| packets_for_full_rate(channel, packets, wire_bytes)).collect();
+    let slow = needed.iter().filter(|needed| **needed > fits).count();
+    let enough = needed.iter().max().filter(|_| slow > 0)?;
+    let held = Bytes(u64::from(blocks) * u64::from(BLOCK_BYTES));
+    let would = Bytes(enough * takes * u64::from(BLOCK_BYTES));
+    let holds = if fits == 1 { "1 packet".to_owned() } else { format!("{fits} packets") };
+    Some(format!(
+        "on {slow} of {} channels a buffer of {held} (lane {lane}) holds {holds} of {wire_bytes} B, too few for a round trip, and the \
+         lane by itself carries less than the full rate: network.packets.buffer = \"{would}\" would carry it",
+        needed.len()
+    ))
+}
+
+/// How many packets a buffer must hold so that a sender that is never out of them never waits for
+/// space, onto outputs that are idle.
+fn packets_for_full_rate(channel: &ChannelPlan, packets: &PacketsPlan, wire_bytes: u64) -> u64 {
+    let time = channel.bytes.of(wire_bytes).max(Span::from_ps(1));
+    let back = packets.forwarding_delay + packets.credit_delay;
+    (channel.delay * 2 + back + time).div_ceil(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_kernel::Rate;
+    use gingham_net::{Among, Arbitration, OvertakingPlan, Read};
+
+    #[test]
+    fn a_buffer_holds_a_round_trip_for_the_full_rate() {
+        let rate = Rate::from_bytes_per_second(1_000_000_000);
+        let delay = Span::from_ps(49_200);
+        let channel =
+            ChannelPlan { flit: Span::from_ns(1), bytes: rate.byte_time(), delay, slack: None };
+        let packets = PacketsPlan {
+            overhead_bytes: 20,
+            forwarding_delay: Span::from_ns(40),
+            head_interval: Span::ZERO,
+            buffer_blocks: [0; 16],
+            output_blocks: None,
+            read: Read::Any,
+            overtaking: OvertakingPlan { at_most: 4, among: Among::SameOutput },
+            credit_delay: Span::from_ps(1_600),
+            credit_loss: None,
+            pauses: None,
+            arbitration: Arbitration::OldestFirst,
+        };
+        // 98.4 + 40 + 1.6 = 140 ns beside the packet itself.
+        for (wire_bytes, needed) in [(2_068, 2), (140, 2), (139, 3), (70, 3), (28, 6)] {
+            assert_eq!(packets_for_full_rate(&channel, &packets, wire_bytes), needed);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The numbers of `network.packets`, and how their mistakes are told.
+
+use crate::compile::lanes::value_by_lane;
+use crate::error::LabError;
+use crate::scenario::{OvertakingParameters, PerLane, ScenarioSource};
+use gingham_kernel::Bytes;
+use gingham_net::{BLOCK_BYTES, LaneBlocks, OvertakingPlan};
+
+/// The largest buffer of a lane: those of 16 lanes still count in 32 bits.
+const BUFFER_MAX: Bytes = Bytes(128 << 20);
+/// The most that anybody may want to be overtaken.
+const OVERTAKEN_MAX: i64 = 1_000_000;
+
+/// The section `network.packets`, and how its mistakes are told.
+pub(super) struct Section<'a> {
+    pub(super) source: &'a ScenarioSource,
+}
+
+impl Section<'_> {
+    pub(super) fn refuse(&self, key: &str, message: impl std::fmt::Display) -> LabError {
+        self.source.refuse(&format!("network.packets.{key}"), message).into()
+    }
+
+    /// By lane, in whole blocks; 0 for lanes that are not there.
+    pub(super) fn buffer_blocks(
+        &self,
+        key: &str,
+        written: &PerLane<Bytes>,
+        count: u8,
+    ) -> Result<LaneBlocks, LabError> {
+        let mut blocks = LaneBlocks::default();
+        let values =
+            value_by_lane(self.source, written, count).map_err(|why| self.refuse(key, why))?;
+        for (lane, value) in values.into_iter().enumerate() {
+            let bytes =
+                Some(value).filter(|it| (u64::from(BLOCK_BYTES)..=BUFFER_MAX.0).contains(&it.0));
+            let bytes = bytes.ok_or_else(|| {
+                let key = match written {
+                    PerLane::All(_) => key.to_owned(),
+                    PerLane::Each(_) => format!("{key}.{lane}"),
+                };
+                let message = format!(
+                    "the buffer of a lane holds whole blocks of {BLOCK_BYTES} B, from one to {BUFFER_MAX}, not {value}"
+                );
+                self.refuse(&key, message)
+            })?;
+            blocks[lane] = u32::try_from(bytes.0 / u64::from(BLOCK_BYTES)).expect("checked");
+        }
+        Ok(blocks)
+    }
+
+    /// The same of outputs, if those have buffers, which nothing reads and where nothing overtakes.
+    pub(super) fn output_blocks(
+        &self,
+        written: Option<&PerLane<Bytes>>,
+        count: u8,
+    ) -> Result<Option<LaneBlocks>, LabError> {
+        let Some(written) = written else { return Ok(None) };
+        let packets = &self.source.scenario.network.packets;
+        let meaningless =
+            [("read", packets.read.is_some()), ("overtaking", packets.overtaking.is_some())];
+        if let Some((key, _)) = meaningless.iter().find(|(_, is_written)| *is_written) {
+            let message = "packets cross to the buffers of outputs as soon as there is space, so that no input is read by \
+                           one output at a time, and none is overtaken: leave it out, or network.packets.output_buffer";
+            return Err(self.refuse(key, message));
+        }
+        self.buffer_blocks("output_buffer", written, count).map(Some)
+    }
+
+    pub(super) fn overtaking(
+        &self,
+        written: OvertakingParameters,
+    ) -> Result<OvertakingPlan, LabError> {
+        let OvertakingParameters { at_most, among } = written;
+        let allowed = Some(at_most).filter(|times| (0..=OVERTAKEN_MAX).contains(times));
+        let at_most = allowed.and_then(|times| u32::try_from(times).ok()).ok_or_else(|| {
+            let message =
+                format!("a packet may be overtaken from 0 to 1,000,000 times, not {at_most}");
+            self.refuse("overtaking.at_most", message)
+        })?;
+        Ok(OvertakingPlan { at_most, among })
+    }
+}

@@ -1,0 +1,186 @@
+//! What can go wrong between a scenario and its record, and is not our fault.
+
+use crate::safe_routes;
+use gingham_input::InputError;
+use gingham_net::{Plan, WaitCycle};
+use gingham_topology::Fabric;
+use gingham_topology::routing::{
+    Buffer, DatelineRule, Datelines, Ejection, LaneRule, LaneSet, Lanes, RouteError, RouteSet,
+    Routes, buffer_name, describe_cycle, prove_between_hosts, vertex_name,
+};
+use std::fmt;
+
+/// Why there is no run.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The scenario, the fabric file or a parameter is wrong: exit code 2.
+    #[error("{0}")]
+    Input(#[from] InputError),
+    /// The routes could deadlock and nobody allowed that: exit code 3.
+    #[error("{0}")]
+    Deadlock(Box<DeadlockReport>),
+}
+
+impl LabError {
+    /// The message of a routing error, at the key that chose the algorithm.
+    pub(crate) fn from_routing(tree: &gingham_input::Tree, key: &str, error: &RouteError) -> Self {
+        InputError::at(tree, key, error).into()
+    }
+}
+
+/// Where each path set has its algorithm.
+const KEYS: [&str; 2] = ["routing.algorithm", "routing.alternative.algorithm"];
+
+/// The same where it is only together that two path sets can.
+const CURE_TOGETHER: &str = "each path set alone is free of deadlock, and together they are not: let them agree on what is \
+                             up and down, by the same root and tree, or allow it (allow_deadlock=True)";
+
+/// The same where only hosts that are full can.
+const CURE_FULL: &str = "while in-transit hosts take packets in there is no such cycle: let those that are full spill \
+                         (network.in_transit.when_full = \"spill\"), or allow it (allow_deadlock=True)";
+
+/// The same for routes and lanes that a subnet manager decided on.
+const CURE_IMPORTED: &str = "let the subnet manager route with an engine whose lanes break every cycle, and name its tables, \
+                             lane tables and service levels together, or allow it (allow_deadlock=True)";
+
+/// The same where the routes themselves are sound on dateline classes.
+const CURE_DATELINES: &str = "share the lanes of each class out among dateline classes: network.lanes.datelines = true, which takes two lanes \
+                              or more of every class (network.lanes.count, traffic.*.lanes), or allow it (allow_deadlock=True)";
+
+/// The same where packets choose at every switch.
+const CURE_ADAPTIVE: &str = "packets that choose at every switch need a way out: give every class escape lanes (routing.adaptive.escape_lanes), \
+                             on which they follow paths that are free of deadlock by themselves, such as those of \
+                             dimension-order, or allow it (--allow-deadlock)";
+
+/// The same where datelines do not help: classes have one lane, or share some, so that one's
+/// dateline classes are not another's, or the routes turn in ways for which datelines are not made.
+const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order routes if every class has at least two lanes, and any two \
+                           classes all of them in common or none, answers among them (traffic.*.lanes, \
+                           traffic.*.window.answer.lanes): give them such lanes, or allow it (allow_deadlock=True)";
+
+/// A cycle of channels, in names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeadlockReport {
+    /// What it means and what to do.
+    pub summary: String,
+    /// The channels of the cycle in order, such as `s0[2] -> s1[1]`, with the lane where there are
+    /// several, and with the VL where a VL owns several.
+    pub channels: Vec<String>,
+    /// One line a dependency: the cycle with an example of a route for each step.
+    pub lines: Vec<String>,
+    /// The key of the scenario that decides on it, where it is one: `traffic[0].window.answer.lanes`.
+    pub key: Option<String>,
+}
+
+/// What to change so that routes cannot deadlock, and at which key if it is one alone.
+pub(crate) struct Cure {
+    pub(crate) text: String,
+    pub(crate) key: Option<String>,
+}
+
+impl DeadlockReport {
+    /// The report on routes that could deadlock.
+    pub(crate) fn of_routes(
+        fabric: &Fabric,
+        routes: RouteSet<'_>,
+        cure: Cure,
+        cycle: &[Buffer],
+    ) -> Self {
+        let what = if routes.lane_count() > 1 { "lanes" } else { "channels" };
+        let summary = format!(
+            "these routes can deadlock: packets that fill the {what} of this cycle would wait for each other \
+             for ever"
+        );
+        let mut lines: Vec<String> =
+            describe_cycle(fabric, routes, cycle).lines().map(str::to_owned).collect();
+        lines.push(cure.text);
+        let channels = cycle.iter().map(|buffer| vertex_name(fabric, routes, *buffer)).collect();
+        Self { summary, channels, lines, key: cure.key }
+    }
+
+    /// The report on packets that stand still.
+    pub fn of_run(plan: &Plan, cycle: &WaitCycle) -> Self {
+        let summary = format!(
+            "the run deadlocked: the {} at the ends of these {} wait for each other, each \
+             for the next and the last for the first",
+            plan.switching.packets(),
+            plan.switching.buffers()
+        );
+        let channels: Vec<String> =
+            cycle.buffers.iter().map(|buffer| lane_name(plan, *buffer)).collect();
+        Self { summary, lines: channels.clone(), channels, key: None }
+    }
+}
+
+impl Cure {
+    /// Where it is for the routes themselves, or the lanes of classes.
+    pub(crate) fn of_routes(fabric: &Fabric, routes: RouteSet<'_>, is_imported: bool) -> Self {
+        let text =
+            if is_imported { CURE_IMPORTED.to_owned() } else { text_of_cure(fabric, routes) };
+        Self { text, key: None }
+    }
+}
+
+fn text_of_cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
+    let spilling = RouteSet { ejection: Ejection::Always, ..routes };
+    if routes.ejection == Ejection::UntilFull && prove_between_hosts(fabric, spilling).is_free() {
+        return CURE_FULL.to_owned();
+    }
+    if matches!(routes.routes, [Routes::Table(tables)] if tables.are_adaptive()) {
+        return CURE_ADAPTIVE.to_owned();
+    }
+    match routes.lanes.map(Lanes::rule) {
+        Some(LaneRule::Datelines(_)) => return CURE_SHARED_LANES.to_owned(),
+        Some(LaneRule::Free) if is_free_with_datelines(fabric, routes) => {
+            return CURE_DATELINES.to_owned();
+        }
+        _ => {}
+    }
+    let is_free_alone = |index: usize| {
+        let one = &routes.routes[index..=index];
+        prove_between_hosts(fabric, RouteSet { routes: one, ..routes }).is_free()
+    };
+    let count = routes.routes.len();
+    match (count > 1).then(|| (0..count).find(|index| !is_free_alone(*index))) {
+        None => other_algorithm(fabric, &routes.routes[0]),
+        Some(None) => CURE_TOGETHER.to_owned(),
+        Some(Some(index)) => {
+            format!("{}: {}", KEYS[index], other_algorithm(fabric, &routes.routes[index]))
+        }
+    }
+}
+
+/// Advice to choose another algorithm, regardless of the lanes.
+fn other_algorithm(fabric: &Fabric, routes: &Routes) -> String {
+    format!(
+        "choose an algorithm whose proof succeeds, such as {}, or allow it (allow_deadlock=True)",
+        safe_routes::advice(fabric, routes)
+    )
+}
+
+/// Whether routes that run on lanes of classes would be free of deadlock with a lane for each
+/// dateline class.
+fn is_free_with_datelines(fabric: &Fabric, routes: RouteSet<'_>) -> bool {
+    let Ok(datelines) = Datelines::new(fabric, DatelineRule::ByHop) else { return false };
+    let lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
+    prove_between_hosts(fabric, RouteSet { lanes: Some(&lanes), ..routes }).is_free()
+}
+
+/// A lane of a run, with its VL where a VL owns several lanes.
+fn lane_name(plan: &Plan, buffer: Buffer) -> String {
+    let name = buffer_name(&plan.fabric, buffer, plan.lanes.count.into());
+    match plan.lanes.allowed.lanes_per_vl() {
+        1 => name,
+        lanes_per_vl => format!("{name} of VL {}", buffer.lane / lanes_per_vl),
+    }
+}
+
+impl fmt::Display for DeadlockReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.summary)?;
+        for line in &self.lines {
+            write!(f, "\n  {line}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! Fabric files: one of the places where a path is opened (others: the scenario, the files beside
+//! it, and `subnet_files`).
+
+use gingham_input::{InputError, digest, read, unpack, unpacked_name};
+use gingham_topology::format::{self, Faults, Format, FormatError};
+use gingham_topology::{Fabric, Finding, FindingKind};
+use std::path::Path;
+
+/// A fabric and what its file had to say.
+#[derive(Clone, Debug)]
+pub struct LoadedFabric {
+    /// The fabric.
+    pub fabric: Fabric,
+    /// What reads well and cannot be right.
+    pub findings: Vec<Finding>,
+    /// SHA-256 of the file's bytes, in hexadecimal.
+    pub digest: String,
+    /// Whether ibnetdiscover wrote it.
+    pub is_dump: bool,
+}
+
+impl LoadedFabric {
+    /// One that stands in no file.
+    pub(crate) const fn without_file(fabric: Fabric, findings: Vec<Finding>) -> Self {
+        Self { fabric, findings, digest: String::new(), is_dump: false }
+    }
+}
+
+/// Reads a fabric in any format, compressed or not. The content decides the format, or else the
+/// extension of the file name. A contradiction is a finding.
+pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
+    let name = path.display().to_string();
+    let bytes = read(path)?;
+    let of_format = |error: FormatError| from_format(&name, &error);
+    let unpacked = unpack(&name, &bytes)?;
+    let decoded = format::decode(&unpacked).map_err(of_format)?;
+    let ending = unpacked_name(&name).rsplit_once('.').map(|(_, ending)| ending);
+    let format = Format::of_file(ending, &decoded.text).unwrap_or(Format::Ibnetdiscover);
+    let reading =
+        format::read(&decoded.text, format).map_err(|faults| from_faults(&name, &faults))?;
+    let mut findings = reading.findings;
+    findings.extend(decoded.finding);
+    findings.extend(ending.and_then(|ending| wrong_ending(ending, format)));
+    findings.sort();
+    Ok(LoadedFabric {
+        fabric: reading.fabric,
+        findings,
+        digest: digest(&bytes),
+        is_dump: matches!(format, Format::Ibnetdiscover | Format::Lst),
+    })
+}
+
+/// A finding for a file whose extension contradicts the format of its content.
+fn wrong_ending(ending: &str, format: Format) -> Option<Finding> {
+    let named = Format::from_extension(ending).filter(|named| *named != format)?;
+    let text = format!("the ending says {named}, and the content is {format}, read as such");
+    Some(Finding { line: None, kind: FindingKind::Assumption, text })
+}
+
+/// All faults of a text in one error.
+fn from_faults(name: &str, faults: &Faults) -> InputError {
+    let mut named: Vec<InputError> =
+        faults.named().iter().map(|fault| from_format(name, fault)).collect();
+    let unnamed = faults.total() - named.len();
+    named.remove(0).with_others(named, unnamed)
+}
+
+/// A format error in the form that all input errors have. What was expected goes where they
+/// keep it; other advice stays with the message.
+pub(crate) fn from_format(name: &str, error: &FormatError) -> InputError {
+    let line = (error.line > 0).then_some(error.line);
+    let (message, expected) = match error.expected.strip_prefix("expected ") {
+        Some(expected) => (error.message.clone(), Some(expected.to_owned())),
+        None => (format!("{}; {}", error.message, error.expected), None),
+    };
+    InputError::from_parts(name, line, error.column, None, message, expected, None)
+        .coded(error.code.name())
+}

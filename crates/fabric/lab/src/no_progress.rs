@@ -1,0 +1,108 @@
+//! Guard against runs whose simulated time stands still.
+//!
+//! ```text
+//!   advance(n) ─► simulation.advance(part) ─► now, events ─► same instant as before? add them up
+//! ```
+//!
+//! The engines and the oracle count events in their inner loops; the guard reads time and count
+//! between calls, at no cost to those loops. An engine that schedules endless events at one instant is
+//! faulty, and without the guard its run would never return.
+//!
+//! The bound is far above what one instant can hold: a schedule may create all of its messages at
+//! once, and each lane of each channel may start and end a packet.
+
+use gingham_kernel::Time;
+use gingham_net::{Plan, Simulation};
+
+/// Maximum number of events at one instant, before the allowance per lane.
+const EVENTS_MAX: u64 = 100_000_000;
+/// Additional events allowed for each lane of each channel.
+const EVENTS_PER_LANE: u64 = 1_000;
+/// Maximum number of events between two checks of the time.
+const PART_MAX: u64 = 1 << 22;
+
+/// Simulated time stands still: the run would never end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "simulated time stands still at {} ns: {events} events at one instant, and the run would never end. This is a \
+     fault of gingham itself: please report it with the scenario",
+    .at.as_ps() / 1_000
+)]
+pub struct NoProgress {
+    /// The instant.
+    pub at: Time,
+    /// Lower bound on the events handled at this instant.
+    pub events: u64,
+}
+
+impl NoProgress {
+    /// Code of the error.
+    pub const CODE: &'static str = "time-stands-still";
+}
+
+/// Counts the events since simulated time advanced last.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProgressGuard {
+    at: Time,
+    /// Events handled when time was first seen at `at`.
+    events_before: u64,
+    events_max: u64,
+}
+
+impl ProgressGuard {
+    /// The guard of a run of a plan at time zero.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let lanes = plan.channels.len() as u64 * u64::from(plan.lanes.count);
+        Self::within(EVENTS_MAX + EVENTS_PER_LANE * lanes)
+    }
+
+    /// A guard that allows `events_max` events at one instant.
+    pub(crate) const fn within(events_max: u64) -> Self {
+        Self { at: Time::ZERO, events_before: 0, events_max }
+    }
+
+    /// Advances a simulation by `events` events.
+    pub(crate) fn advance(
+        &mut self,
+        simulation: &mut dyn Simulation,
+        events: u64,
+    ) -> Result<(), NoProgress> {
+        let end = simulation.events().saturating_add(events);
+        while simulation.events() < end && simulation.endpoints().is_running() {
+            let part = (end - simulation.events()).min(PART_MAX);
+            simulation.advance(part);
+            self.look(simulation.now(), simulation.events())?;
+        }
+        Ok(())
+    }
+
+    /// Notes the time after `events` events in all.
+    fn look(&mut self, now: Time, events: u64) -> Result<(), NoProgress> {
+        if now > self.at {
+            (self.at, self.events_before) = (now, events);
+        }
+        let at_instant = events - self.events_before;
+        if at_instant > self.events_max {
+            return Err(NoProgress { at: self.at, events: at_instant });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_count_from_the_last_advance_of_time() {
+        let mut guard = ProgressGuard::within(100);
+        let time = Time::from_ps;
+        assert_eq!(guard.look(time(0), 100), Ok(()));
+        assert_eq!(guard.look(time(5_000), 150), Ok(()));
+        assert_eq!(guard.look(time(5_000), 250), Ok(()));
+        let stuck = NoProgress { at: time(5_000), events: 101 };
+        assert_eq!(guard.look(time(5_000), 251), Err(stuck));
+        assert!(stuck.to_string().contains("still at 5 ns"), "{stuck}");
+        assert_eq!(guard.look(time(5_001), 300), Ok(()), "time goes on");
+    }
+}

@@ -1,0 +1,226 @@
+//! The record of a run: verdict, a summary by class, and tables.
+//!
+//! ```text
+//!   Collector ──RunReport──► classes ──► verdicts, with what to do next
+//!                    ├─► links                      └─► Record: summary (JSON) and tables (columns)
+//!                    └─► histogram, series, sample
+//! ```
+//!
+//! Invariant: every number of the summary is one of what was measured in another unit; nothing
+//! is estimated here but advice.
+
+mod admission;
+mod advice;
+mod bottleneck;
+mod classes;
+mod distributions;
+mod finished;
+mod flows;
+mod frames;
+mod in_transit;
+mod limit;
+mod links;
+mod load;
+mod messages;
+mod nodes;
+mod periods;
+mod posting;
+mod served;
+mod shortage;
+mod streams;
+mod trees;
+mod verdict;
+mod view;
+
+pub use admission::AdmissionSummary;
+pub use bottleneck::BusyChannel;
+pub(crate) use classes::estimate_of;
+pub use classes::{ClassSummary, PercentileSummary};
+pub use frames::FrameSummary;
+pub use gingham_results::{Column, ColumnData, Table};
+pub use in_transit::InTransitTotals;
+pub use links::LinkTotals;
+pub(crate) use messages::Names;
+pub use posting::PostingSummary;
+pub use served::ServedSummary;
+pub use trees::TreeTotals;
+pub use verdict::Verdict;
+
+use crate::compile::{Compiled, Draw};
+use gingham_kernel::Span;
+use gingham_net::{Delivery, Plan, Simulation, Status};
+use gingham_topology::ChannelId;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use view::RunView;
+
+/// Everything that a run leaves behind.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Record {
+    /// The worst of the classes' verdicts, or what ended the run early.
+    pub verdict: Verdict,
+    /// Why, and what to do next.
+    pub verdict_reason: String,
+    /// Start of the window that results count from, in picoseconds; classes that do not settle have
+    /// their own.
+    pub warm_up_ps: u64,
+    /// End of the window, in picoseconds.
+    pub window_end_ps: u64,
+    /// Simulated time at the end of the run, in picoseconds, after what was created in the window
+    /// was followed to its delivery.
+    pub end_ps: u64,
+    /// Time from zero to the last delivery, in picoseconds, if the workload ended within the run and
+    /// every message was delivered.
+    pub makespan_ps: Option<u64>,
+    /// Hosts that send in any class.
+    pub hosts: usize,
+    /// 99th percentile of latency, from creation to delivery, in nanoseconds, over the followed
+    /// messages of all classes; missing below 100 messages.
+    pub latency_p99_ns: Option<f64>,
+    /// By traffic class.
+    pub classes: Vec<ClassSummary>,
+    /// The busiest channels, at most three, with the flows on them.
+    pub busiest: Vec<BusyChannel>,
+    /// Whether the routes are free of deadlock. A run over others may end without one by chance.
+    pub deadlock_free: bool,
+    /// Over all links.
+    pub links: LinkTotals,
+    /// Over all in-transit hosts.
+    pub in_transit: InTransitTotals,
+    /// Over all congestion trees, where the run looks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<TreeTotals>,
+    /// Values that the run drew once; its intervals are conditional on this draw.
+    pub draws: Vec<Draw>,
+    /// What was decided when the scenario was compiled, or happened in the run, and could surprise.
+    pub notes: Vec<String>,
+    /// Findings of the fabric file.
+    pub findings: Vec<String>,
+    /// The channels of the cycle of waits, with their lanes where there are several, if the run
+    /// deadlocked.
+    pub deadlock: Vec<String>,
+    /// A row each message, class, link and so on; empty in a summary.
+    #[serde(skip)]
+    pub tables: Vec<Table>,
+}
+
+impl Record {
+    /// The record of a run, or its summary alone, which takes a small part of the time.
+    pub(crate) fn new(compiled: &Compiled, simulation: &dyn Simulation, with_tables: bool) -> Self {
+        let view = RunView { compiled, simulation, report: simulation.collector().report() };
+        let window = view.report.window();
+        let classes = classes::summaries(&view);
+        let (verdict, verdict_reason) = verdict::of_run(&view, &classes);
+        let verdict_reason = verdict_reason + could_deadlock(&view);
+        let links = links::rows(&view);
+        let hosts_in_transit = in_transit::rows(&view);
+        let tables = if with_tables {
+            tables(&view, &classes, &links, &hosts_in_transit)
+        } else {
+            Vec::new()
+        };
+        let mut notes = compiled.notes.clone();
+        notes.extend(in_transit::note(&view, &hosts_in_transit));
+        Self {
+            verdict,
+            verdict_reason,
+            warm_up_ps: window.start.as_ps(),
+            window_end_ps: window.end.as_ps(),
+            end_ps: simulation.now().as_ps(),
+            makespan_ps: view.report.makespan().map(Span::as_ps),
+            hosts: hosts(view.plan()),
+            latency_p99_ns: view.report.percentile_of_all(0.99).map(classes::span_ns),
+            busiest: bottleneck::busiest(&view, &links),
+            deadlock_free: compiled.proof.is_free(),
+            links: links::totals(&links),
+            in_transit: in_transit::totals(&hosts_in_transit),
+            congestion: trees::totals(&view),
+            notes,
+            draws: compiled.draws.clone(),
+            findings: compiled.findings.iter().map(ToString::to_string).collect(),
+            deadlock: view.deadlock(),
+            classes,
+            tables,
+        }
+    }
+}
+
+/// Addition to the reason of a verdict: the routes can deadlock, although this run did not.
+fn could_deadlock(view: &RunView<'_>) -> &'static str {
+    let has_deadlocked = matches!(view.simulation.status(), Status::Deadlocked(_));
+    if view.compiled.proof.is_free() || has_deadlocked {
+        ""
+    } else {
+        "; the routes can deadlock (allow_deadlock): this run did not, but another seed, load or \
+         length of run may"
+    }
+}
+
+fn hosts(plan: &Plan) -> usize {
+    let sources = plan.classes.iter().flat_map(|class| &class.sources);
+    sources.map(|source| source.endpoint).collect::<BTreeSet<_>>().len()
+}
+
+fn tables(
+    view: &RunView<'_>,
+    classes: &[ClassSummary],
+    links: &[links::Link],
+    hosts_in_transit: &[in_transit::Host],
+) -> Vec<Table> {
+    let plan = view.plan();
+    let names = Names::of(plan);
+    let mut tables = vec![
+        message_table(&names, &view.report.sample()),
+        classes::table(classes),
+        classes::percentile_table(classes),
+        distributions::histogram(view),
+        distributions::series(view),
+        links::table(plan, links),
+        nodes::table(&plan.fabric),
+        in_transit::table(view, hosts_in_transit),
+        in_transit::contention(&view.report.contention()),
+        flows::table(&names, view),
+        flows::series(&names, view),
+        links::series(plan, &view.report.link_series()),
+        streams::table(&names, view),
+    ];
+    tables.extend(trees::tables(&names, view));
+    tables.extend(admission::tables(&names, view));
+    tables
+}
+
+/// The table of messages that holds these.
+pub(crate) fn message_table(names: &Names, messages: &[Delivery]) -> Table {
+    messages::table(names, messages)
+}
+
+/// Every table that a run leaves behind, without rows: what its columns are, mean and count.
+pub fn result_tables() -> Vec<Table> {
+    let no_end = |_: ChannelId| unreachable!("a table without rows asks for no end");
+    let names = Names::default();
+    let no_host = |_| unreachable!("a table without rows asks for no host");
+    let mut tables = vec![
+        messages::table(&names, &[]),
+        classes::table(&[]),
+        classes::percentile_table(&[]),
+        distributions::histogram_columns(Vec::new(), &[]),
+        distributions::series_columns(Vec::new(), &[]),
+        links::columns(Vec::new(), &[], no_end),
+        nodes::columns(&[]),
+        in_transit::columns(&[], no_host),
+        in_transit::contention(&[]),
+        flows::columns(&names, &[]),
+        flows::series_columns(&names, &[]),
+        links::series_columns(Vec::new(), &[], no_end),
+        streams::columns(&names, &[]),
+    ];
+    tables.extend(trees::no_tables(&names, no_end));
+    tables.extend(admission::no_tables(&names, no_end));
+    tables
+}
+
+/// JSON Schema of the summary, for reference pages.
+pub fn summary_schema() -> serde_json::Value {
+    gingham_results::schema_of::<Record>()
+}

@@ -1,0 +1,254 @@
+//! Numbers in advice: rounded as a person would.
+
+use super::verdict::Asked;
+use super::view::RunView;
+use gingham_net::measure::Estimate;
+use gingham_net::{ClassId, Status};
+
+/// A load at which a saturated class should be safe, as a fraction of what the network took.
+const SAFE: f64 = 0.95;
+/// Advised load as a fraction of the bound of the traffic on its routes. The bound does not include
+/// gaps between packets on a channel.
+const SAFE_OF_BOUND: f64 = 0.9;
+/// More than what is needed by the estimate, because the estimate has an error of its own.
+const MARGIN: f64 = 1.1;
+
+/// A run that its number of messages ends has 20 sections with some in each by then, as a rule.
+const MESSAGES_FOR_INTERVAL: f64 = 500.0;
+
+/// Digits behind the point of a percentage at most.
+const DIGITS_MAX: usize = 4;
+
+/// How much longer a run should have been.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Need {
+    /// A window that is so many times as long.
+    Window(f64),
+    /// A run, warm-up included, that is so many times as long.
+    Run(f64),
+}
+
+impl Need {
+    const fn factor(self) -> f64 {
+        match self {
+            Self::Window(factor) | Self::Run(factor) => factor,
+        }
+    }
+
+    /// The time at which the run should end.
+    fn enough_ps(self, view: &RunView<'_>, class: ClassId) -> f64 {
+        match self {
+            Self::Window(factor) => {
+                let window = view.report.class_window(class);
+                let window_ps = real(window.span().as_ps().max(1));
+                real(window.start.as_ps()) + window_ps * factor * MARGIN
+            }
+            Self::Run(factor) => real(view.report.window().end.as_ps()) * factor,
+        }
+    }
+}
+
+/// What to change for a run that meets all its needs.
+pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> String {
+    let factor = needs.iter().map(|need| need.factor()).fold(0.0, f64::max);
+    let enough_ps = needs.iter().map(|need| need.enough_ps(view, class)).fold(0.0, f64::max);
+    if let Some(ended) = ended(view, class) {
+        return ended;
+    }
+    let stop = &view.plan().stop;
+    let status = view.simulation.status();
+    if *status == Status::Drained {
+        return "its sources had ended; let them send for longer".to_owned();
+    }
+    // A run that was interrupted may have been asked to last for much longer than it needs.
+    let floor = if *status == Status::Running { 0.0 } else { real(stop.time.as_ps()) * MARGIN };
+    if let (true, Some(messages)) = (view.report.window().end < stop.time, stop.messages) {
+        let enough =
+            two_digits_above((real(messages) * factor * MARGIN).max(MESSAGES_FOR_INTERVAL));
+        return format!("raise stop.messages to about {enough:.0}");
+    }
+    let enough_ps = two_digits_above(enough_ps.max(floor));
+    format!("let the run last about {} (stop.time)", told(enough_ps))
+}
+
+/// What to change where the sources of a class, or of one that it waits for, had ended, so that it
+/// sends no more however long the run lasts.
+fn ended(view: &RunView<'_>, class: ClassId) -> Option<String> {
+    let end = view.report.window().end;
+    let classes = &view.plan().classes;
+    let ended = view.plan().reply_chain(class).find(|id| classes[id.index()].active.end <= end)?;
+    let whose = if ended == class {
+        "its sources".to_owned()
+    } else {
+        format!("those of class `{}`", classes[ended.index()].name)
+    };
+    let index = ended.index();
+    Some(format!("{whose} had ended; let them send for longer (traffic.{index}.stop)"))
+}
+
+/// Whether a class sends no more however long the run lasts.
+pub(super) fn has_ended(view: &RunView<'_>, class: ClassId) -> bool {
+    ended(view, class).is_some()
+}
+
+/// How a saturated class comes to offer less.
+///
+/// The load accepted past saturation may be more than the fullest channel could carry of each flow.
+/// The advised load therefore also leaves room on every channel beside the other classes.
+pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
+    let plan = view.plan();
+    let class = asked.class.index();
+    let bound = &view.compiled.bound;
+    let room = bound.load_beside_others(plan, asked.class, SAFE_OF_BOUND).unwrap_or(f64::INFINITY);
+    if room <= 0.0 {
+        return alike(view, asked);
+    }
+    if asked.offered_load.is_some() {
+        let Some(safe) = load(class, room.min(SAFE * asked.accepted_load)) else {
+            return "offer less".to_owned();
+        };
+        if plan.classes[class].sources.iter().any(|source| source.stream().is_some()) {
+            return format!(
+                "offer less: fewer streams a host ({safe}, or traffic.{class}.streams.count)"
+            );
+        }
+        return format!("offer less, such as {safe}");
+    }
+    let first = plan.reply_root(asked.class);
+    if first == asked.class {
+        return "offer less".to_owned();
+    }
+    let index = first.index();
+    // There are as many replies as messages to reply to.
+    let fewer = match plan.offered_load(first) {
+        Some(offered) => {
+            let accepted = offered * asked.accepted_load / asked.generated_load;
+            load(index, room.min(SAFE * accepted))
+        }
+        None => Some(format!("a traffic.{index}.pace")),
+    };
+    let such = fewer.map(|fewer| format!(", such as with {fewer}")).unwrap_or_default();
+    format!(
+        "let fewer messages be replied to{such}, or make replies shorter (traffic.{class}.length)"
+    )
+}
+
+/// By how much all classes together should offer less.
+fn alike(view: &RunView<'_>, asked: Asked) -> String {
+    let bound = view.compiled.bound.class(view.plan(), asked.class);
+    let room = bound.fullest.map_or(1.0, |fullest| SAFE_OF_BOUND / fullest.share);
+    let accepted = SAFE * asked.accepted_load / asked.generated_load;
+    let factor = two_digits_below(room.min(accepted));
+    let such =
+        if factor > 0.0 { format!(", such as every load times {factor}") } else { String::new() };
+    format!("the other classes leave no room for it: offer less in all of them{such}")
+}
+
+/// A load of a class to ask for, at most this. What accepted nothing says of no load that it would do.
+fn load(class: usize, at_most: f64) -> Option<String> {
+    let safe = two_digits_below(at_most);
+    (safe > 0.0 && safe.is_finite()).then(|| format!("traffic.{class}.load = {safe}"))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "advice")]
+fn real(number: u64) -> f64 {
+    number as f64
+}
+
+/// A share as a percentage of two digits.
+pub(super) fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent >= 10.0 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
+}
+
+/// A share and its interval as percentages, to two digits of the latter.
+pub(super) fn share(estimate: Estimate) -> String {
+    let [mean, half] = [estimate.mean, estimate.half_width.unwrap_or(0.0)].map(|it| 100.0 * it);
+    let tenths = std::iter::successors(Some(1.0), |unit| Some(unit / 10.0)).take(DIGITS_MAX);
+    let places = if half > 0.0 { tenths.take_while(|unit| half < 10.0 * *unit).count() } else { 0 };
+    format!("{mean:.places$} ± {half:.places$} %")
+}
+
+/// An instant or span in three digits.
+pub(super) fn short(ps: u64) -> String {
+    let mut unit = 1;
+    while ps / unit >= 1_000 {
+        unit *= 10;
+    }
+    told(real((ps + unit / 2) / unit * unit))
+}
+
+/// Picoseconds in the unit that suits them, as a scenario takes it.
+fn told(ps: f64) -> String {
+    const UNITS: [(&str, f64); 4] = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)];
+    let suits = UNITS.iter().find(|(_, unit_ps)| ps >= *unit_ps);
+    let (name, unit_ps) = *suits.unwrap_or(&("ps", 1.0));
+    format!("{} {name}", ps / unit_ps)
+}
+
+/// The largest number of two digits that is no larger.
+pub(super) fn two_digits_below(value: f64) -> f64 {
+    in_two_digits(value, f64::floor)
+}
+
+/// The smallest number of two digits that is no smaller.
+pub(super) fn two_digits_above(value: f64) -> f64 {
+    in_two_digits(value, f64::ceil)
+}
+
+fn in_two_digits(value: f64, round: impl Fn(f64) -> f64) -> f64 {
+    if value <= 0.0 || !value.is_finite() {
+        return value;
+    }
+    // Multiplied or divided by a power of ten that is exact: 0.38 stays what a person writes.
+    let (mut digits, mut power) = (value, 0_i32);
+    while digits >= 100.0 {
+        digits /= 10.0;
+        power += 1;
+    }
+    while digits < 10.0 {
+        digits *= 10.0;
+        power -= 1;
+    }
+    let scale = (0..power.abs()).fold(1.0, |scale, _| scale * 10.0);
+    if power >= 0 { round(digits) * scale } else { round(digits) / scale }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_digits_are_those_that_a_person_writes() {
+        assert_eq!(two_digits_below(0.38911).to_string(), "0.38");
+        assert_eq!(two_digits_below(0.0389).to_string(), "0.038");
+        assert_eq!(two_digits_above(26_100_000_001.0).to_string(), "27000000000");
+        assert_eq!(two_digits_below(0.1).to_string(), "0.1");
+        assert_eq!(two_digits_above(90.0).to_string(), "90");
+        assert_eq!(two_digits_below(0.0).to_string(), "0");
+    }
+
+    #[test]
+    fn no_load_of_zero_is_advised() {
+        assert_eq!(load(2, 0.389).as_deref(), Some("traffic.2.load = 0.38"));
+        assert_eq!(
+            [0.0, f64::NAN, f64::INFINITY].map(|at_most| load(2, at_most)),
+            [None, None, None]
+        );
+    }
+
+    #[test]
+    fn a_share_has_the_digits_of_its_interval() {
+        let told = |mean, half| share(Estimate { mean, half_width: Some(half) });
+        assert_eq!(told(0.6664, 0.031), "66.6 ± 3.1 %");
+        assert_eq!(told(0.0234, 0.0081), "2.34 ± 0.81 %");
+        assert_eq!(told(1e-6, 4e-7), "0.0001 ± 0.0000 %");
+        assert_eq!(told(0.5, 0.0), "50 ± 0 %");
+    }
+
+    #[test]
+    fn a_time_is_short_and_in_its_unit() {
+        let told = [0, 999, 99_951, 1_234_567, 3_200_000_000, 26_400_000_000_000].map(short);
+        assert_eq!(told, ["0 ps", "999 ps", "100 ns", "1.23 us", "3.2 ms", "26.4 s"]);
+    }
+}

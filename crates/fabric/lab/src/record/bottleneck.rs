@@ -1,0 +1,122 @@
+//! Bottlenecks of a run: the busiest channels, the flows on them, and the reason why a class has no
+//! steady state although its mean suggests one.
+//!
+//! ```text
+//!   expected loads (`bound`) ── above the capacity of a channel ──────────┐
+//!   payload by endpoint (`served`) ── a destination or sender falls behind ├─► `saturated`, with the names
+//!   counts of channels ── the three busiest ──────────────────────────────► record, with flows by name
+//! ```
+
+use super::links::Link;
+use super::served::Served;
+use super::view::RunView;
+use crate::bound::BoundKind;
+use gingham_net::measure::Estimate;
+use gingham_net::{ClassId, Plan};
+use gingham_topology::ChannelId;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Number of busiest channels reported.
+const CHANNELS: usize = 3;
+/// Limit on the flows of a channel, or endpoints of a class, that are named.
+const NAMES: usize = 3;
+
+/// One of the busiest channels of a run.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct BusyChannel {
+    /// Name of the channel.
+    pub channel: String,
+    /// Utilisation: share of the window with flits on the channel.
+    pub utilisation: f64,
+    /// Half-width of that share.
+    pub utilisation_half_width: Option<f64>,
+    /// Share of its capacity that the offered traffic asks for, backlogged classes left out; `None` if
+    /// packets choose their path by the state of the network, or a class has too many pairs of hosts.
+    pub expected_share: Option<f64>,
+    /// Flows whose paths take it; missing if packets choose their path by the state of the network.
+    pub flows: Option<u64>,
+    /// Some of these flows by name.
+    pub examples: Vec<String>,
+}
+
+/// The busiest channels in descending order; ties in the order of channels.
+pub(super) fn busiest(view: &RunView<'_>, links: &[Link]) -> Vec<BusyChannel> {
+    let mut busy: Vec<(ChannelId, Estimate)> =
+        links.iter().filter_map(Link::busy).filter(|(_, of)| of.mean > 0.0).collect();
+    busy.sort_by(|a, b| b.1.mean.total_cmp(&a.1.mean).then(a.0.cmp(&b.0)));
+    busy.truncate(CHANNELS);
+    busy.into_iter().map(|(channel, of)| busy_channel(view, channel, of)).collect()
+}
+
+fn busy_channel(view: &RunView<'_>, channel: ChannelId, of: Estimate) -> BusyChannel {
+    let (plan, bound) = (view.plan(), &view.compiled.bound);
+    let is_known = bound.kinds().all(|kind| kind == BoundKind::AllChannels);
+    let examples = if is_known { bound.examples(plan, channel, NAMES) } else { Vec::new() };
+    let name = |(class, from, to)| {
+        flow_name(plan, class, [from, to].map(|end| plan.fabric.endpoint_name(end)))
+    };
+    BusyChannel {
+        channel: plan.fabric.channel_name(channel),
+        utilisation: of.mean,
+        utilisation_half_width: of.half_width,
+        expected_share: bound.knows(plan, channel).then(|| bound.offered_share(channel)),
+        flows: is_known.then(|| bound.flows(channel)),
+        examples: examples.into_iter().map(name).collect(),
+    }
+}
+
+/// Name of a flow: its two endpoints, and its class if there are several.
+fn flow_name(plan: &Plan, class: ClassId, [from, to]: [String; 2]) -> String {
+    if plan.classes.len() == 1 {
+        format!("{from} -> {to}")
+    } else {
+        format!("{from} -> {to} of {}", plan.classes[class.index()].name)
+    }
+}
+
+/// Reason why a class has no steady state, other than its mean load; `None` without evidence.
+///
+/// The bound applies to a window of any length. Endpoints are judged only if `is_long_enough`:
+/// after a few latencies the backlog of a network that carries its load still grows.
+pub(super) fn without_steady_state(
+    view: &RunView<'_>,
+    id: ClassId,
+    served: &Served,
+    is_long_enough: bool,
+) -> Option<String> {
+    let plan = view.plan();
+    let bound = view.compiled.bound.class(plan, id);
+    let over = bound.over_alone.map(|over| {
+        let flows = view.compiled.bound.flows_of(id, over.channel);
+        let plural = if flows == 1 { "" } else { "s" };
+        format!(
+            "its offered traffic asks for {:.2} times the capacity of {}, which {flows} flow{plural} take",
+            over.share,
+            plan.fabric.channel_name(over.channel)
+        )
+    });
+    let endpoints = is_long_enough.then(|| {
+        let destinations = behind("destination", "is delivered", &served.destinations);
+        [destinations, behind("sender", "is accepted", &served.senders)]
+    });
+    let reasons: Vec<String> =
+        std::iter::once(over).chain(endpoints.into_iter().flatten()).flatten().collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// Describes the endpoints that fall behind and names the worst of them.
+fn behind(what: &str, fate: &str, endpoints: &[(String, f64)]) -> Option<String> {
+    if endpoints.is_empty() {
+        return None;
+    }
+    let named: Vec<String> = endpoints
+        .iter()
+        .take(NAMES)
+        .map(|(name, share)| format!("{name} ({:.0} % {fate})", 100.0 * share))
+        .collect();
+    let plural = if endpoints.len() == 1 { "" } else { "s" };
+    let verb = if endpoints.len() == 1 { "falls" } else { "fall" };
+    let rest = if endpoints.len() > NAMES { ", ..." } else { "" };
+    Some(format!("{} {what}{plural} {verb} behind: {}{rest}", endpoints.len(), named.join(", ")))
+}

@@ -1,0 +1,334 @@
+//! What each traffic class offered, what the network took, and how long that took.
+
+use super::Verdict;
+use super::admission::AdmissionSummary;
+use super::frames::FrameSummary;
+use super::load::{Capacity, bytes_per_ps};
+use super::posting::PostingSummary;
+use super::served::{Served, ServedSummary};
+use super::verdict::{self, Asked};
+use super::view::RunView;
+use crate::bound::BoundSummary;
+use gingham_kernel::Span;
+use gingham_net::measure::{ClassReport, Estimate, Percentile};
+use gingham_net::{ClassId, Hold, Quantity, Trigger};
+use gingham_results::{Builder, Table};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub(super) const PS_PER_NS: f64 = 1e3;
+const PS_PER_S: f64 = 1e12;
+
+/// What a class offered, what the network took, and how long that took.
+///
+/// Loads are fractions of the senders' links. A half-width is that of the 95 % interval, and
+/// missing where too little was measured for one.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct ClassSummary {
+    /// Name of the class.
+    pub name: String,
+    /// Hosts that send; a host with several ports counts once a port.
+    #[schemars(extend("x-unit" = "hosts"))]
+    pub hosts: usize,
+    /// What the numbers are worth.
+    #[schemars(extend("x-unit" = ""))]
+    pub verdict: Verdict,
+    /// Why, and what to do next.
+    pub verdict_reason: String,
+    /// Start of the window that the numbers of the class count from, in picoseconds: that of the
+    /// run, unless the class does not settle.
+    #[schemars(extend("x-unit" = "ps"))]
+    pub warm_up_ps: u64,
+    /// Load that the scenario asks for, payload only; over the time in which the class sends;
+    /// missing for a backlogged class, a schedule and replies.
+    #[schemars(extend("x-unit" = "1"))]
+    pub offered_load: Option<f64>,
+    /// Load that the sources generated in the window, payload only.
+    #[schemars(extend("x-unit" = "1"))]
+    pub generated_load: f64,
+    /// Load that was delivered in the window, payload only.
+    #[schemars(extend("x-unit" = "1"))]
+    pub accepted_load: f64,
+    /// Half-width of the accepted load.
+    #[schemars(extend("x-unit" = "1"))]
+    pub accepted_load_half_width: Option<f64>,
+    /// Payload delivered in the window, bytes per second over all hosts of the class.
+    #[schemars(extend("x-unit" = "B/s"))]
+    pub accepted_bytes_per_s: f64,
+    /// The same with headers, route bytes and trailers, as they leave the source.
+    #[schemars(extend("x-unit" = "B/s"))]
+    pub accepted_wire_bytes_per_s: f64,
+    /// The same in flits for each sending host and flit time of its link.
+    #[schemars(extend("x-unit" = "flits"))]
+    pub accepted_flits_per_host_cycle: f64,
+    /// Service of the least served endpoints.
+    #[serde(flatten)]
+    pub served: ServedSummary,
+    /// Load bound of its traffic on its routes.
+    #[serde(flatten)]
+    pub bound: BoundSummary,
+    /// Messages created in the window.
+    #[schemars(extend("x-unit" = "messages"))]
+    pub messages_created: u64,
+    /// Of these, delivered in the window or while they were followed.
+    #[schemars(extend("x-unit" = "messages"))]
+    pub messages_followed: u64,
+    /// Of these, still under way when following ended.
+    #[schemars(extend("x-unit" = "messages"))]
+    pub messages_censored: u64,
+    /// Of those followed, delayed by policing: a packet waited for tokens.
+    #[schemars(extend("x-unit" = "messages"))]
+    pub messages_delayed: u64,
+    /// Of those followed, demoted by policing: sent as the messages of another class.
+    #[schemars(extend("x-unit" = "messages"))]
+    pub messages_demoted: u64,
+    /// Of those created, dropped by policing: never sent.
+    #[schemars(extend("x-unit" = "messages"))]
+    pub messages_dropped: u64,
+    /// Mean latency from creation to delivery, in nanoseconds, of the messages followed.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub latency_mean_ns: Option<f64>,
+    /// Half-width of the mean latency, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub latency_half_width_ns: Option<f64>,
+    /// Longest latency, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub latency_max_ns: Option<f64>,
+    /// How its messages came into the adapters.
+    #[serde(flatten)]
+    pub posting: PostingSummary,
+    /// Mean latency from the first flit on the host's cable to delivery, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub network_latency_mean_ns: Option<f64>,
+    /// Half-width of the mean network latency, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub network_latency_half_width_ns: Option<f64>,
+    /// Mean latency from the first flit on the host's cable to the arrival of the head, in
+    /// nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub head_latency_mean_ns: Option<f64>,
+    /// Half-width of the mean head latency, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub head_latency_half_width_ns: Option<f64>,
+    /// Mean number of switches traversed.
+    #[schemars(extend("x-unit" = "switches"))]
+    pub hops_mean: Option<f64>,
+    /// Half-width of the mean number of switches.
+    #[schemars(extend("x-unit" = "switches"))]
+    pub hops_half_width: Option<f64>,
+    /// Mean number of hosts that took a message in and sent it on.
+    #[schemars(extend("x-unit" = "hosts"))]
+    pub in_transit_hosts_mean: Option<f64>,
+    /// Half-width of the mean number of in-transit hosts.
+    #[schemars(extend("x-unit" = "hosts"))]
+    pub in_transit_hosts_half_width: Option<f64>,
+    /// Fairness (Jain's index) of the payload that its flows delivered in the window: from 1,
+    /// where all are equal, to 1 over their number; missing where flows are not counted.
+    #[schemars(extend("x-unit" = "1"))]
+    pub fairness: Option<f64>,
+    /// Half-width of the index of fairness.
+    #[schemars(extend("x-unit" = "1"))]
+    pub fairness_half_width: Option<f64>,
+    /// Share of the window for which its flows waited for answers, their windows being full, on
+    /// average over flows; missing where flows are not counted.
+    #[schemars(extend("x-unit" = "1"))]
+    pub held_window: Option<f64>,
+    /// The same for their pace.
+    #[schemars(extend("x-unit" = "1"))]
+    pub held_pace: Option<f64>,
+    /// The same for tokens.
+    #[schemars(extend("x-unit" = "1"))]
+    pub held_tokens: Option<f64>,
+    /// The most answers that waited in one adapter as one to its packets came in, those to packets
+    /// of other classes among them, over the whole run.
+    #[schemars(extend("x-unit" = "packets"))]
+    pub answers_waiting_max: usize,
+    /// Share of its packets answered in the window that switches had marked; missing where none was
+    /// answered, or only such as were marked.
+    #[schemars(extend("x-unit" = "1"))]
+    pub packets_marked_share: Option<f64>,
+    /// Its data packets that switches marked over the whole run because the buffer of an input was
+    /// full.
+    #[schemars(extend("x-unit" = "packets"))]
+    pub packets_marked_input: u64,
+    /// The same because too many packets waited for an output.
+    #[schemars(extend("x-unit" = "packets"))]
+    pub packets_marked_output: u64,
+    /// What its streams made of their frames.
+    #[serde(flatten)]
+    pub frames: FrameSummary,
+    /// What its streams were told that asked before they sent.
+    #[serde(flatten)]
+    pub admission: AdmissionSummary,
+    /// The percentiles of latency that were asked for and can be told.
+    pub percentiles: Vec<PercentileSummary>,
+}
+
+/// A percentile of latency with its 95 % interval, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+pub struct PercentileSummary {
+    /// Per cent of the messages whose latency is at most `latency_ns`.
+    #[schemars(extend("x-unit" = "%"))]
+    pub percentile: f64,
+    /// The latency, within 1 % above the true one of these messages.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub latency_ns: f64,
+    /// Lower end of the interval.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub low_ns: Option<f64>,
+    /// Upper end of the interval; missing where too few messages lie beyond.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub high_ns: Option<f64>,
+}
+
+/// The summary of every class.
+pub(super) fn summaries(view: &RunView<'_>) -> Vec<ClassSummary> {
+    ClassId::first(view.plan().classes.len()).map(|id| summary(view, id)).collect()
+}
+
+fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
+    let plan = view.plan();
+    let class = &plan.classes[id.index()];
+    let of = view.report.class(id);
+    let capacity = Capacity::of(plan, id);
+    let window = view.report.class_window(id);
+    let span = window.span();
+    let offered_load = plan.offered_load(id);
+    let accepted_load = capacity.load(of.delivered.bytes, span);
+    let accepted = of.accepted_bytes_per_ps.map(|rate| rate.scaled(capacity.load_of(1.0)));
+    let generated_load = capacity.load(of.created.bytes, span);
+    let open_loop = class.is_open_loop();
+    let served = Served::of(view, id, generated_load);
+    let flows = view.report.class_flows(id);
+    let are_all_answered = class.window.as_ref().is_none_or(|of| of.answered.is_of_all());
+    let fairness = flows.and_then(|flows| flows.fairness);
+    let held_by = |hold| flows.map(|flows| flows.held.of(hold));
+    let asked = Asked { class: id, open_loop, offered_load, generated_load, accepted_load };
+    let (verdict, verdict_reason) = verdict::of_class(view, asked, &of, &served);
+    let per_second = |bytes| bytes_per_ps(bytes, span) * PS_PER_S;
+    let [latency, network_latency, head_latency] =
+        [of.latency_ps, of.network_latency_ps, of.head_latency_ps].map(in_ns);
+    ClassSummary {
+        name: class.name.clone(),
+        hosts: class.senders().count(),
+        verdict,
+        verdict_reason,
+        warm_up_ps: window.start.as_ps(),
+        offered_load,
+        generated_load,
+        accepted_load,
+        accepted_load_half_width: half_width(accepted),
+        accepted_bytes_per_s: per_second(of.delivered.bytes),
+        accepted_wire_bytes_per_s: per_second(of.delivered_wire_bytes),
+        accepted_flits_per_host_cycle: capacity.load(of.delivered_wire_bytes, span),
+        served: served.summary,
+        bound: BoundSummary::of(plan, &view.compiled.bound.class(plan, id)),
+        messages_created: of.created.messages,
+        messages_followed: of.followed_messages,
+        messages_censored: of.censored_messages(),
+        messages_delayed: of.delayed_messages,
+        messages_demoted: of.demoted_messages,
+        messages_dropped: of.dropped.messages,
+        latency_mean_ns: mean(latency),
+        latency_half_width_ns: half_width(latency),
+        latency_max_ns: of.latency_max.map(span_ns),
+        posting: PostingSummary::of(view, id, &of),
+        network_latency_mean_ns: mean(network_latency),
+        network_latency_half_width_ns: half_width(network_latency),
+        head_latency_mean_ns: mean(head_latency),
+        head_latency_half_width_ns: half_width(head_latency),
+        hops_mean: mean(of.hops),
+        hops_half_width: half_width(of.hops),
+        in_transit_hosts_mean: mean(of.in_transit_hosts),
+        in_transit_hosts_half_width: half_width(of.in_transit_hosts),
+        fairness: mean(fairness),
+        fairness_half_width: half_width(fairness),
+        held_window: held_by(Hold::Window),
+        held_pace: held_by(Hold::Pace),
+        held_tokens: held_by(Hold::Tokens),
+        answers_waiting_max: flows.map_or(0, |flows| flows.answers_waiting_max),
+        packets_marked_share: flows
+            .and_then(|flows| flows.marked_share)
+            .filter(|_| are_all_answered),
+        packets_marked_input: view.report.marked_packets(id, Trigger::Input),
+        packets_marked_output: view.report.marked_packets(id, Trigger::Output),
+        frames: FrameSummary::of(view, id),
+        admission: AdmissionSummary::of(view, id),
+        percentiles: percentiles(view, id),
+    }
+}
+
+fn percentiles(view: &RunView<'_>, id: ClassId) -> Vec<PercentileSummary> {
+    let asked = &view.compiled.percentiles;
+    let shares: Vec<f64> = asked.iter().map(|percent| percent / 100.0).collect();
+    let summary = |(percent, found): (&f64, Option<Percentile>)| {
+        let found = found?;
+        Some(PercentileSummary {
+            percentile: *percent,
+            latency_ns: span_ns(found.latency),
+            low_ns: found.low.map(span_ns),
+            high_ns: found.high.map(span_ns),
+        })
+    };
+    let found = view.report.percentiles(id, &shares);
+    asked.iter().zip(found).filter_map(summary).collect()
+}
+
+pub(super) fn in_ns(estimate: Option<Estimate>) -> Option<Estimate> {
+    Some(estimate?.scaled(1.0 / PS_PER_NS))
+}
+
+pub(super) fn mean(estimate: Option<Estimate>) -> Option<f64> {
+    Some(estimate?.mean)
+}
+
+pub(super) fn half_width(estimate: Option<Estimate>) -> Option<f64> {
+    estimate?.half_width
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a latency needs few digits")]
+pub(super) fn span_ns(span: Span) -> f64 {
+    span.as_ps() as f64 / PS_PER_NS
+}
+
+/// The mean that a stop rule asks about.
+pub(crate) fn estimate_of(of: &ClassReport, quantity: Quantity) -> Option<Estimate> {
+    match quantity {
+        Quantity::Latency => of.latency_ps,
+        Quantity::NetworkLatency => of.network_latency_ps,
+        Quantity::HeadLatency => of.head_latency_ps,
+        Quantity::AcceptedLoad => of.accepted_bytes_per_ps,
+        Quantity::Hops => of.hops,
+    }
+}
+
+/// The table of classes.
+pub(super) fn table(classes: &[ClassSummary]) -> Table {
+    Builder::new(classes)
+        .texts("class", "traffic class", |class| class.name.clone())
+        .fields()
+        .build("classes", "a row a traffic class: the numbers of the summary")
+}
+
+/// A percentile with its class.
+#[derive(Serialize, JsonSchema)]
+struct PercentileRow<'a> {
+    /// Traffic class.
+    #[schemars(extend("x-unit" = ""))]
+    class: &'a str,
+    #[serde(flatten)]
+    summary: PercentileSummary,
+}
+
+/// The table of percentiles, a row each that can be told.
+pub(super) fn percentile_table(classes: &[ClassSummary]) -> Table {
+    let mut rows = Vec::new();
+    for class in classes {
+        let row =
+            |summary: &PercentileSummary| PercentileRow { class: &class.name, summary: *summary };
+        rows.extend(class.percentiles.iter().map(row));
+    }
+    Builder::new(&rows)
+        .fields()
+        .build("percentiles", "a row a class and percentile that can be told")
+}

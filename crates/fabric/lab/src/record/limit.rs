@@ -1,0 +1,89 @@
+//! What of a saturated class's own keys limits it, as far as its numbers tell.
+//!
+//! ```text
+//!   payload accepted = what policing lets pass        the rate
+//!                    = what the paces let start       the pace
+//!   neither, and windows were full for much of it     perhaps the window, or a network that answers late
+//! ```
+//!
+//! To be held back is not to be limited: a flow may wait for its pace before every packet, and would
+//! wait for its link without one.
+
+use super::view::RunView;
+use gingham_kernel::Span;
+use gingham_net::measure::ClassReport;
+use gingham_net::{ClassId, ClassPlan, Excess, Hold, Plan, REFILL_BYTES};
+use gingham_results::real;
+use gingham_topology::EndpointId;
+
+/// By how much less than a bound may have been accepted that was reached: as much as the half-width
+/// of what was accepted, within these, all as fractions of the bound.
+const NEAR: [f64; 2] = [0.005, 0.02];
+/// A share of the time for which windows hold flows back that says that they may limit them.
+const MUCH: f64 = 0.5;
+
+/// What limits a class of its own keys.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Limit {
+    /// The rate at which its policing lets messages pass.
+    Rate,
+    /// The pace of its flows.
+    Pace,
+    /// Perhaps the window of its flows, which held them back for this share of the time.
+    Window { packets: u32, held: f64 },
+}
+
+impl Limit {
+    /// What limits a class of which this was measured; `None` where it is the network, or its load
+    /// itself.
+    pub(super) fn of(view: &RunView<'_>, id: ClassId, of: &ClassReport) -> Option<Self> {
+        let class = &view.plan().classes[id.index()];
+        let accepted = of.accepted_bytes_per_ps?;
+        let near = accepted.relative_width().unwrap_or(NEAR[1]).clamp(NEAR[0], NEAR[1]);
+        let is_reached = |share: f64| share >= 1.0 - near;
+        if share_of_rate(view.plan(), class, accepted.mean).is_some_and(is_reached) {
+            return Some(Self::Rate);
+        }
+        if share_of_pace(view, id).is_some_and(is_reached) {
+            return Some(Self::Pace);
+        }
+        let held = view.report.class_flows(id)?.held.of(Hold::Window);
+        let packets = class.window.as_ref()?.packets;
+        (held >= MUCH).then_some(Self::Window { packets, held })
+    }
+}
+
+/// Payload that was accepted as a share of what policing lets pass; `None` where it delays nothing.
+fn share_of_rate(plan: &Plan, class: &ClassPlan, accepted_bytes_per_ps: f64) -> Option<f64> {
+    let policing = class.policing.as_ref().filter(|policing| policing.excess == Excess::Delay)?;
+    let sources = class.sources.iter().zip(&policing.refill);
+    let slower = sources.filter(|(source, refill)| is_slower(plan, source.endpoint, **refill));
+    let rates: Vec<f64> = slower.map(|(_, refill)| 1.0 / refill_byte_ps(*refill)).collect();
+    (!rates.is_empty()).then(|| accepted_bytes_per_ps / rates.iter().sum::<f64>())
+}
+
+/// Payload of the flows of a class as a share of their paces, on average over them; `None` where
+/// they have none.
+fn share_of_pace(view: &RunView<'_>, id: ClassId) -> Option<f64> {
+    let pace = view.plan().classes[id.index()].pace.as_ref()?;
+    let refill = |source: EndpointId| pace.refill[source.index()];
+    let flows = view.report.flows().into_iter().filter(|flow| flow.key.class == id);
+    let slower =
+        flows.filter(|flow| is_slower(view.plan(), flow.key.source, refill(flow.key.source)));
+    let shares = slower
+        .map(|flow| flow.accepted_bytes_per_ps.mean * refill_byte_ps(refill(flow.key.source)));
+    let shares: Vec<f64> = shares.collect();
+    (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / real(shares.len() as u128))
+}
+
+/// Whether a rate is below that of the endpoint's link, so that it can be raised.
+fn is_slower(plan: &Plan, endpoint: EndpointId, refill: Span) -> bool {
+    let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(endpoint));
+    // Rounded to a picosecond in so many bytes.
+    real(refill.as_ps().into()) > byte_ps * real(REFILL_BYTES.into()) + 1.0
+}
+
+/// Picoseconds of a byte at a rate.
+fn refill_byte_ps(refill: Span) -> f64 {
+    real(refill.as_ps().into()) / real(REFILL_BYTES.into())
+}

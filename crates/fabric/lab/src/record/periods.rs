@@ -1,0 +1,145 @@
+//! Checks that a window has enough on-off periods to determine the mean load, and hence any mean.
+//!
+//! Messages within an on period are evenly spaced, so only the periods of an on-off source
+//! determine the uncertainty of its load. Let `n` such sources have rates `r_i`, and the on-time of
+//! each in a window the relative standard error `e_i` (an alternating renewal process,
+//! [`gingham_net::traffic::PeriodPlan::load_error`]). The relative standard error of the load of
+//! the class is then
+//! ```text
+//!   sqrt( sum (r_i e_i)^2 ) / sum r_i
+//! ```
+//!
+//! *(ours)* Twice that must be at most a tenth, and the mean number of whole periods, on and off, of
+//! each source at least 40: two in each of the 20 batches of an interval, which are otherwise neither
+//! independent nor nearly normal. Replies have the periods of the requests that they answer.
+
+use super::advice::percent;
+use super::verdict::Asked;
+use super::view::RunView;
+use gingham_kernel::Span;
+use gingham_net::traffic::{ArrivalPlan, DataPlan, MessagePlan, PeriodPlan, SourcePlan};
+
+/// Whole on-off periods that each source needs in the window.
+const PERIODS_MIN: f64 = 40.0;
+/// Largest relative half-width of the offered load that on-off periods may leave.
+const WIDTH_MAX: f64 = 0.1;
+/// Step factor of the search for an advised window, which takes at most `STEPS_MAX` steps.
+const STEP: f64 = 1.1;
+const STEPS_MAX: usize = 200;
+
+/// A source with periods, and its share in the load of all such sources.
+type Weighted<'a> = (&'a PeriodPlan, f64);
+
+/// Reason why the window has too few on-off periods, and the growth factor that it needs.
+pub(super) fn too_few_periods(view: &RunView<'_>, asked: Asked) -> Option<(String, f64)> {
+    let plan = view.plan();
+    let byte_ps = |source: &SourcePlan| plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
+    let sources = &plan.classes[plan.reply_root(asked.class).index()].sources;
+    let weigh = |source| periods_of(source, byte_ps(source));
+    let sources: Vec<Weighted<'_>> = sources.iter().filter_map(weigh).collect();
+    lack(&sources, view.report.class_window(asked.class).span())
+}
+
+fn lack(sources: &[Weighted<'_>], window: Span) -> Option<(String, f64)> {
+    let longest = sources.iter().map(|(periods, _)| periods.cycle()).max()?;
+    let periods = |factor: f64| factor * real(window) / real(longest).max(1.0);
+    let width = |factor: f64| 2.0 * load_error(sources, scaled(window, factor));
+    let is_enough = |factor: f64| periods(factor) >= PERIODS_MIN && width(factor) <= WIDTH_MAX;
+    if is_enough(1.0) {
+        return None;
+    }
+    let reason = if periods(1.0) < PERIODS_MIN {
+        format!(
+            "the window holds {:.1} on-off periods of a source on average, and {PERIODS_MIN} are needed",
+            periods(1.0)
+        )
+    } else {
+        let [width, most] = [width(1.0), WIDTH_MAX].map(percent);
+        format!(
+            "with so few on-off periods the offered load is known only to within {width}, and {most} is needed"
+        )
+    };
+    let factors = std::iter::successors(Some(1.0), |factor| Some(factor * STEP));
+    let mut factors = factors.take(STEPS_MAX).skip_while(|factor| !is_enough(*factor));
+    Some((reason, factors.next().unwrap_or(f64::INFINITY).min(LONGEST)))
+}
+
+/// The longest window that is advised, as a multiple of the present one.
+const LONGEST: f64 = 1e6;
+
+/// Relative standard error of the load of all sources together within a span.
+fn load_error(sources: &[Weighted<'_>], span: Span) -> f64 {
+    let errors = sources.iter().map(|(periods, rate)| rate * periods.load_error(span));
+    let square: f64 = errors.map(|error| error * error).sum();
+    square.sqrt() / sources.iter().map(|(_, rate)| rate).sum::<f64>()
+}
+
+/// The on-off periods of a source, if it has any, and its mean rate in bytes per picosecond.
+fn periods_of(source: &SourcePlan, byte_ps: f64) -> Option<Weighted<'_>> {
+    match &source.messages {
+        MessagePlan::Drawn(drawn) => match &drawn.arrivals {
+            ArrivalPlan::OnOff { load, periods } => Some((periods, load / byte_ps)),
+            _ => None,
+        },
+        MessagePlan::Stream(stream) => match &*stream.data {
+            DataPlan::OnOff(of) => Some((&of.periods, stream.data.bytes_per_ps())),
+            DataPlan::Frames(_) => None,
+        },
+        MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => None,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "advice")]
+fn real(span: Span) -> f64 {
+    span.as_ps() as f64
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+fn scaled(span: Span, factor: f64) -> Span {
+    Span::from_ps((real(span) * factor) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_net::traffic::PeriodLaw;
+
+    /// On for 20 of 100 us on average.
+    fn plan() -> PeriodPlan {
+        let [on_mean, off_mean] = [20_000, 80_000].map(Span::from_ns);
+        PeriodPlan { on_mean, off_mean, law: PeriodLaw::Exponential }
+    }
+
+    fn lack_of(sources: usize, cycles: u64) -> Option<(String, f64)> {
+        let plan = plan();
+        lack(&vec![(&plan, 1.0); sources], Span::from_ns(100_000 * cycles))
+    }
+
+    #[test]
+    fn a_source_without_periods_lacks_none() {
+        assert_eq!(lack(&[], Span::from_ns(1)), None);
+    }
+
+    #[test]
+    fn each_source_needs_forty_periods() {
+        // 1,000 sources: the load is well known, but 39 periods are too few for 20 batches.
+        let (_, factor) = lack_of(1_000, 39).unwrap();
+        assert!((factor - STEP).abs() < 1e-9, "{factor}");
+        assert_eq!(lack_of(1_000, 40), None);
+        // 1.1^39 = 41.1 is the first power above 40.
+        let (_, factor) = lack_of(1_000, 1).unwrap();
+        assert!((41.0..41.3).contains(&factor), "{factor}");
+    }
+
+    #[test]
+    fn the_periods_of_all_sources_tell_the_load_to_a_tenth() {
+        // On-time of T: variance 2 (20 x 80)^2 / 100^3 us = 5.12 us x T. Over 40 periods this is
+        // 20,480 us^2, and the standard deviation is 143.1 us out of 800 us. Twice that is 35.8 %
+        // for one source. Over n sources it falls to 10 % at n = 12.8.
+        assert!(lack_of(12, 40).is_some());
+        assert_eq!(lack_of(13, 40), None);
+        // One source needs a window 12.8 times as long; 1.1^27 = 13.1.
+        let (_, factor) = lack_of(1, 40).unwrap();
+        assert!((13.0..13.2).contains(&factor), "{factor}");
+    }
+}

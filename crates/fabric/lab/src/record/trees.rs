@@ -1,0 +1,187 @@
+//! Congestion trees: how each lived, what was found at each look, and what channels and flows were.
+
+use super::flows::of_flows;
+use super::links::of_channels;
+use super::messages::Names;
+use super::view::RunView;
+use gingham_net::measure::{ChannelRoles, FlowRoles, TreeLife, TreeStep};
+use gingham_net::{Ends, FlowKey, Plan};
+use gingham_results::{Builder, Table, real};
+use gingham_topology::ChannelId;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The columns that say which root.
+const ROOT: &str =
+    "channel that everything in the tree waits for, or `knot` where packets wait for each other";
+
+/// What became of congestion trees over a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct TreeTotals {
+    /// How often the run looked for trees.
+    pub looks: usize,
+    /// Time from one look to the next, in picoseconds; the first is so long after the beginning.
+    pub step_ps: u64,
+    /// When the last look was, in picoseconds, or 0 if there was none: the end of the run may cut the
+    /// last step short.
+    pub last_ps: u64,
+    /// Of these, looks that found one.
+    pub looks_with_trees: usize,
+    /// Trees, one that is gone for a look and comes back being another.
+    pub trees: usize,
+    /// The most branches of a tree at a look.
+    pub branches_max: usize,
+    /// The most branches from a leaf to the root.
+    pub depth_max: usize,
+    /// The most hosts that a tree held at a look.
+    pub hosts_max: usize,
+    /// The most flows that were victims of a tree at a look.
+    pub victims_max: usize,
+}
+
+/// A number of looks and of what.
+pub(super) type Looked<T> = (T, usize);
+
+/// Totals; none where nobody asked.
+pub(super) fn totals(view: &RunView<'_>) -> Option<TreeTotals> {
+    let step = view.plan().measure.look?;
+    let trees = view.simulation.collector().trees();
+    let steps = trees.steps();
+    let most = |of: fn(&TreeStep) -> usize| steps.iter().map(of).max().unwrap_or(0);
+    Some(TreeTotals {
+        looks: trees.looks(),
+        step_ps: step.as_ps(),
+        last_ps: (step.as_ps() * count(trees.looks())).min(view.plan().stop.time.as_ps()),
+        looks_with_trees: steps.chunk_by(|one, other| one.time == other.time).count(),
+        trees: trees.lives().len(),
+        branches_max: most(|step| step.branches),
+        depth_max: most(|step| step.depth),
+        hosts_max: most(|step| step.hosts),
+        victims_max: most(|step| step.victims),
+    })
+}
+
+/// The four tables.
+pub(super) fn tables(names: &Names, view: &RunView<'_>) -> Vec<Table> {
+    let plan = view.plan();
+    let trees = view.simulation.collector().trees();
+    let looks = trees.looks();
+    let channels: Vec<_> = trees.channels().map(|row| (row, looks)).collect();
+    let flows: Vec<_> = trees.flows().map(|(flow, roles)| (flow, (roles, looks))).collect();
+    let name = |root: Option<ChannelId>| named(plan, root);
+    let nodes = super::links::node_names(plan);
+    vec![
+        lives(&trees.lives(), name),
+        series(trees.steps(), name),
+        channel_roles(nodes, &channels, |channel| plan.ends(channel)),
+        flow_roles(names, &flows),
+    ]
+}
+
+/// The same without rows.
+pub(super) fn no_tables(names: &Names, ends: impl Fn(ChannelId) -> Ends) -> Vec<Table> {
+    let no_root = |_| String::new();
+    vec![
+        lives(&[], no_root),
+        series(&[], no_root),
+        channel_roles(Vec::new(), &[], ends),
+        flow_roles(names, &[]),
+    ]
+}
+
+fn named(plan: &Plan, root: Option<ChannelId>) -> String {
+    root.map_or_else(|| "knot".to_owned(), |channel| plan.fabric.channel_name(channel))
+}
+
+fn count(of: usize) -> u64 {
+    of as u64
+}
+
+fn lives(rows: &[TreeLife], name: impl Fn(Option<ChannelId>) -> String) -> Table {
+    Builder::new(rows)
+        .texts("root", ROOT, |life| name(life.root))
+        .integers(("born_ps", "ps"), "the look that found it first", |life| life.born.as_ps())
+        .known(
+            ("died_ps", "ps"),
+            "the first look at which it was gone; NaN if it was there at the last",
+            |life| Some(real(life.died?.as_ps().into())),
+        )
+        .integers(("looks", "looks"), "at which it was there", |life| count(life.looks))
+        .integers(("greatest_ps", "ps"), "the look at which it had the most branches", |life| {
+            life.greatest.time.as_ps()
+        })
+        .integers(("branches_max", "lanes"), "branches then", |life| count(life.greatest.branches))
+        .integers(("leaves", "lanes"), "leaves then", |life| count(life.greatest.leaves))
+        .integers(("depth", "lanes"), "branches from its farthest leaf to its root then", |life| {
+            count(life.greatest.depth)
+        })
+        .integers(("hosts", "hosts"), "whose own channels were branches then", |life| {
+            count(life.greatest.hosts)
+        })
+        .integers(("feeding", "flows"), "that fed it then", |life| count(life.greatest.feeding))
+        .integers(("victims", "flows"), "that were its victims then", |life| {
+            count(life.greatest.victims)
+        })
+        .build("trees", "a row a congestion tree, from the look that found it to its death")
+}
+
+fn series(rows: &[TreeStep], name: impl Fn(Option<ChannelId>) -> String) -> Table {
+    Builder::new(rows)
+        .integers(("time_ps", "ps"), "instant of the look", |step| step.time.as_ps())
+        .texts("root", ROOT, |step| name(step.root))
+        .integers(("branches", "lanes"), "lanes without space that something needs", |step| {
+            count(step.branches)
+        })
+        .integers(("leaves", "lanes"), "branches to which it has not spread farther", |step| {
+            count(step.leaves)
+        })
+        .integers(("depth", "lanes"), "branches from the farthest leaf to the root", |step| {
+            count(step.depth)
+        })
+        .integers(("hosts", "hosts"), "whose own channels are branches", |step| count(step.hosts))
+        .integers(
+            ("feeding", "flows"),
+            "of which a packet in the tree goes over its root",
+            |step| count(step.feeding),
+        )
+        .integers(("victims", "flows"), "of which packets are in the tree and none does", |step| {
+            count(step.victims)
+        })
+        .integers(("packets", "packets"), "that stand in the tree", |step| count(step.packets))
+        .build("tree_series", "a row a look and tree, where a run looks for congestion trees")
+}
+
+fn share(of: usize, looks: usize) -> f64 {
+    real(count(of).into()) / real(count(looks).into())
+}
+
+fn channel_roles(
+    nodes: Vec<String>,
+    rows: &[Looked<(ChannelId, ChannelRoles)>],
+    ends: impl Fn(ChannelId) -> Ends,
+) -> Table {
+    of_channels(nodes, rows, |((channel, _), _)| ends(*channel))
+        .reals(("root_share", "1"), "share of looks at which it was a root", |((_, of), looks)| {
+            share(of.root, *looks)
+        })
+        .reals(("branch_share", "1"), "share of looks at which it was a branch", |row| {
+            share(row.0.1.branch, row.1)
+        })
+        .reals(("leaf_share", "1"), "share of looks at which it was a leaf", |row| {
+            share(row.0.1.leaf, row.1)
+        })
+        .build("tree_links", "a row a channel that was in any congestion tree")
+}
+
+fn flow_roles(names: &Names, rows: &[(FlowKey, Looked<FlowRoles>)]) -> Table {
+    of_flows(names, rows)
+        .reals(("feeding_share", "1"), "share of looks at which it fed a tree", |(_, row)| {
+            share(row.0.feeding, row.1)
+        })
+        .reals(
+            ("victim_share", "1"),
+            "share of looks at which it was the victim of a tree and fed none",
+            |(_, row)| share(row.0.victim, row.1),
+        )
+        .build("tree_flows", "a row a flow of which packets stood in any congestion tree")
+}

@@ -1,0 +1,479 @@
+//! Verdicts: what a run's numbers are worth, why, and what to do next.
+
+use super::ClassSummary;
+use super::admission::refusals;
+use super::advice::{self, percent};
+use super::bottleneck::without_steady_state;
+use super::finished;
+use super::limit::Limit;
+use super::served::Served;
+use super::shortage::{shortage, too_short};
+use super::view::RunView;
+use crate::compile::nouns;
+use crate::error::DeadlockReport;
+use crate::safe_routes;
+use gingham_kernel::Time;
+use gingham_net::measure::{ClassReport, Estimate};
+use gingham_net::{ClassId, ClassPlan, Excess, Plan, Status};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Channels of a cycle that a sentence names.
+const CHANNELS_NAMED: usize = 3;
+
+/// What a result is worth, from best to worst.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The numbers describe a steady state, each mean with its interval.
+    Ok,
+    /// As `ok`, for a run that drew values once, such as phases, a permutation or the cables of its
+    /// fabric (`draws`). Its intervals hold the means of a longer run with the same seed; other
+    /// seeds may have other means. `gingham run --replications N` measures over seeds.
+    OkOfDraw,
+    /// The workload ended within the run, and every message that policing did not drop was delivered.
+    /// The numbers describe the whole workload, not a steady state; `makespan_ps` has the time of the
+    /// last delivery.
+    Finished,
+    /// No steady state was measured, or too little of it. There is no interval, or one wider than a
+    /// fifth of the mean latency or than `stop.relative_width`. Or the warm-up did not end in the
+    /// first half of the run. Or latencies or a backlog have a trend over the window. Or the backlog
+    /// may grow by a twentieth of what is created without the run showing it.
+    NotConverged,
+    /// A class was offered more than the network took, and its source queues grew. Or its routes
+    /// offer a channel more than its capacity, or a destination or sender falls behind. Its
+    /// accepted load is that at this offered load; at a lower offered load more may be accepted.
+    /// Its latencies reflect only the length of the run.
+    Saturated,
+    /// The run was ended early, as by Ctrl-C. The numbers hold for what was simulated.
+    Interrupted,
+    /// Packets wait for each other for ever. The numbers describe no steady state.
+    Deadlocked,
+}
+
+impl Verdict {
+    /// The name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::OkOfDraw => "ok-of-draw",
+            Self::Finished => "finished",
+            Self::NotConverged => "not-converged",
+            Self::Saturated => "saturated",
+            Self::Interrupted => "interrupted",
+            Self::Deadlocked => "deadlocked",
+        }
+    }
+}
+
+/// What a verdict on a class needs to know beside what was measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub(super) class: ClassId,
+    /// Whether the class creates messages whatever becomes of them.
+    pub(super) open_loop: bool,
+    pub(super) offered_load: Option<f64>,
+    pub(super) generated_load: f64,
+    pub(super) accepted_load: f64,
+}
+
+/// The verdict of a class and its reason.
+pub(super) fn of_class(
+    view: &RunView<'_>,
+    asked: Asked,
+    of: &ClassReport,
+    served: &Served,
+) -> (Verdict, String) {
+    if let Some(reason) = finished::of_class(view, asked.class, of) {
+        return (Verdict::Finished, reason);
+    }
+    let is_long_enough = too_short(view, asked, of).is_none();
+    let why = without_steady_state(view, asked.class, served, is_long_enough);
+    let why = why.filter(|_| asked.open_loop);
+    let is_saturated = asked.open_loop && of.is_saturated() && is_long_enough;
+    if let (true, Some(left)) = (is_saturated, of.left_behind) {
+        let less = advice::less(view, asked);
+        let limit = Limit::of(view, asked.class, of);
+        return (Verdict::Saturated, saturated(asked, left, why.as_deref(), &less, limit));
+    }
+    if let Some(why) = why {
+        let less = advice::less(view, asked);
+        return (Verdict::Saturated, format!("{why}: {less}"));
+    }
+    match shortage(view, asked, of) {
+        Some(reason) => {
+            let refusals = refusals(view, asked.class).map(|refusals| format!("; {refusals}"));
+            (Verdict::NotConverged, reason + &refusals.unwrap_or_default())
+        }
+        None => (steady(view), format!("{}{}", sound(view, asked, of), of_draw(view))),
+    }
+}
+
+/// Verdict on a class whose steady state was measured.
+fn steady(view: &RunView<'_>) -> Verdict {
+    if view.compiled.draws.is_empty() { Verdict::Ok } else { Verdict::OkOfDraw }
+}
+
+/// Note on the values drawn once a run, if the results depend on any.
+fn of_draw(view: &RunView<'_>) -> String {
+    match nouns(&view.compiled.draws) {
+        nouns if nouns.is_empty() => nouns,
+        nouns => format!(
+            "; intervals are for the {nouns} drawn with this seed: for the mean over seeds use \
+             gingham run --replications"
+        ),
+    }
+}
+
+fn class_of<'a>(view: &'a RunView<'_>, asked: Asked) -> &'a ClassPlan {
+    &view.plan().classes[asked.class.index()]
+}
+
+fn saturated(
+    asked: Asked,
+    left: Estimate,
+    why: Option<&str>,
+    less: &str,
+    limit: Option<Limit>,
+) -> String {
+    let Asked { accepted_load, generated_load, .. } = asked;
+    let behind = match limit {
+        Some(Limit::Rate) => ", behind the policing of the class,",
+        Some(Limit::Pace) => ", behind the pace of its flows,",
+        Some(Limit::Window { .. }) | None => "",
+    };
+    let took = format!(
+        "the network{behind} took a load of {accepted_load:.3} of {generated_load:.3}; source queues \
+         grew by {} of what was created, so that latencies depend on the length of the run",
+        advice::share(left)
+    );
+    let class = asked.class.index();
+    let why = why.map_or_else(String::new, |why| format!("; {why}"));
+    format!("{took}{why}: {less}{}", limit.map_or_else(String::new, |limit| or_raise(class, limit)))
+}
+
+/// What else to do about what limits a class.
+fn or_raise(class: usize, limit: Limit) -> String {
+    match limit {
+        Limit::Rate => format!(", or let more pass with traffic.{class}.policing.rate"),
+        Limit::Pace => format!(", or raise traffic.{class}.pace"),
+        Limit::Window { packets, held } => {
+            let plural = if packets == 1 { "" } else { "s" };
+            format!(
+                "; the window of {packets} packet{plural} a flow held flows back for {} of the time: a larger \
+                 traffic.{class}.window.packets may carry more, if the network can",
+                percent(held)
+            )
+        }
+    }
+}
+
+/// Whether policing makes its messages wait.
+fn is_delayed(plan: &ClassPlan) -> bool {
+    plan.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay)
+}
+
+/// What takes the messages of a class that sends all it can.
+fn takers(plan: &ClassPlan) -> String {
+    let own = [
+        (is_delayed(plan), "policing"),
+        (plan.window.is_some(), "window"),
+        (plan.pace.is_some(), "pace"),
+    ];
+    let own: Vec<&str> = own.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+    if own.is_empty() {
+        "the network".to_owned()
+    } else {
+        format!("its {} and the network", own.join(", "))
+    }
+}
+
+fn sound(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
+    let follows = match (asked.open_loop, of.dropped.messages) {
+        (false, _) => format!("the class sent all that {} took", takers(class_of(view, asked))),
+        (true, 0) => match refusals(view, asked.class) {
+            None => "accepted load follows the offered load".to_owned(),
+            Some(refusals) => {
+                format!("accepted load follows that of the streams that were admitted; {refusals}")
+            }
+        },
+        (true, dropped) => format!(
+            "accepted load follows the offered load less {dropped} messages that policing dropped"
+        ),
+    };
+    let known = of.latency_ps.and_then(|latency| latency.relative_width());
+    let known = known.map_or_else(String::new, |width| {
+        format!(", and the mean latency is known to {}", percent(width))
+    });
+    let censored = match of.censored_messages() {
+        0 => String::new(),
+        messages => format!(
+            "; {messages} messages were not followed to their delivery, without which the mean is too \
+             good: raise stop.follow beyond {}",
+            view.plan().stop.follow
+        ),
+    };
+    format!("{follows}{known}{censored}")
+}
+
+/// The verdict of a run and its reason.
+pub(super) fn of_run(view: &RunView<'_>, classes: &[ClassSummary]) -> (Verdict, String) {
+    match view.simulation.status() {
+        Status::Deadlocked(cycle) => {
+            let report = DeadlockReport::of_run(view.plan(), cycle);
+            (Verdict::Deadlocked, deadlocked(view, &report.channels))
+        }
+        Status::Running => (Verdict::Interrupted, interrupted(view, classes)),
+        Status::Finished | Status::Drained => match view.report.makespan() {
+            Some(makespan) => (Verdict::Finished, finished::of_run(view, makespan)),
+            None => worst(view, classes),
+        },
+    }
+}
+
+fn deadlocked(view: &RunView<'_>, channels: &[String]) -> String {
+    let named = channels[..channels.len().min(CHANNELS_NAMED)].join(", ");
+    let rest = if channels.len() > CHANNELS_NAMED { ", ..." } else { "" };
+    format!(
+        "{} {} wait for each other in a cycle ({named}{rest}){}: choose routes that are proven \
+         free of deadlock, such as {}",
+        channels.len(),
+        view.plan().switching.packets(),
+        unanswered(view),
+        safe_routes::advice(&view.plan().fabric, &view.plan().path_sets[0])
+    )
+}
+
+/// How many flows with windows a deadlock leaves with messages to deliver, if any.
+fn unanswered(view: &RunView<'_>) -> String {
+    let classes = ClassId::first(view.plan().classes.len()).zip(&view.plan().classes);
+    let with_windows = classes.filter(|(_, class)| class.window.is_some());
+    match with_windows.map(|(id, _)| view.report.flows_under_way(id)).sum() {
+        0 => String::new(),
+        1 => ", and 1 flow with a window is left with messages".to_owned(),
+        flows => format!(", and {flows} flows with windows are left with messages"),
+    }
+}
+
+fn interrupted(view: &RunView<'_>, classes: &[ClassSummary]) -> String {
+    let [now, time] = [view.simulation.now(), view.plan().stop.time].map(Time::as_ps);
+    let of = format!("ended at {} of {}", advice::short(now), advice::short(time));
+    let window = view.report.window();
+    let [start, end] = [window.start, window.end].map(|at| advice::short(at.as_ps()));
+    match worst(view, classes) {
+        _ if window.start == window.end => format!("{of}, before anything was measured"),
+        (Verdict::Ok | Verdict::OkOfDraw, _) => {
+            format!(
+                "{of}; the numbers hold for the window from {start} to {end}, with their intervals"
+            )
+        }
+        (_, reason) => format!("{of}; in the window from {start} to {end} {reason}"),
+    }
+}
+
+fn worst(view: &RunView<'_>, classes: &[ClassSummary]) -> (Verdict, String) {
+    let verdict = classes.iter().map(|class| class.verdict).max().unwrap_or(Verdict::Ok);
+    let mut of = classes.iter().filter(|class| class.verdict == verdict);
+    let Some(first) = of.next() else { return (verdict, "nothing was sent".to_owned()) };
+    if verdict <= Verdict::OkOfDraw {
+        let dropped = classes.iter().map(|class| class.messages_dropped).sum();
+        let sent = sent(view.plan(), dropped);
+        return (verdict, format!("{sent}, and every mean has its interval{}", of_draw(view)));
+    }
+    let others: Vec<_> = of.map(|class| format!("`{}`", class.name)).collect();
+    let likewise = match others.len() {
+        0 => String::new(),
+        1..=4 => format!("; likewise {}", others.join(", ")),
+        many => format!("; likewise {many} other classes"),
+    };
+    (verdict, format!("class `{}`: {}{likewise}", first.name, first.verdict_reason))
+}
+
+/// What became of what sound classes offered, of which policing dropped so many messages.
+fn sent(plan: &Plan, dropped: u64) -> String {
+    if plan.classes.iter().any(ClassPlan::is_open_loop) {
+        let less = match dropped {
+            0 => String::new(),
+            _ => format!(" less {dropped} messages that policing dropped"),
+        };
+        return format!("accepted load follows the offered load{less}");
+    }
+    let mut takers: Vec<String> = plan.classes.iter().map(takers).collect();
+    takers.dedup();
+    let who = if plan.classes.len() == 1 { "the class" } else { "every class" };
+    match takers.as_slice() {
+        [takers] => format!("{who} sent all that {takers} took"),
+        _ => format!("{who} sent all that was taken of it"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bound::TrafficBound;
+    use crate::compile::compile;
+    use crate::record::Record;
+    use crate::scenario::{Overrides, ScenarioSource};
+    use gingham_kernel::Span;
+    use gingham_net::{
+        AnswerPlan, Answered, FlowId, FlowKey, Message, MessageId, PacePlan, Priority, Response,
+        WindowPlan,
+    };
+    use gingham_topology::EndpointId;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    const RING: &str = r#"
+        topology.generate.ring = { switches = 5, hosts_per_switch = 2 }
+        routing.algorithm = "shortest-path"
+        network.preset = "myrinet-1280"
+
+        [[traffic]]
+        name = "all"
+        arrivals = "backlogged"
+        length = { fixed = "512 B" }
+
+        [stop]
+        time = "10 ms"
+    "#;
+
+    fn compiled() -> crate::compile::Compiled {
+        let overrides = Overrides::texts(Vec::new());
+        let source = ScenarioSource::parse("ring.toml", RING, Path::new("."), &overrides).unwrap();
+        compile(&source, true).unwrap()
+    }
+
+    fn window(packets: u32) -> WindowPlan {
+        let answer =
+            AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
+        WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
+    }
+
+    /// A class of a plan with these limits.
+    fn class(change: impl Fn(&mut ClassPlan)) -> ClassPlan {
+        let mut class = compiled().plan.classes[0].clone();
+        change(&mut class);
+        class
+    }
+
+    fn reason(limit: Option<Limit>) -> String {
+        let (offered_load, generated_load, accepted_load) = (Some(0.9), 0.89, 0.3);
+        let class = ClassId::new(2);
+        let open_loop = true;
+        let asked = Asked { class, open_loop, offered_load, generated_load, accepted_load };
+        let left = Estimate { mean: 0.666, half_width: Some(0.031) };
+        saturated(asked, left, None, "offer less", limit)
+    }
+
+    #[test]
+    fn a_saturated_class_says_what_limits_it_and_what_to_change() {
+        let took = "took a load of 0.300 of 0.890; source queues grew by 66.6 ± 3.1 % of what was \
+                    created, so that latencies depend on the length of the run: offer less";
+        assert_eq!(reason(None), format!("the network {took}"));
+        assert_eq!(
+            reason(Some(Limit::Rate)),
+            format!(
+                "the network, behind the policing of the class, {took}, or let more pass with \
+                 traffic.2.policing.rate"
+            )
+        );
+        assert_eq!(
+            reason(Some(Limit::Pace)),
+            format!("the network, behind the pace of its flows, {took}, or raise traffic.2.pace")
+        );
+        let larger = "a larger traffic.2.window.packets may carry more, if the network can";
+        assert_eq!(
+            reason(Some(Limit::Window { packets: 4, held: 0.83 })),
+            format!(
+                "the network {took}; the window of 4 packets a flow held flows back for 83 % of the \
+                 time: {larger}"
+            )
+        );
+        let one = reason(Some(Limit::Window { packets: 1, held: 0.5 }));
+        assert!(one.contains("; the window of 1 packet a flow held flows back for 50 %"), "{one}");
+    }
+
+    #[test]
+    fn a_class_that_sends_all_it_can_is_taken_by_what_limits_it() {
+        let windowed = class(|class| class.window = Some(window(4)));
+        assert_eq!(takers(&class(|_| {})), "the network");
+        assert_eq!(takers(&windowed), "its window and the network");
+        let pace = Some(PacePlan { refill: [Span::from_ns(1)].into() });
+        let both = ClassPlan { pace, ..windowed };
+        assert_eq!(takers(&both), "its window, pace and the network");
+    }
+
+    #[test]
+    fn a_run_says_what_took_its_messages() {
+        let told = |change: &dyn Fn(&mut Plan)| {
+            let mut plan = (*compiled().plan).clone();
+            change(&mut plan);
+            sent(&plan, 3)
+        };
+        let another = |plan: &mut Plan| plan.classes.push(plan.classes[0].clone());
+        assert_eq!(told(&|_| {}), "the class sent all that the network took");
+        assert_eq!(told(&another), "every class sent all that the network took");
+        let unlike = |plan: &mut Plan| {
+            another(plan);
+            plan.classes[0].window = Some(window(4));
+        };
+        assert_eq!(told(&unlike), "every class sent all that was taken of it");
+        let open = |plan: &mut Plan| {
+            another(plan);
+            plan.classes[0].sources.clear();
+        };
+        let expected =
+            "accepted load follows the offered load less 3 messages that policing dropped";
+        assert_eq!(told(&open), expected);
+    }
+
+    #[test]
+    fn a_deadlock_says_how_many_flows_with_windows_it_leaves() {
+        let reason = |flows: usize| {
+            let mut compiled = compiled();
+            let mut plan: Plan = (*compiled.plan).clone();
+            let silent = class(|class| {
+                class.window = Some(window(4));
+                class.sources.clear();
+            });
+            plan.classes.push(silent);
+            compiled.plan = Arc::new(plan);
+            compiled.bound = Arc::new(TrafficBound::new(&compiled.plan));
+            let mut simulation = gingham_engine::start(Arc::clone(&compiled.plan));
+            let [source, destination] = [0, 1].map(EndpointId::new);
+            let class = ClassId::new(1);
+            for flow in 0..flows {
+                let collector = simulation.endpoints_mut().collector_mut();
+                collector.on_flow(
+                    FlowId::new(flow),
+                    FlowKey { class, source, destination, stream: None },
+                );
+                collector.on_created(&Message {
+                    id: MessageId::new(flow),
+                    class,
+                    source,
+                    destination,
+                    payload_bytes: 1,
+                    created: Time::ZERO,
+                    flow: Some(FlowId::new(flow)),
+                });
+            }
+            simulation.advance(u64::MAX);
+            let record = Record::new(&compiled, &*simulation, false);
+            assert_eq!(record.verdict, Verdict::Deadlocked);
+            record.verdict_reason
+        };
+        let told = reason(2);
+        assert!(
+            told.contains("), and 2 flows with windows are left with messages: choose"),
+            "{told}"
+        );
+        let told = reason(1);
+        assert!(
+            told.contains("), and 1 flow with a window is left with messages: choose"),
+            "{told}"
+        );
+        let told = reason(0);
+        assert!(told.contains("): choose"), "{told}");
+    }
+}

@@ -1,0 +1,225 @@
+//! One run: a compiled scenario being simulated.
+
+use crate::compile::{Compiled, first_written};
+use crate::no_progress::{NoProgress, ProgressGuard};
+use crate::record::{Names, Record, Table, estimate_of, message_table};
+use crate::scenario::ScenarioSource;
+use gingham_engine::Refusal;
+use gingham_input::InputError;
+use gingham_net::measure::ChannelCount;
+use gingham_net::{ClassId, KeptMessages, Plan, Simulation, Status, SteppedBy, Stepping};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// What moves the flits of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// What needs no look at every flit: fast.
+    #[default]
+    Fast,
+    /// Every flit by itself: slow, and what the other is held to.
+    Oracle,
+}
+
+/// Why switches of a run are not stepped as was asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "engine = \"{}\" does not step this run, because {because}; engine = \"fast\" chooses what does",
+    .by.name()
+)]
+pub struct NotStepped {
+    by: SteppedBy,
+    because: &'static str,
+    keys: &'static [&'static str],
+}
+
+impl NotStepped {
+    /// The same at the key that stands against it.
+    pub fn at(&self, source: &ScenarioSource) -> InputError {
+        source.refuse(first_written(source, self.keys), self)
+    }
+}
+
+impl Engine {
+    /// A run of `plan`, at time zero.
+    fn start(self, plan: Arc<Plan>) -> Box<dyn Simulation> {
+        match self {
+            Self::Fast => gingham_engine::start(plan),
+            Self::Oracle => gingham_oracle::start(plan),
+        }
+    }
+}
+
+/// How far a run has come, for a progress bar.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Progress {
+    /// Share of the run that is done, from 0 to 1: by the rule that will end its window first, as
+    /// far as one can tell. It may go back a little where that rule is about the width of an
+    /// interval.
+    pub fraction: f64,
+    /// Simulated time in picoseconds.
+    pub now_ps: u64,
+    /// Messages delivered so far.
+    pub delivered: u64,
+    /// Messages created and not delivered yet.
+    pub in_flight: u64,
+    /// Whether the run has ended.
+    pub done: bool,
+}
+
+/// Share of a run that has passed when its window closes: following takes the rest.
+const WINDOW_SHARE: f64 = 0.99;
+
+/// A run under way.
+#[derive(Debug)]
+pub struct Run {
+    compiled: Compiled,
+    simulation: Box<dyn Simulation>,
+    guard: ProgressGuard,
+    names: Names,
+}
+
+impl Run {
+    /// A run at time zero.
+    pub fn new(mut compiled: Compiled, engine: Engine) -> Self {
+        let simulation = engine.start(Arc::clone(&compiled.plan));
+        let names = Names::of(&compiled.plan);
+        let guard = ProgressGuard::new(&compiled.plan);
+        compiled.notes.extend(simulation.stepping().and_then(|stepping| stepping.note()));
+        Self { compiled, simulation, guard, names }
+    }
+
+    /// The same by the fast engine, its switches of virtual lanes stepped so, whatever is faster.
+    pub fn stepped_by(compiled: Compiled, by: SteppedBy) -> Result<Self, NotStepped> {
+        let simulation = gingham_engine::start_by(Arc::clone(&compiled.plan), by)
+            .map_err(|Refusal { keys, because }| NotStepped { by, because, keys })?;
+        let names = Names::of(&compiled.plan);
+        let guard = ProgressGuard::new(&compiled.plan);
+        Ok(Self { compiled, simulation, guard, names })
+    }
+
+    /// How switches are stepped, and why so; nothing where they are not.
+    pub fn stepping(&self) -> Option<Stepping> {
+        self.simulation.stepping()
+    }
+
+    /// Simulates at most `events_max` events; the size of a call never changes a result. Fails where
+    /// simulated time stands still.
+    pub fn advance(&mut self, events_max: u64) -> Result<Progress, NoProgress> {
+        self.guard.advance(&mut *self.simulation, events_max)?;
+        Ok(self.progress())
+    }
+
+    /// How far the run has come.
+    pub fn progress(&self) -> Progress {
+        let collector = self.simulation.collector();
+        let done = *self.simulation.status() != Status::Running;
+        Progress {
+            fraction: if done { 1.0 } else { self.fraction() },
+            now_ps: self.simulation.now().as_ps(),
+            delivered: collector.delivered_messages(),
+            in_flight: collector.in_flight_messages(),
+            done,
+        }
+    }
+
+    /// Share of the run that is done.
+    #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
+    fn fraction(&self) -> f64 {
+        let collector = self.simulation.collector();
+        let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        let now_ps = self.simulation.now().as_ps();
+        if collector.section_end().is_none() {
+            return WINDOW_SHARE
+                + (1.0 - WINDOW_SHARE) * share(now_ps, collector.end().as_ps()).min(1.0);
+        }
+        let stop = &self.compiled.plan.stop;
+        let of_time = share(now_ps, stop.time.as_ps());
+        let followed = |wanted| share(collector.report().followed_messages(), wanted);
+        let of_messages = stop.messages.map_or(0.0, followed);
+        let of_width = stop.relative_width.map_or(0.0, |wanted| self.width_share(wanted));
+        WINDOW_SHARE * of_time.max(of_messages).max(of_width).min(1.0)
+    }
+
+    /// Share of the time after which every interval is as narrow as `wanted`, if it shrinks with
+    /// the root of time; zero as long as a class has none.
+    fn width_share(&self, wanted: f64) -> f64 {
+        let plan = &self.compiled.plan;
+        let measured = self.simulation.collector().report();
+        let share = |class| {
+            let estimate = estimate_of(&measured.class(class), plan.stop.quantity);
+            let known = estimate.and_then(|estimate| estimate.relative_width());
+            known.map_or(0.0, |known| (wanted / known) * (wanted / known))
+        };
+        ClassId::first(plan.classes.len()).map(share).fold(1.0, f64::min)
+    }
+
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        self.simulation.events()
+    }
+
+    /// Counts by channel since time zero.
+    pub fn channel_counts(&self) -> Vec<ChannelCount> {
+        self.simulation.channel_counts()
+    }
+
+    /// What was measured, at the end or at an interruption.
+    pub fn record(&self) -> Record {
+        Record::new(&self.compiled, &*self.simulation, true)
+    }
+
+    /// The same without its tables.
+    pub fn summary(&self) -> Record {
+        Record::new(&self.compiled, &*self.simulation, false)
+    }
+
+    /// Whether every message is kept, so that somebody must take them.
+    pub fn keeps_all_messages(&self) -> bool {
+        self.compiled.plan.measure.messages == KeptMessages::All
+    }
+
+    /// The messages delivered since the last call, in order of delivery, where all are kept;
+    /// without rows elsewhere.
+    pub fn take_messages(&mut self) -> Table {
+        message_table(&self.names, &self.simulation.take_messages())
+    }
+
+    /// What the scenario was compiled to.
+    pub fn compiled(&self) -> &Compiled {
+        &self.compiled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use gingham_input::Overrides;
+    use std::path::Path;
+
+    /// Three hosts on a switch, by an engine.
+    fn run_of_three(engine: Engine) -> Run {
+        let text = "topology.generate.star = { hosts = 3 }\nstop.time = \"20 us\"\n[[traffic]]\n\
+                    hosts = [\"*\"]\narrivals = \"backlogged\"\nlength = { fixed = \"64 B\" }";
+        let source =
+            ScenarioSource::parse("test.toml", text, Path::new("."), &Overrides::default());
+        Run::new(compile(&source.expect("a scenario"), false).expect("it compiles"), engine)
+    }
+
+    #[test]
+    fn too_many_events_at_one_instant_end_a_run_with_an_error() {
+        for engine in [Engine::Fast, Engine::Oracle] {
+            assert!(run_of_three(engine).advance(u64::MAX).expect("time goes on").done);
+            let mut stuck = run_of_three(engine);
+            stuck.guard = ProgressGuard::within(0);
+            let mut ended = stuck.advance(1);
+            while ended.is_ok_and(|progress| !progress.done) {
+                ended = stuck.advance(1);
+            }
+            let error = ended.expect_err("several hosts send at one instant");
+            assert!(error.events > 0, "{error}");
+        }
+    }
+}

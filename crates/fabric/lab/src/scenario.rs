@@ -1,0 +1,133 @@
+//! A scenario: everything a run depends on, as people write it in TOML.
+//!
+//! ```toml
+//! seed = 1
+//!
+//! [topology.generate.torus]
+//! dimensions = [4, 4]
+//! hosts_per_switch = 2
+//!
+//! [network]
+//! preset = "myrinet-1280"
+//!
+//! [[traffic]]
+//! load = 0.2
+//! length = { fixed = "512 B" }
+//!
+//! [stop]
+//! time = "2 ms"
+//! ```
+//!
+//! Names and units end here: what follows ([`crate::compile`]) is typed and in integers. The
+//! doc comments of the fields are what `gingham` shows as help.
+
+mod admission;
+mod datelines;
+mod defaults;
+mod figures;
+mod flow_control;
+mod in_transit;
+mod lanes;
+mod measure;
+mod network;
+mod packets;
+mod parameters;
+mod policing;
+mod posting;
+mod preset;
+mod routing;
+mod streams;
+mod topology;
+mod traffic;
+mod window;
+
+pub use admission::Admission;
+pub use datelines::DatelineChoice;
+pub(crate) use defaults::completed;
+pub use defaults::network_said;
+pub use flow_control::{CreditLoss, FlowControl, Pfc};
+pub use gingham_input::Overrides;
+pub use in_transit::InTransit;
+pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane, PipelineParameters};
+pub(crate) use measure::PERCENTILES_DEFAULT;
+pub use measure::{Congestion, Follow, Measure, Stop};
+pub use network::{Crash, Header, Network};
+pub use packets::{Overtaking, OvertakingParameters, Packets, PacketsParameters};
+pub use parameters::{Parameters, SwitchingName, SwitchingParameters, WormholeParameters};
+pub use policing::{Excess, Policing};
+pub use posting::{
+    Adapters, CongestionControl, Credits, Dma, LaneName, Post, RefusedPost, Retry, SelfTuned,
+};
+pub(crate) use preset::INFINIBAND_PACKET_MAX;
+pub use preset::Preset;
+pub use routing::{AdaptiveRouting, AlternativePaths, Routing};
+pub use streams::{Deadline, Mpeg2, OnOffData, Placement, StreamData, Streams, Trace};
+pub use topology::Topology;
+pub(crate) use topology::fabric;
+pub use traffic::{Stagger, TrafficClass};
+pub use window::{Answer, Window};
+
+use crate::old_names::refuse_old_keys;
+use crate::other_names::OTHER_NAMES;
+use gingham_input::{InputError, OtherName, Tree};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A scenario as it was written, with defaults for what was not.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// What the scenario shows, for titles of tables and pictures.
+    #[serde(default)]
+    pub title: String,
+    /// Seed of all random streams. The same scenario and seed give the same bits on any machine.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// Where the fabric comes from.
+    pub topology: Topology,
+    /// How packets are routed.
+    #[serde(default)]
+    pub routing: Routing,
+    /// Links, switches and adapters.
+    #[serde(default)]
+    pub network: Network,
+    /// Traffic classes, each with its hosts.
+    #[serde(serialize_with = "traffic::as_read_again")]
+    pub traffic: Vec<TrafficClass>,
+    /// When the run ends and what counts.
+    pub stop: Stop,
+    /// What is kept of the run in addition to its sums.
+    #[serde(default)]
+    pub measure: Measure,
+}
+
+/// A scenario with the positions of its keys.
+pub type ScenarioSource = gingham_input::Source<Scenario>;
+
+impl gingham_input::Scenario for Scenario {
+    const EXAMPLES: &'static [(&'static str, &'static str)] = &[
+        (
+            "topology",
+            "a table such as `topology = { generate = { torus = { dimensions = [4, 4] } } }`",
+        ),
+        ("traffic", "tables such as `traffic = [{ load = 0.1, length = { fixed = \"512 B\" } }]`"),
+        ("stop", "a table such as `stop = { time = \"10 ms\" }`"),
+        ("stop.time", "a time such as `time = \"10 ms\"`"),
+    ];
+
+    const UNNAMED: &'static [(&'static str, &'static str)] = &[("traffic", traffic::UNNAMED_CLASS)];
+
+    const OTHER_NAMES: &'static [OtherName] = &OTHER_NAMES;
+
+    fn fill_in(&mut self) {
+        self.traffic.iter_mut().for_each(TrafficClass::fill_in);
+    }
+
+    fn refuse_old(tree: &Tree) -> Result<(), InputError> {
+        refuse_old_keys(tree)
+    }
+}
+
+const fn default_seed() -> u64 {
+    1
+}

@@ -1,0 +1,101 @@
+//! What a fabric decides where a scenario says nothing: the preset, and what it makes of traffic.
+//!
+//! ```text
+//!   speeds of cables ──fastest generation──► network.preset ──a packet carries──► traffic.*.length, traffic.*.segmentation
+//! ```
+//!
+//! The fastest generation, because a switch is as new as its fastest port.
+
+use super::topology::{ScenarioFabric, fabric};
+use super::{Preset, ScenarioSource};
+use crate::error::LabError;
+use gingham_input::InputError;
+use gingham_net::Segmentation;
+use gingham_net::traffic::{Arrivals, Lengths};
+use gingham_topology::{Cable, Fabric, Generation, LinkSpeed, PartialSpeed};
+
+/// The scenario with all that its fabric decides.
+pub(crate) fn completed(
+    source: &ScenarioSource,
+    origin: &ScenarioFabric,
+) -> Result<ScenarioSource, LabError> {
+    let mut completed = source.clone();
+    let preset = preset(source, origin)?;
+    completed.scenario.network.preset = Some(preset);
+    let figures = preset.figures();
+    if let Some(packet) = figures.packet {
+        // A preset whose packets are as long as its limit follows a limit that is given either way.
+        let is_longest = figures.packet_max == figures.packet;
+        let limited = |most| if is_longest { most } else { packet.min(most) };
+        let packet = completed.scenario.network.packet_max.map_or(packet, limited);
+        for class in &mut completed.scenario.traffic {
+            if !matches!(class.arrivals, Arrivals::Schedule(_)) && class.streams.is_none() {
+                class.length.get_or_insert(Lengths::Fixed(packet));
+            }
+            class.segmentation.get_or_insert(Segmentation::Fixed(packet));
+        }
+    }
+    Ok(completed)
+}
+
+/// What a scenario simulates, for titles; its fabric decides where it says nothing.
+pub fn network_said(source: &ScenarioSource) -> Result<String, LabError> {
+    let completed = completed(source, &fabric(source)?)?;
+    Ok(completed.scenario.network.said())
+}
+
+/// The preset that is named and goes with the fabric, or that of its speeds.
+fn preset(source: &ScenarioSource, origin: &ScenarioFabric) -> Result<Preset, InputError> {
+    let network = &source.scenario.network;
+    let fabric = &origin.loaded.fabric;
+    let fastest = generations(fabric).max();
+    match (network.preset, fastest) {
+        (Some(preset), Some(_)) if network.link_rate.is_none() => {
+            check_speeds(source, preset, fabric).map(|()| preset)
+        }
+        (Some(preset), _) => Ok(preset),
+        (None, Some(fastest)) => Ok(Preset::of_generation(fastest)),
+        (None, None) if origin.loaded.is_dump => Err(source.refuse(
+            "network.preset",
+            "the dump tells no speed of any cable, from which the network would follow: say which it is, such as \
+             network.preset = \"infiniband-ndr\"",
+        )),
+        (None, None) => Ok(Preset::DEFAULT),
+    }
+}
+
+/// Rejects an InfiniBand preset if all cables have a known generation other than its own.
+fn check_speeds(
+    source: &ScenarioSource,
+    preset: Preset,
+    fabric: &Fabric,
+) -> Result<(), InputError> {
+    let fits = |generation| preset.stands_for(generation).unwrap_or(true);
+    let is_unknown = |cable: &Cable| cable.speed.is_none() && generation(cable).is_none();
+    if generations(fabric).any(fits) || fabric.cables().iter().any(is_unknown) {
+        return Ok(());
+    }
+    let told = fabric.cables().iter().max_by_key(|cable| cable.speed.map(LinkSpeed::rate));
+    let fastest = told.and_then(Cable::told_speed).expect("a cable tells its generation");
+    let instead = generations(fabric).max().map_or("", |of| Preset::of_generation(of).name());
+    let message = format!(
+        "no cable of the fabric is one of {}, and the fastest tells {fastest}: leave the key out or say \"{instead}\"; or say \
+         network.link_rate, if all shall run at another speed",
+        preset.name()
+    );
+    Err(source.refuse("network.preset", message))
+}
+
+/// The generation of each cable that tells one.
+fn generations(fabric: &Fabric) -> impl Iterator<Item = Generation> {
+    fabric.cables().iter().filter_map(generation)
+}
+
+/// The InfiniBand generation of a cable, if it is known; its width may be unknown.
+fn generation(cable: &Cable) -> Option<Generation> {
+    match (cable.speed, cable.partial_speed) {
+        (Some(LinkSpeed::InfiniBand { generation, .. }), _)
+        | (None, Some(PartialSpeed::Generation(generation))) => Some(generation),
+        _ => None,
+    }
+}

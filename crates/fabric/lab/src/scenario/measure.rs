@@ -1,0 +1,118 @@
+//! When a run ends, what of it counts, and what is kept.
+
+use gingham_kernel::Span;
+use gingham_net::{KeptMessages, Quantity};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// When the run ends and what counts.
+///
+/// ```text
+///   0 ── warm-up ──┬────────── window ──────────┬── follow ── end
+///                  │ what is created here counts │ ... and is followed to its delivery
+/// ```
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// Simulated time at which the measurement window ends at the latest. The other rules below can
+    /// only end it earlier.
+    pub time: Span,
+    /// Results count what happens from here on, rounded up to a section (a 64th to a 32nd of the
+    /// run so far). By default the run finds where the mean latency settles, by MSER-5 (White 1997;
+    /// Franklin and White 2008), within its first half.
+    pub warm_up: Option<Span>,
+    /// The window ends when, for every class, the half-width of the 95 % interval is this fraction
+    /// of the mean, above 0 and below 1, such as 0.02. The run tests it each time its length has
+    /// doubled. It must hold twice in a row, with at least 1,000 messages of each class. Without
+    /// this key the interval is as wide as `time` leaves it.
+    pub relative_width: Option<f64>,
+    /// The mean to which `relative_width` applies. Default: the latency.
+    pub quantity: Option<Quantity>,
+    /// The window ends with the first section by which this many messages, over all classes, were
+    /// created in it and delivered.
+    pub messages: Option<u64>,
+    /// How long after the window messages created in it are followed at most, while traffic
+    /// continues. What is not delivered by then is censored, and counted as such. Default: a tenth
+    /// of `time`.
+    pub follow: Option<Span>,
+}
+
+impl Stop {
+    /// The time of following in force.
+    pub fn follow(&self) -> Span {
+        self.follow.unwrap_or(Span::from_ps(self.time.as_ps() / 10))
+    }
+}
+
+/// What is kept of a run in addition to its sums.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Measure {
+    /// Which messages get a row in the table `messages`. `none`; `sample`, a uniform sample of
+    /// those created in the window (Vitter 1985), the same for the same seed; or `all`, every
+    /// message of the run, written to the run folder as it arrives.
+    pub messages: KeptMessages,
+    /// Most rows of a sample, from 1 to 10,000,000; each takes about 80 bytes of memory.
+    pub sample_size: u64,
+    /// Percentiles of latency, each above 0 and below 100. The p-th needs 100 / (100 - p)
+    /// messages of a class: the 99.9th a thousand.
+    pub percentiles: Vec<f64>,
+    /// Width of a step of the table `series`; a run has at most 100,000. Default: the width of the
+    /// slices in which everything is summed, of which there are 512 to 1,024.
+    pub step: Option<Span>,
+    /// Whether every flow is counted separately. A flow is a class from one host to another, or a
+    /// stream.
+    pub flows: bool,
+    /// Flows and channels that are followed step by step. None by default.
+    pub follow: Option<Follow>,
+    /// Congestion trees, which the run looks for step by step. Off by default.
+    pub congestion: Option<Congestion>,
+}
+
+/// How often a run looks for congestion trees.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Congestion {
+    /// Time from one look to the next, at most 100,000 of them a run.
+    pub step: Span,
+}
+
+/// What is followed step by step.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Follow {
+    /// Flows, each as `class: source -> destination`, such as `data: h0 -> h5`; one of several streams
+    /// with its number in the table of streams, `video: h0 -> h5 #12`.
+    #[serde(default)]
+    pub flows: Vec<String>,
+    /// Channels, each as `s0 -> s1`, or `s0[1] -> s1[2]` where several cables join two nodes; all of
+    /// them by `["*"]`.
+    #[serde(default)]
+    pub links: Vec<String>,
+    /// Width of a step, at most 100,000 of them a run.
+    pub step: Span,
+    /// Steps over which a centred mean goes: an odd number. Default: 1.
+    #[serde(default = "default_window")]
+    pub window: i64,
+}
+
+const fn default_window() -> i64 {
+    1
+}
+
+/// What is asked for where nobody asks.
+pub(crate) const PERCENTILES_DEFAULT: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self {
+            messages: KeptMessages::Sample,
+            sample_size: 100_000,
+            percentiles: PERCENTILES_DEFAULT.into(),
+            step: None,
+            flows: false,
+            follow: None,
+            congestion: None,
+        }
+    }
+}

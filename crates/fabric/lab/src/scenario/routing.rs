@@ -1,0 +1,90 @@
+//! The routing section: one path set, or two and which of its paths a packet takes.
+
+use gingham_kernel::{Bytes, FileName};
+use gingham_net::{Choose, Reselect, Select};
+use gingham_topology::routing::{Algorithm, Form, ROUTE_BYTES_MAX, UpDown};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How packets are routed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Routing {
+    /// The routing algorithm.
+    pub algorithm: Algorithm,
+    /// Whether packets carry their route (`source`) or switches look it up (`table`). Default:
+    /// packets carry it, up to 16,777,216 pairs of a switch with hosts and a host.
+    pub form: Option<Form>,
+    /// The memory that the routes of a path set may take. More is refused, before any of it is
+    /// taken.
+    pub memory_max: Bytes,
+    /// An alternative path for every pair of hosts, and which of the two a packet takes. By default
+    /// a pair has one path. Packets must carry their route.
+    pub alternative: Option<AlternativePaths>,
+    /// Packets that choose at every switch among all channels on a shortest way. By default they
+    /// follow the paths of the algorithm alone. Switches look routes up then.
+    pub adaptive: Option<AdaptiveRouting>,
+    /// Forwarding tables of a subnet manager, instead of an algorithm: a file from dump_lfts or
+    /// dump_fts, opensm-lfts.dump or opensm.fdbs. The path is relative to the scenario.
+    pub tables: Option<FileName>,
+    /// Tables that map service levels to lanes, instead of `traffic.*.lanes`: opensm-sl2vl.dump, a
+    /// file from smpquery sl2vl, or opensm.conf.
+    pub lane_tables: Option<FileName>,
+    /// The service level of each pair of hosts: lines of source_lid,destination_lid,sl, or a file
+    /// from saquery -p. Default: level 0 for all.
+    pub service_levels: Option<FileName>,
+}
+
+/// Packets that choose at every switch. In a tree that is random or least-loaded ascent to a nearest
+/// common ancestor; on a mesh or torus it takes escape lanes.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AdaptiveRouting {
+    /// Which of the outputs that could take it a packet asks for.
+    pub select: Select,
+    /// When a packet that waits for a lane chooses again. Default: `never` with `random`, as one draw
+    /// a switch is what random routing means, and else `every-cycle`.
+    pub reselect: Option<Reselect>,
+    /// The lowest lanes of every class, on which a packet may go on by the path of the algorithm alone
+    /// (Duato 1993). Default: what dimension-order needs, 1 on a mesh and 2 where rings of four
+    /// switches or more close, and none under other algorithms.
+    pub escape_lanes: Option<i64>,
+}
+
+/// An alternative path for every pair, and which of its two paths a packet takes (Flich et al.
+/// 2001, section III).
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AlternativePaths {
+    /// The routing algorithm of the alternative paths.
+    #[schemars(required)]
+    pub algorithm: Option<Algorithm>,
+    /// Which packets take them.
+    #[schemars(required)]
+    pub choose: Option<Choose>,
+}
+
+impl AdaptiveRouting {
+    /// When a packet that waits chooses again.
+    pub(crate) fn reselect(&self) -> Reselect {
+        let usual =
+            if self.select == Select::Random { Reselect::Never } else { Reselect::EveryCycle };
+        self.reselect.unwrap_or(usual)
+    }
+}
+
+impl Default for Routing {
+    fn default() -> Self {
+        let algorithm = Algorithm::UpDown(UpDown::default());
+        Self {
+            algorithm,
+            form: None,
+            memory_max: Bytes(ROUTE_BYTES_MAX),
+            alternative: None,
+            adaptive: None,
+            tables: None,
+            lane_tables: None,
+            service_levels: None,
+        }
+    }
+}

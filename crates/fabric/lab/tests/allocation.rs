@@ -1,0 +1,97 @@
+//! The engine allocates nothing for a worm once it has seen its busiest moments.
+
+#![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
+
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{Engine, Run, compile};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use std::alloc::System;
+use std::path::Path;
+use std::sync::Mutex;
+
+#[global_allocator]
+static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// One run at a time: the count is of the whole process.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Allocations and events of the second half of a run.
+fn second_half(text: &str) -> (usize, u64) {
+    let _alone = ALONE.lock().unwrap();
+    let overrides = Overrides::default();
+    let source = ScenarioSource::parse("steady.toml", text, Path::new("."), &overrides).unwrap();
+    let mut run = Run::new(compile(&source, false).unwrap(), Engine::Fast);
+    while run.progress().fraction < 0.5 {
+        run.advance(10_000).expect("time goes on");
+    }
+    let (events, region) = (run.events(), Region::new(GLOBAL));
+    while !run.advance(10_000).expect("time goes on").done {}
+    let change = region.change();
+    (change.allocations + change.reallocations, run.events() - events)
+}
+
+#[test]
+fn a_steady_run_allocates_only_at_new_high_water_marks() {
+    let text = r#"
+        topology.generate.irregular.switches = 16
+        traffic = [{ load = 0.05, length = { fixed = "512 B" } }]
+        stop.time = "20 ms"
+    "#;
+    let (allocations, events) = second_half(text);
+    assert!(events > 100_000, "{events} events");
+    // What remains: doubling vectors, and the few that each of 32 searches for a deadlock makes.
+    assert!(allocations < 2_000, "{allocations} allocations in {events} events");
+}
+
+#[test]
+fn segments_and_priorities_need_no_more() {
+    let text = r#"
+        topology.generate.irregular.switches = 16
+        network.arbitration = "strict-priority"
+        stop.time = "20 ms"
+        [[traffic]]
+        name = "high"
+        priority = 1
+        load = 0.01
+        length.fixed = "512 B"
+        [[traffic]]
+        name = "low"
+        load = 0.03
+        length.fixed = "1000 B"
+        segmentation = "adaptive"
+    "#;
+    let (allocations, events) = second_half(text);
+    assert!(events > 100_000, "{events} events");
+    assert!(allocations < 2_000, "{allocations} allocations in {events} events");
+}
+
+#[test]
+fn a_long_worm_that_is_stopped_often_needs_no_more_memory_than_a_short_one() {
+    // 256 MiB from a fast cable into a slow one: a STOP and a GO every microsecond, and each GO
+    // predicts the rest of the worm anew.
+    let text = r#"
+        topology.inline = '''
+            [[cable]]
+            ends = ["s0", "h0"]
+            speed = "1600 MB/s"
+            [[cable]]
+            ends = ["s0", "h1"]
+            speed = "160 MB/s"
+            [[switch]]
+            name = "s0"
+            [[host]]
+            name = "h0"
+            [[host]]
+            name = "h1"
+        '''
+        stop.time = "200 ms"
+        [[traffic]]
+        hosts = ["h0"]
+        arrivals = "backlogged"
+        length = { fixed = "256 MiB" }
+        destinations = { host = "h1" }
+    "#;
+    let (allocations, events) = second_half(text);
+    assert!(events > 100_000, "{events} events");
+    assert!(allocations < 500, "{allocations} allocations in {events} events");
+}

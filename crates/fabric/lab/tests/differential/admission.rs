@@ -1,0 +1,248 @@
+//! Streams that ask before they send, laid over random scenarios: enough of them for some links that
+//! nodes in the middle refuse.
+
+use crate::agreement::difference;
+use crate::number;
+use crate::packets::longest_bytes;
+use gingham_kernel::{Purpose, Span, Stream, Time};
+use gingham_net::traffic::{
+    DataPlan, DeadlinePlan, FramePlan, FrameSizes, LaterPlan, MessagePlan, SourcePlan, Spread,
+    StreamPlan,
+};
+use gingham_net::{AdmissionPlan, ClassPlan, LaneChoice, Plan, PostPlan, Priority, StreamStanding};
+use gingham_topology::{ChannelId, EndpointId, NodeId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The plan with a class of streams that ask, and whose switches have ends; nothing if no pair of
+/// hosts has a switch between them.
+pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
+    let mut draw = Stream::new(seed, "admission", Purpose::Shuffle);
+    let mut plan = plan.clone();
+    if plan.path_sets.len() > 1 {
+        return None;
+    }
+    // In half of the plans some streams crash, and a host in some.
+    let crashes = [0.0, 0.4][usize::from(below(&mut draw, 2))];
+    let run_ps = plan.stop.time.as_ps();
+    if crashes > 0.0 && draw.below(2) == 0 {
+        plan.crashes.insert(EndpointId::new(0), Time::from_ps(draw.below(run_ps / 2)));
+    }
+    let lease = (crashes > 0.0).then(|| Span::from_ps(1 + draw.below(run_ps / 4)));
+    let sources = streams(&mut draw, &plan, crashes);
+    if sources.is_empty() {
+        return None;
+    }
+    let model = plan.classes[0].clone();
+    plan.classes.push(ClassPlan {
+        name: "streams".to_owned(),
+        active: Time::ZERO..plan.stop.time,
+        priority: Priority::new(below(&mut draw, 3)).unwrap(),
+        policing: None,
+        window: None,
+        pace: None,
+        post: PostPlan { lane: LaneChoice::Any, ..PostPlan::default() },
+        sources,
+        ..model.clone()
+    });
+    // Hosts in transit have less to give, so that they refuse, too.
+    let is_of_host = |channel: ChannelId| !plan.is_switch(plan.ends(channel).source.node);
+    let in_transit = plan.has_in_transit_hosts();
+    let limits = ChannelId::first(plan.channels.len()).map(|channel| {
+        let share = if in_transit && is_of_host(channel) { 0.55e12 } else { 0.8e12 };
+        rate(share / plan.switching.byte_ps(plan.channel(channel)))
+    });
+    plan.admission = Some(Arc::new(AdmissionPlan {
+        classes: (0..plan.classes.len()).map(|index| index + 1 == plan.classes.len()).collect(),
+        rates: plan.channels.iter().map(|of| rate(1e12 / plan.switching.byte_ps(of))).collect(),
+        lease,
+        others_min: 1 + u16::from(below(&mut draw, 9)),
+        limits: limits.collect(),
+        // Pools and buffers hold as much.
+        payload_bytes: (1 + u32::from(below(&mut draw, 3))).min(longest_bytes(&plan.classes)),
+        priority: Priority::new(below(&mut draw, 8)).unwrap(),
+        vc_class: model.vc_class,
+    }));
+    Some(plan.with_ports_0())
+}
+
+/// Streams of a third of a link or so, at random: many meet.
+fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
+    let endpoints = plan.fabric.endpoints().len();
+    let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(EndpointId::new(0)));
+    let run_ps = plan.stop.time.as_ps();
+    let message_bytes = 1 + u32::from(below(draw, 3));
+    // Buffers of whole packets hold as much.
+    let longest = longest_bytes(&plan.classes).max(1);
+    let frames = 2 + draw.below(8);
+    // A crowd that fills the run, or a few that are over early and leave time to release.
+    let (a_host, share_of_run) = if draw.below(2) == 0 { (3, 4) } else { (1, 16) };
+    let interval = Span::from_ps((run_ps / (frames * share_of_run)).max(1));
+    let mut sources = Vec::new();
+    for number in 0..a_host * u32::try_from(endpoints).unwrap() {
+        let pair = [0; 2].map(|_: u32| usize::try_from(draw.below(endpoints as u64)).unwrap());
+        let [endpoint, destination] = pair.map(EndpointId::new);
+        let meets = plan.path(gingham_net::PathSet::default(), endpoint, destination);
+        let Some(path) = meets.filter(|path| endpoint != destination && path.len() >= 2) else {
+            continue;
+        };
+        if !path.iter().all(|channel| is_answered(plan, *channel, endpoint)) {
+            continue;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a share of a link")]
+        let whole = interval.as_ps() as f64 / byte_ps;
+        let mean = (whole * [0.02, 0.1, 0.4][usize::from(below(draw, 3))]).max(1.0);
+        let data = Arc::new(DataPlan::Frames(FramePlan {
+            sizes: FrameSizes::Normal { mean, deviation: mean / 5.0 },
+            interval,
+            message_bytes: message_bytes.max(small(mean / 20.0)).min(longest),
+            spread: if draw.below(2) == 0 { Spread::AtOnce } else { Spread::Even },
+            deadlines: DeadlinePlan { warm_up_frames: 1, slack: Span::ZERO },
+        }));
+        let stream = StreamPlan {
+            destination,
+            number,
+            data,
+            later: LaterPlan {
+                turn: Span::from_ps(draw.below(run_ps / share_of_run)),
+                jitter: Span::ZERO,
+            },
+            lifetime: Some(interval * frames),
+            solicits: [0.5, 1.0, 2.0][usize::from(below(draw, 3))],
+            crashes,
+        };
+        sources.push(SourcePlan { endpoint, messages: MessagePlan::Stream(stream) });
+    }
+    sources
+}
+
+/// Whether a switch at the end of a channel, if one is there, has a way to a host.
+fn is_answered(plan: &Plan, channel: ChannelId, host: EndpointId) -> bool {
+    let switch = plan.ends(channel).target.node;
+    !plan.is_switch(switch)
+        || plan.sets().all(|set| {
+            let hosts = plan.fabric.endpoint_ids().filter(|of| {
+                let cable = plan.fabric.endpoint_channel(*of);
+                plan.ends(cable).target.node == switch
+            });
+            hosts.into_iter().any(|of| of == host || plan.path(set, of, host).is_some())
+        })
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate")]
+fn rate(bytes_per_s: f64) -> u64 {
+    bytes_per_s as u64
+}
+
+fn below(draw: &mut Stream, count: u64) -> u8 {
+    u8::try_from(draw.below(count)).unwrap()
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a payload")]
+fn small(bytes: f64) -> u32 {
+    bytes as u32
+}
+
+/// Both agree on plans that are drawn so, and enough of them reach everything.
+pub(crate) fn agree_on_admission(draw: impl Fn(u64) -> Option<Plan>) {
+    agree_on_admission_and(draw, reaches);
+}
+
+/// The same over in-transit hosts, which refuse as well.
+pub(crate) fn agree_on_admission_in_transit(draw: impl Fn(u64) -> Option<Plan>) {
+    agree_on_admission_and(draw, reaches_in_transit);
+}
+
+fn agree_on_admission_and<const N: usize>(
+    draw: impl Fn(u64) -> Option<Plan>,
+    of: impl Fn(Plan) -> [(&'static str, bool); N],
+) {
+    let (cases, first) = (number("CASES", 60), number("FIRST", 0));
+    let mut reached: BTreeMap<&str, u64> = BTreeMap::new();
+    let needed = if cases < 60 { 0 } else { 3 };
+    // What is drawn seldom may take some more.
+    for seed in first..first + 4 * cases {
+        let is_enough = reached.values().all(|cases| *cases >= needed);
+        if seed >= first + cases && is_enough {
+            break;
+        }
+        let Some(plan) = draw(seed) else { continue };
+        let found = std::panic::catch_unwind(|| difference(&plan));
+        let found = found.unwrap_or_else(|_| Some("panic".into()));
+        assert_eq!(found, None, "seed {seed}\n{:?}", plan.admission);
+        for (what, holds) in of(plan) {
+            *reached.entry(what).or_insert(0) += u64::from(holds);
+        }
+    }
+    assert!(reached.values().all(|cases| *cases >= needed), "{reached:?}");
+}
+
+/// What became of streams whose way leads through a host, or that such a host refused.
+fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
+    let plan = Arc::new(plan);
+    let mut simulation = gingham_engine::start(Arc::clone(&plan));
+    simulation.advance(u64::MAX);
+    let over_hosts = |of: &&gingham_net::Request| {
+        let path = plan.path(gingham_net::PathSet::default(), of.source, of.destination);
+        let path = path.expect("a probe went there");
+        let (_, between) = path.split_last().expect("a path has channels");
+        between.iter().any(|channel| !plan.is_switch(plan.ends(*channel).target.node))
+    };
+    let requests = simulation.endpoints().requests();
+    let requests: Vec<_> = requests.iter().filter(over_hosts).collect();
+    let refused = |holds: &dyn Fn(&gingham_net::Request, NodeId) -> bool| {
+        requests.iter().any(|of| match of.standing {
+            StreamStanding::Refused(link) => holds(of, plan.ends(link).source.node),
+            _ => false,
+        })
+    };
+    let own = |of: &gingham_net::Request| plan.fabric.endpoint(of.source).node;
+    let is_over = matches!(simulation.status(), gingham_net::Status::Drained);
+    let ledger = simulation.endpoints().ledger().unwrap();
+    let under_way = |of: &&gingham_net::Request| {
+        matches!(of.standing, StreamStanding::Asking | StreamStanding::Admitted)
+    };
+    let all_over = is_over && !simulation.endpoints().requests().iter().any(|of| under_way(&of));
+    let crashes = plan.admission.as_ref().is_some_and(|of| of.lease.is_some());
+    assert!(!all_over || crashes || ledger.is_empty(), "what has ended has released");
+    [
+        ("admitted over a host", requests.iter().any(|of| of.standing == StreamStanding::Ended)),
+        ("refused by a switch", refused(&|_, by| plan.is_switch(by))),
+        ("refused by a host in transit", refused(&|of, by| !plan.is_switch(by) && by != own(of))),
+        ("nothing reserved after all that", ledger.is_empty() && !requests.is_empty()),
+    ]
+}
+
+/// What became of streams; what was reserved is free once all that asked have ended.
+fn reaches(plan: Plan) -> [(&'static str, bool); 6] {
+    let plan = Arc::new(plan);
+    let crashes = plan.admission.as_ref().is_some_and(|of| of.lease.is_some());
+    let mut simulation = gingham_engine::start(Arc::clone(&plan));
+    simulation.advance(u64::MAX);
+    let endpoints = simulation.endpoints();
+    let requests = endpoints.requests();
+    let ledger = endpoints.ledger().unwrap();
+    let any = |holds: fn(StreamStanding) -> bool| requests.iter().any(|of| holds(of.standing));
+    let is_switch = |by: NodeId| plan.is_switch(by);
+    let refused = |at_switch: bool| {
+        let by = |of: &gingham_net::Request| match of.standing {
+            StreamStanding::Refused(link) => is_switch(plan.ends(link).source.node) == at_switch,
+            _ => false,
+        };
+        requests.iter().any(by)
+    };
+    let is_over = matches!(simulation.status(), gingham_net::Status::Drained)
+        && !any(|of| matches!(of, StreamStanding::Asking | StreamStanding::Admitted));
+    assert!(!is_over || crashes || ledger.is_empty(), "what has ended has released");
+    [
+        ("admitted", any(|of| matches!(of, StreamStanding::Admitted | StreamStanding::Ended))),
+        ("a lease was over", requests.iter().any(|of| of.lapsed.is_some())),
+        ("ended", any(|of| of == StreamStanding::Ended)),
+        ("refused by an adapter", refused(false)),
+        ("refused by a switch", refused(true)),
+        (
+            "nothing reserved after all that",
+            ledger.is_empty() && any(|of| of == StreamStanding::Ended),
+        ),
+    ]
+}

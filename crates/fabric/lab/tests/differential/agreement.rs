@@ -1,0 +1,95 @@
+//! Whether engine and oracle agree on a plan, by every way in which the engine steps it.
+
+use gingham_kernel::{Span, Time};
+use gingham_net::measure::ChannelCount;
+use gingham_net::{
+    Delivery, KeptMessages, MeasurePlan, Noted, Plan, Simulation, Status, SteppedBy,
+};
+use std::fmt::Debug;
+use std::slice::from_ref;
+use std::sync::Arc;
+
+/// What a run leaves that must agree.
+struct Outcome {
+    status: Status,
+    end: Time,
+    /// In order of delivery.
+    deliveries: Vec<Delivery>,
+    /// By channel, at the end.
+    counts: Vec<ChannelCount>,
+    /// The whole collector as text: sums by slice, the counts of every channel at every section
+    /// end, the window.
+    collector: String,
+    /// What a probe noted.
+    noted: Vec<Noted>,
+}
+
+fn outcome(mut simulation: Box<dyn Simulation>) -> Outcome {
+    let mut deliveries = Vec::new();
+    // In pieces, because the size of a call must not matter.
+    while *simulation.advance(1_009) == Status::Running {
+        simulation.assert_invariants();
+        deliveries.extend(simulation.take_messages());
+    }
+    deliveries.extend(simulation.take_messages());
+    Outcome {
+        status: simulation.status().clone(),
+        end: simulation.now(),
+        deliveries,
+        counts: simulation.channel_counts(),
+        collector: format!("{:?}", simulation.collector()),
+        noted: simulation.endpoints().noted().to_vec(),
+    }
+}
+
+/// Runs of a plan, one for each way that takes it.
+fn all_ways(plan: &Arc<Plan>) -> Vec<Box<dyn Simulation>> {
+    let by = |by| gingham_engine::start_by(Arc::clone(plan), by).ok();
+    let ways: Vec<_> = [SteppedBy::Ports, SteppedBy::Columns].into_iter().filter_map(by).collect();
+    if ways.is_empty() { vec![gingham_engine::start(Arc::clone(plan))] } else { ways }
+}
+
+/// The first difference between engine and oracle, if there is one.
+pub(crate) fn difference(plan: &Plan) -> Option<String> {
+    let look = plan.measure.look.or_else(|| look(plan));
+    let measure = MeasurePlan { messages: KeptMessages::All, look, ..plan.measure };
+    let plan = &Arc::new(Plan { measure, ..plan.clone() });
+    let oracle = outcome(gingham_oracle::start(Arc::clone(plan)));
+    all_ways(plan).into_iter().find_map(|engine| {
+        let way = engine.stepping().map(|stepping| stepping.by);
+        let found = differ_in_outcome(&oracle, &outcome(engine))?;
+        Some(way.map_or_else(|| found.clone(), |way| format!("by {way:?}: {found}")))
+    })
+}
+
+fn differ_in_outcome(oracle: &Outcome, engine: &Outcome) -> Option<String> {
+    differ("notice", &oracle.noted, &engine.noted)
+        .or_else(|| differ("status", from_ref(&oracle.status), from_ref(&engine.status)))
+        .or_else(|| differ("delivery", &oracle.deliveries, &engine.deliveries))
+        .or_else(|| differ("channel", &oracle.counts, &engine.counts))
+        .or_else(|| differ("end", &[oracle.end], &[engine.end]))
+        .or_else(|| differ_in_text(&oracle.collector, &engine.collector))
+}
+
+/// How often to look for congestion trees: some fifty times, and in every third case never.
+pub(crate) fn look(plan: &Plan) -> Option<Span> {
+    if plan.is_adaptive() {
+        return None; // Who waits for several outputs is in no tree.
+    }
+    let step_ps = plan.stop.time.as_ps() / (40 + plan.seed % 25);
+    (!plan.seed.is_multiple_of(3)).then(|| Span::from_ps(step_ps.max(1)))
+}
+
+/// The first place at which two lists differ.
+fn differ<T: PartialEq + Debug>(what: &str, oracle: &[T], engine: &[T]) -> Option<String> {
+    let places = 0..oracle.len().max(engine.len());
+    let place = { places }.find(|place| oracle.get(*place) != engine.get(*place))?;
+    let (oracle, engine) = (oracle.get(place), engine.get(place));
+    Some(format!("{what} {place}:\noracle {oracle:?}\nengine {engine:?}"))
+}
+
+/// Long texts, which are taken apart only where they differ.
+fn differ_in_text(oracle: &str, engine: &str) -> Option<String> {
+    let words = |text| str::split_inclusive(text, "}, ").collect::<Vec<_>>();
+    if oracle == engine { None } else { differ("collector", &words(oracle), &words(engine)) }
+}

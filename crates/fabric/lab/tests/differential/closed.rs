@@ -1,0 +1,189 @@
+//! Loops that are closed: windows with answers, paces, replies, packets without a message and
+//! marks, laid over random scenarios.
+
+use gingham_kernel::{Bytes, Purpose, Span, Stream, Time};
+use gingham_net::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
+use gingham_net::{
+    Aimd, AnswerPlan, Answered, Becn, ClassId, ClassPlan, Dcqcn, Fimd, FlowKey, FollowPlan, Lipd,
+    Marking, MeasurePlan, PacePlan, PathLength, Periodic, Plan, Priority, ProbePlan, REFILL_BYTES,
+    Response, Threshold, WhenFull, WindowPlan,
+};
+use gingham_topology::{ChannelId, EndpointId};
+use std::num::NonZeroU64;
+
+const ANSWER_MAX_BYTES: u32 = 3;
+
+/// The plan with random loops. Answers and what a probe orders are short, so that they have room
+/// wherever packets of the plan have.
+pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
+    let mut draw = Stream::new(seed, "closed", Purpose::Shuffle);
+    let mut plan = plan.clone();
+    if draw.below(3) > 0 {
+        add_replies(&mut draw, &mut plan);
+    }
+    let vc_classes: Vec<_> = plan.classes.iter().map(|class| class.vc_class).collect();
+    let byte_ps = byte_ps(&plan);
+    for class in &mut plan.classes {
+        let kind = draw.below(4);
+        if kind == 0 || kind == 1 {
+            let answer = AnswerPlan {
+                payload_bytes: 1 + small(&mut draw, ANSWER_MAX_BYTES.into()),
+                priority: Priority::new(u8::try_from(draw.below(4)).unwrap()).unwrap(),
+                vc_class: vc_classes[usize::try_from(draw.below(vc_classes.len() as u64)).unwrap()],
+            };
+            let packets = 1 + small(&mut draw, 4);
+            class.window = Some(WindowPlan {
+                packets,
+                answered: Answered::All,
+                answer,
+                response: Response::default(),
+            });
+        }
+        if kind == 1 || kind == 2 {
+            class.pace = Some(random_pace(&mut draw, &byte_ps));
+        }
+    }
+    // Kept cases have none.
+    if matches!(seed % 5, 2 | 4) {
+        add_responses(&mut plan, &byte_ps, seed);
+    }
+    let is_probed = draw.below(4) > 0;
+    // From a copy of the draws, so that it moves no others.
+    let weigh_every = [0, 1, 2, 5][usize::try_from(draw.clone().below(4)).unwrap()];
+    let probe = ProbePlan {
+        control_every: [0, 2, 3, 7][usize::try_from(draw.below(4)).unwrap()],
+        control_bytes: 1 + small(&mut draw, ANSWER_MAX_BYTES.into()),
+        divert_every: 0,
+        weigh_every,
+    };
+    make_room(&mut plan);
+    plan.marking = match draw.below(6) {
+        4 | 5 => Some(Marking::Threshold(Threshold { above: Bytes(draw.below(400)) })),
+        every => NonZeroU64::new(every).map(|every| Marking::Periodic(Periodic { every })),
+    };
+    plan.probe = is_probed.then_some(probe);
+    plan.measure = MeasurePlan { flows: draw.below(2) == 0, ..plan.measure };
+    if draw.below(2) == 0 {
+        plan.follow = random_follow(&mut draw, &plan);
+    }
+    plan
+}
+
+/// Flows with windows respond to marks, from the pace of their class down.
+fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
+    let mut draw = Stream::new(seed, "responses", Purpose::Shuffle);
+    for class in &mut plan.classes {
+        let Some(window) = &mut class.window else { continue };
+        let lowest = [1.0, 0.5, 0.1, 1.0 / 256.0][usize::try_from(draw.below(4)).unwrap()];
+        let factor = [1.1, 2.0, 8.0][usize::try_from(draw.below(3)).unwrap()];
+        window.response = match draw.below(6) {
+            0 => Response::Fimd(Fimd { lowest, factor }),
+            1 => Response::Aimd(Aimd { lowest, factor }),
+            2 => Response::Becn(Becn {
+                increase: 1 + u8::try_from(draw.below(3)).unwrap(),
+                timer: 1 + u16::try_from(draw.below(20)).unwrap(),
+                min: u16::try_from(draw.below(2)).unwrap(),
+                limit: 1 + u16::try_from(draw.below(40)).unwrap(),
+                table: Vec::new(),
+            }),
+            3 => Response::Dcqcn(Dcqcn {
+                g: [1.0, 0.5, 1.0 / 256.0][usize::try_from(draw.below(3)).unwrap()],
+                alpha_timer: Span::from_ps(1_000 * (1 + draw.below(20_000))),
+                timer: Span::from_ps(1_000 * (1 + draw.below(20_000))),
+                byte_counter: Some(Bytes(1 + draw.below(10_000))),
+                fast_recovery: 1 + u32::try_from(draw.below(5)).unwrap(),
+                lowest,
+                ..Dcqcn::default()
+            }),
+            _ => Response::Lipd(Lipd { lowest }),
+        };
+        let every = 1 + u32::try_from(draw.below(window.packets.into())).unwrap();
+        window.answered = match draw.below(5) {
+            0 | 1 => Answered::Every(every),
+            2 => Answered::Marked(Span::from_ps(1_000 * draw.below(50_000))),
+            _ => Answered::All,
+        };
+        if !window.answered.is_of_all() {
+            window.packets = u32::MAX;
+        }
+        if class.pace.is_none() {
+            class.pace = Some(random_pace(&mut draw, byte_ps));
+        }
+    }
+}
+
+/// A class whose messages reply to those of another one, from everywhere.
+fn add_replies(draw: &mut Stream, plan: &mut Plan) {
+    let to = ClassId::new(usize::try_from(draw.below(plan.classes.len() as u64)).unwrap());
+    let think =
+        Span::from_ps([0, 1, 999, 20_000, 300_000][usize::try_from(draw.below(5)).unwrap()]);
+    let requests = &plan.classes[to.index()];
+    let payload = requests.sources[0].payload_bytes();
+    let lengths = LengthPlan::Uniform { from: *payload.start(), to: *payload.end() };
+    let messages = MessagePlan::Replies(ReplyPlan { to, think, lengths });
+    let source = |endpoint| SourcePlan { endpoint, messages: messages.clone() };
+    let replies = ClassPlan {
+        name: "replies".to_owned(),
+        policing: None,
+        active: Time::ZERO..plan.stop.time,
+        sources: EndpointId::first(plan.fabric.endpoints().len()).map(source).collect(),
+        ..requests.clone()
+    };
+    plan.classes.push(replies);
+}
+
+/// Hosts that stop their senders hold the longest packet on the way back as well, which may lead
+/// over more of them than the way there.
+fn make_room(plan: &mut Plan) {
+    let longest = |class: &ClassPlan| {
+        let of = |source: &SourcePlan| {
+            class.longest_packet_bytes(|| usize::MAX).min(*source.payload_bytes().end())
+        };
+        class.sources.iter().map(of).max().unwrap_or(0)
+    };
+    let longest = plan.classes.iter().map(longest).max().unwrap_or(0).max(ANSWER_MAX_BYTES);
+    let length = PathLength { switches: 40, in_transit_hosts: 10 };
+    let needed = plan.switching.bytes_at_host(longest, length, 0);
+    if plan.in_transit.when_full == WhenFull::Stop && plan.in_transit.pool_bytes < needed {
+        plan.in_transit.pool_bytes = needed;
+    }
+}
+
+/// By endpoint: the time of a byte on its link.
+fn byte_ps(plan: &Plan) -> Vec<u64> {
+    let of = |endpoint| {
+        let channel = plan.channel(plan.fabric.endpoint_channel(endpoint));
+        channel.flit.as_ps() / u64::from(plan.switching.flit_bytes()) + 1
+    };
+    EndpointId::first(plan.fabric.endpoints().len()).map(of).collect()
+}
+
+fn random_pace(draw: &mut Stream, byte_ps: &[u64]) -> PacePlan {
+    let slowness = [1, 2, 3, 10][usize::try_from(draw.below(4)).unwrap()];
+    let odd = draw.below(1_000);
+    let refill = byte_ps.iter().map(|byte| Span::from_ps(byte * slowness * REFILL_BYTES + odd));
+    PacePlan { refill: refill.collect() }
+}
+
+fn random_follow(draw: &mut Stream, plan: &Plan) -> FollowPlan {
+    let mut endpoint = || {
+        EndpointId::new(usize::try_from(draw.below(plan.fabric.endpoints().len() as u64)).unwrap())
+    };
+    let flows = (0..3).map(|_| FlowKey {
+        class: ClassId::new(0),
+        source: endpoint(),
+        destination: endpoint(),
+        stream: None,
+    });
+    let flows = flows.collect();
+    let channel = |draw: &mut Stream| {
+        ChannelId::new(usize::try_from(draw.below(plan.channels.len() as u64)).unwrap())
+    };
+    let channels = (0..draw.below(4)).map(|_| channel(draw)).collect();
+    let step = Span::from_ps(plan.stop.time.as_ps() / (1 + draw.below(200)));
+    FollowPlan { flows, channels, step, window_steps: 3 }
+}
+
+fn small(draw: &mut Stream, bound: u64) -> u32 {
+    u32::try_from(draw.below(bound)).unwrap()
+}

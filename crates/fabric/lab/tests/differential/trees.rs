@@ -1,0 +1,52 @@
+//! The comparison of congestion trees is worth what its cases reach: on every switching kind, trees
+//! of several branches, with victims, that die, and knots where routes lock.
+
+use crate::agreement::look;
+use crate::case::Case;
+use crate::packets;
+use gingham_lab::compile;
+use gingham_net::measure::TreeStep;
+use gingham_net::{MeasurePlan, Plan};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// In how many cases each thing was found.
+fn reached(plan: impl Fn(u64) -> Plan) -> BTreeMap<&'static str, u32> {
+    let mut reached = BTreeMap::new();
+    for seed in 0..100 {
+        let plan = plan(seed);
+        let measure = MeasurePlan { look: look(&plan), ..plan.measure };
+        let mut simulation = gingham_engine::start(Arc::new(Plan { measure, ..plan }));
+        simulation.advance(u64::MAX);
+        let trees = simulation.collector().trees();
+        let any = |is: fn(&TreeStep) -> bool| trees.steps().iter().any(is);
+        for (what, holds) in [
+            ("a tree", any(|_| true)),
+            ("several branches deep", any(|tree| tree.depth > 1)),
+            ("hosts held", any(|tree| tree.hosts > 0)),
+            ("victims", any(|tree| tree.victims > 0)),
+            ("a knot", any(|tree| tree.root.is_none())),
+            ("one that dies", trees.lives().iter().any(|life| life.died.is_some())),
+        ] {
+            *reached.entry(what).or_insert(0) += u32::from(holds);
+        }
+    }
+    reached
+}
+
+/// Each thing in ten cases or more, but for knots, which are rare and of which some are wanted.
+fn assert_reached(of: &BTreeMap<&'static str, u32>, knots: u32) {
+    for (what, cases) in of {
+        let least = if *what == "a knot" { knots } else { 10 };
+        assert!(*cases >= least, "{what}: {of:?}");
+    }
+}
+
+#[test]
+fn random_scenarios_have_congestion_trees_on_every_kind() {
+    let of = |case: Case| (*compile(&case.source(), true).unwrap().plan).clone();
+    assert_reached(&reached(|seed| of(Case::random(seed))), 1);
+    // Random lanes and whole packets hardly ever lock.
+    assert_reached(&reached(|seed| of(Case::lanes(seed))), 0);
+    assert_reached(&reached(|seed| packets::with_whole_packets(&of(Case::lanes(seed)), seed)), 0);
+}

@@ -1,0 +1,156 @@
+//! Streams that ask before they send, over three switches: one is admitted, one refused in the middle.
+//!
+//! A packet of one flit that begins at a tick is at the next switch 4 ticks later, read 2 later, and on
+//! the next link, or on the ideal cable to the end of the switch, 2 later; from that end it is back at
+//! its switch a tick after it began.
+
+use crate::common::lanes::lane_plan;
+use crate::common::{add_class, channel, row, stop_at};
+use crate::support::run;
+use gingham_kernel::{Span, Time};
+use gingham_net::traffic::{
+    DataPlan, DeadlinePlan, FirstFrame, FramePlan, FrameSizes, LaterPlan, MessagePlan, SourcePlan,
+    Spread, StreamPlan,
+};
+use gingham_net::{AdmissionPlan, Content, Plan, Priority, Signal, StreamStanding};
+use gingham_topology::EndpointId;
+use gingham_topology::routing::{Algorithm, Form, UpDown, route};
+use std::sync::Arc;
+
+/// A stream of frames of one flit, one every 10 ns, that begins at an instant and has so many.
+fn stream(plan: &mut Plan, [from, to]: [usize; 2], start: u64, frames: u64) {
+    let interval = Span::from_ps(10_000);
+    let data = Arc::new(DataPlan::Frames(FramePlan {
+        sizes: FrameSizes::Trace { bytes: [16].into(), first: FirstFrame::At(0) },
+        interval,
+        message_bytes: 16,
+        spread: Spread::AtOnce,
+        deadlines: DeadlinePlan { warm_up_frames: 0, slack: Span::ZERO },
+    }));
+    let stream = StreamPlan {
+        destination: EndpointId::new(to),
+        number: 0,
+        data,
+        later: LaterPlan { turn: Span::from_ps(start), jitter: Span::ZERO },
+        lifetime: Some(interval * frames),
+        solicits: 1.0,
+        crashes: 0.0,
+    };
+    let name = format!("h{from} to h{to}");
+    let messages = MessagePlan::Stream(stream);
+    add_class(plan, name, SourcePlan { endpoint: EndpointId::new(from), messages });
+}
+
+/// Three switches in a row with a host each, of whose links streams may have 2 GB/s: one stream, which
+/// solicits 1.6.
+fn three_switches() -> Plan {
+    let mut plan = lane_plan(row(3, &[0, 1, 2]), 1);
+    let fabric = plan.fabric.clone().with_ports_0();
+    let algorithm = Algorithm::UpDown(UpDown::default());
+    plan.path_sets = vec![route(&fabric, &algorithm, Form::Source).unwrap()];
+    stream(&mut plan, [1, 2], 0, 2);
+    stream(&mut plan, [0, 2], 1_000, 2);
+    plan.stop = stop_at(40_000);
+    let channels = plan.channels.len();
+    plan.admission = Some(Arc::new(AdmissionPlan {
+        classes: [true, true].into(),
+        limits: vec![2_000_000_000; channels].into(),
+        rates: vec![2_500_000_000; channels].into(),
+        lease: None,
+        others_min: 1,
+        payload_bytes: 16,
+        priority: Priority::new(7).unwrap(),
+        vc_class: None,
+    }));
+    plan.with_ports_0()
+}
+
+#[test]
+fn a_probe_that_is_refused_in_the_middle_is_released_up_to_the_node_before() {
+    let plan = three_switches();
+    let found = run(&plan);
+    let signals = found.noted.iter().filter_map(|noted| match noted.packet?.content {
+        Content::Signal(signal) if matches!(noted.what, "read" | "received") => {
+            Some((noted.time.as_ps(), noted.what, signal))
+        }
+        _ => None,
+    });
+    let [first, second] = [0, 1].map(gingham_net::StreamId::new);
+    let full = channel(&plan.fabric, "s1", "s2");
+    let (probe, ack) = (Signal::Probe(first), Signal::Ack(first));
+    let (other, nack) = (Signal::Probe(second), Signal::Nack(second, full));
+    let release = Signal::Release(second, full);
+    let expected = [
+        // It begins at tick 0: read by s1 at 6, and by s2, the last switch, at 8 + 6; as an ACK it is at
+        // the end of s2 at 160 + 10.
+        (60, "read", probe),
+        (140, "read", probe),
+        (170, "received", ack),
+        // That answers at tick 17: read by s2 at 20, by s1 at 28, at h1 at 300 + 35.
+        (200, "read", ack),
+        (280, "read", ack),
+        (335, "received", ack),
+        // The second, from tick 100 on, is read by s0 at 106, and refused by s1 at 114.
+        (1_060, "read", other),
+        (1_140, "read", other),
+        (1_170, "received", nack),
+        (1_200, "read", nack),
+        (1_280, "read", nack),
+        (1_335, "received", nack),
+        // The release begins at tick 134. s0 is the node before s1: it ends there.
+        (1_400, "read", release),
+        (1_430, "received", release),
+    ];
+    assert_eq!(signals.collect::<Vec<_>>(), expected);
+    // Nothing of the first is sent before it is admitted; then it is as late as that.
+    let sent: Vec<[u64; 2]> = found
+        .deliveries
+        .iter()
+        .map(|of| [of.message.created, of.entered].map(Time::as_ps))
+        .collect();
+    assert_eq!(sent, [[335, 340], [10_335, 10_340]]);
+}
+
+/// What is reserved when: the refused stream at s0 from 1,060 to 1,400, the admitted one until its last
+/// packet, of tick 1,034, has passed.
+#[test]
+fn ledgers_are_as_probes_and_releases_leave_them() {
+    let plan = Arc::new(three_switches());
+    let named = |from, to| channel(&plan.fabric, from, to);
+    let links = [("h0", "s0"), ("s0", "s1"), ("h1", "s1"), ("s1", "s2"), ("s2", "h2")];
+    let links = links.map(|(from, to)| named(from, to));
+    // From when on, and what is reserved of each link in units of the rate.
+    let course = [
+        (0, [0, 0, 1, 0, 0]),
+        (60, [0, 0, 1, 1, 0]),
+        (140, [0, 0, 1, 1, 1]),
+        (1_000, [1, 0, 1, 1, 1]),
+        (1_060, [1, 1, 1, 1, 1]),
+        (1_335, [0, 1, 1, 1, 1]),
+        (1_400, [0, 0, 1, 1, 1]),
+        (10_350, [0, 0, 0, 1, 1]),
+        (10_400, [0, 0, 0, 0, 1]),
+        (10_480, [0; 5]),
+    ];
+    for mut simulation in
+        [gingham_oracle::start(Arc::clone(&plan)), gingham_engine::start(Arc::clone(&plan))]
+    {
+        let mut seen = Vec::new();
+        while simulation.endpoints().is_running() {
+            simulation.advance(1);
+            let ledger = simulation.endpoints().ledger().unwrap();
+            let reserved = links.map(|link| ledger.reserved(link) / 1_600_000_000);
+            if seen.last().is_none_or(|(_, before)| *before != reserved) {
+                seen.push((simulation.now().as_ps(), reserved));
+            }
+        }
+        assert_eq!(seen, course);
+        let requests = simulation.endpoints().requests();
+        let standings = requests.iter().map(|request| request.standing);
+        let refused = StreamStanding::Refused(channel(&plan.fabric, "s1", "s2"));
+        assert_eq!(standings.collect::<Vec<_>>(), [StreamStanding::Ended, refused]);
+        assert_eq!(requests[0].set_up(), Some(Span::from_ps(335)));
+        assert_eq!(requests[1].set_up(), Some(Span::from_ps(335)));
+        assert!(simulation.endpoints().ledger().unwrap().is_empty());
+    }
+}

@@ -1,0 +1,172 @@
+//! Messages that are posted to channel adapters: credits, posts that come again, copies by DMA and
+//! lanes that are drawn. Worms of three flits over one cable take 30 ps to leave and 55 to arrive.
+
+use crate::common::lanes::{lane_plan, lanes, on_lanes};
+use crate::common::{backlogged, chain, quiet_plan, scheduled, stop_at};
+use crate::support::{Run, run};
+use gingham_kernel::Span;
+use gingham_net::{
+    AdapterPlan, Credits, Delivery, DmaPlan, LaneChoice, Plan, Priority, REFILL_BYTES, Refused,
+};
+use gingham_topology::routing::{LaneSet, VcClass};
+
+/// Two hosts on a cable, whose adapters hold so many messages.
+fn adapters(send_buffer: u32) -> Plan {
+    let mut plan = quiet_plan(chain(0));
+    plan.adapters = Some(AdapterPlan { send_buffer, dma: None, throttle: None });
+    plan
+}
+
+fn retry(plan: &mut Plan, class: usize, after: u64) {
+    plan.classes[class].post.refused = Refused::Retry(vec![Span::from_ps(after); 2].into());
+}
+
+/// When messages of a class were created, accepted, began and were delivered.
+fn posted(run: &Run, class: usize) -> Vec<[u64; 4]> {
+    let of_class = |delivery: &&Delivery| delivery.message.class.index() == class;
+    let instants = |of: &Delivery| [of.message.created, of.posted, of.entered, of.delivered];
+    let found = run.deliveries.iter().filter(of_class);
+    found.map(|delivery| instants(delivery).map(gingham_kernel::Time::as_ps)).collect()
+}
+
+/// Two credits: the third message is accepted as the first has left, and from then on each is in the
+/// adapter for two message times.
+#[test]
+fn behind_c_credits_a_message_takes_c_message_times_to_leave() {
+    let mut plan = adapters(2);
+    backlogged(&mut plan, 0, 1, 3);
+    plan.stop = stop_at(1_000);
+    let found = posted(&run(&plan), 0);
+    let expected =
+        [[0, 0, 0, 55], [0, 0, 30, 85], [0, 30, 60, 115], [30, 60, 90, 145], [60, 90, 120, 175]];
+    assert_eq!(found[..5], expected);
+    // Accepted when the one before the one before has left, which is 60 before its own tail has.
+    for credits in [1, 5, 7] {
+        plan.adapters = Some(AdapterPlan { send_buffer: credits, dma: None, throttle: None });
+        for [_, posted, _, delivered] in &posted(&run(&plan), 0)[20..] {
+            assert_eq!(delivered - posted, u64::from(credits) * 30 + 25, "{credits}");
+        }
+    }
+}
+
+/// The buffer holds one message, which leaves at 30. The second asks at 0, 20 and 40, and leaves at
+/// 70; the third asks every 20 up to 80. One of a class that waits and comes at 50 goes at 70.
+#[test]
+fn a_refused_message_is_posted_again_at_its_phase() {
+    let mut plan = adapters(1);
+    scheduled(&mut plan, 0, 1, &[(0, 3), (0, 3), (0, 3)]);
+    retry(&mut plan, 0, 20);
+    plan.stop = stop_at(1_000);
+    let found = run(&plan);
+    assert_eq!(posted(&found, 0), [[0, 0, 0, 55], [0, 40, 40, 95], [0, 80, 80, 135]]);
+    let mut simulation = gingham_engine::start(std::sync::Arc::new(plan.clone()));
+    simulation.advance(u64::MAX);
+    let refused = simulation.collector().refused_posts(gingham_net::ClassId::new(0));
+    assert_eq!(refused, 2 + 4, "at 0 and 20, and at 0, 20, 40 and 60");
+    // Who waits takes the credit as it comes back, at 70; so the third asks in vain at 80, and at 100
+    // it has it, the other having left then and not after.
+    scheduled(&mut plan, 0, 1, &[(50, 3)]);
+    let found = run(&plan);
+    assert_eq!(posted(&found, 1), [[50, 70, 70, 125]]);
+    assert_eq!(posted(&found, 0)[2], [0, 120, 120, 175]);
+}
+
+/// 7 ps and 5 a byte: 22 for each. At 22 one of the higher level waits, and is copied before that of
+/// the lower which came first; the link is busy until 52, and again until 82.
+#[test]
+fn copies_go_by_priority_and_then_in_order() {
+    let mut plan = adapters(9);
+    scheduled(&mut plan, 0, 1, &[(0, 3), (1, 3)]);
+    scheduled(&mut plan, 0, 1, &[(2, 3)]);
+    plan.classes[1].priority = Priority::new(1).unwrap();
+    let (setup, refill) = (Span::from_ps(7), Span::from_ps(5 * REFILL_BYTES));
+    plan.adapters =
+        Some(AdapterPlan { send_buffer: 9, dma: Some(DmaPlan { setup, refill }), throttle: None });
+    plan.stop = stop_at(1_000);
+    let found = run(&plan);
+    assert_eq!(posted(&found, 0), [[0, 0, 22, 77], [1, 1, 82, 137]]);
+    assert_eq!(posted(&found, 1), [[2, 2, 52, 107]]);
+}
+
+/// The buffer is taken by a class that has one credit of its own; another has one too, and control
+/// needs none.
+#[test]
+fn classes_with_credits_of_their_own_hold_each_other_up_no_more_than_control() {
+    let mut plan = adapters(2);
+    scheduled(&mut plan, 0, 1, &[(0, 3), (0, 3)]);
+    scheduled(&mut plan, 0, 1, &[(1, 3), (1, 3)]);
+    scheduled(&mut plan, 0, 1, &[(2, 3), (2, 3)]);
+    for class in [0, 1] {
+        plan.classes[class].post.credits = Credits::OfClass([1, 1].into());
+    }
+    plan.classes[2].post.credits = Credits::Exempt;
+    plan.stop = stop_at(1_000);
+    let found = run(&plan);
+    // In the queue: the first of each, and both of control; then, at 30 and 60, the second ones.
+    assert_eq!(posted(&found, 0), [[0, 0, 0, 55], [0, 30, 120, 175]]);
+    assert_eq!(posted(&found, 1), [[1, 1, 30, 85], [1, 60, 150, 205]]);
+    assert_eq!(posted(&found, 2), [[2, 2, 60, 115], [2, 2, 90, 145]]);
+}
+
+/// No control is the credit scheme with one pool as large as the buffer: the same deliveries.
+#[test]
+fn no_control_is_one_pool_of_the_whole_buffer() {
+    for credits in [1, 3, 20] {
+        let mut plan = lane_plan(chain(2), 4);
+        for messages in [[(0, 48), (0, 160), (35, 16)], [(0, 80), (10, 48), (500, 32)]] {
+            scheduled(&mut plan, 0, 1, &messages);
+        }
+        plan.stop = stop_at(100_000);
+        plan.adapters = Some(AdapterPlan { send_buffer: credits, dma: None, throttle: None });
+        // One class of the two hosts, so that a pool of the class is one of the host.
+        plan.classes.truncate(1);
+        let shared = run(&plan);
+        plan.classes[0].post.credits = Credits::OfClass([credits; 2].into());
+        plan.adapters = Some(AdapterPlan { send_buffer: 1_000, dma: None, throttle: None });
+        assert_eq!(run(&plan).deliveries, shared.deliveries, "{credits}");
+    }
+}
+
+/// Over any free lane more credits than lanes change nothing that the network does: the deliveries
+/// are the same, but for when they were accepted.
+#[test]
+fn credits_beyond_the_lanes_change_no_delivery() {
+    let deliveries = |credits| {
+        let mut plan = lane_plan(chain(2), 3);
+        // A lane alone waits for its credits.
+        lanes(&mut plan, |of| of.depths_flits = [2; 16]);
+        for (from, to) in [(0, 1), (1, 0)] {
+            backlogged(&mut plan, from, to, 80);
+        }
+        plan.stop = stop_at(50_000);
+        plan.adapters = Some(AdapterPlan { send_buffer: credits, dma: None, throttle: None });
+        let found = run(&plan).deliveries;
+        found.iter().map(|of| (of.message.source, of.entered, of.delivered)).collect::<Vec<_>>()
+    };
+    let of_lanes = deliveries(3);
+    assert!(of_lanes.len() > 100, "{}", of_lanes.len());
+    assert!(deliveries(4) == of_lanes && deliveries(40) == of_lanes);
+    assert!(deliveries(1) != of_lanes, "one message at a time waits for credits of its lane");
+}
+
+/// Messages of a class are spread over its lanes, each of those a queue: eight at once on two lanes.
+/// With lanes drawn by flow all go on one, the same of each flow.
+#[test]
+fn lanes_are_drawn_for_messages_or_for_flows() {
+    let lanes_of = |lane: fn(Box<[VcClass]>) -> LaneChoice| {
+        let mut plan = lane_plan(chain(1), 2);
+        scheduled(&mut plan, 0, 1, &[(0, 160); 32]);
+        on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
+        plan.classes[0].post.lane = lane([VcClass(0), VcClass(1)].into());
+        plan.stop = stop_at(100_000);
+        let found = run(&plan);
+        let began = found.noted.iter().filter(|noted| noted.what == "began");
+        let lane = |packet: gingham_net::Packet| packet.vc_class.0;
+        began.filter_map(|noted| noted.packet.map(lane)).collect::<Vec<u8>>()
+    };
+    let drawn = lanes_of(LaneChoice::AtRandom);
+    let ones = drawn.iter().map(|lane| u32::from(*lane)).sum::<u32>();
+    assert!((6..=26).contains(&ones), "32 draws of a half: {ones}");
+    let of_flow = lanes_of(LaneChoice::OfFlow);
+    assert!(of_flow.iter().all(|lane| *lane == of_flow[0]), "{of_flow:?}");
+}

@@ -1,0 +1,165 @@
+//! Congestion trees of whole runs: figure 1 of Santos et al. 2002 on every switching kind, a ring
+//! that locks, what asking for them changes, and what is refused.
+
+use gingham_lab::scenario::{Overrides, ScenarioSource};
+use gingham_lab::{Compiled, LabError, compile};
+use gingham_net::measure::{ChannelRoles, FlowRoles, Trees};
+use gingham_net::{FlowKey, Plan, Status};
+use gingham_topology::ChannelId;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Four hosts at A and two at B send to `BC` for ever, and a victim over the same cable to `BV`.
+fn figure_1(network: &str, measure: &str) -> String {
+    format!(
+        r#"
+        stop = {{ time = "2 ms" }}
+        network = {{ {network} }}
+        measure = {{ {measure} }}
+        topology.inline = """
+        switch = [{{ name = "A" }}, {{ name = "B" }}]
+        host = [{{ name = "A1" }}, {{ name = "A2" }}, {{ name = "A3" }}, {{ name = "A4" }}, {{ name = "AV" }},
+                {{ name = "B1" }}, {{ name = "B2" }}, {{ name = "BC" }}, {{ name = "BV" }}]
+        cable = [{{ ends = ["A", "B"] }}, {{ ends = ["A", "A1"] }}, {{ ends = ["A", "A2"] }}, {{ ends = ["A", "A3"] }},
+                 {{ ends = ["A", "A4"] }}, {{ ends = ["A", "AV"] }}, {{ ends = ["B", "B1"] }}, {{ ends = ["B", "B2"] }},
+                 {{ ends = ["B", "BC"] }}, {{ ends = ["B", "BV"] }}]
+        """
+        traffic = [
+            {{ name = "hot", hosts = ["A1", "A2", "A3", "A4", "B1", "B2"], destinations = {{ host = "BC" }},
+               arrivals = "backlogged", length.fixed = "2048 B" }},
+            {{ name = "victim", hosts = ["AV"], destinations = {{ host = "BV" }}, arrivals = "backlogged",
+               length.fixed = "2048 B" }},
+        ]
+        "#
+    )
+}
+
+fn compiled(text: &str) -> Result<Compiled, LabError> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    compile(&ScenarioSource::parse("trees.toml", text, folder, &Overrides::default())?, true)
+}
+
+/// What a run found of each kind: the share of looks at which channels were root, branch and leaf.
+struct Found {
+    plan: Arc<Plan>,
+    trees: Trees,
+    status: Status,
+}
+
+fn found(text: &str) -> Found {
+    let plan = compiled(text).expect("a scenario").plan;
+    let mut simulation = gingham_engine::start(Arc::clone(&plan));
+    let status = simulation.advance(u64::MAX).clone();
+    Found { trees: simulation.collector().trees().clone(), plan, status }
+}
+
+impl Found {
+    /// Looks at which a channel, of two names, was root, branch and leaf.
+    fn roles(&self, name: &str) -> ChannelRoles {
+        let fabric = &self.plan.fabric;
+        let (from, to) = name.split_once(" -> ").expect("two names");
+        let named = |node| fabric.node(node).name.as_str();
+        let is_it = |channel: &ChannelId| {
+            named(fabric.source(*channel).node) == from && named(fabric.target(*channel).node) == to
+        };
+        let mut channels = self.trees.channels();
+        channels.find(|(channel, _)| is_it(channel)).map(|(_, roles)| roles).unwrap_or_default()
+    }
+
+    /// Looks at which a flow fed a tree, and was a victim.
+    fn flow(&self, source: &str, destination: &str) -> FlowRoles {
+        let name = |end| self.plan.fabric.endpoint_name(end);
+        let is_it = |of: &FlowKey| name(of.source) == source && name(of.destination) == destination;
+        self.trees.flows().find(|(flow, _)| is_it(flow)).map(|(_, roles)| roles).unwrap_or_default()
+    }
+}
+
+/// More than so many hundredths of all looks.
+fn is_most(of: usize, found: &Found, hundredths: usize) -> bool {
+    of * 100 > found.trees.looks() * hundredths
+}
+
+const KINDS: [&str; 3] =
+    ["preset = \"santos-4x\"", "preset = \"myrinet-1280\"", "preset = \"yum-1600\""];
+
+#[test]
+fn the_busy_host_is_the_root_and_the_other_flow_a_victim_on_every_kind() {
+    for kind in KINDS {
+        let found = found(&figure_1(kind, "congestion.step = \"10 us\""));
+        assert_eq!(found.trees.looks(), 200, "{kind}: 2 ms in steps of 10 us");
+        let [root, branch, leaf] = ["B -> BC", "A -> B", "A1 -> A"].map(|name| found.roles(name));
+        assert!(is_most(root.root, &found, 80) && root.branch == 0, "{kind}: {root:?}");
+        // It holds some of the four hosts and the victim all the time, and moves on now and then.
+        assert!(is_most(branch.branch, &found, 40), "{kind}: {branch:?}");
+        assert!(leaf.leaf == leaf.branch && leaf.branch > 0, "{kind}: {leaf:?}");
+        assert_eq!(found.roles("B -> BV").branch, 0, "{kind}: what leads to it is never blocked");
+        let victim = found.flow("AV", "BV");
+        assert!(is_most(victim.victim, &found, 40), "{kind}: {victim:?}");
+        // It feeds what holds up its own link while the cable has space for a moment.
+        let on_its_way = ["AV -> A", "A -> B", "B -> BV"].map(|name| found.roles(name).root);
+        assert!(victim.feeding <= on_its_way.iter().sum(), "{kind}: {victim:?}, {on_its_way:?}");
+        let feeds = found.flow("A1", "BC");
+        assert!(is_most(feeds.feeding, &found, 40) && feeds.victim == 0, "{kind}: {feeds:?}");
+    }
+}
+
+#[test]
+fn a_ring_that_locks_is_a_knot_from_then_on() {
+    let ring = r#"
+        stop = { time = "10 ms" }
+        network = { preset = "myrinet-1280" }
+        routing = { algorithm = "shortest-path" }
+        topology.generate.ring = { switches = 5, hosts_per_switch = 2 }
+        traffic = [{ arrivals = "backlogged", length.fixed = "512 B" }]
+        measure.congestion.step = "10 us"
+    "#;
+    let found = found(ring);
+    assert!(matches!(found.status, Status::Deadlocked(_)), "{:?}", found.status);
+    let lives = found.trees.lives();
+    let knot = lives.iter().find(|life| life.root.is_none()).expect("a knot");
+    assert_eq!(knot.died, None, "it stays");
+    assert_eq!(knot.greatest.depth, 0);
+}
+
+#[test]
+fn a_run_is_the_same_whether_it_looks_or_not() {
+    let of = |measure: &str| {
+        let plan = compiled(&figure_1(KINDS[0], measure)).unwrap().plan;
+        let mut simulation = gingham_engine::start(plan);
+        simulation.advance(u64::MAX);
+        (simulation.channel_counts(), simulation.take_messages(), simulation.events())
+    };
+    let (without, with) =
+        (of("messages = \"all\""), of("messages = \"all\", congestion.step = \"1 us\""));
+    assert!(!without.1.is_empty() && without == with);
+    assert_eq!(found(&figure_1(KINDS[0], "")).trees.looks(), 0);
+}
+
+#[test]
+fn looks_that_no_run_has_or_too_many_trees_are_refused() {
+    let refused = |step: &str| {
+        let text = figure_1(KINDS[0], &format!("congestion.step = \"{step}\""));
+        compiled(&text).err().unwrap_or_else(|| panic!("{step} is taken")).to_string()
+    };
+    for (step, says) in [
+        ("0 ps", "a step lasts from 1 ps to the time of the run"),
+        ("3 ms", "a step lasts from 1 ps to the time of the run"),
+        ("1 ns", "100000 are kept at the most"),
+    ] {
+        let message = refused(step);
+        assert!(message.contains("measure.congestion.step") && message.contains(says), "{message}");
+    }
+    // 20 ms in steps of 200 ns, and 6 x 64 hosts and switches have far more than 100 channels.
+    let text = r#"
+        stop = { time = "20 ms" }
+        network = { preset = "myrinet-1280" }
+        topology.generate.torus = { dimensions = [8, 8], hosts_per_switch = 1 }
+        traffic = [{ load = 0.1, length.fixed = "64 B" }]
+        measure.congestion.step = "200 ns"
+    "#;
+    let message = compiled(text).unwrap_err().to_string();
+    assert!(
+        message.contains("10000000 trees are kept at the most: make a step at least"),
+        "{message}"
+    );
+}

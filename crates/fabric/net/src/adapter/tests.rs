@@ -1,0 +1,454 @@
+//! What adapters send, and when: stories here; against lists in `sending` and `turns`.
+
+mod sending;
+mod turns;
+
+use super::*;
+use crate::flows::Standing;
+use crate::traffic::{MessagePlan, SourcePlan};
+use crate::{
+    AnswerPlan, Answered, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
+    InTransitPlan, LanePlan, MeasurePlan, MessageId, Next, PacePlan, PathChoice, PathSet,
+    PolicingPlan, PostPlan, REFILL_BYTES, Response, SegmentationPlan, StopPlan, Switching,
+    WindowPlan, WormholePlan,
+};
+use gingham_topology::EndpointId;
+use gingham_topology::generate::{Generator, TwoHosts};
+use gingham_topology::routing::{Algorithm, Form, UpDown, route};
+
+/// A run of two hosts on one cable, with classes in which nothing is sent by itself.
+fn plan(classes: Vec<ClassPlan>) -> Plan {
+    let fabric = Generator::TwoHosts(TwoHosts { switches: 0, rails: 1 }).generate(1).unwrap();
+    let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
+    let channel = ChannelPlan {
+        flit: Span::from_ps(10),
+        bytes: gingham_kernel::ByteTime::from_64_kib(Span::from_ps(10 << 16)),
+        delay: Span::ZERO,
+        slack: None,
+    };
+    Plan {
+        seed: 1,
+        channels: vec![channel; fabric.channel_count()],
+        path_sets: vec![routes],
+        path_choice: PathChoice::Only,
+        in_transit: InTransitPlan::default(),
+        lanes: LanePlan::free(1),
+        switching: Switching::Wormhole(WormholePlan {
+            routing_delay: Span::ZERO,
+            setup_delay: Span::ZERO,
+            route_bytes: true,
+            overhead_bytes: 3,
+            mark_bytes: 0,
+            arbitration: Arbitration::RoundRobin,
+        }),
+        classes,
+        stop: StopPlan::at(at(1_000_000)),
+        measure: MeasurePlan::default(),
+        follow: FollowPlan::default(),
+        marking: None,
+        probe: None,
+        adapters: None,
+        crashes: BTreeMap::new(),
+        admission: None,
+        fabric,
+    }
+}
+
+/// A class of endpoint 0 of which nothing is controlled.
+fn class(level: u8) -> ClassPlan {
+    let nothing = MessagePlan::Scheduled([].into());
+    ClassPlan {
+        name: String::new(),
+        active: Time::ZERO..Time::MAX,
+        priority: Priority::new(level).unwrap(),
+        vc_class: None,
+        segmentation: SegmentationPlan::None,
+        policing: None,
+        window: None,
+        pace: None,
+        post: PostPlan::default(),
+        sources: vec![SourcePlan { endpoint: EndpointId::new(0), messages: nothing }],
+    }
+}
+
+fn window(packets: u32) -> WindowPlan {
+    let answer = AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
+    WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
+}
+
+/// A pace of so many picoseconds a byte.
+fn pace(byte_ps: u64) -> PacePlan {
+    PacePlan { refill: [Span::from_ps(byte_ps * REFILL_BYTES)].into() }
+}
+
+fn at(ps: u64) -> Time {
+    Time::from_ps(ps)
+}
+
+fn level(level: u8) -> Priority {
+    Priority::new(level).unwrap()
+}
+
+/// A message of class 0 to endpoint 1, created at time zero.
+fn message(id: usize, payload_bytes: u32) -> Message {
+    Message {
+        id: MessageId::new(id),
+        class: ClassId::new(0),
+        source: EndpointId::new(0),
+        destination: EndpointId::new(1),
+        payload_bytes,
+        created: Time::ZERO,
+        flow: None,
+    }
+}
+
+/// A message that is to be sent in a level, cut into packets of so many bytes.
+fn outgoing(message: Message, priority: Priority, longest_bytes: u32) -> Outgoing {
+    let (vc_class, conformance) = (VcClass(0), Conformance::Conforming);
+    Outgoing { message, priority, vc_class, longest_bytes, conformance }
+}
+
+/// An adapter for packets that may leave on these lanes, by VC class.
+fn adapter(highest: Priority, lanes: &[LaneSet], is_controlled: bool) -> Adapter {
+    Adapter::new(highest, Arc::new(Grouping::new(lanes)), is_controlled)
+}
+
+/// A packet that no message is behind.
+fn ordered(payload_bytes: u32, priority: Priority) -> Packet {
+    Packet {
+        content: Content::Control,
+        class: ClassId::new(0),
+        flow: None,
+        source: EndpointId::new(0),
+        destination: EndpointId::new(1),
+        payload_bytes,
+        priority,
+        path_set: PathSet::default(),
+        vc_class: VcClass(0),
+        is_first: false,
+        is_last_of_stream: false,
+        mark: false,
+    }
+}
+
+/// An endpoint that sends: its adapter, flows, and messages that have begun.
+struct Sender {
+    plan: Plan,
+    adapter: Adapter,
+    flows: Flows,
+    messages: Messages,
+}
+
+impl Sender {
+    fn new(classes: Vec<ClassPlan>) -> Self {
+        let plan = plan(classes);
+        let lanes = [LaneSet::one(0)];
+        let adapter = adapter(plan.highest_priority(), &lanes, plan.is_controlled());
+        Self { adapter, flows: Flows::new(&plan), messages: Messages::default(), plan }
+    }
+
+    /// The flow of a class to a destination.
+    fn flow(&mut self, class: usize, destination: usize) -> FlowId {
+        let (class, source) = (ClassId::new(class), EndpointId::new(0));
+        let destination = EndpointId::new(destination);
+        let key = FlowKey { class, source, destination, stream: None };
+        self.flows.find(&self.plan, key).0
+    }
+
+    /// Puts a message of a class to a destination, created at an instant.
+    fn put(&mut self, class: usize, destination: usize, created: u64, message: Message) {
+        let flow = self.flow(class, destination);
+        let message = Message {
+            class: ClassId::new(class),
+            destination: EndpointId::new(destination),
+            created: at(created),
+            flow: self.flows.tells_apart(ClassId::new(class)).then_some(flow),
+            ..message
+        };
+        let priority = self.plan.classes[class].priority;
+        let outgoing = outgoing(message, priority, u32::MAX);
+        self.adapter.put(&mut self.flows, &mut self.messages, outgoing);
+    }
+
+    fn take(&mut self, now: u64) -> Turn {
+        self.adapter.take(&mut self.flows, &mut self.messages, None, 0, at(now))
+    }
+
+    /// The message of the packet that goes at an instant.
+    fn goes(&mut self, now: u64) -> usize {
+        let Turn::Send(packet) = self.take(now) else { panic!("a packet may go") };
+        let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
+        self.messages.message(slot).id.index()
+    }
+
+    fn answered(&mut self, flow: FlowId, now: u64) {
+        let priority = self.plan.classes[self.flows.get(flow).key.class.index()].priority;
+        match self.flows.answered(flow, 1, false, at(now)) {
+            Some(Standing::MayGo) => self.adapter.reopen(flow, VcClass(0), priority),
+            Some(Standing::Shut) => self.adapter.shut(flow, VcClass(0), priority),
+            Some(Standing::Empty) | None => {}
+        }
+    }
+
+    /// For how long flows were held back, as far as it is known and was not told before.
+    fn held(&mut self) -> Vec<(FlowId, Hold, u64, u64)> {
+        let held = std::iter::from_fn(|| self.flows.next_held());
+        let mut held: Vec<_> =
+            held.map(|held| (held.flow, held.by, held.from.as_ps(), held.to.as_ps())).collect();
+        held.sort_unstable_by_key(|held| held.2);
+        held
+    }
+}
+
+/// Takes turns until nothing is left: (message, payload, whether it is the first packet).
+fn drain(sender: &mut Sender) -> Vec<(usize, u32, bool)> {
+    let mut sent = Vec::new();
+    while let Turn::Send(packet) = sender.take(0) {
+        let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
+        let message = sender.messages.message(slot).id.index();
+        sent.push((message, packet.payload_bytes, packet.is_first));
+    }
+    sent
+}
+
+/// Puts a message into the queue of a level, whatever its class.
+fn offer(sender: &mut Sender, id: usize, bytes: u32, priority: u8, longest_bytes: u32) {
+    let outgoing = outgoing(message(id, bytes), level(priority), longest_bytes);
+    sender.adapter.put(&mut sender.flows, &mut sender.messages, outgoing);
+}
+
+#[test]
+fn a_message_is_cut_into_full_segments_and_a_rest() {
+    let mut sender = Sender::new(vec![class(0)]);
+    offer(&mut sender, 0, 250, 0, 100);
+    offer(&mut sender, 1, 200, 0, 100);
+    offer(&mut sender, 2, 7, 0, u32::MAX);
+    let sent = drain(&mut sender);
+    let of_first = [(0, 100, true), (0, 100, false), (0, 50, false)];
+    assert_eq!(sent[..3], of_first);
+    assert_eq!(sent[3..], [(1, 100, true), (1, 100, false), (2, 7, true)]);
+}
+
+#[test]
+fn a_higher_level_goes_between_segments_and_a_level_keeps_its_order() {
+    let mut sender = Sender::new(vec![class(7)]);
+    offer(&mut sender, 0, 30, 0, 10);
+    assert!(matches!(sender.take(0), Turn::Send(packet) if packet.payload_bytes == 10));
+    for (id, priority) in [(1, 3), (2, 7), (3, 3), (4, 0)] {
+        offer(&mut sender, id, 5, priority, u32::MAX);
+    }
+    let order: Vec<_> = drain(&mut sender).iter().map(|sent| (sent.0, sent.1)).collect();
+    assert_eq!(order, [(2, 5), (1, 5), (3, 5), (0, 10), (0, 10), (4, 5)]);
+}
+
+#[test]
+fn packets_wait_by_the_lanes_on_which_they_may_leave() {
+    let lanes = [0b0011, 0b1000, 0b0011].map(LaneSet::from_bits);
+    let mut sender = Sender::new(vec![class(1)]);
+    sender.adapter = adapter(level(1), &lanes, false);
+    assert!(sender.adapter.groups().eq([lanes[0], lanes[1]]));
+    let groups = [0, 1, 2].map(|vc_class| sender.adapter.group_of(VcClass(vc_class)));
+    assert_eq!(groups, [0, 1, 0]);
+    for (id, vc_class) in [(0, 1), (1, 2), (2, 0)] {
+        let message = message(id, 10 + u32::from(vc_class));
+        let outgoing = outgoing(message, level(vc_class % 2), 100);
+        let outgoing = Outgoing { vc_class: VcClass(vc_class), ..outgoing };
+        sender.adapter.put(&mut sender.flows, &mut sender.messages, outgoing);
+    }
+    let Sender { adapter, flows, messages, .. } = &mut sender;
+    let mut next = |group| {
+        let next = adapter.next(flows, messages, None, group, Time::ZERO);
+        (next, adapter.take(flows, messages, None, group, Time::ZERO))
+    };
+    // VC classes 2 and 0 share a group, in the order in which their messages came; VC class 1
+    // has its own.
+    for (group, payload_bytes, vc_class) in [(0, 12, 2), (1, 11, 1), (0, 10, 0)] {
+        let (seen, Turn::Send(packet)) = next(group) else { panic!("a packet waits") };
+        assert_eq!(seen, Next::Packet { payload_bytes, created: Time::ZERO });
+        assert_eq!((packet.payload_bytes, packet.vc_class.0), (payload_bytes, vc_class));
+    }
+    assert_eq!(next(0), (Next::Nothing, Turn::Nothing));
+}
+
+#[test]
+fn a_flow_whose_window_is_shut_comes_back_behind_all_others() {
+    let windowed = ClassPlan { window: Some(window(1)), ..class(0) };
+    let mut sender = Sender::new(vec![windowed, class(0)]);
+    for id in 0..2 {
+        sender.put(0, 1, 0, message(id, 5));
+    }
+    for id in 2..4 {
+        sender.put(0, 2, 0, message(id, 5));
+    }
+    for id in 4..7 {
+        sender.put(1, 1, 0, message(id, 5));
+    }
+    // Two flows and the shared queue, in turn. Both flows are shut then.
+    assert_eq!([0, 10, 20, 30].map(|now| sender.goes(now)), [0, 2, 4, 5]);
+    // The second flow is answered, then the first: behind the shared queue both, in this order.
+    let (first, second) = (sender.flow(0, 1), sender.flow(0, 2));
+    sender.answered(second, 33);
+    sender.answered(first, 37);
+    assert_eq!([40, 50, 60].map(|now| sender.goes(now)), [6, 3, 1]);
+    assert_eq!(sender.take(70), Turn::Nothing);
+    let window = Hold::Window;
+    assert_eq!(sender.held(), [(first, window, 0, 37), (second, window, 10, 33)]);
+    // Nothing is left that an answer could let go; what comes then goes at once.
+    sender.answered(first, 75);
+    sender.put(0, 1, 80, message(7, 5));
+    assert_eq!(sender.goes(80), 7);
+    assert_eq!(sender.held(), []);
+}
+
+#[test]
+fn who_waits_for_its_pace_keeps_its_place_and_holds_up_nobody() {
+    let paced = ClassPlan { pace: Some(pace(10)), ..class(0) };
+    let mut sender = Sender::new(vec![paced, class(0)]);
+    sender.put(0, 1, 0, message(0, 5));
+    sender.put(0, 1, 0, message(1, 3));
+    for id in 2..5 {
+        sender.put(1, 1, 0, message(id, 5));
+    }
+    // 5 B at 10 ps each: the second may go at 50, and its place is before the shared queue then.
+    assert_eq!([0, 10, 49, 50, 50].map(|now| sender.goes(now)), [0, 2, 3, 1, 4]);
+    let flow = sender.flow(0, 1);
+    assert_eq!(sender.held(), [(flow, Hold::Pace, 0, 50)]);
+    // A flow that had nothing to send keeps its pace: the next one may go at 50 + 30.
+    sender.put(0, 1, 60, message(5, 2));
+    assert_eq!((sender.take(60), sender.take(79)), (Turn::At(at(80)), Turn::At(at(80))));
+    assert_eq!(sender.goes(80), 5);
+    assert_eq!(sender.held(), [(flow, Hold::Pace, 60, 80)]);
+}
+
+/// A class whose excess waits for tokens, with a bucket of 10 B for 20 ps a byte.
+fn policed(level: u8) -> (ClassPlan, Policer) {
+    let refill = Span::from_ps(20 * REFILL_BYTES);
+    let policing = PolicingPlan {
+        refill: [refill].into(),
+        burst_bytes: 10,
+        longest_bytes: u32::MAX,
+        excess: Excess::Delay,
+    };
+    let policer = Policer { bucket: policing.bucket(0), excess: Excess::Delay };
+    (ClassPlan { policing: Some(policing), ..class(level) }, policer)
+}
+
+#[test]
+fn a_class_that_waits_for_tokens_waits_for_those_of_its_first_flow() {
+    let (class_plan, policer) = policed(0);
+    let mut sender = Sender::new(vec![class_plan, class(0)]);
+    sender.adapter.beside().policers = [Some(policer), None].into();
+    sender.put(0, 1, 0, message(0, 8));
+    sender.put(0, 1, 0, message(1, 8));
+    sender.put(0, 2, 0, message(2, 8));
+    sender.put(0, 2, 0, message(3, 2));
+    sender.put(1, 1, 0, message(4, 5));
+    // 2 tokens are left: the second flow asks for 8, then the first would. The shared queue goes.
+    assert_eq!([0, 10].map(|now| sender.goes(now)), [0, 4]);
+    // 8 tokens are there at 120, and at 280 and 320 again: 8 for the first flow, 2 for the second.
+    assert_eq!((sender.take(20), sender.take(119)), (Turn::At(at(120)), Turn::At(at(120))));
+    assert_eq!(sender.goes(120), 2);
+    assert_eq!((sender.take(130), sender.take(160)), (Turn::At(at(280)), Turn::At(at(280))));
+    assert_eq!([280, 320].map(|now| sender.goes(now)), [1, 3]);
+    let (first, second) = (sender.flow(0, 1), sender.flow(0, 2));
+    let tokens = Hold::Tokens;
+    assert_eq!(sender.held(), [(second, tokens, 10, 120), (first, tokens, 130, 280)]);
+}
+
+#[test]
+fn packets_without_a_message_go_before_all_else_of_their_level() {
+    let windowed = ClassPlan { window: Some(window(1)), ..class(1) };
+    let mut sender = Sender::new(vec![windowed, class(0)]);
+    sender.put(0, 1, 0, message(0, 5));
+    sender.put(1, 1, 0, message(1, 5));
+    let queued = [(41, 0), (42, 1), (43, 1)]
+        .map(|(bytes, priority)| sender.adapter.order(ordered(bytes, level(priority)), at(3)));
+    assert_eq!(queued, [1, 2, 3]);
+    let Sender { adapter, flows, messages, .. } = &mut sender;
+    assert_eq!(
+        adapter.next(flows, messages, None, 0, at(9)),
+        Next::Packet { payload_bytes: 42, created: at(3) }
+    );
+    let mut sizes = Vec::new();
+    while let Turn::Send(packet) = sender.take(9) {
+        sizes.push(packet.payload_bytes);
+    }
+    assert_eq!(sizes, [42, 43, 5, 41, 5]);
+}
+
+#[test]
+fn a_window_that_becomes_smaller_shuts_a_flow_that_could_go() {
+    let mut sender = Sender::new(vec![ClassPlan { window: Some(window(3)), ..class(0) }]);
+    let flow = sender.flow(0, 1);
+    for id in 0..5 {
+        sender.put(0, 1, 0, message(id, 10));
+    }
+    assert_eq!([sender.goes(0), sender.goes(1)], [0, 1]);
+    // Two are under way and a third may go, until the first answer makes the window one packet.
+    sender.flows.get_mut(flow).limits.window_packets = 1;
+    sender.answered(flow, 5);
+    assert_eq!(sender.take(6), Turn::Nothing);
+    sender.answered(flow, 9);
+    assert_eq!((sender.goes(9), sender.take(9)), (2, Turn::Nothing));
+    assert_eq!(sender.held(), [(flow, Hold::Window, 5, 9)]);
+}
+
+#[test]
+fn a_flow_whose_window_becomes_smaller_is_held_back_by_one_thing_at_a_time() {
+    let (tokens, policer) = policed(0);
+    let paced = ClassPlan { pace: Some(pace(10)), ..class(0) };
+    for (class, policer, told) in [
+        // 8 B at 10 ps each; the pace is told ahead, so that the window counts from its end on.
+        (paced, None, [(Hold::Pace, 0, 80), (Hold::Pace, 120, 200), (Hold::Window, 200, 290)]),
+        // 2 of 10 tokens are left, 8 are there at 120, and 8 again at 280.
+        (
+            tokens,
+            Some(policer),
+            [(Hold::Tokens, 10, 120), (Hold::Tokens, 130, 150), (Hold::Window, 150, 290)],
+        ),
+    ] {
+        let windowed = ClassPlan { window: Some(window(3)), ..class };
+        let mut sender = Sender::new(vec![windowed]);
+        sender.adapter.beside().policers = [policer].into();
+        for id in 0..3 {
+            sender.put(0, 1, 0, message(id, 8));
+        }
+        assert_eq!(sender.goes(0), 0);
+        assert!(matches!(sender.take(10), Turn::At(_)));
+        assert_eq!(sender.goes(120), 1);
+        assert!(matches!(sender.take(130), Turn::At(_)));
+        let flow = sender.flow(0, 1);
+        sender.flows.get_mut(flow).limits.window_packets = 1;
+        sender.answered(flow, 150);
+        assert_eq!(sender.take(280), Turn::Nothing);
+        sender.answered(flow, 290);
+        assert_eq!(sender.goes(290), 2);
+        assert_eq!(sender.held(), told.map(|(by, from, to)| (flow, by, from, to)));
+    }
+}
+
+#[test]
+fn a_flow_without_a_window_counts_no_packets_that_are_under_way() {
+    let mut sender = Sender::new(vec![ClassPlan { pace: Some(pace(10)), ..class(0) }]);
+    let flow = sender.flow(0, 1);
+    // In place of 2^32 - 1, after so many of which it would be shut for ever.
+    sender.flows.get_mut(flow).limits.window_packets = 2;
+    for id in 0..4 {
+        sender.put(0, 1, 0, message(id, 5));
+    }
+    assert_eq!([0, 50, 100, 150].map(|now| sender.goes(now)), [0, 1, 2, 3]);
+}
+
+#[test]
+fn who_is_held_back_for_long_is_counted_in_parts() {
+    let mut sender = Sender::new(vec![ClassPlan { window: Some(window(1)), ..class(0) }]);
+    let flow = sender.flow(0, 1);
+    for id in 0..2 {
+        sender.put(0, 1, 0, message(id, 10));
+    }
+    assert_eq!(sender.goes(3), 0);
+    sender.flows.settle(at(3));
+    sender.flows.settle(at(10));
+    sender.answered(flow, 12);
+    assert_eq!(sender.held(), [(flow, Hold::Window, 3, 10), (flow, Hold::Window, 10, 12)]);
+}

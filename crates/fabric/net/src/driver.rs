@@ -1,0 +1,152 @@
+//! The driver of a run: events of a network, and between them the checkpoints of its endpoints.
+//!
+//! ```text
+//!            next event before the checkpoint?
+//!              │ yes                    │ no
+//!              ▼                        ▼
+//!        Network::step          Endpoints::due ─► end of a followed step:  followed_counts
+//!                                               ─► look at congestion:      waiters
+//!                                               ─► end of a section:        end_section
+//!                                               ─► deadlock check:          wait_for_graph
+//! ```
+//!
+//! Engines and oracle implement [`Network`], each for every switching kind; [`Run`] is the only
+//! implementation of [`Simulation`].
+
+use crate::congestion::Waiter;
+use crate::measure::ChannelCount;
+use crate::{Due, Endpoints, Notice, Simulation, Status, Stepping, WaitCycle, WaitForGraph};
+use gingham_kernel::Time;
+use std::fmt::Debug;
+
+/// A network of one switching kind, with the endpoints attached to it.
+pub trait Network: Debug + Send + Sync {
+    /// Current simulated time.
+    fn now(&self) -> Time;
+
+    /// Number of events handled.
+    fn events(&self) -> u64;
+
+    /// Endpoints of the network.
+    fn endpoints(&self) -> &Endpoints;
+
+    /// Endpoints of the network, for changes.
+    fn endpoints_mut(&mut self) -> &mut Endpoints;
+
+    /// Handles the next event if it happens before the checkpoint of the endpoints. Otherwise
+    /// changes nothing, and returns the time of the next event if one is pending.
+    fn step(&mut self) -> Result<(), Option<Time>>;
+
+    /// Advances the clock to the end of the run.
+    fn finish(&mut self, at: Time);
+
+    /// Flows that wait, before any event of `at`.
+    fn waiters(&mut self, at: Time) -> Vec<Waiter>;
+
+    /// The wait-for graph before any event of `at`; a knot in it is a deadlock.
+    fn wait_for_graph(&mut self, at: Time) -> WaitForGraph;
+
+    /// Counts of the channels that the plan follows, before any event of `end`.
+    fn followed_counts(&mut self, end: Time) -> Vec<ChannelCount>;
+
+    /// Ends the section at the endpoints, with the counts before any event of `end`.
+    fn end_section(&mut self, end: Time);
+
+    /// Counts of all channels since time zero, including the current instant.
+    fn channel_counts(&self) -> Vec<ChannelCount>;
+
+    /// The stepper of virtual-lane switches and the reason for its choice.
+    fn stepping(&self) -> Option<Stepping> {
+        None
+    }
+
+    /// Checks invariants; for tests, after any event. Slow.
+    fn assert_invariants(&self);
+}
+
+/// A run over a network.
+#[derive(Debug)]
+pub struct Run<N>(N);
+
+impl<N: Network> Run<N> {
+    /// A run over `network`, which is at time zero.
+    pub const fn new(network: N) -> Self {
+        Self(network)
+    }
+
+    /// The network.
+    pub const fn network(&self) -> &N {
+        &self.0
+    }
+
+    /// The network, for changes.
+    pub const fn network_mut(&mut self) -> &mut N {
+        &mut self.0
+    }
+
+    /// Serves the checkpoint of the endpoints; no event happens before it. `next` is the time of
+    /// the next event.
+    #[inline(never)]
+    fn checkpoint(&mut self, next: Option<Time>) {
+        let network = &mut self.0;
+        match network.endpoints().due(next) {
+            Due::Event => unreachable!("a network returns no event before the checkpoint"),
+            Due::StepEnd(end) => {
+                let counts = network.followed_counts(end);
+                network.endpoints_mut().tell(end, Notice::Sampled { counts: &counts });
+            }
+            Due::Look(at) => {
+                let waiters = network.waiters(at);
+                network.endpoints_mut().tell(at, Notice::Looked { waiters: &waiters });
+            }
+            Due::SectionEnd(end) => network.end_section(end),
+            Due::DeadlockCheck(at) => {
+                let cycle = WaitCycle::find(&network.wait_for_graph(at));
+                network.endpoints_mut().check_deadlock(at, cycle, next.is_some());
+                if !network.endpoints().is_running() {
+                    network.finish(at);
+                }
+            }
+        }
+    }
+}
+
+impl<N: Network> Simulation for Run<N> {
+    fn advance(&mut self, events: u64) -> &Status {
+        let end = self.0.events().saturating_add(events);
+        while self.0.events() < end && self.0.endpoints().is_running() {
+            if let Err(next) = self.0.step() {
+                self.checkpoint(next);
+            }
+        }
+        self.status()
+    }
+
+    fn now(&self) -> Time {
+        self.0.now()
+    }
+
+    fn events(&self) -> u64 {
+        self.0.events()
+    }
+
+    fn endpoints(&self) -> &Endpoints {
+        self.0.endpoints()
+    }
+
+    fn endpoints_mut(&mut self) -> &mut Endpoints {
+        self.0.endpoints_mut()
+    }
+
+    fn channel_counts(&self) -> Vec<ChannelCount> {
+        self.0.channel_counts()
+    }
+
+    fn stepping(&self) -> Option<Stepping> {
+        self.0.stepping()
+    }
+
+    fn assert_invariants(&self) {
+        self.0.assert_invariants();
+    }
+}

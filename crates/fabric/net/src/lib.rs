@@ -1,0 +1,96 @@
+//! The plan of a run, and the pure state machines of its ends: traffic, adapter queues and
+//! the collectors that count.
+//!
+//! ```text
+//!   topology::Fabric ─┐
+//!   topology::Routes ─┼─► Plan ─► a simulation (oracle, engine) ─► Collector
+//!   traffic classes  ─┘            asks Source and Adapter, tells the Collector
+//! ```
+//!
+//! What moves flits lives elsewhere and exists twice, slow and fast; what is here exists once
+//! and is shared, pinned by hand traces and closed forms.
+//!
+//! Invariants: time, randomness and input are arguments; no file, no clock, no thread.
+
+mod adapter;
+mod admission;
+mod bare_names;
+mod channel;
+pub mod congestion;
+mod credit_loss;
+mod driver;
+mod endpoints;
+mod flows;
+mod ids;
+mod in_transit;
+mod lanes;
+mod marking;
+pub mod measure;
+mod message;
+mod messages;
+mod notice;
+mod packet;
+mod packets;
+mod path;
+mod path_choice;
+mod pauses;
+mod plan;
+mod policing;
+mod ports0;
+mod posting;
+mod probe;
+mod response;
+mod segmentation;
+mod simulation;
+mod slack;
+mod switching;
+mod throttle;
+pub mod traffic;
+mod waits;
+mod window;
+mod wormhole;
+
+pub use adapter::{Adapter, Next, Turn};
+pub use admission::{AdmissionPlan, Ledger, Request, Signal, StreamStanding};
+pub use bare_names::accept_bare_names;
+pub use channel::ChannelPlan;
+pub use credit_loss::CreditLossPlan;
+pub use driver::{Network, Run};
+pub use endpoints::{Due, Endpoints};
+pub use ids::{ClassId, FlowId, MessageId, MessageSlot, StreamId};
+pub use in_transit::{
+    EjectionHead, InTransitHost, InTransitParameters, InTransitPlan, TakenIn, WhenFull,
+    WhenPoolFull,
+};
+pub use lanes::{
+    Allocator, ArbiterPlace, Crossbar, Granularity, HeadPlace, Injection, Islip, LaneArbiter,
+    LanePlan, OutputChoice, PipelinePlan, Reallocation, Reselect, Scheduler, Select, Selector,
+    VcAllocator, Weighing, scheduler,
+};
+pub use marking::{
+    Concerns, Fecn, InputOutputTriggered, InputTriggered, Marking, Naive, OutputTriggered,
+    Periodic, Red, RedThresholds, Scan, Threshold, Trigger, Triggers, UtilisationTriggered,
+};
+pub use message::{Delivery, Message};
+pub use messages::Arrival;
+pub use notice::{Created, Notice, Order, Stay, Switched, Wanted, Which};
+pub use packet::{Content, Packet, Priority};
+pub use packets::{Among, BLOCK_BYTES, LaneBlocks, OvertakingPlan, PacketsPlan, Read};
+pub use path::{PathLength, PathSet};
+pub use path_choice::{
+    AtRandom, ByContention, ByLength, Choose, Contention, ContentionPlan, PathChoice, PathChooser,
+};
+pub use pauses::PausesPlan;
+pub use plan::{ClassPlan, Ends, FollowPlan, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan};
+pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
+pub use posting::{AdapterPlan, Credits, DmaPlan, LaneChoice, PostPlan, Refused};
+pub use probe::{Noted, ProbePlan};
+pub use response::{Aimd, Becn, Dcqcn, Delay, Fimd, Fixed, Lipd, Response};
+pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
+pub use simulation::{Simulation, SteppedBy, Stepping};
+pub use slack::{SlackBuffer, SlackError};
+pub use switching::Switching;
+pub use throttle::{SelfTunedPlan, ThrottlePlan};
+pub use waits::{Status, Wait, WaitCycle, WaitForGraph};
+pub use window::{AnswerPlan, Answered, FlowKey, Hold, Pace, PacePlan, WindowPlan};
+pub use wormhole::{Arbitration, WormholePlan};

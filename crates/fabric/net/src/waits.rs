@@ -1,0 +1,204 @@
+//! Who waits for whom: the evidence for a deadlock.
+//!
+//! ```text
+//!   all of: a ─► b, c    a goes on when b and c have         any of: a ─► b, c    when one has
+//! ```
+//!
+//! A party that waits for nothing goes on. One that waits for all of some parties goes on once
+//! every one of them can, one that waits for any of them once one can. Whoever is left when nobody
+//! more can be found to go on will never move: the knot (Holt, "Some Deadlock Properties of
+//! Computer Systems", ACM Computing Surveys 4(3), 1972). A cycle of waits is therefore a deadlock
+//! only where no member has another way out, and one cycle inside the knot is what a report shows.
+//!
+//! In a wormhole network a party is an input, and waits for at most one other: its request is held
+//! by that input's worm, or its output is stopped by that input's full buffer, and the STOP is
+//! announced, heard and still wanted. Under virtual lanes a party is an input lane, whose head may
+//! go on by any of several lanes: it waits for any of those who hold these, or fill the buffers at
+//! their ends.
+
+use gingham_topology::routing::Buffer;
+
+/// How far a run has come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// There is more to do.
+    Running,
+    /// The end of the plan was reached, by time or by number of messages.
+    Finished,
+    /// Nothing is left to happen, and every message was delivered.
+    Drained,
+    /// Packets wait for each other for good.
+    Deadlocked(WaitCycle),
+}
+
+/// A cycle of inputs, each waiting for the next and the last for the first, named by the channels
+/// that end there, and their lanes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WaitCycle {
+    /// The inputs, from the lowest on; lane 0 where a channel has but one.
+    pub buffers: Vec<Buffer>,
+}
+
+/// The wait-for graph of a network: waiting buffers in ascending order, each with its wait.
+pub type WaitForGraph = Vec<(Buffer, Wait)>;
+
+/// What one party waits for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// It goes on when all of these have; at once if there is none.
+    All(Vec<Buffer>),
+    /// It goes on when any of these has.
+    Any(Vec<Buffer>),
+}
+
+impl Wait {
+    /// A wait for nothing.
+    pub const NONE: Self = Self::All(Vec::new());
+
+    /// A wait for one party.
+    pub fn one(party: impl Into<Buffer>) -> Self {
+        Self::All(vec![party.into()])
+    }
+
+    fn parties(&self) -> &[Buffer] {
+        match self {
+            Self::All(parties) | Self::Any(parties) => parties,
+        }
+    }
+
+    /// How many of its parties must go on before it does.
+    fn needed(&self) -> usize {
+        match self {
+            Self::All(parties) => parties.len(),
+            Self::Any(_) => 1,
+        }
+    }
+}
+
+impl WaitCycle {
+    /// A cycle within the knot of `waits`, if there is a knot: who waits, in ascending order, and
+    /// for what. Whoever is not among them goes on.
+    ///
+    /// Time and memory grow with the number of waits, times its logarithm.
+    pub fn find(waits: &[(Buffer, Wait)]) -> Option<Self> {
+        let place = |party: Buffer| waits.binary_search_by_key(&party, |wait| wait.0).ok();
+        let stuck = stuck(waits, place);
+        let start = stuck.iter().position(|stuck| *stuck)?;
+        // From one stuck party to the next until one comes again.
+        let onward = |at: usize| {
+            let mut parties = waits[at].1.parties().iter().filter_map(|party| place(*party));
+            parties.find(|other| stuck[*other]).expect("a stuck party waits for one")
+        };
+        let mut visited = vec![false; waits.len()];
+        let mut member = start;
+        while !std::mem::replace(&mut visited[member], true) {
+            member = onward(member);
+        }
+        let mut cycle = vec![member];
+        let mut next = onward(member);
+        while next != member {
+            cycle.push(next);
+            next = onward(next);
+        }
+        let lowest = (0..cycle.len()).min_by_key(|index| cycle[*index]).unwrap_or(0);
+        cycle.rotate_left(lowest);
+        Some(Self { buffers: cycle.into_iter().map(|at| waits[at].0).collect() })
+    }
+}
+
+/// Which of those who wait can never go on.
+fn stuck(waits: &[(Buffer, Wait)], place: impl Fn(Buffer) -> Option<usize>) -> Vec<bool> {
+    // How many parties must still go on before each does; whoever does not wait has gone on.
+    let mut needed: Vec<usize> = vec![0; waits.len()];
+    let mut waiters: Vec<Vec<usize>> = vec![Vec::new(); waits.len()];
+    for (party, (_, wait)) in waits.iter().enumerate() {
+        let blockers = wait.parties().iter().filter_map(|other| place(*other));
+        let blockers: Vec<usize> = blockers.collect();
+        let gone = wait.parties().len() - blockers.len();
+        needed[party] = wait.needed().saturating_sub(gone);
+        for other in blockers {
+            waiters[other].push(party);
+        }
+    }
+    let mut stuck: Vec<bool> = needed.iter().map(|needed| *needed > 0).collect();
+    let mut free: Vec<usize> = (0..waits.len()).filter(|party| !stuck[*party]).collect();
+    while let Some(party) = free.pop() {
+        for &waiter in &waiters[party] {
+            if !stuck[waiter] {
+                continue;
+            }
+            needed[waiter] -= 1;
+            if needed[waiter] == 0 {
+                stuck[waiter] = false;
+                free.push(waiter);
+            }
+        }
+    }
+    stuck
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_topology::ChannelId;
+
+    /// Three lanes a channel.
+    fn id(party: usize) -> Buffer {
+        let lane = u8::try_from(party % 3).expect("a small number");
+        Buffer { channel: ChannelId::new(party / 3), lane }
+    }
+
+    fn ids(parties: &[usize]) -> Vec<Buffer> {
+        parties.iter().copied().map(id).collect()
+    }
+
+    fn all(parties: &[usize]) -> Wait {
+        Wait::All(ids(parties))
+    }
+
+    fn any(parties: &[usize]) -> Wait {
+        Wait::Any(ids(parties))
+    }
+
+    fn cycle(waits: &[Wait]) -> Option<Vec<usize>> {
+        let numbered = (0..).map(id).zip(waits.iter().cloned());
+        let waiting: Vec<_> = numbered.filter(|(_, wait)| *wait != Wait::NONE).collect();
+        let cycle = WaitCycle::find(&waiting)?.buffers;
+        Some(cycle.iter().map(|at| 3 * at.channel.index() + usize::from(at.lane)).collect())
+    }
+
+    #[test]
+    fn a_chain_is_no_cycle() {
+        assert_eq!(cycle(&[all(&[1]), all(&[2]), Wait::NONE, all(&[2])]), None);
+    }
+
+    #[test]
+    fn a_cycle_is_found_behind_a_chain_and_named_from_its_lowest() {
+        let waits = [all(&[4]), Wait::NONE, all(&[3]), all(&[5]), all(&[3]), all(&[2])];
+        assert_eq!(cycle(&waits), Some(vec![2, 3, 5]));
+    }
+
+    #[test]
+    fn a_cycle_with_a_way_out_is_no_deadlock() {
+        // 0 -> 1 -> 2 -> 0, but 1 may also go on by 3, which waits for nothing.
+        let with_way_out = [all(&[1]), any(&[2, 3]), all(&[0]), Wait::NONE];
+        assert_eq!(cycle(&with_way_out), None);
+        let needs_both = [all(&[1]), all(&[2, 3]), all(&[0]), Wait::NONE];
+        assert_eq!(cycle(&needs_both), Some(vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn all_ways_out_blocked_is_a_knot() {
+        // 1 may go on by 2 or 3, and both wait for 1 in the end.
+        let waits = [all(&[1]), any(&[2, 3]), all(&[0]), all(&[4]), all(&[1])];
+        assert_eq!(cycle(&waits), Some(vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn a_wait_for_any_of_nobody_is_for_ever_but_no_cycle_of_ours() {
+        // Nobody can serve party 0: only a bug could make such a wait, and it must not pass
+        // unnoticed.
+        let result = std::panic::catch_unwind(|| cycle(&[any(&[])]));
+        assert!(result.is_err());
+    }
+}

@@ -1,0 +1,184 @@
+//! Collectors that are told of messages without a network.
+
+use gingham_kernel::{ByteTime, Span, Time};
+use gingham_net::measure::Collector;
+use gingham_net::{
+    Arbitration, ChannelPlan, ClassId, ClassPlan, Conformance, Delivery, FlowId, FollowPlan,
+    InTransitPlan, LanePlan, MeasurePlan, Message, MessageId, PathChoice, Plan, Priority,
+    SegmentationPlan, StopPlan, Switching, WormholePlan,
+};
+use gingham_topology::EndpointId;
+use gingham_topology::generate::{Generator, TwoHosts};
+use gingham_topology::routing::{Algorithm, Form, UpDown, route};
+
+/// The class of every message, unless a story has several.
+pub(crate) fn class() -> ClassId {
+    ClassId::new(0)
+}
+
+/// A run of two hosts at one switch that lasts `time_ps`, without warm-up, followed for a tenth of
+/// that.
+pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
+    let fabric = Generator::TwoHosts(TwoHosts { switches: 1, rails: 1 }).generate(1).unwrap();
+    let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
+    let channel = ChannelPlan {
+        flit: Span::from_ps(10),
+        bytes: ByteTime::from_64_kib(Span::from_ps(10 << 16)),
+        delay: Span::ZERO,
+        slack: None,
+    };
+    let class_plan = |index| ClassPlan {
+        name: format!("class{index}"),
+        active: Time::ZERO..Time::MAX,
+        priority: Priority::default(),
+        vc_class: None,
+        segmentation: SegmentationPlan::None,
+        policing: None,
+        window: None,
+        pace: None,
+        post: gingham_net::PostPlan::default(),
+        sources: Vec::new(),
+    };
+    let stop = StopPlan::at(Time::from_ps(time_ps));
+    Plan {
+        seed: 1,
+        channels: vec![channel; fabric.channel_count()],
+        path_sets: vec![routes],
+        path_choice: PathChoice::Only,
+        in_transit: InTransitPlan::default(),
+        lanes: LanePlan::free(1),
+        switching: Switching::Wormhole(WormholePlan {
+            routing_delay: Span::ZERO,
+            setup_delay: Span::ZERO,
+            route_bytes: true,
+            overhead_bytes: 3,
+            mark_bytes: 0,
+            arbitration: Arbitration::RoundRobin,
+        }),
+        classes: (0..classes).map(class_plan).collect(),
+        stop: StopPlan { warm_up: Some(Time::ZERO), ..stop },
+        measure: MeasurePlan::default(),
+        follow: FollowPlan::default(),
+        marking: None,
+        probe: None,
+        adapters: None,
+        crashes: std::collections::BTreeMap::new(),
+        admission: None,
+        fabric,
+    }
+}
+
+/// A message on its way: when it was created and is delivered, in picoseconds, and of which class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Journey {
+    pub(crate) class: ClassId,
+    pub(crate) created: u64,
+    /// Its network latency is counted from here.
+    pub(crate) entered: u64,
+    /// Its head latency ends here.
+    pub(crate) head_arrived: u64,
+    pub(crate) delivered: u64,
+}
+
+/// A journey of the one class that enters when it is created.
+pub(crate) fn journey(created: u64, delivered: u64) -> Journey {
+    Journey { class: class(), created, entered: created, head_arrived: delivered, delivered }
+}
+
+/// A collector, told of journeys in the order of time.
+pub(crate) struct Feed {
+    pub(crate) collector: Collector,
+    created: usize,
+}
+
+impl Feed {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Self { collector: Collector::new(plan), created: 0 }
+    }
+
+    /// Ends sections up to and at `ps`, as a simulation does before the events of that instant.
+    pub(crate) fn end_sections(&mut self, ps: u64) {
+        while self.collector.section_end().is_some_and(|end| end <= Time::from_ps(ps)) {
+            self.collector.on_section_end(&[]);
+        }
+    }
+
+    pub(crate) fn create(&mut self, journey: &Journey) -> Message {
+        self.create_of(journey, None)
+    }
+
+    /// Creates a message of a flow, if flows are told apart.
+    pub(crate) fn create_of(&mut self, journey: &Journey, flow: Option<FlowId>) -> Message {
+        self.end_sections(journey.created);
+        let message = Message {
+            id: MessageId::new(self.created),
+            class: journey.class,
+            source: EndpointId::new(0),
+            destination: EndpointId::new(1),
+            payload_bytes: 100,
+            created: Time::from_ps(journey.created),
+            flow,
+        };
+        self.created += 1;
+        self.collector.on_created(&message);
+        message
+    }
+
+    pub(crate) fn deliver(&mut self, journey: &Journey, message: Message) {
+        self.end_sections(journey.delivered);
+        let delivered = Time::from_ps(journey.delivered);
+        self.collector.on_delivered(&Delivery {
+            message,
+            posted: message.created,
+            entered: Time::from_ps(journey.entered),
+            head_arrived: Time::from_ps(journey.head_arrived),
+            delivered,
+            hops: 1,
+            in_transit_hosts: 0,
+            packets: 1,
+            wire_bytes: 104,
+            conformance: Conformance::Conforming,
+        });
+    }
+
+    /// Tells of journeys, given in order of creation, until the collector says that the run is
+    /// over.
+    pub(crate) fn run(&mut self, journeys: impl IntoIterator<Item = Journey>) {
+        let mut under_way: Vec<(Journey, Message)> = Vec::new();
+        for next in journeys {
+            self.deliver_until(&mut under_way, next.created);
+            if self.is_over(next.created) {
+                return;
+            }
+            let message = self.create(&next);
+            let place = under_way.partition_point(|(other, _)| other.delivered > next.delivered);
+            under_way.insert(place, (next, message));
+        }
+        self.deliver_until(&mut under_way, u64::MAX);
+        self.end_sections(u64::MAX);
+    }
+
+    /// Delivers what is delivered at `until` or before; the list is sorted by delivery, the next
+    /// one last.
+    fn deliver_until(&mut self, under_way: &mut Vec<(Journey, Message)>, until: u64) {
+        while let Some((journey, message)) = under_way.last().copied() {
+            if journey.delivered > until || self.is_over(journey.delivered) {
+                return;
+            }
+            under_way.pop();
+            self.deliver(&journey, message);
+        }
+    }
+
+    fn is_over(&mut self, ps: u64) -> bool {
+        self.end_sections(ps);
+        Time::from_ps(ps) > self.collector.end()
+    }
+}
+
+/// A run told of all these journeys.
+pub(crate) fn told(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> Collector {
+    let mut feed = Feed::new(plan);
+    feed.run(journeys);
+    feed.collector
+}

@@ -1,0 +1,208 @@
+//! Where stop rules end the window, and where the warm-up is found.
+
+use crate::feed::{Journey, class, journey, plan, told};
+use gingham_kernel::{Span, Time};
+use gingham_net::measure::{Collector, WarmUp, Window};
+use gingham_net::traffic::{
+    ArrivalPlan, DestinationPlan, DrawnPlan, LaterPlan, LengthPlan, MessagePlan, SourcePlan,
+};
+use gingham_net::{ClassId, Plan, Quantity};
+use gingham_topology::EndpointId;
+
+/// 1,024 slices of 10 ps, 64 sections of 160 ps.
+const TIME: u64 = 10_240;
+
+/// A message every 10 ps, each as long under way as `latency` says.
+fn every_slice(latency: impl Fn(u64) -> u64) -> impl Iterator<Item = Journey> {
+    (0..1_200).map(move |index| journey(10 * index, 10 * index + latency(index)))
+}
+
+fn window(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> (Window, Collector) {
+    let collector = told(plan, journeys);
+    (collector.report().window(), collector)
+}
+
+#[test]
+fn a_number_of_messages_ends_the_window_with_a_section() {
+    let mut plan = plan(1, TIME);
+    plan.stop.messages = Some(40);
+    // Sixteen messages a section, each delivered 15 ps after it was created: at the end of the
+    // third section, at 480 ps, the last two of it are under way, so that the 40 are there at 640
+    // ps, in the first three.
+    let (end, collector) = window(&plan, every_slice(|_| 15));
+    assert_eq!(end.end, Time::from_ps(480));
+    assert_eq!(collector.report().class(class()).followed_messages, 48);
+    assert!(collector.is_complete());
+    assert_eq!(collector.end(), Time::from_ps(640), "nothing is left to follow");
+}
+
+#[test]
+fn a_straggler_holds_back_rules_about_messages() {
+    let mut plan = plan(1, TIME);
+    plan.stop.messages = Some(40);
+    // The message of 200 ps, in the second section, takes until 2,000 ps.
+    let (end, _) = window(&plan, every_slice(|index| if index == 20 { 1_800 } else { 5 }));
+    // At the section end of 2,080 ps it is delivered, and so is everything before.
+    assert_eq!(end.end, Time::from_ps(2_080));
+}
+
+/// 2^20 ps in 1,024 slices of 1,024 ps.
+const LONG: u64 = 1 << 20;
+
+/// A message every `LONG / 4,096` ps, each as long under way as `latency` says.
+fn four_a_slice(latency: impl Fn(u64) -> u64) -> impl Iterator<Item = Journey> {
+    (0..5_000).map(move |index| journey(256 * index, 256 * index + latency(index)))
+}
+
+#[test]
+fn a_relative_width_ends_the_window_where_it_holds_twice() {
+    let mut plan = plan(1, LONG << 11);
+    plan.stop.relative_width = Some(0.01);
+    // Nothing varies. Slices of 2^20 ps, 4,096 messages each: narrow with 32 sections, and again
+    // with 64.
+    let (end, collector) =
+        window(&plan, (0..5_000_000).map(|index| journey(256 * index, 256 * index + 5)));
+    assert_eq!(end.end, Time::from_ps(1 << 30));
+    assert!(collector.report().is_narrow_enough());
+}
+
+#[test]
+fn a_relative_width_that_is_not_reached_ends_with_the_run() {
+    let mut plan = plan(1, LONG);
+    plan.stop.relative_width = Some(0.01);
+    // Latencies differ from section to section far more than that.
+    let (end, collector) =
+        window(&plan, four_a_slice(|index| if index / 64 % 2 == 0 { 5 } else { 100 }));
+    assert_eq!(end.end, Time::from_ps(LONG));
+    assert!(!collector.report().is_narrow_enough());
+}
+
+#[test]
+fn every_class_must_be_narrow() {
+    let mut plan = plan(2, LONG);
+    plan.stop.relative_width = Some(0.01);
+    for (second_from, narrow) in [(0, true), (4_000, false)] {
+        let second = |index: u64| usize::from(index > second_from && index.is_multiple_of(2));
+        let journeys = four_a_slice(|_| 5)
+            .zip(0..)
+            .map(|(told, index)| Journey { class: ClassId::new(second(index)), ..told });
+        // The second class is in all batches, or in the last two only.
+        let (_, collector) = window(&plan, journeys);
+        assert_eq!(collector.report().is_narrow_enough(), narrow, "{second_from}");
+    }
+}
+
+#[test]
+fn accepted_load_does_not_wait_for_stragglers() {
+    let time = 1 << 31;
+    let mut plan = plan(1, time);
+    plan.stop.relative_width = Some(0.01);
+    plan.stop.quantity = Quantity::AcceptedLoad;
+    // A message every 2^18 ps, 64 a section; one of the second section takes until 1.5 x 2^30 ps.
+    let straggler = |index: u64| if index == 100 { 3 << 29 } else { 1 };
+    let journeys =
+        || (0..9_000).map(|index| journey(index << 18, (index << 18) + straggler(index)));
+    let (end, collector) = window(&plan, journeys());
+    assert_eq!(end.end, Time::from_ps(1 << 30), "narrow with 32 and with 64 sections of 2^24 ps");
+    assert_eq!(collector.report().class(class()).censored_messages(), 1);
+    assert_eq!(collector.end(), Time::from_ps((1 << 30) + time / 10));
+    plan.stop.quantity = Quantity::Latency;
+    assert_eq!(window(&plan, journeys()).0.end, Time::from_ps(time));
+}
+
+#[test]
+fn the_warm_up_is_cut_at_the_section_after_the_transient() {
+    let mut plan = plan(1, TIME);
+    plan.stop.warm_up = None;
+    // 205 groups of five slices; the first 40 of them, 2,000 ps, far above the rest, which
+    // alternates.
+    let latency = |index: u64| if index < 200 { 90 } else { 5 + index / 5 % 2 };
+    let (found, _) = window(&plan, every_slice(latency));
+    // 2,000 ps lie in the thirteenth section, which ends at 2,080 ps.
+    assert_eq!((found.start, found.warm_up), (Time::from_ps(2_080), WarmUp::Found));
+}
+
+#[test]
+fn the_class_that_takes_longest_decides() {
+    let mut plan = plan(3, TIME);
+    plan.stop.warm_up = None;
+    // Two classes by turns, ten slices each; the second is steady after 100 messages, at 3,000 ps.
+    // The third never says a word.
+    let journeys = every_slice(|_| 0).zip(0..1_024).map(|(told, index)| {
+        let second = index / 10 % 2 == 1;
+        let first_ones = if second { 300 } else { 60 };
+        let latency = if index < first_ones { 90 } else { 5 + index / 5 % 2 };
+        Journey {
+            class: ClassId::new(usize::from(second)),
+            delivered: told.created + latency,
+            ..told
+        }
+    });
+    let (found, _) = window(&plan, journeys);
+    assert_eq!((found.start, found.warm_up), (Time::from_ps(3_040), WarmUp::Found));
+}
+
+#[test]
+fn the_window_does_not_begin_before_every_class_has_started() {
+    let mut plan = plan(2, TIME);
+    plan.stop.warm_up = None;
+    plan.classes[1].active.start = Time::from_ps(2_000);
+    let (found, _) = window(&plan, every_slice(|index| 5 + index / 5 % 2));
+    assert_eq!((found.start, found.warm_up), (Time::from_ps(2_080), WarmUp::Found));
+}
+
+#[test]
+fn the_window_does_not_begin_before_every_source_may_have_started() {
+    let mut plan = plan(2, TIME);
+    plan.stop.warm_up = None;
+    let destinations = DestinationPlan::Fixed(EndpointId::new(1));
+    let (arrivals, lengths) = (ArrivalPlan::Backlogged, LengthPlan::Fixed(64));
+    for (turn, jitter) in [(0, 0), (1_500, 500)] {
+        let later = LaterPlan { turn: Span::from_ps(turn), jitter: Span::from_ps(jitter) };
+        let (lengths, destinations) = (lengths.clone(), destinations.clone());
+        let drawn = DrawnPlan { later, arrivals, lengths, destinations };
+        let messages = MessagePlan::Drawn(drawn);
+        plan.classes[1].sources.push(SourcePlan { endpoint: EndpointId::new(0), messages });
+    }
+    let (found, _) = window(&plan, every_slice(|index| 5 + index / 5 % 2));
+    assert_eq!((found.start, found.warm_up), (Time::from_ps(2_080), WarmUp::Found));
+}
+
+#[test]
+fn a_class_that_stops_has_no_say() {
+    let mut plan = plan(2, TIME);
+    plan.stop.warm_up = None;
+    plan.classes[1].active.end = Time::from_ps(4_000);
+    // The second class gets slower and slower until it stops; the first is steady.
+    let journeys = every_slice(|_| 0).zip(0..1_024).map(|(told, index)| {
+        let second = index < 400 && index % 2 == 1;
+        let latency = if second { 1 + index / 2 } else { 5 + index / 5 % 2 };
+        Journey {
+            class: ClassId::new(usize::from(second)),
+            delivered: told.created + latency,
+            ..told
+        }
+    });
+    let (found, _) = window(&plan, journeys);
+    assert_eq!((found.start, found.warm_up), (Time::ZERO, WarmUp::Found));
+}
+
+#[test]
+fn latency_that_grows_to_the_end_is_too_short_and_stops_no_run() {
+    let mut plan = plan(1, TIME);
+    plan.stop.warm_up = None;
+    plan.stop.messages = Some(10);
+    let (found, _) = window(&plan, every_slice(|index| 1 + index / 2));
+    assert_eq!(found.warm_up, WarmUp::TooShort);
+    // The second half of the run is left.
+    assert_eq!((found.start, found.end), (Time::from_ps(TIME / 2), Time::from_ps(TIME)));
+}
+
+#[test]
+fn a_run_without_a_message_needs_no_warm_up() {
+    let mut plan = plan(1, TIME);
+    plan.stop.warm_up = None;
+    let (found, collector) = window(&plan, []);
+    assert_eq!((found.start, found.warm_up), (Time::ZERO, WarmUp::Found));
+    assert_eq!(collector.report().class(class()).latency_ps, None);
+}

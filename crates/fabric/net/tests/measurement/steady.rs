@@ -1,0 +1,94 @@
+//! Whether a class is in a steady state: what is left behind, and trends over the window.
+
+use crate::feed::{Journey, class, journey, plan, told};
+use gingham_kernel::Time;
+use gingham_net::ClassId;
+use gingham_net::measure::{ClassReport, WarmUp};
+
+/// 1,024 slices of 10 ps, 64 sections of 160 ps: 21 batches of three sections, the first of four.
+const TIME: u64 = 10_240;
+
+/// What is found of a message every 10 ps, each as long under way as `latency` says.
+fn found(latency: impl Fn(u64) -> u64) -> ClassReport {
+    let journeys = (0..1_024).map(|index| journey(10 * index, 10 * index + latency(index)));
+    told(&plan(1, TIME), journeys).report().class(class())
+}
+
+fn assert_near(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+}
+
+#[test]
+fn what_stays_behind_saturates_and_is_a_trend_of_the_backlog() {
+    // Of four messages one is not delivered in the run.
+    let of = found(|index| if index % 4 == 3 { 2 * TIME } else { 5 });
+    let left = of.left_behind.unwrap();
+    assert_near(left.mean, 0.25);
+    assert_eq!(left.half_width, Some(0.0), "all sections are alike");
+    assert!(of.is_saturated());
+    // After slice n there are (n + 1) / 4 under way, 4 s + 28 / 16 in section s on average: 12 more
+    // in each batch than in the one before, over 20 steps.
+    assert_near(of.backlog_trend.unwrap(), 240.0 / (4.0 * 31.5 + 1.75));
+    assert_eq!(of.latency_trend, None, "all that is delivered takes 5 ps");
+}
+
+#[test]
+fn what_is_delivered_at_once_is_steady() {
+    let of = found(|_| 5);
+    assert_near(of.left_behind.unwrap().mean, 0.0);
+    assert!(!of.is_saturated());
+    assert_eq!((of.backlog_trend, of.latency_trend), (None, None));
+}
+
+#[test]
+fn latencies_that_go_one_way_have_a_trend() {
+    // One more, or less, each section: three each batch, over 20 steps; 36.5 on average.
+    let rising = found(|index| 5 + index / 16).latency_trend.unwrap();
+    assert_near(rising, 60.0 / 36.5);
+    let falling = found(|index| 68 - index / 16).latency_trend.unwrap();
+    assert_near(falling, -60.0 / 36.5);
+}
+
+#[test]
+fn a_class_that_says_little_has_no_trend() {
+    // Nine messages, each slower than the one before.
+    let few = (1..10).map(|index| journey(1_000 * index, 1_001 * index));
+    let of = told(&plan(1, TIME), few).report().class(class());
+    assert_eq!((of.latency_trend, of.is_saturated()), (None, false));
+    let of = told(&plan(1, TIME), []).report().class(class());
+    assert_eq!((of.left_behind, of.latency_trend, of.backlog_trend), (None, None, None));
+    // A window of nineteen sections is too short for intervals and, without one, for saturation.
+    let mut short = plan(1, TIME);
+    short.stop.warm_up = Some(Time::from_ps(45 * 160));
+    let behind = (0..1_024).map(|index| journey(10 * index, 20 * index));
+    let of = told(&short, behind).report().class(class());
+    assert_eq!((of.left_behind.unwrap().half_width, of.is_saturated()), (None, false));
+}
+
+#[test]
+fn a_class_that_does_not_settle_takes_nothing_from_the_others() {
+    let mut plan = plan(2, TIME);
+    plan.stop.warm_up = None;
+    plan.stop.messages = Some(10);
+    let [steady, growing] = [0, 1].map(ClassId::new);
+    // By turns; one gets slower and slower.
+    let journeys = (0..1_024).map(|index| {
+        let latency = if index % 2 == 1 { 1 + index / 2 } else { 5 + index / 10 % 2 };
+        let told = journey(10 * index, 10 * index + latency);
+        Journey { class: if index % 2 == 1 { growing } else { steady }, ..told }
+    });
+    let collector = told(&plan, journeys);
+    let report = collector.report();
+    let beginning = |class| {
+        let window = report.class_window(class);
+        (window.start, window.warm_up)
+    };
+    assert_eq!(beginning(steady), (Time::ZERO, WarmUp::Found));
+    assert_eq!(beginning(growing), (Time::from_ps(TIME / 2), WarmUp::TooShort));
+    let window = report.window();
+    assert_eq!((window.start, window.warm_up), (Time::ZERO, WarmUp::Found));
+    // A rule waits for all classes.
+    assert_eq!(window.end, Time::from_ps(TIME));
+    assert_eq!(report.class(steady).created.messages, 512);
+    assert_eq!(report.class(growing).created.messages, 256);
+}

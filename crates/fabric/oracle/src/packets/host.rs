@@ -1,0 +1,440 @@
+//! Hosts: messages are created, packets begin, have left and are received.
+
+use crate::packets::buffer::Buffered;
+use crate::packets::event::Event;
+use crate::packets::journey::{Journey, JourneyId};
+use crate::packets::output::{Leaves, Sending};
+use crate::packets::simulation::Simulation;
+use gingham_fairq::Head;
+use gingham_kernel::Time;
+use gingham_net::{BLOCK_BYTES, Next, Notice, Order, PacketsPlan, PausesPlan, Turn, Weighing};
+use gingham_topology::routing::{DatelineClass, LaneSet};
+use gingham_topology::{ChannelId, EndpointId, Fabric};
+
+/// What a lane could begin now.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    /// Of this group of queues.
+    group: usize,
+    wire_bytes: u64,
+    created: Time,
+}
+
+impl Simulation {
+    // Phase 1: create.
+
+    /// Tells the endpoints what happens now, and carries out what they order.
+    pub(crate) fn tell(&mut self, notice: Notice<'_>) {
+        self.endpoints.tell(self.timeline.now, notice);
+        self.carry_out();
+    }
+
+    pub(crate) fn carry_out(&mut self) {
+        while let Some(order) = self.endpoints.next_order() {
+            match order {
+                Order::Send { endpoint } => {
+                    let channel = self.plan.fabric.endpoint_channel(endpoint);
+                    self.timeline.cause(self.timeline.now, Event::Start { channel });
+                }
+                Order::CreateAt { source, at } => self.timeline.cause(at, Event::Create { source }),
+                Order::WakeAt { endpoint, at } => self.timeline.cause(at, Event::Wake { endpoint }),
+                Order::Weigh(Weighing { channel, lane, weight, .. }) => {
+                    self.outputs[channel.index()].arbiter.weigh(lane, weight);
+                }
+                Order::Gather => self.tell_gathered(),
+            }
+        }
+    }
+
+    /// Tells the endpoints of an output, if other lanes of it have space, as far as its sender knows.
+    pub(crate) fn tell_lanes(&mut self, output: ChannelId) {
+        let (state, space_blocks) = (&self.outputs[output.index()], self.watched.space_blocks);
+        let has_space = |lane| state.has_space(lane, space_blocks[usize::from(lane)].into());
+        if let Some(free) = self.watched.change(output, has_space) {
+            self.tell(Notice::Lanes { output, free });
+        }
+    }
+
+    /// Tells the endpoints how many buffers between switches have no space, as far as senders know.
+    fn tell_gathered(&mut self) {
+        let full = self.watched.full(|channel, lane| !self.has_space(channel, lane));
+        self.endpoints.tell(self.timeline.now, Notice::Gathered { full });
+    }
+
+    /// Whether there is space on a lane for a packet as long as the longest.
+    fn has_space(&self, channel: ChannelId, lane: u8) -> bool {
+        let blocks = self.watched.space_blocks[usize::from(lane)];
+        self.outputs[channel.index()].has_space(lane, blocks.into())
+    }
+
+    // Phase 2: left.
+
+    /// The tail of a packet of a host's own has left.
+    pub(crate) fn left_host(&mut self, channel: ChannelId, sending: &Sending) {
+        let endpoint = self.hosts[channel.index()].expect("a host sends here");
+        let Sending { packet, started: began, wire_bytes: flits, .. } = *sending;
+        if self.endpoints.wanted().left {
+            let flit = self.plan.channel(channel).flit;
+            let content = self.journeys.get(packet).packet.content;
+            self.tell(Notice::Left { endpoint, began, flits, flit, content });
+        }
+        self.timeline.cause(self.timeline.now, Event::Start { channel });
+    }
+
+    // Phase 3: arrived.
+
+    pub(crate) fn arrived(&mut self, packet: JourneyId) {
+        let journey = self.journeys.remove(packet);
+        let (packet, arrival) = (&journey.packet, &journey.arrival(self.timeline.now));
+        self.tell(Notice::Received { packet, arrival });
+    }
+
+    // Phase 6: start.
+
+    /// Lets a host with an idle channel start a packet, if possible. Returns whether a packet is
+    /// ready but none has credits.
+    pub(crate) fn choose_at_host(&mut self, endpoint: EndpointId, channel: ChannelId) -> bool {
+        let (candidates, is_any_ready) = self.candidates_at_host(endpoint, channel);
+        let head = |candidate: &Candidate| Head {
+            length_bytes: u32::try_from(candidate.wire_bytes).expect("a packet is below 4 GiB"),
+            arrival_ps: candidate.created.as_ps(),
+        };
+        let heads: Vec<_> = candidates.iter().map(|found| found.as_ref().map(head)).collect();
+        if let Some(lane) = self.choose_lane(channel, &heads) {
+            let chosen = candidates[usize::from(lane)].expect("a lane that can be chosen was");
+            self.begin(endpoint, lane, chosen.group);
+        }
+        is_any_ready && candidates.iter().all(Option::is_none)
+    }
+
+    /// For each lane the packet that could start, and whether any packet is ready. Every queue with
+    /// a packet is checked, regardless of credits.
+    fn candidates_at_host(
+        &mut self,
+        endpoint: EndpointId,
+        channel: ChannelId,
+    ) -> (Vec<Option<Candidate>>, bool) {
+        let mut candidates = vec![None; self.plan.lanes.count.into()];
+        let mut is_any_ready = false;
+        // Groups are in the order of their lanes, so that the one of the lowest takes a lane.
+        for (group, lanes) in self.waiting_groups(endpoint) {
+            let Some(next) = self.next_of(endpoint, channel, group) else { continue };
+            is_any_ready = true;
+            let blocks = PacketsPlan::blocks(next.wire_bytes);
+            for lane in lanes.lanes() {
+                let candidate: &mut Option<Candidate> = &mut candidates[usize::from(lane)];
+                if candidate.is_some() {
+                    continue;
+                }
+                if self.outputs[channel.index()].has_space(lane, blocks) {
+                    *candidate = Some(next);
+                } else {
+                    self.await_space(channel, lane);
+                }
+            }
+        }
+        (candidates, is_any_ready)
+    }
+
+    /// The groups of queues in which something waits, and their lanes, in ascending order.
+    fn waiting_groups(&self, endpoint: EndpointId) -> Vec<(usize, LaneSet)> {
+        let adapter = &self.endpoints.adapters[endpoint.index()];
+        let waiting = adapter.waiting_groups();
+        let waits = |group: usize| waiting >> group & 1 == 1;
+        adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()
+    }
+
+    /// The packet that a group of queues would send now. If it could later, it is asked then.
+    fn next_of(
+        &mut self,
+        endpoint: EndpointId,
+        channel: ChannelId,
+        group: usize,
+    ) -> Option<Candidate> {
+        match self.endpoints.next(endpoint, group, self.timeline.now) {
+            Next::Packet { payload_bytes, created } => {
+                let wire_bytes = self.packets.wire_bytes(payload_bytes);
+                Some(Candidate { group, wire_bytes, created })
+            }
+            Next::At(time) => {
+                self.timeline.cause(time, Event::Start { channel });
+                None
+            }
+            Next::Nothing => None,
+        }
+    }
+
+    fn begin(&mut self, endpoint: EndpointId, lane: u8, group: usize) {
+        let Turn::Send(packet) = self.endpoints.turn(endpoint, group, self.timeline.now) else {
+            panic!("the adapter had a packet that may begin")
+        };
+        if self.endpoints.wanted().began.has(&packet) {
+            self.tell(Notice::Began { endpoint, packet: &packet });
+        }
+        let path = self.plan.path(packet.path_set, packet.source, packet.destination);
+        let path = path.expect("destinations are drawn among those that a route reaches");
+        let journey = Journey {
+            packet,
+            length: self.plan.length_of(&path[1..]),
+            path,
+            wire_bytes: self.packets.wire_bytes(packet.payload_bytes),
+            position: 0,
+            dateline_class: DatelineClass(0),
+            head_arrived: None,
+        };
+        let packet = self.journeys.insert(journey);
+        self.start(packet, lane, Leaves::Host);
+    }
+}
+
+// Channels: a packet starts, takes its space at the other end, and leaves.
+
+impl Simulation {
+    // Phase 2: left.
+
+    pub(crate) fn left(&mut self, channel: ChannelId) {
+        let output = &mut self.outputs[channel.index()];
+        let sending = output.sending.take().expect("a tail was on the channel");
+        output.sent_bytes += sending.wire_bytes;
+        match sending.from {
+            Leaves::Host => self.left_host(channel, &sending),
+            Leaves::Input { channel: input, lane } => {
+                self.left_switch(input, lane, sending.packet);
+            }
+            Leaves::Output { lane } => self.left_output(channel, lane, sending.packet),
+        }
+    }
+
+    // Phase 6: start.
+
+    pub(crate) fn choose(&mut self, channel: ChannelId) {
+        let has_buffer = self.outputs[channel.index()].buffer.is_some();
+        if has_buffer {
+            self.cross_to(channel);
+        }
+        if self.outputs[channel.index()].sending.is_some() {
+            return;
+        }
+        let waits = match self.hosts[channel.index()] {
+            Some(endpoint) => self.choose_at_host(endpoint, channel),
+            None if has_buffer => self.start_crossed(channel),
+            None => self.choose_at_switch(channel),
+        };
+        let now = self.timeline.now;
+        self.outputs[channel.index()].wait.set(waits, now);
+    }
+
+    /// A packet starts on the channel of its path to which its journey has come.
+    pub(crate) fn start(&mut self, packet: JourneyId, lane: u8, from: Leaves) {
+        let journey = self.journeys.get(packet);
+        let (channel, wire_bytes) = (journey.path[journey.position], journey.wire_bytes);
+        let of_channel = *self.plan.channel(channel);
+        let started = self.timeline.now;
+        self.outputs[channel.index()].sending = Some(Sending { packet, started, wire_bytes, from });
+        let left = started + of_channel.bytes.of(wire_bytes);
+        self.timeline.cause(left, Event::Left { channel });
+        if self.inputs[channel.index()].is_some() {
+            return self.enter(packet, channel, lane);
+        }
+        let head_arrived = started + of_channel.delay + of_channel.bytes.of(1);
+        self.journeys.get_mut(packet).head_arrived = Some(head_arrived);
+        self.timeline.cause(left + of_channel.delay, Event::Arrived { channel, packet });
+    }
+
+    /// A packet that starts on a channel into a switch takes its space there, whole.
+    fn enter(&mut self, packet: JourneyId, channel: ChannelId, lane: u8) {
+        let (lanes, dateline_class) = self.lanes_onward(packet, channel);
+        let journey = self.journeys.get(packet);
+        let output = journey.next_channel();
+        let (of_packet, wire_bytes) = (&journey.packet, journey.wire_bytes);
+        let blocks = PacketsPlan::blocks(wire_bytes);
+        let came = self.timeline.now + self.plan.channel(channel).delay;
+        let buffered = Buffered {
+            packet,
+            wire_bytes,
+            blocks,
+            came,
+            output,
+            lanes,
+            dateline_class,
+            level: self.packets.arbitration.level(of_packet.priority),
+            is_ready: false,
+            has_started: false,
+            overtaken: 0,
+        };
+        if self.packets.pauses.is_none() {
+            self.credits_mut(channel, lane).sent += blocks;
+        }
+        self.look_when_come(channel, lane);
+        let (delay, interval) = (self.packets.forwarding_delay, self.packets.head_interval);
+        let input = self.input_mut(channel);
+        input.lanes[usize::from(lane)].push(buffered);
+        let earliest = came + delay;
+        let head = input.last_head.map_or(earliest, |last| earliest.max(last + interval));
+        input.last_head = Some(head);
+        self.timeline.cause(head, Event::ReadHead { channel, lane, packet });
+    }
+
+    /// The lanes on which a packet that comes by a channel may go on, and its dateline class there.
+    pub(crate) fn lanes_onward(
+        &self,
+        packet: JourneyId,
+        channel: ChannelId,
+    ) -> (LaneSet, DatelineClass) {
+        let journey = self.journeys.get(packet);
+        let (lanes, dateline_class) = self.plan.lanes.allowed.onward(
+            &self.plan.fabric,
+            journey.packet.vc_class,
+            journey.dateline_class,
+            channel,
+            journey.next_channel(),
+            journey.packet.destination,
+        );
+        assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
+        (lanes, dateline_class)
+    }
+}
+
+// Pausing lanes: a receiver asks for a pause when a buffer fills, and takes it back when that has
+// emptied.
+//
+// ```text
+//   x: the fill rises above `pause` ── t'(frame) + d' + answer ──► x + D: nothing starts on the lane
+//   y: it falls to `resume`         ── the same ─────────────────► y + D: it goes on
+// ```
+//
+// Source: IEEE 802.1Qbb, as `docs/concepts/timing-packets.md` has it.
+//
+// Invariant: no buffer overflows, whenever a receiver looks.
+
+/// What both ends of a channel know of its pauses.
+#[derive(Clone, Debug)]
+pub(crate) struct Pausing {
+    pub(crate) lanes: Vec<LanePause>,
+    /// Pauses that were heard.
+    pub(crate) pauses: u64,
+    /// Since when any lane is paused, if one is.
+    since: Option<Time>,
+    /// Picoseconds for which one was, before.
+    past_ps: u64,
+}
+
+/// The pauses of a lane.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LanePause {
+    /// Whether the last that the receiver asked for is a pause.
+    pub(crate) is_asked: bool,
+    /// Whether the last that the sender heard is one.
+    pub(crate) is_paused: bool,
+    /// What was asked for and not heard yet.
+    under_way: u32,
+    /// Whether a host has asked for space in vain since it heard last that it may go on.
+    is_awaited: bool,
+}
+
+impl Pausing {
+    pub(crate) fn new(lanes: u8) -> Self {
+        let lanes = vec![LanePause::default(); lanes.into()];
+        Self { lanes, pauses: 0, since: None, past_ps: 0 }
+    }
+
+    /// Picoseconds up to `end`, which is not past, for which a lane was paused.
+    pub(crate) fn paused_ps(&self, end: Time) -> u64 {
+        self.past_ps + self.since.map_or(0, |since| end.since(since).as_ps())
+    }
+
+    /// The sender hears of a lane `now`. Whether it awaited that.
+    fn hear(&mut self, lane: u8, is_pause: bool, now: Time) -> bool {
+        let of = &mut self.lanes[usize::from(lane)];
+        of.under_way -= 1;
+        of.is_paused = is_pause;
+        let was_awaited = !is_pause && std::mem::take(&mut of.is_awaited);
+        self.pauses += u64::from(is_pause);
+        let is_any = self.lanes.iter().any(|lane| lane.is_paused);
+        self.past_ps = self.paused_ps(now);
+        self.since = is_any.then_some(now);
+        was_awaited
+    }
+}
+
+impl LanePause {
+    /// Whether nothing starts until the buffer at the end empties.
+    pub(crate) const fn is_held(self) -> bool {
+        self.is_asked && self.under_way == 0
+    }
+}
+
+impl Simulation {
+    fn pausing_mut(&mut self, channel: ChannelId) -> &mut Pausing {
+        self.outputs[channel.index()].pausing.as_mut().expect("a buffer whose receiver pauses")
+    }
+
+    fn pauses(&self) -> &PausesPlan {
+        self.packets.pauses.as_ref().expect("receivers pause")
+    }
+
+    /// A packet starts now: where lanes are paused, the receiver looks when its first byte has come.
+    pub(crate) fn look_when_come(&mut self, channel: ChannelId, lane: u8) {
+        if self.packets.pauses.is_some() {
+            let first = self.first_byte_takes(channel);
+            self.timeline.cause(self.timeline.now + first, Event::Look { channel, lane });
+        }
+    }
+
+    /// From the start of a packet until its first byte has come whole.
+    fn first_byte_takes(&self, channel: ChannelId) -> gingham_kernel::Span {
+        let of = self.plan.channel(channel);
+        of.delay + of.bytes.of(1)
+    }
+
+    /// A host finds no space on a lane.
+    pub(crate) fn await_space(&mut self, channel: ChannelId, lane: u8) {
+        match &mut self.outputs[channel.index()].pausing {
+            Some(pausing) => pausing.lanes[usize::from(lane)].is_awaited = true,
+            None => self.credits_mut(channel, lane).is_awaited = true,
+        }
+    }
+
+    // Phase 4: look, and heard.
+
+    pub(crate) fn look(&mut self, channel: ChannelId, lane: u8) {
+        self.assert_no_overflow(channel, lane);
+        let fill = self.fill_bytes(channel, lane);
+        let pauses = self.pauses();
+        let [pause, resume] =
+            [&pauses.pause_bytes, &pauses.resume_bytes].map(|marks| marks[usize::from(lane)]);
+        let back = self.plan.channel(Fabric::reverse(channel));
+        let heard = self.timeline.now + pauses.heard_after(back);
+        let of = &mut self.pausing_mut(channel).lanes[usize::from(lane)];
+        let is_pause = if of.is_asked { fill > resume } else { fill > pause };
+        if is_pause != of.is_asked {
+            of.is_asked = is_pause;
+            of.under_way += 1;
+            self.timeline.cause(heard, Event::Heard { channel, lane, is_pause });
+        }
+    }
+
+    pub(crate) fn heard(&mut self, channel: ChannelId, lane: u8, is_pause: bool) {
+        let now = self.timeline.now;
+        let was_awaited = self.pausing_mut(channel).hear(lane, is_pause, now);
+        let is_of_host = self.hosts[channel.index()].is_some();
+        if was_awaited || !is_of_host {
+            self.timeline.cause(now, Event::Start { channel });
+        }
+    }
+
+    /// Bytes of the packets whose first byte has come whole, and whose tails have not left.
+    fn fill_bytes(&self, channel: ChannelId, lane: u8) -> u64 {
+        let first = self.plan.channel(channel).bytes.of(1);
+        let buffer = self.input(channel).lane(lane).iter();
+        let come = buffer.filter(|buffered| buffered.came + first <= self.timeline.now);
+        come.map(|buffered| buffered.wire_bytes).sum()
+    }
+
+    /// Checks that what fills a buffer fits into it.
+    pub(crate) fn assert_no_overflow(&self, channel: ChannelId, lane: u8) {
+        let holds = u64::from(self.packets.buffer_blocks[usize::from(lane)]);
+        let fill = self.fill_bytes(channel, lane);
+        assert!(fill <= holds * u64::from(BLOCK_BYTES), "a buffer overflowed: {fill} bytes");
+    }
+}

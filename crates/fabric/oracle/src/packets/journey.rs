@@ -1,0 +1,56 @@
+//! Packets on their way.
+
+use crate::under_way::UnderWay;
+pub(crate) use crate::under_way::UnderWayId as JourneyId;
+use gingham_kernel::Time;
+use gingham_net::{Arrival, Packet, PathLength, Plan};
+use gingham_topology::ChannelId;
+use gingham_topology::routing::DatelineClass;
+
+/// Packets under way.
+pub(crate) type Journeys = UnderWay<Journey>;
+
+/// A packet on its way.
+#[derive(Clone, Debug)]
+pub(crate) struct Journey {
+    pub(crate) packet: Packet,
+    /// Every channel of its route, from the source's cable to the destination's.
+    pub(crate) path: Vec<ChannelId>,
+    /// Switches on it.
+    pub(crate) length: PathLength,
+    /// `W`: payload and what is beside it.
+    pub(crate) wire_bytes: u64,
+    /// Position in the path of the channel on which it started last.
+    pub(crate) position: usize,
+    /// Its dateline class on that channel.
+    pub(crate) dateline_class: DatelineClass,
+    /// Arrival of the first byte at the destination, once it is on the last channel.
+    pub(crate) head_arrived: Option<Time>,
+}
+
+impl Journey {
+    /// The channel that it takes after the one on which it started last.
+    pub(crate) fn next_channel(&self) -> ChannelId {
+        self.path[self.position + 1]
+    }
+
+    /// It goes on from where it came last by one channel more, into the end of the switch.
+    pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
+        self.path.truncate(self.position + 1);
+        self.path.push(into_end);
+        self.length = plan.length_of(&self.path[1..]);
+    }
+
+    /// Its arrival, whole, at `now`.
+    pub(crate) fn arrival(&self, now: Time) -> Arrival {
+        let count = |of: usize| u16::try_from(of).expect("a route has few switches");
+        Arrival {
+            payload_bytes: self.packet.payload_bytes,
+            wire_bytes: self.wire_bytes,
+            hops: count(self.length.switches),
+            in_transit_hosts: count(self.length.in_transit_hosts),
+            head_arrived: self.head_arrived.expect("it has been on its last channel"),
+            arrived: now,
+        }
+    }
+}

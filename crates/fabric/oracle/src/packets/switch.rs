@@ -1,0 +1,366 @@
+//! Switches: heads are read, packets become ready, and idle outputs start them.
+
+use crate::packets::buffer::Buffered;
+use crate::packets::event::Event;
+use crate::packets::journey::JourneyId;
+use crate::packets::output::Leaves;
+use crate::packets::simulation::{Simulation, Waiting};
+use gingham_fairq::Head;
+use gingham_kernel::Time;
+use gingham_net::{Arbitration, Notice, PacketsPlan, Read, Stay};
+use gingham_topology::routing::DatelineClass;
+use gingham_topology::{ChannelId, NodeId};
+use std::cmp::Reverse;
+
+impl Simulation {
+    // Phase 2: left.
+
+    /// The tail of a packet has left a buffer: its space is free, and the sender will know of it.
+    pub(crate) fn left_switch(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
+        let now = self.timeline.now;
+        self.input_mut(input).leave(lane, packet, now);
+        if self.packets.pauses.is_some() {
+            self.timeline.cause(now, Event::Look { channel: input, lane });
+        } else {
+            self.tell_of_credits(input, lane);
+        }
+        self.wake_switch(self.plan.ends(input).target.node);
+    }
+
+    // Phase 5: ready.
+
+    pub(crate) fn read_head(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
+        if self.endpoints.wanted().read {
+            let waiting_flits = self.input(input).waiting_bytes(lane, self.timeline.now);
+            let now = self.timeline.now;
+            let of_packet = &mut self.journeys.get_mut(packet).packet;
+            let diverted = self.endpoints.read(now, (input, lane), waiting_flits, of_packet);
+            if let Some(into_end) = diverted {
+                self.divert(input, lane, packet, into_end);
+            }
+            self.carry_out();
+        }
+        if self.endpoints.wanted().switched.are_stays() {
+            let stay = self.stay(input, lane, packet);
+            self.endpoints.tell(self.timeline.now, Notice::Queued { stay });
+            self.timeline.cause(self.timeline.now, Event::Settle { channel: input, lane, packet });
+        }
+        let never_dry = self.never_dry(input, lane, packet);
+        self.timeline
+            .cause(self.timeline.now.max(never_dry), Event::Ready { channel: input, lane, packet });
+    }
+
+    /// A packet that was read goes on by the channel into the end of its switch.
+    fn divert(&mut self, input: ChannelId, lane: u8, packet: JourneyId, into_end: ChannelId) {
+        let journey = self.journeys.get_mut(packet);
+        journey.divert(&self.plan, into_end);
+        let (lanes, dateline_class) = self.lanes_onward(packet, input);
+        let buffered = self.input_mut(input).buffered_mut(lane, packet);
+        buffered.output = into_end;
+        (buffered.lanes, buffered.dateline_class) = (lanes, dateline_class);
+    }
+
+    /// How a packet is in a buffer.
+    fn stay(&self, input: ChannelId, lane: u8, packet: JourneyId) -> Stay {
+        let mut there = self.input(input).lane(lane).iter();
+        let found = there.find(|buffered| buffered.packet == packet).expect("it is here");
+        let Buffered { came, wire_bytes, output, lanes, .. } = *found;
+        Stay { input, lane, came, wire_bytes, output, lanes }
+    }
+
+    /// The earliest start at which no byte has to go on before it is there:
+    /// `a + t_in(W) - t_out(W - 1)`, or time zero if that is before, or the rates are the same.
+    fn never_dry(&mut self, input: ChannelId, lane: u8, packet: JourneyId) -> Time {
+        let buffered = self.input_mut(input).buffered_mut(lane, packet);
+        let (came, wire_bytes, output) = (buffered.came, buffered.wire_bytes, buffered.output);
+        let [coming, going] = [input, output].map(|channel| self.plan.channel(channel).bytes);
+        if coming == going {
+            return Time::ZERO;
+        }
+        let whole = came + coming.of(wire_bytes);
+        let last_byte = going.of(wire_bytes - 1);
+        Time::from_ps(whole.as_ps().saturating_sub(last_byte.as_ps()))
+    }
+
+    pub(crate) fn ready(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
+        self.input_mut(input).buffered_mut(lane, packet).is_ready = true;
+        self.wake_switch(self.plan.ends(input).target.node);
+    }
+
+    // Phase 6: start.
+
+    /// All outputs of a switch choose, if they are idle.
+    fn wake_switch(&mut self, node: NodeId) {
+        let outputs: Vec<_> = self.plan.fabric.channels_from(node).collect();
+        for channel in outputs {
+            self.timeline.cause(self.timeline.now, Event::Start { channel });
+        }
+    }
+
+    /// Lets an idle output start a packet, if possible. Returns whether a packet is ready but none
+    /// has credits.
+    pub(crate) fn choose_at_switch(&mut self, channel: ChannelId) -> bool {
+        let lanes = 0..self.plan.lanes.count;
+        let candidates: Vec<_> = lanes.map(|lane| self.candidate(channel, lane)).collect();
+        let head = |(lane, candidate): (u8, &Option<Waiting>)| {
+            let buffered = self.waiting((*candidate)?);
+            let length = u32::try_from(buffered.wire_bytes).expect("a packet is below 4 GiB");
+            let head = Head { length_bytes: length, arrival_ps: buffered.came.as_ps() };
+            self.outputs[channel.index()].has_space(lane, buffered.blocks).then_some(head)
+        };
+        let heads: Vec<_> = (0..).zip(&candidates).map(head).collect();
+        if let Some(lane) = self.choose_lane(channel, &heads) {
+            let chosen = candidates[usize::from(lane)].expect("a lane that can be chosen was");
+            self.start_at_switch(channel, lane, chosen);
+        }
+        candidates.iter().any(Option::is_some) && heads.iter().all(Option::is_none)
+    }
+
+    /// The packet that would go on a lane of an output, whether there is space for it or not.
+    fn candidate(&self, output: ChannelId, lane: u8) -> Option<Waiting> {
+        for waiting in self.in_order(output, lane) {
+            if self.can_be_read(waiting) {
+                return Some(waiting);
+            }
+            if self.is_waited_for(waiting) {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn can_be_read(&self, waiting: Waiting) -> bool {
+        let is_busy = self.packets.read == Read::One && self.input(waiting.input).reading > 0;
+        !is_busy && !self.is_held_back(waiting)
+    }
+
+    /// The lane that the arbiter of a channel chooses, of those that can be chosen: by lane, what
+    /// would start there.
+    pub(crate) fn choose_lane(&mut self, channel: ChannelId, heads: &[Option<Head>]) -> Option<u8> {
+        let bit = |(lane, head): (usize, &Option<Head>)| u16::from(head.is_some()) << lane;
+        let eligible = heads.iter().enumerate().map(bit).sum();
+        let heads: Vec<Head> = heads.iter().map(|head| head.unwrap_or_default()).collect();
+        self.outputs[channel.index()].arbiter.serve(eligible, &heads)
+    }
+
+    fn start_at_switch(&mut self, output: ChannelId, lane: u8, chosen: Waiting) {
+        self.overtake(output, lane, chosen);
+        let Waiting { input, lane: came_on, place } = chosen;
+        let of_input = self.input_mut(input);
+        of_input.reading += 1;
+        let buffered = &mut of_input.lanes[usize::from(came_on)][place];
+        buffered.has_started = true;
+        let (packet, dateline_class) = (buffered.packet, buffered.dateline_class);
+        self.keep_turn(output, lane, input);
+        if self.endpoints.wanted().switched.are_stays() {
+            let stay = self.stay(input, came_on, packet);
+            let left = self.timeline.now + self.plan.channel(output).bytes.of(stay.wire_bytes);
+            let packet = &mut self.journeys.get_mut(packet).packet;
+            self.endpoints.tell(self.timeline.now, Notice::Forwarded { stay, left, packet });
+        }
+        self.go_on(packet, lane, dateline_class, Leaves::Input { channel: input, lane: came_on });
+        // What was held back by it may go now, also on channels that have chosen before.
+        self.wake_switch(self.plan.ends(output).source.node);
+    }
+
+    // Phase 7: settled.
+
+    pub(crate) fn settle(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
+        let stay = self.stay(input, lane, packet);
+        let output = &self.outputs[stay.output.index()];
+        let blocks = PacketsPlan::blocks(stay.wire_bytes);
+        let has_space = !self.endpoints.wanted().switched.is_space()
+            || stay.lanes.lanes().any(|lane| output.has_space(lane, blocks));
+        self.endpoints.tell(self.timeline.now, Notice::Settled { stay, has_space });
+    }
+
+    /// The last packet of a lane of an output came by an input port.
+    pub(crate) fn keep_turn(&mut self, output: ChannelId, lane: u8, input: ChannelId) {
+        let port = usize::from(self.plan.ends(input).target.port);
+        self.outputs[output.index()].last_port[usize::from(lane)] = Some(port);
+    }
+
+    /// A packet starts on the next channel of its path.
+    pub(crate) fn go_on(
+        &mut self,
+        packet: JourneyId,
+        lane: u8,
+        dateline_class: DatelineClass,
+        from: Leaves,
+    ) {
+        let journey = self.journeys.get_mut(packet);
+        journey.position += 1;
+        journey.dateline_class = dateline_class;
+        self.start(packet, lane, from);
+    }
+}
+
+// Outputs with buffers: packets cross to them, and start from there.
+//
+// ```text
+//   input          ready ─► first of a lane that fits ─► crosses at x; its tail has left at y
+//   output buffer  [ p4 p7 ] lane 0: the first that crossed starts ─► e: space is free
+// ```
+//
+// The inside of the switch is as fast as it has to be: any number of packets cross at once.
+//
+// Invariant: no buffer holds more than its blocks.
+
+/// A packet in the buffer of an output.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crossed {
+    pub(crate) packet: JourneyId,
+    pub(crate) wire_bytes: u64,
+    pub(crate) blocks: u64,
+    level: usize,
+    dateline_class: DatelineClass,
+    /// `x`.
+    since: Time,
+    pub(crate) has_started: bool,
+}
+
+/// The buffer of a lane of an output.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputLane {
+    /// What it holds, in blocks.
+    holds: u64,
+    /// In the order in which they crossed.
+    pub(crate) packets: Vec<Crossed>,
+}
+
+impl OutputLane {
+    pub(crate) fn new(holds: u64) -> Self {
+        Self { holds, packets: Vec::new() }
+    }
+
+    fn free(&self) -> u64 {
+        self.holds - self.packets.iter().map(|crossed| crossed.blocks).sum::<u64>()
+    }
+
+    /// Blocks that are free once all have left it whose tails are leaving.
+    fn free_soon(&self) -> u64 {
+        let stays = self.packets.iter().filter(|crossed| !crossed.has_started);
+        self.holds - stays.map(|crossed| crossed.blocks).sum::<u64>()
+    }
+
+    /// Which would start first.
+    fn first(&self, arbitration: Arbitration) -> Option<&Crossed> {
+        let mut stays = self.packets.iter().filter(|crossed| !crossed.has_started);
+        match arbitration {
+            // The first of equal ones.
+            Arbitration::StrictPriority => stays.min_by_key(|crossed| Reverse(crossed.level)),
+            Arbitration::OldestFirst | Arbitration::RoundRobin => stays.next(),
+        }
+    }
+
+    /// Checks that what it holds fits into it.
+    pub(crate) fn assert_no_overflow(&self) {
+        let taken: u64 = self.packets.iter().map(|crossed| crossed.blocks).sum();
+        assert!(taken <= self.holds, "a buffer of an output overflowed");
+    }
+}
+
+impl Simulation {
+    pub(crate) fn output_lane(&self, output: ChannelId, lane: u8) -> Option<&OutputLane> {
+        let lanes = self.outputs[output.index()].buffer.as_ref();
+        lanes.map(|lanes| &lanes[usize::from(lane)])
+    }
+
+    fn output_lane_mut(&mut self, output: ChannelId, lane: u8) -> &mut OutputLane {
+        let lanes = self.outputs[output.index()].buffer.as_mut();
+        &mut lanes.expect("outputs have buffers")[usize::from(lane)]
+    }
+
+    /// The packet that would start first from the buffer of a lane of an output.
+    pub(crate) fn first_crossed(&self, output: ChannelId, lane: u8) -> Option<&Crossed> {
+        self.output_lane(output, lane)?.first(self.packets.arbitration)
+    }
+
+    /// Whether a packet does not cross to a lane of an output even once all have left the buffer
+    /// there whose tails are leaving.
+    pub(crate) fn cannot_cross(&self, output: ChannelId, lane: u8, waiting: Waiting) -> bool {
+        let free = self.output_lane(output, lane).map(OutputLane::free_soon);
+        free.is_some_and(|free| self.waiting(waiting).blocks > free)
+    }
+
+    // Phase 2: left.
+
+    /// The tail of a packet has left the buffer of an output.
+    pub(crate) fn left_output(&mut self, output: ChannelId, lane: u8, packet: JourneyId) {
+        let of = &mut self.output_lane_mut(output, lane).packets;
+        let place = of.iter().position(|crossed| crossed.packet == packet);
+        of.remove(place.expect("it was here"));
+        self.timeline.cause(self.timeline.now, Event::Start { channel: output });
+    }
+
+    // Phase 6: start.
+
+    /// An output takes in what it can.
+    pub(crate) fn cross_to(&mut self, output: ChannelId) {
+        while let Some((lane, waiting)) = self.next_to_cross(output) {
+            self.cross(output, lane, waiting);
+        }
+    }
+
+    /// Of the lanes with space for their candidate that with the most; the lowest of equal ones.
+    fn next_to_cross(&self, output: ChannelId) -> Option<(u8, Waiting)> {
+        let mut next: Option<(u64, u8, Waiting)> = None;
+        for lane in 0..self.plan.lanes.count {
+            let free = self.output_lane(output, lane)?.free();
+            let Some(&first) = self.in_order(output, lane).first() else { continue };
+            let is_more = next.is_none_or(|(most, ..)| free > most);
+            if self.waiting(first).blocks <= free && is_more {
+                next = Some((free, lane, first));
+            }
+        }
+        next.map(|(_, lane, waiting)| (lane, waiting))
+    }
+
+    fn cross(&mut self, output: ChannelId, lane: u8, waiting: Waiting) {
+        let Waiting { input, lane: came_on, place } = waiting;
+        let now = self.timeline.now;
+        let coming = self.plan.channel(input).bytes;
+        let last_byte = self.plan.channel(output).bytes.of(1);
+        let of_input = self.input_mut(input);
+        of_input.reading += 1;
+        let buffered = &mut of_input.lanes[usize::from(came_on)][place];
+        buffered.has_started = true;
+        let left_input = (now + last_byte).max(buffered.came + coming.of(buffered.wire_bytes));
+        let packet = buffered.packet;
+        let crossed = Crossed {
+            packet,
+            wire_bytes: buffered.wire_bytes,
+            blocks: buffered.blocks,
+            level: buffered.level,
+            dateline_class: buffered.dateline_class,
+            since: now,
+            has_started: false,
+        };
+        self.output_lane_mut(output, lane).packets.push(crossed);
+        let left = Event::LeftInput { channel: input, lane: came_on, packet };
+        self.timeline.cause(left_input, left);
+        self.keep_turn(output, lane, input);
+    }
+
+    /// Lets an idle output transmit the packet that crossed first, among eligible lanes. Returns
+    /// whether a packet is ready but none has credits.
+    pub(crate) fn start_crossed(&mut self, output: ChannelId) -> bool {
+        let head = |lane: u8| {
+            let crossed = self.first_crossed(output, lane)?;
+            let length = u32::try_from(crossed.wire_bytes).expect("a packet is below 4 GiB");
+            let head = Head { length_bytes: length, arrival_ps: crossed.since.as_ps() };
+            self.outputs[output.index()].has_space(lane, crossed.blocks).then_some(head)
+        };
+        let heads: Vec<_> = (0..self.plan.lanes.count).map(head).collect();
+        let mut lanes = 0..self.plan.lanes.count;
+        let is_any_ready = lanes.any(|lane| self.first_crossed(output, lane).is_some());
+        let waits = is_any_ready && heads.iter().all(Option::is_none);
+        let Some(lane) = self.choose_lane(output, &heads) else { return waits };
+        let first = self.first_crossed(output, lane).expect("a lane that can be chosen has one");
+        let Crossed { packet, dateline_class, .. } = *first;
+        let mut packets = self.output_lane_mut(output, lane).packets.iter_mut();
+        packets.find(|crossed| crossed.packet == packet).expect("it is here").has_started = true;
+        self.go_on(packet, lane, dateline_class, Leaves::Output { lane });
+        false
+    }
+}

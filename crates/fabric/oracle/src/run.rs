@@ -1,0 +1,115 @@
+//! A network of the oracle, as the driver of runs steps it: one event at a time.
+
+use crate::timeline::Timeline;
+use gingham_kernel::Time;
+use gingham_net::congestion::Waiter;
+use gingham_net::measure::ChannelCount;
+use gingham_net::{Endpoints, Plan, Run, WaitForGraph};
+use gingham_topology::ChannelId;
+use std::fmt::Debug;
+
+/// A network of one kind of switch.
+pub(crate) trait Network: Debug + Send + Sync {
+    type Event: Ord + Debug;
+
+    /// The plan, the timeline, and the endpoints.
+    fn parts(&self) -> (&Plan, &Timeline<Self::Event>, &Endpoints);
+
+    fn parts_mut(&mut self) -> (&mut Timeline<Self::Event>, &mut Endpoints);
+
+    /// Handles an event.
+    fn handle(&mut self, event: Self::Event);
+
+    /// Counts by channel; states that last are counted up to `end`.
+    fn counts_until(&self, end: Time) -> Vec<ChannelCount>;
+
+    /// Counts by channel before any event of `end`.
+    fn counts_before(&self, end: Time) -> Vec<ChannelCount> {
+        self.counts_until(end)
+    }
+
+    /// Flows that wait, before any event of `now`.
+    fn waiters(&self, now: Time) -> Vec<Waiter>;
+
+    /// The wait-for graph before any event of `now`.
+    fn wait_for_graph(&self, now: Time) -> WaitForGraph;
+
+    /// Checks conservation and order; for tests, after any event. Slow.
+    fn assert_invariants(&self);
+}
+
+/// A network that handles the events of its timeline one by one.
+#[derive(Debug)]
+pub(crate) struct EventByEvent<N>(pub(crate) N);
+
+impl<N: Network> gingham_net::Network for EventByEvent<N> {
+    fn now(&self) -> Time {
+        self.0.parts().1.now
+    }
+
+    fn events(&self) -> u64 {
+        self.0.parts().1.events()
+    }
+
+    fn endpoints(&self) -> &Endpoints {
+        self.0.parts().2
+    }
+
+    fn endpoints_mut(&mut self) -> &mut Endpoints {
+        self.0.parts_mut().1
+    }
+
+    fn step(&mut self) -> Result<(), Option<Time>> {
+        let (timeline, endpoints) = self.0.parts_mut();
+        let next = timeline.next_time();
+        if next.is_none_or(|next| next >= endpoints.checkpoint()) {
+            return Err(next);
+        }
+        let event = timeline.next();
+        self.0.handle(event);
+        self.0.parts_mut().0.schedule_caused();
+        Ok(())
+    }
+
+    fn finish(&mut self, at: Time) {
+        self.0.parts_mut().0.now = at;
+    }
+
+    fn waiters(&mut self, at: Time) -> Vec<Waiter> {
+        self.0.waiters(at)
+    }
+
+    fn wait_for_graph(&mut self, at: Time) -> WaitForGraph {
+        self.0.wait_for_graph(at)
+    }
+
+    fn followed_counts(&mut self, end: Time) -> Vec<ChannelCount> {
+        let counts = self.0.counts_before(end);
+        let followed = self.0.parts().0.follow.channels.iter();
+        followed.map(|channel| counts[channel.index()]).collect()
+    }
+
+    fn end_section(&mut self, end: Time) {
+        let counts = self.0.counts_before(end);
+        let counts: Vec<_> = ChannelId::first(counts.len()).zip(counts).collect();
+        self.endpoints_mut().end_section(&counts);
+    }
+
+    fn channel_counts(&self) -> Vec<ChannelCount> {
+        self.0.counts_until(self.now())
+    }
+
+    fn assert_invariants(&self) {
+        self.0.assert_invariants();
+    }
+}
+
+impl<N: Network> crate::Simulation for Run<EventByEvent<N>> {
+    fn next_time(&self) -> Option<Time> {
+        self.network().0.parts().1.next_time()
+    }
+
+    fn shuffle_scheduling(&mut self, seed: u64) {
+        self.network_mut().0.parts_mut().0.shuffle(seed);
+    }
+}

@@ -1,0 +1,125 @@
+//! The input port at the end of a channel into a switch: slack buffer, header, control.
+
+use crate::wormhole::event::{Flit, Symbol};
+use crate::wormhole::worm::WormId;
+use gingham_kernel::Time;
+use gingham_net::SlackBuffer;
+use gingham_topology::ChannelId;
+use std::collections::VecDeque;
+
+/// What an input port is doing with the worm at its head.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Head {
+    /// No header was read.
+    Idle,
+    /// The header is being decoded.
+    Routing { worm: WormId, output: ChannelId, level: usize },
+    /// It requests this output, at this level.
+    Waiting { output: ChannelId, level: usize },
+    /// It holds this output.
+    Connected { output: ChannelId },
+}
+
+/// An input port of a switch.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    pub(crate) slack: SlackBuffer,
+    buffer: VecDeque<Flit>,
+    /// Fill times time, from the start of the run to the last change of the fill.
+    occupancy_flit_ps: u128,
+    changed: Time,
+    pub(crate) head: Head,
+    /// The worm whose header was read, until its tail has left.
+    pub(crate) serves: Option<WormId>,
+    /// What its fill asks for.
+    pub(crate) wanted: Symbol,
+    /// What it told the sender last.
+    pub(crate) announced: Symbol,
+}
+
+impl Input {
+    pub(crate) fn new(slack: SlackBuffer) -> Self {
+        Self {
+            slack,
+            buffer: VecDeque::new(),
+            occupancy_flit_ps: 0,
+            changed: Time::ZERO,
+            head: Head::Idle,
+            serves: None,
+            wanted: Symbol::Go,
+            announced: Symbol::Go,
+        }
+    }
+
+    /// A flit has arrived whole.
+    pub(crate) fn enter(&mut self, flit: Flit, now: Time) {
+        self.settle_occupancy(now);
+        self.buffer.push_back(flit);
+    }
+
+    /// The flit at the head of the buffer.
+    pub(crate) fn front(&self) -> Option<Flit> {
+        self.buffer.front().copied()
+    }
+
+    /// The worm of each flit in the buffer.
+    pub(crate) fn worms(&self) -> impl Iterator<Item = WormId> {
+        self.buffer.iter().map(|flit| flit.worm)
+    }
+
+    /// The flit at the head of the buffer leaves it.
+    pub(crate) fn leave(&mut self, now: Time) -> Option<Flit> {
+        self.settle_occupancy(now);
+        self.buffer.pop_front()
+    }
+
+    /// Fill times time, from the start of the run to `now`.
+    pub(crate) fn occupancy_flit_ps(&self, now: Time) -> u128 {
+        self.occupancy_flit_ps + self.fill() as u128 * u128::from(now.since(self.changed).as_ps())
+    }
+
+    fn settle_occupancy(&mut self, now: Time) {
+        self.occupancy_flit_ps = self.occupancy_flit_ps(now);
+        self.changed = now;
+    }
+
+    /// Flits in the buffer.
+    pub(crate) fn fill(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// What the fill asks for now.
+    pub(crate) fn judged(&self) -> Symbol {
+        if self.fill() > self.slack.stop as usize {
+            Symbol::Stop
+        } else if self.fill() < self.slack.go as usize {
+            Symbol::Go
+        } else {
+            self.wanted
+        }
+    }
+
+    /// The control flit that must be sent, if any.
+    pub(crate) fn pending(&self) -> Option<Symbol> {
+        (self.wanted != self.announced).then_some(self.wanted)
+    }
+}
+
+/// The sending end of a channel.
+#[derive(Clone, Debug)]
+pub(crate) struct Output {
+    /// A flit that started keeps the channel busy until then.
+    pub(crate) busy_until: Time,
+    /// Since when the other end forbids data, if it does.
+    pub(crate) stopped_since: Option<Time>,
+    /// The input that holds this output of a switch.
+    pub(crate) owner: Option<ChannelId>,
+    /// When the first flit of the owner's worm may start.
+    pub(crate) ready: Time,
+}
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        Self { busy_until: Time::ZERO, stopped_since: None, owner: None, ready: Time::ZERO }
+    }
+}

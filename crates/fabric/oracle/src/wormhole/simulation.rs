@@ -1,0 +1,272 @@
+//! The simulation: one event at a time.
+
+use crate::run::Network;
+use crate::timeline::Timeline;
+use crate::watched::Watched;
+use crate::wormhole::event::{Event, Flit, Symbol};
+use crate::wormhole::host::{Host, Injection};
+use crate::wormhole::input::{Head, Input, Output};
+use crate::wormhole::worm::{WormId, Worms};
+use gingham_fairq::RoundRobin;
+use gingham_kernel::Time;
+use gingham_net::congestion::{Onward, Waiter};
+use gingham_net::measure::ChannelCount;
+use gingham_net::{Endpoints, Notice, Plan, Wait, WaitForGraph, WormholePlan};
+use gingham_topology::{ChannelId, EndpointId, Fabric};
+use std::sync::Arc;
+
+/// A wormhole run, flit by flit.
+#[derive(Debug)]
+pub(crate) struct Simulation {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) wormhole: WormholePlan,
+    pub(crate) timeline: Timeline<Event>,
+    pub(crate) endpoints: Endpoints,
+    /// What hosts look at before they begin a message.
+    pub(crate) watched: Watched,
+    /// By channel: the endpoint that sends on it, if one does.
+    pub(crate) endpoint_of: Vec<Option<EndpointId>>,
+    /// By endpoint.
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) worms: Worms,
+    pub(crate) inputs: Vec<Option<Input>>,
+    pub(crate) outputs: Vec<Output>,
+    /// By channel: round robin at each level, the lowest first.
+    pub(crate) arbiters: Vec<Vec<RoundRobin>>,
+    /// Ports that request an output, as bits: kept lest each grant allocates.
+    pub(crate) requests: Vec<u64>,
+    pub(crate) counts: Vec<ChannelCount>,
+    pub(crate) flits_entered: u64,
+    pub(crate) flits_consumed: u64,
+    pub(crate) flits_stripped: u64,
+    pub(crate) flits_dropped: u64,
+}
+
+impl Network for Simulation {
+    type Event = Event;
+
+    fn parts(&self) -> (&Plan, &Timeline<Event>, &Endpoints) {
+        (&self.plan, &self.timeline, &self.endpoints)
+    }
+
+    fn parts_mut(&mut self) -> (&mut Timeline<Event>, &mut Endpoints) {
+        (&mut self.timeline, &mut self.endpoints)
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Create { source } => self.tell(Notice::Created { source }),
+            Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
+            Event::ControlArrives { channel, symbol } => self.on_control(channel, symbol),
+            Event::FlitArrives { channel, flit } => self.receive(channel, flit),
+            Event::Release { output } => {
+                self.release(output);
+                self.tell_lane(output);
+            }
+            Event::ReadHead { channel } => self.read_head(channel),
+            Event::Request { channel } => self.request(channel),
+            Event::Arbitrate { output } => {
+                self.arbitrate(output);
+                self.tell_lane(output);
+            }
+            Event::Transfer { channel } => self.transfer(channel),
+            Event::EmitControl { channel } => self.emit_control(channel),
+        }
+    }
+
+    fn counts_until(&self, end: Time) -> Vec<ChannelCount> {
+        let mut counts = self.counts.clone();
+        for (index, count) in counts.iter_mut().enumerate() {
+            let stopped_since = self.outputs[index].stopped_since;
+            count.stopped_ps += stopped_since.map_or(0, |since| end.since(since).as_ps());
+            let input = self.inputs[index].as_ref();
+            count.occupancy_flit_ps = input.map_or(0, |input| input.occupancy_flit_ps(end));
+        }
+        counts
+    }
+
+    fn waiters(&self, now: Time) -> Vec<Waiter> {
+        self.all_waiters(now)
+    }
+
+    fn wait_for_graph(&self, _now: Time) -> WaitForGraph {
+        self.waits()
+    }
+
+    fn assert_invariants(&self) {
+        let buffered: usize = self.inputs.iter().flatten().map(Input::fill).sum();
+        let on_wire =
+            self.timeline.pending().filter(|e| matches!(e, Event::FlitArrives { .. })).count();
+        let in_transit: usize = self.hosts.iter().map(Host::flits).sum();
+        let gone = self.flits_consumed + self.flits_stripped + self.flits_dropped;
+        let accounted = gone + (buffered + in_transit + on_wire) as u64;
+        assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.timeline.now);
+        for input in self.inputs.iter().flatten() {
+            assert!(input.fill() <= input.slack.capacity as usize, "a slack buffer overflowed");
+        }
+        for host in &self.hosts {
+            let pool_bytes = host.in_transit.pool_bytes();
+            assert_eq!(pool_bytes, host.needed_bytes(), "a pool holds what is in it");
+            assert!(pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
+        }
+    }
+}
+
+impl Simulation {
+    /// A run of `plan`, at time zero.
+    pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
+        let channels = || ChannelId::first(plan.channels.len());
+        let ports = |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports);
+        let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
+        let mut simulation = Self {
+            wormhole,
+            timeline: Timeline::new(),
+            endpoints: Endpoints::new(Arc::clone(&plan)),
+            watched: Watched::new(&plan),
+            endpoint_of: channels()
+                .map(|channel| plan.fabric.endpoint_at(plan.ends(channel).source))
+                .collect(),
+            hosts: vec![Host::new(plan.in_transit); plan.fabric.endpoints().len()],
+            worms: Worms::default(),
+            inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),
+            outputs: channels().map(|_| Output::new()).collect(),
+            arbiters: channels()
+                .map(|channel| vec![RoundRobin::new(ports(channel) + 1); levels])
+                .collect(),
+            requests: Vec::new(),
+            counts: vec![ChannelCount::default(); plan.channels.len()],
+            flits_entered: 0,
+            flits_consumed: 0,
+            flits_stripped: 0,
+            flits_dropped: 0,
+            plan,
+        };
+        simulation.carry_out();
+        simulation.timeline.schedule_caused();
+        simulation
+    }
+
+    // What the phases share.
+
+    pub(crate) fn input_mut(&mut self, channel: ChannelId) -> &mut Input {
+        self.inputs[channel.index()].as_mut().expect("the channel ends at an input")
+    }
+
+    /// A flit enters the slack buffer at the end of `channel`.
+    pub(crate) fn enter(&mut self, channel: ChannelId, flit: Flit) {
+        let now = self.timeline.now;
+        let input = self.input_mut(channel);
+        assert!(input.fill() < input.slack.capacity as usize, "a slack buffer overflowed");
+        input.enter(flit, now);
+        self.fill_changed(channel);
+    }
+
+    /// The flit at the head of the slack buffer at the end of `channel` leaves it.
+    pub(crate) fn leave(&mut self, channel: ChannelId) -> Option<Flit> {
+        let now = self.timeline.now;
+        let flit = self.input_mut(channel).leave(now)?;
+        self.fill_changed(channel);
+        Some(flit)
+    }
+}
+
+// The wait-for graph of a wormhole network; [`WaitCycle`](gingham_net::WaitCycle) defines deadlock.
+
+impl Simulation {
+    /// The wait-for graph.
+    pub(crate) fn waits(&self) -> WaitForGraph {
+        ChannelId::first(self.inputs.len())
+            .filter_map(|channel| Some((channel.into(), Wait::one(self.waits_for(channel)?))))
+            .collect()
+    }
+
+    /// The input that the one at the end of `channel` waits for, if any.
+    fn waits_for(&self, channel: ChannelId) -> Option<ChannelId> {
+        let input = self.inputs[channel.index()].as_ref()?;
+        if self.is_waiting_at_host(channel) {
+            // Whatever the pool holds leaves by the host's own channel.
+            return self.lastingly_stopped_by(Fabric::reverse(channel));
+        }
+        match input.head {
+            Head::Idle | Head::Routing { .. } => None,
+            Head::Waiting { output, .. } => self.outputs[output.index()].owner,
+            Head::Connected { output } => self.lastingly_stopped_by(output),
+        }
+    }
+
+    /// The input at the end of `output`, if it has stopped it and wants that still.
+    fn lastingly_stopped_by(&self, output: ChannelId) -> Option<ChannelId> {
+        let blocker = self.inputs[output.index()].as_ref()?;
+        let stopped = self.outputs[output.index()].stopped_since.is_some();
+        let lasting = blocker.wanted == Symbol::Stop && blocker.announced == Symbol::Stop;
+        (stopped && lasting).then_some(output)
+    }
+}
+
+// Who waits, for congestion trees (`docs/concepts/timing.md`, congestion trees).
+//
+// ```text
+//   input    its worm, from its header on ─► the output that it asks for or holds, blocked if stopped
+//            worms behind that            ─► nothing
+//   host     the worm that is being sent, the first of every queue ─► the host's channel
+// ```
+
+impl Simulation {
+    /// Everything that waits before `now`.
+    pub(crate) fn all_waiters(&self, now: Time) -> Vec<Waiter> {
+        let mut found = Vec::new();
+        for channel in ChannelId::first(self.inputs.len()) {
+            if let Some(input) = &self.inputs[channel.index()] {
+                self.waiters_in(channel, input, &mut found);
+            }
+        }
+        for endpoint in self.plan.fabric.endpoint_ids() {
+            self.waiters_at(endpoint, now, &mut found);
+        }
+        found
+    }
+
+    /// Those that stand in an input.
+    fn waiters_in(&self, channel: ChannelId, input: &Input, found: &mut Vec<Waiter>) {
+        let Some((first, output)) = self.first_in(channel, input) else { return };
+        let standing =
+            |worm, onward| Waiter::standing(channel.into(), &self.worms.get(worm).packet, onward);
+        found.push(standing(first, Some(self.onward(output))));
+        let mut before = first;
+        for worm in input.worms() {
+            if worm != std::mem::replace(&mut before, worm) {
+                found.push(standing(worm, None));
+            }
+        }
+    }
+
+    /// The worm that an input serves, or that waits at a host for the pool, and where it goes.
+    fn first_in(&self, channel: ChannelId, input: &Input) -> Option<(WormId, ChannelId)> {
+        if self.is_waiting_at_host(channel) {
+            return Some((input.worms().next()?, Fabric::reverse(channel)));
+        }
+        match input.head {
+            Head::Idle => None,
+            Head::Routing { output, .. }
+            | Head::Waiting { output, .. }
+            | Head::Connected { output } => Some((input.serves?, output)),
+        }
+    }
+
+    /// Those that a host has for its own channel.
+    fn waiters_at(&self, endpoint: EndpointId, now: Time, found: &mut Vec<Waiter>) {
+        let onward = self.onward(self.plan.fabric.endpoint_channel(endpoint));
+        let host = &self.hosts[endpoint.index()];
+        let sending = host.injection.as_ref().map(|injection| match injection {
+            Injection::Local(local) => local.worm,
+            Injection::InTransit(worm) => *worm,
+        });
+        found.extend(sending.map(|worm| Waiter::sending(&self.worms.get(worm).packet, onward)));
+        let queued = self.endpoints.queued(endpoint, now);
+        found.extend(queued.iter().map(|queued| Waiter::queued(queued, onward)));
+    }
+
+    fn onward(&self, output: ChannelId) -> Onward {
+        Onward::by_channel(output, self.outputs[output.index()].stopped_since.is_some())
+    }
+}

@@ -1,0 +1,237 @@
+//! Small fabrics with figures that are easy to add up by hand, and sources that send exactly the
+//! messages of a story.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
+
+pub(crate) mod ends;
+pub(crate) mod lanes;
+pub(crate) mod packets;
+
+use crate::start;
+use gingham_kernel::{ByteTime, Span, Time};
+use gingham_net::traffic::{
+    ArrivalPlan, DestinationPlan, Draft, LengthPlan, MessagePlan, Scheduled, SourcePlan,
+};
+use gingham_net::{
+    Arbitration, ChannelPlan, ClassPlan, Delivery, FollowPlan, InTransitPlan, KeptMessages,
+    LanePlan, MeasurePlan, PathChoice, Plan, Priority, SegmentationPlan, SlackBuffer, StopPlan,
+    Switching, WhenFull, WormholePlan,
+};
+use gingham_topology::routing::{Algorithm, Form, Routes, SourceRoutes, UpDown, route};
+use gingham_topology::{ChannelId, EndpointId, Fabric, FabricBuilder, Guid, NodeId, NodeKind};
+use std::sync::Arc;
+
+/// One flit of every cable, unless a story says otherwise.
+pub(crate) const FLIT: u64 = 10;
+/// Delay of every cable, unless a story says otherwise.
+pub(crate) const DELAY: u64 = 25;
+/// First-flit delay of every switch, all of it after the grant.
+pub(crate) const SETUP: u64 = 100;
+/// Marks with the smallest capacity that works: ceil(2 x 25 / 10) + 3 = 8 flits of headroom.
+pub(crate) const SLACK: SlackBuffer = SlackBuffer { capacity: 24, stop: 16, go: 8 };
+
+/// Hosts h0, h1, ... on a row of switches s0 - s1 - ...: host `i` hangs on switch `switch_of[i]`.
+pub(crate) fn row(switches: usize, switch_of: &[usize]) -> Fabric {
+    let mut builder = FabricBuilder::new();
+    let nodes: Vec<_> = (0..switches)
+        .map(|index| {
+            let guid = Guid(0x100 + index as u64);
+            builder.add_plain(NodeKind::Switch, &format!("s{index}"), guid, 8)
+        })
+        .collect();
+    for (index, switch) in switch_of.iter().enumerate() {
+        let guid = Guid(0x200 + index as u64);
+        let host = builder.add_plain(NodeKind::Host, &format!("h{index}"), guid, 1);
+        builder.join(host, nodes[*switch]).unwrap();
+    }
+    for pair in nodes.windows(2) {
+        builder.join(pair[0], pair[1]).unwrap();
+    }
+    builder.build()
+}
+
+/// Two hosts with `switches` switches between them.
+pub(crate) fn chain(switches: usize) -> Fabric {
+    if switches > 0 {
+        return row(switches, &[0, switches - 1]);
+    }
+    let mut builder = FabricBuilder::new();
+    let ends =
+        [0, 1].map(|n| builder.add_plain(NodeKind::Host, &format!("h{n}"), Guid(0x200 + n), 1));
+    builder.join(ends[0], ends[1]).unwrap();
+    builder.build()
+}
+
+/// A plan in which nobody sends yet.
+pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
+    let algorithm = Algorithm::UpDown(UpDown::default());
+    let routes = route(&fabric, &algorithm, Form::Source).unwrap();
+    let channel = |id: ChannelId| {
+        let ends_at_switch = fabric.node(fabric.target(id).node).is_switch();
+        ChannelPlan {
+            flit: Span::from_ps(FLIT),
+            bytes: ByteTime::from_64_kib(Span::from_ps(FLIT << 16)),
+            delay: Span::from_ps(DELAY),
+            slack: ends_at_switch.then_some(SLACK),
+        }
+    };
+    Plan {
+        seed: 1,
+        channels: ChannelId::first(fabric.channel_count()).map(channel).collect(),
+        fabric,
+        path_sets: vec![routes],
+        path_choice: PathChoice::Only,
+        in_transit: InTransitPlan::default(),
+        follow: FollowPlan::default(),
+        marking: None,
+        probe: None,
+        adapters: None,
+        crashes: std::collections::BTreeMap::new(),
+        admission: None,
+        lanes: LanePlan::free(1),
+        switching: Switching::Wormhole(WormholePlan {
+            routing_delay: Span::ZERO,
+            setup_delay: Span::from_ps(SETUP),
+            route_bytes: false,
+            overhead_bytes: 0,
+            mark_bytes: 0,
+            arbitration: Arbitration::RoundRobin,
+        }),
+        classes: Vec::new(),
+        stop: stop_at(1_000_000_000),
+        measure: MeasurePlan { messages: KeptMessages::All, ..MeasurePlan::default() },
+    }
+}
+
+/// Gives paths to pairs: each leads from the first switch named, over the nodes in between, to the
+/// host named last. All hosts of that switch take it; other pairs go on as they did.
+pub(crate) fn along(plan: &mut Plan, paths: &[&[&str]]) {
+    let fabric = &plan.fabric;
+    let named = |node: NodeId| fabric.node(node).name.as_str();
+    let given = |from: NodeId, to: NodeId| {
+        paths.iter().find(|path| path[0] == named(from) && path[path.len() - 1] == named(to))
+    };
+    let routes = SourceRoutes::of_paths(fabric, |from, to| {
+        let Some(path) = given(from, fabric.endpoint(to).node) else {
+            let first = fabric.endpoint_ids().find(|&other| {
+                other != to && fabric.target(fabric.endpoint_channel(other)).node == from
+            })?;
+            let path = plan.path_sets[0].path(fabric, first, to)?;
+            return Some(path.channels()[1..].to_vec());
+        };
+        Some(path.windows(2).map(|pair| channel(fabric, pair[0], pair[1])).collect())
+    });
+    plan.path_sets = vec![Routes::Source(routes)];
+}
+
+/// In-transit hosts that recognise, and program, in so much time, with a pool of so many bytes.
+pub(crate) fn in_transit(plan: &mut Plan, [detection, programming, pool_bytes]: [u64; 3]) {
+    plan.in_transit.detection = Span::from_ps(detection);
+    plan.in_transit.programming = Span::from_ps(programming);
+    plan.in_transit.pool_bytes = pool_bytes;
+}
+
+/// What spilling costs.
+pub(crate) fn spilling(plan: &mut Plan, [delay, byte]: [u64; 2]) {
+    let (delay, byte) = (Span::from_ps(delay), Span::from_ps(byte));
+    plan.in_transit.when_full = WhenFull::Spill { delay, byte };
+}
+
+/// Hosts stop their senders when their pools are full.
+pub(crate) fn stopping(plan: &mut Plan) {
+    plan.in_transit.when_full = WhenFull::Stop;
+    for channel in &mut plan.channels {
+        channel.slack = Some(SLACK);
+    }
+}
+
+/// A run that ends at `ps`, all of which counts; nothing is followed beyond.
+pub(crate) fn stop_at(ps: u64) -> StopPlan {
+    let stop = StopPlan::at(Time::from_ps(ps));
+    StopPlan { warm_up: Some(Time::ZERO), follow: Span::ZERO, ..stop }
+}
+
+/// Makes host `from` send `bytes`-byte messages to host `to`, backlogged.
+pub(crate) fn backlogged(plan: &mut Plan, from: usize, to: usize, bytes: u32) {
+    let source = SourcePlan::drawn(
+        EndpointId::new(from),
+        ArrivalPlan::Backlogged,
+        LengthPlan::Fixed(bytes),
+        DestinationPlan::Fixed(EndpointId::new(to)),
+    );
+    add_class(plan, format!("h{from} to h{to}"), source);
+}
+
+/// Makes host `from` send messages to host `to`, each given by its instant and its bytes.
+pub(crate) fn scheduled(plan: &mut Plan, from: usize, to: usize, messages: &[(u64, u32)]) {
+    let destination = EndpointId::new(to);
+    let message = |&(ps, payload_bytes): &(u64, u32)| Scheduled {
+        created: Time::from_ps(ps),
+        draft: Draft { destination, payload_bytes },
+    };
+    let messages = MessagePlan::Scheduled(messages.iter().map(message).collect());
+    let source = SourcePlan { endpoint: EndpointId::new(from), messages };
+    add_class(plan, format!("h{from} to h{to}, scheduled"), source);
+}
+
+pub(crate) fn add_class(plan: &mut Plan, name: String, source: SourcePlan) {
+    plan.classes.push(ClassPlan {
+        name,
+        active: Time::ZERO..Time::MAX,
+        priority: Priority::default(),
+        vc_class: None,
+        segmentation: SegmentationPlan::None,
+        policing: None,
+        window: None,
+        pace: None,
+        post: gingham_net::PostPlan::default(),
+        sources: vec![source],
+    });
+}
+
+/// Changes the wormhole parameters of a plan.
+pub(crate) fn wormhole(plan: &mut Plan, change: impl FnOnce(&mut WormholePlan)) {
+    let Switching::Wormhole(parameters) = &mut plan.switching else { panic!("a wormhole plan") };
+    change(parameters);
+}
+
+/// Gives a cable another flit time.
+pub(crate) fn cable_flit(plan: &mut Plan, channel: ChannelId, ps: u64) {
+    for side in [channel, Fabric::reverse(channel)] {
+        plan.channels[side.index()].flit = Span::from_ps(ps);
+    }
+}
+
+/// The channel from one named node to another.
+pub(crate) fn channel(fabric: &Fabric, from: &str, to: &str) -> ChannelId {
+    ChannelId::first(fabric.channel_count())
+        .find(|id| {
+            let (source, target) = (fabric.source(*id), fabric.target(*id));
+            fabric.node(source.node).name == from && fabric.node(target.node).name == to
+        })
+        .unwrap()
+}
+
+/// The first `count` deliveries, in order of delivery, with the invariants checked after every
+/// event.
+pub(crate) fn deliveries(plan: Plan, count: usize) -> Vec<Delivery> {
+    let mut simulation = start(Arc::new(plan));
+    let mut found = Vec::new();
+    while found.len() < count {
+        simulation.advance(1);
+        simulation.assert_invariants();
+        found.extend(simulation.take_messages());
+    }
+    found
+}
+
+/// (source host, entered, head arrived, delivered) in picoseconds.
+pub(crate) fn story(delivery: &Delivery) -> (usize, u64, u64, u64) {
+    (
+        delivery.message.source.index(),
+        delivery.entered.as_ps(),
+        delivery.head_arrived.as_ps(),
+        delivery.delivered.as_ps(),
+    )
+}

@@ -1,0 +1,70 @@
+//! Hosts that choose between a path over in-transit hosts and one without.
+
+use super::common::{along, deliveries, scheduled, story};
+use super::{measured, over_h1};
+use gingham_net::{ContentionPlan, PathChoice, Plan, SegmentationPlan};
+
+/// First paths to h2 are direct, second ones lead over h1.
+fn direct_or_over_h1(path_choice: PathChoice) -> Plan {
+    let mut plan = over_h1();
+    let second = plan.path_sets.clone();
+    along(&mut plan, &[&["s0", "h2"]]);
+    plan.path_sets.extend(second);
+    plan.path_choice = path_choice;
+    plan
+}
+
+#[test]
+fn all_packets_of_a_message_take_the_path_of_its_length() {
+    let mut plan = direct_or_over_h1(PathChoice::ByLength { below_bytes: 64 });
+    scheduled(&mut plan, 0, 2, &[(0, 63), (10_000, 64), (20_000, 90)]);
+    plan.classes[0].segmentation = SegmentationPlan::Fixed(32);
+    let found = deliveries(plan.clone(), 3);
+    // Every packet has less than 64 B; two of the first message go directly, two and three of the
+    // others over h1.
+    assert_eq!(found.iter().map(|one| one.packets).collect::<Vec<_>>(), [2, 2, 3]);
+    assert_eq!(found.iter().map(|one| one.in_transit_hosts).collect::<Vec<_>>(), [0, 1, 1]);
+    assert_eq!(measured(plan, 1).reinjected_packets, 5);
+}
+
+#[test]
+fn hosts_toss_coins_of_their_own() {
+    let mut plan = direct_or_over_h1(PathChoice::AtRandom { alternative: 0.5 });
+    let messages: Vec<_> = (0..64).map(|number| (10_000 * number, 5)).collect();
+    for host in [0, 3] {
+        scheduled(&mut plan, host, 2, &messages);
+    }
+    let found = deliveries(plan, 128);
+    let coins = |host: usize| {
+        let mut own: Vec<_> = found.iter().filter(|one| story(one).0 == host).collect();
+        own.sort_by_key(|one| one.message.id);
+        own.iter().map(|one| one.in_transit_hosts).collect::<Vec<_>>()
+    };
+    // One of 2^64 cases has the same coins by chance.
+    assert_ne!(coins(0), coins(3));
+    assert!([0, 3].iter().all(|host| coins(*host).contains(&0) && coins(*host).contains(&1)));
+}
+
+#[test]
+fn a_host_whose_packet_was_held_up_sends_the_next_over_an_in_transit_host() {
+    // A coefficient is what the last packet met.
+    let contention = ContentionPlan { alpha: 0.0, beta: 0.0, above: 1.5, below: 1.1, start: 1.0 };
+    let mut plan = direct_or_over_h1(PathChoice::ByContention(contention));
+    scheduled(&mut plan, 3, 2, &[(0, 40)]);
+    scheduled(&mut plan, 0, 2, &[(10, 30), (20, 5), (2_000, 5)]);
+    // h3 has the way to h2 from 35 on: off at 135 to 535, at h2 from 170 to 560. What h0 begins at
+    // 10 is at s0 from 45 on: the 17th flit at 205, STOP heard at 240, so that 23 flits wait.
+    // Granted at 535 they are off from 635 on, the 16th at 785; GO is heard at 820, the other seven
+    // start at 820 to 880 and are at s0, from 855 on, when it is their turn: at h2 from 670 to 960.
+    // The tail has left h0 at 890: 880 for what takes 300 makes 2.93. The second begins at this
+    // instant and goes over h1: read at s0 at 935, off at 1,035, at h1 at 1,070, ready at 1,170, at
+    // s0 at 1,205, off at 1,305, at h2 from 1,340 to 1,380. It left in no more than its time, so
+    // that the third goes the direct way: at s0 at 2,035, off at 2,135, at h2 from 2,170 to 2,210.
+    let found = deliveries(plan, 4);
+    let stories: Vec<_> = found.iter().map(story).collect();
+    let expected =
+        [(3, 0, 170, 560), (0, 10, 670, 960), (0, 890, 1_340, 1_380), (0, 2_000, 2_170, 2_210)];
+    assert_eq!(stories, expected);
+    let hosts: Vec<_> = found.iter().map(|delivery| delivery.in_transit_hosts).collect();
+    assert_eq!(hosts, [0, 0, 1, 0]);
+}

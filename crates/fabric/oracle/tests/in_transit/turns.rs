@@ -1,0 +1,117 @@
+//! Who goes next at an in-transit host.
+
+use super::common::{
+    cable_flit, channel, deliveries, in_transit, scheduled, stop_at, story, wormhole,
+};
+use super::{DETECTION, POOL, PROGRAMMING, measured, over_h1};
+use gingham_net::{Plan, Priority};
+
+/// All that a run of a plan delivers, in order of delivery.
+fn stories(plan: &Plan, count: usize) -> Vec<(usize, u64, u64, u64)> {
+    deliveries(plan.clone(), count).iter().map(story).collect()
+}
+
+#[test]
+fn a_packet_of_the_hosts_own_that_was_begun_is_not_interrupted() {
+    let mut plan = over_h1();
+    scheduled(&mut plan, 0, 2, &[(0, 5)]);
+    scheduled(&mut plan, 1, 3, &[(200, 20)]);
+    // h1's own 20 leave at 200 to 400, are whole at s0 from 235 on, leave it at 335 to 535 and are
+    // whole at h3 from 370 to 560. The worm in transit, ready at 270, goes at 400; s0 reads it when
+    // the one in front has left, at 535: off at 635, at h2 from 670 to 710.
+    assert_eq!(stories(&plan, 2), [(1, 200, 370, 560), (0, 0, 670, 710)]);
+    let measured = measured(plan, 1);
+    assert_eq!((measured.reinjected_packets, measured.wait_mean_ps), (1, Some(130.0)));
+}
+
+#[test]
+fn what_is_in_transit_goes_before_packets_of_the_hosts_own_of_every_priority() {
+    let mut plan = over_h1();
+    scheduled(&mut plan, 0, 2, &[(0, 5)]);
+    scheduled(&mut plan, 1, 3, &[(200, 20)]);
+    scheduled(&mut plan, 1, 3, &[(210, 5)]);
+    plan.classes[2].priority = Priority::new(7).unwrap();
+    // As before; the second of h1's own waits from 210 on, and goes when the worm in transit has
+    // left, at 450. s0 reads it when that has left there, at 685: off at 785, at h3 from 820 to
+    // 860.
+    let expected = [(1, 200, 370, 560), (0, 0, 670, 710), (1, 450, 820, 860)];
+    assert_eq!(stories(&plan, 3), expected);
+}
+
+#[test]
+fn a_worm_that_is_not_ready_holds_up_nobody() {
+    let mut plan = over_h1();
+    scheduled(&mut plan, 0, 2, &[(0, 5)]);
+    let mut tie = plan.clone();
+    scheduled(&mut plan, 1, 3, &[(269, 5)]);
+    // A picosecond before the worm is ready h1's own goes, until 319; whole at s0 at 304, off at
+    // 404 to 454, at h3 from 439 to
+    // 479. The other goes at 319 and is read at 454: off at 554, at h2 from 589 to 629.
+    assert_eq!(stories(&plan, 2), [(1, 269, 439, 479), (0, 0, 589, 629)]);
+    // At the instant at which it is ready the worm in transit goes, until 320; off at s0 at 405 to
+    // 455. h1's own goes at 320 and is read at 455: off at 555, at h3 from 590 to 630.
+    scheduled(&mut tie, 1, 3, &[(270, 5)]);
+    assert_eq!(stories(&tie, 2), [(0, 0, 440, 480), (1, 320, 590, 630)]);
+}
+
+#[test]
+fn two_in_transit_leave_back_to_back_in_the_order_in_which_they_came() {
+    let mut plan = over_h1();
+    scheduled(&mut plan, 0, 2, &[(0, 5)]);
+    scheduled(&mut plan, 3, 2, &[(0, 5)]);
+    scheduled(&mut plan, 1, 3, &[(200, 40)]);
+    // Both ask s0 for the way to h1 at 35, and h0, at the lower port, gets it: whole at h1 at 170,
+    // ready at 270. Its tail has left s0 at 185; that of h3 is off at 285, whole at h1 at 320,
+    // ready at 420. h1's own keeps the cable from 200 to 600: then one goes at 600 and the other at
+    // 650. At s0 h1's own is off at 335 to 735, the first at 835 to 885, the second at 985.
+    let expected = [(1, 200, 370, 760), (0, 0, 870, 910), (3, 0, 1_020, 1_060)];
+    assert_eq!(stories(&plan, 3), expected);
+    let measured = measured(plan, 1);
+    assert_eq!((measured.reinjected_packets, measured.pool_peak_bytes), (2, 10));
+    // 600 - 270 and 650 - 420.
+    assert_eq!(measured.wait_mean_ps, Some(280.0));
+}
+
+#[test]
+fn a_slow_feeder_leaves_bubbles_that_nobody_fills() {
+    let mut plan = over_h1();
+    in_transit(&mut plan, [10, 0, POOL]);
+    let feeder = channel(&plan.fabric, "h0", "s0");
+    cable_flit(&mut plan, feeder, 30);
+    scheduled(&mut plan, 0, 2, &[(0, 10)]);
+    scheduled(&mut plan, 1, 3, &[(255, 5)]);
+    // Flit i is whole at s0 at 55 + 30 i and leaves, from 155 on, when it is there: at 155 to 205
+    // the first six, then at 235, 265, 295 and 325. At h1 the first is whole at 190 and ready at
+    // 200: six leave at 200 to 250, and the others as they are whole, at 270, 300, 330 and 360. So
+    // h1's own, there at 255, goes at 370 only. At s0 all ten have come when they can leave, at 335
+    // to 435: at h2 from 370 to 460. h1's own is read at 435: off at 535, at h3 from 570 to 610.
+    assert_eq!(stories(&plan, 2), [(0, 0, 370, 460), (1, 370, 570, 610)]);
+}
+
+#[test]
+fn a_worm_holds_the_cable_from_its_turn_on_though_its_mark_is_still_coming() {
+    let mut plan = over_h1();
+    in_transit(&mut plan, [0, 0, POOL]);
+    wormhole(&mut plan, |wormhole| wormhole.mark_bytes = 3);
+    scheduled(&mut plan, 0, 2, &[(0, 5)]);
+    scheduled(&mut plan, 1, 3, &[(180, 5)]);
+    // Ready at 170, when the first flit of the mark is whole at h1; the first behind the mark is
+    // whole at 200 and leaves: whole at s0 at 235, off at 335 to 385, at h2 from 370 to 410. The
+    // cable is h1's again at 250, and its own is read at s0 at 385: off at 485, at h3 from 520 to
+    // 560.
+    assert_eq!(stories(&plan, 2), [(0, 0, 370, 410), (1, 250, 520, 560)]);
+    assert_eq!(measured(plan, 1).wait_mean_ps, Some(0.0));
+}
+
+#[test]
+fn what_is_measured_is_measured_in_the_window() {
+    let mut plan = over_h1();
+    let messages = [0, 2_000, 4_000, 6_000, 8_000].map(|created| (created, 5));
+    scheduled(&mut plan, 0, 2, &messages);
+    plan.stop = stop_at(10_000);
+    assert_eq!(DETECTION + PROGRAMMING, 100, "sent on 270 after they began");
+    assert_eq!(measured(plan.clone(), 1).reinjected_packets, 5);
+    // A warm-up of half the run leaves the last two.
+    plan.stop.warm_up = Some(gingham_kernel::Time::from_ps(5_000));
+    assert_eq!(measured(plan, 1).reinjected_packets, 2);
+}

@@ -1,0 +1,183 @@
+//! Deadlock over lanes: knots are found where every lane that could be taken is in them, and
+//! datelines tie none.
+
+use crate::common::{along, backlogged, channel, in_transit, row, stop_at};
+use crate::{lane_plan, lanes, on_lanes, packets, start};
+use gingham_net::{Plan, Status, WhenFull};
+use gingham_topology::generate::{Generator, Torus};
+use gingham_topology::routing::{
+    Algorithm, Buffer, DatelineRule, Datelines, DimensionOrder, Form, LaneSet, Lanes, route,
+};
+use std::sync::Arc;
+
+/// A ring of five switches with a host each, on which nobody sends yet: who sends one or two
+/// switches onwards turns the same way as all.
+pub(crate) fn quiet_circle(count: u8) -> Plan {
+    let torus = Torus { dimensions: vec![5], hosts_per_switch: 1, rails: 1 };
+    let mut plan = lane_plan(Generator::Torus(torus).generate(1).unwrap(), count);
+    let algorithm = Algorithm::DimensionOrder(DimensionOrder::default());
+    plan.path_sets = vec![route(&plan.fabric, &algorithm, Form::Source).unwrap()];
+    plan
+}
+
+/// The same with every host sending packets of so many flits two switches onwards.
+fn ring(count: u8, flits: u32) -> Plan {
+    let mut plan = quiet_circle(count);
+    for host in 0..5 {
+        backlogged(&mut plan, host, (host + 2) % 5, 16 * flits);
+    }
+    plan.stop = stop_at(200_000);
+    plan
+}
+
+fn ends_as(plan: &Plan) -> (Status, u64) {
+    let mut simulation = start(Arc::new(plan.clone()));
+    let status = simulation.advance(u64::MAX).clone();
+    simulation.assert_invariants();
+    (status, simulation.collector().delivered_messages())
+}
+
+/// The buffers of the ring, if the run ends in one.
+fn knot(plan: &Plan) -> Vec<Buffer> {
+    match ends_as(plan) {
+        (Status::Deadlocked(cycle), _) => cycle.buffers,
+        (status, delivered) => panic!("ended as {status:?} after {delivered} messages"),
+    }
+}
+
+fn onward(plan: &Plan, from: usize) -> Buffer {
+    let names = [from, (from + 1) % 5].map(|n| format!("s{n}"));
+    channel(&plan.fabric, &names[0], &names[1]).into()
+}
+
+#[test]
+fn on_one_lane_long_packets_wait_for_each_other_for_ever() {
+    let plan = ring(1, 100);
+    assert_eq!(ends_as(&plan).1, 0, "every packet blocks at its second switch");
+    // The head in the lane buffer from s0 to s1 waits for the lane to s2, which h1's packet holds
+    // at s1. Its input lane waits for the full lane buffer from s1 to s2. And so on around.
+    let ring = knot(&plan);
+    let from_host =
+        |n: usize| -> Buffer { channel(&plan.fabric, &format!("h{n}-0"), &format!("s{n}")).into() };
+    let around: Vec<Buffer> =
+        (0..5).flat_map(|n| [onward(&plan, n), from_host((n + 1) % 5)]).collect();
+    let start = around.iter().position(|buffer| *buffer == ring[0]).unwrap();
+    let expected: Vec<_> = (0..10).map(|step| around[(start + step) % 10]).collect();
+    assert_eq!(ring, expected);
+}
+
+#[test]
+fn any_free_lane_is_a_way_out_until_none_is_left() {
+    // On lanes of 3 flits each host has begun a packet on either lane at 3, and by 9 they hold both
+    // lanes of the way onwards. The heads of the first ask at the next switch at 14: both are held
+    // there.
+    let mut plan = ring(2, 100);
+    lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
+    let of_both: Vec<u8> = knot(&plan).iter().map(|buffer| buffer.lane).collect();
+    assert!(of_both.len() >= 10, "{of_both:?}");
+    assert_eq!(ends_as(&plan).1, 0);
+}
+
+#[test]
+fn datelines_untie_it() {
+    for rule in [DatelineRule::ByHop, DatelineRule::ByWrap] {
+        let mut plan = ring(2, 100);
+        lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
+        let datelines = Datelines::new(&plan.fabric, rule).unwrap();
+        plan.lanes.allowed = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
+        let (status, delivered) = ends_as(&plan);
+        assert_eq!(status, Status::Finished);
+        assert!(delivered > 50, "{delivered}");
+    }
+}
+
+#[test]
+fn classes_on_lanes_of_their_own_know_nothing_of_a_knot() {
+    let mut plan = ring(2, 100);
+    backlogged(&mut plan, 0, 1, 160);
+    let bound = [LaneSet::one(0); 5].into_iter().chain([LaneSet::one(1)]);
+    on_lanes(&mut plan, &bound.collect::<Vec<_>>());
+    let (status, delivered) = ends_as(&plan);
+    assert!(matches!(status, Status::Deadlocked(_)), "ended as {status:?}");
+    assert!(delivered > 3, "the other class went on: {delivered}");
+    assert!(knot(&plan).iter().all(|buffer| buffer.lane == 0));
+}
+
+#[test]
+fn want_of_credits_ties_a_knot_of_packets_that_hold_nothing() {
+    // Packets of 8 on lanes of 10 with virtual cut-through: one fits, and each waits for the
+    // credits of the next buffer.
+    let mut plan = ring(1, 8);
+    lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
+    let mut found = knot(&plan);
+    found.sort_unstable();
+    let mut expected: Vec<Buffer> = (0..5).map(|n| onward(&plan, n)).collect();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    // On two lanes with datelines nobody waits for ever.
+    let mut plan = ring(2, 8);
+    let datelines = Datelines::new(&plan.fabric, DatelineRule::ByHop).unwrap();
+    lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::first_n(2));
+    plan.lanes.allowed = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
+    assert_eq!(ends_as(&plan).0, Status::Finished);
+}
+
+#[test]
+fn hosts_that_stop_their_senders_are_parties_of_a_knot() {
+    // h0 sends to h3 over h1 and then h2, and h3 to h0 over h2 and then h1. The pool of each holds
+    // one packet, which waits for the other's lane buffer, at whose head a packet waits for that
+    // pool: 40 flits are more than two lane buffers and the output lane between them hold.
+    let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 1);
+    let mut ways = lane_plan(row(1, &[0, 0, 0, 0]), 1);
+    along(
+        &mut ways,
+        &[&["s0", "h1", "s0", "h2", "s0", "h3"], &["s0", "h2", "s0", "h1", "s0", "h0"]],
+    );
+    plan.path_sets = ways.path_sets;
+    in_transit(&mut plan, [60, 40, 16 * 40]);
+    plan.in_transit.when_full = WhenFull::Stop;
+    packets(&mut plan, 0, 3, &[(0, 40); 4]);
+    packets(&mut plan, 3, 0, &[(0, 40); 4]);
+    plan.stop = stop_at(100_000);
+    let ring = knot(&plan);
+    let on = |from, to| Buffer::from(channel(&plan.fabric, from, to));
+    assert!(ring.contains(&on("s0", "h1")) && ring.contains(&on("s0", "h2")), "{ring:?}");
+    // With room for all of them there is no knot.
+    plan.in_transit.pool_bytes = 16 * 40 * 8;
+    assert_eq!(ends_as(&plan).0, Status::Drained);
+}
+
+#[test]
+fn who_waits_for_credits_that_are_on_their_way_waits_for_nobody() {
+    // Five flits with virtual cut-through for the next switch, and then five for the one after it.
+    let mut plan = quiet_circle(1);
+    for host in 0..5 {
+        packets(&mut plan, host, (host + 1) % 5, &[(0, 5)]);
+        packets(&mut plan, host, (host + 2) % 5, &[(0, 5)]);
+    }
+    lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
+    // The first are on the links of the ring from 8 to 12, there from 12 to 16, and leave them from
+    // 15 to 19, so that their credits count from 19 to 23. The second are there from 19 on and ask
+    // at 21, all at once. All places of the next buffer are taken or on their way back: they are
+    // given the lane at 23. At 215 it is looked who waits for whom.
+    plan.stop = stop_at(215 * 64);
+    assert_eq!(ends_as(&plan), (Status::Drained, 10));
+}
+
+#[test]
+fn who_waits_for_a_buffer_that_is_not_full_waits_for_nobody() {
+    // Packets of three fit the lane buffers, and output lanes hold one flit. All heads cross at the
+    // same tick into output lanes without credits, and what is behind them finds no room there
+    // until the credits are back, four ticks later.
+    let mut plan = quiet_circle(1);
+    for host in 0..5 {
+        packets(&mut plan, host, (host + 2) % 5, &[(0, 3)]);
+    }
+    lanes(&mut plan, |lanes| {
+        lanes.depths_flits[0] = 3;
+        lanes.output_depths_flits[0] = 1;
+    });
+    // It is looked at every tick who waits for whom.
+    plan.stop = stop_at(10 * 64);
+    assert_eq!(ends_as(&plan), (Status::Drained, 5));
+}

@@ -1,0 +1,203 @@
+//! Adapters: lanes that take turns, classes that are policed, segments, and classes that always
+//! have more.
+
+use crate::common::{backlogged, cable_flit, channel, deliveries, row, scheduled, stop_at, story};
+use crate::packets::by_message;
+use crate::{in_turn, lane_plan, lanes, on_lanes, packets, start, strict};
+use gingham_kernel::Span;
+use gingham_net::{
+    Conformance, Delivery, Excess, Granularity, Injection, PolicingPlan, Priority, REFILL_BYTES,
+    SegmentationPlan,
+};
+use gingham_topology::routing::LaneSet;
+use std::sync::Arc;
+
+#[test]
+fn a_queue_begins_another_packet_when_what_it_began_cannot_go_on() {
+    // Lanes of three flits, two of them, and packets of four.
+    let mut plan = lane_plan(row(1, &[0, 0]), 2);
+    lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
+    packets(&mut plan, 0, 1, &[(0, 4), (0, 4)]);
+    // Lane 0 has no credit left at 3: the queue begins its second packet on lane 1, at 3, 4 and 5.
+    // The first: there at 4, 5, 6, given a lane at 6, crosses at 7, 8 and 9; credits count at 11,
+    // 12, 13: its tail is on the cable at 11, there at 15, crosses at 16, on the link at 17: whole
+    // at 205. The second: there at 7, 8, 9, given a lane at 9, crosses at 10, 11 and 12 and is on
+    // the link from 11 on: whole at 145. Its credits count from 14 on: the tail is on the cable at
+    // 14, there at 18, on the link at 20.
+    assert_eq!(by_message(plan, 2), [(0, 0, 115, 205), (0, 30, 145, 235)]);
+}
+
+#[test]
+fn what_a_host_sends_to_itself_goes_to_its_switch_and_back() {
+    let mut plan = lane_plan(row(2, &[0, 1]), 1);
+    packets(&mut plan, 0, 0, &[(0, 2), (0, 1)]);
+    // As between two hosts of a switch: begun at 0, there at 4, given a lane at 6, crosses at 7, on
+    // the cable back from 8 on; the tail at 9. The second head asks three ticks after that tail has
+    // crossed (8): it crosses at 11 and is on the cable at 12.
+    let found = deliveries(plan, 2);
+    assert_eq!(found.iter().map(story).collect::<Vec<_>>(), [(0, 0, 115, 125), (0, 20, 155, 155)]);
+    assert!(found.iter().all(|found| found.hops == 1));
+}
+
+#[test]
+fn one_at_a_time_a_packet_begins_when_the_one_before_has_been_sent() {
+    // As above, but lane 1 has to wait for the tail of the first, which is on the cable at 11. From
+    // 12 on the second goes as the first did, on lane 1, 12 ticks later.
+    let mut plan = lane_plan(row(1, &[0, 0]), 2);
+    lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
+    lanes(&mut plan, |lanes| lanes.injection = Injection::OneAtATime);
+    packets(&mut plan, 0, 1, &[(0, 4), (0, 4)]);
+    assert_eq!(by_message(plan, 2), [(0, 0, 115, 205), (0, 120, 235, 325)]);
+}
+
+#[test]
+fn one_at_a_time_queues_of_other_lanes_wait_too() {
+    let mut plan = lane_plan(row(1, &[0, 0, 0]), 2);
+    packets(&mut plan, 0, 1, &[(0, 4)]);
+    packets(&mut plan, 0, 2, &[(0, 4)]);
+    on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
+    // Flit by flit in turn, on lanes 0 and 1: the tails are on the cable at 6 and 7.
+    assert_eq!(by_message(plan.clone(), 2), [(0, 0, 115, 175), (0, 10, 125, 185)]);
+    lanes(&mut plan, |lanes| lanes.injection = Injection::OneAtATime);
+    assert_eq!(by_message(plan, 2), [(0, 0, 115, 145), (0, 40, 155, 185)]);
+}
+
+#[test]
+fn of_two_queues_a_lane_takes_from_that_of_the_lowest_lanes() {
+    // Both classes may use lane 1, which goes first: the one of lanes 0 and 1 (3 as a number) after
+    // the one of lane 1 alone (2).
+    let mut plan = lane_plan(row(1, &[0, 0]), 2);
+    packets(&mut plan, 0, 1, &[(0, 2)]);
+    packets(&mut plan, 0, 1, &[(0, 2), (0, 2)]);
+    on_lanes(&mut plan, &[LaneSet::first_n(2), LaneSet::one(1)]);
+    plan.lanes.adapter_port = strict(vec![0, 1]);
+    let mut found = deliveries(plan, 3);
+    found.sort_by_key(|found| found.entered);
+    let of_class = |found: &Delivery| (found.message.class.index(), found.entered.as_ps());
+    assert_eq!(found.iter().map(of_class).collect::<Vec<_>>(), [(1, 0), (1, 20), (0, 40)]);
+}
+
+#[test]
+fn by_the_packet_an_adapter_keeps_to_a_lane() {
+    let mut plan = lane_plan(row(1, &[0, 0, 0]), 2);
+    packets(&mut plan, 0, 1, &[(0, 4)]);
+    packets(&mut plan, 0, 2, &[(0, 4)]);
+    on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
+    lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::first_n(2));
+    plan.lanes.adapter_port = in_turn(Granularity::Packet);
+    // The first from 0 to 3, the second from 4 to 7, each a lone one then.
+    assert_eq!(by_message(plan, 2), [(0, 0, 115, 145), (0, 40, 155, 185)]);
+}
+
+/// A bucket of 32 B that fills at half the rate of a link of 16 B in 10 ps.
+fn policing() -> PolicingPlan {
+    PolicingPlan {
+        refill: [Span::from_ps(REFILL_BYTES * 10 / 8)].into(),
+        burst_bytes: 32,
+        longest_bytes: u32::MAX,
+        excess: Excess::Delay,
+    }
+}
+
+#[test]
+fn what_waits_for_tokens_begins_at_a_tick() {
+    let mut plan = lane_plan(row(1, &[0, 0]), 1);
+    packets(&mut plan, 0, 1, &[(0, 2), (0, 1)]);
+    plan.classes[0].policing = Some(policing());
+    // A token takes 1.25 ps. The first takes all 32. The second needs 16: there at 20, when the
+    // first has just gone. It begins at once, and is not delayed.
+    let found = deliveries(plan.clone(), 2);
+    assert_eq!(found.iter().map(|found| found.entered.as_ps()).collect::<Vec<_>>(), [0, 20]);
+    assert!(found.iter().all(|found| found.conformance == Conformance::Conforming));
+    // With 25 B the second has its tokens at 31.25, so that it begins at tick 4.
+    plan.classes.clear();
+    scheduled(&mut plan, 0, 1, &[(0, 32), (0, 25)]);
+    plan.classes[0].policing = Some(policing());
+    let found = deliveries(plan, 2);
+    assert_eq!(found.iter().map(|found| found.entered.as_ps()).collect::<Vec<_>>(), [0, 40]);
+    assert_eq!(found[1].conformance, Conformance::Delayed);
+}
+
+#[test]
+fn tokens_are_asked_for_at_the_instant_at_which_the_flit_would_begin() {
+    let mut plan = lane_plan(row(1, &[0, 0]), 1);
+    let cable = channel(&plan.fabric, "h0", "s0");
+    cable_flit(&mut plan, cable, 16);
+    scheduled(&mut plan, 0, 1, &[(0, 32), (0, 25)]);
+    plan.classes[0].policing = Some(policing());
+    // The first takes the cable until 32. At tick 3 a flit could begin at 32, and by then there are
+    // the 25 tokens that 31.25 ps bring.
+    let found = deliveries(plan, 2);
+    assert_eq!(found.iter().map(|found| found.entered.as_ps()).collect::<Vec<_>>(), [0, 32]);
+    assert!(found.iter().all(|found| found.conformance == Conformance::Conforming));
+}
+
+#[test]
+fn who_waits_for_tokens_holds_up_no_other_class() {
+    let mut plan = lane_plan(row(1, &[0, 0, 0]), 1);
+    scheduled(&mut plan, 0, 1, &[(0, 32), (0, 32)]);
+    packets(&mut plan, 0, 2, &[(0, 1), (0, 1), (0, 1)]);
+    plan.classes[0].policing = Some(policing());
+    // The second of the first class may begin at 40: at ticks 2 and 3 the others go, and the last
+    // of them at 6. So it is in one level, and in a higher level of its own.
+    for level in [0, 1] {
+        plan.classes[0].priority = Priority::new(level).unwrap();
+        let mut found = deliveries(plan.clone(), 5);
+        found.sort_by_key(|found| (found.message.class, found.message.id));
+        let entered: Vec<_> = found.iter().map(|found| found.entered.as_ps()).collect();
+        assert_eq!(entered, [0, 40, 20, 30, 60]);
+    }
+}
+
+#[test]
+fn segments_take_the_lanes_in_turn() {
+    let mut plan = lane_plan(row(1, &[0, 0]), 2);
+    lanes(&mut plan, |lanes| lanes.overhead_bytes = 4);
+    scheduled(&mut plan, 0, 1, &[(0, 64)]);
+    plan.classes[0].segmentation = SegmentationPlan::Fixed(28);
+    // 28 + 4, 28 + 4 and 8 + 4 bytes: two, two and one flit, from 0, 2 and 4 on, on lanes 0, 1 and
+    // 0. The third is there at 8, when the tail of the first crosses: it asks at 10, crosses at 11
+    // and is on the link at 12: whole at 155. The second is there at 6, given a lane at 8, crosses
+    // at 9 and 10 and is on the link at 10 and 11.
+    let found = deliveries(plan, 1)[0];
+    assert_eq!(story(&found), (0, 0, 155, 155));
+    assert_eq!((found.packets, found.wire_bytes), (3, 80));
+}
+
+#[test]
+fn a_backlogged_class_creates_the_next_when_the_last_begins() {
+    let mut plan = lane_plan(row(1, &[0, 0]), 2);
+    let cable = channel(&plan.fabric, "h0", "s0");
+    cable_flit(&mut plan, cable, 14);
+    // The cycle is that of the fastest channel, 10 ps.
+    backlogged(&mut plan, 0, 1, 32);
+    plan.stop = stop_at(1_000);
+    let mut simulation = start(Arc::new(plan));
+    simulation.advance(u64::MAX);
+    let mut found = simulation.take_messages();
+    found.sort_by_key(|delivery| delivery.message.id);
+    // Two flits of 14 ps each: they begin back to back.
+    for (place, delivery) in found.iter().enumerate() {
+        let began = 28 * place as u64;
+        assert_eq!(delivery.entered.as_ps(), began);
+        assert_eq!(delivery.message.created.as_ps(), began.saturating_sub(28));
+    }
+    assert!(found.len() > 20, "{}", found.len());
+}
+
+#[test]
+fn a_backlogged_class_of_single_flits_fills_every_tick() {
+    let mut plan = lane_plan(row(1, &[0, 0]), 1);
+    backlogged(&mut plan, 0, 1, 16);
+    // Each packet makes the next one when it begins. There is one a tick as long as there are
+    // credits: ten of them.
+    plan.stop = stop_at(600);
+    let mut simulation = start(Arc::new(plan));
+    simulation.advance(u64::MAX);
+    let mut found = simulation.take_messages();
+    found.sort_by_key(|delivery| delivery.message.id);
+    let entered: Vec<_> = found.iter().map(|found| found.entered.as_ps()).collect();
+    assert_eq!(entered[..10], [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+    // The first crosses at 7 and its credit counts at 11; the second at 10, and at 14.
+    assert_eq!(entered[10..12], [110, 140]);
+}

@@ -1,0 +1,282 @@
+//! In-transit hosts over virtual lanes: taken in, recognised, and sent on flit by flit.
+//!
+//! One switch; what goes to `h2` goes over `h1`. T_d + T_r = 60 + 40 ps, and a flit has 16 B.
+//!
+//! ```text
+//!   h0 ──┐      ┌── h1 in transit
+//!        ├─ s0 ─┤
+//!   h3 ──┘      └── h2
+//! ```
+//!
+//! A packet that h0 begins at tick 0 is on the cable to h1 from 8 on, and whole there from 115 on.
+//! Ready at 215, it begins at tick 22, is there at s0 at 26, on the cable to h2 at 30 and whole at
+//! h2 from 335 on.
+
+use crate::common::{FLIT, along, deliveries, in_transit, row, spilling, stop_at, story};
+use crate::packets::by_message;
+use crate::{lane_plan, lanes, on_lanes, packets, start};
+use gingham_kernel::Span;
+use gingham_net::measure::TransitReport;
+use gingham_net::{Injection, Plan, Status, WhenFull};
+use gingham_topology::EndpointId;
+use gingham_topology::routing::LaneSet;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// All that goes to h2 over h1, with a pool of so many bytes.
+fn over_h1(count: u8, pool_bytes: u64) -> Plan {
+    let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), count);
+    along(&mut plan, &[&["s0", "h1", "s0", "h2"]]);
+    in_transit(&mut plan, [60, 40, pool_bytes]);
+    spilling(&mut plan, [100, 1]);
+    plan
+}
+
+/// What h1 counted in 10,000 ps.
+fn measured(mut plan: Plan) -> TransitReport {
+    plan.stop = stop_at(10_000);
+    let mut simulation = start(Arc::new(plan));
+    simulation.advance(u64::MAX);
+    simulation.assert_invariants();
+    simulation.collector().report().transit(EndpointId::new(1))
+}
+
+#[test]
+fn a_lone_packet_is_sent_on_when_it_is_ready() {
+    let mut plan = over_h1(1, 1_000);
+    packets(&mut plan, 0, 2, &[(0, 3)]);
+    let found = deliveries(plan.clone(), 1);
+    assert_eq!(story(&found[0]), (0, 0, 335, 355));
+    assert_eq!((found[0].hops, found[0].in_transit_hosts, found[0].wire_bytes), (2, 1, 48));
+    // It was ready at 215 and began at 220.
+    let counted = measured(plan);
+    assert_eq!((counted.reinjected_packets, counted.spilled_packets), (1, 0));
+    assert_eq!((counted.pool_peak_bytes, counted.wait_mean_ps), (48, Some(5.0)));
+}
+
+#[test]
+fn what_is_in_transit_does_not_wait_for_the_end_of_an_own_packet() {
+    // h1 is in the middle of 40 flits of its own on lane 0. From 22 on it sends the packet on lane 1
+    // at every other tick. At s0 both stand at one input: the head crosses at 29, and lane 1 sends
+    // again at 31 and 33, for lane 0 has a flit at 30 and 32. The last is on the cable at 34.
+    for injection in [Injection::OneALane, Injection::OneAtATime] {
+        let mut plan = over_h1(2, 1_000);
+        lanes(&mut plan, |lanes| lanes.injection = injection);
+        packets(&mut plan, 0, 2, &[(0, 3)]);
+        packets(&mut plan, 1, 3, &[(0, 40)]);
+        on_lanes(&mut plan, &[LaneSet::one(1), LaneSet::one(0)]);
+        assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 335, 375), "{injection:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// The closed form of the specification, over one and two hosts.
+    #[test]
+    fn the_closed_form_holds(
+        two_hosts in any::<bool>(),
+        stops in any::<bool>(),
+        flits in 1_u32..30,
+        delay_ps in 0_u64..80,
+        adapter_ps in (0_u64..100, 0_u64..100),
+        routing_cycles in 0_u32..4,
+    ) {
+        let mut plan = over_h1(2, 1_000);
+        if two_hosts {
+            along(&mut plan, &[&["s0", "h1", "s0", "h3", "s0", "h2"]]);
+        }
+        in_transit(&mut plan, [adapter_ps.0, adapter_ps.1, 1_000]);
+        if stops {
+            plan.in_transit.when_full = WhenFull::Stop;
+        }
+        for cable in &mut plan.channels {
+            cable.delay = Span::from_ps(delay_ps);
+        }
+        let delay_cycles = delay_ps.div_ceil(FLIT);
+        lanes(&mut plan, |lanes| {
+            lanes.routing_cycles = routing_cycles;
+            lanes.depths_flits = [flits.min(u32::try_from(2 * delay_cycles + 3).unwrap()); 16];
+        });
+        packets(&mut plan, 0, 2, &[(0, flits)]);
+        let (hosts, switches) = if two_hosts { (2, 3) } else { (1, 2) };
+        let adapter_ps = adapter_ps.0 + adapter_ps.1;
+        let (at_host, last_ps) = if stops {
+            (delay_cycles + adapter_ps.div_ceil(FLIT), delay_cycles * FLIT)
+        } else {
+            ((delay_ps + adapter_ps).div_ceil(FLIT), delay_ps)
+        };
+        let cycles = switches * (4 + u64::from(routing_cycles) + delay_cycles) + hosts * (1 + at_host);
+        let head = (cycles + 1) * FLIT + last_ps;
+        let tail = (cycles + u64::from(flits)) * FLIT + last_ps;
+        prop_assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, head, tail));
+    }
+}
+
+#[test]
+fn a_slow_feeder_leaves_bubbles() {
+    let mut plan = over_h1(1, 1_000);
+    in_transit(&mut plan, [0, 0, 1_000]);
+    let cable = crate::common::channel(&plan.fabric, "h0", "s0");
+    crate::common::cable_flit(&mut plan, cable, 30);
+    packets(&mut plan, 0, 2, &[(0, 3)]);
+    // Flits begin at 0, 30 and 60, are there at s0 at 55, 85 and 115, ticks 6, 9 and 12. The head
+    // is given a lane at 8, crosses at 9, is on the cable at 10: whole at h1 at 135, begins there
+    // at tick 14. The second crosses at 10, is on the cable at 11: whole at 145, begins at 15; the
+    // third crosses at 13: on the cable at 14, whole at 175, begins at 18. From h1: there at 18, 19
+    // and 22; the head on the cable to h2 at 22, the others at 23 and, crossing at 23, at 24.
+    assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 255, 275));
+}
+
+#[test]
+fn without_room_it_goes_through_the_memory() {
+    let mut plan = over_h1(1, 47);
+    packets(&mut plan, 0, 2, &[(0, 3)]);
+    // The tail is whole at h1 at 135: ready at 135 + 100 + 2 x 48 x 1 = 331, tick 34: twelve ticks
+    // later than from the pool.
+    assert_eq!(story(&deliveries(plan.clone(), 1)[0]), (0, 0, 455, 475));
+    let counted = measured(plan);
+    assert_eq!((counted.reinjected_packets, counted.spilled_packets), (1, 1));
+}
+
+#[test]
+fn it_goes_before_packets_of_the_hosts_own_in_the_order_in_which_it_was_ready() {
+    let mut plan = over_h1(1, 1_000);
+    packets(&mut plan, 0, 2, &[(0, 2), (0, 2)]);
+    // h1 has its own, from 200 on: one of four flits that begins at 20 and is over at 24, and
+    // another.
+    packets(&mut plan, 1, 3, &[(200, 4), (200, 4)]);
+    // Those in transit: the first is ready at 215; the second, on the cable of h0 at 2, there at 6,
+    // crosses three ticks after the tail before it, which crosses at 8: at 11, on the cable to h1
+    // at 12: whole at 155, ready at 255. So h1 sends its own from 20 to 23, the first in transit at
+    // 24 and 25, and at 26 the second, ready since then: 26 and 27. The other own from 28 on.
+    let found = by_message(plan, 4);
+    let entered: Vec<_> = found.iter().map(|found| (found.0, found.1)).collect();
+    assert_eq!(entered, [(0, 0), (0, 20), (1, 200), (1, 280)]);
+    // The first in transit is there at s0 at 28, behind a tail that is there at 27 and crosses when
+    // its head, there at 24 and crossing at 27, has: at 30. So it crosses at 33, is on the cable to
+    // h2 at 34: whole at 375 and 385.
+    assert_eq!((found[0].2, found[0].3), (375, 385));
+}
+
+#[test]
+fn on_two_lanes_packets_in_transit_go_beside_others() {
+    let mut plan = over_h1(2, 1_000);
+    packets(&mut plan, 0, 2, &[(0, 3)]);
+    packets(&mut plan, 1, 3, &[(200, 6)]);
+    on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
+    // h1's own begins at 20 and 21 on lane 1; from 22 on they take turns: lane 0 first, which comes
+    // after lane 1. In transit: on the cable at 22, 24 and 26; there at 26, 28, 30; crosses at 29,
+    // 30 at the earliest. Own: on the cable at 20, 21, 23, 25, 27, 28: there at 24, 25, 27, 29, 31,
+    // 32. It is given a lane at 26 and crosses at 27, 28, 29 (there 27), 30 (there 29). At 29 both
+    // could cross, and lane 0 does, after lane 1 at
+    // 28. Then lane 1 at 30 (its third), lane 0 at 31 (its second, there 28), lane 1 at 32 (its
+    //     fourth), lane 0 at 33 (its third, there 30). To h2: 30, 32 and 34: whole at 335 and 375.
+    let found = by_message(plan, 2);
+    assert_eq!(found[0], (0, 0, 335, 375));
+}
+
+#[test]
+fn what_was_ready_first_goes_first_whichever_came_first() {
+    let mut plan = over_h1(1, 32);
+    packets(&mut plan, 0, 2, &[(0, 3), (0, 2)]);
+    packets(&mut plan, 1, 3, &[(200, 30)]);
+    // The first spills: ready at 135 + 100 + 2 x 48 = 331. The second, whole at h1 from 165 on, is
+    // ready at 265. h1 sends its own from 20 to 49; then the second at 50 and 51, and the first
+    // from 52 to 54. h1's own crosses s0 from 27 to 56. The second is there at 54, asks at 58,
+    // crosses at 59, is on the cable to h2 at 60. The first, there at 56, asks two ticks after the
+    // tail of the second has crossed at 60, and is on the cable to h2 at 64.
+    let found = by_message(plan, 3);
+    assert_eq!(found, [(0, 0, 675, 695), (0, 30, 635, 645), (1, 200, 315, 605)]);
+}
+
+/// The same where hosts stop their senders.
+fn stopping(count: u8, pool_bytes: u64) -> Plan {
+    let mut plan = over_h1(count, pool_bytes);
+    plan.in_transit.when_full = WhenFull::Stop;
+    plan
+}
+
+#[test]
+fn where_hosts_stop_their_senders_flits_are_there_at_ticks() {
+    let mut plan = stopping(1, 48);
+    packets(&mut plan, 0, 2, &[(0, 3)]);
+    // On the cable to h1 at 8, there at 12: ready at 220, tick 22, as without lane buffers. Whole
+    // at h2 at 335 and 355, there and consumed at ticks 34 and 36.
+    assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 340, 360));
+}
+
+#[test]
+fn a_packet_without_room_waits_at_the_head_of_its_lane() {
+    let mut plan = stopping(1, 48);
+    packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
+    // The first as if it were alone; its tail begins at 24 and has left at 250. The second: on the
+    // cable of h0 at 3, there at 7; the tail before it crosses at 9, so that it crosses at 12 and
+    // is on the cable to h1 at 13, there at 17. There is no room until 250: ready at max(170 + 60,
+    // 250) + 40 = 290. On the cable at 29, to h2 at 37, there at 41.
+    assert_eq!(by_message(plan, 2), [(0, 0, 340, 360), (0, 30, 410, 430)]);
+}
+
+#[test]
+fn what_ends_behind_one_that_waits_comes_when_it_is_reached() {
+    let mut plan = stopping(1, 48);
+    packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
+    packets(&mut plan, 0, 1, &[(1, 2)]);
+    // Third in h0's queue: on the cable at 6, there at s0 at 10. The tail of the second crosses at
+    // 14: it crosses at 17 and 18, is on the cable to h1 at 18 and 19, there at 22 and 23. The
+    // second leaves the buffer at 25, and so does this one.
+    let found = by_message(plan, 3);
+    assert_eq!(found[2], (0, 60, 250, 250));
+}
+
+#[test]
+fn another_lane_goes_by_one_that_waits() {
+    let mut plan = stopping(2, 48);
+    packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
+    packets(&mut plan, 0, 1, &[(300, 2)]);
+    on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
+    plan.in_transit.programming = Span::from_ps(400);
+    // The pool is taken from 120 to 580 + 30; the packet to h1 goes as a lone one: there at ticks
+    // 34 + 8 = 42 and 43.
+    let found = by_message(plan, 3);
+    assert_eq!(found.iter().find(|found| found.1 == 300), Some(&(0, 300, 420, 430)));
+}
+
+#[test]
+fn a_full_lane_buffer_of_a_host_holds_the_switch() {
+    // Two flits fit the lane buffers. The second packet has no room in the pool, and what fills the
+    // lane to h1 goes no further.
+    let mut plan = stopping(1, 64);
+    lanes(&mut plan, |lanes| {
+        lanes.depths_flits = [2; 16];
+        lanes.output_depths_flits = [1; 16];
+    });
+    plan.in_transit.programming = Span::from_ps(2_000);
+    packets(&mut plan, 0, 2, &[(0, 4), (0, 4)]);
+    plan.stop = stop_at(1_500);
+    let mut simulation = start(Arc::new(plan));
+    simulation.advance(u64::MAX);
+    simulation.assert_invariants();
+    let fabric = &simulation.plan().fabric;
+    let count = |from, to| {
+        let channel = crate::common::channel(fabric, from, to);
+        simulation.channel_counts()[channel.index()].data_flits
+    };
+    // Of the second, two flits stand at h1; one in the output lane and the fourth in the lane
+    // buffer before it.
+    assert_eq!((count("h0", "s0"), count("s0", "h1"), count("h1", "s0")), (8, 6, 0));
+}
+
+#[test]
+fn a_packet_for_which_there_is_room_from_the_next_tick_on_waits_for_nobody() {
+    // At 13 ps a flit the first packet leaves h1 from 220, 233 and 246 on, until 259; the second,
+    // there since tick 18 at the latest, is given its room at 260. In between, at 7 x 37, it is
+    // looked who waits for whom.
+    let mut plan = stopping(1, 48);
+    let cable = crate::common::channel(&plan.fabric, "h1", "s0");
+    crate::common::cable_flit(&mut plan, cable, 13);
+    packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
+    plan.stop = stop_at(7 * 64);
+    let mut simulation = start(Arc::new(plan));
+    assert_eq!(*simulation.advance(u64::MAX), Status::Drained);
+}

@@ -1,0 +1,66 @@
+//! What channels and buffers are counted to have done, byte by byte.
+
+use crate::common::packets::{packets_plan, sends};
+use crate::common::{chain, channel, stop_at};
+use gingham_kernel::Time;
+use gingham_net::measure::ChannelCount;
+use gingham_net::{Plan, Status};
+use gingham_oracle::start;
+use std::sync::Arc;
+
+/// A packet of 64 bytes over a switch: on the first cable from 0 to 640, in the buffer from 25, on
+/// the second cable from 125 to 765, when it has left the buffer.
+fn plan() -> Plan {
+    let mut plan = packets_plan(chain(1), 1);
+    sends(&mut plan, 0, 0, &[(0, 1, 64)]);
+    plan
+}
+
+/// Of both cables, at the end of a run until then.
+fn at_the_end(ps: u64) -> [ChannelCount; 2] {
+    let mut plan = plan();
+    plan.stop = stop_at(ps);
+    let ways = [channel(&plan.fabric, "h0", "s0"), channel(&plan.fabric, "s0", "h1")];
+    let mut simulation = start(Arc::new(plan));
+    while *simulation.advance(1) == Status::Running {}
+    assert_eq!(simulation.now(), Time::from_ps(ps));
+    let counts = simulation.channel_counts();
+    ways.map(|channel| counts[channel.index()])
+}
+
+#[test]
+fn bytes_count_as_they_start() {
+    // Bytes 0 to 9 start before 100, byte 10 at 100, which is counted: all of the last instant is.
+    let [first, second] = at_the_end(100);
+    assert_eq!((first.data_flits, second.data_flits), (11, 0));
+    // 1 at 125 and 1 every 10 ps; the first cable carries byte 63 from 630 on.
+    let [first, second] = at_the_end(639);
+    assert_eq!((first.data_flits, second.data_flits), (64, 52));
+    let [first, second] = at_the_end(1_000);
+    assert_eq!((first.data_flits, second.data_flits), (64, 64));
+}
+
+#[test]
+fn a_buffer_is_filled_from_the_first_byte_until_the_tail_has_left() {
+    let filled = |ps| at_the_end(ps).map(|count| count.occupancy_flit_ps);
+    assert_eq!(filled(25), [0, 0]);
+    assert_eq!(filled(26), [64, 0]);
+    assert_eq!(filled(700), [64 * 675, 0]);
+    assert_eq!(filled(2_000), [64 * 740, 0]);
+}
+
+#[test]
+fn a_section_ends_before_its_instant() {
+    // 64 sections of 160 ps, of which all from 320 on count. Before that byte 31 has started on the
+    // first cable, and byte 19 on the second, at 125 + 190.
+    let mut plan = plan();
+    plan.stop = stop_at(10_240);
+    plan.stop.warm_up = Some(Time::from_ps(320));
+    let ways = [channel(&plan.fabric, "h0", "s0"), channel(&plan.fabric, "s0", "h1")];
+    let mut simulation = start(Arc::new(plan));
+    while *simulation.advance(1) == Status::Running {}
+    let report = simulation.collector().report();
+    let counts = ways.map(|channel| report.channel(channel).unwrap().count);
+    assert_eq!(counts.map(|count| count.data_flits), [64 - 32, 64 - 20]);
+    assert_eq!(counts.map(|count| count.occupancy_flit_ps), [64 * (765 - 320), 0]);
+}

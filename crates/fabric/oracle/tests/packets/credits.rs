@@ -1,0 +1,161 @@
+//! Space and credits: what a lane holds decides on what its channel carries.
+
+use crate::common::lanes::on_lanes;
+use crate::common::packets::{packets, packets_plan, sends};
+use crate::common::{backlogged, chain, channel, deliveries, row, stop_at, story};
+use crate::last_starts;
+use gingham_kernel::{Span, Time};
+use gingham_net::{Plan, Status};
+use gingham_oracle::start;
+use gingham_topology::routing::LaneSet;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// h0 sends packets of 64 bytes over s0, whose buffer holds so many: they take 640 ps each.
+fn backlog(held: u32, credit_delay: u64) -> Plan {
+    let mut plan = packets_plan(chain(1), 1);
+    packets(&mut plan, |packets| {
+        packets.buffer_blocks = [held; 16];
+        packets.forwarding_delay = Span::from_ps(2_000);
+        packets.credit_delay = Span::from_ps(credit_delay);
+    });
+    backlogged(&mut plan, 0, 1, 64);
+    plan
+}
+
+fn entries(plan: Plan, count: usize) -> Vec<u64> {
+    deliveries(plan, count).iter().map(|delivery| story(delivery).1).collect()
+}
+
+#[test]
+fn space_comes_back_when_the_tail_has_left_and_the_sender_has_heard_of_it() {
+    // s = 0, ready at 25 + 2,000, left at 2,025 + 640 = 2,665, known 25 later, and so on.
+    assert_eq!(entries(backlog(1, 0), 3), [0, 2_690, 5_380]);
+    // The second starts at 640, waits for the first on the way out, and has left at 3,305.
+    assert_eq!(entries(backlog(2, 0), 5), [0, 640, 2_690, 3_330, 5_380]);
+    assert_eq!(entries(backlog(2, 310), 5), [0, 640, 3_000, 3_640, 6_000]);
+}
+
+#[test]
+fn the_way_back_is_that_of_the_other_channel() {
+    let mut plan = backlog(1, 310);
+    let back = channel(&plan.fabric, "s0", "h0");
+    plan.channels[back.index()].delay = Span::from_ps(1_000);
+    assert_eq!(entries(plan, 2), [0, 2_665 + 1_000 + 310]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn the_share_of_a_link_is_that_of_its_buffer(
+        held in 1..6_u32, forwarding in 10..3_000_u64, credit_delay in 0..2_000_u64
+    ) {
+        let mut plan = backlog(held, credit_delay);
+        packets(&mut plan, |packets| packets.forwarding_delay = Span::from_ps(forwarding));
+        // From the first to the one that is 4 rounds of the buffer later.
+        let count = 4 * held as usize;
+        let entries = entries(plan, count + 1);
+        let period = 50 + forwarding + credit_delay + 640;
+        prop_assert_eq!(entries[count], 4 * period.max(640 * u64::from(held)));
+    }
+}
+
+#[test]
+fn space_is_taken_in_blocks_of_64_bytes() {
+    // Three blocks hold three packets of 64 bytes, but one of 65 with a block to spare.
+    let start_of = |bytes: u32, nth: usize| {
+        let mut plan = backlog(3, 0);
+        plan.classes.clear();
+        sends(&mut plan, 0, 0, &[(0, 1, bytes); 3]);
+        entries(plan, 3)[nth]
+    };
+    assert_eq!([start_of(64, 1), start_of(64, 2)], [640, 1_280]);
+    assert_eq!([start_of(65, 1), start_of(65, 2)], [2_700, 5_400]);
+    assert_eq!(start_of(63, 2), 1_260);
+    assert_eq!(start_of(1, 2), 20);
+}
+
+#[test]
+fn a_candidate_without_space_keeps_its_lane() {
+    // The buffer of s1 holds three blocks. A of h0, two blocks, is in it until 1,405 + 25 at the
+    // sender: on the cable at 125, there at 150, out at 250, left at 1,530, known at 1,555. B of h1,
+    // two blocks, is ready before C of h2, one block, that would fit beside A.
+    let mut plan = packets_plan(row(2, &[0, 0, 0, 1]), 1);
+    packets(&mut plan, |packets| packets.buffer_blocks = [3; 16]);
+    sends(&mut plan, 0, 0, &[(0, 3, 128)]);
+    sends(&mut plan, 1, 0, &[(5, 3, 128)]);
+    sends(&mut plan, 2, 0, &[(10, 3, 64)]);
+    // B starts at s0 at 1,555, and at s1 at 1,680. C follows it back to back at 1,555 + 1,280 and
+    // finds s1's output busy until 2,960: it is ready at 2,960 as well.
+    assert_eq!(last_starts(&plan, 3), [(0, 250), (1, 1_680), (2, 2_960)]);
+}
+
+#[test]
+fn what_leaves_and_what_comes_take_space_at_once() {
+    // While a packet leaves s0 it is in both buffers: of one packet each, the next enters s0 only
+    // when the first has left it.
+    let mut plan = packets_plan(row(2, &[0, 1]), 1);
+    packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
+    sends(&mut plan, 0, 0, &[(0, 1, 64), (0, 1, 64)]);
+    // First: s0 at 125, left at 765, known at 790; s1 at 250, left at 890, known at 915. Second:
+    // enters at 790, ready at 915, which is when s0 knows of the space at s1.
+    let found = deliveries(plan, 2);
+    assert_eq!(story(&found[1]).1, 790);
+    assert_eq!(found[1].delivered, Time::from_ps(790 + 3 * 25 + 2 * 100 + 640));
+}
+
+/// Picoseconds that each of the given channels waited for credits, at the end of a run.
+fn waits<const N: usize>(mut plan: Plan, ps: u64, ends: [(&str, &str); N]) -> [u64; N] {
+    plan.stop = stop_at(ps);
+    let ways = ends.map(|(from, to)| channel(&plan.fabric, from, to));
+    let mut simulation = start(Arc::new(plan));
+    while *simulation.advance(1) == Status::Running {}
+    assert_eq!(simulation.now(), Time::from_ps(ps));
+    let counts = simulation.channel_counts();
+    ways.map(|channel| counts[channel.index()].stopped_ps)
+}
+
+#[test]
+fn a_channel_waits_while_it_is_idle_and_what_is_ready_has_no_credits() {
+    // The host sends from 0 to 640, from 2,690 to 3,330, and again from 5,380 on; in between it
+    // waits for 2,050. The channel into h1 needs no credits.
+    let both = [("h0", "s0"), ("s0", "h1")];
+    assert_eq!(waits(backlog(1, 0), 640, both), [0, 0]);
+    assert_eq!(waits(backlog(1, 0), 641, both), [1, 0]);
+    assert_eq!(waits(backlog(1, 0), 5_000, both), [2_050 + 5_000 - 3_330, 0]);
+    assert_eq!(waits(backlog(1, 0), 6_000, both), [2 * 2_050, 0]);
+    // Two packets at a time: from 1,280 to 2,690.
+    assert_eq!(waits(backlog(2, 0), 3_000, both), [2_690 - 1_280, 0]);
+    // A host without packets left to send does not wait for credits.
+    let mut plan = backlog(1, 0);
+    plan.classes.clear();
+    sends(&mut plan, 0, 0, &[(0, 1, 64)]);
+    assert_eq!(waits(plan, 6_000, both), [0, 0]);
+}
+
+#[test]
+fn a_switch_waits_for_credits_of_the_next() {
+    // As in `a_candidate_without_space_keeps_its_lane`: A leaves s0 from 125 to 1,405. B and C are ready
+    // by then, and B starts at 1,555. C follows it without a gap.
+    let mut plan = packets_plan(row(2, &[0, 0, 0, 1]), 1);
+    packets(&mut plan, |packets| packets.buffer_blocks = [3; 16]);
+    sends(&mut plan, 0, 0, &[(0, 3, 128)]);
+    sends(&mut plan, 1, 0, &[(5, 3, 128)]);
+    sends(&mut plan, 2, 0, &[(10, 3, 64)]);
+    assert_eq!(waits(plan, 6_000, [("s0", "s1"), ("s1", "h3")]), [150, 0]);
+}
+
+#[test]
+fn a_channel_does_not_wait_while_another_lane_sends() {
+    // Lane 0 has a packet to send from 640 on, and credits again at 2,690. Lane 1 sends from 1,000 to
+    // 1,640.
+    let mut two = packets_plan(chain(1), 2);
+    packets(&mut two, |packets| {
+        packets.buffer_blocks = [1; 16];
+        packets.forwarding_delay = Span::from_ps(2_000);
+    });
+    sends(&mut two, 0, 0, &[(0, 1, 64), (0, 1, 64)]);
+    sends(&mut two, 0, 0, &[(1_000, 1, 64)]);
+    on_lanes(&mut two, &[LaneSet::one(0), LaneSet::one(1)]);
+    assert_eq!(waits(two, 6_000, [("h0", "s0")]), [1_000 - 640 + 2_690 - 1_640]);
+}

@@ -1,0 +1,99 @@
+//! Lanes share a link, packet by packet.
+
+use crate::common::lanes::on_lanes;
+use crate::common::packets::{cable_byte, packets, packets_plan, sends};
+use crate::common::{channel, deliveries, row, story};
+use crate::last_starts;
+use gingham_net::scheduler::{FirstComeFirstServed, StrictPriority};
+use gingham_net::{Granularity, Plan, Scheduler};
+use gingham_topology::routing::LaneSet;
+
+/// h0 and h1 send to h2, each on a lane of its own, packets of 10 bytes.
+fn two_lanes() -> Plan {
+    let mut plan = packets_plan(row(1, &[0, 0, 0]), 2);
+    sends(&mut plan, 0, 0, &[(0, 2, 10); 3]);
+    sends(&mut plan, 1, 0, &[(5, 2, 10); 3]);
+    on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
+    plan
+}
+
+fn sources(plan: &Plan) -> Vec<usize> {
+    last_starts(plan, 6).into_iter().map(|(source, _)| source).collect()
+}
+
+#[test]
+fn the_link_output_chooses_among_lanes() {
+    // There at 25, 125, 225, and at 30, 130, 230.
+    let mut plan = two_lanes();
+    assert_eq!(last_starts(&plan, 2), [(0, 125), (1, 225)]);
+    assert_eq!(sources(&plan), [0, 1, 0, 1, 0, 1]);
+    let by = Granularity::Packet;
+    plan.lanes.link_output = Scheduler::StrictPriority(StrictPriority { levels: vec![0, 1], by });
+    assert_eq!(sources(&plan), [0, 1, 1, 1, 0, 0]);
+}
+
+#[test]
+fn the_link_output_sees_when_a_first_byte_came() {
+    // h3 keeps the output busy from 125 to 1,125. Then h0's three are there since 35, 135 and 235,
+    // h1's since 325 and later. In turn it is lane 1's, after lane 0.
+    let mut plan = packets_plan(row(1, &[0; 4]), 2);
+    sends(&mut plan, 0, 0, &[(10, 2, 10); 3]);
+    sends(&mut plan, 1, 0, &[(300, 2, 10); 3]);
+    sends(&mut plan, 3, 0, &[(0, 2, 100)]);
+    on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1), LaneSet::one(0)]);
+    assert_eq!(sources(&plan), [3, 1, 0, 1, 0, 1]);
+    let first_come = FirstComeFirstServed { by: Granularity::Packet };
+    plan.lanes.link_output = Scheduler::FirstComeFirstServed(first_come);
+    assert_eq!(sources(&plan), [3, 0, 0, 0, 1, 1]);
+}
+
+#[test]
+fn a_lane_without_space_holds_up_no_other() {
+    // h0's packets for h2, on lane 0, go out at a crawl and fill the buffer of s1, one packet; h1's
+    // for h3 on lane 1 pass them.
+    let mut plan = packets_plan(row(2, &[0, 0, 1, 1]), 2);
+    packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
+    let slow = channel(&plan.fabric, "s1", "h2");
+    cable_byte(&mut plan, slow, 100);
+    sends(&mut plan, 0, 0, &[(0, 2, 64), (0, 2, 64)]);
+    sends(&mut plan, 1, 0, &[(0, 3, 64), (0, 3, 64)]);
+    on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
+    // h0's first: s0 at 125, s1 at 250, left at 6,650, known at s0 at 6,675. h1's first: s0 at 765,
+    // s1 at 890, left at 1,530, known at 1,555. h1's second comes when the first has left s0 at
+    // 1,405, known at 1,430, and is ready at 1,555: at s1 at 1,680. h0's second: s1 at 6,800.
+    let starts: Vec<_> =
+        deliveries(plan, 4).iter().map(story).map(|(source, _, _, at)| (source, at)).collect();
+    assert_eq!(starts, [(1, 890 + 665), (1, 1_680 + 665), (0, 250 + 6_425), (0, 6_800 + 6_425)]);
+}
+
+#[test]
+fn any_lane_with_space_does() {
+    // Both lanes are open to h0's packets: the first on lane 0, the second on lane 1, and the third
+    // on whichever is known to be free first.
+    let mut plan = packets_plan(row(1, &[0, 0]), 2);
+    packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
+    sends(&mut plan, 0, 0, &[(0, 1, 64); 3]);
+    // Lane 0 at 0, left at 125 + 640, known at 790; lane 1 at 640, left at 1,405, known at 1,430.
+    let entered: Vec<u64> = deliveries(plan, 3).iter().map(|delivery| story(delivery).1).collect();
+    assert_eq!(entered, [0, 640, 1_280]);
+}
+
+#[test]
+fn an_adapter_takes_what_fits_from_the_queue_of_the_lowest_lanes() {
+    // A queue of lane 0 and one of lanes 0 and 1. The first packet is the lowest queue's on lane 0,
+    // or by round robin: lane 0 first, on which both could go.
+    let mut plan = packets_plan(row(1, &[0, 0, 0]), 2);
+    packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
+    sends(&mut plan, 0, 0, &[(0, 1, 64), (0, 1, 64)]);
+    sends(&mut plan, 0, 0, &[(0, 2, 64), (0, 2, 64)]);
+    on_lanes(&mut plan, &[LaneSet::first_n(2), LaneSet::one(0)]);
+    let found = deliveries(plan, 4);
+    let mut entered: Vec<_> = found
+        .iter()
+        .map(|delivery| (story(delivery).1, delivery.message.destination.index()))
+        .collect();
+    entered.sort_unstable();
+    // 0: lane 0, the queue of lane 0 alone, to h2; known again at 790. 640: lane 1, to h1; known at
+    // 1,430. 1,280: lane 0 is next, lane 1 taken: to h2 again. 1,920: lane 1, to h1.
+    assert_eq!(entered, [(0, 2), (640, 1), (1_280, 2), (1_920, 1)]);
+}

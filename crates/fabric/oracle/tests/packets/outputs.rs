@@ -1,0 +1,181 @@
+//! Outputs with buffers: what crosses to them and when, and what starts from there.
+
+use crate::common::lanes::on_lanes;
+use crate::common::packets::{cable_byte, packets, packets_plan, pausing, sends};
+use crate::common::{along, backlogged, chain, channel, deliveries, row, stop_at, story};
+use crate::deadlock::{assert_tied, ends_as, ring};
+use crate::last_starts;
+use gingham_net::scheduler::StrictPriority;
+use gingham_net::{Arbitration, Granularity, Plan, Scheduler, Status};
+use gingham_topology::routing::LaneSet;
+
+/// Inputs and outputs hold so many blocks a lane.
+fn holding(plan: &mut Plan, input: u32, output: &[u32]) {
+    packets(plan, |packets| {
+        packets.buffer_blocks = [input; 16];
+        let mut blocks = [0; 16];
+        blocks[..output.len()].copy_from_slice(output);
+        packets.output_blocks = Some(blocks);
+    });
+}
+
+fn entries(plan: &Plan, count: usize) -> Vec<u64> {
+    deliveries(plan.clone(), count).iter().map(|delivery| story(delivery).1).collect()
+}
+
+#[test]
+fn a_lone_packet_takes_as_long_as_without() {
+    for switches in 1..4 {
+        let mut plan = packets_plan(chain(switches), 1);
+        sends(&mut plan, 0, 0, &[(0, 1, 64)]);
+        holding(&mut plan, 1, &[1]);
+        let stages = u64::try_from(switches).unwrap();
+        let expected = (stages + 1) * 25 + stages * 100 + 640;
+        assert_eq!(story(&deliveries(plan, 1)[0]).3, expected);
+    }
+}
+
+/// h0 sends packets of 64 bytes to h1, to which they go four times as slowly as they come.
+fn onto_a_slow_cable() -> Plan {
+    let mut plan = packets_plan(chain(1), 1);
+    let slow = channel(&plan.fabric, "s0", "h1");
+    cable_byte(&mut plan, slow, 40);
+    backlogged(&mut plan, 0, 1, 64);
+    plan
+}
+
+#[test]
+fn an_input_is_free_when_the_tail_has_crossed() {
+    let mut plan = onto_a_slow_cable();
+    packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
+    // On the slow cable from 125 to 2,685, known at 2,710.
+    assert_eq!(entries(&plan, 2), [0, 2_710]);
+    // The first crosses at 125, its tail has come at 665, and that is known at 690. The second is
+    // there at 715, crosses at 815, and has come at 1,355. The third is ready at 1,505 and crosses
+    // when the first has left, at 2,685; its last byte takes 40. So does the fourth at 5,245.
+    holding(&mut plan, 1, &[2]);
+    assert_eq!(entries(&plan, 5), [0, 690, 1_380, 2_750, 5_310]);
+}
+
+#[test]
+fn an_input_is_filled_until_the_tail_has_crossed() {
+    // By the first from 25 to 665, the second from 715 to 1,355, the third from 1,405 to 2,725, and
+    // the fourth, entered at 2,750, from 2,775 on.
+    let mut plan = onto_a_slow_cable();
+    holding(&mut plan, 1, &[2]);
+    plan.stop = stop_at(3_000);
+    let way = channel(&plan.fabric, "h0", "s0");
+    let mut simulation = gingham_oracle::start(plan.into());
+    while *simulation.advance(1) == Status::Running {}
+    let stays = 640 + 640 + 1_320 + (3_000 - 2_775);
+    assert_eq!(simulation.channel_counts()[way.index()].occupancy_flit_ps, 64 * stays);
+}
+
+#[test]
+fn pauses_look_at_what_has_not_crossed() {
+    // A mark of one packet. The first byte of the second has come at 675, when the first still
+    // waits for its slow cable, but has crossed at 665 where outputs have buffers.
+    let mut plan = onto_a_slow_cable();
+    pausing(&mut plan, [64, 63]);
+    packets(&mut plan, |packets| packets.buffer_blocks = [4; 16]);
+    let stops = |plan: &Plan| {
+        let way = channel(&plan.fabric, "h0", "s0");
+        let mut plan = plan.clone();
+        plan.stop = stop_at(64 * 100);
+        let mut simulation = gingham_oracle::start(plan.into());
+        while *simulation.advance(1) == Status::Running {
+            simulation.assert_invariants();
+        }
+        simulation.channel_counts()[way.index()].stops
+    };
+    assert!(stops(&plan) > 0);
+    packets(&mut plan, |packets| packets.output_blocks = Some([100; 16]));
+    assert_eq!(stops(&plan), 0);
+}
+
+#[test]
+fn what_crossed_first_starts_first_or_the_highest_level() {
+    // Ready and across at 125, 135 and 145; the output is idle again at 765.
+    let mut plan = packets_plan(row(1, &[0; 4]), 1);
+    holding(&mut plan, 1, &[4]);
+    sends(&mut plan, 0, 0, &[(0, 3, 64)]);
+    sends(&mut plan, 1, 0, &[(10, 3, 64)]);
+    sends(&mut plan, 2, 1, &[(20, 3, 64)]);
+    assert_eq!(last_starts(&plan, 3), [(0, 125), (1, 765), (2, 1_405)]);
+    packets(&mut plan, |packets| packets.arbitration = Arbitration::StrictPriority);
+    assert_eq!(last_starts(&plan, 3), [(0, 125), (2, 765), (1, 1_405)]);
+}
+
+#[test]
+fn the_switch_decides_on_what_crosses() {
+    // The output holds one: h1's is across at 765, before h2's level is seen.
+    let mut plan = packets_plan(row(1, &[0; 5]), 1);
+    holding(&mut plan, 1, &[1]);
+    sends(&mut plan, 0, 0, &[(0, 4, 64)]);
+    sends(&mut plan, 1, 0, &[(10, 4, 64)]);
+    sends(&mut plan, 2, 1, &[(650, 4, 64)]);
+    sends(&mut plan, 3, 0, &[(20, 4, 64)]);
+    packets(&mut plan, |packets| packets.arbitration = Arbitration::StrictPriority);
+    // h2's is ready at 775 and crosses at 1,405, before h3's.
+    assert_eq!(last_starts(&plan, 4), [(0, 125), (1, 765), (2, 1_405), (3, 2_045)]);
+}
+
+#[test]
+fn of_several_lanes_that_with_the_most_space_takes_it() {
+    // h3's 100 bytes, on lane 0, keep the output busy from 125 to 1,125, and 2 of 4 blocks. Then
+    // h0's goes to lane 1, which has 3 free, h1's to lane 0, of equal ones, and h2's to lane 1.
+    let mut plan = packets_plan(row(1, &[0; 5]), 2);
+    holding(&mut plan, 2, &[4, 3]);
+    for (host, at) in [(0, 10), (1, 20), (2, 30)] {
+        sends(&mut plan, host, 0, &[(at, 4, 10)]);
+    }
+    sends(&mut plan, 3, 0, &[(0, 4, 100)]);
+    let [any, low] = [LaneSet::first_n(2), LaneSet::one(0)];
+    on_lanes(&mut plan, &[any, any, any, low]);
+    let by = Granularity::Packet;
+    plan.lanes.link_output = Scheduler::StrictPriority(StrictPriority { levels: vec![0, 1], by });
+    assert_eq!(last_starts(&plan, 4), [(3, 125), (0, 1_125), (2, 1_225), (1, 1_325)]);
+}
+
+#[test]
+fn a_full_output_holds_up_no_other() {
+    // One input, whose older packets wait for h1's full output; that for h2 crosses at once.
+    let mut plan = packets_plan(row(1, &[0, 0, 0]), 1);
+    let slow = channel(&plan.fabric, "s0", "h1");
+    cable_byte(&mut plan, slow, 100);
+    holding(&mut plan, 3, &[1]);
+    sends(&mut plan, 0, 0, &[(0, 1, 64), (0, 1, 64), (0, 2, 64)]);
+    // It enters at 1,280.
+    assert_eq!(last_starts(&plan, 1), [(0, 1_280 + 125)]);
+}
+
+/// Hosts on a ring of four send packets of 64 bytes over three of its cables, all the same way.
+fn around_four(input: u32, output: u32) -> Plan {
+    let mut plan = packets_plan(ring(4), 1);
+    along(
+        &mut plan,
+        &[
+            &["s0", "s1", "s2", "s3", "h3"],
+            &["s1", "s2", "s3", "s0", "h0"],
+            &["s2", "s3", "s0", "s1", "h1"],
+            &["s3", "s0", "s1", "s2", "h2"],
+        ],
+    );
+    holding(&mut plan, input, &[output; 1]);
+    for host in 0..4 {
+        sends(&mut plan, host, 0, &[(0, (host + 3) % 4, 64); 2]);
+    }
+    plan.stop = stop_at(640_000);
+    plan
+}
+
+#[test]
+fn full_outputs_and_inputs_tie_a_ring() {
+    // The first packets are on the ring at 125, across at 765 where their outputs are free again,
+    // and start at 830. The second ones came to their switches at 715. At 1,470 they cross, the
+    // older ones, and wait for the inputs in which the first ones, there since 855, wait for them.
+    let ring = [("s0", "s1"), ("s1", "s2"), ("s2", "s3"), ("s3", "s0")];
+    assert_tied(around_four(1, 1), &ring);
+    assert_eq!(ends_as(around_four(1, 2)), Status::Drained);
+    assert_eq!(ends_as(around_four(2, 1)), Status::Drained);
+}

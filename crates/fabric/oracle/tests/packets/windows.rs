@@ -1,0 +1,152 @@
+//! Flows with a window, classes that are backlogged, and notices.
+
+use crate::common::packets::{packets_plan, sends, window};
+use crate::common::{backlogged, chain, deliveries, story};
+use gingham_kernel::{Bytes, Span, Time};
+use gingham_net::{
+    Answered, Becn, Content, Dcqcn, Marking, PacePlan, Periodic, Plan, ProbePlan, REFILL_BYTES,
+    Response, Status, Threshold,
+};
+use gingham_oracle::start;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+#[test]
+fn a_lone_flow_sends_a_window_in_a_round_trip() {
+    // Data of 64 bytes take 2 x 25 + 100 + 640 = 790, answers of 20 bytes 350: a round trip is
+    // 1,140. Without a window packets follow each other every 640.
+    for (packets, expected) in [(1, [0, 1_140, 2_280, 3_420]), (2, [0, 640, 1_280, 1_920])] {
+        let mut plan = packets_plan(chain(1), 1);
+        backlogged(&mut plan, 0, 1, 64);
+        plan.classes[0].window = Some(window(packets, 20));
+        let entered: Vec<_> = deliveries(plan, 4).iter().map(|found| story(found).1).collect();
+        assert_eq!(entered, expected);
+    }
+}
+
+#[test]
+fn a_backlogged_class_creates_as_it_begins() {
+    let mut plan = packets_plan(chain(1), 1);
+    backlogged(&mut plan, 0, 1, 64);
+    let found = deliveries(plan, 3);
+    let created: Vec<u64> = found.iter().map(|found| found.message.created.as_ps()).collect();
+    assert_eq!(created, [0, 0, 640]);
+    assert_eq!(story(&found[2]).1, 1_280);
+}
+
+#[test]
+fn notices_come_at_their_instants() {
+    let mut plan = packets_plan(chain(1), 1);
+    sends(&mut plan, 0, 0, &[(0, 1, 10), (0, 1, 10)]);
+    plan.probe =
+        Some(ProbePlan { control_every: 0, control_bytes: 1, divert_every: 0, weigh_every: 0 });
+    let mut simulation = start(Arc::new(plan));
+    simulation.advance(u64::MAX);
+    let noted = simulation.endpoints().noted();
+    let told: Vec<_> =
+        noted.iter().map(|noted| (noted.time.as_ps(), noted.what, noted.waiting_flits)).collect();
+    let expected = [
+        (0, "created", 0),
+        (0, "created", 0),
+        (0, "began", 0),
+        (100, "left", 0),
+        (100, "began", 0),
+        // The second is there at 125, when the head of the first is read.
+        (125, "read", 20),
+        // It starts on its output at once.
+        (125, "queued", 10),
+        (125, "forwarded", 10),
+        (125, "settled", 10),
+        (200, "left", 0),
+        // The tail of the first has left at this very instant.
+        (225, "read", 10),
+        (225, "queued", 10),
+        (225, "forwarded", 10),
+        (225, "settled", 10),
+        // From 125 until 225, and 25 on the cable; the other one 100 later.
+        (250, "received", 0),
+        (350, "received", 0),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[test]
+fn a_threshold_sees_all_bytes_of_packets_that_have_come() {
+    // As above: 20 bytes stand there for the first, 10 for the second.
+    let mut plan = packets_plan(chain(1), 1);
+    sends(&mut plan, 0, 0, &[(0, 1, 10), (0, 1, 10)]);
+    plan.marking = Some(Marking::Threshold(Threshold { above: Bytes(19) }));
+    plan.probe =
+        Some(ProbePlan { control_every: 0, control_bytes: 1, divert_every: 0, weigh_every: 0 });
+    let mut simulation = start(Arc::new(plan));
+    simulation.advance(u64::MAX);
+    let received = simulation.endpoints().noted().iter().filter(|noted| noted.what == "received");
+    let marks: Vec<_> = received.map(|noted| (noted.time, noted.packet.unwrap().mark)).collect();
+    assert_eq!(marks, [(Time::from_ps(250), true), (Time::from_ps(350), false)]);
+}
+
+#[test]
+fn an_answer_to_two_packets_comes_when_the_second_has() {
+    // The second is there at 640 + 790, its answer 350 later.
+    for (packets, expected) in [(2, [0, 640, 1_780, 2_420]), (3, [0, 640, 1_280, 1_920])] {
+        let mut plan = packets_plan(chain(1), 1);
+        backlogged(&mut plan, 0, 1, 64);
+        let mut window = window(packets, 20);
+        window.answered = Answered::Every(2);
+        plan.classes[0].window = Some(window);
+        let entered: Vec<_> = deliveries(plan, 4).iter().map(|found| story(found).1).collect();
+        assert_eq!(entered, expected);
+    }
+}
+
+/// Two packets far from each other, which are marked and notified of.
+fn notified(response: Response) -> Plan {
+    let mut plan = packets_plan(chain(1), 1);
+    sends(&mut plan, 0, 0, &[(0, 1, 64), (9_000, 1, 64)]);
+    plan.marking = Some(Marking::Periodic(Periodic { every: NonZeroU64::MIN }));
+    let mut window = window(u32::MAX, 20);
+    (window.answered, window.response) = (Answered::Marked(Span::ZERO), response);
+    plan.classes[0].window = Some(window);
+    let refill = vec![Span::from_ps(10 * REFILL_BYTES); 2].into();
+    plan.classes[0].pace = Some(PacePlan { refill });
+    plan
+}
+
+#[test]
+fn only_marked_packets_are_answered_and_not_too_often() {
+    let mut plan = notified(Response::default());
+    plan.marking = Some(Marking::Periodic(Periodic { every: NonZeroU64::MIN }));
+    plan.classes.clear();
+    backlogged(&mut plan, 0, 1, 64);
+    let mut window = window(u32::MAX, 20);
+    window.answered = Answered::Marked(Span::from_ps(2_000));
+    plan.classes[0].window = Some(window);
+    plan.probe =
+        Some(ProbePlan { control_every: 0, control_bytes: 1, divert_every: 0, weigh_every: 0 });
+    let mut simulation = start(Arc::new(plan));
+    while simulation.now() < Time::from_ps(5_000) {
+        simulation.advance(1);
+    }
+    let noted = simulation.endpoints().noted().iter();
+    let answers = noted.filter(|noted| {
+        let content = noted.packet.map(|packet| packet.content);
+        noted.what == "received" && content == Some(Content::Answer { packets: 1, marked: 1 })
+    });
+    let times: Vec<_> = answers.map(|noted| noted.time.as_ps()).collect();
+    // One packet arrives at 790, and one every 640 ps: the first, and that of 3,350, are answered.
+    assert_eq!(times[..2], [1_140, 3_700]);
+}
+
+#[test]
+fn timers_alone_keep_no_run_alive() {
+    let run = |response: Response| {
+        let mut simulation = start(Arc::new(notified(response)));
+        simulation.advance(u64::MAX);
+        assert_eq!(*simulation.status(), Status::Drained);
+        simulation.events()
+    };
+    // Packets far from each other: a response that has timers makes no difference.
+    let fixed = run(Response::default());
+    assert_eq!(run(Response::Becn(Becn::default())), fixed);
+    assert_eq!(run(Response::Dcqcn(Dcqcn::default())), fixed);
+}

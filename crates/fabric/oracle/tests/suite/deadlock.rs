@@ -1,0 +1,104 @@
+//! Deadlock: found when it is there, in names that can be checked, and not where it is not.
+
+#![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
+
+use crate::common::{backlogged, quiet_plan, stop_at};
+use gingham_kernel::Span;
+use gingham_net::Plan;
+use gingham_net::Status;
+use gingham_oracle::start;
+use gingham_topology::generate::{Generator, Ring};
+use gingham_topology::routing::{Algorithm, Form, ShortestPath, route};
+use gingham_topology::{FabricBuilder, Guid, NodeKind};
+use std::sync::Arc;
+
+/// A ring of five switches with a host each, every host sending two switches onwards: shortest
+/// paths all turn the same way (three the other way round), and each worm can hold one channel
+/// while it waits for the next.
+fn ring(algorithm: &Algorithm, bytes: u32) -> Plan {
+    let ring = Generator::Ring(Ring { switches: 5, hosts_per_switch: 1, rails: 1 });
+    let mut plan = quiet_plan(ring.generate(1).unwrap());
+    plan.path_sets = vec![route(&plan.fabric, algorithm, Form::Source).unwrap()];
+    for host in 0..5 {
+        backlogged(&mut plan, host, (host + 2) % 5, bytes);
+    }
+    plan.stop = stop_at(10_000_000);
+    plan
+}
+
+fn ends_as(plan: Plan) -> (Status, u64) {
+    let mut simulation = start(Arc::new(plan));
+    let status = simulation.advance(u64::MAX).clone();
+    simulation.assert_invariants();
+    (status, simulation.collector().delivered_messages())
+}
+
+#[test]
+fn long_worms_on_a_ring_wait_for_each_other_for_ever() {
+    let (status, delivered) = ends_as(ring(&Algorithm::ShortestPath(ShortestPath::default()), 500));
+    let Status::Deadlocked(cycle) = status else { panic!("ended as {status:?}") };
+    assert_eq!(delivered, 0, "every worm blocks at its second switch");
+    // Each link in the cycle: the input waits for an output that leads to the next switch or is
+    // held for it; the cycle visits all five switches.
+    assert!(cycle.buffers.len() >= 5, "{cycle:?}");
+}
+
+#[test]
+fn the_same_traffic_flows_under_up_down() {
+    let up_down = Algorithm::UpDown(gingham_topology::routing::UpDown::default());
+    let (status, delivered) = ends_as(ring(&up_down, 500));
+    assert_eq!(status, Status::Finished);
+    assert!(delivered > 100, "{delivered}");
+}
+
+#[test]
+fn a_deadlock_is_found_after_the_window_too() {
+    let mut plan = ring(&Algorithm::ShortestPath(ShortestPath::default()), 500);
+    // Nothing is blocked yet when the window closes: the heads arrive at 35.
+    plan.stop = stop_at(20);
+    plan.stop.follow = Span::from_ps(10_000_000);
+    let mut simulation = start(Arc::new(plan));
+    let status = simulation.advance(u64::MAX);
+    assert!(matches!(status, Status::Deadlocked(_)), "ended as {status:?}");
+    // The first search after the worms have met: a 64th of the longest run.
+    assert_eq!(simulation.now().as_ps(), 10_000_020 / 64);
+}
+
+#[test]
+fn a_deadlock_is_the_same_whatever_the_size_of_a_call() {
+    let algorithm = Algorithm::ShortestPath(ShortestPath::default());
+    let mut simulation = start(Arc::new(ring(&algorithm, 500)));
+    while *simulation.advance(7) == Status::Running {}
+    assert_eq!(*simulation.status(), ends_as(ring(&algorithm, 500)).0);
+}
+
+#[test]
+fn a_deadlock_in_one_corner_is_found_while_other_traffic_flows() {
+    // The ring, with a sixth switch on its first and two hosts there that go on talking.
+    let mut builder = FabricBuilder::new();
+    let switches: Vec<_> = (0..6_u64)
+        .map(|n| builder.add_plain(NodeKind::Switch, &format!("s{n}"), Guid(0x100 + n), 8))
+        .collect();
+    for n in 0..5 {
+        builder.join(switches[n], switches[(n + 1) % 5]).unwrap();
+    }
+    builder.join(switches[0], switches[5]).unwrap();
+    for (n, switch) in [0, 1, 2, 3, 4, 5, 5].into_iter().enumerate() {
+        let guid = Guid(0x200 + n as u64);
+        let host = builder.add_plain(NodeKind::Host, &format!("h{n}"), guid, 1);
+        builder.join(host, switches[switch]).unwrap();
+    }
+    let mut plan = quiet_plan(builder.build());
+    let shortest = Algorithm::ShortestPath(ShortestPath::default());
+    plan.path_sets = vec![route(&plan.fabric, &shortest, Form::Source).unwrap()];
+    for host in 0..5 {
+        backlogged(&mut plan, host, (host + 2) % 5, 500);
+    }
+    backlogged(&mut plan, 5, 6, 50);
+    backlogged(&mut plan, 6, 5, 50);
+    plan.stop = stop_at(10_000_000);
+    let (status, delivered) = ends_as(plan);
+    let Status::Deadlocked(cycle) = status else { panic!("ended as {status:?}") };
+    assert!(delivered > 100, "the others went on: {delivered}");
+    assert!(cycle.buffers.len() >= 5, "{cycle:?}");
+}

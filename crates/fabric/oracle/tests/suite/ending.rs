@@ -1,0 +1,68 @@
+//! How a run ends: at its time, when all that counts was delivered, with nothing left, or in a
+//! deadlock.
+
+use crate::common::{backlogged, quiet_plan, row, stop_at};
+use gingham_kernel::{Span, Time};
+use gingham_net::{Plan, Status};
+use gingham_oracle::start;
+use std::sync::Arc;
+
+/// Five-flit worms over one switch, from `h0` to `h1`. They leave the host back to back; each is
+/// held at the switch for 100 and then takes 50, so that the k-th is delivered at 210 + 150 k.
+fn plan(stop_ps: u64, follow_ps: u64) -> Plan {
+    let mut plan = quiet_plan(row(1, &[0, 0]));
+    backlogged(&mut plan, 0, 1, 5);
+    plan.stop = stop_at(stop_ps);
+    plan.stop.follow = Span::from_ps(follow_ps);
+    plan
+}
+
+/// Status, last instant, delivered messages, messages left.
+fn end_of(plan: Plan) -> (Status, u64, u64, u64) {
+    let mut simulation = start(Arc::new(plan));
+    let status = simulation.advance(u64::MAX).clone();
+    simulation.assert_invariants();
+    let collector = simulation.collector();
+    (
+        status,
+        simulation.now().as_ps(),
+        collector.delivered_messages(),
+        collector.in_flight_messages(),
+    )
+}
+
+#[test]
+fn what_was_created_in_the_window_is_followed() {
+    // Five are created before 160: one at the start, and one whenever a worm starts, at 0, 50, 100
+    // and 150. The fifth is delivered at 210 + 4 x 150; more come behind it.
+    let (status, end, delivered, _) = end_of(plan(160, 10_000));
+    assert_eq!((status, end, delivered), (Status::Finished, 810, 5));
+}
+
+#[test]
+fn following_has_an_end() {
+    let (status, end, delivered, left) = end_of(plan(160, 350));
+    assert_eq!((status, end, delivered), (Status::Finished, 510, 3));
+    assert!(left >= 2, "{left}");
+}
+
+#[test]
+fn the_last_instant_happens_whole() {
+    // The second delivery is that of 360.
+    for (stop, delivered) in [(359, 1), (360, 2)] {
+        assert_eq!(end_of(plan(stop, 0)).2, delivered, "stop at {stop}");
+    }
+}
+
+#[test]
+fn a_run_that_has_drained_lasts_as_long_as_any_other() {
+    let mut plan = plan(5_000, 1_000);
+    // Created at 0, 0 and 50; the worm that starts at 100 would be followed by one created then.
+    plan.classes[0].active = Time::ZERO..Time::from_ps(100);
+    assert_eq!(end_of(plan.clone()), (Status::Drained, 5_000, 3, 0));
+    // One that is still to send has not drained.
+    let mut later = plan.classes[0].clone();
+    later.active = Time::from_ps(6_000)..Time::MAX;
+    plan.classes.push(later);
+    assert_eq!(end_of(plan), (Status::Finished, 5_000, 3, 0));
+}

@@ -1,0 +1,38 @@
+//! Levels of the switches of all trees of a fabric, for comparisons within a level.
+
+use crate::routing::trees;
+use crate::{Fabric, NodeId};
+
+/// The level of each switch of a tree.
+pub(super) struct Levels {
+    /// By switch: its level from the top, numbered continuously over all trees; 0 outside of trees.
+    levels: Vec<usize>,
+}
+
+impl Levels {
+    pub(super) fn of(fabric: &Fabric) -> Self {
+        let mut levels = vec![0; fabric.switches().len()];
+        let mut next = 1;
+        for tree in trees(fabric) {
+            for (level, of_tree) in tree.levels.iter().enumerate() {
+                for switch in &of_tree.switches {
+                    levels[switch.index()] = next + level;
+                }
+            }
+            next += tree.levels.len();
+        }
+        Self { levels }
+    }
+
+    /// The levels of two switches, the higher first.
+    pub(super) fn between(&self, a: NodeId, b: NodeId) -> [usize; 2] {
+        let mut levels = [a, b].map(|switch| self.levels[switch.index()]);
+        levels.sort_unstable();
+        levels
+    }
+
+    /// The level of a switch; `None` outside of trees.
+    pub(super) fn of_switch(&self, switch: NodeId) -> Option<usize> {
+        Some(self.levels[switch.index()]).filter(|level| *level > 0)
+    }
+}

@@ -1,0 +1,47 @@
+//! Cables of unknown speed beside others of known speed, and cables of half-known speed.
+//!
+//! A fabric without any known speed gets no finding: its author leaves the speeds to the scenario.
+
+use crate::finding::plural;
+use crate::{Cable, Fabric, Finding, FindingKind};
+use std::collections::BTreeMap;
+
+/// Maximum number of cables in the finding.
+const NAMED_MAX: usize = 8;
+
+/// At most one finding, with the number of such cables and the known halves of their speeds.
+pub(super) fn check(fabric: &Fabric) -> Option<Finding> {
+    let cables = fabric.listed_cables();
+    let unknown: Vec<&Cable> = cables.iter().filter(|cable| cable.speed.is_none()).collect();
+    let tell_nothing = cables.iter().all(|cable| cable.told_speed().is_none());
+    if unknown.is_empty() || tell_nothing {
+        return None;
+    }
+    let text = format!(
+        "the speed of {} of {} is unknown{}: {}",
+        unknown.len(),
+        plural(cables.len(), "cable", "cables"),
+        halves(&unknown),
+        names(fabric, &unknown)
+    );
+    Some(Finding::of_fabric(FindingKind::UnknownSpeed, text))
+}
+
+/// The known halves of speeds, with their number of cables: `, 3 of them 2x???`.
+fn halves(unknown: &[&Cable]) -> String {
+    let mut counts = BTreeMap::new();
+    for partial in unknown.iter().filter_map(|cable| cable.partial_speed) {
+        *counts.entry(partial).or_insert(0_usize) += 1;
+    }
+    let tell = |(partial, count)| format!(", {count} of them {partial}");
+    counts.into_iter().map(tell).collect()
+}
+
+fn names(fabric: &Fabric, unknown: &[&Cable]) -> String {
+    let name = |cable: &&Cable| cable.ends.map(|end| fabric.port_name(end)).join(" - ");
+    let named: Vec<String> = unknown.iter().take(NAMED_MAX).map(name).collect();
+    match unknown.len() - named.len() {
+        0 => named.join("; "),
+        more => format!("{}; and {more} more", named.join("; ")),
+    }
+}

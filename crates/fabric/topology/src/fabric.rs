@@ -1,0 +1,348 @@
+//! The fabric: nodes, cables, and the directed channels that a cable holds.
+//!
+//! ```text
+//!   host h0             switch s0                switch s1
+//!   port 1 ──cable 0── port 1   port 2 ──cable 1── port 1
+//!            channel 0: h0 -> s0         channel 2: s0 -> s1
+//!            channel 1: s0 -> h0         channel 3: s1 -> s0
+//! ```
+//!
+//! A [`Fabric`] is built once by [`FabricBuilder`] and never changes. Building puts it
+//! into one canonical order, so that the same fabric read from two formats gets the same
+//! ids: nodes by kind (switches, hosts, aggregation nodes, routers), then by GUID, then by
+//! name with numbers compared as numbers; cables by their lower end.
+//!
+//! Invariants: names are unique; a port holds at most one cable; the two channels of cable
+//! `c` are `2c` (from its lower end) and `2c + 1`; ends of switches ([`port0`]) come after all else.
+
+mod builder;
+mod names;
+mod port0;
+mod without;
+
+pub use builder::{CableError, DraftNode, FabricBuilder};
+pub(crate) use names::natural_key;
+
+use crate::speed::{LinkSpeed, PartialSpeed, ToldSpeed};
+use gingham_kernel::{Length, id_type};
+use std::collections::BTreeMap;
+use std::fmt;
+
+id_type!(
+    /// A node of a fabric, in canonical order.
+    NodeId
+);
+id_type!(
+    /// One direction of a cable.
+    ChannelId
+);
+id_type!(
+    /// A port of a host, aggregation node or router that has a cable: where packets begin
+    /// and end.
+    EndpointId
+);
+
+/// A 64-bit identifier burnt into a device.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Guid(pub u64);
+
+impl Guid {
+    /// The GUID in 1 to 16 hexadecimal digits, with or without `0x` before them.
+    pub fn from_hexadecimal(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+        let is_guid = digits.len() <= 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_guid.then(|| u64::from_str_radix(digits, 16).ok()).flatten().map(Self)
+    }
+}
+
+/// What a node is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum NodeKind {
+    /// Forwards packets between its ports.
+    Switch,
+    /// Sends and receives: an InfiniBand channel adapter or a Myrinet interface.
+    Host,
+    /// An in-network reduction unit inside a switch chassis: addressable, but no host.
+    Aggregation,
+    /// Leads to another subnet; an end of routes in this one.
+    Router,
+    /// The end of a switch, behind its port 0 ([`Fabric::with_ports_0`]); no device of its own.
+    Port0,
+}
+
+impl NodeKind {
+    /// The name in results and messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Switch => "switch",
+            Self::Host => "host",
+            Self::Aggregation => "aggregation",
+            Self::Router => "router",
+            Self::Port0 => "port 0",
+        }
+    }
+}
+
+/// What a device says of itself, as far as a dump tells.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Identity {
+    /// Vendor id.
+    pub vendor: Option<u32>,
+    /// Device id.
+    pub device: Option<u32>,
+    /// GUID shared by the devices of one chassis or card.
+    pub system_guid: Option<Guid>,
+    /// Whether port 0 of a switch is an enhanced one.
+    pub enhanced_port0: Option<bool>,
+}
+
+/// What the subnet manager gave to a port (port 0 of a switch).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Address {
+    /// GUID of the port, where it has one of its own.
+    pub guid: Option<Guid>,
+    /// Local identifier.
+    pub lid: Option<u16>,
+    /// LID mask control: the port answers to 2^lmc LIDs.
+    pub lmc: Option<u8>,
+}
+
+/// A device with ports.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Node {
+    /// What it is.
+    pub kind: NodeKind,
+    /// Unique name: the description where that is unique, else the id of the dump.
+    pub name: String,
+    /// GUID, where the source has one.
+    pub guid: Option<Guid>,
+    /// The description as the source has it; need not be unique and may hold any character.
+    pub description: String,
+    /// Number of the highest port; ports count from 1.
+    pub ports: u16,
+    /// Identity fields of a dump.
+    pub identity: Identity,
+    /// Addresses by port; port 0 is a switch's own.
+    pub addresses: BTreeMap<u16, Address>,
+}
+
+impl Node {
+    /// What random streams are keyed by: the GUID if there is one, else the name.
+    pub fn stable_name(&self) -> String {
+        self.guid.map_or_else(|| self.name.clone(), |guid| guid.to_string())
+    }
+
+    /// The id that an ibnetdiscover dump uses, such as `S-0002c90200417670`.
+    pub fn dump_id(&self) -> Option<String> {
+        self.guid.map(|guid| dump_id(self.kind, guid))
+    }
+
+    /// Whether the node forwards packets.
+    pub fn is_switch(&self) -> bool {
+        self.kind == NodeKind::Switch
+    }
+}
+
+/// The id that an ibnetdiscover dump gives to a node of this kind.
+pub fn dump_id(kind: NodeKind, guid: Guid) -> String {
+    let letter = match kind {
+        NodeKind::Switch => 'S',
+        NodeKind::Host | NodeKind::Aggregation => 'H',
+        NodeKind::Router => 'R',
+        NodeKind::Port0 => 'P',
+    };
+    format!("{letter}-{guid}")
+}
+
+/// One end of a cable.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PortRef {
+    /// The node.
+    pub node: NodeId,
+    /// Its port, from 1.
+    pub port: u16,
+}
+
+/// A cable between two ports.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cable {
+    /// Both ends, the lower one first.
+    pub ends: [PortRef; 2],
+    /// Speed, where the source tells.
+    pub speed: Option<LinkSpeed>,
+    /// The known half of a speed, its width or its generation; `None` for a whole speed.
+    pub partial_speed: Option<PartialSpeed>,
+    /// Length, where the source tells.
+    pub length: Option<Length>,
+}
+
+impl Cable {
+    /// The speed as a dump writes it, if at least one half is known: `4xNDR`, `2x???`.
+    pub fn told_speed(&self) -> Option<String> {
+        let told = self.told();
+        (told != ToldSpeed::default()).then(|| told.to_string())
+    }
+
+    pub(crate) const fn told(&self) -> ToldSpeed {
+        ToldSpeed { known: self.speed, partial: self.partial_speed }
+    }
+}
+
+/// A network of switches and hosts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fabric {
+    nodes: Vec<Node>,
+    cables: Vec<Cable>,
+    /// Outgoing channel by node and port, up to the highest port in use.
+    outgoing: Vec<Vec<Option<ChannelId>>>,
+    endpoints: Vec<PortRef>,
+    endpoint_of: BTreeMap<PortRef, EndpointId>,
+    /// By endpoint: the channel from it into the fabric.
+    endpoint_channels: Vec<ChannelId>,
+}
+
+impl Fabric {
+    /// All nodes in canonical order.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// One node.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// All node ids.
+    pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator {
+        NodeId::first(self.nodes.len())
+    }
+
+    /// The switches; they come first in canonical order.
+    pub fn switches(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
+        NodeId::first(self.nodes.partition_point(Node::is_switch))
+    }
+
+    /// All cables in canonical order.
+    pub fn cables(&self) -> &[Cable] {
+        &self.cables
+    }
+
+    /// The same fabric, all of whose cables tell this speed.
+    #[must_use]
+    pub fn at_speed(mut self, speed: LinkSpeed) -> Self {
+        for cable in &mut self.cables {
+            (cable.speed, cable.partial_speed) = (Some(speed), None);
+        }
+        self
+    }
+
+    /// Number of directed channels: two a cable.
+    pub fn channel_count(&self) -> usize {
+        2 * self.cables.len()
+    }
+
+    /// The port at which a channel begins.
+    pub fn source(&self, channel: ChannelId) -> PortRef {
+        self.cables[channel.index() / 2].ends[channel.index() % 2]
+    }
+
+    /// The port at which a channel ends.
+    pub fn target(&self, channel: ChannelId) -> PortRef {
+        self.cables[channel.index() / 2].ends[1 - channel.index() % 2]
+    }
+
+    /// The cable that holds a channel.
+    pub fn cable_of(&self, channel: ChannelId) -> &Cable {
+        &self.cables[channel.index() / 2]
+    }
+
+    /// The channel of the other direction of the same cable.
+    pub fn reverse(channel: ChannelId) -> ChannelId {
+        ChannelId::new(channel.index() ^ 1)
+    }
+
+    /// The channel that leaves `node` by `port`, if a cable is there.
+    pub fn outgoing(&self, node: NodeId, port: u16) -> Option<ChannelId> {
+        *self.outgoing[node.index()].get(usize::from(port))?
+    }
+
+    /// All channels that leave `node`, by port.
+    pub fn channels_from(&self, node: NodeId) -> impl Iterator<Item = ChannelId> {
+        self.outgoing[node.index()].iter().copied().flatten()
+    }
+
+    /// Ports at which packets begin and end, in the order of nodes and ports.
+    pub fn endpoints(&self) -> &[PortRef] {
+        &self.endpoints
+    }
+
+    /// All endpoint ids.
+    pub fn endpoint_ids(&self) -> impl DoubleEndedIterator<Item = EndpointId> + ExactSizeIterator {
+        EndpointId::first(self.endpoints.len())
+    }
+
+    /// The port of an endpoint.
+    pub fn endpoint(&self, id: EndpointId) -> PortRef {
+        self.endpoints[id.index()]
+    }
+
+    /// The channel from an endpoint into the fabric.
+    pub fn endpoint_channel(&self, id: EndpointId) -> ChannelId {
+        self.endpoint_channels[id.index()]
+    }
+
+    /// The endpoint at a port, if packets can begin and end there.
+    pub fn endpoint_at(&self, port: PortRef) -> Option<EndpointId> {
+        self.endpoint_of.get(&port).copied()
+    }
+
+    /// Whether packets of ordinary traffic begin and end here (not at aggregation nodes
+    /// and routers).
+    pub fn is_host_endpoint(&self, id: EndpointId) -> bool {
+        self.node(self.endpoint(id).node).kind == NodeKind::Host
+    }
+
+    /// A unique, readable name of an endpoint: the node's, with the port where the node has
+    /// several endpoints.
+    pub fn endpoint_name(&self, id: EndpointId) -> String {
+        let PortRef { node, port } = self.endpoint(id);
+        let alone = self.channels_from(node).nth(1).is_none();
+        let name = &self.node(node).name;
+        if alone { name.clone() } else { format!("{name}[{port}]") }
+    }
+
+    /// A port as people name it: `s3[7]`.
+    pub fn port_name(&self, port: PortRef) -> String {
+        format!("{}[{}]", self.node(port.node).name, port.port)
+    }
+
+    /// A channel as people name it: `s3[7] -> s4[1]`.
+    pub fn channel_name(&self, channel: ChannelId) -> String {
+        let (from, to) = (self.source(channel), self.target(channel));
+        format!("{} -> {}", self.port_name(from), self.port_name(to))
+    }
+
+    /// The node that a user means: by name, dump id, GUID in hexadecimal, or a description
+    /// that only one node has.
+    pub fn find_node(&self, text: &str) -> Option<NodeId> {
+        let guid = Guid::from_hexadecimal(text);
+        let named = |node: &Node| {
+            node.name == text
+                || node.dump_id().as_deref() == Some(text)
+                || (guid.is_some() && text.len() >= 8 && node.guid == guid)
+        };
+        self.node_ids().find(|id| named(self.node(*id)))
+    }
+}
+
+impl fmt::Display for Guid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for Guid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Guid({self})")
+    }
+}

@@ -1,0 +1,275 @@
+//! Building a fabric: nodes and cables in any order, then the canonical one.
+
+use super::names::{canonical_key, make_names_unique};
+use super::{
+    Cable, ChannelId, EndpointId, Fabric, Guid, Identity, Node, NodeId, NodeKind, PortRef,
+};
+use crate::speed::{LinkSpeed, PartialSpeed};
+use gingham_kernel::Length;
+use std::collections::BTreeMap;
+
+/// A node index handed out by [`FabricBuilder`] before the canonical order is known.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct DraftNode(usize);
+
+/// Why a cable cannot be added.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CableError {
+    /// The port holds a cable already.
+    #[error("port {port} of {node} holds a cable already")]
+    PortTaken {
+        /// Name of the node.
+        node: String,
+        /// The port.
+        port: u16,
+    },
+    /// The node has no such port.
+    #[error("{node} has ports 1 to {ports}, not {port}")]
+    NoSuchPort {
+        /// Name of the node.
+        node: String,
+        /// The port asked for.
+        port: u16,
+        /// Number of the highest port.
+        ports: u16,
+    },
+    /// Both ends are the same port.
+    #[error("port {port} of {node} cannot be cabled to itself")]
+    SamePort {
+        /// Name of the node.
+        node: String,
+        /// The port.
+        port: u16,
+    },
+}
+
+/// Collects nodes and cables in any order and puts them into canonical order.
+#[derive(Debug, Default)]
+pub struct FabricBuilder {
+    nodes: Vec<Node>,
+    cables: Vec<Cable>,
+    taken: BTreeMap<(usize, u16), usize>,
+}
+
+impl FabricBuilder {
+    /// An empty draft.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a node; its `name` may still clash and is made unique by [`Self::build`].
+    pub fn add_node(&mut self, node: Node) -> DraftNode {
+        self.nodes.push(node);
+        DraftNode(self.nodes.len() - 1)
+    }
+
+    /// Adds a node that has only a name, a GUID and ports, as generators do.
+    pub fn add_plain(&mut self, kind: NodeKind, name: &str, guid: Guid, ports: u16) -> DraftNode {
+        self.add_node(Node {
+            kind,
+            name: name.to_owned(),
+            guid: Some(guid),
+            description: name.to_owned(),
+            ports,
+            identity: Identity::default(),
+            addresses: BTreeMap::new(),
+        })
+    }
+
+    /// Read access to a draft node.
+    pub fn node(&self, node: DraftNode) -> &Node {
+        &self.nodes[node.0]
+    }
+
+    /// Write access to a draft node.
+    pub fn node_mut(&mut self, node: DraftNode) -> &mut Node {
+        &mut self.nodes[node.0]
+    }
+
+    /// Whether a port holds a cable.
+    pub fn is_taken(&self, node: DraftNode, port: u16) -> bool {
+        self.taken.contains_key(&(node.0, port))
+    }
+
+    /// The lowest port of `node` without a cable.
+    pub fn free_port(&self, node: DraftNode) -> Option<u16> {
+        (1..=self.nodes[node.0].ports).find(|port| !self.is_taken(node, *port))
+    }
+
+    /// Joins two ports.
+    pub fn add_cable(
+        &mut self,
+        ends: [(DraftNode, u16); 2],
+        speed: Option<LinkSpeed>,
+        length: Option<Length>,
+    ) -> Result<(), CableError> {
+        for (draft, port) in ends {
+            let node = &self.nodes[draft.0];
+            let name = || node.name.clone();
+            if port == 0 || port > node.ports {
+                return Err(CableError::NoSuchPort { node: name(), port, ports: node.ports });
+            }
+            if self.is_taken(draft, port) {
+                return Err(CableError::PortTaken { node: name(), port });
+            }
+        }
+        if ends[0] == ends[1] {
+            let (draft, port) = ends[0];
+            return Err(CableError::SamePort { node: self.nodes[draft.0].name.clone(), port });
+        }
+        for (draft, port) in ends {
+            self.taken.insert((draft.0, port), self.cables.len());
+        }
+        let ends = ends.map(|(draft, port)| PortRef { node: NodeId::new(draft.0), port });
+        self.cables.push(Cable { ends, speed, partial_speed: None, length });
+        Ok(())
+    }
+
+    /// Sets the known half of the speed of the cable at a port, unless the whole speed is known.
+    pub fn tell_in_part(&mut self, (node, port): (DraftNode, u16), partial: Option<PartialSpeed>) {
+        if let Some(cable) = self.taken.get(&(node.0, port)) {
+            let cable = &mut self.cables[*cable];
+            cable.partial_speed = partial.filter(|_| cable.speed.is_none());
+        }
+    }
+
+    /// Joins the lowest free ports of two nodes.
+    pub fn join(&mut self, a: DraftNode, b: DraftNode) -> Result<(), CableError> {
+        let port = |builder: &Self, node: DraftNode| {
+            builder.free_port(node).ok_or_else(|| CableError::NoSuchPort {
+                node: builder.nodes[node.0].name.clone(),
+                port: builder.nodes[node.0].ports + 1,
+                ports: builder.nodes[node.0].ports,
+            })
+        };
+        let ends = [(a, port(self, a)?), (b, port(self, b)?)];
+        self.add_cable(ends, None, None)
+    }
+
+    /// The fabric in canonical order, with unique names.
+    pub fn build(mut self) -> Fabric {
+        make_names_unique(&mut self.nodes);
+        let mut order: Vec<usize> = (0..self.nodes.len()).collect();
+        order.sort_by_cached_key(|index| canonical_key(&self.nodes[*index]));
+        let mut position = vec![0; order.len()];
+        for (new, old) in order.iter().enumerate() {
+            position[*old] = new;
+        }
+        for cable in &mut self.cables {
+            for end in &mut cable.ends {
+                end.node = NodeId::new(position[end.node.index()]);
+            }
+            cable.ends.sort_unstable();
+        }
+        self.cables.sort_by_key(|cable| cable.ends);
+        let mut drafts: Vec<Option<Node>> = self.nodes.into_iter().map(Some).collect();
+        let nodes: Vec<Node> =
+            order.iter().map(|old| drafts[*old].take().expect("an order visits once")).collect();
+        finish(nodes, self.cables)
+    }
+}
+
+/// The fabric of nodes and cables that are in canonical order.
+pub(super) fn finish(nodes: Vec<Node>, cables: Vec<Cable>) -> Fabric {
+    // As long as the highest port in use, so that a dump cannot ask for memory by claiming ports.
+    let mut outgoing: Vec<Vec<Option<ChannelId>>> = vec![Vec::new(); nodes.len()];
+    for (index, cable) in cables.iter().enumerate() {
+        for (side, end) in cable.ends.iter().enumerate() {
+            let (ports, port) = (&mut outgoing[end.node.index()], usize::from(end.port));
+            ports.resize(ports.len().max(port + 1), None);
+            ports[port] = Some(ChannelId::new(2 * index + side));
+        }
+    }
+    let mut endpoints = Vec::new();
+    for (index, _) in nodes.iter().enumerate().filter(|(_, node)| !node.is_switch()) {
+        let in_use = (0..=u16::MAX).zip(&outgoing[index]).filter(|(_, channel)| channel.is_some());
+        endpoints.extend(in_use.map(|(port, _)| PortRef { node: NodeId::new(index), port }));
+    }
+    let endpoint_of =
+        endpoints.iter().enumerate().map(|(i, port)| (*port, EndpointId::new(i))).collect();
+    let channel = |end: &PortRef| {
+        let channel = outgoing[end.node.index()][usize::from(end.port)];
+        channel.expect("an endpoint has a cable")
+    };
+    let endpoint_channels = endpoints.iter().map(channel).collect();
+    Fabric { nodes, cables, outgoing, endpoints, endpoint_of, endpoint_channels }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn three_nodes(reversed: bool) -> Fabric {
+        let mut builder = FabricBuilder::new();
+        let mut add = |index: u64| match index {
+            0 => builder.add_plain(NodeKind::Switch, "s0", Guid(0x10), 4),
+            1 => builder.add_plain(NodeKind::Host, "h9", Guid(0x21), 1),
+            _ => builder.add_plain(NodeKind::Host, "h10", Guid(0x20), 1),
+        };
+        let mut nodes = BTreeMap::new();
+        for index in 0..3 {
+            let index = if reversed { 2 - index } else { index };
+            nodes.insert(index, add(index));
+        }
+        for (host, port) in [(1, 2), (2, 1)] {
+            let ends = [(nodes[&host], 1), (nodes[&0], port)];
+            builder.add_cable(ends, None, None).unwrap();
+        }
+        builder.build()
+    }
+
+    #[test]
+    fn order_of_insertion_does_not_matter() {
+        let fabric = three_nodes(false);
+        assert_eq!(fabric, three_nodes(true));
+        let names: Vec<_> = fabric.nodes().iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["s0", "h10", "h9"], "GUIDs decide before names");
+        assert_eq!(fabric.channel_name(ChannelId::new(0)), "s0[1] -> h10[1]");
+        assert_eq!(fabric.channel_name(ChannelId::new(3)), "h9[1] -> s0[2]");
+        assert_eq!(Fabric::reverse(ChannelId::new(2)), ChannelId::new(3));
+    }
+
+    #[test]
+    fn names_that_clash_give_way_to_ids() {
+        let mut builder = FabricBuilder::new();
+        builder.add_plain(NodeKind::Host, "adapter", Guid(2), 1);
+        builder.add_plain(NodeKind::Host, "adapter", Guid(1), 1);
+        let fabric = builder.build();
+        let names: Vec<_> = fabric.nodes().iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["H-0000000000000001", "H-0000000000000002"]);
+        assert_eq!(fabric.find_node("H-0000000000000002"), Some(NodeId::new(1)));
+    }
+
+    #[test]
+    fn numbers_that_tell_names_apart_follow_the_canonical_order_and_clash_with_no_name() {
+        let names = |reversed: bool| {
+            let mut nodes =
+                [("x", NodeKind::Host), ("x", NodeKind::Switch), ("x~2", NodeKind::Host)];
+            if reversed {
+                nodes.reverse();
+            }
+            let mut builder = FabricBuilder::new();
+            for (name, kind) in nodes {
+                let node = builder.add_plain(kind, name, Guid(0), 1);
+                builder.node_mut(node).guid = None;
+            }
+            builder.build().nodes().iter().map(|node| node.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(false), ["x", "x~2", "x~3"]);
+        assert_eq!(names(false), names(true));
+    }
+
+    #[test]
+    fn a_port_takes_one_cable_and_must_exist() {
+        let mut builder = FabricBuilder::new();
+        let a = builder.add_plain(NodeKind::Switch, "a", Guid(1), 1);
+        let b = builder.add_plain(NodeKind::Switch, "b", Guid(2), 2);
+        builder.join(a, b).unwrap();
+        let taken = builder.add_cable([(a, 1), (b, 2)], None, None);
+        assert_eq!(taken, Err(CableError::PortTaken { node: "a".into(), port: 1 }));
+        let missing = builder.add_cable([(b, 2), (a, 2)], None, None);
+        assert_eq!(missing, Err(CableError::NoSuchPort { node: "a".into(), port: 2, ports: 1 }));
+        let same = builder.add_cable([(b, 2), (b, 2)], None, None);
+        assert_eq!(same, Err(CableError::SamePort { node: "b".into(), port: 2 }));
+    }
+}

@@ -1,0 +1,134 @@
+//! The network file of BookSim's `anynet` topology: who is joined, by number.
+//!
+//! ```text
+//!   router 0 node 0 node 1 router 1        router 0 has nodes 0 and 1 and a cable to router 1
+//!   router 1 node 2 node 3 router 2 15     and one of latency 15 to router 2
+//!   node 4 router 2                        the same the other way round
+//! ```
+//!
+//! Source: BookSim 2, `src/networks/anynet.cpp`. A pair of routers that either of them lists
+//! is joined by one channel in each direction, however often it is listed; a node belongs to
+//! one router; nodes are not joined to nodes.
+//!
+//! A number after a neighbour is the latency of the channel in cycles of BookSim's clock. A fabric
+//! knows lengths of cables and no clock: a cycle is one metre, [`MM_PER_CYCLE`], and whatever a
+//! metre delays a signal (`network.delay_per_metre` of a scenario) is then what a cycle lasts.
+//! In the first cycle the flit itself passes, for which a channel without cable is enough. So a
+//! latency of `L` is a cable of `L - 1` metres. BookSim gives one cycle to a channel without a
+//! number; so does the reader where any channel has one. Where none has, the lengths are unknown,
+//! as in other formats.
+//!
+//! Router `n` becomes switch `s{n}` and node `n` host `h{n}`, with the GUIDs of
+//! [`crate::numbering`]; ports are numbered by order of appearance. BookSim takes numbers for
+//! indices, so those that are written begin at 0 and have no gap.
+
+mod read;
+mod write;
+
+pub(super) use read::read;
+pub(super) use write::write;
+
+/// The length of cable that stands for a cycle of latency after the first.
+const MM_PER_CYCLE: u64 = 1_000;
+
+/// No latency is longer: a thousand kilometres of cable.
+const CYCLES_MAX: u64 = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FabricBuilder, FindingKind, Guid, NodeKind};
+    use gingham_kernel::Length;
+
+    fn links(text: &str) -> Vec<String> {
+        let fabric = read(text).unwrap().fabric;
+        let cables = fabric.cables().iter();
+        cables.map(|cable| cable.ends.map(|end| fabric.port_name(end)).join(" ")).collect()
+    }
+
+    #[test]
+    fn ports_are_numbered_by_order_of_appearance() {
+        let text = "router 0 node 1 node 0 router 1\nrouter 1 node 2 router 0\n";
+        assert_eq!(links(text), ["s0[1] h1[1]", "s0[2] h0[1]", "s0[3] s1[1]", "s1[2] h2[1]"]);
+        let fabric = read(text).unwrap().fabric;
+        assert_eq!(fabric.nodes()[0].guid, Some(Guid(0x5000_0000_0000)));
+        assert_eq!(fabric.nodes()[2].guid, Some(Guid(0x4000_0000_0000)));
+        assert_eq!(fabric.nodes()[0].ports, 3);
+    }
+
+    #[test]
+    fn latencies_are_lengths_of_cables_and_one_cycle_where_there_is_no_number() {
+        let text = "node 0 router 0\nrouter 0\trouter 1 15  router 2 7\nrouter 2 router 0\n";
+        let reading = read(text).unwrap();
+        let lengths: Vec<_> = reading.fabric.cables().iter().map(|cable| cable.length).collect();
+        assert_eq!(lengths, [0, 14, 6].map(|metres| Some(Length::from_mm(1_000 * metres))));
+        let [note, differ] = &*reading.findings else { panic!("two: {:?}", reading.findings) };
+        assert_eq!((differ.line, differ.kind), (Some(2), FindingKind::Assumption));
+        assert!(differ.text.contains("from 7 to 15 cycles"), "{differ}");
+        assert_eq!((note.line, note.kind), (Some(2), FindingKind::Assumption));
+        assert_eq!(
+            note.text,
+            "2 latencies are lengths of cables, 1 m for each cycle after the first; cables without \
+             one have 0 m"
+        );
+        let written = write(&reading.fabric).unwrap();
+        assert_eq!(written.notes, Vec::<String>::new());
+        assert_eq!(read(&written.text).unwrap().fabric, reading.fabric);
+    }
+
+    #[test]
+    fn without_any_latency_lengths_are_unknown() {
+        let reading = read("node 0 router 3\nrouter 3 router 4\n").unwrap();
+        assert!(reading.fabric.cables().iter().all(|cable| cable.length.is_none()));
+        assert_eq!(reading.findings, []);
+    }
+
+    #[test]
+    fn the_latency_of_the_other_direction_may_stand_there_and_must_agree() {
+        let reading =
+            read("router 0 router 1\nrouter 1 router 0 7\nrouter 0 router 1 9\n").unwrap();
+        assert_eq!(reading.fabric.cables()[0].length, Some(Length::from_mm(6_000)));
+        let found: Vec<_> = reading.findings.iter().map(|found| (found.line, found.kind)).collect();
+        let expected = [(Some(3), FindingKind::Disagreement), (Some(2), FindingKind::Assumption)];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn lengths_that_no_latency_tells_are_left_out_with_a_note() {
+        let mut builder = FabricBuilder::new();
+        let ends = [0, 1].map(|n| builder.add_plain(NodeKind::Switch, &n.to_string(), Guid(n), 1));
+        let half = Some(Length::from_mm(1_500));
+        builder.add_cable(ends.map(|end| (end, 1)), None, half).unwrap();
+        let written = write(&builder.build()).unwrap();
+        assert!(written.notes.contains(&"lengths of cables left out: 1".to_owned()));
+    }
+
+    #[test]
+    fn a_node_at_two_routers_is_a_finding_and_keeps_the_first() {
+        let reading = read("router 0 node 0\nrouter 1 node 0 router 0 router 1\n").unwrap();
+        let found: Vec<_> =
+            reading.findings.iter().map(|finding| (finding.line, finding.kind)).collect();
+        assert_eq!(
+            found,
+            [(Some(2), FindingKind::Disagreement), (Some(2), FindingKind::Disagreement)],
+            "a second router, and a router joined to itself"
+        );
+        assert_eq!(reading.fabric.cables().len(), 2);
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_its_place() {
+        let place = |text| {
+            let error = read(text).expect_err(text).first().clone();
+            (error.line, error.column)
+        };
+        assert_eq!(place("router 0 node 0\nrooter 1"), (2, Some(1)));
+        assert_eq!(place("router 0 node x"), (1, Some(15)));
+        assert_eq!(place("router 0 node"), (1, Some(14)));
+        assert_eq!(place("node 0 node 1"), (1, Some(8)));
+        assert_eq!(place("router 99999999999999999999"), (1, Some(8)));
+        assert_eq!(place("router 0 5"), (1, Some(10)));
+        assert_eq!(place("router 0 router 1 0"), (1, Some(19)));
+        assert_eq!(place("router 0 router 1 1000001"), (1, Some(19)));
+    }
+}

@@ -1,0 +1,154 @@
+//! Errors in files: kind, position, and a remedy.
+
+use std::fmt;
+
+/// Kind of an error in a file, with a stable name for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultCode {
+    /// The file is empty.
+    Empty,
+    /// The file lacks the expected content.
+    Nothing,
+    /// The file is not text.
+    Binary,
+    /// The text encoding is not supported.
+    Encoding,
+    /// The end of the file is missing.
+    Truncated,
+    /// A line, value or element violates the format.
+    Syntax,
+    /// The file contradicts itself or its fabric.
+    Contradiction,
+    /// The format is supported for output only.
+    WrittenOnly,
+    /// The file belongs to another program; the code names it.
+    Foreign(&'static str),
+}
+
+impl FaultCode {
+    /// The name, such as `file-syntax` or `foreign-iblinkinfo`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Empty => "file-empty",
+            Self::Nothing => "file-without-content",
+            Self::Binary => "file-binary",
+            Self::Encoding => "file-encoding",
+            Self::Truncated => "file-truncated",
+            Self::Syntax => "file-syntax",
+            Self::Contradiction => "file-contradiction",
+            Self::WrittenOnly => "file-write-only",
+            Self::Foreign(name) => name,
+        }
+    }
+}
+
+/// Why a text is not a fabric: where, what, and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormatError {
+    /// Its kind.
+    pub code: FaultCode,
+    /// Line, from 1; 0 where the whole file is meant.
+    pub line: u32,
+    /// Column in characters, from 1, where one can be named.
+    pub column: Option<u32>,
+    /// What was wrong.
+    pub message: String,
+    /// What was expected, or how to mend it.
+    pub expected: String,
+}
+
+impl FormatError {
+    pub(crate) fn whole(message: impl Into<String>, expected: impl Into<String>) -> Self {
+        let (message, expected) = (message.into(), expected.into());
+        Self { code: FaultCode::Syntax, line: 0, column: None, message, expected }
+    }
+
+    pub(crate) fn at(
+        line: u32,
+        column: Option<u32>,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        assert!(line > 0, "lines count from 1");
+        let (message, expected) = (message.into(), expected.into());
+        Self { code: FaultCode::Syntax, line, column, message, expected }
+    }
+
+    /// Replaces the code, which is [`FaultCode::Syntax`] by default.
+    pub(crate) fn coded(self, code: FaultCode) -> Self {
+        Self { code, ..self }
+    }
+
+    /// An error at a byte offset of `text`.
+    pub(super) fn at_offset(
+        text: &str,
+        offset: usize,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        let (line, column) = position(text, offset);
+        Self::at(line, Some(column), message, expected)
+    }
+}
+
+impl std::error::Error for FormatError {}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 0 {
+            write!(f, "line {}", self.line)?;
+            if let Some(column) = self.column {
+                write!(f, ", column {column}")?;
+            }
+            f.write_str(": ")?;
+        }
+        write!(f, "{}; {}", self.message, self.expected)
+    }
+}
+
+/// Why a fabric cannot be written in a format at all. What a format merely leaves out is a
+/// note of `Written` instead.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}; {expected}")]
+pub struct WriteError {
+    /// What cannot be written.
+    pub message: String,
+    /// What to do instead.
+    pub expected: String,
+}
+
+/// Line and column, both from 1, of a byte offset. Offsets beyond the end mean the end.
+fn position(text: &str, offset: usize) -> (u32, u32) {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    let before = &text[..offset];
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (count(before.matches('\n').count() + 1), count(before[start..].chars().count() + 1))
+}
+
+/// A count of lines or columns; nobody reads a file that overflows it.
+pub(crate) fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_become_lines_and_columns_of_characters() {
+        let text = "ab\nä€c\n";
+        let places: Vec<_> = [0, 2, 3, 5, 8, 9, 99].map(|at| position(text, at)).into();
+        assert_eq!(places, [(1, 1), (1, 3), (2, 1), (2, 2), (2, 3), (2, 4), (3, 1)]);
+    }
+
+    #[test]
+    fn an_error_names_its_place_and_its_cure() {
+        let error = FormatError::at(3, Some(7), "no such port", "expected a port from 1");
+        assert_eq!(error.to_string(), "line 3, column 7: no such port; expected a port from 1");
+        let error = FormatError::whole("the file is empty", "expected a fabric");
+        assert_eq!(error.to_string(), "the file is empty; expected a fabric");
+    }
+}

@@ -1,0 +1,303 @@
+//! From records to a fabric: one cable out of the two lines that name it.
+//!
+//! ```text
+//!   S-a: [1] "H-b"[2]  ┐  both lines agree: one cable, told by both ends
+//!   H-b: [2] "S-a"[1]  ┘
+//!   S-a: [3] "H-c"[1]  ── no line of H-c answers: one cable, a one-sided one
+//!   S-a: [3] "H-d"[1]  ── the port is in use: the first mention stands, a disagreement
+//! ```
+//!
+//! Names are not compared: with a map of node names, `ibnetdiscover` prints the mapped name
+//! at the far end and the device's own in its record.
+
+use super::comment::NoLid;
+use super::records::{Mention, NodeKey, Record, Records, description, guid_of_id, refine};
+use crate::format::text::Parsed;
+use crate::speed::ToldSpeed;
+use crate::{Address, DraftNode, FabricBuilder, FindingKind, Identity, Node, NodeKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+
+/// A port of a record: index of the record, and port.
+type RecordPort = (usize, u16);
+
+/// As many nodes without a record are named one by one.
+const MISSING_NAMED_MAX: usize = 3;
+
+/// A cable, and what was said about it.
+#[derive(Debug)]
+struct HalfCable {
+    /// The first end is the one that named the cable first.
+    ends: [RecordPort; 2],
+    speed: ToldSpeed,
+    line: u32,
+    has_answer: bool,
+}
+
+/// Builds the fabric of all records.
+pub(super) fn join(mut records: Records<'_>) -> Parsed {
+    records.finish();
+    let mentions = std::mem::take(&mut records.mentions);
+    define_missing(&mut records, &mentions);
+    let cables = cables(&mut records, &mentions);
+    report_one_sided(&mut records, &cables);
+    for mention in &mentions {
+        compare_address(&mut records, mention);
+    }
+    report_no_lids(&mut records);
+    widen(&mut records, &cables);
+    build(records, &cables)
+}
+
+/// Gives a record to every node that only links name.
+fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
+    let mut missing: BTreeMap<NodeKey<'_>, (BTreeSet<u16>, &str)> = BTreeMap::new();
+    for Mention { remote, .. } in mentions {
+        let key = NodeKey::of(remote.id);
+        if !records.index.contains_key(&key) {
+            let (ports, text) = missing.entry(key).or_default();
+            ports.insert(remote.port);
+            if text.is_empty() {
+                *text = remote.description;
+            }
+        }
+    }
+    let ends = missing.values().map(|(ports, _)| ports.len()).sum();
+    let mut labels = Vec::new();
+    for Mention { line, remote, .. } in mentions {
+        let key = NodeKey::of(remote.id);
+        let Some((ports, text)) = missing.remove(&key) else { continue };
+        let record = undefined(remote.id, description(remote.id, text), &ports);
+        labels.push((*line, label(&record)));
+        records.index.insert(key, records.nodes.len());
+        records.nodes.push(record);
+    }
+    let last = mentions.iter().map(|mention| mention.line).max();
+    report_missing(records, &labels, ends, last.unwrap_or(0));
+}
+
+/// Names nodes without a record where links name them; many of them at the `last` link, as of a
+/// dump that was cut there.
+fn report_missing(records: &mut Records<'_>, labels: &[(u32, String)], ends: usize, last: u32) {
+    if labels.len() <= MISSING_NAMED_MAX {
+        for (line, label) in labels {
+            let text = format!("{label} has no record; it is known from links only");
+            records.find(*line, FindingKind::UndefinedNode, text);
+        }
+        return;
+    }
+    let first: Vec<&str> =
+        labels.iter().take(MISSING_NAMED_MAX).map(|(_, label)| label.as_str()).collect();
+    let text = format!(
+        "the links end here, and {ends} ends of cables are missing: {} nodes have no record ({} and {} more). If the dump \
+         was cut, take it again with `ibnetdiscover`; until then they are known from links only",
+        labels.len(),
+        first.join(", "),
+        labels.len() - first.len()
+    );
+    records.find(last, FindingKind::UndefinedNode, text);
+}
+
+/// A node by what links say. An id of ibsim does not tell the kind; with several ports in use
+/// it is taken for a switch.
+fn undefined<'a>(id: &'a str, description: String, ports: &BTreeSet<u16>) -> Record<'a> {
+    let guid = guid_of_id(id);
+    let kind = match id.as_bytes() {
+        [b'S', ..] if guid.is_some() => NodeKind::Switch,
+        [b'R', ..] if guid.is_some() => NodeKind::Router,
+        _ if guid.is_none() && ports.len() > 1 => NodeKind::Switch,
+        _ => NodeKind::Host,
+    };
+    Record {
+        id,
+        line: None,
+        kind: refine(kind, &description),
+        guid,
+        description,
+        ports: ports.last().copied().unwrap_or(0),
+        identity: Identity::default(),
+        addresses: BTreeMap::new(),
+    }
+}
+
+fn cables(records: &mut Records<'_>, mentions: &[Mention<'_>]) -> Vec<HalfCable> {
+    let mut cables: Vec<HalfCable> = Vec::new();
+    let mut holder: BTreeMap<RecordPort, usize> = BTreeMap::new();
+    for mention in mentions {
+        let ends = ends(records, mention);
+        let held = ends.map(|end| holder.get(&end).copied());
+        let (line, speed) = (mention.line, mention.speed);
+        match held {
+            [None, None] if ends[0] != ends[1] && ends[1].1 > 0 => {
+                holder.extend(ends.map(|end| (end, cables.len())));
+                cables.push(HalfCable { ends, speed, line, has_answer: false });
+            }
+            [None, None] => {
+                let [from, to] = ends.map(|end| name(records, end));
+                let to = if from == to { "itself" } else { &to };
+                let text = format!("{from} cannot be cabled to {to}");
+                records.find(line, FindingKind::Disagreement, text);
+            }
+            [Some(first), Some(second)] if first == second => {
+                cables[first].has_answer |= cables[first].ends[0] != ends[0];
+                compare_speed(records, &mut cables[first], mention);
+            }
+            [Some(first), _] | [None, Some(first)] => {
+                report_conflict(records, &cables[first], ends, line);
+            }
+        }
+    }
+    cables
+}
+
+fn ends(records: &Records<'_>, mention: &Mention<'_>) -> [RecordPort; 2] {
+    let far = records.index[&NodeKey::of(mention.remote.id)];
+    [(mention.record, mention.port), (far, mention.remote.port)]
+}
+
+fn report_conflict(records: &mut Records<'_>, held: &HalfCable, ends: [RecordPort; 2], line: u32) {
+    let [from, to] = ends.map(|end| name(records, end));
+    let [one, other] = held.ends.map(|end| name(records, end));
+    let text = format!(
+        "{from} is said to go to {to}, but line {} joins {one} and {other}; that line is kept",
+        held.line
+    );
+    records.find(line, FindingKind::Disagreement, text);
+}
+
+/// Compares the speeds of both ends, which should agree. A half-known speed is completed by the
+/// other end, or contradicts it.
+fn compare_speed(records: &mut Records<'_>, cable: &mut HalfCable, mention: &Mention<'_>) {
+    let (first, here) = (cable.speed, mention.speed);
+    cable.speed = first.or(here);
+    if first.contradicts(here) {
+        let place = name(records, (mention.record, mention.port));
+        let line = cable.line;
+        let text = if cable.speed == first {
+            format!("{place} runs at {here} here and at {first} in line {line}, kept")
+        } else {
+            format!("{place} runs at {here} here, kept, and at {first} in line {line}")
+        };
+        records.find(mention.line, FindingKind::Disagreement, text);
+    }
+}
+
+fn report_one_sided(records: &mut Records<'_>, cables: &[HalfCable]) {
+    for cable in cables.iter().filter(|cable| !cable.has_answer) {
+        let [near, far] = cable.ends;
+        if records.nodes[far.0].line.is_some() {
+            let (near, far) = (name(records, near), name(records, far));
+            let text = format!("{near} goes to {far}, which does not list the cable");
+            records.find(cable.line, FindingKind::OneSidedCable, text);
+        }
+    }
+}
+
+/// What a link says of the far end's address fills a gap in its record, or must agree with it.
+fn compare_address(records: &mut Records<'_>, mention: &Mention<'_>) {
+    let (far, port) = ends(records, mention)[1];
+    let is_switch = records.nodes[far].kind == NodeKind::Switch;
+    let port = if is_switch { 0 } else { port };
+    if let Some(what) = mention.remote.no_lid {
+        records.no_lids.entry((far, port)).or_insert((mention.line, what));
+    }
+    let said = Address {
+        guid: mention.remote.guid.filter(|_| !is_switch),
+        lid: mention.remote.lid,
+        lmc: None,
+    };
+    if said == Address::default() || (port == 0 && !is_switch) {
+        return;
+    }
+    let known = records.nodes[far].addresses.entry(port).or_default();
+    known.guid = known.guid.or(said.guid);
+    known.lid = known.lid.or(said.lid);
+    let differences =
+        [difference("GUID", known.guid, said.guid), difference("LID", known.lid, said.lid)];
+    for difference in differences.into_iter().flatten() {
+        let text = format!("{} has {difference}", name(records, (far, port)));
+        records.find(mention.line, FindingKind::Disagreement, text);
+    }
+}
+
+fn report_no_lids(records: &mut Records<'_>) {
+    for (port, (line, what)) in std::mem::take(&mut records.no_lids) {
+        let what = match what {
+            NoLid::Empty => "is empty",
+            NoLid::Negative => "is below zero",
+        };
+        let text = format!("the LID of {} {what}", name(records, port));
+        records.find(line, FindingKind::NoLid, text);
+    }
+}
+
+fn difference<T: Display + PartialEq>(
+    what: &str,
+    known: Option<T>,
+    said: Option<T>,
+) -> Option<String> {
+    let (known, said) = known.zip(said)?;
+    (known != said).then(|| format!("{what} {known} elsewhere, and {said} here"))
+}
+
+/// A node has at least the ports that cables use.
+fn widen(records: &mut Records<'_>, cables: &[HalfCable]) {
+    for cable in cables {
+        for (index, port) in cable.ends {
+            let (claimed, known) = (records.nodes[index].ports, records.nodes[index].line);
+            if port > claimed {
+                records.nodes[index].ports = port;
+                if known.is_some() {
+                    let place = name(records, (index, port));
+                    let text = format!("{place} is in use, and the record claims {claimed} ports");
+                    records.find(cable.line, FindingKind::Disagreement, text);
+                }
+            }
+        }
+    }
+}
+
+fn build(records: Records<'_>, cables: &[HalfCable]) -> Parsed {
+    let mut builder = FabricBuilder::new();
+    let nodes: Vec<DraftNode> =
+        records.nodes.into_iter().map(|record| builder.add_node(node(record))).collect();
+    for cable in cables {
+        let ends = cable.ends.map(|(index, port)| (nodes[index], port));
+        builder.add_cable(ends, cable.speed.known, None).expect("ports exist and are used once");
+        builder.tell_in_part(ends[0], cable.speed.partial);
+    }
+    Parsed { fabric: builder.build(), findings: records.findings }
+}
+
+/// A node is named by its id where that is no GUID, else by its description.
+fn node(record: Record<'_>) -> Node {
+    let is_named = guid_of_id(record.id).is_none();
+    Node {
+        kind: record.kind,
+        name: if is_named { record.id.to_owned() } else { record.description.clone() },
+        guid: record.guid,
+        description: record.description,
+        ports: record.ports,
+        identity: record.identity,
+        addresses: record.addresses,
+    }
+}
+
+/// A port for a message: `S-0008f10500200b50[4] ("spine 1")`.
+fn name(records: &Records<'_>, (index, port): RecordPort) -> String {
+    let Record { id, description, .. } = &records.nodes[index];
+    if description.is_empty() || description == id {
+        format!("{id}[{port}]")
+    } else {
+        format!("{id}[{port}] ({description:?})")
+    }
+}
+
+fn label(record: &Record<'_>) -> String {
+    let Record { id, description, .. } = record;
+    if description.is_empty() || description == id {
+        (*id).to_owned()
+    } else {
+        format!("{id} ({description:?})")
+    }
+}

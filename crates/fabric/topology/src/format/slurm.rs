@@ -1,0 +1,196 @@
+//! Slurm's topology files, used for job placement.
+//!
+//! ```text
+//!   topology.conf, tree                 topology.conf, block       topology.yaml
+//!   SwitchName=leaf1 Nodes=n1,n2        BlockName=b1 Nodes=n1,n2   - topology: "tree"
+//!   SwitchName=leaf2 Nodes=n3           BlockName=b2 Nodes=n3        cluster_default: true
+//!   SwitchName=top Switches=leaf1,..    BlockSizes=1                 tree:
+//!                                                                      switches: ..
+//! ```
+//!
+//! A unit of the [`Cluster`] is one leaf switch of Slurm, or one block. A unit is a set of leaves with
+//! most of their nodes in common, and Slurm uses the file to find nodes that are near one another.
+//!
+//! - **Tree** (`tree`): units and other switches form a tree if their cables do. Otherwise the units
+//!   stand below one top that represents all switches without nodes. A switch of a tree with both nodes
+//!   and switches is written as two; a switch with nothing below is left out. The tree has all nodes
+//!   with a host name.
+//! - **Block** (`block`): a block per unit with compute nodes. The base block size is the number of
+//!   nodes of the smallest block, because Slurm stops at a block with fewer nodes than that.
+//! - **YAML**: several topologies in one file (Slurm 25.05), also of several fabrics.
+//!
+//! Adapters without a host name, or with a description of several systems, are omitted (`members`).
+//!
+//! Invariants: a switch is written before it is named below another; a topology has each node once;
+//! names have at most 64 characters of `[A-Za-z0-9_.-]`; a topology without nodes is refused, because
+//! Slurm does not start with one.
+//!
+//! Sources: Slurm, `topology.conf(5)`, `topology.yaml(5)` of 25.05.
+
+mod block;
+mod groups;
+mod members;
+mod names;
+mod text;
+mod tree;
+
+use self::groups::Groups;
+use self::members::Members;
+use super::error::WriteError;
+use super::text::Written;
+use crate::Fabric;
+use crate::cluster::{Cluster, Naming};
+use std::collections::BTreeSet;
+
+/// A topology plug-in of Slurm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Form {
+    /// `topology/tree`: switches with nodes, or with switches below them.
+    Tree,
+    /// `topology/block`: blocks of nodes.
+    Block,
+}
+
+impl Form {
+    /// All forms.
+    pub const ALL: [Self; 2] = [Self::Tree, Self::Block];
+
+    /// The name in options and in `topology.yaml`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tree => "tree",
+            Self::Block => "block",
+        }
+    }
+
+    /// The form of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|form| form.name() == name)
+    }
+}
+
+/// One topology of Slurm: switches of a tree, or blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topology {
+    /// Plug-in that reads it.
+    pub form: Form,
+    /// Switches or blocks in the order of the file; at least one has nodes.
+    pub entries: Vec<Entry>,
+    /// Nodes of a base block; `None` in a tree.
+    pub block_size: Option<usize>,
+    /// Comments of the file, without `#`.
+    comments: Vec<String>,
+    /// One sentence for each decision, and for each thing left out.
+    pub notes: Vec<String>,
+}
+
+/// A switch of a tree, or a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Unique name.
+    pub name: String,
+    /// Nodes or switches directly below.
+    pub below: Below,
+}
+
+/// The names directly below a switch or in a block; at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Below {
+    /// Names of nodes.
+    Nodes(Vec<String>),
+    /// Names of switches.
+    Switches(Vec<String>),
+}
+
+impl Topology {
+    /// The topology of a fabric; an error if it has no node that Slurm can know.
+    pub fn of(fabric: &Fabric, form: Form) -> Result<Self, WriteError> {
+        let cluster = Cluster::of(fabric, &Naming::default());
+        let members = Members::of(fabric, &cluster, form);
+        if members.names.iter().all(Option::is_none) {
+            return Err(without_nodes(form, &members.notes));
+        }
+        let groups = Groups::of(fabric, &cluster, &members);
+        let mut notes = members.notes;
+        notes.extend(groups.notes(fabric));
+        let mut comments = groups.comments(fabric);
+        let mut topology = match form {
+            Form::Tree => tree::topology(groups),
+            Form::Block => block::topology(groups),
+        };
+        notes.append(&mut topology.notes);
+        comments.append(&mut topology.comments);
+        notes.push("Slurm's file holds which nodes are near, no ports and no speeds".to_owned());
+        Ok(Self { comments, notes, ..topology })
+    }
+}
+
+/// The error for a fabric without named nodes.
+fn without_nodes(form: Form, notes: &[String]) -> WriteError {
+    let kind = match form {
+        Form::Tree => "no adapter names its host",
+        Form::Block => "no adapter names a compute node",
+    };
+    let details = notes.iter().fold(String::new(), |text, note| text + &format!(" ({note})"));
+    WriteError {
+        message: format!("{kind}: Slurm refuses a topology without nodes{details}"),
+        expected:
+            "set the adapters' descriptions, such as \"node7 mlx5_0\" (`rdma-ndd`), and take \
+                   the dump again"
+                .to_owned(),
+    }
+}
+
+/// The lines of a `topology.conf` for the plug-in of a form.
+pub(super) fn write_conf(fabric: &Fabric, form: Form) -> Result<Written, WriteError> {
+    let topology = Topology::of(fabric, form)?;
+    Ok(Written { text: text::conf(&topology), notes: topology.notes })
+}
+
+/// A `topology.yaml` with the fabric as a tree, and as blocks if it has compute nodes.
+pub(super) fn write_yaml(fabric: &Fabric) -> Result<Written, WriteError> {
+    let tree = Topology::of(fabric, Form::Tree)?;
+    let named = |topology: Topology| (topology.form.name().to_owned(), topology);
+    let mut topologies = vec![named(tree)];
+    let blocks = Topology::of(fabric, Form::Block);
+    let without_blocks =
+        blocks.as_ref().err().map(|refused| format!("no blocks: {}", refused.message));
+    topologies.extend(blocks.ok().map(named));
+    let mut written = yaml(&topologies)?;
+    written.notes.extend(without_blocks);
+    Ok(written)
+}
+
+/// A `topology.yaml` of named topologies, also of several fabrics; the first is the default of the
+/// cluster. An error if two have one name, or if Slurm cannot read a name.
+pub fn yaml(topologies: &[(String, Topology)]) -> Result<Written, WriteError> {
+    let mut used = BTreeSet::new();
+    for (name, _) in topologies {
+        let refused = |message| WriteError {
+            message,
+            expected: "name each topology with up to 64 letters, digits, `-`, `_` and `.`"
+                .to_owned(),
+        };
+        if !names::is_word(name) {
+            return Err(refused(format!("\"{name}\" cannot name a topology of Slurm")));
+        }
+        if !used.insert(name) {
+            return Err(refused(format!("two topologies are called \"{name}\"")));
+        }
+    }
+    if topologies.is_empty() {
+        return Err(WriteError {
+            message: "Slurm refuses a topology.yaml without topologies".to_owned(),
+            expected: "give at least one fabric".to_owned(),
+        });
+    }
+    let several = topologies.len() > 1;
+    let mut notes: Vec<String> = Vec::new();
+    for (name, topology) in topologies {
+        for note in &topology.notes {
+            let note = if several { format!("{name}: {note}") } else { note.clone() };
+            notes.push(note);
+        }
+    }
+    Ok(Written { text: text::yaml(topologies), notes })
+}

@@ -1,0 +1,71 @@
+//! Names that Slurm's topology files can hold.
+//!
+//! A list of names in Slurm (`hostlist_create(3)`) ends a name at a comma and reads brackets as
+//! ranges. `NodeName=DEFAULT` sets defaults, and `ALL` stands for all nodes. A name of a switch is
+//! limited to 64 characters, as a host name is by Linux.
+
+use std::collections::BTreeSet;
+
+/// Maximum number of characters of a name (`HOST_NAME_MAX`).
+const LENGTH_MAX: usize = 64;
+/// Words with a meaning of their own, in any case.
+const RESERVED: [&str; 2] = ["all", "default"];
+
+/// Names in use, to keep new names unique.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    used: BTreeSet<String>,
+}
+
+impl Names {
+    /// The wanted name as a lawful word; with a number after it if the name is in use.
+    pub(super) fn unique(&mut self, wanted: &str) -> String {
+        let wanted = word(wanted);
+        let numbered = (2..).map(|number| {
+            let ending = format!("-{number}");
+            let kept = wanted.len().min(LENGTH_MAX - ending.len());
+            format!("{}{ending}", &wanted[..kept])
+        });
+        let mut candidates = std::iter::once(wanted.clone()).chain(numbered);
+        let name = candidates.find(|name| !self.used.contains(name)).expect("numbers do not end");
+        self.used.insert(name.clone());
+        name
+    }
+}
+
+/// The text with an underscore for every character that a list of names cannot hold, at most 64
+/// characters long. Reserved words get an underscore at the end.
+pub(super) fn word(text: &str) -> String {
+    let lawful = text.chars().map(|c| if is_lawful(c) { c } else { '_' });
+    let mut word: String = lawful.take(LENGTH_MAX).collect();
+    if RESERVED.iter().any(|reserved| word.eq_ignore_ascii_case(reserved)) {
+        word.push('_');
+    }
+    word
+}
+
+/// Whether a list of names can hold a name as it is.
+pub(super) fn is_word(name: &str) -> bool {
+    !name.is_empty() && name.len() <= LENGTH_MAX && name.chars().all(is_lawful)
+}
+
+fn is_lawful(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_a_word_of_its_own() {
+        let mut names = Names::default();
+        let long = "x".repeat(99);
+        let wanted = ["a[1]", "a,1,", "a_1_", "Default", "ALL", &long, &long, "tier\u{e9}"];
+        let made = wanted.map(|name| names.unique(name));
+        assert_eq!(made[..5], ["a_1_", "a_1_-2", "a_1_-3", "Default_", "ALL_"]);
+        assert_eq!(made[5], "x".repeat(64));
+        assert_eq!(made[6], format!("{}-2", "x".repeat(62)));
+        assert_eq!(made[7], "tier_");
+    }
+}

@@ -1,0 +1,200 @@
+//! Generators of fabrics: the shapes of the textbooks, from a few numbers.
+//!
+//! ```text
+//!   torus = { dimensions = [8, 8] }  ──►  Generator::Torus  ──generate(seed)──►  Fabric
+//!                                         (checked numbers)
+//! ```
+//!
+//! One file holds one shape: its definition with a drawing and a source, its parameters, its
+//! closed forms, and the function that draws it.
+//!
+//! Names and GUIDs follow one scheme ([`crate::numbering`]): GUIDs number switches and hosts in
+//! the order of construction, which is therefore the canonical order. Switches are `s0`, `s1`,
+//! ... and hosts `h0`, `h1`, ...; where a switch has coordinates they stand in its name, and its
+//! hosts carry them on: hosts `h0-3-0` and `h0-3-1` hang off switch `s0-3`. Ports `1` to
+//! `hosts_per_switch` of a switch lead to its hosts, in order; the others follow.
+//!
+//! A node with several adapters is a host for each of them, called by the node, a space and
+//! `mlx5_0`, `mlx5_1` and so on. [`RailOptimised`] and [`MultiPlane`] are fabrics of such nodes, and
+//! `rails` makes them of any other shape, by disjoint copies (`rails.rs`).
+//!
+//! Invariants: every copy of a shape is connected, and only copies and planes are not joined; the same
+//! parameters and seed give the same fabric, and only [`Irregular`] looks at the seed; nothing is
+//! allocated before its size is checked.
+
+mod draft;
+mod dragonfly;
+mod error;
+mod fat_tree;
+mod folded_clos;
+mod hypercube;
+mod irregular;
+mod k_ary_n_tree;
+mod lattice;
+mod mesh;
+mod multi_plane;
+mod rail_optimised;
+mod rails;
+mod ring;
+mod star;
+mod torus;
+mod two_hosts;
+
+pub use dragonfly::Dragonfly;
+pub use error::GenerateError;
+pub use fat_tree::FatTree;
+pub use folded_clos::FoldedClos;
+pub use hypercube::Hypercube;
+pub use irregular::Irregular;
+pub use k_ary_n_tree::KAryNTree;
+pub use mesh::Mesh;
+pub use multi_plane::MultiPlane;
+pub use rail_optimised::RailOptimised;
+pub use ring::Ring;
+pub use star::Star;
+pub use torus::Torus;
+pub use two_hosts::TwoHosts;
+
+use self::error::at_least;
+use self::rails::Copies;
+use crate::Fabric;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A shape of fabric with its parameters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Generator {
+    /// Two hosts with a row of switches between them.
+    #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = "two-hosts = { switches = 2 }"))]
+    TwoHosts(TwoHosts),
+    /// One switch with all hosts on it.
+    #[schemars(extend("x-source" = "textbook", "x-example" = "star = { hosts = 3 }"))]
+    Star(Star),
+    /// Switches in a ring.
+    #[schemars(extend("x-source" = "textbook", "x-example" = "ring = { switches = 4 }"))]
+    Ring(Ring),
+    /// A grid of switches with open edges.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, chapter 5"))]
+    #[schemars(extend("x-example" = "mesh = { dimensions = [3, 2] }"))]
+    Mesh(Mesh),
+    /// A grid of switches whose edges are joined to the opposite ones.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, chapter 5"))]
+    #[schemars(extend("x-example" = "torus = { dimensions = [3, 3], hosts_per_switch = 2 }"))]
+    Torus(Torus),
+    /// A mesh of two switches in each dimension.
+    #[schemars(extend("x-source" = "Dally and Towles 2004, chapter 5"))]
+    #[schemars(extend("x-example" = "hypercube = { dimensions = 3 }"))]
+    Hypercube(Hypercube),
+    /// A fat tree of equal switches by Petrini and Vanneschi.
+    #[schemars(extend("x-source" = "Petrini and Vanneschi 1997"))]
+    #[schemars(extend("x-example" = "k-ary-n-tree = { arity = 2, levels = 3 }"))]
+    KAryNTree(KAryNTree),
+    /// A fat tree of switches with equally many ports, tapered at the leaves if asked.
+    #[schemars(extend("x-source" = "Lin, Chung and Huang 2004; Ohring et al. 1995"))]
+    #[schemars(extend("x-example" = "fat-tree = { ports = 4, levels = 3 }"))]
+    FatTree(FatTree),
+    /// Leaf switches, each cabled to every spine switch.
+    #[schemars(extend("x-source" = "Leiserson 1985; Clos 1953"))]
+    #[schemars(extend("x-example" = "folded-clos = { leaves = 3, spines = 2, hosts_per_leaf = 2 }"))]
+    FoldedClos(FoldedClos),
+    /// Scalable units of nodes with several adapters, each on its leaf switch of the unit.
+    #[schemars(extend("x-source" = "NVIDIA, DGX SuperPOD reference architectures, 2023 and 2025"))]
+    #[schemars(extend("x-example" = "rail-optimised = { units = 2, nodes_per_unit = 2, rails = 2, radix = 4 }"))]
+    RailOptimised(RailOptimised),
+    /// Disjoint folded Clos networks, with an adapter of every node in each.
+    #[schemars(extend("x-source" = "Zhao et al. 2025, section 5.1"))]
+    #[schemars(extend("x-example" = "multi-plane = { planes = 2, leaves = 2, spines = 1, hosts_per_leaf = 2 }"))]
+    MultiPlane(MultiPlane),
+    /// Fully joined groups of switches that are fully joined to each other.
+    #[schemars(extend("x-source" = "Kim, Dally, Scott and Abts 2008"))]
+    #[schemars(extend("x-example" = "dragonfly = { switches_per_group = 2, global_cables_per_switch = 1 }"))]
+    Dragonfly(Dragonfly),
+    /// Switches joined at random, as in the studies of Myrinet clusters.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A; the drawing of links is ours"))]
+    #[schemars(extend("x-example" = "irregular = { switches = 5 }"))]
+    Irregular(Irregular),
+}
+
+impl Generator {
+    /// The fabric of these parameters; `seed` decides where chance does.
+    ///
+    /// # Errors
+    /// A parameter that is out of its range, that asks for more than 1,000,000 nodes, more than
+    /// 65,535 ports on a switch or more than 10,000,000 ports on all switches, or that leaves
+    /// no connected fabric.
+    pub fn generate(&self, seed: u64) -> Result<Fabric, GenerateError> {
+        let rails = self.rails();
+        at_least("rails", rails, 1)?;
+        let shape = self.generate_one(seed)?;
+        if rails == 1 {
+            return Ok(shape);
+        }
+        Copies { parameter: "rails", count: rails, letter: 'r' }.of(&shape)
+    }
+
+    /// Number of copies of the shape; 1 for shapes whose nodes have several adapters by themselves.
+    pub const fn rails(&self) -> u32 {
+        match self {
+            Self::TwoHosts(shape) => shape.rails,
+            Self::Star(shape) => shape.rails,
+            Self::Ring(shape) => shape.rails,
+            Self::Mesh(shape) => shape.rails,
+            Self::Torus(shape) => shape.rails,
+            Self::Hypercube(shape) => shape.rails,
+            Self::KAryNTree(shape) => shape.rails,
+            Self::FatTree(shape) => shape.rails,
+            Self::FoldedClos(shape) => shape.rails,
+            Self::Dragonfly(shape) => shape.rails,
+            Self::Irregular(shape) => shape.rails,
+            Self::RailOptimised(_) | Self::MultiPlane(_) => 1,
+        }
+    }
+
+    fn generate_one(&self, seed: u64) -> Result<Fabric, GenerateError> {
+        match self {
+            Self::TwoHosts(two_hosts) => two_hosts.generate(),
+            Self::Star(star) => star.generate(),
+            Self::Ring(ring) => ring.generate(),
+            Self::Mesh(mesh) => mesh.generate(),
+            Self::Torus(torus) => torus.generate(),
+            Self::Hypercube(hypercube) => hypercube.generate(),
+            Self::KAryNTree(tree) => tree.generate(),
+            Self::FatTree(tree) => tree.generate(),
+            Self::FoldedClos(clos) => clos.generate(),
+            Self::RailOptimised(units) => units.generate(),
+            Self::MultiPlane(planes) => planes.generate(),
+            Self::Dragonfly(dragonfly) => dragonfly.generate(),
+            Self::Irregular(irregular) => irregular.generate(seed),
+        }
+    }
+
+    /// The name under which a scenario asks for this shape.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::TwoHosts(_) => "two-hosts",
+            Self::Star(_) => "star",
+            Self::Ring(_) => "ring",
+            Self::Mesh(_) => "mesh",
+            Self::Torus(_) => "torus",
+            Self::Hypercube(_) => "hypercube",
+            Self::KAryNTree(_) => "k-ary-n-tree",
+            Self::FatTree(_) => "fat-tree",
+            Self::FoldedClos(_) => "folded-clos",
+            Self::RailOptimised(_) => "rail-optimised",
+            Self::MultiPlane(_) => "multi-plane",
+            Self::Dragonfly(_) => "dragonfly",
+            Self::Irregular(_) => "irregular",
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_one(value: &u32) -> bool {
+    *value == 1
+}
+
+/// One, for parameters whose default it is.
+const fn one() -> u32 {
+    1
+}

@@ -1,0 +1,122 @@
+//! What all generators share: the check of the size, and a draft that numbers its nodes.
+//!
+//! ```text
+//!   Size { switches, hosts, ports } ──check──►  Draft ──switch, host, cable──►  Fabric
+//! ```
+//!
+//! Invariants: a GUID's number is the node's place in the order of construction, so that the
+//! canonical order is that order (switches before hosts); a generator gives each port at most
+//! one cable, and violating that is our bug.
+
+use super::GenerateError;
+use crate::numbering::{host_guid, switch_guid};
+use crate::{DraftNode, Fabric, FabricBuilder, NodeKind};
+
+/// Nodes of the largest fabric that we generate.
+const NODES_MAX: u128 = 1_000_000;
+
+/// Ports of all switches of the largest fabric; bounds cables and tables alike.
+const SWITCH_PORTS_MAX: u128 = 10_000_000;
+
+/// Ports of the largest switch: a port number has 16 bits.
+const PORTS_PER_SWITCH_MAX: u128 = 65_535;
+
+/// What is about to be built. Parts are products of at most four 32-bit numbers, or computed
+/// with saturation, so that 128 bits hold them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Size {
+    pub(super) switches: u128,
+    pub(super) hosts: u128,
+    /// Ports of the largest switch.
+    pub(super) ports_per_switch: u128,
+}
+
+impl Size {
+    /// Refuses what is too large, in the name of `parameter`.
+    pub(super) fn check(
+        self,
+        parameter: &'static str,
+        value: &dyn std::fmt::Debug,
+    ) -> Result<(), GenerateError> {
+        let nodes = self.switches.saturating_add(self.hosts);
+        let switch_ports = self.switches.saturating_mul(self.ports_per_switch);
+        let limits = [
+            ("nodes", nodes, NODES_MAX),
+            ("ports on one switch", self.ports_per_switch, PORTS_PER_SWITCH_MAX),
+            ("ports on all switches", switch_ports, SWITCH_PORTS_MAX),
+        ];
+        match limits.into_iter().find(|(_, count, count_max)| count > count_max) {
+            None => Ok(()),
+            Some((what, count, count_max)) => Err(GenerateError::TooLarge {
+                parameter,
+                value: format!("{value:?}"),
+                count,
+                what,
+                count_max,
+            }),
+        }
+    }
+}
+
+/// A fabric under construction, of checked size.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    builder: FabricBuilder,
+    switch_count: u64,
+    host_count: u64,
+}
+
+impl Draft {
+    /// Adds the next switch, with ports `1` to `ports`.
+    pub(super) fn switch(&mut self, name: &str, ports: u32) -> DraftNode {
+        let guid = switch_guid(self.switch_count);
+        self.switch_count += 1;
+        self.builder.add_plain(NodeKind::Switch, name, guid, port_number(ports))
+    }
+
+    /// Adds the next host, which has one port.
+    pub(super) fn host(&mut self, name: &str) -> DraftNode {
+        let guid = host_guid(self.host_count);
+        self.host_count += 1;
+        self.builder.add_plain(NodeKind::Host, name, guid, 1)
+    }
+
+    /// Adds the next host as the adapter of a node on one of its rails, from 0.
+    pub(super) fn adapter(&mut self, node: &str, rail: u32) -> DraftNode {
+        self.host(&format!("{node} mlx5_{rail}"))
+    }
+
+    /// Adds `count` hosts on ports `1` to `count` of `switch`; `coordinates` are those in the
+    /// name of the switch, and the place on the switch follows them.
+    pub(super) fn hosts_at(&mut self, switch: DraftNode, coordinates: &str, count: u32) {
+        for place in 0..count {
+            let host = self.host(&format!("h{coordinates}-{place}"));
+            self.cable((switch, place + 1), (host, 1));
+        }
+    }
+
+    /// Adds `count` hosts on ports `1` to `count` of `switch`, named by their number.
+    pub(super) fn numbered_hosts(&mut self, switch: DraftNode, count: u32) {
+        for place in 0..count {
+            let host = self.host(&format!("h{}", self.host_count));
+            self.cable((switch, place + 1), (host, 1));
+        }
+    }
+
+    /// Joins two ports.
+    pub(super) fn cable(&mut self, a: (DraftNode, u32), b: (DraftNode, u32)) {
+        let ends = [a, b].map(|(node, port)| (node, port_number(port)));
+        self.builder
+            .add_cable(ends, None, None)
+            .expect("a generator gives each of its ports one cable");
+    }
+
+    /// The fabric.
+    pub(super) fn build(self) -> Fabric {
+        self.builder.build()
+    }
+}
+
+fn port_number(port: u32) -> u16 {
+    u16::try_from(port).expect("the size of a switch was checked")
+}

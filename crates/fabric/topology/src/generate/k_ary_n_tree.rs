@@ -1,0 +1,99 @@
+//! A k-ary n-tree: a fat tree of equal switches, with as many cables upwards as downwards at
+//! every level.
+//!
+//! ```text
+//!   arity = 2, levels = 2       s0-0    s0-1        level 0: the roots
+//!                                │  \  /  │
+//!                                │   \/   │
+//!                                │   /\   │
+//!                               s1-0    s1-1        level 1: the leaves
+//!                               /  \    /  \
+//!                              h0  h1  h2  h3
+//! ```
+//!
+//! Switch `s{l}-{w}` stands on level l and has the n - 1 digits w_0 ... w_(n-2) of w to base k,
+//! w_0 first. It is joined to the switches of level l + 1 whose digits are the same except, at
+//! will, digit l. Host p hangs off the leaf whose digits are p's without the last.
+//!
+//! Ports `1` to `k` of a switch lead down, port d + 1 to the neighbour with digit d; ports
+//! `k + 1` to `2k` lead up in the same way. Roots have ports `1` to `k` only.
+//!
+//! Source: Petrini and Vanneschi, "k-ary n-trees: High Performance Networks for Massively
+//! Parallel Architectures", IPPS 1997, definition 2.
+//!
+//! Closed forms: k^n hosts, n k^(n-1) switches, n k^n cables, of which k^n to hosts; hosts whose
+//! first differing digit is digit d are 2 (n - d) - 1 switches apart, so that the diameter is
+//! 2n - 1 switches.
+
+use super::draft::{Draft, Size};
+use super::error::at_least;
+use super::{GenerateError, is_one, one};
+use crate::{DraftNode, Fabric};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A fat tree of equal switches by Petrini and Vanneschi.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KAryNTree {
+    /// Number of cables from each switch downwards (k), from 2.
+    #[schemars(range(min = 2))]
+    pub arity: u32,
+    /// Number of levels of switches (n), from 1.
+    #[schemars(range(min = 1))]
+    pub levels: u32,
+    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1), extend("default" = 1))]
+    pub rails: u32,
+}
+
+impl KAryNTree {
+    pub(super) fn generate(&self) -> Result<Fabric, GenerateError> {
+        at_least("arity", self.arity, 2)?;
+        at_least("levels", self.levels, 1)?;
+        let size = self.size();
+        Size { switches: 1, hosts: self.arity.into(), ..size }.check("arity", &self.arity)?;
+        size.check("levels", &self.levels)?;
+        let mut draft = Draft::default();
+        let levels: Vec<_> = (0..self.levels).map(|l| self.add_level(&mut draft, l)).collect();
+        for (level, pair) in (0..).zip(levels.windows(2)) {
+            self.join_levels(&mut draft, level, &pair[0], &pair[1]);
+        }
+        for leaf in levels.last().expect("a tree has a level") {
+            draft.numbered_hosts(*leaf, self.arity);
+        }
+        Ok(draft.build())
+    }
+
+    fn size(&self) -> Size {
+        let arity = u128::from(self.arity);
+        let width = arity.saturating_pow(self.levels - 1);
+        Size {
+            switches: width.saturating_mul(self.levels.into()),
+            hosts: width.saturating_mul(arity),
+            ports_per_switch: if self.levels == 1 { arity } else { 2 * arity },
+        }
+    }
+
+    fn add_level(&self, draft: &mut Draft, level: u32) -> Vec<DraftNode> {
+        let ports = if level == 0 { self.arity } else { 2 * self.arity };
+        let width = (self.arity as usize).pow(self.levels - 1);
+        (0..width).map(|index| draft.switch(&format!("s{level}-{index}"), ports)).collect()
+    }
+
+    /// Joins each switch of `level` to the switches of the next that differ at most in digit
+    /// `level`.
+    fn join_levels(&self, draft: &mut Draft, level: u32, upper: &[DraftNode], lower: &[DraftNode]) {
+        let arity = self.arity as usize;
+        let place = arity.pow(self.levels - 2 - level);
+        for (index, switch) in upper.iter().enumerate() {
+            let digit_upper = index / place % arity;
+            for digit_lower in 0..self.arity {
+                let below = index - digit_upper * place + digit_lower as usize * place;
+                let port_up = self.arity + 1 + u32::try_from(digit_upper).expect("a digit");
+                draft.cable((*switch, digit_lower + 1), (lower[below], port_up));
+            }
+        }
+    }
+}

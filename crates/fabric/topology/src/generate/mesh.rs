@@ -1,0 +1,52 @@
+//! A mesh: switches at the points of a box, cabled to their neighbours in each dimension.
+//!
+//! ```text
+//!   dimensions = [3, 3]        s0-0 ── s0-1 ── s0-2
+//!                               │       │       │
+//!                              s1-0 ── s1-1 ── s1-2
+//!                               │       │       │
+//!                              s2-0 ── s2-1 ── s2-2
+//! ```
+//!
+//! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
+//! chapter 5.
+//!
+//! Closed forms, with sizes k_1, ..., k_n and N their product: N switches, the sum over i of
+//! N (k_i - 1) / k_i cables between switches; the diameter is 1 + the sum of (k_i - 1) switches.
+//! Ports: see `lattice`; with size 3 or more in each of n dimensions, a switch has 2n ports
+//! beside its hosts'.
+
+use super::lattice::Lattice;
+use super::{GenerateError, is_one, one};
+use crate::Fabric;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A grid of switches with open edges.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mesh {
+    /// Number of switches in each of 1 to 32 dimensions, such as [8, 8], from 1.
+    #[schemars(length(min = 1, max = 32), inner(range(min = 1)))]
+    pub dimensions: Vec<u32>,
+    /// Number of hosts on each switch, from 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub hosts_per_switch: u32,
+    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1), extend("default" = 1))]
+    pub rails: u32,
+}
+
+impl Mesh {
+    pub(super) fn generate(&self) -> Result<Fabric, GenerateError> {
+        let lattice = Lattice {
+            parameter: ("dimensions", &self.dimensions),
+            dimensions: &self.dimensions,
+            wraps: false,
+            hosts_per_switch: self.hosts_per_switch,
+        };
+        lattice.generate()
+    }
+}

@@ -1,0 +1,249 @@
+//! A rail-optimised fabric: nodes with several adapters; equal-numbered adapters share a leaf switch.
+//!
+//! ```text
+//!   units = 2, nodes_per_unit = 2, rails = 2, levels = 2
+//!
+//!                    spine0                      every leaf to every spine (levels = 2), or to the
+//!               /    /    \    \                 spines of its group, joined by cores (levels = 3)
+//!      su0-leaf0  su0-leaf1  su1-leaf0  su1-leaf1
+//!       │    │      │    │    │    │     │    │
+//!       0    0      1    1    0    0     1    1      adapter i of each node on leaf i of its unit
+//!       └────┼──────┘    │    └────┼─────┘    │
+//!         su0-n0      su0-n1    su1-n0     su1-n1
+//! ```
+//!
+//! A **scalable unit** is `nodes_per_unit` nodes and `rails` leaf switches. The adapters with one number,
+//! on the leaves with that number, are a **rail**: they reach each other over fewer switches than
+//! adapters of different rails. With three levels the units stand in **blocks** of `units_per_block`,
+//! and each block has a group of `spines` spines for each rail (or `spine_groups` of them for all of its
+//! rails). Spine j of every group has its cables to the cores of core group floor(j k / `spines`), of k
+//! core groups.
+//!
+//! ```text
+//!   levels = 3            core0 core1              core2 core3         core groups
+//!                           │ \ / │                  │ \ / │
+//!                       spine0-0  spine1-0       spine0-1  spine1-1    spine{group}-{number}
+//!                         (every leaf to all spines of its rail's group)
+//!                       su0-leaf0  su1-leaf0     su0-leaf1  su1-leaf1
+//! ```
+//!
+//! Ports of a leaf: its nodes, then its cables to spine 0, then to spine 1, and so on. Ports of a spine:
+//! its leaves by unit, then cores. Ports of a core: spines by group. All switches have `radix` ports, and
+//! some may be left free. Cores come first in canonical order, then spines, then leaves.
+//!
+//! Sources: NVIDIA, "DGX SuperPOD: Next Generation Scalable Infrastructure for AI Leadership, Reference
+//! Architecture, Featuring NVIDIA DGX H100 Systems", RA-11333-001, 2023 (units of 32 nodes, eight leaves
+//! each, in a rail-optimised full fat tree), and the same of DGX B200, table of larger component counts
+//! (docs.nvidia.com/dgx-superpod). Our defaults give that table: 4 units 32 leaves and 16 spines,
+//! 8 units 64 and 32; in three levels 16 units 128 leaves, 128 spines and 64 cores, 64 units 512, 512
+//! and 256. Blocks and core groups are those of NVIDIA's Selene (DGX A100, 40-port switches, units of 20
+//! nodes): seven units a block, ten spines a group, 140 cores in ten core groups.
+//!
+//! Closed forms, with U units of n nodes and R rails, G spine groups of s spines, u cables from a leaf to
+//! a spine, C cores in k core groups and c cables from a core to a spine: U n R adapters, as many cables
+//! to leaves, U R leaves, G s spines, U R s u cables from leaves to spines, G s c C / k from spines to
+//! cores. In two levels G = 1, and the diameter is 3 switches; in three it is 3 in a spine group and 5
+//! beyond.
+
+mod design;
+
+use self::design::{Cores, Design};
+use super::draft::Draft;
+use super::{GenerateError, one};
+use crate::{DraftNode, Fabric};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Scalable units of nodes whose adapters each have a leaf switch of the unit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RailOptimised {
+    /// Number of scalable units, from 1.
+    #[serde(default = "units_default")]
+    #[schemars(range(min = 1))]
+    pub units: u32,
+    /// Number of nodes in each unit, from 1.
+    #[serde(default = "nodes_per_unit_default")]
+    #[schemars(range(min = 1))]
+    pub nodes_per_unit: u32,
+    /// Number of adapters of each node, and of leaf switches in each unit, from 1.
+    #[serde(default = "rails_default")]
+    #[schemars(range(min = 1))]
+    pub rails: u32,
+    /// Number of levels of switches: 2 (leaf and spine) or 3 (leaf, spine and core).
+    #[serde(default = "levels_default")]
+    #[schemars(range(min = 2, max = 3))]
+    pub levels: u32,
+    /// Number of ports of each switch, from 2 to 65,535.
+    #[serde(default = "radix_default")]
+    #[schemars(range(min = 2, max = 65_535))]
+    pub radix: u32,
+    /// Nodes on a leaf for each of its cables up, from 1: 2 is an oversubscription of 2 : 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub tapering: u32,
+    /// Number of spine switches in each spine group; as few as fit unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub spines: Option<u32>,
+    /// Number of cables from each leaf to each spine of its group; by `tapering` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub uplinks: Option<u32>,
+    /// Number of units that share spines (three levels); as many as fit unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub units_per_block: Option<u32>,
+    /// Number of spine groups in each block (three levels), a divisor of `rails`, the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub spine_groups: Option<u32>,
+    /// Number of core switches (three levels); enough for no taper at spines unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub cores: Option<u32>,
+}
+
+const fn units_default() -> u32 {
+    4
+}
+
+const fn nodes_per_unit_default() -> u32 {
+    32
+}
+
+const fn rails_default() -> u32 {
+    8
+}
+
+const fn levels_default() -> u32 {
+    2
+}
+
+const fn radix_default() -> u32 {
+    64
+}
+
+impl Default for RailOptimised {
+    fn default() -> Self {
+        Self {
+            units: units_default(),
+            nodes_per_unit: nodes_per_unit_default(),
+            rails: rails_default(),
+            levels: levels_default(),
+            radix: radix_default(),
+            tapering: one(),
+            spines: None,
+            uplinks: None,
+            units_per_block: None,
+            spine_groups: None,
+            cores: None,
+        }
+    }
+}
+
+impl RailOptimised {
+    pub(super) fn generate(&self) -> Result<Fabric, GenerateError> {
+        let design = Design::new(self)?;
+        let mut build = Build { shape: self, design, draft: Draft::default() };
+        let cores = build.add_cores();
+        let spines = build.add_spines();
+        let leaves = build.add_leaves();
+        build.add_nodes(&leaves);
+        build.join_leaves(&leaves, &spines);
+        if let Some(to_cores) = design.cores {
+            build.join_cores(to_cores, &spines, &cores);
+        }
+        Ok(build.draft.build())
+    }
+}
+
+/// A rail-optimised fabric under construction.
+#[derive(Debug)]
+struct Build<'a> {
+    shape: &'a RailOptimised,
+    design: Design,
+    draft: Draft,
+}
+
+impl Build<'_> {
+    fn add_cores(&mut self) -> Vec<DraftNode> {
+        let count = self.design.cores.map_or(0, Cores::count);
+        (0..count).map(|index| self.switch(&format!("core{index}"))).collect()
+    }
+
+    /// Adds the spines of each group.
+    fn add_spines(&mut self) -> Vec<Vec<DraftNode>> {
+        let groups = 0..self.design.groups();
+        groups.map(|group| self.add_spine_group(group)).collect()
+    }
+
+    fn add_spine_group(&mut self, group: u32) -> Vec<DraftNode> {
+        let group = if self.shape.levels == 2 { String::new() } else { format!("{group}-") };
+        let indices = 0..self.design.spines;
+        indices.map(|index| self.switch(&format!("spine{group}{index}"))).collect()
+    }
+
+    /// Adds the leaves of each unit.
+    fn add_leaves(&mut self) -> Vec<Vec<DraftNode>> {
+        let (units, rails) = (self.shape.units, self.shape.rails);
+        let mut leaf = |unit, rail| self.switch(&format!("su{unit}-leaf{rail}"));
+        (0..units).map(|unit| (0..rails).map(|rail| leaf(unit, rail)).collect()).collect()
+    }
+
+    /// Adds the adapters of each node, each on the leaf of its rail.
+    fn add_nodes(&mut self, leaves: &[Vec<DraftNode>]) {
+        let digits = (self.shape.nodes_per_unit - 1).to_string().len();
+        for (unit, leaves) in leaves.iter().enumerate() {
+            for node in 0..self.shape.nodes_per_unit {
+                let name = format!("su{unit}-n{node:0digits$}");
+                for (rail, leaf) in (0..).zip(leaves) {
+                    let adapter = self.draft.adapter(&name, rail);
+                    self.draft.cable((*leaf, node + 1), (adapter, 1));
+                }
+            }
+        }
+    }
+
+    /// Joins each leaf to all spines of its group.
+    fn join_leaves(&mut self, leaves: &[Vec<DraftNode>], spines: &[Vec<DraftNode>]) {
+        let uplinks = self.design.uplinks;
+        let mut spine_port = vec![1; spines.len()];
+        for (unit, leaves) in (0..).zip(leaves) {
+            for (rail, leaf) in (0..).zip(leaves) {
+                let group = self.design.group_of(unit, rail) as usize;
+                for (spine, index) in spines[group].iter().zip(0..) {
+                    let leaf_port = self.shape.nodes_per_unit + 1 + index * uplinks;
+                    for cable in 0..uplinks {
+                        let end = (*spine, spine_port[group] + cable);
+                        self.draft.cable((*leaf, leaf_port + cable), end);
+                    }
+                }
+                spine_port[group] += uplinks;
+            }
+        }
+    }
+
+    /// Joins each spine to all cores of its core group.
+    fn join_cores(&mut self, to: Cores, spines: &[Vec<DraftNode>], cores: &[DraftNode]) {
+        let spines_per_core_group = self.design.spines / to.groups;
+        let first_up = self.design.spine_ports_down() + 1;
+        for (group, spines) in (0..).zip(spines) {
+            for (index, spine) in (0..).zip(spines) {
+                let core_group = index / spines_per_core_group;
+                let place = group * spines_per_core_group + index % spines_per_core_group;
+                for core in 0..to.per_group {
+                    let core_node = cores[(core_group * to.per_group + core) as usize];
+                    for cable in 0..to.cables {
+                        let spine_end = (*spine, first_up + core * to.cables + cable);
+                        self.draft.cable(spine_end, (core_node, place * to.cables + cable + 1));
+                    }
+                }
+            }
+        }
+    }
+
+    fn switch(&mut self, name: &str) -> DraftNode {
+        self.draft.switch(name, self.shape.radix)
+    }
+}

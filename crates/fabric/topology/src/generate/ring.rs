@@ -1,0 +1,48 @@
+//! A ring: switches in a ring, the smallest fabric that can deadlock.
+//!
+//! ```text
+//!   ┌─ s0 ── s1 ── s2 ── s3 ─┐
+//!   └────────────────────────┘
+//! ```
+//!
+//! It is the torus of one dimension, with the same names and ports: hosts `h2-0`, `h2-1`, ...
+//! hang off switch `s2`. A ring of two switches is one cable, a ring of one is a star.
+//!
+//! Closed forms, with n > 2 switches: n cables between switches; the diameter is
+//! floor(n / 2) + 1 switches.
+
+use super::lattice::Lattice;
+use super::{GenerateError, error::at_least, is_one, one};
+use crate::Fabric;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Switches in a ring.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ring {
+    /// Number of switches in the ring, from 1 (two are joined by one cable).
+    #[schemars(range(min = 1))]
+    pub switches: u32,
+    /// Number of hosts on each switch, from 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub hosts_per_switch: u32,
+    /// Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1), extend("default" = 1))]
+    pub rails: u32,
+}
+
+impl Ring {
+    pub(super) fn generate(&self) -> Result<Fabric, GenerateError> {
+        at_least("switches", self.switches, 1)?;
+        let lattice = Lattice {
+            parameter: ("switches", &self.switches),
+            dimensions: &[self.switches],
+            wraps: true,
+            hosts_per_switch: self.hosts_per_switch,
+        };
+        lattice.generate()
+    }
+}

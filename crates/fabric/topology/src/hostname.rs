@@ -1,0 +1,62 @@
+//! Host names in the descriptions of adapters.
+//!
+//! ```text
+//!   "n5 mlx5_0"                                  host n5, adapter mlx5_0
+//!   "n5"                                         host n5, adapter without a name
+//!   "MT4123 ConnectX6   Mellanox Technologies"   no host name: the default of the vendor
+//!   "localhost HCA-1"                            no host name: the host has none yet
+//! ```
+//!
+//! Adapters keep the vendor's default description until the host sets one, usually its name and
+//! that of the device (`rdma-ndd`, `%h %d`).
+
+use crate::{Fabric, Guid, Node, NodeId, NodeKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Host names of systems that have not been named.
+const PLACEHOLDERS: [&str; 4] = ["localhost", "localhost.localdomain", "ubuntu", "(none)"];
+/// End of the default descriptions of Mellanox and NVIDIA adapters.
+const VENDOR: &str = "Mellanox Technologies";
+
+/// The host that an adapter belongs to; `None` if its description names none.
+pub(crate) fn host_name(node: &Node) -> Option<&str> {
+    let description = described(node)?;
+    let name = description.split_whitespace().next()?;
+    let is_default = description.trim_end().ends_with(VENDOR) || PLACEHOLDERS.contains(&name);
+    (!is_default).then_some(name)
+}
+
+/// The name of an adapter within its host, such as `mlx5_0`.
+pub(crate) fn adapter_name(node: &Node) -> Option<&str> {
+    let (_, adapter) = described(node)?.trim().split_once(char::is_whitespace)?;
+    Some(adapter.trim_start())
+}
+
+/// The description, or the name if a source has only names; `None` for a bare GUID.
+fn described(node: &Node) -> Option<&str> {
+    let is_empty = node.description.trim().is_empty();
+    let text = if is_empty { &node.name } else { &node.description };
+    (node.dump_id().as_ref() != Some(text)).then_some(text)
+}
+
+/// Descriptions that adapters of several systems share, with these adapters.
+///
+/// The system GUID identifies a system; without it, each adapter counts as its own system.
+pub(crate) fn shared_descriptions(fabric: &Fabric) -> BTreeMap<&str, Vec<NodeId>> {
+    let mut adapters: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
+    for id in fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host) {
+        if let Some(description) = described(fabric.node(id)) {
+            adapters.entry(description.trim()).or_default().push(id);
+        }
+    }
+    adapters.retain(|_, ids| {
+        ids.iter().map(|id| system(fabric, *id)).collect::<BTreeSet<_>>().len() > 1
+    });
+    adapters
+}
+
+/// Identifier of the system of an adapter.
+fn system(fabric: &Fabric, id: NodeId) -> Result<Guid, NodeId> {
+    let node = fabric.node(id);
+    node.identity.system_guid.or(node.guid).ok_or(id)
+}

@@ -1,0 +1,35 @@
+//! Jobs placed on a cluster: the flows of their collectives, the cables that these share, and an order
+//! of nodes that shares fewer.
+//!
+//! ```text
+//!   node order  n1 n2 n3 n4 ──► pattern: pairs of positions, by phase ──► flows, one a rail
+//!                                                                            │ routes
+//!   bound: max-min fair rates, bus bandwidth   ◄── loads of channels ◄──── channels
+//!   search: another order with lower loads     ◄──┘
+//! ```
+//!
+//! A collective among nodes consists of point-to-point flows between positions in the node order
+//! ([`Pattern`]). On each rail the adapters of that rail exchange the flows of the pattern. The fullest
+//! channel and the rates of max-min fair sharing follow from the routes, without a
+//! simulation; `docs/concepts/jobs.md` describes the effects of credits, arbiters and delays.
+//!
+//! The order of the nodes decides which pairs of nodes exchange flows, and thereby which flows meet on a
+//! cable. [`improve`] searches for a faster order.
+
+mod bound;
+mod exact;
+mod links;
+mod load;
+mod max_min;
+mod paths;
+mod pattern;
+mod placement;
+mod search;
+
+pub use bound::{Bound, PhaseBound, bound, capacities, standing, used_channels};
+pub use links::{SharedLink, shared_links};
+pub use max_min::max_min_rates;
+pub use paths::{Forwarding, PathError, Paths, Step};
+pub use pattern::{Edge, Pattern, Phase};
+pub use placement::{Placement, PlacementError};
+pub use search::{EXACT_NODES_MAX, Effort, Improved, improve};

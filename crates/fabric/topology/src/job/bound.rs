@@ -1,0 +1,186 @@
+//! The bandwidth bound of a collective: max-min fair sharing of the channels that its flows take.
+//!
+//! All flows of a phase have equal bytes, and a phase ends when its slowest flow does. That flow is on the
+//! channel with the least capacity a flow, and its max-min fair rate is that capacity:
+//!
+//! ```text
+//!   seconds of a phase = share of the buffer / min over channels (capacity / flows)
+//! ```
+//!
+//! Startup times, protocol overhead, transfers inside of nodes and reduction are left out; measured
+//! bandwidth is lower.
+
+use super::load::flows;
+use super::paths::{PathError, Paths, WHOLE};
+use super::pattern::{Pattern, Phase};
+use crate::routing::joins_switches;
+use crate::{Cable, ChannelId, Fabric, LinkSpeed};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// The bound on a collective of one node order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// Bound of each phase.
+    pub phases: Vec<PhaseBound>,
+    /// Flows on the fullest channel between switches.
+    pub flows_max: f64,
+    /// Bus bandwidth as `nccl-tests` reports it, in bytes per second, or in links if no speed is known.
+    pub bus_bandwidth: f64,
+    /// The bus bandwidth with all nodes at one switch.
+    pub at_one_switch: f64,
+}
+
+/// The bound on one phase.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PhaseBound {
+    /// Flows on the fullest channel between switches.
+    pub flows_max: f64,
+    /// Rate of the slowest flow, in the unit of [`Bound::bus_bandwidth`].
+    pub slowest: f64,
+    /// The channel that limits it; of equals, the lowest.
+    pub bottleneck: ChannelId,
+    /// Flows on that channel, those of other jobs among them.
+    pub bottleneck_flows: f64,
+    /// Whether that channel is slower than the most common speed of the fabric.
+    pub is_bottleneck_slow: bool,
+    /// Seconds of the phase for a buffer of one byte.
+    pub seconds: f64,
+}
+
+/// Capacities of channels in bytes per second. A cable of unknown speed counts as the most common known
+/// one, of equally common ones as the slowest; without any known speed each channel has capacity 1.
+pub fn capacities(fabric: &Fabric) -> Vec<f64> {
+    let usual = usual_speed(fabric);
+    let of_cable = |cable: &Cable| cable.speed.or(usual).map_or(1.0, rate);
+    fabric.cables().iter().flat_map(|cable| [of_cable(cable); 2]).collect()
+}
+
+/// The most common known speed, of equally common ones the slowest.
+fn usual_speed(fabric: &Fabric) -> Option<LinkSpeed> {
+    let mut counts: BTreeMap<LinkSpeed, usize> = BTreeMap::new();
+    for speed in fabric.cables().iter().filter_map(|cable| cable.speed) {
+        *counts.entry(speed).or_default() += 1;
+    }
+    let rank = |(speed, count): &(LinkSpeed, usize)| (*count, Reverse(speed.rate()));
+    counts.into_iter().max_by_key(rank).map(|(speed, _)| speed)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "rates are exact up to 2^53 bytes per second")]
+fn rate(speed: LinkSpeed) -> f64 {
+    speed.rate().bytes_per_second() as f64
+}
+
+/// The bound on a pattern among the nodes of a placement in this order. `standing` has the
+/// load of other jobs by channel ([`standing`]), or is empty.
+pub fn bound(
+    paths: &mut Paths<'_>,
+    pattern: &Pattern,
+    ranks: usize,
+    order: &[usize],
+    standing: &[u64],
+) -> Result<Bound, PathError> {
+    let phases = pattern.phases(order.len(), paths.rails(), ranks);
+    let capacities = capacities(paths.fabric());
+    let mut bounds = Vec::new();
+    let (mut seconds, mut seconds_at_one_switch) = (0.0, 0.0);
+    for phase in &phases {
+        let own = phase_loads(paths, phase, order)?;
+        let (of_phase, alone) =
+            phase_bound(paths.fabric(), phase.share, &own, standing, &capacities);
+        seconds += of_phase.seconds;
+        seconds_at_one_switch += alone;
+        bounds.push(of_phase);
+    }
+    let flows_max = bounds.iter().map(|phase| phase.flows_max).fold(0.0, f64::max);
+    Ok(Bound {
+        phases: bounds,
+        flows_max,
+        bus_bandwidth: pattern.bus_bandwidth(ranks, seconds),
+        at_one_switch: pattern.bus_bandwidth(ranks, seconds_at_one_switch),
+    })
+}
+
+/// Load of the flows of a phase on all channels, those of adapters among them, in units of 1/[`WHOLE`].
+fn phase_loads(
+    paths: &mut Paths<'_>,
+    phase: &Phase,
+    order: &[usize],
+) -> Result<Vec<u64>, PathError> {
+    let mut loads = vec![0; paths.fabric().channel_count()];
+    for edge in &phase.edges {
+        let (from, to) = edge.nodes(order);
+        for rail in 0..paths.rails() {
+            for channel in paths.ends(from, to, rail) {
+                loads[channel.index()] += WHOLE;
+            }
+            for step in paths.between(from, to, rail)? {
+                loads[step.channel.index()] += u64::from(step.part);
+            }
+        }
+    }
+    Ok(loads)
+}
+
+/// The bound of a phase, and its seconds with all nodes at one switch.
+fn phase_bound(
+    fabric: &Fabric,
+    share: f64,
+    own: &[u64],
+    standing: &[u64],
+    capacities: &[f64],
+) -> (PhaseBound, f64) {
+    let (mut slowest, mut bottleneck, mut flows_max) = (f64::INFINITY, 0, 0.0_f64);
+    let mut at_one_switch = f64::INFINITY;
+    for channel in (0..own.len()).filter(|channel| own[*channel] > 0) {
+        let load = own[channel] + standing.get(channel).copied().unwrap_or(0);
+        let rate = capacities[channel] / flows(load);
+        if rate < slowest {
+            (slowest, bottleneck) = (rate, channel);
+        }
+        if joins_switches(fabric, ChannelId::new(channel)) {
+            flows_max = flows_max.max(flows(load));
+        } else {
+            at_one_switch = at_one_switch.min(capacities[channel] / flows(own[channel]));
+        }
+    }
+    let usual = usual_speed(fabric).map_or(1.0, rate);
+    let bound = PhaseBound {
+        flows_max,
+        slowest,
+        bottleneck: ChannelId::new(bottleneck),
+        bottleneck_flows: capacities[bottleneck] / slowest,
+        is_bottleneck_slow: capacities[bottleneck] < usual,
+        seconds: share / slowest,
+    };
+    (bound, share / at_one_switch)
+}
+
+/// Loads that another job puts on all channels, for the `standing` of [`bound`]: the most of any phase.
+pub fn standing(
+    paths: &mut Paths<'_>,
+    pattern: &Pattern,
+    ranks: usize,
+) -> Result<Vec<u64>, PathError> {
+    let order: Vec<usize> = (0..paths.placement().len()).collect();
+    let mut most = vec![0; paths.fabric().channel_count()];
+    for phase in pattern.phases(order.len(), paths.rails(), ranks) {
+        for (most, load) in most.iter_mut().zip(phase_loads(paths, &phase, &order)?) {
+            *most = load.max(*most);
+        }
+    }
+    Ok(most)
+}
+
+/// Channels between switches that a job in its given order uses, with the flows of the fullest phase.
+pub fn used_channels(
+    paths: &mut Paths<'_>,
+    pattern: &Pattern,
+    ranks: usize,
+) -> Result<Vec<(ChannelId, f64)>, PathError> {
+    let loads = standing(paths, pattern, ranks)?;
+    let fabric = paths.fabric();
+    let channels = ChannelId::first(loads.len())
+        .filter(|channel| loads[channel.index()] > 0 && joins_switches(fabric, *channel));
+    Ok(channels.map(|channel| (channel, flows(loads[channel.index()]))).collect())
+}

@@ -1,0 +1,101 @@
+//! The best order of a small job by branch and bound.
+//!
+//! Positions are filled from the first. Time and loads never fall as flows are added: a partial order whose
+//! score is no better than that of the best known whole order is abandoned. The number of orders is that of
+//! all permutations, and less for a ring, whose orders count up to rotation.
+
+use super::load::{Loads, Scale};
+use super::paths::{PathError, Paths};
+use super::pattern::{Edge, Phase};
+use super::search::Found;
+
+/// Best order so far, and the partial order under examination.
+struct Search<'p, 'a> {
+    paths: &'p mut Paths<'a>,
+    loads: Loads<'p>,
+    /// By position: phase and edge of the flows whose other end is at this or a lower position.
+    completed: Vec<Vec<(usize, Edge)>>,
+    order: Vec<usize>,
+    is_used: Vec<bool>,
+    best: Found,
+    /// No order takes less time, or has a smaller largest load.
+    least: (f64, u64),
+}
+
+/// The order with the least score; the given one if it is as good. `first_is_fixed` for patterns that look
+/// alike from every position.
+pub(super) fn best_order(
+    paths: &mut Paths<'_>,
+    scale: &Scale,
+    phases: &[Phase],
+    start: Found,
+    first_is_fixed: bool,
+    least: (f64, u64),
+) -> Result<Found, PathError> {
+    let nodes = start.order.len();
+    let mut completed = vec![Vec::new(); nodes];
+    for (number, phase) in phases.iter().enumerate() {
+        for edge in &phase.edges {
+            completed[edge.from.max(edge.to) as usize].push((number, *edge));
+        }
+    }
+    let mut search = Search {
+        paths,
+        loads: Loads::new(scale),
+        completed,
+        order: Vec::with_capacity(nodes),
+        is_used: vec![false; nodes],
+        best: start,
+        least,
+    };
+    if first_is_fixed {
+        search.order.push(0);
+        search.is_used[0] = true;
+    }
+    search.extend()?;
+    Ok(search.best)
+}
+
+impl Search<'_, '_> {
+    fn extend(&mut self) -> Result<(), PathError> {
+        let position = self.order.len();
+        if position == self.is_used.len() {
+            self.best = Found { score: self.loads.score(), order: self.order.clone() };
+            return Ok(());
+        }
+        for node in 0..self.is_used.len() {
+            if self.is_used[node] || self.is_settled() {
+                continue;
+            }
+            self.order.push(node);
+            self.is_used[node] = true;
+            for at in 0..self.completed[position].len() {
+                let (phase, edge) = self.completed[position][at];
+                self.loads.change(self.paths, phase, edge.nodes(&self.order), true)?;
+            }
+            if self.is_promising() {
+                self.extend()?;
+            }
+            for at in 0..self.completed[position].len() {
+                let (phase, edge) = self.completed[position][at];
+                self.loads.change(self.paths, phase, edge.nodes(&self.order), false)?;
+            }
+            self.order.pop();
+            self.is_used[node] = false;
+        }
+        Ok(())
+    }
+
+    /// Whether no order can be better than the best one.
+    fn is_settled(&self) -> bool {
+        let best = self.best.score;
+        best.time <= self.least.0 && best.highest <= self.least.1
+    }
+
+    /// Whether the partial order takes less time than the best order, or as much with fewer flows on its
+    /// fullest channel.
+    fn is_promising(&self) -> bool {
+        let (score, best) = (self.loads.score(), self.best.score);
+        (score.time, score.highest) < (best.time, best.highest)
+    }
+}

@@ -1,0 +1,244 @@
+//! Loads of channels by phase, and the score of a node order.
+//!
+//! The time of a phase is its share of the buffer times the largest of load over capacity, among the
+//! channels that flows of the job take. Flows of other jobs count on these channels only.
+
+use super::bound::capacities;
+use super::paths::{PathError, Paths, WHOLE};
+use super::pattern::Phase;
+use crate::ChannelId;
+use crate::routing::joins_switches;
+use std::collections::BTreeSet;
+
+/// Slowness of a channel with the reference capacity.
+const SLOWNESS_ONE: u64 = 64;
+
+/// Merit of a node order; of two orders the lesser score is better.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub(super) struct Score {
+    /// Time of all phases; [`Scale::seconds`] converts it.
+    pub(super) time: f64,
+    /// Largest load of a channel between switches, in units of 1/[`WHOLE`].
+    pub(super) highest: u64,
+    /// Sum of squares of the loads of channels beyond one flow.
+    pub(super) cost: u128,
+}
+
+/// Constants of a search: speeds of channels, shares of phases, flows of other jobs.
+#[derive(Debug, Clone)]
+pub(super) struct Scale {
+    /// Bytes per second of a channel with slowness [`SLOWNESS_ONE`].
+    reference: f64,
+    /// By channel: reference over capacity, in units of 1/[`SLOWNESS_ONE`].
+    slowness: Vec<u64>,
+    /// By channel: whether it joins two switches.
+    is_trunk: Vec<bool>,
+    /// By channel: load of other jobs, in units of 1/[`WHOLE`].
+    standing: Vec<u64>,
+    /// By phase: bytes of a flow, as a share of the buffer.
+    shares: Vec<f64>,
+    /// By phase: weight in the cost.
+    weights: Vec<u64>,
+    /// Whether all adapters have equal capacities and equal loads of other jobs.
+    pub(super) has_equal_adapters: bool,
+}
+
+impl Scale {
+    /// The constants of a job. `standing` has the load of other jobs by channel, or is empty. The reference
+    /// is the capacity of the slowest adapter, or of the fastest cable between switches if that is slower.
+    pub(super) fn new(paths: &Paths<'_>, phases: &[Phase], standing: &[u64]) -> Self {
+        let (fabric, capacities) = (paths.fabric(), capacities(paths.fabric()));
+        let is_trunk: Vec<bool> =
+            ChannelId::first(capacities.len()).map(|one| joins_switches(fabric, one)).collect();
+        let trunks = capacities.iter().zip(&is_trunk).filter(|(_, is_trunk)| **is_trunk);
+        let fastest = trunks.map(|(capacity, _)| *capacity).reduce(f64::max);
+        let slowest = paths.adapter_channels().map(|one| capacities[one.index()]).reduce(f64::min);
+        let reference = [fastest, slowest].into_iter().flatten().reduce(f64::min).unwrap_or(1.0);
+        let largest = phases.iter().map(|phase| phase.share).fold(0.0, f64::max);
+        let mut standing = standing.to_vec();
+        standing.resize(capacities.len(), 0);
+        let kind = |one: ChannelId| (capacities[one.index()].to_bits(), standing[one.index()]);
+        let kinds: BTreeSet<_> = paths.adapter_channels().map(kind).collect();
+        Self {
+            has_equal_adapters: kinds.len() <= 1,
+            reference,
+            slowness: capacities.iter().map(|one| part(reference / one)).collect(),
+            is_trunk,
+            standing,
+            shares: phases.iter().map(|phase| phase.share).collect(),
+            weights: phases.iter().map(|phase| part(phase.share / largest)).collect(),
+        }
+    }
+
+    /// Seconds of a [`Score::time`] for a buffer of one byte.
+    pub(super) fn seconds(&self, time: f64) -> f64 {
+        time / self.reference
+    }
+
+    /// Time that the fastest channel between switches needs for a load, if there is one phase.
+    pub(super) fn time_of(&self, load: u64) -> f64 {
+        let trunks = self.slowness.iter().zip(&self.is_trunk).filter(|(_, is_trunk)| **is_trunk);
+        let least = trunks.map(|(slowness, _)| *slowness).min().unwrap_or(SLOWNESS_ONE);
+        match self.shares[..] {
+            [share] => share * time(load * least),
+            _ => 0.0,
+        }
+    }
+
+    /// The load of a channel with this load of the job's flows; zero if the job does not use it.
+    fn load(&self, own: u64, channel: usize) -> u64 {
+        if own == 0 { 0 } else { own + self.standing[channel] }
+    }
+
+    /// The penalty of a channel: zero up to one flow at the reference capacity, then growing with the square.
+    fn excess(&self, own: u64, phase: usize, channel: usize) -> u128 {
+        if !self.is_trunk[channel] {
+            return 0;
+        }
+        let load = self.load(own, channel) * self.slowness[channel] / SLOWNESS_ONE;
+        let above = u128::from(load.saturating_sub(WHOLE) / (WHOLE / 720));
+        above * above * u128::from(self.weights[phase])
+    }
+}
+
+/// A ratio in units of 1/[`SLOWNESS_ONE`], at least one unit.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "ratios are positive and small"
+)]
+fn part(ratio: f64) -> u64 {
+    ((ratio * 64.0).ceil() as u64).max(1)
+}
+
+/// A load times slowness as a number of flows at the reference capacity.
+fn time(weighted: u64) -> f64 {
+    flows(weighted) / 64.0
+}
+
+/// A load in flows.
+#[expect(clippy::cast_precision_loss, reason = "loads are far below 2^53")]
+pub(super) fn flows(load: u64) -> f64 {
+    load as f64 / WHOLE as f64
+}
+
+/// Flows of a job on all channels, by phase.
+#[derive(Debug, Clone)]
+pub(super) struct Loads<'s> {
+    scale: &'s Scale,
+    channels: usize,
+    /// By phase and channel, in units of 1/[`WHOLE`].
+    own: Vec<u64>,
+    /// By phase: channels that have had a load.
+    touched: Vec<Vec<usize>>,
+    /// By phase and channel: whether it is among `touched`.
+    is_touched: Vec<bool>,
+    /// Sum of [`Scale::excess`].
+    cost: u128,
+}
+
+impl<'s> Loads<'s> {
+    /// No flows.
+    pub(super) fn new(scale: &'s Scale) -> Self {
+        let (channels, phases) = (scale.slowness.len(), scale.shares.len());
+        Self {
+            scale,
+            channels,
+            own: vec![0; channels * phases],
+            touched: vec![Vec::new(); phases],
+            is_touched: vec![false; channels * phases],
+            cost: 0,
+        }
+    }
+
+    /// Loads of a node order: `order[position]` is a node of the placement of `paths`.
+    pub(super) fn of(
+        paths: &mut Paths<'_>,
+        scale: &'s Scale,
+        phases: &[Phase],
+        order: &[usize],
+    ) -> Result<Self, PathError> {
+        let mut loads = Self::new(scale);
+        for (number, phase) in phases.iter().enumerate() {
+            for edge in &phase.edges {
+                loads.change(paths, number, edge.nodes(order), true)?;
+            }
+        }
+        Ok(loads)
+    }
+
+    /// Adds or removes the flows between two nodes on all rails.
+    pub(super) fn change(
+        &mut self,
+        paths: &mut Paths<'_>,
+        phase: usize,
+        (from, to): (usize, usize),
+        is_added: bool,
+    ) -> Result<(), PathError> {
+        for rail in 0..paths.rails() {
+            for channel in paths.ends(from, to, rail) {
+                self.change_channel(phase, channel.index(), WHOLE, is_added);
+            }
+            for step in paths.between(from, to, rail)? {
+                self.change_channel(phase, step.channel.index(), u64::from(step.part), is_added);
+            }
+        }
+        Ok(())
+    }
+
+    fn change_channel(&mut self, phase: usize, channel: usize, part: u64, is_added: bool) {
+        let place = phase * self.channels + channel;
+        let before = self.own[place];
+        let after = if is_added { before + part } else { before - part };
+        self.own[place] = after;
+        self.cost -= self.scale.excess(before, phase, channel);
+        self.cost += self.scale.excess(after, phase, channel);
+        if !std::mem::replace(&mut self.is_touched[place], true) {
+            self.touched[phase].push(channel);
+        }
+    }
+
+    /// The penalty for channels with more than one flow; zero if none is shared.
+    pub(super) fn cost(&self) -> u128 {
+        self.cost
+    }
+
+    /// The score of the order.
+    pub(super) fn score(&self) -> Score {
+        let (mut total, mut highest) = (0.0, 0);
+        for (phase, share) in self.scale.shares.iter().enumerate() {
+            let mut longest = 0;
+            for &channel in &self.touched[phase] {
+                let load = self.load(phase, channel);
+                longest = longest.max(load * self.scale.slowness[channel]);
+                if self.scale.is_trunk[channel] {
+                    highest = highest.max(load);
+                }
+            }
+            total += share * time(longest);
+        }
+        Score { time: total, highest, cost: self.cost }
+    }
+
+    /// The time of an order whose flows share no channel between switches.
+    pub(super) fn time_at_one_switch(&self) -> f64 {
+        let mut total = 0.0;
+        for (phase, share) in self.scale.shares.iter().enumerate() {
+            let ends = self.touched[phase].iter().filter(|one| !self.scale.is_trunk[**one]);
+            let times = ends.map(|one| self.load(phase, *one) * self.scale.slowness[*one]);
+            total += share * time(times.max().unwrap_or(0));
+        }
+        total
+    }
+
+    /// The load of a channel in a phase, in units of 1/[`WHOLE`]; zero if the job does not use it.
+    pub(super) fn load(&self, phase: usize, channel: usize) -> u64 {
+        self.scale.load(self.own[phase * self.channels + channel], channel)
+    }
+
+    /// Whether a channel carries more than one flow at the reference capacity.
+    pub(super) fn is_crowded(&self, phase: usize, channel: usize) -> bool {
+        let weighted = self.load(phase, channel) * self.scale.slowness[channel];
+        weighted > WHOLE * SLOWNESS_ONE
+    }
+}

@@ -1,0 +1,86 @@
+//! The endpoints of a job: a node order and, by node and rail, an endpoint.
+
+use crate::EndpointId;
+use crate::cluster::Cluster;
+
+/// Nodes of a job in rank order, with their endpoint on each rail in use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// Nodes as indices into [`Cluster::nodes`], by position.
+    pub nodes: Vec<usize>,
+    /// Rails in use, as indices into [`Cluster::rails`].
+    pub rails: Vec<usize>,
+    /// Endpoint by node and rail: `endpoints[position * rails + rail position]`.
+    endpoints: Vec<EndpointId>,
+}
+
+/// The reason why a job cannot be placed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlacementError {
+    /// A node is listed more than once.
+    #[error("node {node} is listed twice")]
+    Repeated {
+        /// Name of the node.
+        node: String,
+    },
+    /// A node has no cabled adapter on a rail.
+    #[error("node {node} has no cabled adapter on rail {rail}")]
+    NoAdapter {
+        /// Name of the node.
+        node: String,
+        /// The rail, from 0.
+        rail: usize,
+    },
+    /// The fabric has no such rail.
+    #[error("there is no rail {rail}: the fabric has {count}")]
+    NoRail {
+        /// The rail, from 0.
+        rail: usize,
+        /// Number of rails.
+        count: usize,
+    },
+}
+
+impl Placement {
+    /// Places a job on these nodes and rails of a cluster.
+    pub fn new(
+        cluster: &Cluster,
+        nodes: Vec<usize>,
+        rails: Vec<usize>,
+    ) -> Result<Self, PlacementError> {
+        let mut is_used = vec![false; cluster.nodes.len()];
+        if let Some(rail) = rails.iter().copied().find(|rail| *rail >= cluster.rails.len()) {
+            return Err(PlacementError::NoRail { rail, count: cluster.rails.len() });
+        }
+        let mut endpoints = Vec::with_capacity(nodes.len() * rails.len());
+        for index in &nodes {
+            let node = &cluster.nodes[*index];
+            if std::mem::replace(&mut is_used[*index], true) {
+                return Err(PlacementError::Repeated { node: node.name.clone() });
+            }
+            for rail in &rails {
+                let endpoint = node.on_rail(*rail).and_then(|adapter| adapter.endpoint);
+                endpoints.push(endpoint.ok_or_else(|| PlacementError::NoAdapter {
+                    node: node.name.clone(),
+                    rail: *rail,
+                })?);
+            }
+        }
+        Ok(Self { nodes, rails, endpoints })
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether the job has no node.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Endpoint of a position on a rail, both from 0.
+    pub fn endpoint(&self, position: usize, rail: usize) -> EndpointId {
+        self.endpoints[position * self.rails.len() + rail]
+    }
+}

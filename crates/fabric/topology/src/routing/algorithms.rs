@@ -1,0 +1,140 @@
+//! Routing algorithms: from the switches and cables of a fabric to its routes.
+//!
+//! ```text
+//!                 ┌ shortest_path ┐
+//!   Fabric ──►    ├ dimension_order ──► Choices ──► assignment ──► Routes
+//!   (SwitchGraph) └ up_down       ┘    (lawful ways  (least load)
+//!                                       one hop nearer)
+//! ```
+//!
+//! `shortest_path` counts channels, or adds the lengths of their cables (`cable_cost`).
+//!
+//! An algorithm says, for one destination switch, by which channels a packet may go on
+//! (`choices`). Which of them it takes is decided in one place, by load: `assignment` does so for
+//! source routes, `tables` for tables, where a switch asks a `queue` of its own.
+//!
+//! Three algorithms lay whole paths themselves, so they have source form alone: `in_transit` has
+//! choices over which `balance` finds the best paths and lays them anew in passes, `simple_routes`
+//! searches for the cheapest, and `smart` breaks cycles. The first two move over switch and phase
+//! as up*/down* does (`phases`); which channels go up, a total order of the switches decides
+//! (`orientation`): by the ranks of a tree (`depth_first`) from the roots that the user wants
+//! (`root`) or that the top of a fat tree is (`tops`), with one peak an island (`peaks`). Which
+//! levels such a tree has, `levels` tells.
+
+mod algorithm;
+mod assignment;
+mod balance;
+mod cable_cost;
+mod choices;
+mod depth_first;
+mod dimension_order;
+mod error;
+mod fall_backs;
+mod in_transit;
+mod levels;
+mod memory;
+mod names;
+mod orientation;
+mod peaks;
+mod phases;
+mod queue;
+mod root;
+mod rule;
+mod shortest_path;
+mod simple_routes;
+mod smart;
+mod tables;
+mod tops;
+mod up_down;
+
+pub use algorithm::Algorithm;
+pub use assignment::PathSpread;
+pub use dimension_order::{DimensionOrder, Ties};
+pub use error::RouteError;
+pub use in_transit::{InTransit, TransitHosts};
+pub use levels::{Oversubscription, TreeLevel, TreeShape, trees};
+pub use memory::{MemoryPart, ROUTE_BYTES_MAX, RouteMemory};
+pub use names::Names;
+pub use orientation::SpanningTree;
+pub use root::Root;
+pub use rule::{Form, SOURCE_PAIRS_MAX};
+pub use shortest_path::{PathWeight, ShortestPath};
+pub use simple_routes::SimpleRoutes;
+pub use smart::Smart;
+pub use up_down::UpDown;
+
+use crate::parallel::Threads;
+use crate::routing::paths::graph::SwitchGraph;
+use crate::routing::paths::routes::Routes;
+use crate::routing::paths::switch_tables::SwitchTables;
+use crate::{Fabric, NodeId};
+use assignment::Assigned;
+use rule::{RouteTask, Rule};
+
+/// Routes every pair of endpoints of `fabric`. Pairs that no cables join have no route, which is
+/// no error.
+///
+/// # Errors
+/// A fabric or parameters that the algorithm cannot route; routes that would take more than
+/// [`ROUTE_BYTES_MAX`] bytes.
+pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Routes, RouteError> {
+    route_within(fabric, algorithm, form, ROUTE_BYTES_MAX)
+}
+
+/// The same, where routes may take so many bytes. What they would take is known, or estimated,
+/// before any of it is taken.
+///
+/// # Errors
+/// As [`route`].
+pub fn route_within(
+    fabric: &Fabric,
+    algorithm: &Algorithm,
+    form: Form,
+    bytes_max: u64,
+) -> Result<Routes, RouteError> {
+    let graph = SwitchGraph::new(fabric);
+    let parameters = algorithm.parameters();
+    let rule = parameters.rule(RouteTask { fabric, graph: &graph, form })?;
+    let needed = RouteMemory::estimate(fabric, &graph, &rule, form, parameters.shares_paths());
+    if needed.bytes() > bytes_max {
+        return Err(RouteError::TooLarge { needed, bytes_max, form });
+    }
+    let least = || assignment::least_busiest(&graph);
+    match (rule, form) {
+        (Rule::Choices(toward, outlooks), Form::Source) => {
+            let assign = |outlook| assignment::source_routes(fabric, &graph, outlook, &toward);
+            Ok(Routes::Source(Assigned::best(outlooks, least(), assign)))
+        }
+        (Rule::Choices(toward, outlooks), Form::Table) => {
+            let threads = Threads::for_steps(tables::steps(fabric, &graph));
+            let assign = |outlook| tables::table_routes(fabric, &graph, outlook, &toward, threads);
+            Ok(Routes::Table(Assigned::best(outlooks, least(), assign)))
+        }
+        (Rule::WholePaths(lay), Form::Source) => Ok(Routes::Source(lay()?)),
+        (Rule::WholePaths(_), Form::Table) => Err(source_form_only(algorithm)),
+    }
+}
+
+/// The switches from which an algorithm measures which way is up, the lowest first; none for
+/// algorithms that do not.
+pub fn roots_taken(fabric: &Fabric, algorithm: &Algorithm) -> Result<Vec<NodeId>, RouteError> {
+    algorithm.parameters().roots_taken(fabric, &SwitchGraph::new(fabric))
+}
+
+/// Tables by which every switch reaches every other, as management packets need; they follow
+/// the same rule as the routes between endpoints.
+pub fn route_to_switches(
+    fabric: &Fabric,
+    algorithm: &Algorithm,
+) -> Result<SwitchTables, RouteError> {
+    let graph = SwitchGraph::new(fabric);
+    let task = RouteTask { fabric, graph: &graph, form: Form::Table };
+    match algorithm.parameters().rule(task)? {
+        Rule::Choices(toward, _) => Ok(tables::switch_tables(fabric, &graph, toward)),
+        Rule::WholePaths(_) => Err(source_form_only(algorithm)),
+    }
+}
+
+fn source_form_only(algorithm: &Algorithm) -> RouteError {
+    RouteError::SourceFormOnly { algorithm: algorithm.name() }
+}

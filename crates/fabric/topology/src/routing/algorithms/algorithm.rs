@@ -1,0 +1,296 @@
+//! The names of the routing algorithms, as scenario files and command lines give them with their
+//! parameters.
+//!
+//! ```toml
+//! algorithm = "up-down"                                  # all parameters at their defaults
+//! algorithm = { up-down = { root = "smallest-distance" } }
+//! algorithm = { up-down = { root = { named = "spine3" } } }
+//! algorithm = { up-down = { root = { named = ["spine1", "spine2"] } } }
+//! ```
+//!
+//! The doc comments of [`Algorithm`] are what users read as help.
+
+use super::cable_cost::differing_lengths;
+use super::dimension_order::DimensionOrder;
+use super::error::RouteError;
+use super::in_transit::InTransit;
+use super::rule::AlgorithmParameters;
+use super::shortest_path::{PathWeight, ShortestPath};
+use super::simple_routes::SimpleRoutes;
+use super::smart::Smart;
+use super::up_down::UpDown;
+use crate::Fabric;
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::fmt;
+
+/// Spells each algorithm once: its help, source and example, its name, and the type of its
+/// parameters.
+macro_rules! algorithms {
+    ($($(#[$about:meta])+ $name:literal => $parameters:ident,)+) => {
+        /// How paths are chosen.
+        #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+        #[schemars(transform = accept_bare_names)]
+        pub enum Algorithm {
+            $($(#[$about])+ #[serde(rename = $name)] $parameters($parameters),)+
+        }
+
+        /// The names alone.
+        #[derive(Clone, Copy, Deserialize)]
+        enum Name {
+            $(#[serde(rename = $name)] $parameters,)+
+        }
+
+        impl Name {
+            fn with_defaults(self) -> Algorithm {
+                match self {
+                    $(Self::$parameters => Algorithm::$parameters($parameters::default()),)+
+                }
+            }
+
+            fn with_parameters<'de, M: de::MapAccess<'de>>(
+                self,
+                map: &mut M,
+            ) -> Result<Algorithm, M::Error> {
+                Ok(match self {
+                    $(Self::$parameters => Algorithm::$parameters(map.next_value()?),)+
+                })
+            }
+        }
+
+        impl Algorithm {
+            /// The name by which users ask for it.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$parameters(_) => $name,)+
+                }
+            }
+
+            pub(super) fn parameters(&self) -> &dyn AlgorithmParameters {
+                match self {
+                    $(Self::$parameters(parameters) => parameters,)+
+                }
+            }
+        }
+    };
+}
+
+algorithms! {
+    /// A minimal path, in channels or in latency of cables (`weight`). By channels, free of deadlock
+    /// on trees and folded Clos networks, not on rings and tori.
+    #[schemars(extend("x-source" = "textbook"))]
+    #[schemars(extend("x-example" = r#"topology.generate.star = { hosts = 3 }
+routing.algorithm = "shortest-path""#))]
+    "shortest-path" => ShortestPath,
+    /// On a mesh or torus: one dimension after another, in the shorter direction. Free of deadlock
+    /// on meshes, on tori of at most three switches a dimension, and on others with two lanes and
+    /// datelines.
+    #[schemars(extend("x-source" = "Dally and Seitz 1987"))]
+    #[schemars(extend("x-example" = r#"topology.generate.mesh = { dimensions = [3, 2] }
+routing.algorithm = "dimension-order""#))]
+    "dimension-order" => DimensionOrder,
+    /// Towards a root first, then only away from it; on a tree all top switches are roots. Free of
+    /// deadlock on every fabric.
+    #[schemars(extend("x-source" = "Schroeder et al. 1991 (Autonet)"))]
+    #[schemars(extend("x-example" = r#"{ up-down = { root = "smallest-distance" } }"#))]
+    "up-down" => UpDown,
+    /// Up*/down* as Myrinet's own software computed it: one path a pair, the cheapest of all legal
+    /// ones. A channel costs more the more paths it carries, so the path need not be minimal. Free
+    /// of deadlock on every fabric. Source routes only.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A; the weights are ours"))]
+    #[schemars(extend("x-example" = "{ simple-routes = { weight = 0.5 } }"))]
+    "simple-routes" => SimpleRoutes,
+    /// A minimal path on any fabric, free of deadlock. Where up*/down* forbids the turn from down
+    /// to up, a host of that switch ejects the packet and re-injects it. Balanced over all shortest
+    /// paths. Source routes only.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section II; balance and choice of hosts are ours"))]
+    #[schemars(extend("x-example" = r#"{ in-transit = { hosts = "fewest" } }"#))]
+    "in-transit" => InTransit,
+    /// Balanced paths, with every cycle of the dependency graph broken where it costs least. Free
+    /// of deadlock on every fabric. Source routes only, at most 64 switches of moderate size.
+    #[schemars(extend("x-source" = "Cherkasova, Kotov and Rokicki 1995 (HPL-95-69); a reconstruction"))]
+    "smart" => Smart,
+}
+
+impl Algorithm {
+    /// Whether cycles of dependencies round a torus are left to datelines.
+    pub fn needs_datelines(&self) -> bool {
+        self.parameters().needs_datelines()
+    }
+
+    /// Fails if this algorithm excludes adaptive routing on every fabric, because it does not count
+    /// channels.
+    pub fn check_choosing(&self) -> Result<(), RouteError> {
+        match self {
+            Self::ShortestPath(ShortestPath { weight: PathWeight::Latency, .. }) => {
+                Err(RouteError::LatencyToChoose)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A note, with its code first, if the algorithm counts channels where the lengths of cables
+    /// between switches differ and could decide.
+    pub fn note_of_lengths(&self, fabric: &Fabric) -> Option<String> {
+        let Self::ShortestPath(ShortestPath { weight: PathWeight::Hops, .. }) = self else {
+            return None;
+        };
+        let [least, most] = differing_lengths(fabric)?;
+        Some(format!(
+            "lengths-differ: cables between switches are from {least} to {most} long, and \
+             shortest-path counts channels; weight = \"latency\" adds lengths"
+        ))
+    }
+}
+
+impl<'de> Deserialize<'de> for Algorithm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AlgorithmVisitor)
+    }
+}
+
+/// Accepts a bare name, or a table with the name as its only key.
+struct AlgorithmVisitor;
+
+impl<'de> de::Visitor<'de> for AlgorithmVisitor {
+    type Value = Algorithm;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a routing algorithm, or a table with one name as its only key")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Algorithm, E> {
+        Name::deserialize(de::value::StrDeserializer::new(text)).map(Name::with_defaults)
+    }
+
+    fn visit_map<M: de::MapAccess<'de>>(self, mut map: M) -> Result<Algorithm, M::Error> {
+        let name = map.next_key::<Name>()?;
+        let name = name.ok_or_else(|| de::Error::invalid_length(0, &self))?;
+        let algorithm = name.with_parameters(&mut map)?;
+        match map.next_key::<de::IgnoredAny>()? {
+            None => Ok(algorithm),
+            Some(_) => Err(de::Error::invalid_length(2, &self)),
+        }
+    }
+}
+
+/// Beside each `{ name = { ... } }` the schema allows the bare name.
+fn accept_bare_names(schema: &mut Schema) {
+    let Some(variants) = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut())
+    else {
+        return;
+    };
+    let bare: Vec<_> = variants
+        .iter()
+        .filter_map(|variant| {
+            let name = variant.get("required")?.get(0)?.clone();
+            let help = variant.get("description").cloned().unwrap_or_default();
+            let bare = schemars::json_schema!({
+                "type": "string", "const": name, "description": help,
+            });
+            Some(bare.to_value())
+        })
+        .collect();
+    variants.extend(bare);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::Root;
+    use gingham_kernel::Length;
+
+    #[derive(Debug, Deserialize, Serialize)]
+    struct File {
+        algorithm: Algorithm,
+    }
+
+    fn read(text: &str) -> Result<Algorithm, toml::de::Error> {
+        toml::from_str::<File>(text).map(|file| file.algorithm)
+    }
+
+    fn up_down(root: Root) -> Algorithm {
+        Algorithm::UpDown(UpDown { root, ..UpDown::default() })
+    }
+
+    #[test]
+    fn a_bare_name_means_the_defaults() {
+        assert_eq!(read("algorithm = 'up-down'").unwrap(), up_down(Root::TopSwitches));
+        let shortest = Algorithm::ShortestPath(ShortestPath::default());
+        assert_eq!(read("algorithm = 'shortest-path'").unwrap(), shortest);
+        assert_eq!(read("[algorithm]\nshortest-path = {}").unwrap(), shortest);
+        let dimension_order = Algorithm::DimensionOrder(DimensionOrder::default());
+        assert_eq!(read("algorithm = 'dimension-order'").unwrap(), dimension_order);
+        assert_eq!(read("algorithm = { up-down = {} }").unwrap(), up_down(Root::TopSwitches));
+    }
+
+    #[test]
+    fn shortest_paths_are_by_hops_or_by_latency() {
+        let by_latency = read("algorithm = { shortest-path = { weight = 'latency' } }").unwrap();
+        let expected = ShortestPath { weight: PathWeight::Latency, hop_length: None };
+        assert_eq!(by_latency, Algorithm::ShortestPath(expected));
+        let of_hop = read("[algorithm.shortest-path]\nweight = 'latency'\nhop_length = '20 m'");
+        let expected =
+            ShortestPath { weight: PathWeight::Latency, hop_length: Some(Length::from_mm(20_000)) };
+        assert_eq!(of_hop.unwrap(), Algorithm::ShortestPath(expected));
+    }
+
+    #[test]
+    fn parameters_are_read_and_written_back() {
+        let nearest = read("algorithm = { up-down = { root = 'smallest-distance' } }").unwrap();
+        assert_eq!(nearest, up_down(Root::SmallestTotalDistance));
+        let named = read("[algorithm.up-down]\nroot = { named = 's3' }").unwrap();
+        assert_eq!(named, up_down(Root::Named("s3".into())));
+        let spines = ["s3", "s0"].map(str::to_owned);
+        let several = read("[algorithm.up-down]\nroot = { named = ['s3', 's0'] }").unwrap();
+        assert_eq!(several, up_down(Root::Named(spines.into_iter().collect())));
+        for algorithm in [nearest, named, several, Algorithm::ShortestPath(ShortestPath::default())]
+        {
+            let text = toml::to_string(&File { algorithm: algorithm.clone() }).unwrap();
+            assert_eq!(read(&text).unwrap(), algorithm, "{text}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_shown_where_they_stand() {
+        let cases = [
+            ("x = 1\nalgorithm = 'up-dwn'", "up-dwn", "unknown variant `up-dwn`, expected one of"),
+            ("algorithm = { up-dwn = {} }", "up-dwn", "unknown variant `up-dwn`"),
+            (
+                "[algorithm.up-down]\nrot = 1",
+                "rot",
+                "unknown field `rot`, expected `root` or `tree`",
+            ),
+            ("[algorithm.up-down]\nroot = 'low'", "'low'", "unknown variant `low`"),
+            (
+                "[algorithm.up-down]\nroot = { named = [] }",
+                "[]",
+                "invalid length 0, expected the name of a switch, or a list of at least one",
+            ),
+            ("[algorithm.up-down]\nroot = { named = [3] }", "3", "expected a string"),
+            ("algorithm = 3", "3", "the name of a routing algorithm, or a table with one name"),
+            ("algorithm = {}", "{}", "invalid length 0"),
+            ("algorithm = { up-down = {}, shortest-path = {} }", "{ up-down", "invalid length 2"),
+        ];
+        for (text, place, message) in cases {
+            let error = read(text).expect_err(text);
+            assert!(error.message().contains(message), "{text}: {}", error.message());
+            let span = error.span().expect("an error has a place");
+            assert!(text[span.clone()].contains(place), "{text}: at {:?}", &text[span]);
+        }
+    }
+
+    #[test]
+    fn the_schema_allows_bare_names_and_carries_the_help() {
+        let schema = schemars::schema_for!(Algorithm);
+        let variants = schema.get("oneOf").and_then(|variants| variants.as_array()).unwrap();
+        let bare: Vec<_> =
+            variants.iter().filter_map(|variant| variant["const"].as_str()).collect();
+        assert_eq!(
+            bare,
+            ["shortest-path", "dimension-order", "up-down", "simple-routes", "in-transit", "smart"]
+        );
+        let helped = variants.iter().filter(|variant| variant["description"].is_string());
+        assert_eq!(helped.count(), 2 * bare.len(), "as many tables as bare names");
+    }
+}

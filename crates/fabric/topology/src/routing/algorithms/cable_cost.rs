@@ -1,0 +1,130 @@
+//! Costs of channels by the lengths of their cables, and the cheapest paths.
+//!
+//! ```text
+//!          9 cycles              a channel costs its cable's length and 1 m more:
+//!     s0 ──────────── s1         s0 to s1: 9 m direct, 1 m + 1 m over s2
+//!       └──── s2 ────┘
+//!         1         1
+//! ```
+//!
+//! Dijkstra's search from each destination minimises (cost, channels) in this order. The channels
+//! of the paths that remain differ in nothing else, so every channel on one of them leads exactly
+//! one hop nearer: the invariant of [`Choices`] holds as for hops, and cables of length 0 close no
+//! loop.
+//!
+//! Cost: O((switches + cables) log switches) for each destination switch.
+//!
+//! Sources: Dijkstra, "A note on two problems in connexion with graphs", 1959; BookSim 2,
+//! `src/networks/anynet.cpp`, whose `min` adds the latencies of channels. A latency of L cycles is a
+//! cable of L - 1 m (`format/anynet`), so with 1 m a channel both costs agree.
+
+use super::choices::Choices;
+use super::error::RouteError;
+use super::shortest_path::onward;
+use crate::routing::paths::graph::{Hop, SwitchGraph, UNREACHED};
+use crate::{Cable, Fabric, NodeId};
+use gingham_kernel::Length;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Length that counts for each channel by default: a cycle of BookSim.
+const HOP_LENGTH: Length = Length::from_mm(1_000);
+
+/// Cost and channels of a path.
+type PathCost = (u128, u32);
+
+/// The cost of a path that does not exist.
+const NO_PATH: PathCost = (u128::MAX, UNREACHED);
+
+/// The cost of every channel between switches, in millimetres of cable.
+#[derive(Debug)]
+pub(super) struct CableCosts {
+    /// By channel; 0 for channels to endpoints, which all paths to them have in common.
+    costs: Vec<u128>,
+}
+
+impl CableCosts {
+    /// The costs in a fabric; fails if the length of a cable between switches is unknown.
+    pub(super) fn new(
+        fabric: &Fabric,
+        graph: &SwitchGraph,
+        hop_length: Option<Length>,
+    ) -> Result<Self, RouteError> {
+        let hop = u128::from(hop_length.unwrap_or(HOP_LENGTH).as_mm());
+        let mut costs = vec![0; fabric.channel_count()];
+        for step in hops(graph) {
+            let length = fabric.cable_of(step.channel).length;
+            let length = length.ok_or_else(|| unknown_length(fabric))?;
+            costs[step.channel.index()] = hop + u128::from(length.as_mm());
+        }
+        Ok(Self { costs })
+    }
+
+    /// The channels that lead one hop nearer to `destination` on a cheapest path.
+    pub(super) fn toward(&self, graph: &SwitchGraph, destination: NodeId) -> Choices {
+        let paths = self.cheapest(graph, destination);
+        let hops = paths.iter().map(|(_, hops)| *hops).collect();
+        Choices::one_hop_nearer(1, hops, |state| {
+            let (cost, _) = paths[state.index()];
+            let is_cheapest = |step: &Hop| self.onto(paths[step.to.index()], *step).0 == cost;
+            let steps = graph.hops_from(NodeId::new(state.index())).iter().copied();
+            steps.filter(is_cheapest).map(onward).collect::<Vec<_>>().into_iter()
+        })
+    }
+
+    /// By switch: the cost of the cheapest path to `destination`, with the fewest channels of those
+    /// that are equally cheap.
+    fn cheapest(&self, graph: &SwitchGraph, destination: NodeId) -> Vec<PathCost> {
+        let mut paths = vec![NO_PATH; graph.switch_count()];
+        paths[destination.index()] = (0, 0);
+        let mut open = BinaryHeap::from([Reverse(((0, 0), destination))]);
+        while let Some(Reverse((path, near))) = open.pop() {
+            if path > paths[near.index()] {
+                continue;
+            }
+            // Both directions of a cable cost the same.
+            for step in graph.hops_from(near) {
+                let longer = self.onto(path, *step);
+                if longer < paths[step.to.index()] {
+                    paths[step.to.index()] = longer;
+                    open.push(Reverse((longer, step.to)));
+                }
+            }
+        }
+        paths
+    }
+
+    /// The cost of a path that one channel more makes longer.
+    fn onto(&self, (cost, hops): PathCost, step: Hop) -> PathCost {
+        (cost.saturating_add(self.costs[step.channel.index()]), hops.saturating_add(1))
+    }
+}
+
+/// The least and the greatest known length of a cable between switches, if they differ.
+pub(super) fn differing_lengths(fabric: &Fabric) -> Option<[Length; 2]> {
+    let lengths = || trunks(fabric).filter_map(|cable| cable.length);
+    let (least, most) = (lengths().min()?, lengths().max()?);
+    (least < most).then_some([least, most])
+}
+
+fn hops(graph: &SwitchGraph) -> impl Iterator<Item = Hop> + '_ {
+    graph.switches().flat_map(|switch| graph.hops_from(switch)).copied()
+}
+
+/// The cables between two switches.
+fn trunks(fabric: &Fabric) -> impl Iterator<Item = &Cable> {
+    let is_trunk = |cable: &&Cable| {
+        let [from, to] = cable.ends.map(|end| end.node);
+        from != to && fabric.node(from).is_switch() && fabric.node(to).is_switch()
+    };
+    fabric.cables().iter().filter(is_trunk)
+}
+
+fn unknown_length(fabric: &Fabric) -> RouteError {
+    let unknown: Vec<_> = trunks(fabric).filter(|cable| cable.length.is_none()).collect();
+    RouteError::UnknownLengths {
+        unknown: unknown.len(),
+        cables: trunks(fabric).count(),
+        first: unknown[0].ends.map(|end| fabric.port_name(end)),
+    }
+}

@@ -1,0 +1,329 @@
+//! From choices to tables: the entries of all switches toward one destination switch.
+//!
+//! ```text
+//!   toward the hosts of t, farthest switch first:   s0 ─► a, b      paths that come to a: those of s0 and s1
+//!                                                   s1 ─► a, b      which chose it, host by host
+//!                                                   a, b ─► t
+//! ```
+//!
+//! Which channel a switch takes next depends on the load of the channels that leave it, and on
+//! nobody else's choices but for the number of paths that come through. So a switch chooses for all
+//! hosts of a destination switch at once, in their order, after those farther off: the same as host
+//! by host, with the loads of one switch at hand ([`Queue`]). With all the way in view the choices
+//! of others count, and entries are made host by host.
+//!
+//! Cost: one call of the algorithm a destination switch, which other cores make ahead where fabrics
+//! are large; then a few steps for every switch and endpoint, and all choices once a destination
+//! switch. With all the way in view, all choices once an endpoint.
+
+use super::assignment::{Assigned, Load, Outlook, first_by};
+use super::choices::{Choice, Choices, State};
+use super::queue::Queue;
+use crate::parallel::Threads;
+use crate::routing::paths::graph::SwitchGraph;
+use crate::routing::paths::switch_tables::SwitchTables;
+use crate::routing::paths::table_routes::TableRoutes;
+use crate::{ChannelId, EndpointId, Fabric, NodeId};
+
+/// One entry at every switch for every endpoint that it reaches. The choices must have one
+/// phase, because a table knows nothing of where a packet comes from.
+pub(super) fn table_routes(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    outlook: Outlook,
+    toward: impl Fn(NodeId) -> Choices + Sync,
+    threads: Threads,
+) -> Assigned<TableRoutes> {
+    let mut load = Load::new(fabric);
+    let mut routes = TableRoutes::new(fabric);
+    let mut columns = Columns::new(graph);
+    let has_residents = |switch: &NodeId| !graph.residents(*switch).is_empty();
+    let destinations: Vec<_> = graph.switches().filter(has_residents).collect();
+    let ahead = |switch| {
+        let choices = toward(switch);
+        let order = choices.farthest_first();
+        (choices, order)
+    };
+    threads.ahead(&destinations, ahead, |switch, (choices, order)| {
+        let residents = graph.residents(switch);
+        for &to in residents {
+            routes.set_port(switch, to, Some(fabric.source(graph.ejection(to)).port));
+        }
+        let mut tell = |switch, to, channel| {
+            routes.set_port(switch, to, Some(fabric.source(channel).port));
+        };
+        match outlook {
+            Outlook::NextChannel => {
+                columns.fill(&choices, &order, residents, &mut load, &mut tell);
+            }
+            Outlook::WholeWay => {
+                let mut column = Column::new(&choices, &order, &columns.hosts);
+                for &to in residents {
+                    column.fill(graph.is_host(to), &mut load, |from, channel| {
+                        tell(from, to, channel);
+                    });
+                }
+            }
+        }
+    });
+    Assigned { routes, busiest: load.busiest() }
+}
+
+/// Steps that finding the choices toward all destination switches takes.
+pub(super) fn steps(fabric: &Fabric, graph: &SwitchGraph) -> u64 {
+    let destinations = graph.switches().filter(|switch| !graph.residents(*switch).is_empty());
+    (destinations.count() * (graph.switch_count() + fabric.channel_count())) as u64
+}
+
+/// The entries of all switches for all endpoints of one switch after the other, by the load of the
+/// next channel; with room that all of them use.
+struct Columns<'a> {
+    graph: &'a SwitchGraph,
+    /// By switch.
+    hosts: Vec<u64>,
+    /// By switch.
+    queues: Vec<Queue>,
+    /// By switch and endpoint: paths that come through, as far as they are known.
+    paths: Vec<u64>,
+    /// The same of the switch that chooses.
+    own: Vec<u64>,
+}
+
+impl<'a> Columns<'a> {
+    fn new(graph: &'a SwitchGraph) -> Self {
+        let hosts = graph.switches().map(|switch| u64::from(graph.host_count(switch)));
+        Self {
+            graph,
+            hosts: hosts.collect(),
+            queues: graph.switches().map(|_| Queue::default()).collect(),
+            paths: Vec::new(),
+            own: Vec::new(),
+        }
+    }
+
+    /// Tells the channel by which each switch but that of the endpoints goes on to each of them,
+    /// from the farthest switch inwards.
+    fn fill(
+        &mut self,
+        choices: &Choices,
+        order: &[State],
+        residents: &[EndpointId],
+        load: &mut Load,
+        mut tell: impl FnMut(NodeId, EndpointId, ChannelId),
+    ) {
+        let Self { graph, hosts, queues, paths, own } = self;
+        let weight = |hosts: u64, to: &EndpointId| if graph.is_host(*to) { hosts } else { 0 };
+        paths.clear();
+        for hosts in &*hosts {
+            paths.extend(residents.iter().map(|to| weight(*hosts, to)));
+        }
+        let row = |state: State| state.index() * residents.len();
+        for &state in order.iter().filter(|state| choices.hops(**state) > 0) {
+            own.clear();
+            own.extend_from_slice(&paths[row(state)..row(state) + residents.len()]);
+            queues[state.index()].lay(choices.from(state), own, load, |place, choice| {
+                paths[row(choice.to) + place] += own[place];
+                tell(NodeId::new(state.index()), residents[place], choice.channel);
+            });
+        }
+    }
+}
+
+/// The entries of all switches for one endpoint after the other, with all the way in view.
+struct Column<'a> {
+    choices: &'a Choices,
+    /// The states from which the endpoints can be reached, farthest first.
+    order: &'a [State],
+    /// By state: hosts at its switch.
+    hosts: &'a [u64],
+    /// By state: paths that come through, as far as they are known.
+    paths: Vec<u64>,
+}
+
+impl<'a> Column<'a> {
+    fn new(choices: &'a Choices, order: &'a [State], hosts: &'a [u64]) -> Self {
+        Self { choices, order, hosts, paths: vec![0; hosts.len()] }
+    }
+
+    /// Tells the channel by which each switch but that of the endpoint goes on. From the farthest
+    /// switch inwards, so that the paths that come through a switch are known when its entry is
+    /// chosen.
+    ///
+    /// The paths that chose a switch so far count with the least load from there on, because they
+    /// will all take one channel.
+    fn fill(
+        &mut self,
+        leads_to_host: bool,
+        load: &mut Load,
+        mut tell: impl FnMut(NodeId, ChannelId),
+    ) {
+        let choices = self.choices;
+        self.paths.fill(0);
+        if leads_to_host {
+            self.paths.copy_from_slice(self.hosts);
+        }
+        let onward = load.least_worst(choices, self.order);
+        for &state in self.order {
+            if choices.hops(state) == 0 {
+                continue;
+            }
+            let choice = self.lightest_on_the_way(state, load, &onward);
+            load.add(choice.channel, self.paths[state.index()]);
+            self.paths[choice.to.index()] += self.paths[state.index()];
+            tell(NodeId::new(state.index()), choice.channel);
+        }
+    }
+
+    /// The choice whose way on, of which the least load of the busiest channel is known by state,
+    /// carries least.
+    fn lightest_on_the_way(&self, state: State, load: &Load, onward: &[u64]) -> Choice {
+        let onto = |choice: &Choice| load.on(choice.channel);
+        let on_the_way = |choice: &Choice| match self.choices.hops(choice.to) {
+            0 => onto(choice),
+            _ => onto(choice).max(onward[choice.to.index()] + self.paths[choice.to.index()]),
+        };
+        first_by(self.choices.from(state), |choice| (on_the_way(choice), onto(choice)))
+    }
+}
+
+/// One output port per switch and destination switch; of equally long ways, those to different
+/// switches take different ones, round robin.
+pub(super) fn switch_tables(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    toward: impl Fn(NodeId) -> Choices,
+) -> SwitchTables {
+    let mut tables = SwitchTables::new(fabric);
+    for to in graph.switches() {
+        let choices = toward(to);
+        for switch in graph.switches() {
+            let onward = choices.from(State::new(switch.index()));
+            if !onward.is_empty() {
+                let choice = onward[to.index() % onward.len()];
+                let port = fabric.source(choice.channel).port;
+                tables.set_port(switch, to, Some(port));
+            }
+        }
+    }
+    tables
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Dragonfly, FatTree, Generator, Irregular, Torus};
+    use crate::routing::algorithms::{dimension_order, shortest_path};
+    use crate::routing::paths::graph::UNREACHED;
+    use crate::{FabricBuilder, Grid, Guid, NodeKind};
+
+    /// Host by host, and switch by switch: the lightest channel of all that there are.
+    fn one_by_one(
+        fabric: &Fabric,
+        graph: &SwitchGraph,
+        toward: impl Fn(NodeId) -> Choices,
+    ) -> (TableRoutes, u64) {
+        let (mut load, mut routes) = (Load::new(fabric), TableRoutes::new(fabric));
+        for switch in graph.switches() {
+            let choices = toward(switch);
+            for &to in graph.residents(switch) {
+                routes.set_port(switch, to, Some(fabric.source(graph.ejection(to)).port));
+                let hosts =
+                    |switch| u64::from(graph.host_count(switch) * u32::from(graph.is_host(to)));
+                let mut paths: Vec<u64> = graph.switches().map(hosts).collect();
+                let mut order: Vec<_> = graph.switches().map(|from| choices.start(from)).collect();
+                order.retain(|state| ![0, UNREACHED].contains(&choices.hops(*state)));
+                order.sort_by_key(|state| std::cmp::Reverse(choices.hops(*state)));
+                for state in order {
+                    let by = |choice: &&Choice| (load.on(choice.channel), choice.channel);
+                    let choice = choices.from(state).iter().min_by_key(by).expect("a way on");
+                    load.add(choice.channel, paths[state.index()]);
+                    paths[choice.to.index()] += paths[state.index()];
+                    let port = fabric.source(choice.channel).port;
+                    routes.set_port(NodeId::new(state.index()), to, Some(port));
+                }
+            }
+        }
+        (routes, load.busiest())
+    }
+
+    fn assert_one_by_one(fabric: &Fabric, toward: impl Fn(&SwitchGraph, NodeId) -> Choices + Sync) {
+        let graph = SwitchGraph::new(fabric);
+        let toward = |switch| toward(&graph, switch);
+        let (routes, busiest) = one_by_one(fabric, &graph, toward);
+        for threads in 1..=3 {
+            let on = Threads::exactly(threads);
+            let assigned = table_routes(fabric, &graph, Outlook::NextChannel, toward, on);
+            assert!(assigned.routes == routes, "entries differ on {threads} threads");
+            assert_eq!(assigned.busiest, busiest);
+        }
+    }
+
+    #[test]
+    fn entries_are_those_of_one_host_and_switch_after_the_other() {
+        let generators = [
+            Generator::FatTree(FatTree { ports: 8, levels: 3, tapering: 1, rails: 1 }),
+            Generator::FatTree(FatTree { ports: 8, levels: 2, tapering: 3, rails: 1 }),
+            Generator::Torus(Torus { dimensions: vec![4, 4, 3], hosts_per_switch: 3, rails: 1 }),
+            Generator::Dragonfly(Dragonfly {
+                groups: None,
+                switches_per_group: 4,
+                hosts_per_switch: 2,
+                global_cables_per_switch: 2,
+                rails: 1,
+            }),
+        ];
+        for generator in generators {
+            let fabric = generator.generate(1).expect("lawful parameters");
+            assert_one_by_one(&fabric, shortest_path::toward);
+        }
+        for seed in 0..20 {
+            let irregular = Irregular {
+                switches: 24,
+                ports: 9,
+                hosts_per_switch: 3,
+                cables_per_pair_max: 3,
+                rails: 1,
+            };
+            let fabric =
+                Generator::Irregular(irregular).generate(seed).expect("such a fabric exists");
+            assert_one_by_one(&fabric, shortest_path::toward);
+        }
+    }
+
+    #[test]
+    fn a_channel_that_is_the_only_one_now_and_one_of_several_then_is_loaded_by_both() {
+        // s0 to s3 by s1 or s2; to s1 by the first channel alone. Aggregation nodes weigh nothing.
+        let mut builder = FabricBuilder::new();
+        let mut guids = (1..).map(Guid);
+        let mut node = |builder: &mut FabricBuilder, kind, name: &str| {
+            builder.add_plain(kind, name, guids.next().expect("an endless supply"), 60)
+        };
+        let switches = [0, 1, 2, 3].map(|n| node(&mut builder, NodeKind::Switch, &format!("s{n}")));
+        let join = |builder: &mut FabricBuilder, a, b| {
+            let ends = [a, b].map(|end| (end, builder.free_port(end).expect("a free port")));
+            builder.add_cable(ends, None, None).expect("the ports are free");
+        };
+        for (a, b) in [(0, 1), (0, 2), (1, 3), (2, 3)] {
+            join(&mut builder, switches[a], switches[b]);
+        }
+        for host in 0..24 {
+            let kind = if host % 7 == 3 { NodeKind::Aggregation } else { NodeKind::Host };
+            let host_node = node(&mut builder, kind, &format!("h{host}"));
+            join(&mut builder, switches[host * host % 4], host_node);
+        }
+        for host in 24..40 {
+            let host_node = node(&mut builder, NodeKind::Host, &format!("h{host}"));
+            join(&mut builder, switches[host % 4], host_node);
+        }
+        assert_one_by_one(&builder.build(), shortest_path::toward);
+    }
+
+    #[test]
+    fn also_where_little_is_left_to_choose() {
+        let torus = Torus { dimensions: vec![4, 3], hosts_per_switch: 2, rails: 1 };
+        let fabric = Generator::Torus(torus).generate(0).expect("lawful parameters");
+        let grid = Grid::recognise(&fabric).expect("a torus");
+        let ties = dimension_order::Ties::default();
+        assert_one_by_one(&fabric, |graph, to| dimension_order::toward(graph, &grid, ties, to));
+    }
+}

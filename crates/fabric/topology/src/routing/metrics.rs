@@ -1,0 +1,21 @@
+//! What can be counted and measured of routes: lengths, balance, bounds, use of lanes.
+//!
+//! [`Statistics`] is the summary, with the fluid bound on all-to-all traffic ([`AllToAll`]);
+//! [`Bisection`] samples random halves of the hosts; [`Sharing`] names the pairs that meet on a
+//! channel; [`LaneUse`] counts pairs lane by lane, and [`Choice`] outputs where packets choose.
+
+mod all_to_all;
+mod bisection;
+mod choice;
+mod distribution;
+mod lane_use;
+mod sharing;
+mod statistics;
+
+pub use all_to_all::{AllToAll, AssumedSpeed};
+pub use bisection::{Bisection, SampleMean};
+pub use choice::Choice;
+pub use distribution::Distribution;
+pub use lane_use::{LaneDrop, LaneUse};
+pub use sharing::Sharing;
+pub use statistics::{Detour, Statistics};

@@ -1,0 +1,148 @@
+//! The fluid bound on all-to-all traffic that the loads of channels imply.
+//!
+//! Hosts send at equal rates, each an equal share to every host that cables join to it. On an island
+//! of H hosts that send the fraction x of the reference rate, a pair gets x / (H - 1), and a
+//! channel with L paths and r times the reference rate carries x L / (H - 1), which must not exceed
+//! r. So
+//!
+//! ```text
+//!   x <= (H - 1) r / L     for every channel; with equal links x <= (H - 1) / max L
+//! ```
+//!
+//! The bound of the fabric is that of its tightest island. A host's own channel has L = H - 1 and
+//! allows x = r; that of an in-transit host carries the
+//! paths that come through it, too, both ways. The reference is the rate of the slowest host link,
+//! so x never exceeds 1. A cable of unknown speed counts as one of the most common known speed, and of
+//! the slowest among equally common ones; [`AllToAll::assumed`] reports it. If no speed is known at all,
+//! all links count as equal. The bound ignores the switching kind; a simulation measures its effect.
+//!
+//! If routes omit pairs of an island, H - 1 is the largest number of hosts that any host of it
+//! reaches; a host's own channel counts the hosts that the host itself reaches.
+
+use super::distribution::real;
+use crate::routing::paths::graph::{Attachment, SwitchGraph};
+use crate::{ChannelId, Fabric, LinkSpeed, NodeId};
+use gingham_kernel::Rate;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The fluid bound on uniform all-to-all traffic.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AllToAll {
+    /// What each host can send at most, as a fraction of the reference rate.
+    pub fraction: f64,
+    /// The channel that sets the bound; of equals, the lowest.
+    pub bottleneck: ChannelId,
+    /// The rate of the slowest host link; `None` if no speed is known and all links count as
+    /// equal.
+    pub reference: Option<Rate>,
+    /// Speed assumed for cables of unknown speed; `None` if all speeds are known, or none.
+    pub assumed: Option<AssumedSpeed>,
+}
+
+/// Speed assumed for cables of unknown speed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AssumedSpeed {
+    /// The most common known speed.
+    pub speed: LinkSpeed,
+    /// Number of cables of unknown speed that carry paths.
+    pub cables: usize,
+}
+
+/// The bound; `None` if no channel carries anything.
+pub(super) fn all_to_all(
+    fabric: &Fabric,
+    graph: &SwitchGraph,
+    channel_paths: &[u64],
+) -> Option<AllToAll> {
+    let hosts: Vec<_> = fabric.endpoint_ids().filter(|endpoint| graph.is_host(*endpoint)).collect();
+    let used: Vec<_> = ChannelId::first(fabric.channel_count())
+        .filter(|channel| channel_paths[channel.index()] > 0)
+        .collect();
+    let assumed = AssumedSpeed::of(fabric, &used);
+    let rate = |channel: ChannelId| {
+        let known = fabric.cable_of(channel).speed;
+        known.or(assumed.map(|assumed| assumed.speed)).map(LinkSpeed::rate)
+    };
+    let links = hosts.iter().map(|host| fabric.endpoint_channel(*host));
+    let reference = links.filter_map(rate).min();
+    let destinations = Destinations::new(fabric, graph, channel_paths);
+    let allows = |channel: ChannelId| {
+        let relative_rate = match (rate(channel), reference) {
+            (Some(own), Some(reference)) => {
+                real(own.bytes_per_second()) / real(reference.bytes_per_second())
+            }
+            _ => 1.0,
+        };
+        let destinations = destinations.of(fabric, graph, channel);
+        real(destinations) * relative_rate / real(channel_paths[channel.index()])
+    };
+    let bounds = used.iter().map(|channel| (allows(*channel), *channel));
+    let (fraction, bottleneck) = bounds.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    Some(AllToAll { fraction, bottleneck, reference, assumed })
+}
+
+impl AssumedSpeed {
+    /// The speed for the unknown cables among those of `used` channels; `None` if there are none, or
+    /// no speed is known.
+    fn of(fabric: &Fabric, used: &[ChannelId]) -> Option<Self> {
+        let cables: BTreeSet<ChannelId> =
+            used.iter().map(|channel| (*channel).min(Fabric::reverse(*channel))).collect();
+        let is_unknown = |channel: &&ChannelId| fabric.cable_of(**channel).speed.is_none();
+        let unknown = cables.iter().filter(is_unknown).count();
+        let mut counts: BTreeMap<LinkSpeed, usize> = BTreeMap::new();
+        for speed in fabric.cables().iter().filter_map(|cable| cable.speed) {
+            *counts.entry(speed).or_default() += 1;
+        }
+        let rank = |(speed, count): &(&LinkSpeed, &usize)| (**count, Reverse(speed.rate()));
+        let (speed, _) = counts.iter().max_by_key(rank)?;
+        (unknown > 0).then_some(Self { speed: *speed, cables: unknown })
+    }
+}
+
+/// Number of destinations by host and by island.
+struct Destinations {
+    /// By endpoint: the number of hosts that it sends to.
+    of_host: Vec<u64>,
+    /// By island: the largest of these numbers.
+    of_island: BTreeMap<NodeId, u64>,
+    /// By switch: its island.
+    islands: Vec<NodeId>,
+}
+
+impl Destinations {
+    fn new(fabric: &Fabric, graph: &SwitchGraph, channel_paths: &[u64]) -> Self {
+        let islands = graph.islands();
+        let mut hosts_of: BTreeMap<NodeId, u64> = BTreeMap::new();
+        for switch in graph.switches() {
+            *hosts_of.entry(islands[switch.index()]).or_default() +=
+                u64::from(graph.host_count(switch));
+        }
+        let mut of_host = vec![0; graph.endpoint_count()];
+        let mut of_island: BTreeMap<NodeId, u64> = BTreeMap::new();
+        for host in fabric.endpoint_ids().filter(|endpoint| graph.is_host(*endpoint)) {
+            // An in-transit host carries more paths than there are other hosts.
+            let sent = channel_paths[fabric.endpoint_channel(host).index()];
+            let Attachment::Switch(switch) = graph.attachment(host) else {
+                of_host[host.index()] = sent;
+                continue;
+            };
+            let island = islands[switch.index()];
+            let reached = sent.min(hosts_of[&island] - 1);
+            of_host[host.index()] = reached;
+            let most = of_island.entry(island).or_default();
+            *most = (*most).max(reached);
+        }
+        Self { of_host, of_island, islands }
+    }
+
+    /// Number of destinations of a host whose paths a channel carries; the largest, if they differ.
+    fn of(&self, fabric: &Fabric, graph: &SwitchGraph, channel: ChannelId) -> u64 {
+        let source = fabric.source(channel);
+        let sender = fabric.endpoint_at(source).filter(|end| graph.is_host(*end));
+        match sender {
+            Some(host) => self.of_host[host.index()],
+            None => self.of_island[&self.islands[source.node.index()]],
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Routes of either form, and the walk over all of them.
+//!
+//! `graph` is a fabric as routing sees it. [`Routes`] are [`SourceRoutes`], computed or given as
+//! paths (`given_paths`), or [`TableRoutes`], over which packets may choose anew at every switch (`shortest_hops`); everything else reads them by one walk over source
+//! switches and destinations (`routes`). [`Trace`] follows every route to its end. [`SwitchTables`]
+//! lead management packets to the switches themselves.
+
+mod given_paths;
+pub(super) mod graph;
+pub(super) mod ports;
+pub(super) mod routes;
+mod shortest_hops;
+pub(super) mod source_routes;
+pub(super) mod switch_tables;
+pub(super) mod table_routes;
+mod trace;
+pub(super) mod ways;
+
+pub(crate) use graph::{Hop, SwitchGraph, UNREACHED};
+pub(crate) use routes::joins_switches;
+pub use routes::{Path, Routes};
+pub(crate) use shortest_hops::ShortestHops;
+pub use source_routes::{FallBacks, KeptPath, Onward, SourceRoutes};
+pub use switch_tables::SwitchTables;
+pub use table_routes::{LongerWay, TableRoutes};
+pub use trace::{RouteFault, Stray, Trace};
+
+use crate::{EndpointId, Fabric, NodeId};
+
+/// For every switch, the lowest switch that cables join it to.
+pub(crate) fn islands(fabric: &Fabric) -> Vec<NodeId> {
+    SwitchGraph::new(fabric).islands()
+}
+
+/// The switch that an endpoint hangs on; `None` if its cable leads to another endpoint.
+pub(crate) fn switch_of(fabric: &Fabric, endpoint: EndpointId) -> Option<NodeId> {
+    match graph::attachment(fabric, endpoint) {
+        graph::Attachment::Switch(switch) => Some(switch),
+        graph::Attachment::Peer(_) => None,
+    }
+}

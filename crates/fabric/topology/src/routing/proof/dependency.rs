@@ -1,0 +1,376 @@
+//! The channel dependency graph: which buffer a packet may hold while it waits for which.
+//!
+//! ```text
+//!   route h0 ► s0 ► s1 ► s2 ► h2     (s0 ► s1) depends on (s1 ► s2)
+//!   with lanes:  lane 0, lane 1      (s0 ► s1, lane 0) depends on (s1 ► s2, lane 1)
+//! ```
+//!
+//! Its vertices are the buffers, one a channel and lane (with one lane: the channels); an edge
+//! leads from a buffer between switches to another if some route takes the second right after the
+//! first. Channels from and to endpoints have no edges here: nothing waits for the first kind and
+//! the second waits for nothing, so neither lies on a cycle, and a switch with many endpoints would
+//! have an edge for every pair. Routes on which a packet that holds a channel waits for no other
+//! than the next can deadlock only if this graph has a cycle (Dally and Seitz, "Deadlock-free
+//! message routing in multiprocessor interconnection networks", IEEE Transactions on Computers
+//! C-36(5), 1987).
+//!
+//! An endpoint takes a packet in completely, so dependencies end there: also in the middle of a
+//! path that visits an in-transit host, unless that host may be full (`ejection.rs`). Then the
+//! channels into it and out of it are vertices like those between switches. Table entries count
+//! only where a packet of some endpoint meets them. Packets that stray hold channels too, so their
+//! paths count as far as they go; a loop closes a cycle. Where a pair has several paths, the
+//! dependencies of all of them are in the graph together.
+//!
+//! A packet that may take any of several lanes holds one of them and waits for all of the next at
+//! once, and goes on when it gets one. An edge stands for each lane held and each lane wanted:
+//! where there is no cycle there is no deadlock, and where sets of lanes are equal or disjoint a
+//! cycle on one lane of each is a cycle on all, so that nobody in it has another way out.
+//!
+//! Lanes that are alike share a vertex (`lane_groups.rs`). Edges are collected in rows of bits
+//! (`turns.rs`): destination by destination (`by_destination.rs`, and `by_level.rs` where tables
+//! give each pair lanes of its own), of large fabrics on all cores, each with rows of its own that
+//! are joined at the end; walk by walk only where hosts may be full.
+
+use super::adaptive::AdaptiveCollector;
+use super::by_destination::{Collector, Counted};
+use super::by_level::LevelCollector;
+use super::components::Components;
+use super::ejection::BackpressuredHosts;
+use super::lane_groups::LaneGroups;
+use super::turns::Turns;
+use crate::parallel::{Part, Threads};
+use crate::routing::lanes::route_set::{Buffer, BufferId, Buffers, LanedWalk, RouteSet};
+use crate::routing::lanes::{DatelineClass, LaneRule, LaneSet, Lanes, VcClass};
+use crate::routing::paths::graph::SwitchGraph;
+use crate::routing::paths::table_routes::WalkEnd;
+use crate::routing::paths::{Routes, TableRoutes};
+use crate::{ChannelId, Fabric};
+use gingham_kernel::id_type;
+use std::collections::BTreeSet;
+
+id_type!(
+    /// A group of lanes of a channel: `channel * groups + group`.
+    VertexId
+);
+
+/// For each buffer between switches (and of hosts that may be full), those that some route takes
+/// right after it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DependencyGraph {
+    groups: LaneGroups,
+    /// Where the successors of a vertex begin, with one entry more than vertices.
+    first: Vec<usize>,
+    successors: Vec<VertexId>,
+}
+
+impl DependencyGraph {
+    /// The dependencies of all routes between all endpoints.
+    pub fn new<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
+        Self::of(fabric, routes.into(), Counted::All)
+    }
+
+    /// The dependencies of the routes from hosts to hosts alone, for fabrics in which no packet
+    /// begins or ends at aggregation nodes and routers.
+    pub fn between_hosts<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
+        Self::of(fabric, routes.into(), Counted::BetweenHosts)
+    }
+
+    /// The dependencies of the routes that come to an end, be it the wrong one: those that go
+    /// round for ever are left out.
+    pub fn without_loops<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
+        Self::of(fabric, routes.into(), Counted::WithoutLoops)
+    }
+
+    fn of(fabric: &Fabric, routes: RouteSet<'_>, counted: Counted) -> Self {
+        let steps =
+            (fabric.switches().len() * fabric.endpoints().len() * routes.routes.len()) as u64;
+        Self::collect(fabric, routes, counted, Threads::for_steps(steps))
+    }
+
+    /// The same on so many threads: what comes out does not depend on them.
+    pub(super) fn collect(
+        fabric: &Fabric,
+        routes: RouteSet<'_>,
+        counted: Counted,
+        threads: Threads,
+    ) -> Self {
+        let graph = SwitchGraph::new(fabric);
+        let stopping = BackpressuredHosts::new(fabric, &graph, routes);
+        let groups = lane_groups(routes);
+        if let Some(tables) = adaptive_tables(routes) {
+            let collector =
+                AdaptiveCollector::new(fabric, &graph, (tables, routes), &groups, counted);
+            let rows = collector.collect();
+            return Self::of_rows(groups, &rows);
+        }
+        let outgoing = outgoing(fabric);
+        let (stopping, groups_of) = (&stopping, &groups);
+        let task =
+            Task { fabric, graph: &graph, routes, counted, stopping, groups: groups_of, threads };
+        let turns = match routes.lanes {
+            _ if stopping.any() => task.by_walks(),
+            None => task.by_destinations(1),
+            Some(lanes) if matches!(lanes.rule(), LaneRule::Tables { .. }) => task.by_levels(lanes),
+            Some(lanes) => {
+                let classes = lanes.dateline_classes();
+                task.between_groups(lanes, &task.by_destinations(classes), &outgoing)
+            }
+        };
+        Self::of_turns(fabric, groups, &turns, &outgoing)
+    }
+
+    fn of_turns(
+        fabric: &Fabric,
+        groups: LaneGroups,
+        turns: &Turns,
+        outgoing: &[Vec<ChannelId>],
+    ) -> Self {
+        let (mut first, mut successors) = (vec![0], Vec::new());
+        for channel in ChannelId::first(fabric.channel_count()) {
+            let outgoing = &outgoing[fabric.target(channel).node.index()];
+            for group in 0..groups.count() {
+                turns.each_after((channel, group), outgoing, |(wanted, after)| {
+                    successors.push(VertexId::new(wanted.index() * groups.count() + after));
+                });
+                first.push(successors.len());
+            }
+        }
+        Self { groups, first, successors }
+    }
+
+    /// The graph whose successors of each vertex are these.
+    fn of_rows(groups: LaneGroups, rows: &[Vec<usize>]) -> Self {
+        let (mut first, mut successors) = (vec![0], Vec::new());
+        for row in rows {
+            successors.extend(row.iter().map(|vertex| VertexId::new(*vertex)));
+            first.push(successors.len());
+        }
+        Self { groups, first, successors }
+    }
+
+    /// A graph over channels of one lane from its edges.
+    pub(crate) fn from_edges(channel_count: usize, edges: &[(usize, usize)]) -> Self {
+        let mut edges = edges.to_vec();
+        edges.sort_unstable();
+        edges.dedup();
+        let before = |channel| edges.partition_point(|(from, _)| *from < channel);
+        let first = (0..=channel_count).map(before).collect();
+        let successors = edges.iter().map(|(_, to)| VertexId::new(*to)).collect();
+        Self { groups: LaneGroups::new(1, &[]), first, successors }
+    }
+
+    /// Number of buffers: channels times lanes.
+    pub fn buffer_count(&self) -> usize {
+        self.vertex_count() / self.groups.count() * self.groups.lane_count()
+    }
+
+    /// Number of dependencies.
+    pub fn dependency_count(&self) -> usize {
+        let size = |vertex: VertexId| self.members(vertex).len() as usize;
+        let of = |vertex| {
+            let after = self.after(vertex).iter().map(|next| size(*next)).sum::<usize>();
+            size(vertex) * after
+        };
+        VertexId::first(self.vertex_count()).map(of).sum()
+    }
+
+    /// The buffers between switches that a packet in `buffer` may wait for, in ascending order.
+    pub fn successors(&self, buffer: BufferId) -> Vec<BufferId> {
+        let lanes = self.groups.lane_count();
+        let each = |vertex: &VertexId| {
+            let channel = self.channel(*vertex).index();
+            self.members(*vertex)
+                .lanes()
+                .map(move |lane| BufferId::new(channel * lanes + usize::from(lane)))
+        };
+        let mut buffers: Vec<_> = self.after(self.vertex(buffer)).iter().flat_map(each).collect();
+        buffers.sort_unstable();
+        buffers
+    }
+
+    /// Number of groups of channels that wait for one another in cycles, if the channels in `gone`
+    /// carry nothing. Packets routed through one of them still count on the rest of their path, so
+    /// the number is an upper bound.
+    pub fn cyclic_groups(&self, gone: &BTreeSet<ChannelId>) -> usize {
+        let left = self.without(gone);
+        let components = Components::new(&left);
+        let mut sizes = vec![0_usize; components.count as usize];
+        let mut waits_for_itself = vec![false; sizes.len()];
+        for vertex in VertexId::first(left.vertex_count()) {
+            let component = components.of[vertex.index()] as usize;
+            sizes[component] += 1;
+            waits_for_itself[component] |= left.after(vertex).contains(&vertex);
+        }
+        sizes.iter().zip(waits_for_itself).filter(|(size, itself)| **size > 1 || *itself).count()
+    }
+
+    /// Returns a graph of the same vertices without the dependencies of the channels in `gone`.
+    fn without(&self, gone: &BTreeSet<ChannelId>) -> Self {
+        let is_left = |vertex: &VertexId| !gone.contains(&self.channel(*vertex));
+        let (mut first, mut successors) = (vec![0], Vec::new());
+        for vertex in VertexId::first(self.vertex_count()) {
+            if is_left(&vertex) {
+                successors.extend(self.after(vertex).iter().copied().filter(is_left));
+            }
+            first.push(successors.len());
+        }
+        Self { groups: self.groups.clone(), first, successors }
+    }
+
+    /// Channel and lane of a buffer.
+    pub fn buffer(&self, id: BufferId) -> Buffer {
+        let lanes = self.groups.lane_count();
+        let lane = u8::try_from(id.index() % lanes).expect("a lane is a small number");
+        Buffer { channel: ChannelId::new(id.index() / lanes), lane }
+    }
+
+    /// Number of vertices: channels times groups of lanes.
+    pub(super) fn vertex_count(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    /// The vertices that a packet which holds one may wait for, in ascending order.
+    pub(super) fn after(&self, vertex: VertexId) -> &[VertexId] {
+        &self.successors[self.first[vertex.index()]..self.first[vertex.index() + 1]]
+    }
+
+    /// The channel of a vertex.
+    pub(crate) fn channel(&self, vertex: VertexId) -> ChannelId {
+        ChannelId::new(vertex.index() / self.groups.count())
+    }
+
+    /// The vertex of a buffer.
+    pub(super) fn vertex(&self, buffer: BufferId) -> VertexId {
+        let (lanes, groups) = (self.groups.lane_count(), self.groups.count());
+        VertexId::new(buffer.index() / lanes * groups + self.groups.of(buffer.index() % lanes))
+    }
+
+    /// The lowest lane of a vertex.
+    pub(super) fn lowest(&self, vertex: VertexId) -> Buffer {
+        let lane = self.members(vertex).lowest().expect("a group has a lane");
+        Buffer { channel: self.channel(vertex), lane }
+    }
+
+    fn members(&self, vertex: VertexId) -> LaneSet {
+        self.groups.lanes(vertex.index() % self.groups.count())
+    }
+}
+
+/// The tables beside which packets choose anew at every switch, if they do.
+pub(super) fn adaptive_tables(routes: RouteSet<'_>) -> Option<&TableRoutes> {
+    match routes.routes {
+        [Routes::Table(tables)] if tables.are_adaptive() => Some(tables),
+        _ => None,
+    }
+}
+
+/// By node: the channels that leave it, in ascending order.
+fn outgoing(fabric: &Fabric) -> Vec<Vec<ChannelId>> {
+    let sorted = |node| {
+        let mut channels: Vec<_> = fabric.channels_from(node).collect();
+        channels.sort_unstable();
+        channels
+    };
+    fabric.node_ids().map(sorted).collect()
+}
+
+/// The lanes of routes that are alike.
+pub(super) fn lane_groups(routes: RouteSet<'_>) -> LaneGroups {
+    let sets = routes.lanes.map_or_else(|| vec![LaneSet::one(0)], Lanes::sets);
+    LaneGroups::new(routes.lane_count(), &sets)
+}
+
+/// The turns of which routes are asked for.
+struct Task<'a> {
+    fabric: &'a Fabric,
+    graph: &'a SwitchGraph,
+    routes: RouteSet<'a>,
+    counted: Counted,
+    stopping: &'a BackpressuredHosts,
+    groups: &'a LaneGroups,
+    threads: Threads,
+}
+
+impl Task<'_> {
+    /// The turns between dateline classes, destination by destination.
+    fn by_destinations(&self, classes: usize) -> Turns {
+        let Self { fabric, graph, routes, counted, .. } = *self;
+        self.shared(classes, |part, turns| {
+            let mut collector = Collector::new(fabric, graph, routes.lanes, counted);
+            for routes in routes.routes {
+                collector.add(routes, part, turns);
+            }
+        })
+    }
+
+    /// The turns between groups of lanes where tables decide on them, destination by destination.
+    fn by_levels(&self, lanes: &Lanes) -> Turns {
+        let Self { fabric, graph, routes, counted, groups, .. } = *self;
+        self.shared(groups.count(), |part, turns| {
+            let mut collector = LevelCollector::new(fabric, graph, lanes, groups, counted);
+            for (lid_offset, routes) in (0..=u8::MAX).zip(routes.routes) {
+                collector.add(routes, lid_offset, part, turns);
+            }
+        })
+    }
+
+    /// The turns of states that all parts of the routes have together.
+    fn shared(&self, states: usize, add: impl Fn(Part, &mut Turns) + Sync) -> Turns {
+        let none = Turns::new(self.fabric, states, self.stopping);
+        let parts = self.threads.share(|part| {
+            let mut turns = none.clone();
+            add(part, &mut turns);
+            turns
+        });
+        let joined = parts.into_iter().reduce(|mut all, part| {
+            all.join(&part);
+            all
+        });
+        joined.expect("there is a part")
+    }
+
+    /// The turns between groups of lanes from those between dateline classes; `outgoing` are the
+    /// channels that leave each node.
+    fn between_groups(&self, lanes: &Lanes, turns: &Turns, outgoing: &[Vec<ChannelId>]) -> Turns {
+        let mut between_groups = Turns::new(self.fabric, self.groups.count(), self.stopping);
+        for channel in ChannelId::first(self.fabric.channel_count()) {
+            let outgoing = &outgoing[self.fabric.target(channel).node.index()];
+            for class in 0..lanes.dateline_classes() {
+                turns.each_after((channel, class), outgoing, |(wanted, after)| {
+                    for vc_class in lanes.vc_classes() {
+                        let held = buffers(lanes, vc_class, channel, class);
+                        let wanted = buffers(lanes, vc_class, wanted, after);
+                        between_groups.add_between(self.groups, held, wanted);
+                    }
+                });
+            }
+        }
+        between_groups
+    }
+
+    /// The turns between groups of lanes, walk by walk.
+    fn by_walks(&self) -> Turns {
+        let Self { fabric, graph, routes, .. } = *self;
+        let mut turns = Turns::new(fabric, self.groups.count(), self.stopping);
+        let counts = |laned: &LanedWalk<'_>| match self.counted {
+            Counted::All => true,
+            Counted::BetweenHosts => laned.host_sender.is_some(),
+            Counted::WithoutLoops => laned.walk.end != WalkEnd::Loop,
+        };
+        routes.walk_all(fabric, graph, |laned| {
+            if counts(laned) {
+                self.stopping.turns(fabric, graph, routes, laned, |_, held, wanted| {
+                    turns.add_between(self.groups, held, wanted);
+                });
+            }
+        });
+        turns
+    }
+}
+
+/// The lanes of a VC class in a channel.
+fn buffers(lanes: &Lanes, vc_class: VcClass, channel: ChannelId, dateline_class: usize) -> Buffers {
+    let dateline_class = u8::try_from(dateline_class).expect("there are few dateline classes");
+    let lanes = lanes.on(vc_class, DatelineClass(dateline_class), channel);
+    Buffers { channel, lanes }
+}

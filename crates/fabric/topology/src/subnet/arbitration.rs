@@ -1,0 +1,193 @@
+//! The tables by which a port arbitrates among its lanes.
+//!
+//! ```text
+//!   # VLArbitration tables: Lid 2 port 1 LowCap 8 HighCap 8       smpquery vlarb
+//!   # Low priority VL Arbitration Table:
+//!   VL    : |0x0 |0x1 |0x2 |
+//!   WEIGHT: |0x0 |0x4 |0x4 |
+//!   # High priority VL Arbitration Table:
+//!   VL    : |0x0 |0x1 |0x2 |
+//!   WEIGHT: |0x4 |0x0 |0x0 |
+//! ```
+//!
+//! Sources: InfiniBand Architecture Specification, Volume 1, sections 7.6.9 and 14.2.5.9;
+//! infiniband-diags, `smpquery.c`.
+
+use super::line::{Line, lines, number, refuse_cut};
+use crate::format::{FaultCode, FormatError};
+use crate::routing::MANAGEMENT_LANE;
+
+const EXPECTED: &str = "expected the output of `smpquery vlarb LID PORT`";
+
+/// One slot of a table: the lane may send up to so much when its turn comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ArbitrationSlot {
+    /// The lane, from 0 to 14.
+    pub lane: u8,
+    /// How much, in units of 64 bytes; 0 skips the slot.
+    pub weight: u8,
+}
+
+/// Both tables of a port, and how long the first may go before the second.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ArbitrationTables {
+    /// How much of high priority may be sent before low priority gets a turn: units of 4096
+    /// bytes; 0 for one packet, 255 for no limit.
+    pub high_limit: u8,
+    /// Slots of high priority.
+    pub high: Vec<ArbitrationSlot>,
+    /// Slots of low priority.
+    pub low: Vec<ArbitrationSlot>,
+}
+
+impl Default for ArbitrationTables {
+    /// What OpenSM gives where nothing else is configured: lane 0 with weight 4 at high priority
+    /// and the others at low priority.
+    fn default() -> Self {
+        let slots = |weight: fn(u8) -> u8| {
+            (0..MANAGEMENT_LANE)
+                .map(|lane| ArbitrationSlot { lane, weight: weight(lane) })
+                .collect()
+        };
+        Self {
+            high_limit: 0,
+            high: slots(|lane| if lane == 0 { 4 } else { 0 }),
+            low: slots(|lane| if lane == 0 { 0 } else { 4 }),
+        }
+    }
+}
+
+/// The tables of one port.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortArbitration {
+    /// Line of the heading.
+    pub line: u32,
+    /// LID of the port, or of the switch that it belongs to.
+    pub lid: u16,
+    /// The port of a switch; 0 for an adapter's own.
+    pub port: u8,
+    /// Slots of high priority. What limits them is not in this text.
+    pub high: Vec<ArbitrationSlot>,
+    /// Slots of low priority.
+    pub low: Vec<ArbitrationSlot>,
+}
+
+/// Reads the outputs of `smpquery vlarb`, one after the other.
+pub fn read(text: &str) -> Result<Vec<PortArbitration>, FormatError> {
+    refuse_cut(text, EXPECTED)?;
+    let mut reader = PortReader::default();
+    for line in lines(text) {
+        reader.take(line)?;
+    }
+    if reader.ports.is_empty() {
+        let error = FormatError::whole("the file has no arbitration table", EXPECTED);
+        return Err(error.coded(FaultCode::Nothing));
+    }
+    match reader.lanes {
+        Some((line, _)) => Err(line.says("lanes without weights", EXPECTED)),
+        None => Ok(reader.ports),
+    }
+}
+
+#[derive(Debug, Default)]
+struct PortReader<'a> {
+    ports: Vec<PortArbitration>,
+    is_high: bool,
+    /// A line of lanes whose weights come in the next.
+    lanes: Option<(Line<'a>, Vec<u8>)>,
+}
+
+impl<'a> PortReader<'a> {
+    fn take(&mut self, line: Line<'a>) -> Result<(), FormatError> {
+        let text = line.text.trim_start();
+        if let Some(rest) = text.strip_prefix("# VLArbitration tables:") {
+            self.ports.push(heading(line, rest)?);
+        } else if text.starts_with("# Low priority") || text.starts_with("# High priority") {
+            self.is_high = text.starts_with("# High");
+        } else if let Some(rest) = text.strip_prefix("VL ") {
+            self.lanes = Some((line, bytes(line, rest)?));
+        } else if let Some(rest) = text.strip_prefix("WEIGHT:") {
+            self.add(line, &bytes(line, rest)?)?;
+        } else if !text.is_empty() && !text.starts_with('#') && !text.starts_with("ibwarn:") {
+            return Err(line.error("a line of `smpquery vlarb`, such as `VL    : |0x0 |0x1 |`"));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, line: Line<'a>, weights: &[u8]) -> Result<(), FormatError> {
+        let lanes = self.lanes.take();
+        let (Some((_, lanes)), Some(port)) = (lanes, self.ports.last_mut()) else {
+            return Err(line.says("weights without lanes", EXPECTED));
+        };
+        if lanes.len() != weights.len() {
+            let message = format!("{} weights for {} lanes", weights.len(), lanes.len());
+            return Err(line.says(message, EXPECTED));
+        }
+        let slots = lanes.iter().zip(weights).map(|(lane, weight)| (*lane, *weight));
+        let slots = slots.map(|(lane, weight)| ArbitrationSlot { lane, weight });
+        let table = if self.is_high { &mut port.high } else { &mut port.low };
+        table.extend(slots);
+        Ok(())
+    }
+}
+
+/// ` Lid 2 port 1 LowCap 8 HighCap 8`.
+fn heading(line: Line<'_>, rest: &str) -> Result<PortArbitration, FormatError> {
+    let words: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let value = |name: &str| {
+        let place = words.iter().position(|word| *word == name)?;
+        number(words.get(place + 1)?)
+    };
+    let lid = value("Lid").and_then(|lid| u16::try_from(lid).ok());
+    let port = value("port").and_then(|port| u8::try_from(port).ok());
+    match (lid, port) {
+        (Some(lid), Some(port)) => {
+            Ok(PortArbitration { line: line.number, lid, port, high: Vec::new(), low: Vec::new() })
+        }
+        _ => Err(line.error("a LID and a port; ask `smpquery` by LID")),
+    }
+}
+
+/// `|0x0 |0x1 |`, with a colon before it where the lanes stand.
+fn bytes(line: Line<'_>, rest: &str) -> Result<Vec<u8>, FormatError> {
+    let cells = rest.trim_start_matches([' ', ':']).split('|').map(str::trim);
+    let cells = cells.filter(|cell| !cell.is_empty());
+    let byte = |cell| number(cell).and_then(|byte| u8::try_from(byte).ok());
+    let bytes: Option<Vec<u8>> = cells.map(byte).collect();
+    bytes.ok_or_else(|| line.error("numbers such as 0x4 between strokes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# VLArbitration tables: Lid 2 port 1 LowCap 8 HighCap 8\n\
+                        # Low priority VL Arbitration Table:\n\
+                        VL    : |0x0 |0x1 |\n\
+                        WEIGHT: |0x0 |0x4 |\n\
+                        # High priority VL Arbitration Table:\n\
+                        VL    : |0x0 |\n\
+                        WEIGHT: |0xff|\n";
+
+    #[test]
+    fn both_tables_of_a_port() {
+        let [port] = &read(TEXT).unwrap()[..] else { panic!("one port") };
+        assert_eq!((port.line, port.lid, port.port), (1, 2, 1));
+        let slots = |slots: &[ArbitrationSlot]| {
+            slots.iter().map(|s| (s.lane, s.weight)).collect::<Vec<_>>()
+        };
+        assert_eq!(slots(&port.low), [(0, 0), (1, 4)]);
+        assert_eq!(slots(&port.high), [(0, 255)]);
+    }
+
+    #[test]
+    fn tables_that_do_not_fit_say_where() {
+        let error = |from, to| read(&TEXT.replace(from, to)).unwrap_err().to_string();
+        assert!(
+            error("WEIGHT: |0x0 |0x4 |", "WEIGHT: |0x0 |").starts_with("line 4: 1 weights for")
+        );
+        assert!(error("Lid 2", "DR path 0,1").starts_with("line 1: cannot read"));
+        assert!(error("WEIGHT: |0xff|\n", "").starts_with("line 6: lanes without weights"));
+        assert!(error("|0xff|", "|0x100|").starts_with("line 7: cannot read"));
+    }
+}

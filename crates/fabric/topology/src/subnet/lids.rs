@@ -1,0 +1,180 @@
+//! Who answers to which LID.
+//!
+//! ```text
+//!   LID   4          5          6          7            8
+//!   h3[1], lid 4, lmc 2: path 0, path 1, path 2, path 3 s1, lid 8
+//! ```
+//!
+//! A port with LMC `m` answers to `2^m` LIDs from its first, which lets routes to it differ: its
+//! *LID offsets*. A fabric without any LID, such as a generated one, gets LIDs from 1 in
+//! canonical order, switches first, so that its routes can be written as tables.
+
+use crate::format::{FaultCode, FormatError};
+use crate::{EndpointId, Fabric, Guid, NodeId, PortRef};
+
+/// The highest LID of a single port; those above are for multicast [IBA 4.1.3].
+pub const LID_MAX: u16 = 0xbfff;
+
+/// LMC is a field of three bits.
+const LMC_MAX: u8 = 7;
+
+/// Who answers to a LID.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LidOwner {
+    /// An endpoint, by one of its LIDs.
+    Endpoint {
+        /// The endpoint.
+        endpoint: EndpointId,
+        /// The LID less the base LID, the first of the endpoint.
+        lid_offset: u8,
+    },
+    /// A switch itself.
+    Switch(NodeId),
+}
+
+/// The LIDs of a fabric.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lids {
+    /// By LID.
+    owners: Vec<Option<LidOwner>>,
+    /// By endpoint: first LID and LMC.
+    of_endpoints: Vec<Option<(u16, u8)>>,
+    /// By switch: its LID.
+    of_switches: Vec<Option<u16>>,
+    is_made_up: bool,
+}
+
+impl Lids {
+    /// The LIDs that the source of the fabric tells, or made-up ones if it tells none at all.
+    pub fn of(fabric: &Fabric) -> Result<Self, FormatError> {
+        let mut lids = Self::none(fabric);
+        for switch in fabric.switches() {
+            let (lid, lmc) = address(fabric, PortRef { node: switch, port: 0 });
+            lids.of_switches[switch.index()] = lid;
+            lids.claim(fabric, lid, lmc, |_| LidOwner::Switch(switch))?;
+        }
+        for endpoint in fabric.endpoint_ids() {
+            let (lid, lmc) = address(fabric, fabric.endpoint(endpoint));
+            lids.of_endpoints[endpoint.index()] = lid.map(|lid| (lid, lmc));
+            lids.claim(fabric, lid, lmc, |lid_offset| LidOwner::Endpoint { endpoint, lid_offset })?;
+        }
+        if lids.owners.iter().all(Option::is_none) {
+            lids.make_up(fabric)?;
+        }
+        Ok(lids)
+    }
+
+    fn none(fabric: &Fabric) -> Self {
+        Self {
+            owners: vec![None; usize::from(LID_MAX) + 1],
+            of_endpoints: vec![None; fabric.endpoints().len()],
+            of_switches: vec![None; fabric.switches().len()],
+            is_made_up: false,
+        }
+    }
+
+    fn claim(
+        &mut self,
+        fabric: &Fabric,
+        first: Option<u16>,
+        lmc: u8,
+        owner: impl Fn(u8) -> LidOwner,
+    ) -> Result<(), FormatError> {
+        let Some(first) = first else { return Ok(()) };
+        for lid_offset in 0..(1_u8 << lmc) {
+            let lid = first.saturating_add(u16::from(lid_offset));
+            let Some(place) = self.owners.get_mut(usize::from(lid)) else {
+                let who = name(fabric, owner(lid_offset));
+                let message = format!("LID {lid} of {who} is none of a single port");
+                return Err(FormatError::whole(message, "expected LIDs from 1 to 49151"));
+            };
+            if let Some(other) = place.replace(owner(lid_offset)) {
+                let [one, two] = [other, owner(lid_offset)].map(|owner| name(fabric, owner));
+                let error = FormatError::whole(
+                    format!("LID {lid} belongs to {one} and to {two}"),
+                    "tables by LID cannot tell them apart: let the subnet manager give LIDs \
+                     anew, and take all dumps again",
+                );
+                return Err(error.coded(FaultCode::Contradiction));
+            }
+        }
+        Ok(())
+    }
+
+    fn make_up(&mut self, fabric: &Fabric) -> Result<(), FormatError> {
+        self.is_made_up = true;
+        let mut next = 1_u16;
+        for switch in fabric.switches() {
+            self.of_switches[switch.index()] = Some(next);
+            self.claim(fabric, Some(next), 0, |_| LidOwner::Switch(switch))?;
+            next = next.saturating_add(1);
+        }
+        for endpoint in fabric.endpoint_ids() {
+            self.of_endpoints[endpoint.index()] = Some((next, 0));
+            let owner = |lid_offset| LidOwner::Endpoint { endpoint, lid_offset };
+            self.claim(fabric, Some(next), 0, owner)?;
+            next = next.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// Who answers to `lid`.
+    pub fn owner(&self, lid: u16) -> Option<LidOwner> {
+        *self.owners.get(usize::from(lid))?
+    }
+
+    /// The LID of an endpoint at an offset from its base LID. Where the endpoint has fewer, they
+    /// are taken in turn.
+    pub fn of_endpoint(&self, endpoint: EndpointId, lid_offset: u8) -> Option<u16> {
+        let (first, lmc) = self.of_endpoints[endpoint.index()]?;
+        Some(first + u16::from(lid_offset % (1 << lmc)))
+    }
+
+    /// Number of LIDs of an endpoint; 0 if it has none.
+    pub fn count_of(&self, endpoint: EndpointId) -> u8 {
+        self.of_endpoints[endpoint.index()].map_or(0, |(_, lmc)| 1 << lmc)
+    }
+
+    /// The LID of a switch.
+    pub fn of_switch(&self, switch: NodeId) -> Option<u16> {
+        self.of_switches[switch.index()]
+    }
+
+    /// The largest number of LIDs that an endpoint has; at least 1.
+    pub fn lid_offsets(&self) -> u8 {
+        self.of_endpoints.iter().flatten().map(|(_, lmc)| 1 << lmc).max().unwrap_or(1)
+    }
+
+    /// All LIDs in use, ascending, with their owners.
+    pub fn all(&self) -> impl Iterator<Item = (u16, LidOwner)> {
+        (0..=LID_MAX).zip(&self.owners).filter_map(|(lid, owner)| Some((lid, (*owner)?)))
+    }
+
+    /// Whether the source of the fabric had no LIDs, and these are numbers of our own.
+    pub fn is_made_up(&self) -> bool {
+        self.is_made_up
+    }
+}
+
+/// LID and LMC of a port.
+fn address(fabric: &Fabric, port: PortRef) -> (Option<u16>, u8) {
+    let address = fabric.node(port.node).addresses.get(&port.port).copied().unwrap_or_default();
+    (address.lid.filter(|lid| (1..=LID_MAX).contains(lid)), address.lmc.unwrap_or(0).min(LMC_MAX))
+}
+
+/// The GUID of the port that answers, where the source of the fabric tells.
+pub(super) fn port_guid(fabric: &Fabric, owner: LidOwner) -> Option<Guid> {
+    let port = match owner {
+        LidOwner::Endpoint { endpoint, .. } => fabric.endpoint(endpoint),
+        LidOwner::Switch(switch) => PortRef { node: switch, port: 0 },
+    };
+    fabric.node(port.node).addresses.get(&port.port)?.guid
+}
+
+/// The owner as people name it.
+pub(super) fn name(fabric: &Fabric, owner: LidOwner) -> String {
+    match owner {
+        LidOwner::Endpoint { endpoint, .. } => fabric.endpoint_name(endpoint),
+        LidOwner::Switch(switch) => fabric.node(switch).name.clone(),
+    }
+}

@@ -1,0 +1,127 @@
+//! The small steps in which readers of this folder take a line apart.
+//!
+//! Unlike the fabric formats, these texts are columns of numbers, and a word with its line is
+//! place enough for a message.
+
+use crate::Guid;
+use crate::format::{FaultCode, FormatError, count};
+
+/// A line with its number, from 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    /// Number of the line, from 1.
+    pub(super) number: u32,
+    /// The line without the blanks at its end.
+    pub(super) text: &'a str,
+}
+
+/// The lines of a text, numbered.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    text.lines()
+        .enumerate()
+        .map(|(index, text)| Line { number: count(index + 1), text: text.trim_end() })
+}
+
+impl<'a> Line<'a> {
+    /// An error at this line: what stands there, and what was expected.
+    pub(super) fn error(&self, expected: &str) -> FormatError {
+        let shown = shown(self.text.trim_start());
+        self.says(format!("cannot read {shown:?}"), format!("expected {expected}"))
+    }
+
+    /// An error at this line in other words.
+    pub(super) fn says(
+        &self,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> FormatError {
+        FormatError::at(self.number, None, message, expected)
+    }
+
+    /// What follows `word` and `separator`s in the line.
+    pub(super) fn after(&self, word: &str) -> Option<&'a str> {
+        self.text.find(word).map(|at| &self.text[at + word.len()..])
+    }
+
+    /// The GUID after `word`, if there is one, with or without `0x`.
+    pub(super) fn guid_after(&self, word: &str) -> Option<Guid> {
+        let after = self.after(word)?.trim_start();
+        let end = after.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(after.len());
+        Guid::from_hexadecimal(&after[..end])
+    }
+}
+
+/// A number that is decimal, or hexadecimal after `0x`.
+pub(super) fn number(word: &str) -> Option<u64> {
+    let (digits, radix) = word.strip_prefix("0x").map_or((word, 10), |digits| (digits, 16));
+    let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
+    is_number.then(|| u64::from_str_radix(digits, radix).ok()).flatten()
+}
+
+/// The beginning of a text, for messages.
+pub(super) fn shown(text: &str) -> String {
+    const SHOWN_MAX: usize = 60;
+    let mut shown: String = text.chars().take(SHOWN_MAX).collect();
+    if shown.len() < text.len() {
+        shown.push_str("...");
+    }
+    shown
+}
+
+/// A description as a text of lines holds it: blanks stand for control characters, among them line
+/// breaks.
+pub(super) fn on_one_line(description: &str) -> String {
+    description.replace(char::is_control, " ")
+}
+
+/// An error for a text whose end is missing.
+pub(super) fn truncated(line: u32, what: &str) -> FormatError {
+    FormatError::at(
+        line,
+        None,
+        format!("the text looks truncated: {what}"),
+        "take it again, and compare its length with what the program printed",
+    )
+    .coded(FaultCode::Truncated)
+}
+
+/// Refuses a text without content, and one whose last line is cut.
+pub(super) fn refuse_cut(text: &str, expected: &str) -> Result<(), FormatError> {
+    if text.trim().is_empty() {
+        return Err(FormatError::whole("the file is empty", expected).coded(FaultCode::Empty));
+    }
+    if text.ends_with('\n') {
+        return Ok(());
+    }
+    let last = count(text.lines().count());
+    Err(truncated(last, "its last line has no line break"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decimal_or_hexadecimal_and_nothing_else() {
+        let read = ["7", "0x1F", "007", "", "0x", "-1", "+1", "7a", "0xg", "99999999999999999999"]
+            .map(number);
+        let expected = [Some(7), Some(31), Some(7), None, None, None, None, None, None, None];
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_guid_ends_where_its_digits_end() {
+        let line = Line { number: 3, text: "x guid 0x00aF (s1)" };
+        assert_eq!(line.guid_after("guid"), Some(Guid(0xaf)));
+        assert_eq!(line.guid_after("portguid"), None);
+        let error = line.error("a number").to_string();
+        assert_eq!(error, "line 3: cannot read \"x guid 0x00aF (s1)\"; expected a number");
+    }
+
+    #[test]
+    fn a_text_that_ends_within_a_line_is_cut() {
+        assert!(refuse_cut("a\nb\n", "tables").is_ok());
+        assert_eq!(refuse_cut("a\nb", "tables").unwrap_err().line, 2);
+        assert_eq!(refuse_cut(" \n", "tables").unwrap_err().message, "the file is empty");
+    }
+}

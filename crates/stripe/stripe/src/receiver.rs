@@ -1,0 +1,644 @@
+//! The receiving end: logical reception, markers, waiting, epochs.
+//!
+//! The scheduler says which channel the next packet comes on. If its buffer is empty, the receiver
+//! waits, while others fill, until one of these proves that there is nothing to wait for:
+//!
+//! ```text
+//!   a packet on the channel        it is the next
+//!   a marker ahead of the round    the channel has lost packets: skipped until the round is there
+//!   a packet elsewhere has been    passed over, and at once from then on while it stays silent
+//!   first for longer than the wait
+//! ```
+//!
+//! A marker is read when it comes to the head of its buffer. One for a turn that is over cannot
+//! come of loss: it is taken, the channel served until it has caught up, the round never goes back;
+//! after a few in a row on a channel the receiver asks for a reset. One too far off is not taken,
+//! and asks at once.
+//!
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The wait, what is done with late
+//! and far markers, and epochs are ours: the paper waits for ever and leaves resets open.
+//!
+//! Invariants: packets of a channel are given out in the order in which they came, each once; all that
+//! is held is at most its cap; a packet is first in its buffer for at most the wait, as long
+//! as other channels do not overtake it, and they do for at most `far_rounds_max` rounds.
+
+mod buffer;
+mod confirmed;
+mod copies;
+mod epochs;
+mod evidence;
+mod gaps;
+mod numbering;
+mod options;
+mod pool;
+mod presence;
+mod replaced;
+mod reports;
+
+#[cfg(test)]
+use crate::corruption::{Corrupt, corrupt_some, is_hit};
+use crate::{
+    ChannelSet, Discard, Epoch, Instant, Kind, Marker, Message, Numbered, OptionsError, WireError,
+    first_channels,
+};
+use buffer::Buffer;
+use epochs::{Age, Epochs};
+use evidence::Confirmed;
+pub use evidence::Guarantee;
+pub use gaps::RepairRequests;
+use gingham_fairq::{Number, Standing};
+use numbering::Numbering;
+pub use options::{ReceiverOptions, Reception};
+use pool::Pool;
+use presence::Presence;
+pub(crate) use reports::REPORT_PAUSE;
+pub use reports::ReportPlan;
+use reports::Reports;
+use std::collections::VecDeque;
+
+/// The receiving end, of packets of any kind.
+///
+/// ```
+/// use gingham_fairq::SurplusRoundRobin;
+/// use gingham_stripe::{Epoch, Instant, Receiver, ReceiverOptions};
+///
+/// let now = Instant::ORIGIN;
+/// let scheduler = SurplusRoundRobin::<2>::new(1_500, &[1_500, 1_500])?;
+/// let mut receiver =
+///     Receiver::synchronised(scheduler, ReceiverOptions::default(), Epoch::new(1))?;
+/// receiver.handle_packet(now, 1, 1_500, "second")?;
+/// assert_eq!(receiver.poll_packet(now), None);
+/// receiver.handle_packet(now, 0, 1_500, "first")?;
+/// assert_eq!(receiver.poll_packet(now), Some("first"));
+/// assert_eq!(receiver.poll_packet(now), Some("second"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Receiver<S, P> {
+    initial: S,
+    scheduler: S,
+    options: ReceiverOptions,
+    numbering: Numbering,
+    buffers: Vec<Buffer<P>>,
+    /// What waited when an epoch ended.
+    flushed: VecDeque<P>,
+    /// How much of what came may wait.
+    pool: Pool,
+    /// Channels that are passed over at once.
+    silent: ChannelSet,
+    /// For each channel.
+    late_in_a_row: Vec<u32>,
+    /// When the next audit is.
+    audit_at: Instant,
+    epochs: Epochs,
+    presence: Presence,
+    reports: Reports,
+    /// In guaranteed order, what is known of sequence numbers.
+    confirmed: Option<Confirmed<P>>,
+    reception: Reception,
+}
+
+impl<S: Numbered, P> Receiver<S, P> {
+    /// An end that knows no epoch: it takes nothing before a reset.
+    pub fn new(scheduler: S, options: ReceiverOptions) -> Result<Self, OptionsError> {
+        let channels = scheduler.channels();
+        options.check(channels, scheduler.longest_bytes())?;
+        let charge = options.charge;
+        Ok(Self {
+            numbering: Numbering::new(),
+            buffers: (0..channels).map(|_| Buffer::new()).collect(),
+            flushed: VecDeque::new(),
+            pool: Pool::new(&options, scheduler.longest_bytes(), channels),
+            initial: scheduler.clone(),
+            scheduler,
+            options,
+            silent: 0,
+            late_in_a_row: vec![0; channels],
+            audit_at: Instant::ORIGIN,
+            epochs: Epochs::default(),
+            reports: Reports::new(channels, options.reports),
+            presence: Presence::new(channels),
+            confirmed: options
+                .guaranteed
+                .map(|guarantee| Confirmed::new(guarantee, charge, channels)),
+            reception: Reception::default(),
+        })
+    }
+
+    /// An end that takes packets at once, of a sender that is known to have started in this epoch.
+    pub fn synchronised(
+        scheduler: S,
+        options: ReceiverOptions,
+        epoch: Epoch,
+    ) -> Result<Self, OptionsError> {
+        let mut receiver = Self::new(scheduler, options)?;
+        receiver.epochs.enter(epoch, first_channels(receiver.buffers.len()));
+        (0..receiver.buffers.len()).for_each(|channel| receiver.begin(channel));
+        receiver.reception.epochs = 1;
+        Ok(receiver)
+    }
+
+    /// The present epoch, if there has been a reset.
+    pub const fn epoch(&self) -> Option<Epoch> {
+        self.epochs.current()
+    }
+
+    /// The scheduler, to look at.
+    pub const fn scheduler(&self) -> &S {
+        &self.scheduler
+    }
+
+    /// Packets in the buffer of a channel.
+    pub fn buffered_packets(&self, channel: usize) -> usize {
+        self.buffers[channel].packets()
+    }
+
+    /// What has been counted.
+    pub const fn reception(&self) -> &Reception {
+        &self.reception
+    }
+
+    /// A packet has come on a channel.
+    pub fn handle_packet(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        length_bytes: u32,
+        packet: P,
+    ) -> Result<(), Discard> {
+        if let Ok(channel) = self.channel_of(channel) {
+            self.reports.pass(channel, length_bytes);
+        }
+        let taken = self.refuse_packet(channel, length_bytes);
+        let channel = self.reception.discards.count(taken)?;
+        self.reports.count(now, channel, length_bytes);
+        self.buffers[channel].push_packet(now, length_bytes, packet);
+        self.heard(channel);
+        Ok(())
+    }
+
+    /// A message of the sender has come on a channel.
+    pub fn handle_message(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        message: Message,
+    ) -> Result<(), Discard> {
+        self.audit(now, channel);
+        let taken = self
+            .adopt(channel, &message)
+            .and_then(|channel| self.take_message(now, channel, message));
+        self.reception.discards.count(taken)
+    }
+
+    /// The same from bytes.
+    pub fn handle_bytes(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        bytes: &[u8],
+    ) -> Result<(), Discard> {
+        match Message::parse(bytes) {
+            Ok(message) => self.handle_message(now, channel, message),
+            Err(error) => self.handle_malformed(error),
+        }
+    }
+
+    /// Bytes have come that are no message.
+    pub fn handle_malformed(&mut self, error: WireError) -> Result<(), Discard> {
+        self.reception.discards.count(Err(Discard::Malformed(error)))
+    }
+
+    /// The next packet in the order of the sender.
+    pub fn poll_packet(&mut self, now: Instant) -> Option<P> {
+        if !self.flushed.is_empty() {
+            return self.next_flushed();
+        }
+        let packet = self.next_packet(now);
+        if packet.is_none() {
+            self.pool.see_read(self.reception.packets);
+        }
+        packet
+    }
+
+    fn next_packet(&mut self, now: Instant) -> Option<P> {
+        if self.confirmed.is_some() {
+            return self.poll_confirmed(now);
+        }
+        loop {
+            let channel = self.scheduler.current();
+            let Some((length_bytes, packet, marker)) = self.buffers[channel].pop(now) else {
+                self.pass_over(channel, now)?;
+                continue;
+            };
+            self.scheduler.charge(length_bytes);
+            self.reports.change(now, channel);
+            self.reception.packets += 1;
+            if let Some(standing) = marker {
+                self.read_marker(channel, standing);
+            }
+            return Some(packet);
+        }
+    }
+
+    /// When there will be a packet or a message though nothing comes.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let order = match self.confirmed {
+            Some(_) => self.confirmed_timeout(),
+            None => self.wait_is_over_at(),
+        };
+        // Without an epoch nothing is reported, whatever is due: nobody is to wait for it.
+        let report = self.epochs.current().and_then(|_| self.reports.poll_timeout());
+        order.into_iter().chain(report).min()
+    }
+
+    /// A report of a channel would go along with another's: it is due now where half of what makes
+    /// it due is there.
+    pub fn hasten_report(&mut self, now: Instant, port: usize) {
+        if let Ok(channel) = self.channel_of(port) {
+            self.reports.hasten(now, channel);
+        }
+    }
+
+    /// The next message to the sender, and the channel on whose way back it goes.
+    pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
+        let said = self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_nack(now));
+        let (channel, epoch, kind) = said.or_else(|| self.poll_report(now))?;
+        self.reception.requests += u64::from(kind == Kind::ResetRequested);
+        let channel = channel.min(self.buffers.len() - 1);
+        let message = Message::about(channel, self.buffers.len(), epoch, kind);
+        Some((self.port_of(channel), message))
+    }
+
+    /// The next departure to acknowledge.
+    fn poll_left(&mut self) -> Option<(usize, Epoch, Kind)> {
+        let epoch = self.epochs.current()?;
+        self.presence.next_acknowledged().map(|(channel, kind)| (channel, epoch, kind))
+    }
+
+    /// The next report that is due.
+    fn poll_report(&mut self, now: Instant) -> Option<(usize, Epoch, Kind)> {
+        let epoch = self.epochs.current()?;
+        let channel = self.reports.next_due(now)?;
+        let limit = self.limit(now, channel);
+        Some((channel, epoch, Kind::Report(self.reports.report(channel, limit, now))))
+    }
+
+    /// The channel that a packet is taken on.
+    fn refuse_packet(&self, port: usize, length_bytes: u32) -> Result<usize, Discard> {
+        let channel = self.channel_of(port)?;
+        if self.confirmed.is_some() {
+            Err(Discard::OtherMode)
+        } else if length_bytes == 0 || length_bytes > self.scheduler.longest_bytes() {
+            Err(Discard::BadLength)
+        } else if !self.epochs.is_synchronised(channel) {
+            Err(Discard::Unsynchronised)
+        } else if self.presence.is_out(channel) {
+            Err(Discard::ChannelOut)
+        } else if !self.pool.has_place(&self.buffers[channel])
+            && !self.finds_room(channel, length_bytes, self.pool.charge().of(length_bytes))
+        {
+            Err(Discard::BufferFull)
+        } else {
+            Ok(channel)
+        }
+    }
+
+    fn take_message(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        message: Message,
+    ) -> Result<(), Discard> {
+        let known = self.epochs.is_synchronised(channel);
+        if self.epochs.age(message.epoch) == Age::Later && message.kind.is_from_sender() {
+            self.flush(now);
+        }
+        let new = match message.kind {
+            Kind::Marker(_) | Kind::Left(_) => self.epochs.see_marker(channel, message.epoch)?,
+            Kind::Reset { .. } => self.epochs.see_reset(channel, message.epoch)?,
+            _ => return Err(Discard::OtherEnd),
+        };
+        if new {
+            self.start_anew();
+        }
+        match message.kind {
+            Kind::Marker(marker) => {
+                self.see_begun(channel, marker.sent_packets)?;
+                self.take_marker(now, channel, &marker)
+            }
+            Kind::Left(departure) => {
+                self.see_begun(channel, 1)?;
+                self.take_left(now, channel, departure)
+            }
+            Kind::Reset { quantum } => {
+                if new || !known {
+                    self.take_quantum(channel, quantum);
+                }
+                self.begin(channel);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take_marker(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        marker: &Marker,
+    ) -> Result<(), Discard> {
+        self.heard(channel);
+        self.reports.see_marker(channel, now, marker);
+        self.pool.see_marker(channel, marker.lowered);
+        self.show_marker(now, channel, marker);
+        self.see_presence(now, channel, &marker.standing)?;
+        self.put_marker(channel, marker.standing);
+        Ok(())
+    }
+
+    fn heard(&mut self, channel: usize) {
+        self.epochs.hear(channel);
+        self.silent &= !(1 << channel);
+    }
+
+    /// A new epoch.
+    fn start_anew(&mut self) {
+        self.reception.epochs += 1;
+        self.restart();
+    }
+
+    /// Everything is as at the beginning of an epoch.
+    fn restart(&mut self) {
+        self.scheduler = self.initial.clone();
+        self.presence.restart();
+        self.reports.restart();
+        self.pool.restart();
+        if let Some(confirmed) = &mut self.confirmed {
+            confirmed.restart();
+        }
+        self.silent = 0;
+        self.late_in_a_row.fill(0);
+    }
+}
+
+// Reading markers, where they come to the head of a buffer.
+//
+// ```text
+//   the marker says                          believed until the next one
+//   in, more to come from round r            more from round r on
+//   in, less to come, or to go out           as it is: the marker of that round will say so
+//   out, to come in at round r               in, its first packet of round r; out if r was missed
+//   out                                      out
+// ```
+//
+// So a channel is never believed to be further than it is. What grows has been acknowledged before
+// it does; what shrinks and is missed costs a wait at most, and a change that is put off nothing.
+//
+// Source: Adiseshu, Parulkar and Varghese 1996, section 5; what is done with changes, late and far
+// markers is ours.
+
+impl<S: Numbered, P> Receiver<S, P> {
+    /// A marker has come to the head of a buffer.
+    fn read_marker(&mut self, channel: usize, said: Standing) {
+        let standing = self.believed(channel, said);
+        let ahead = standing.next.round.ahead_of(self.scheduler.round());
+        if standing.is_in() && ahead.unsigned_abs() > self.options.far_rounds_max {
+            self.reception.discards.add(Discard::FarMarker, 1);
+            self.epochs.request(channel);
+            return;
+        }
+        let (expected, turn) = (self.scheduler.standing(channel), self.scheduler.current());
+        if self.scheduler.set_standing(channel, standing).is_err() {
+            self.reception.discards.add(Discard::BadNumber, 1);
+            return;
+        }
+        self.reception.markers += 1;
+        let turn_is_over = ahead == 0 && channel < turn;
+        if standing.is_in() && (ahead < 0 || turn_is_over) {
+            self.count_late(channel);
+        } else {
+            self.late_in_a_row[channel] = 0;
+            let both_in = standing.is_in() && expected.is_in();
+            let is_ahead = both_in && is_before(&expected, &standing);
+            self.reception.ahead += u64::from(is_ahead);
+        }
+    }
+
+    /// What is believed of a channel of which a marker says this.
+    fn believed(&self, channel: usize, said: Standing) -> Standing {
+        let said_now = Standing { coming: None, ..said };
+        match said.coming {
+            Some(change) if !said.is_in() && change.quantum_bytes != 0 => {
+                let comes_in = Standing::beginning(change.from, change.quantum_bytes);
+                // Where it is read in the round for which it was announced, it is put off already.
+                let is_missed = !change.from.is_after(self.scheduler.round());
+                let is_known = self.scheduler.standing(channel) == comes_in;
+                if is_missed && !is_known { said_now } else { comes_in }
+            }
+            Some(change) if change.quantum_bytes > said.quantum_bytes => said,
+            _ => said_now,
+        }
+    }
+
+    fn count_late(&mut self, channel: usize) {
+        self.reception.late += 1;
+        let late_in_a_row = &mut self.late_in_a_row[channel];
+        *late_in_a_row = late_in_a_row.saturating_add(1);
+        // The scheduler only guesses where numbers confirm.
+        if self.confirmed.is_none() && self.late_in_a_row[channel] >= self.options.late_in_a_row_max
+        {
+            self.late_in_a_row[channel] = 0;
+            self.epochs.request(channel);
+        }
+    }
+}
+
+/// Of two numbers of a channel, whether the first comes before the second. Where its quantum has
+/// changed, deficits of one round do not compare.
+fn is_before(first: &Standing, second: &Standing) -> bool {
+    let (Number { round, deficit_bytes }, next) = (first.next, second.next);
+    let same_turn = round == next.round && first.quantum_bytes == second.quantum_bytes;
+    next.round.is_after(round) || (same_turn && deficit_bytes > next.deficit_bytes)
+}
+
+// The end of an epoch: what waits is given out, what is missing is waited for no longer.
+//
+// ```text
+//   channel 0   |    5 7 |  scheduler: 0, 1, 0, 1      given out 5, 6, 7, 8, then what comes
+//   channel 1   |  _ 6 8 |  4 is missing: passed over  of the new epoch
+// ```
+//
+// Source: ours; Adiseshu, Parulkar and Varghese 1996, section 5, leave what waits at a reset open.
+//
+// Invariant: nothing waits in a buffer afterwards.
+
+impl<S: Numbered, P> Receiver<S, P> {
+    /// The epoch ends. Whatever waits is to be given out before anything that comes: in the order
+    /// of the scheduler, or of sequence numbers where there are any; unless the epoch had not begun
+    /// on every channel, as with a receiver that restarted on what was still on its way to the one
+    /// before.
+    fn flush(&mut self, now: Instant) {
+        self.silent = ChannelSet::MAX;
+        let longest_bytes = self.scheduler.longest_bytes();
+        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now, longest_bytes));
+        let held = self.held_bytes();
+        if self.epochs.are_synchronised(self.in_channels()) {
+            self.give_all_out(now);
+        }
+        let left: usize = self.buffers.iter().map(Buffer::packets).fold(0, usize::saturating_add);
+        self.reception.discards.add(Discard::Reset, left as u64);
+        self.buffers.iter_mut().for_each(Buffer::clear);
+        self.pool.see_flush(if self.flushed.is_empty() { 0 } else { held });
+    }
+
+    /// The next of what was flushed.
+    #[cold]
+    fn next_flushed(&mut self) -> Option<P> {
+        let packet = self.flushed.pop_front();
+        if self.flushed.is_empty() {
+            self.pool.see_flush(0);
+        }
+        packet
+    }
+
+    fn give_all_out(&mut self, now: Instant) {
+        loop {
+            if let Some(packet) = self.next_packet(now) {
+                self.flushed.push_back(packet);
+            } else if !self.skip_missing() {
+                return;
+            }
+        }
+    }
+}
+
+// Waiting: until there is evidence, or until the wait is over.
+//
+// Source: the paper waits for ever (Adiseshu, Parulkar and Varghese 1996, section 5); the bound is
+// ours.
+
+impl<S: Numbered, P> Receiver<S, P> {
+    /// Goes on from an empty buffer, if somebody has waited for it too long. The channel is taken
+    /// to have lost what it had before the next round in which somebody waits, and no more: if that
+    /// is so, what it is believed to have sent stays at most what it has sent, as under loss alone.
+    fn pass_over(&mut self, channel: usize, now: Instant) -> Option<()> {
+        if self.take_in(now) {
+            return Some(());
+        }
+        let nearest = self.nearest_rounds()?;
+        let bit = 1 << channel;
+        if self.silent & bit == 0 {
+            self.wait_is_over_at().filter(|timeout| *timeout <= now)?;
+            self.silent |= bit;
+            self.reception.silences += 1;
+        }
+        self.reception.passed += 1;
+        let round = self.scheduler.round().plus(nearest);
+        if self.scheduler.skip_to(channel, round).is_err() {
+            self.start_over(channel);
+        }
+        Some(())
+    }
+
+    /// Takes in a channel that is believed to be out and on which a packet has waited too long for
+    /// the marker that would say better: from the next round on with the least quantum, until one
+    /// does.
+    fn take_in(&mut self, now: Instant) -> bool {
+        let waited = |channel: &usize| {
+            let since = self.buffers[*channel].waiting_since();
+            since.is_some_and(|since| since.after(self.options.wait) <= now)
+                && !self.scheduler.standing(*channel).is_in()
+        };
+        let Some(channel) = (0..self.buffers.len()).find(waited) else { return false };
+        let next = self.scheduler.round().next();
+        let standing = Standing::beginning(next, self.scheduler.quantum_min());
+        self.scheduler.set_standing(channel, standing).is_ok()
+    }
+
+    /// When the first packet that waits has waited long enough.
+    fn wait_is_over_at(&self) -> Option<Instant> {
+        let since = self.buffers.iter().filter_map(Buffer::waiting_since).min()?;
+        Some(since.after(self.options.wait))
+    }
+
+    /// How many rounds on, at least one, the first packet that waits is.
+    fn nearest_rounds(&self) -> Option<u32> {
+        let round = self.scheduler.round();
+        let waits = |(channel, buffer): &(usize, &Buffer<P>)| {
+            buffer.packets() > 0 && self.scheduler.standing(*channel).is_in()
+        };
+        let ahead =
+            |(channel, _)| self.scheduler.standing(channel).next.round.ahead_of(round).max(1);
+        let nearest = self.buffers.iter().enumerate().filter(waits).map(ahead).min()?;
+        Some(nearest.unsigned_abs())
+    }
+}
+
+// The receiver audits itself: a corrupt state, one that nothing leads to, is given up.
+//
+// Whatever writes over its words, a marker on each channel puts numbers, quanta and counts right,
+// and what is left is found here, or as late markers, or by the sender as an epoch that it does
+// not know; all end in a reset. How long that takes is said in the specification of the protocol.
+//
+// Source: Varghese, "Self-stabilization by local checking and global reset", 1994; Adiseshu,
+// Parulkar and Varghese 1996, section 5, name snapshots and resets. That options and program are
+// as they were is taken for granted.
+//
+// Invariant: a state that passes is one that messages can bring about.
+
+/// Audits in a wait.
+const AUDITS: u32 = 16;
+
+impl<S: Numbered, P> Receiver<S, P> {
+    /// Audits what does not depend on the sender, some times in a wait; a message has come on this
+    /// port.
+    fn audit(&mut self, now: Instant, port: usize) {
+        if self.audit_at > now && self.audit_at <= now.after(self.options.wait) {
+            return;
+        }
+        self.audit_at = now.after(self.options.wait / AUDITS);
+        let count = self.buffers.len();
+        let rounds_max = self.options.far_rounds_max.saturating_mul(2);
+        let sound = self.numbering.is_sound(count) && self.scheduler.is_sound(rounds_max);
+        if !sound {
+            self.start_over(port);
+        }
+        let longest_bytes = self.scheduler.longest_bytes();
+        self.buffers.iter_mut().for_each(|buffer| buffer.repair_state(now, longest_bytes));
+        self.reports.repair_state(now);
+        if let Some(confirmed) = &mut self.confirmed {
+            confirmed.repair_state(now);
+        }
+        self.repair_pool();
+    }
+
+    /// Nothing leads to the state that was found: the sender is to begin an epoch.
+    fn start_over(&mut self, port: usize) {
+        self.reception.corrupt += 1;
+        self.numbering = Numbering::new();
+        self.scheduler = self.initial.clone();
+        self.epochs.doubt(first_channels(self.buffers.len()));
+        self.epochs.request(port);
+    }
+}
+
+#[cfg(test)]
+impl<const CAPACITY: usize, P> Receiver<gingham_fairq::SurplusRoundRobin<CAPACITY>, P> {
+    /// Overwrites every word of the state but packets and their tags.
+    pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        if is_hit(words) {
+            self.scheduler.corrupt(words);
+        }
+        corrupt_some(
+            &mut [&mut self.numbering, &mut self.epochs, &mut self.presence, &mut self.reports],
+            words,
+        );
+        self.pool.corrupt(words);
+        self.confirmed.iter_mut().for_each(|confirmed| confirmed.corrupt(words));
+        self.buffers.corrupt(words);
+        self.silent.corrupt(words);
+        self.audit_at.corrupt(words);
+        self.late_in_a_row.corrupt(words);
+    }
+}

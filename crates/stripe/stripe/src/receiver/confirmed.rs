@@ -1,0 +1,366 @@
+//! Guaranteed order: logical reception guesses, sequence numbers confirm.
+//!
+//! ```text
+//!   next = 7     channel 0  | 9 13 ..   shown up to 13       the scheduler guesses channel 2: empty
+//!                channel 1  | 8 10 ..   shown up to 10       nobody holds 7, all have shown more:
+//!                channel 2  |           marker: next is 12   7 is lost, 8 is the next
+//! ```
+//!
+//! A channel delivers in order, so what it shows, a packet's number or in a marker that of the next
+//! packet of the pipe, says that on it nothing lower will come. What every channel has gone past is
+//! lost, and only that is: so nothing is given out before what is still to come, and never anything
+//! twice. As long as nothing is lost the scheduler's guess is right, and nobody has to be searched.
+//!
+//! Where lost packets are asked for again, one is known to be lost as soon as its channel shows a
+//! later number of its own. Its turn waits for the copy, for so long after that, and then goes on
+//! without.
+//!
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 4: the sequence number confirms what the
+//! simulation says. What proves a loss, and repair, are ours.
+//!
+//! Invariants: numbers given out rise within an epoch; nothing is searched for as long as the guess
+//! is right; a packet waits for evidence at most the wait, and for copies at most theirs.
+
+use core::time::Duration;
+
+use crate::message::small;
+use crate::tag::{Tag, ahead};
+use crate::{
+    ChannelSet, Departure, Discard, Epoch, Instant, Kind, Marker, Numbered, Order, first_channels,
+};
+
+use super::Receiver;
+use super::buffer::Buffer;
+use super::copies::Copy;
+use super::evidence::{Blocked, Confirmed, Seen};
+
+impl<S: Numbered, P> Receiver<S, P> {
+    /// A packet has come, with the tag that stood before it, which names its channel.
+    pub fn handle_tagged(
+        &mut self,
+        now: Instant,
+        tag: Tag,
+        length_bytes: u32,
+        packet: P,
+    ) -> Result<(), Discard> {
+        let taken = self.take_tagged(now, tag, length_bytes, packet);
+        self.reception.discards.count(taken)
+    }
+
+    fn take_tagged(
+        &mut self,
+        now: Instant,
+        tag: Tag,
+        length_bytes: u32,
+        packet: P,
+    ) -> Result<(), Discard> {
+        let channel = usize::from(tag.channel);
+        let confirmed = self.confirmed.as_mut().ok_or(Discard::OtherMode)?;
+        let buffer = self.buffers.get_mut(channel).ok_or(Discard::NoSuchChannel)?;
+        let epoch = self.epochs.current().ok_or(Discard::Unsynchronised)?;
+        if length_bytes == 0 || length_bytes > self.scheduler.longest_bytes() {
+            return Err(Discard::BadLength);
+        }
+        if epoch.low() != tag.session {
+            return Err(Discard::StaleEpoch);
+        }
+        if !self.epochs.has_begun(channel) {
+            return Err(self.forget(channel));
+        }
+        self.reports.pass(channel, length_bytes);
+        let Tag { sequence, channel_sequence, .. } = tag;
+        let lost = match confirmed.see_packet(now, channel, tag) {
+            Seen::Repeated => {
+                self.heard(channel);
+                return Err(Discard::Repeated);
+            }
+            Seen::Next => tag.repair_of.map(|of| of.channel),
+            Seen::Missed => Some(tag.repair_of.map_or(small(channel), |of| of.channel)),
+        };
+        let packets = channel_sequence.wrapping_add(1);
+        self.reports.count_numbered(now, channel, length_bytes, packets);
+        let taken = if ahead(sequence, confirmed.next) < 0 {
+            Err(Discard::TooLate)
+        } else if let Some(channel) = lost {
+            self.take_copy(Copy { sequence, channel, length_bytes, packet, at: now })
+        } else if confirmed.has_copy(sequence) {
+            Err(Discard::Repeated)
+        } else if self.pool.has_place(buffer) {
+            buffer.push_numbered(now, sequence, length_bytes, packet);
+            Ok(())
+        } else if self.finds_room(channel, length_bytes, 0) {
+            self.buffers[channel].push_numbered(now, sequence, length_bytes, packet);
+            Ok(())
+        } else {
+            Err(self.refuse_for_room(channel))
+        };
+        self.heard(channel);
+        taken
+    }
+
+    /// The packet with the next number, wherever it is.
+    pub(super) fn poll_confirmed(&mut self, now: Instant) -> Option<P> {
+        if !self.confirmed.as_ref()?.has_begun {
+            self.begin_giving_out(now)?;
+        }
+        loop {
+            let next = self.confirmed.as_ref()?.next;
+            let guess = match self.options.order {
+                Order::Strict => self.scheduler.current(),
+                Order::Free => self.confirmed.as_ref()?.given_from.min(self.buffers.len() - 1),
+            };
+            let found = if self.buffers[guess].head() == Some(next) {
+                Some(guess)
+            } else {
+                self.holder(now, next)
+            };
+            let given = match found {
+                Some(channel) => Some(self.give(now, channel)),
+                None => self.give_copy(next),
+            };
+            if let Some(packet) = given {
+                let confirmed = self.confirmed.as_mut()?;
+                confirmed.given_from = found.unwrap_or(confirmed.given_from);
+                confirmed.go_to(now, next.wrapping_add(1));
+                self.reception.packets += 1;
+                return Some(packet);
+            }
+            self.go_on(now)?;
+        }
+    }
+
+    /// Opens an epoch once every awaited channel has begun: a former receiver may have given out
+    /// packets of the others. A silent channel is waited for as for any evidence.
+    #[cold]
+    fn begin_giving_out(&mut self, now: Instant) -> Option<()> {
+        let channels = self.epochs.not_begun(self.awaited());
+        if channels != 0 {
+            self.evidence_until(channels).filter(|until| *until <= now)?;
+            self.be_silent(channels);
+        }
+        self.confirmed.as_mut()?.has_begun = true;
+        Some(())
+    }
+
+    /// These channels are waited for no longer.
+    fn be_silent(&mut self, channels: ChannelSet) {
+        self.silent |= channels;
+        self.reception.silences += u64::from(channels.count_ones());
+    }
+
+    /// Notes a message other than a reset on a channel, sent behind `sent_packets` packets there. If the
+    /// beginning was not seen, a former receiver may have delivered these packets.
+    pub(super) fn see_begun(&mut self, channel: usize, sent_packets: u32) -> Result<(), Discard> {
+        if self.confirmed.is_none() || self.epochs.has_begun(channel) {
+            return Ok(());
+        }
+        if sent_packets != 0 {
+            return Err(self.forget(channel));
+        }
+        self.epochs.begin(channel);
+        Ok(())
+    }
+
+    /// Gives up the present epoch, which was under way before this receiver knew of it.
+    #[cold]
+    fn forget(&mut self, channel: usize) -> Discard {
+        let waiting: usize =
+            self.buffers.iter().map(Buffer::packets).fold(0, usize::saturating_add);
+        self.reception.discards.add(Discard::Reset, waiting.saturating_add(self.copies()) as u64);
+        self.buffers.iter_mut().for_each(Buffer::clear);
+        self.epochs.forget(channel);
+        self.restart();
+        Discard::Unsynchronised
+    }
+
+    /// The channel whose first packet has this number; earlier ones are too late. Once a run, so not
+    /// where each packet goes by.
+    #[inline(never)]
+    fn holder(&mut self, now: Instant, next: u32) -> Option<usize> {
+        for channel in 0..self.buffers.len() {
+            while let Some(sequence) = self.buffers[channel].head() {
+                match ahead(sequence, next) {
+                    0 => return Some(channel),
+                    1.. => break,
+                    _ => {
+                        self.give(now, channel);
+                        self.reception.discards.add(Discard::TooLate, 1);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// The first packet of a channel. The scheduler is charged where it was right: where it is not,
+    /// the next marker on the channel that it waits for tells it.
+    #[expect(
+        clippy::inline_always,
+        reason = "a call would cost half as much again, for every packet"
+    )]
+    #[inline(always)]
+    fn give(&mut self, now: Instant, channel: usize) -> P {
+        let (length_bytes, packet, marker) =
+            self.buffers[channel].pop(now).expect("its head was seen");
+        self.reports.change(now, channel);
+        if self.options.order == Order::Strict && channel == self.scheduler.current() {
+            self.scheduler.charge(length_bytes);
+        }
+        if let Some(standing) = marker {
+            self.read_marker(channel, standing);
+        }
+        packet
+    }
+
+    /// Goes on to the first number that waits: whether there is one.
+    pub(super) fn skip_missing(&mut self) -> bool {
+        let Some(confirmed) = &mut self.confirmed else { return false };
+        let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.first());
+        let heads = self.buffers.iter().filter_map(Buffer::head);
+        let first = heads.chain(copies).min_by_key(|number| ahead(*number, confirmed.next));
+        if let Some(first) = first {
+            self.reception.given_up += u64::from(first.wrapping_sub(confirmed.next));
+            confirmed.next = first;
+        }
+        first.is_some()
+    }
+
+    fn give_copy(&mut self, next: u32) -> Option<P> {
+        let copy = self.confirmed.as_mut()?.repair.as_mut()?.copies.take(next)?;
+        let is_guessed = copy.channel == small(self.scheduler.current());
+        if self.options.order == Order::Strict && is_guessed {
+            self.scheduler.charge(copy.length_bytes);
+        }
+        self.reception.repaired += 1;
+        Some(copy.packet)
+    }
+
+    /// The next number becomes a later one, if the present one is lost, or waited for too long.
+    fn go_on(&mut self, now: Instant) -> Option<()> {
+        let awaited = self.awaited();
+        let confirmed = self.confirmed.as_mut()?;
+        if let Some(repair) = &mut confirmed.repair {
+            repair.gaps.expire(now, confirmed.next);
+        }
+        match confirmed.blocked(&self.buffers, awaited) {
+            Blocked::Idle | Blocked::Repair(_) => None,
+            Blocked::Unproven(channels) => {
+                self.evidence_until(channels).filter(|until| *until <= now)?;
+                self.be_silent(channels);
+                Some(())
+            }
+            Blocked::Lost(later) => {
+                let lost = later.wrapping_sub(confirmed.next);
+                self.reception.given_up += u64::from(lost);
+                confirmed.go_to(now, later);
+                Some(())
+            }
+        }
+    }
+
+    /// Channels that are in and not silent: what may still come is to be waited for on these.
+    fn awaited(&self) -> ChannelSet {
+        self.in_channels() & !self.silent
+    }
+
+    pub(super) fn in_channels(&self) -> ChannelSet {
+        let is_in = |channel: &usize| self.scheduler.standing(*channel).is_in();
+        (0..self.buffers.len()).filter(is_in).fold(0, |set, channel| set | 1 << channel)
+    }
+
+    /// When the wait of what has waited longest for these channels is over: what was on its way on
+    /// one that died is sent again once the sender has found that out, as long as there is room for
+    /// what comes meanwhile.
+    fn evidence_until(&self, channels: ChannelSet) -> Option<Instant> {
+        let confirmed = self.confirmed.as_ref()?;
+        let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.waiting_since());
+        let since = self.buffers.iter().filter_map(Buffer::waiting_since).chain(copies).min()?;
+        let left_within =
+            if self.is_full() { Duration::ZERO } else { confirmed.left_within(channels) };
+        Some(since.after(self.options.wait.max(left_within)))
+    }
+
+    /// When something is to be done in guaranteed order though nothing comes.
+    pub(super) fn confirmed_timeout(&self) -> Option<Instant> {
+        let confirmed = self.confirmed.as_ref()?;
+        // Without an epoch nobody is asked, whatever is missing.
+        let repair = confirmed.repair.as_ref().filter(|_| self.epochs.current().is_some());
+        let ask = repair.and_then(|repair| repair.gaps.timeout());
+        let awaited = self.awaited();
+        let not_begun = if confirmed.has_begun { 0 } else { self.epochs.not_begun(awaited) };
+        let wait = match confirmed.blocked(&self.buffers, awaited) {
+            _ if not_begun != 0 => self.evidence_until(not_begun),
+            Blocked::Idle | Blocked::Lost(_) => None,
+            Blocked::Unproven(channels) => self.evidence_until(channels),
+            Blocked::Repair(until) => Some(until),
+        };
+        [ask, wait].into_iter().flatten().min()
+    }
+
+    /// A marker has come, be it at the head of its buffer or not. A slow channel's marker speaks of
+    /// numbers that are over, by what others have brought since; where every channel's does, and by
+    /// more than all buffers hold, or after a wait in which nobody brought anything, the receiver
+    /// is wrong.
+    pub(super) fn show_marker(&mut self, now: Instant, channel: usize, marker: &Marker) {
+        let in_channels = self.in_channels();
+        let packets_max = self.pool.packets_max();
+        let Some(confirmed) = &mut self.confirmed else { return };
+        let ahead = confirmed.see_marker(now, channel, marker);
+        let is_at_rest = confirmed.next_since.after(self.options.wait) <= now;
+        if u64::from(ahead) <= if is_at_rest { 0 } else { packets_max } {
+            confirmed.astray = (0, 0);
+            return;
+        }
+        let (channels, markers) = &mut confirmed.astray;
+        *channels |= 1 << channel;
+        *markers = markers.saturating_add(1);
+        if *channels & in_channels == in_channels && *markers >= self.options.late_in_a_row_max {
+            confirmed.astray = (0, 0);
+            self.epochs.request(channel);
+        }
+    }
+
+    /// The epoch begins on a channel.
+    pub(super) fn begin(&mut self, channel: usize) {
+        if let Some(confirmed) = &mut self.confirmed {
+            confirmed.begin(channel);
+        }
+    }
+
+    /// Channels on whose ways back something gets through, as far as is known.
+    fn carries_back(&self) -> ChannelSet {
+        let is_out = |channel: &usize| self.presence.is_out(*channel);
+        let out = (0..self.buffers.len()).filter(is_out).fold(0, |set, channel| set | 1 << channel);
+        first_channels(self.buffers.len()) & !out & !self.silent
+    }
+
+    /// Packets to be asked for again: on which channel, and which. In free order a packet that is
+    /// missing is asked for on the fastest way back, wherever it was lost, since all behind it wait. Where
+    /// that does not help, and in strict order, it is the way back of the channel itself.
+    pub(super) fn poll_nack(&mut self, now: Instant) -> Option<(usize, Epoch, Kind)> {
+        let epoch = self.epochs.current()?;
+        let confirmed = self.confirmed.as_mut()?;
+        let repair = confirmed.repair.as_mut()?;
+        repair.gaps.expire(now, confirmed.next);
+        let (nack, is_again) = repair.gaps.poll(now)?;
+        let (channel, carries) = (usize::from(nack.channel), self.carries_back());
+        // Nothing gets through on the way back of one that is out.
+        let does_carry = channel < self.buffers.len() && carries & (1 << channel) != 0;
+        let is_own = does_carry && (is_again || self.options.order == Order::Strict);
+        let nearest = || self.confirmed.as_ref()?.nearest(carries, channel);
+        let on = if is_own { channel } else { nearest().unwrap_or(channel) };
+        Some((on, epoch, Kind::Nack(nack)))
+    }
+
+    /// A channel has left.
+    pub(super) fn show_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
+        if let Some(confirmed) = &mut self.confirmed {
+            confirmed.see_left(now, channel, departure);
+        }
+    }
+
+    /// Copies that wait for their turn.
+    pub fn copies(&self) -> usize {
+        self.confirmed.as_ref().map_or(0, Confirmed::copies)
+    }
+}

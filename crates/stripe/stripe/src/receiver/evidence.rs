@@ -1,0 +1,292 @@
+//! Evidence: what channels have shown of their numbers, which packets that proves to be lost, and
+//! what came of asking for these.
+//!
+//! A channel delivers in order, so what it shows says that on it nothing lower will come.
+//!
+//! Invariant: a number is lost only when every channel that is awaited has gone past it.
+
+use core::time::Duration;
+
+use crate::message::small;
+use crate::tag::{Tag, ahead};
+use crate::{ChannelSet, Charge, Departure, Instant, Marker, RepairOf, RepairRequests};
+
+use super::buffer::Buffer;
+use super::copies::Copies;
+use super::gaps::{Gaps, Lost};
+use super::replaced::Replaced;
+
+/// Guaranteed order, and what it may cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Guarantee {
+    /// How lost packets are asked for, if they are.
+    pub repair: Option<RepairRequests>,
+}
+
+/// What a channel has shown.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shown {
+    /// Its own number of its next packet.
+    next_on_channel: u32,
+    /// In the pipe, nothing below this number is still to come on it.
+    below: u32,
+    /// The time there and back on it as its last marker said, in nanoseconds.
+    round_trip_ns: u32,
+    /// After how much silence the sender takes it out, as the marker said.
+    out_after_ns: u32,
+    /// Whether it has been heard since the epoch began on it, so that what is missing is lost.
+    /// Where it was not, a receiver that forgot may have had what came before.
+    begun: bool,
+}
+
+/// What is known of numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Confirmed<P> {
+    /// The number of the next packet.
+    pub(super) next: u32,
+    /// Since when it is that.
+    pub(super) next_since: Instant,
+    /// On which channel the last packet came: in free order the next is likely to be there, too.
+    pub(super) given_from: usize,
+    shown: Vec<Shown>,
+    pub(super) repair: Option<Repair<P>>,
+    /// Whether every channel that was awaited has begun, or was silent for the wait.
+    pub(super) has_begun: bool,
+    /// Markers in a row that speak of numbers long over, and on which channels they came.
+    pub(super) astray: (ChannelSet, u32),
+}
+
+/// What has been asked for, and what came of that.
+#[derive(Clone, Debug)]
+pub(super) struct Repair<P> {
+    pub(super) gaps: Gaps,
+    pub(super) copies: Copies<P>,
+    /// Packets whose copies have come before them.
+    pub(super) replaced: Replaced,
+}
+
+/// What a packet is to its channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// A later one than all before it.
+    Next,
+    /// One that was taken for lost.
+    Missed,
+    /// One that came before, or is missed no more.
+    Repeated,
+}
+
+/// Why the next packet is not given out.
+pub(super) enum Blocked {
+    /// Nothing has come that could be.
+    Idle,
+    /// These channels may still bring it.
+    Unproven(ChannelSet),
+    /// It is lost, and a copy may come until then.
+    Repair(Instant),
+    /// It is lost; this one is the next.
+    Lost(u32),
+}
+
+impl<P> Confirmed<P> {
+    pub(super) fn new(guarantee: Guarantee, charge: Charge, channels: usize) -> Self {
+        let repair = |requests: RepairRequests| Repair {
+            gaps: Gaps::new(requests),
+            copies: Copies::new(charge),
+            replaced: Replaced::new(channels),
+        };
+        Self {
+            next: 0,
+            next_since: Instant::ORIGIN,
+            given_from: 0,
+            shown: vec![Shown::default(); channels],
+            repair: guarantee.repair.map(repair),
+            has_begun: false,
+            astray: (0, 0),
+        }
+    }
+
+    /// A new epoch: numbers begin anew.
+    pub(super) fn restart(&mut self) {
+        self.next = 0;
+        self.shown.fill(Shown::default());
+        (self.has_begun, self.astray) = (false, (0, 0));
+        if let Some(repair) = &mut self.repair {
+            repair.gaps.restart();
+            repair.copies.clear();
+            repair.replaced.clear();
+        }
+    }
+
+    /// Times that can be: nothing came in the future, nor is anything waited for longer than its
+    /// wait.
+    pub(super) fn repair_state(&mut self, now: Instant) {
+        self.next_since = self.next_since.min(now);
+        if let Some(repair) = &mut self.repair {
+            repair.gaps.repair_state(now);
+            repair.copies.repair_state(now);
+        }
+    }
+
+    /// Copies that wait for their turn.
+    pub(super) fn copies(&self) -> usize {
+        self.repair.as_ref().map_or(0, |repair| repair.copies.len())
+    }
+
+    /// Whether a copy with this number waits.
+    pub(super) fn has_copy(&self, sequence: u32) -> bool {
+        let copies = self.repair.as_ref().map(|repair| &repair.copies);
+        copies.is_some_and(|copies| copies.len() > 0 && copies.has(sequence))
+    }
+
+    pub(super) fn go_to(&mut self, now: Instant, next: u32) {
+        (self.next, self.next_since) = (next, now);
+    }
+
+    /// A channel shows its next number, and that nothing below another is still to come on it.
+    pub(super) fn show(&mut self, now: Instant, channel: usize, on_channel: u32, below: u32) {
+        let shown = &mut self.shown[channel];
+        let lost = ahead(on_channel, shown.next_on_channel);
+        let Shown { next_on_channel: first, below: from, begun, round_trip_ns, .. } = *shown;
+        *shown = Shown { next_on_channel: on_channel, below, begun: true, ..*shown };
+        let Some(repair) = self.repair.as_mut().filter(|_| begun && lost > 0) else { return };
+        repair.gaps.expire(now, self.next);
+        if ahead(below, self.next) > 0 {
+            let (channel, count) = (small(channel), lost.unsigned_abs());
+            let before = below;
+            let longest_ns = self.shown.iter().map(|one| one.round_trip_ns).max().unwrap_or(0);
+            let lost = Lost { channel, first, count, from, before, round_trip_ns, longest_ns };
+            repair.gaps.note(now, lost);
+            repair.replaced.fill((channel, first), on_channel, &mut repair.gaps);
+        }
+    }
+
+    /// Of these channels that with the shortest time there and back; this one where it is as short.
+    pub(super) fn nearest(&self, channels: ChannelSet, own: usize) -> Option<usize> {
+        let of = |channel: &usize| channels & (1 << channel) != 0;
+        // One of which nothing is known is not known to be fast.
+        let span_ns = |channel: usize| self.shown[channel].round_trip_ns.wrapping_sub(1);
+        let those = (0..self.shown.len()).filter(of);
+        those.min_by_key(|channel| (span_ns(*channel), *channel != own))
+    }
+
+    /// A channel has left: what was on its way there is lost.
+    pub(super) fn see_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
+        if self.repair.is_some() {
+            self.show(now, channel, departure.sent_packets, departure.next_sequence);
+        }
+        if let Some(repair) = &mut self.repair {
+            let round_trip_ns = self.shown.iter().map(|shown| shown.round_trip_ns).max();
+            repair.gaps.see_left(now, small(channel), round_trip_ns.unwrap_or(0));
+        }
+    }
+
+    /// How long it takes until the sender says of the last of these channels that it is out, if that
+    /// is so and lost packets are sent again: until it has found that out, and then as long as Left
+    /// takes on any other.
+    pub(super) fn left_within(&self, channels: ChannelSet) -> Duration {
+        let is_of = |(channel, _): &(usize, &Shown)| channels & (1 << channel) != 0;
+        let silent = self.shown.iter().enumerate().filter(is_of);
+        let found_ns = silent.map(|(_, shown)| shown.out_after_ns).max().unwrap_or(0);
+        let way_ns = self.shown.iter().map(|shown| shown.round_trip_ns).max().unwrap_or(0);
+        if self.repair.is_none() || found_ns == 0 {
+            return Duration::ZERO;
+        }
+        Duration::from_nanos(u64::from(found_ns) + u64::from(way_ns))
+    }
+
+    /// The epoch begins on a channel: nothing of it was on the channel before.
+    pub(super) fn begin(&mut self, channel: usize) {
+        self.shown[channel] = Shown { begun: true, ..Shown::default() };
+    }
+
+    /// A packet comes, or a copy: what it says of its channel, and whether it was to come.
+    pub(super) fn see_packet(&mut self, now: Instant, channel: usize, tag: Tag) -> Seen {
+        let Tag { sequence, channel_sequence, repair_of, .. } = tag;
+        let is_over = ahead(channel_sequence, self.shown[channel].next_on_channel) < 0;
+        if is_over && !self.fill(small(channel), channel_sequence) {
+            return Seen::Repeated;
+        }
+        if let Some(of) = repair_of {
+            self.see_copy(now, of);
+        }
+        if is_over {
+            return Seen::Missed;
+        }
+        // What was lost before it has lower numbers than this one, or than the next when it went.
+        let (before, after) = repair_of.map_or((sequence, sequence.wrapping_add(1)), |of| {
+            (of.next_sequence, of.next_sequence)
+        });
+        if channel_sequence != self.shown[channel].next_on_channel {
+            self.show(now, channel, channel_sequence, before);
+        }
+        let shown = &mut self.shown[channel];
+        shown.begun = true;
+        (shown.next_on_channel, shown.below) = (channel_sequence.wrapping_add(1), after);
+        Seen::Next
+    }
+
+    /// What was missing on a channel has come, if it was.
+    fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
+        let gaps = self.repair.as_mut().map(|repair| &mut repair.gaps);
+        gaps.is_some_and(|gaps| gaps.fill(channel, channel_sequence))
+    }
+
+    /// A copy has come: its packet is missing no more, nor will it be if it is still on its way.
+    fn see_copy(&mut self, now: Instant, of: RepairOf) {
+        let RepairOf { channel, channel_sequence, .. } = of;
+        let shown = self.shown.get(usize::from(channel));
+        let is_to_come =
+            shown.is_some_and(|shown| ahead(channel_sequence, shown.next_on_channel) >= 0);
+        let Some(repair) = &mut self.repair else { return };
+        if !repair.gaps.see_copy(now, channel, channel_sequence) && is_to_come {
+            repair.replaced.push(channel, channel_sequence);
+        }
+    }
+
+    /// A marker comes: how many numbers of the pipe the next is ahead of what it says.
+    pub(super) fn see_marker(&mut self, now: Instant, channel: usize, marker: &Marker) -> u32 {
+        let shown = &mut self.shown[channel];
+        (shown.round_trip_ns, shown.out_after_ns) = (marker.round_trip_ns, marker.out_after_ns);
+        self.show(now, channel, marker.sent_packets, marker.next_sequence);
+        u32::try_from(ahead(self.next, marker.next_sequence)).unwrap_or(0)
+    }
+
+    /// Why the next number is not given out, though it was looked for.
+    pub(super) fn blocked(&self, buffers: &[Buffer<P>], awaited: ChannelSet) -> Blocked {
+        let repair = self.repair.as_ref();
+        let heads = buffers.iter().filter_map(Buffer::head);
+        let copies = repair.and_then(|repair| repair.copies.first());
+        let waiting = heads.chain(copies).map(|number| ahead(number, self.next)).min();
+        let awaited = |(channel, _): &(usize, &Shown)| awaited & (1 << channel) != 0;
+        let (mut past, mut unproven) = (waiting, 0);
+        for (channel, shown) in self.shown.iter().enumerate().filter(awaited) {
+            let ahead = ahead(shown.below, self.next);
+            unproven |= ChannelSet::from(ahead <= 0) << channel;
+            past = Some(past.map_or(ahead, |past| past.min(ahead)));
+        }
+        let Some(past) = past.filter(|_| unproven == 0 || waiting.is_some()) else {
+            return Blocked::Idle;
+        };
+        if unproven != 0 {
+            return Blocked::Unproven(unproven);
+        }
+        if let Some(until) = repair.and_then(|repair| repair.gaps.wait_until(self.next)) {
+            return Blocked::Repair(until);
+        }
+        let past = self.next.wrapping_add(past.unsigned_abs());
+        let gap = repair.and_then(|repair| repair.gaps.first_after(self.next));
+        Blocked::Lost(gap.filter(|gap| ahead(*gap, past) < 0).unwrap_or(past))
+    }
+}
+
+#[cfg(test)]
+crate::corruption::corrupt!(
+    Confirmed<P>: next, next_since, given_from, has_begun, astray, shown; repair
+);
+#[cfg(test)]
+crate::corruption::corrupt!(
+    Shown: next_on_channel, below, round_trip_ns, out_after_ns, begun
+);
+#[cfg(test)]
+crate::corruption::corrupt!(Repair<P>: gaps, copies);

@@ -1,0 +1,431 @@
+//! Gaps: packets that a channel proved lost, which are asked for again.
+//!
+//! ```text
+//!   numbers of the channel   ... 16  17  18  21 ...      19 and 20 are lost
+//!   numbers of the pipe      ... 40  43  44  52 ...      they are two of 45 to 51
+//! ```
+//!
+//! A gap is asked for at once, and again as long as its copies are worth waiting for. Which two of
+//! 45 to 51 they are the sender knows; here it is enough that none of 45 to 51 is given up while
+//! they may come.
+//!
+//! What was on its way on channels that left may be more than others carry in a wait. It is waited for
+//! as long as copies of it come, each of which makes it fewer.
+//!
+//! Invariants: at most [`GAPS_MAX`] gaps of up to 64 packets in a row, of which some came; what finds
+//! no room is not asked for; a wait is prolonged only by a departure, or by a packet that was missing.
+
+use core::time::Duration;
+
+use crate::tag::ahead;
+use crate::{Instant, Nack};
+
+/// The most gaps that are remembered.
+const GAPS_MAX: usize = 256;
+
+/// Packets in a gap.
+const GAP_PACKETS: u32 = u64::BITS;
+
+/// Losses closer to one another than this part of the time after which they are asked for again are
+/// waited for together.
+const CLOSE_SHARE: u32 = 4;
+
+/// A wait that follows the round trip is no longer, unless the least is.
+const WAIT_MAX: Duration = Duration::from_secs(1);
+
+/// How missing packets are asked for again.
+///
+/// Both waits are the least: a request and its copy take a round trip, so where the sender's
+/// markers say that this is long they are two and a half of it on the slowest channel, which a copy
+/// may take, and one and a quarter of it on the channel itself; the first a second at the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepairRequests {
+    /// So long after its loss was proven a packet is waited for at least.
+    pub wait: Duration,
+    /// What does not come is asked for again after so long at least.
+    pub again: Duration,
+}
+
+impl Default for RepairRequests {
+    /// Waits for 200 ms, and asks again after 50 ms.
+    fn default() -> Self {
+        let (wait, again) = (Duration::from_millis(200), Duration::from_millis(50));
+        Self { wait, again }
+    }
+}
+
+/// Up to 64 packets of a channel.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(test, derive(Default))]
+struct Gap {
+    channel: u8,
+    first: u32,
+    /// A bit each from the first on: those that have not come.
+    missing: u64,
+    /// The numbers of the pipe that they may have: from this on, and before that.
+    from: u32,
+    before: u32,
+    until: Instant,
+    ask_at: Instant,
+    wait: Duration,
+    again: Duration,
+    /// Whether it was on its way on a channel that left.
+    left: bool,
+    /// The bits before have been asked for this time.
+    asked: u32,
+    /// Whether all was asked for before.
+    is_again: bool,
+}
+
+impl Gap {
+    /// Whether this packet of a channel is one of those that have not come.
+    fn misses(&self, channel: u8, channel_sequence: u32) -> bool {
+        let bit = channel_sequence.wrapping_sub(self.first);
+        self.channel == channel && bit < GAP_PACKETS && self.missing & (1 << bit) != 0
+    }
+}
+
+/// The packets of a channel that were lost in a row, and what numbers in the pipe they may have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lost {
+    pub(super) channel: u8,
+    pub(super) first: u32,
+    pub(super) count: u32,
+    pub(super) from: u32,
+    pub(super) before: u32,
+    /// The time there and back on the channel, if it is known, or else 0.
+    pub(super) round_trip_ns: u32,
+    /// That on the slowest, on which the copy may go.
+    pub(super) longest_ns: u32,
+}
+
+/// All gaps.
+#[derive(Clone, Debug)]
+pub(super) struct Gaps {
+    requests: RepairRequests,
+    gaps: Vec<Gap>,
+}
+
+impl Gaps {
+    pub(super) fn new(requests: RepairRequests) -> Self {
+        Self { requests, gaps: Vec::with_capacity(GAPS_MAX) }
+    }
+
+    /// Packets are lost.
+    pub(super) fn note(&mut self, now: Instant, lost: Lost) {
+        let (wait, again) = (self.wait(lost.longest_ns), self.again(lost.round_trip_ns));
+        if self.extend(now, &lost, wait) {
+            return;
+        }
+        let (mut first, mut left) = (lost.first, lost.count);
+        while left > 0 && self.gaps.len() < GAPS_MAX {
+            let count = left.min(GAP_PACKETS);
+            self.gaps.push(Gap {
+                channel: lost.channel,
+                first,
+                missing: u64::MAX >> (GAP_PACKETS - count),
+                from: lost.from,
+                before: lost.before,
+                until: now.after(wait),
+                ask_at: now,
+                wait,
+                again,
+                left: false,
+                asked: 0,
+                is_again: false,
+            });
+            first = first.wrapping_add(count);
+            left -= count;
+        }
+    }
+
+    /// Losses of a channel that follow one another closely, as where a queue overflows, are a gap of
+    /// the packets that did not come among those that did: whether these are of the last one.
+    fn extend(&mut self, now: Instant, lost: &Lost, wait: Duration) -> bool {
+        let newest = self.gaps.iter_mut().rev().find(|gap| gap.channel == lost.channel);
+        let Some(gap) = newest.filter(|gap| !gap.left) else { return false };
+        let bit = lost.first.wrapping_sub(gap.first);
+        let is_close = now.after(wait) <= gap.until.after(gap.again / CLOSE_SHARE);
+        if !is_close || bit >= GAP_PACKETS || lost.count > GAP_PACKETS - bit {
+            return false;
+        }
+        gap.missing |= (u64::MAX >> (GAP_PACKETS - lost.count)) << bit;
+        (gap.before, gap.until) = (lost.before, gap.until.max(now.after(wait)));
+        if gap.ask_at > now {
+            // What was asked for already is not again.
+            (gap.ask_at, gap.asked, gap.is_again) = (now, bit, false);
+        }
+        true
+    }
+
+    /// How long what is lost is waited for, where this is the longest round trip.
+    fn wait(&self, longest_ns: u32) -> Duration {
+        self.requests.wait.max(quarters(longest_ns, 10).min(WAIT_MAX))
+    }
+
+    /// After how long what is lost on a channel of this round trip is asked for again.
+    fn again(&self, round_trip_ns: u32) -> Duration {
+        self.requests.again.max(quarters(round_trip_ns, 5).min(WAIT_MAX / 2))
+    }
+
+    /// A channel has left: what is missing of it comes over others, the slowest of which has this round
+    /// trip, and may be more than they carry in a wait.
+    pub(super) fn see_left(&mut self, now: Instant, channel: u8, round_trip_ns: u32) {
+        let wait = self.wait(round_trip_ns);
+        for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
+            gap.left = true;
+            gap.wait = gap.wait.max(wait);
+            gap.until = gap.until.max(now.after(gap.wait));
+        }
+    }
+
+    /// A copy of a packet of a channel has come: whether that was missing. If it was on its way on a
+    /// channel that left, all that was on such channels is waited for from then on: the sender is
+    /// at it. No other copy says so.
+    pub(super) fn see_copy(&mut self, now: Instant, channel: u8, channel_sequence: u32) -> bool {
+        let is_left = |gap: &Gap| gap.left && gap.misses(channel, channel_sequence);
+        if self.gaps.iter().any(is_left) {
+            for gap in self.gaps.iter_mut().filter(|gap| gap.left) {
+                gap.until = gap.until.max(now.after(gap.wait));
+            }
+        }
+        self.fill(channel, channel_sequence)
+    }
+
+    /// A packet of a channel has come after all, or a copy of it: whether it was missing and worth
+    /// waiting for.
+    pub(super) fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
+        let mut was_missing = false;
+        for gap in self.gaps.iter_mut().filter(|gap| gap.misses(channel, channel_sequence)) {
+            gap.missing &= !(1 << channel_sequence.wrapping_sub(gap.first));
+            was_missing = true;
+        }
+        if was_missing {
+            self.gaps.retain(|gap| gap.missing != 0);
+        }
+        was_missing
+    }
+
+    /// Until when a packet of this number in the pipe may come again.
+    pub(super) fn wait_until(&self, sequence: u32) -> Option<Instant> {
+        let may_be = |gap: &&Gap| ahead(sequence, gap.from) >= 0 && ahead(gap.before, sequence) > 0;
+        self.gaps.iter().filter(may_be).map(|gap| gap.until).max()
+    }
+
+    /// Where the first gap behind this number begins.
+    pub(super) fn first_after(&self, sequence: u32) -> Option<u32> {
+        let behind =
+            self.gaps.iter().map(|gap| ahead(gap.from, sequence)).filter(|ahead| *ahead > 0);
+        behind.min().map(|ahead| sequence.wrapping_add(ahead.unsigned_abs()))
+    }
+
+    /// What is over is forgotten: the wait for it, or its turn.
+    pub(super) fn expire(&mut self, now: Instant, next: u32) {
+        self.gaps.retain(|gap| gap.until > now && ahead(gap.before, next) > 0);
+    }
+
+    /// The next packets to be asked for, and whether they were before.
+    pub(super) fn poll(&mut self, now: Instant) -> Option<(Nack, bool)> {
+        for gap in self.gaps.iter_mut().filter(|gap| gap.ask_at <= now) {
+            let left = gap.missing.checked_shr(gap.asked).unwrap_or(0);
+            if left == 0 {
+                (gap.asked, gap.is_again) = (0, true);
+                // Never sooner, whatever was written over.
+                gap.ask_at = now.after(gap.again.max(self.requests.again));
+                continue;
+            }
+            let start = gap.asked + left.trailing_zeros();
+            let count = (gap.missing >> start).trailing_ones();
+            gap.asked = start + count;
+            let count = u16::try_from(count).expect("at most 64");
+            let left_ns = gap.until.nanoseconds().saturating_sub(now.nanoseconds());
+            let nack = Nack {
+                channel: gap.channel,
+                first: gap.first.wrapping_add(start),
+                count,
+                // Of what is waited for as long as others of it come nobody can say how long that is.
+                left_ns: u32::try_from(left_ns).ok().filter(|_| !gap.left).unwrap_or(u32::MAX),
+            };
+            return Some((nack, gap.is_again));
+        }
+        None
+    }
+
+    /// When something is to be asked for though nothing happens.
+    pub(super) fn timeout(&self) -> Option<Instant> {
+        self.gaps.iter().map(|gap| gap.ask_at.min(gap.until)).min()
+    }
+
+    /// Nothing is waited for longer than the wait, nor asked for later than again.
+    pub(super) fn repair_state(&mut self, now: Instant) {
+        let (wait, again) = (self.wait(u32::MAX), self.again(u32::MAX));
+        for gap in &mut self.gaps {
+            gap.again = gap.again.clamp(self.requests.again, again);
+            gap.wait = gap.wait.min(wait);
+            (gap.until, gap.ask_at) =
+                (gap.until.min(now.after(wait)), gap.ask_at.min(now.after(again)));
+        }
+    }
+
+    /// A new epoch.
+    pub(super) fn restart(&mut self) {
+        self.gaps.clear();
+    }
+}
+
+/// So many quarters of a round trip.
+fn quarters(round_trip_ns: u32, count: u64) -> Duration {
+    Duration::from_nanos(u64::from(round_trip_ns) * count / 4)
+}
+
+#[cfg(test)]
+impl crate::corruption::Corrupt for Gaps {
+    /// Replaces all gaps by up to four random ones.
+    fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        let mut gaps = std::collections::VecDeque::<Gap>::new();
+        gaps.corrupt(words);
+        self.gaps = gaps.into();
+    }
+}
+#[cfg(test)]
+crate::corruption::corrupt!(
+    Gap: channel, first, missing, from, before, until, ask_at, asked, again, wait, left, is_again
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first packet of channel 3, one of nine of the pipe.
+    const LOST: Lost = Lost {
+        channel: 3,
+        first: 0,
+        count: 1,
+        from: 0,
+        before: 9,
+        round_trip_ns: 0,
+        longest_ns: 0,
+    };
+
+    fn at(milliseconds: u64) -> Instant {
+        Instant::from_nanoseconds(milliseconds * 1_000_000)
+    }
+
+    /// The page's picture on channel 3: 19 and 20 of the channel, two of 45 to 51 of the pipe.
+    fn drawn() -> Gaps {
+        let mut gaps = Gaps::new(RepairRequests::default());
+        gaps.note(at(0), Lost { first: 19, count: 2, from: 45, before: 52, ..LOST });
+        gaps
+    }
+
+    /// What is asked for: the channel, the first, and how many.
+    fn polled(gaps: &mut Gaps, now: Instant) -> Option<(u8, u32, u16)> {
+        gaps.poll(now).map(|(Nack { channel, first, count, .. }, _)| (channel, first, count))
+    }
+
+    #[test]
+    fn a_gap_is_asked_for_at_once_and_again_after_50_ms() {
+        let mut gaps = drawn();
+        assert_eq!((polled(&mut gaps, at(0)), polled(&mut gaps, at(0))), (Some((3, 19, 2)), None));
+        assert_eq!((gaps.timeout(), polled(&mut gaps, at(49))), (Some(at(50)), None));
+        gaps.fill(3, 19);
+        gaps.fill(2, 20);
+        assert_eq!(
+            (polled(&mut gaps, at(50)), polled(&mut gaps, at(50))),
+            (Some((3, 20, 1)), None)
+        );
+        gaps.fill(3, 20);
+        assert!(gaps.gaps.is_empty() && gaps.timeout().is_none());
+    }
+
+    /// At 0 ms, and 10 ms later what was lost then: it is the first time. 50 ms later it is not.
+    #[test]
+    fn it_is_told_what_is_asked_for_again() {
+        let mut gaps = drawn();
+        let asked = |gaps: &mut Gaps, now| gaps.poll(now).map(|(_, is_again)| is_again);
+        assert_eq!((asked(&mut gaps, at(0)), asked(&mut gaps, at(0))), (Some(false), None));
+        gaps.note(at(10), Lost { first: 23, count: 1, from: 53, before: 54, ..LOST });
+        assert_eq!((asked(&mut gaps, at(10)), asked(&mut gaps, at(10))), (Some(false), None));
+        assert_eq!(asked(&mut gaps, at(60)), Some(true));
+    }
+
+    /// 270 ms there and back, and 300 on the slowest: 750 ms, and again after 337.5 ms. 4.3 s: a
+    /// second. What is asked for says how long it is waited for.
+    #[test]
+    fn waits_follow_the_round_trip() {
+        let mut gaps = Gaps::new(RepairRequests::default());
+        let (round_trip_ns, longest_ns) = (270_000_000, 300_000_000);
+        gaps.note(at(0), Lost { round_trip_ns, longest_ns, ..LOST });
+        let left = |gaps: &mut Gaps, now| gaps.poll(now).map(|(missing, _)| missing.left_ns);
+        assert_eq!(left(&mut gaps, at(75)), Some(675_000_000));
+        assert_eq!(
+            (left(&mut gaps, at(75)), gaps.timeout()),
+            (None, Some(at(75).after(Duration::from_micros(337_500))))
+        );
+        assert_eq!(gaps.wait_until(3), Some(at(750)));
+        gaps.note(at(0), Lost { longest_ns: u32::MAX, channel: 1, ..LOST });
+        assert_eq!(gaps.wait_until(3), Some(at(1_000)));
+    }
+
+    #[test]
+    fn it_is_waited_for_by_every_number_that_it_may_have() {
+        let mut gaps = drawn();
+        for (sequence, until) in [(44, None), (45, Some(at(200))), (51, Some(at(200))), (52, None)]
+        {
+            assert_eq!(gaps.wait_until(sequence), until, "{sequence}");
+        }
+        assert_eq!((gaps.first_after(40), gaps.first_after(45)), (Some(45), None));
+        gaps.expire(at(199), 51);
+        assert_eq!(gaps.gaps.len(), 1);
+        let mut passed = gaps.clone();
+        passed.expire(at(0), 52);
+        gaps.expire(at(200), 45);
+        assert!(passed.gaps.is_empty() && gaps.gaps.is_empty());
+    }
+
+    /// 130 packets across the wrap are gaps of 64, 64 and 2; holes are asked for run by run.
+    #[test]
+    fn long_gaps_are_cut_and_holes_are_asked_for_apart() {
+        let mut gaps = Gaps::new(RepairRequests::default());
+        gaps.note(at(0), Lost { channel: 0, first: u32::MAX, count: 130, before: 500, ..LOST });
+        for number in 0..62 {
+            assert!(gaps.fill(0, number));
+        }
+        gaps.fill(0, 100);
+        let asked: Vec<_> = std::iter::from_fn(|| polled(&mut gaps, at(0))).collect();
+        let expected = [(0, u32::MAX, 1), (0, 62, 1), (0, 63, 37), (0, 101, 26), (0, 127, 2)];
+        assert_eq!(asked, expected);
+    }
+
+    /// Every second packet is lost, 2 ms after one another: one gap, though none of them stands beside
+    /// another. Each is asked for at once and once, and all again 50 ms after the last; one that is
+    /// lost 13 ms later, a quarter of 50 ms and more, is a gap of its own.
+    #[test]
+    fn losses_that_follow_closely_are_one_gap() {
+        let mut gaps = Gaps::new(RepairRequests::default());
+        let lost = |number: u32| Lost {
+            channel: 0,
+            first: number,
+            from: number,
+            before: number + 1,
+            ..LOST
+        };
+        for number in (1..40).step_by(2) {
+            gaps.note(at(number.into()), lost(number));
+            assert_eq!(polled(&mut gaps, at(number.into())), Some((0, number, 1)));
+            assert_eq!(polled(&mut gaps, at(number.into())), None);
+        }
+        assert_eq!((gaps.gaps.len(), gaps.wait_until(20)), (1, Some(at(239))));
+        gaps.note(at(52), lost(45));
+        assert_eq!(gaps.gaps.len(), 2);
+        let again: Vec<_> = std::iter::from_fn(|| polled(&mut gaps, at(89))).collect();
+        assert_eq!((again.len(), again[0]), (21, (0, 1, 1)));
+    }
+
+    #[test]
+    fn there_is_room_for_256_gaps_and_no_more() {
+        let mut gaps = Gaps::new(RepairRequests::default());
+        gaps.note(at(0), Lost { channel: 0, count: u32::MAX, ..LOST });
+        assert_eq!(std::iter::from_fn(|| polled(&mut gaps, at(0))).count(), GAPS_MAX);
+    }
+}

@@ -1,0 +1,178 @@
+//! Which channels are in, as far as what has come on them and of them says.
+//!
+//! ```text
+//!          a marker: out, or Left on another channel
+//!        +-------------------------------------------+
+//!        |                                           v
+//!       [in]  what comes waits for its turn        [out]  packets are refused and counted
+//!        ^                                           |
+//!        +-------------------------------------------+
+//!          a marker of a later round: in, or to come in
+//! ```
+//!
+//! This is the view of what comes; what waits in the buffer is still read in its place: that a
+//! channel has left is put behind it like a marker, so the channel is waited for no longer when
+//! that is empty.
+//!
+//! Source: ours. That a sender may take a channel for one all of whose packets are lost follows
+//! from theorem 5.1 of Adiseshu, Parulkar and Varghese 1996.
+//!
+//! Invariants: a marker from before a channel left does not bring it back; what is said again of
+//! its leaving does not undo what a marker said since.
+
+use gingham_fairq::{Round, Standing};
+
+use super::Receiver;
+use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, first_channels, take_lowest};
+
+/// What is known of who is in, and what is to be acknowledged of it.
+#[derive(Clone, Debug)]
+pub(super) struct Presence {
+    out: ChannelSet,
+    /// Of channels that are out, a round in which they were.
+    since: Vec<Round>,
+    /// The round from which on a channel is in, by the last marker that said so, read or not.
+    in_from: Vec<Round>,
+    /// Since when only markers from before they left have come on them.
+    stale_since: Vec<Option<Instant>>,
+    /// On which channels' ways back a departure is to be acknowledged, and which.
+    acknowledge: ChannelSet,
+    departures: Vec<Departure>,
+}
+
+impl Presence {
+    pub(super) fn new(channels: usize) -> Self {
+        Self {
+            out: 0,
+            since: vec![Round::FIRST; channels],
+            in_from: vec![Round::FIRST; channels],
+            stale_since: vec![None; channels],
+            acknowledge: 0,
+            departures: vec![Departure::default(); channels],
+        }
+    }
+
+    pub(super) const fn is_out(&self, channel: usize) -> bool {
+        self.out & (1 << channel) != 0
+    }
+
+    fn take_out(&mut self, channel: usize, since: Round) {
+        self.out |= 1 << channel;
+        self.stale_since[channel] = None;
+        self.since[channel] = since;
+    }
+
+    /// Whether a marker that comes is one of a channel as it is now; if not, since when none has
+    /// been.
+    pub(super) fn see_marker(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        said: &Standing,
+    ) -> Result<(), Instant> {
+        let comes_in = said.coming.is_some_and(|change| change.quantum_bytes != 0);
+        if !said.is_in() && !comes_in {
+            self.take_out(channel, said.next.round);
+        } else if said.is_in()
+            && self.is_out(channel)
+            && !said.next.round.is_after(self.since[channel])
+        {
+            let since = self.stale_since[channel].map_or(now, |since| since.min(now));
+            self.stale_since[channel] = Some(since);
+            return Err(since);
+        } else {
+            self.out &= !(1 << channel);
+            self.stale_since[channel] = None;
+            let coming = said.coming.filter(|_| !said.is_in());
+            self.in_from[channel] = coming.map_or(said.next.round, |change| change.from);
+        }
+        Ok(())
+    }
+
+    /// The next departure to acknowledge, and on which way back.
+    pub(super) fn next_acknowledged(&mut self) -> Option<(usize, Kind)> {
+        self.acknowledge &= first_channels(self.since.len());
+        let channel = take_lowest(&mut self.acknowledge)?;
+        Some((channel, Kind::LeftAcknowledged(self.departures[channel])))
+    }
+
+    /// A new epoch: all are in until something says otherwise.
+    pub(super) fn restart(&mut self) {
+        (self.out, self.acknowledge) = (0, 0);
+        self.in_from.fill(Round::FIRST);
+        self.stale_since.fill(None);
+    }
+}
+
+impl<S: Numbered, P> Receiver<S, P> {
+    /// The sender says on a channel that another one has left.
+    pub(super) fn take_left(
+        &mut self,
+        now: Instant,
+        on: usize,
+        departure: Departure,
+    ) -> Result<(), Discard> {
+        let (channel, since) = (usize::from(departure.channel), departure.since);
+        if channel >= self.buffers.len() {
+            return Err(Discard::NoSuchChannel);
+        }
+        if channel == on {
+            return Err(Discard::OtherChannel);
+        }
+        if departure.sent_packets != 0 {
+            self.see_begun(channel, departure.sent_packets)?;
+        }
+        self.presence.departures[on] = departure;
+        self.presence.acknowledge |= 1 << on;
+        let read = self.scheduler.standing(channel).next.round;
+        let came_back = read.is_after(since) || self.presence.in_from[channel].is_after(since);
+        if !came_back && !self.presence.is_out(channel) {
+            self.reception.departures += 1;
+            self.presence.take_out(channel, since);
+            self.show_left(now, channel, &departure);
+            self.pool.see_left(channel, self.reports.accounted(channel, self.pool.charge()));
+            self.put_marker(channel, Standing::out(since));
+        }
+        Ok(())
+    }
+
+    /// What the first reset of an epoch on a channel says of it.
+    pub(super) fn take_quantum(&mut self, channel: usize, quantum: u32) {
+        if !self.presence.is_out(channel) {
+            let round = self.scheduler.standing(channel).next.round;
+            if quantum == 0 {
+                self.presence.take_out(channel, round);
+            }
+            self.put_marker(channel, Standing::beginning(round, quantum));
+        }
+    }
+
+    /// What a marker says of whether its channel is in. What was on its way when the channel left
+    /// has come after a wait; if it still comes then, the ends are at odds.
+    pub(super) fn see_presence(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        said: &Standing,
+    ) -> Result<(), Discard> {
+        self.presence.see_marker(now, channel, said).map_err(|since| {
+            if since.after(self.options.wait) <= now {
+                self.presence.stale_since[channel] = None;
+                self.epochs.request(channel);
+            }
+            Discard::ChannelOut
+        })
+    }
+
+    /// Puts what is said of a channel behind what came on it, or reads it where nothing waits.
+    pub(super) fn put_marker(&mut self, channel: usize, said: Standing) {
+        if self.buffers[channel].packets() == 0 {
+            self.read_marker(channel, said);
+        } else {
+            self.buffers[channel].push_marker(said);
+        }
+    }
+}
+
+#[cfg(test)]
+crate::corruption::corrupt!(Presence: out, acknowledge, since, in_from, stale_since, departures);

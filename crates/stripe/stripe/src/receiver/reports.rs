@@ -1,0 +1,337 @@
+//! Reports: what has come on each channel, and how much more may.
+//!
+//! ```text
+//!   sent by the sender    |<------ counted in the last marker ------>|<- came since ->| in flight ...
+//!   accounted             |<---------------------- come or lost ------------------->|
+//!   limit                 |<---------------------------------------------------------->| + credit
+//! ```
+//!
+//! A channel delivers in order, so what its last marker counts is come or lost, and both are in
+//! flight no longer: counting from there, losses leak neither credit nor bytes in flight (FCVC of
+//! Kung and Chapman, with the marker as the credit check).
+//!
+//! A report is due after each marker. By choice also between markers: after some packets or a loss,
+//! and so long after the first change that was not reported, be it that a packet came or that one
+//! left the buffer and made room; but only some time after the last one, so that reports cost the
+//! way back no more however fast packets come.
+//!
+//! Invariants: no more than one report a channel is due; counts follow from the last marker and
+//! what came since, so nothing that went wrong before lasts; nothing is reported again unless
+//! something changed.
+
+use core::time::Duration;
+
+use crate::tag::ahead;
+use crate::{
+    ChannelSet, Charge, Instant, Marker, OptionsError, Report, first_channels, take_lowest,
+};
+
+/// When reports go between markers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportPlan {
+    /// At the latest so long after a change.
+    pub interval: Duration,
+}
+
+impl Default for ReportPlan {
+    /// 5 ms: a fifth of what QUIC may hold an acknowledgement back (RFC 9000, section 18.2).
+    fn default() -> Self {
+        Self { interval: Duration::from_millis(5) }
+    }
+}
+
+impl ReportPlan {
+    pub(super) fn check(&self) -> Result<(), OptionsError> {
+        if self.interval.is_zero() {
+            Err(OptionsError::Zero { option: "reports.interval" })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// So many packets are reported at once where they come slowly: as two segments of TCP are answered
+/// by one acknowledgement of half the length of a report (RFC 9293, section 3.8.6.3).
+const PACKETS: u32 = 4;
+
+/// Where they come fast, a report follows another after a millisecond at the earliest, what a sender
+/// lets go at once: 76 bytes each millisecond are .6 Mbit/s. A quarter of a round trip, as QUIC may have
+/// it (draft-ietf-quic-ack-frequency, section 6), tells of a queue of 2 ms too late: 100 and 300 Mbit/s
+/// with such fell from .95 to .85 of their sum.
+pub(crate) const REPORT_PAUSE: Duration = Duration::from_millis(1);
+
+/// Reports say of so much time at least which packet was the longest, so that nothing depends on one
+/// report.
+const LONGEST_OF: Duration = Duration::from_millis(20);
+
+/// What has come on a channel in this epoch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Arrivals {
+    /// As a report says it, but for the limit and the time that the marker was held.
+    report: Report,
+    /// When the last marker came; nothing is reported before the first.
+    marker_at: Option<Instant>,
+    /// The time there and back as the last marker said.
+    round_trip_ns: u32,
+    /// Packets that came since the last report.
+    unreported_packets: u32,
+    /// When the last report went.
+    reported_at: Instant,
+    /// When a change is to be reported.
+    report_at: Option<Instant>,
+    /// Whether the last packet that is accounted for did not come: then when the last one came says
+    /// nothing of how long it took.
+    is_last_lost: bool,
+    /// The longest packet that came since then, and before that; a report that is given out long
+    /// enough after then begins anew.
+    longest_bytes: [u32; 2],
+    longest_since: Instant,
+}
+
+/// What has come on every channel, and where a report is due.
+#[derive(Clone, Debug)]
+pub(super) struct Reports {
+    channels: Vec<Arrivals>,
+    plan: Option<ReportPlan>,
+    interval_ns: u64,
+    due: ChannelSet,
+    /// The earliest that any channel is due by time.
+    earliest: Option<Instant>,
+}
+
+impl Reports {
+    pub(super) fn new(channels: usize, plan: Option<ReportPlan>) -> Self {
+        let interval = plan.map_or(Duration::ZERO, |plan| plan.interval);
+        let interval_ns = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
+        let channels = vec![Arrivals::default(); channels];
+        Self { channels, plan, interval_ns, due: 0, earliest: None }
+    }
+
+    /// A packet has come.
+    pub(super) fn count(&mut self, now: Instant, channel: usize, length_bytes: u32) {
+        let packets = self.channels[channel].report.accounted_packets.wrapping_add(1);
+        self.count_numbered(now, channel, length_bytes, packets);
+    }
+
+    /// A packet has come whose number shows how many were sent with and before it: those that did not
+    /// come are lost. One that was taken for lost before is accounted for already.
+    #[inline]
+    pub(super) fn count_numbered(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        length_bytes: u32,
+        packets: u32,
+    ) {
+        let arrivals = &mut self.channels[channel];
+        let (report, bytes) = (&mut arrivals.report, u64::from(length_bytes));
+        report.came_at = now;
+        report.received_packets = report.received_packets.wrapping_add(1);
+        report.received_bytes = report.received_bytes.wrapping_add(bytes);
+        let newly_packets = ahead(packets, report.accounted_packets);
+        if newly_packets > 0 {
+            report.accounted_packets = packets;
+            report.accounted_bytes = report.accounted_bytes.wrapping_add(bytes);
+        }
+        arrivals.is_last_lost = false;
+        arrivals.unreported_packets = arrivals.unreported_packets.saturating_add(1);
+        if newly_packets > 1 || arrivals.unreported_packets == PACKETS {
+            self.report_by(now, channel, Duration::ZERO);
+        } else {
+            self.change(now, channel);
+        }
+    }
+
+    /// A packet gets through on a channel, whatever becomes of it.
+    pub(super) fn pass(&mut self, channel: usize, length_bytes: u32) {
+        let [longest_bytes, _] = &mut self.channels[channel].longest_bytes;
+        *longest_bytes = (*longest_bytes).max(length_bytes);
+    }
+
+    /// Something changed that is to be reported soon.
+    pub(super) fn change(&mut self, now: Instant, channel: usize) {
+        if let (None, Some(plan)) = (self.channels[channel].report_at, self.plan) {
+            self.report_by(now, channel, plan.interval);
+        }
+    }
+
+    /// A change is to be reported within that time, or when the pause after the last report is over.
+    fn report_by(&mut self, now: Instant, channel: usize, within: Duration) {
+        let arrivals = &mut self.channels[channel];
+        if self.plan.is_none() || arrivals.marker_at.is_none() {
+            return;
+        }
+        let report_at = now.after(within).max(arrivals.reported_at.after(REPORT_PAUSE));
+        let report_at = arrivals.report_at.map_or(report_at, |at| at.min(report_at));
+        arrivals.report_at = Some(report_at);
+        self.earliest = Some(self.earliest.map_or(report_at, |earliest| earliest.min(report_at)));
+    }
+
+    /// A report would cost little now: it is due where half of the packets have come, and half of the
+    /// pause is over.
+    pub(super) fn hasten(&mut self, now: Instant, channel: usize) {
+        let arrivals = &self.channels[channel];
+        let is_worth = arrivals.report_at.is_some() && arrivals.unreported_packets >= PACKETS / 2;
+        if is_worth && arrivals.reported_at.after(REPORT_PAUSE / 2) <= now {
+            self.due |= 1 << channel;
+        }
+    }
+
+    /// What is charged to a channel for what is in flight no longer.
+    pub(super) fn accounted(&self, channel: usize, charge: Charge) -> u32 {
+        let report = &self.channels[channel].report;
+        charge.of_all(report.accounted_packets, report.accounted_bytes)
+    }
+
+    /// The same, for what came as well, and how long it takes until room that is free is used: a
+    /// report is waited for, goes back, and a packet comes.
+    #[inline]
+    pub(super) fn counts(&self, channel: usize, charge: Charge) -> (u32, u32, u64) {
+        let Arrivals { report, round_trip_ns, .. } = &self.channels[channel];
+        let accounted = charge.of_all(report.accounted_packets, report.accounted_bytes);
+        let received = charge.of_all(report.received_packets, report.received_bytes);
+        (accounted, received, self.interval_ns.saturating_add((*round_trip_ns).into()))
+    }
+
+    /// When a report is due though nothing happens.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.earliest
+    }
+
+    /// Times that can be: nothing has come in the future, nor is a report due later than after the
+    /// interval.
+    pub(super) fn repair_state(&mut self, now: Instant) {
+        let latest =
+            now.after(self.plan.map_or(REPORT_PAUSE, |plan| plan.interval.max(REPORT_PAUSE)));
+        for arrivals in &mut self.channels {
+            arrivals.marker_at = arrivals.marker_at.map(|at| at.min(now));
+            arrivals.report_at = arrivals.report_at.map(|at| at.min(latest));
+            arrivals.reported_at = arrivals.reported_at.min(now);
+            arrivals.report.came_at = arrivals.report.came_at.min(now);
+        }
+        self.look_at_times(now);
+    }
+
+    /// A marker has come, be it at the head of the buffer or not.
+    pub(super) fn see_marker(&mut self, channel: usize, now: Instant, marker: &Marker) {
+        let arrivals = &mut self.channels[channel];
+        arrivals.is_last_lost |= arrivals.report.accounted_packets != marker.sent_packets;
+        arrivals.report.accounted_packets = marker.sent_packets;
+        arrivals.report.accounted_bytes = marker.sent_bytes;
+        arrivals.report.coming_from = marker.standing.coming.map(|change| change.from);
+        arrivals.report.echo = marker.sent_at;
+        arrivals.round_trip_ns = marker.round_trip_ns;
+        arrivals.marker_at = Some(now);
+        self.due |= 1 << channel;
+    }
+
+    /// The next channel on which a report is due.
+    pub(super) fn next_due(&mut self, now: Instant) -> Option<usize> {
+        if self.earliest.is_some_and(|earliest| earliest <= now) {
+            self.look_at_times(now);
+        }
+        self.due &= first_channels(self.channels.len());
+        let channel = take_lowest(&mut self.due)?;
+        let arrivals = &mut self.channels[channel];
+        (arrivals.reported_at, arrivals.report_at) = (now, None);
+        arrivals.unreported_packets = 0;
+        self.look_at_times(now);
+        Some(channel)
+    }
+
+    /// Which channels are due by time, and when the next will be.
+    fn look_at_times(&mut self, now: Instant) {
+        self.earliest = None;
+        for (channel, arrivals) in self.channels.iter().enumerate() {
+            match arrivals.report_at {
+                Some(report_at) if report_at <= now => self.due |= 1 << channel,
+                Some(report_at) => {
+                    let earliest = self.earliest.unwrap_or(report_at).min(report_at);
+                    self.earliest = Some(earliest);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// What to say of a channel that has this limit.
+    pub(super) fn report(
+        &mut self,
+        channel: usize,
+        (limit_bytes, lowered): (u32, bool),
+        now: Instant,
+    ) -> Report {
+        let arrivals = &mut self.channels[channel];
+        let Arrivals { report, marker_at, longest_bytes, longest_since, .. } = *arrivals;
+        let came = report.received_bytes > 0 && !arrivals.is_last_lost;
+        if longest_since.after(LONGEST_OF) <= now || longest_since > now {
+            (arrivals.longest_bytes, arrivals.longest_since) = ([0, longest_bytes[0]], now);
+        }
+        Report {
+            limit_bytes,
+            lowered,
+            held_ns: since(marker_at, now),
+            longest_bytes: longest_bytes[0].max(longest_bytes[1]),
+            came_ago_ns: since(Some(report.came_at).filter(|_| came), now),
+            ..report
+        }
+    }
+
+    /// A new epoch.
+    pub(super) fn restart(&mut self) {
+        self.channels.fill(Arrivals::default());
+        self.due = 0;
+        self.earliest = None;
+    }
+}
+
+/// Nanoseconds since then, or the most that a report can say.
+fn since(then: Option<Instant>, now: Instant) -> u32 {
+    let Some(then) = then else { return u32::MAX };
+    u32::try_from(now.nanoseconds().saturating_sub(then.nanoseconds())).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+crate::corruption::corrupt!(Reports: due, channels, earliest);
+#[cfg(test)]
+crate::corruption::corrupt!(
+    Arrivals: report, round_trip_ns, unreported_packets, longest_bytes, marker_at, report_at, reported_at
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two packets have come on each of two channels, and a report is due of one: the other's goes
+    /// along, and not again before half a millisecond and two more packets.
+    #[test]
+    fn a_report_goes_along_where_half_of_what_makes_it_due_is_there() {
+        let at = |us: u64| Instant::from_nanoseconds(us * 1_000);
+        let mut reports = Reports::new(2, Some(ReportPlan::default()));
+        (0..2).for_each(|channel| reports.see_marker(channel, at(0), &Marker::default()));
+        (0..2).for_each(|channel| assert_eq!(reports.next_due(at(0)), Some(channel)));
+        let mut hastened = |us, packets| {
+            (0..packets).for_each(|_| reports.count(at(us), 1, 100));
+            reports.hasten(at(us), 1);
+            reports.next_due(at(us))
+        };
+        assert_eq!([hastened(499, 2), hastened(500, 0)], [None, Some(1)]);
+        assert_eq!([hastened(999, 2), hastened(1_000, 0)], [None, Some(1)]);
+        assert_eq!([hastened(1_600, 1), hastened(1_700, 1)], [None, Some(1)]);
+    }
+
+    /// Packets 0 and 2 of a channel, and 1 after all: three are accounted for from the second on,
+    /// and the third that comes changes only what came.
+    #[test]
+    fn a_packet_that_was_taken_for_lost_is_accounted_for_once() {
+        let mut reports = Reports::new(1, None);
+        let counts = |reports: &Reports| {
+            let report = reports.channels[0].report;
+            (report.accounted_packets, report.accounted_bytes, report.received_packets)
+        };
+        for (packets, expected) in [(1, (1, 100, 1)), (3, (3, 200, 2)), (2, (3, 200, 3))] {
+            reports.count_numbered(Instant::ORIGIN, 0, 100, packets);
+            assert_eq!(counts(&reports), expected);
+        }
+    }
+}

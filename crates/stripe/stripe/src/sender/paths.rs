@@ -1,0 +1,533 @@
+//! What may be in flight on each channel and how fast it goes, and by that a free choice of the
+//! channel.
+//!
+//! ```text
+//!                         in flight + the packet
+//!   arrives after  max( ------------------------- , least ) - least / 2       the least of all channels with room
+//!                               rate
+//! ```
+//!
+//! A packet goes to the channel, among those that have room, on which it will be there first. What
+//! is in flight there goes before it; where that is less than the way holds, the way alone counts.
+//! Then packets stay on that channel for a quantum or a millisecond, so that a network card gets
+//! them in one go.
+//!
+//! Source: ours; the earliest delivery path first of Chebrolu and Rao (IEEE Trans. Mobile Computing
+//! 5(4), 2006) is the rule.
+//!
+//! Invariant: nothing here is needed for order.
+
+mod choice;
+use super::Sender;
+use super::control::{ControlPlan, Flight, Order, SharePlan};
+use super::shares::{Found, Shares};
+use super::units::is_over;
+use crate::receiver::REPORT_PAUSE;
+use crate::{Instant, Numbered, Report, Sent};
+use core::time::Duration;
+use gingham_congestion::units::time_ns;
+use gingham_congestion::{
+    Acknowledgement, Control, Controller, Path, PathPlan, RateCap, Told, keep_time,
+};
+
+/// What goes on one channel in a row is at most so much.
+const RUN_BYTES_MAX: u64 = 64_000;
+/// And takes at most so long.
+const RUN_NS_MAX: u64 = 1_000_000;
+
+/// No round of all channels lasts longer than a minute.
+const ROUND_NS_MAX: u64 = 60_000_000_000;
+
+/// A channel and what may follow on it without another choice.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(test, derive(Default))]
+struct Run {
+    channel: usize,
+    left_bytes: u64,
+    until_ns: u64,
+}
+
+/// The channel for which the sender waits, and since when.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(test, derive(Default))]
+struct Waiting {
+    channel: usize,
+    since_ns: u64,
+}
+
+/// The channels as paths.
+#[derive(Clone, Debug)]
+pub(super) struct Paths {
+    plan: ControlPlan,
+    order: Order,
+    channels: Vec<Path>,
+    longest_bytes: u64,
+    run: Option<Run>,
+    /// The priority of each channel, 0 before 1, and whether they differ.
+    priorities: Vec<u8>,
+    has_levels: bool,
+    /// What each channel is not to pass, if that is told.
+    caps: Vec<Option<RateCap>>,
+    /// Where the channel is not chosen: for which the sender waits, and how quanta follow.
+    waiting: Option<Waiting>,
+    shares: Option<Shares>,
+    /// Until when a round of all channels lasts, where no quanta follow.
+    round_until_ns: u64,
+    /// What was said last of when a marker was sent, on each channel.
+    echoes: Vec<Option<Instant>>,
+}
+
+impl Paths {
+    pub(super) fn new(
+        plan: &ControlPlan,
+        order: Order,
+        shares: Option<SharePlan>,
+        longest: u32,
+        channels: usize,
+    ) -> Self {
+        let longest_bytes = u64::from(longest);
+        let path = |channel| new_path(plan, longest_bytes, order, channel);
+        Self {
+            plan: *plan,
+            order,
+            channels: (0..channels).map(path).collect(),
+            longest_bytes,
+            run: None,
+            priorities: vec![0; channels],
+            has_levels: false,
+            caps: vec![None; channels],
+            waiting: None,
+            shares: shares.map(|plan| Shares::new(plan, longest, channels)),
+            round_until_ns: 0,
+            echoes: vec![None; channels],
+        }
+    }
+
+    /// Nothing was sent for long.
+    pub(super) fn rest(&mut self) {
+        self.channels.iter_mut().for_each(Path::rest);
+    }
+
+    /// A channel is back after it was dead: what was learned of it before is over, but for a rate
+    /// that somebody knows, and for what is worth a probe.
+    pub(super) fn revive(&mut self, channel: usize) {
+        let path = &mut self.channels[channel];
+        if !matches!(path.control(), Control::Told(_)) {
+            let mut control = self.plan.control(self.longest_bytes, self.order, channel);
+            if let (Control::Bbr(bbr), Some(before)) = (&mut control, path.bytes_per_second()) {
+                bbr.expect(before);
+            }
+            path.set_control(control);
+        }
+    }
+
+    /// A channel is on another line than before: nothing that was learned of it holds, and what is on its
+    /// way counts for nothing.
+    pub(super) fn begin(&mut self, channel: usize) {
+        let (packets, bytes) = self.channels[channel].sent_counts();
+        let mut path = new_path(&self.plan, self.longest_bytes, self.order, channel);
+        path.set_sent(packets, bytes);
+        path.set_cap(self.caps[channel]);
+        self.channels[channel] = path;
+    }
+
+    /// A channel is of this priority.
+    pub(super) fn set_priority(&mut self, channel: usize, priority: u8) {
+        self.priorities[channel] = priority;
+        self.has_levels = self.priorities.iter().any(|other| *other != self.priorities[0]);
+        self.run = None;
+    }
+
+    pub(super) fn priority(&self, channel: usize) -> u8 {
+        self.priorities[channel]
+    }
+
+    /// A channel goes no faster than that, or as fast as it can.
+    pub(super) fn set_cap(&mut self, channel: usize, cap: Option<RateCap>) {
+        self.caps[channel] = cap;
+        self.channels[channel].set_cap(cap);
+    }
+
+    /// Somebody knows what a channel carries.
+    pub(super) fn tell(&mut self, channel: usize, bytes_per_second: u64) {
+        let told = Told::new(bytes_per_second, self.longest_bytes);
+        self.channels[channel].set_control(Control::Told(told));
+    }
+
+    pub(super) fn on(&self, channel: usize) -> &Path {
+        &self.channels[channel]
+    }
+
+    /// Whether a packet may go on a channel.
+    pub(super) fn admits(&self, channel: usize, now: Instant) -> bool {
+        self.channels[channel].admits(now.nanoseconds())
+    }
+
+    /// The run that goes on now, if there is room in it for a packet.
+    fn run_at(&self, now_ns: u64) -> Option<Run> {
+        let goes_on = |run: &Run| run.left_bytes >= self.longest_bytes && run.until_ns > now_ns;
+        self.run.filter(goes_on).filter(|run| run.channel < self.channels.len())
+    }
+
+    /// Packets may follow one another on a channel until so many bytes have gone.
+    pub(super) fn ready_bytes(&self, channel: usize, now: Instant) -> u64 {
+        self.channels[channel].ready_bytes(now.nanoseconds())
+    }
+
+    /// The same, as the run on a channel goes on, or a new one.
+    pub(super) fn run_bytes(&self, channel: usize, now: Instant) -> u64 {
+        let run = self.run_at(now.nanoseconds()).filter(|run| run.channel == channel);
+        run.map_or(RUN_BYTES_MAX, |run| run.left_bytes).saturating_sub(self.longest_bytes) + 1
+    }
+
+    /// In which time a packet that goes now is there.
+    pub(super) fn arrives_after_ns(&self, channel: usize) -> u64 {
+        let path = &self.channels[channel];
+        let least_ns = path.round_trip().least_ns();
+        let Some(rate) = path.bytes_per_second().or_else(|| path.pace_bytes_per_second()) else {
+            return least_ns / 2;
+        };
+        let ahead_ns = time_ns(path.in_flight_bytes() + self.longest_bytes, rate);
+        ahead_ns.max(least_ns) - least_ns / 2
+    }
+
+    /// A packet goes.
+    pub(super) fn sent(&mut self, channel: usize, now: Instant, length_bytes: u32) {
+        let (now_ns, bytes) = (now.nanoseconds(), u64::from(length_bytes));
+        match &mut self.run {
+            Some(run) if run.channel == channel && run.until_ns > now_ns => {
+                run.left_bytes = run.left_bytes.saturating_sub(bytes);
+            }
+            run => {
+                if self.has_levels {
+                    self.channels[channel].see_work(now_ns);
+                }
+                let left_bytes = RUN_BYTES_MAX.saturating_sub(bytes);
+                let until_ns = now_ns.saturating_add(RUN_NS_MAX);
+                *run = Some(Run { channel, left_bytes, until_ns });
+            }
+        }
+        self.channels[channel].sent(now_ns, bytes);
+    }
+
+    /// A copy goes, which no choice follows.
+    pub(super) fn sent_copy(&mut self, channel: usize, now: Instant, length_bytes: u32) {
+        self.channels[channel].sent(now.nanoseconds(), u64::from(length_bytes));
+    }
+
+    /// A report has come: whether it can be so.
+    pub(super) fn take_report(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        sent: Sent,
+        report: &Report,
+    ) -> bool {
+        let (now_ns, path) = (now.nanoseconds(), &mut self.channels[channel]);
+        let unaccounted = sent.packets.wrapping_sub(report.accounted_packets);
+        let (sent_packets, _) = path.sent_counts();
+        let Some(accounted_packets) = sent_packets.checked_sub(u64::from(unaccounted)) else {
+            return false;
+        };
+        let told_ns = report.echo.nanoseconds().saturating_add(u64::from(report.held_ns));
+        if self.echoes[channel] != Some(report.echo) && report.held_ns != u32::MAX {
+            self.echoes[channel] = Some(report.echo);
+            if let Some(round_trip_ns) = now_ns.checked_sub(told_ns) {
+                path.timed(now_ns, round_trip_ns);
+            }
+        }
+        let held_ns = Some(report.came_ago_ns).filter(|held_ns| *held_ns != u32::MAX);
+        let said = Acknowledgement {
+            accounted_packets,
+            accounted_bytes: report.accounted_bytes,
+            received_bytes: report.received_bytes,
+            came_at_ns: report.came_at.nanoseconds(),
+            held_ns: held_ns.map(u64::from),
+        };
+        self.take_turns(now_ns, channel);
+        let can_be = self.channels[channel].acknowledged(now_ns, &said);
+        if let Some(shares) = self.shares.as_mut().filter(|_| can_be) {
+            shares.channels[channel].see(now_ns, report.received_bytes);
+        }
+        can_be
+    }
+
+    /// Where packets may take another channel, one at a time looks for its least round trip: the others
+    /// carry what it leaves.
+    fn take_turns(&mut self, now_ns: u64, channel: usize) {
+        if self.order == Order::Free {
+            let mut others =
+                self.channels.iter().enumerate().filter(|(other, _)| *other != channel);
+            let others_probe = others.any(|(_, path)| path.is_probing_round_trip(now_ns));
+            self.channels[channel].see_others_probe(others_probe);
+        }
+    }
+
+    /// A report of a channel has come, and no channel that is in goes without the others. What is
+    /// sent in a turn goes at once, lest the others lose the time.
+    pub(super) fn keep_time(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        quantum: impl Fn(usize) -> u32,
+    ) {
+        let bytes = u64::from(quantum(channel)) + self.longest_bytes;
+        self.channels[channel].set_burst(bytes);
+        let now_ns = now.nanoseconds();
+        if self.shares.is_none() && is_over(now_ns, self.round_until_ns, ROUND_NS_MAX) {
+            let round_trips = self.channels.iter().map(|path| path.round_trip().smoothed_ns());
+            let round_ns = round_trips.max().unwrap_or(0).min(ROUND_NS_MAX);
+            self.round_until_ns = now_ns.saturating_add(round_ns);
+            self.channels.iter_mut().for_each(Path::pass_round);
+        }
+        keep_time(now_ns, channel, &mut self.channels, |one| quantum(one) > 0);
+    }
+
+    /// It is this channel's turn: the sender waits for it, or not. Where it waited, channels that
+    /// might have sent meanwhile carry more than they were given.
+    pub(super) fn see_turn(&mut self, now: Instant, channel: usize) {
+        let now_ns = now.nanoseconds();
+        let waits = !self.channels[channel].admits(now_ns);
+        match self.waiting {
+            Some(waiting) if waiting.channel == channel && waits => {}
+            Some(waiting) => {
+                self.end_wait(now_ns, waiting);
+                self.waiting = None;
+            }
+            None => {}
+        }
+        if waits && self.waiting.is_none() {
+            self.waiting = Some(Waiting { channel, since_ns: now_ns });
+        }
+    }
+
+    fn end_wait(&mut self, now_ns: u64, waiting: Waiting) {
+        let Some(shares) = &mut self.shares else { return };
+        if let Some(one) = shares.channels.get_mut(waiting.channel) {
+            let waited_ns = now_ns.saturating_sub(waiting.since_ns);
+            one.seen.waited_ns = one.seen.waited_ns.saturating_add(waited_ns);
+        }
+        for (channel, path) in self.channels.iter_mut().enumerate() {
+            let idle_ns = now_ns.saturating_sub(path.idle_from_ns().max(waiting.since_ns));
+            if channel != waiting.channel && path.has_room(now_ns) && idle_ns > 0 {
+                path.see_idleness(now_ns);
+                let seen = &mut shares.channels[channel].seen;
+                seen.idle_ns = seen.idle_ns.saturating_add(idle_ns);
+            }
+        }
+    }
+
+    /// Quanta are changing.
+    pub(super) fn see_changes(&mut self, now: Instant) {
+        if let Some(shares) = &mut self.shares {
+            shares.look_anew(now.nanoseconds(), |channel| found(&self.channels[channel]));
+        }
+    }
+
+    /// New target quanta, if there are any; the present ones are 0 where a channel is out.
+    pub(super) fn plan(
+        &mut self,
+        now: Instant,
+        quanta: impl Iterator<Item = u32>,
+    ) -> Option<&mut [u32]> {
+        let shares = self.shares.as_mut().filter(|shares| shares.are_due(now.nanoseconds()))?;
+        for (one, quantum) in shares.channels.iter_mut().zip(quanta) {
+            one.set_quantum(quantum);
+        }
+        shares.repair_state();
+        self.channels.iter_mut().for_each(Path::pass_round);
+        let channels = &self.channels;
+        shares.plan(now.nanoseconds(), |channel| found(&channels[channel]))
+    }
+
+    /// When a controller wants to be asked though nothing happens.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.channels.iter().filter_map(Path::poll_timeout).min().map(Instant::from_nanoseconds)
+    }
+
+    pub(super) fn handle_timeouts(&mut self, now: Instant) {
+        let now_ns = now.nanoseconds();
+        for path in &mut self.channels {
+            if path.poll_timeout().is_some_and(|at_ns| at_ns <= now_ns) {
+                path.handle_timeout(now_ns);
+            }
+        }
+    }
+
+    /// What was sent on a channel is so much; where the path counts something else it is wrong.
+    pub(super) fn repair_state(&mut self, channel: usize, sent: Sent) {
+        let path = &mut self.channels[channel];
+        let (packets, bytes) = path.sent_counts();
+        let sent_packets = u64::from(sent.packets);
+        if (packets ^ sent_packets) & u64::from(u32::MAX) != 0 || bytes != sent.bytes {
+            path.set_sent(sent_packets, sent.bytes);
+        }
+    }
+
+    /// A new epoch.
+    pub(super) fn restart(&mut self) {
+        (self.run, self.waiting) = (None, None);
+        self.echoes.fill(None);
+        self.channels.iter_mut().for_each(Path::restart);
+    }
+}
+
+/// A channel of which nothing is known.
+fn new_path(plan: &ControlPlan, longest_bytes: u64, order: Order, channel: usize) -> Path {
+    let path_plan = PathPlan {
+        window_bytes_max: plan.window_bytes_max.unwrap_or(u64::MAX),
+        burst: plan.burst,
+        kept: REPORT_PAUSE,
+        ..PathPlan::new(longest_bytes)
+    };
+    Path::new(path_plan, plan.control(longest_bytes, order, channel))
+}
+
+fn found(path: &Path) -> Found {
+    Found {
+        bytes_per_second: path.bytes_per_second(),
+        is_starting: path.control().is_starting(),
+        round_trip_ns: path.round_trip().smoothed_ns(),
+        is_queued: path.is_queued(),
+        pace_bytes_per_second: path.pace_bytes_per_second().unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+crate::corruption::corrupt!(Paths: waiting, run, round_until_ns, echoes; shares);
+#[cfg(test)]
+crate::corruption::corrupt!(Waiting: channel, since_ns);
+#[cfg(test)]
+crate::corruption::corrupt!(Run: channel, left_bytes, until_ns);
+
+// Rates: what reports tell of the channels, and quanta that follow.
+//
+// Source: ours, over `paths` and `shares`; how a change is announced stands in `changes`.
+
+impl<S: Numbered> Sender<S> {
+    /// What has been found out of a channel, where what is in flight is controlled.
+    pub fn flight(&self, channel: usize) -> Option<Flight> {
+        self.paths.as_ref().map(|paths| Flight::of(paths.on(channel), self.now))
+    }
+
+    /// The time there and back through the pipe but for its queues, where it is known: order is kept,
+    /// so it is that of the longest of the channels that are in.
+    pub fn round_trip_least(&self) -> Option<Duration> {
+        let paths = self.paths.as_ref()?;
+        let is_used = |channel: &usize| {
+            let is_left_out = self.quarantine.has(*channel) && self.is_left_out(*channel, 0);
+            self.carries(*channel) && !is_left_out
+        };
+        let channels = (0..self.scheduler.channels()).filter(is_used);
+        let longest_ns = channels.map(|channel| paths.on(channel).round_trip().least_ns()).max()?;
+        (longest_ns > 0).then(|| Duration::from_nanos(longest_ns))
+    }
+
+    /// A channel is known to carry so much, and is paced at that from now on.
+    pub fn tell_rate(&mut self, channel: usize, bytes_per_second: u64) {
+        if let Some(paths) = &mut self.paths {
+            paths.tell(channel, bytes_per_second);
+        }
+    }
+
+    /// Packets go no faster on a channel than so many bytes a second, with what is put around each on
+    /// the wire, from now on; or as fast as it carries them. Messages aside.
+    pub fn cap_rate(&mut self, channel: usize, cap: Option<RateCap>) {
+        if let Some(paths) = &mut self.paths {
+            paths.set_cap(channel, cap);
+        }
+    }
+
+    /// A channel is of this priority from now on, 0 before 1, where the choice is free: packets go on
+    /// it while those of earlier ones have no room, and have had none for so long that a queue before
+    /// them would stand. Messages go on all.
+    pub fn set_priority(&mut self, channel: usize, priority: u8) {
+        if let Some(paths) = &mut self.paths {
+            paths.set_priority(channel, priority);
+        }
+    }
+
+    /// The priority of a channel.
+    pub fn priority(&self, channel: usize) -> u8 {
+        self.paths.as_ref().map_or(0, |paths| paths.priority(channel))
+    }
+
+    pub(super) fn see_turn(&mut self, now: Instant) {
+        if self.options.order == Order::Strict
+            && let Some(paths) = &mut self.paths
+        {
+            paths.see_turn(now, self.scheduler.current());
+        }
+    }
+
+    /// A report has come: whether it can be so.
+    pub(super) fn follow_rates(&mut self, now: Instant, channel: usize, report: &Report) -> bool {
+        if report.echo < self.presence.since(channel) {
+            return true;
+        }
+        let Some(paths) = &mut self.paths else { return true };
+        let can_be = paths.take_report(now, channel, self.sent.on(channel), report);
+        if self.options.order == Order::Strict {
+            paths.keep_time(now, channel, |one| self.scheduler.standing(one).quantum_bytes);
+        }
+        self.see_turn(now);
+        self.follow_shares(now);
+        can_be
+    }
+
+    fn follow_shares(&mut self, now: Instant) {
+        let Some(paths) = &mut self.paths else { return };
+        if self.changes.are_under_way() {
+            paths.see_changes(now);
+            return;
+        }
+        let channels = 0..self.scheduler.channels();
+        let present = channels.map(|channel| self.scheduler.standing(channel).quantum_bytes);
+        let Some(quanta) = paths.plan(now, present) else { return };
+        for (channel, quantum) in quanta.iter_mut().enumerate() {
+            // Who is out is to be what it is to be.
+            if *quantum == 0 {
+                *quantum = self.changes.target(channel);
+            }
+        }
+        self.changes.set_targets(quanta);
+        self.announce_targets();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sender::control::Controlled;
+
+    pub(super) const MILLISECOND: u64 = 1_000_000;
+
+    pub(super) fn at(ms: u64) -> Instant {
+        Instant::from_nanoseconds(ms * MILLISECOND)
+    }
+
+    /// Channels that carry a megabyte a second each, with these round trips.
+    pub(super) fn paths(round_trips_ms: &[u64]) -> Paths {
+        let by = Controlled::Told(1_000_000);
+        let plan = ControlPlan { by, ..ControlPlan::default() };
+        let mut paths = Paths::new(&plan, Order::Free, None, 1_000, round_trips_ms.len());
+        for (path, round_trip_ms) in paths.channels.iter_mut().zip(round_trips_ms) {
+            path.timed(0, round_trip_ms * MILLISECOND);
+        }
+        paths
+    }
+
+    /// More than was sent is accounted for: nothing changes.
+    #[test]
+    fn a_report_that_cannot_be_is_not_taken() {
+        let mut paths = paths(&[10]);
+        paths.sent(0, at(0), 1_000);
+        let sent = Sent { packets: 1, bytes: 1_000 };
+        let report = Report { accounted_packets: 2, accounted_bytes: 2_000, ..Report::default() };
+        assert!(!paths.take_report(at(20), 0, sent, &report));
+        assert_eq!(paths.on(0).in_flight_bytes(), 1_000);
+        let report = Report { accounted_packets: 1, accounted_bytes: 1_000, ..report };
+        assert!(paths.take_report(at(20), 0, sent, &report));
+        assert_eq!(paths.on(0).in_flight_bytes(), 0);
+    }
+}

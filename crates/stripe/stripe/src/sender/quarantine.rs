@@ -1,0 +1,327 @@
+//! Quarantine: a slow channel with heavy loss carries copies instead of packets.
+//!
+//! ```text
+//!           loss above 1/3 for four round trips,
+//!           and a rate below 1/8 of the other channels' sum
+//!   [used] ---------------------------------------------------------> [quarantine]   no packets; copies
+//!      ^                                                                   |         of packets sent
+//!      |       loss below 1/16, or 32 copies in a row received,            |         on others
+//!      +-------------------------------------------------------------------+
+//!              or a rate of at least 1/4 of that sum
+//! ```
+//!
+//! The pipe delivers in order, so each lost packet blocks all later ones until its retransmission
+//! arrives: at least a round trip. BBR nearly closes a lossy channel but still sends two packets per
+//! round trip on it, and every loss among them stalls the pipe. Example: three lines of 30, 30 and
+//! 10 Mbit/s, with half of the packets lost on the third. One CUBIC flow reached .86 of its rate over
+//! the first two lines alone, and the receiver waited for the third line 74 % of the time, for 1.4 % of the packets.
+//!
+//! A lost copy stalls nothing, because its packet travels on another channel. Copies therefore probe
+//! the channel, within its window and pacing rate, and its controller detects the end of the losses.
+//!
+//! The thresholds:
+//!
+//! - Loss of 1/3 for four round trips: [`gingham_congestion::Bbr`] also treats losses as heavy after
+//!   four. In the example, a third line with 10 % loss adds 2 % of goodput, and one with 15 % adds
+//!   nothing. With 20 % it costs a CUBIC flow 2 %, but adds 6 % to bulk traffic beside a line of
+//!   20 Mbit/s.
+//! - Averaging window of 64 packets: with a loss of 1/5, the threshold of 1/3 is 3.8 standard
+//!   deviations away.
+//! - Exit at 1/16: at 1/10, a line with 15 % loss entered and left repeatedly, which cost 1 %.
+//! - Rate of 1/8: the largest cost of quarantine for traffic that tolerates delay. At 1/32, a line of
+//!   10 Mbit/s with half of its packets lost entered and left repeatedly beside a line of 20 Mbit/s
+//!   and 10 ms: two packets per round trip of 20 ms are 1/20.
+//!
+//! Only channels of one priority are compared, so traffic never moves to a more expensive channel.
+//! A channel carries copies only of packets on channels of its own or a later priority.
+//!
+//! Source: ours.
+//!
+//! Invariants: a packet that fits no other channel of the priority may use a channel in quarantine;
+//! quarantine requires free order and repair.
+
+use core::time::Duration;
+
+use super::repairs::Place;
+use super::{Order, Sender};
+use crate::tag::ahead;
+use crate::{ChannelSet, Instant, Numbered, Report};
+
+/// Fixed-point unit of loss shares: all packets lost.
+const ALL: i64 = 1 << 16;
+/// Loss share above which loss is heavy.
+const HEAVY: i64 = ALL / 3;
+/// Loss share below which quarantine ends.
+const LIGHT: i64 = ALL / 16;
+/// Time constant of the exponential average of the loss share, in packets.
+const PACKETS: i64 = 64;
+/// Consecutive arrivals that end heavy loss. At a loss of 1/3 their probability is 1 in 400,000.
+const CLEAN_PACKETS: u32 = 32;
+/// Duration of heavy loss before quarantine, in round trips.
+const ROUND_TRIPS: u32 = 4;
+/// Divisor of the entry threshold: a channel enters quarantine if its rate is below 1/8 of the sum of
+/// the other channels' rates, and leaves at twice that rate.
+const SMALL_SHARE: u64 = 8;
+/// Upper bound on packets accounted for in one report; larger counts are ignored.
+const ACCOUNTED_MAX: i32 = 1 << 20;
+/// Round-trip time assumed for a channel without a measurement.
+const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
+
+/// Loss statistics of a channel.
+#[derive(Clone, Copy, Debug, Default)]
+struct Losses {
+    /// Packets accounted for in the last report; `received` counts those that arrived.
+    accounted: u32,
+    received: u32,
+    /// Average loss share, in units of 1 / [`ALL`].
+    share: i64,
+    /// Packets received since the last loss.
+    clean: u32,
+    /// Start of the present heavy loss.
+    heavy_since: Option<Instant>,
+}
+
+impl Losses {
+    /// Updates the average with the counts of a report.
+    fn take(&mut self, accounted: u32, received: u32) {
+        let count = ahead(accounted, self.accounted);
+        let came = received.wrapping_sub(self.received);
+        (self.accounted, self.received) = (accounted, received);
+        if !(1..=ACCOUNTED_MAX).contains(&count) {
+            return;
+        }
+        let lost = count.unsigned_abs().saturating_sub(came);
+        let share = i64::from(lost) * ALL / i64::from(count);
+        self.share += (share - self.share) * i64::from(count).min(PACKETS) / PACKETS;
+        self.clean = if lost == 0 { self.clean.saturating_add(count.unsigned_abs()) } else { 0 };
+    }
+
+    /// Updates the start of heavy loss, and returns whether loss has been heavy for `span`.
+    fn are_heavy_for(&mut self, now: Instant, span: Duration) -> bool {
+        if self.share <= HEAVY || self.clean >= CLEAN_PACKETS {
+            self.heavy_since = None;
+            return false;
+        }
+        self.heavy_since.get_or_insert(now).after(span) <= now
+    }
+
+    /// Whether loss is light enough to end quarantine.
+    const fn are_over(&self) -> bool {
+        self.share < LIGHT || self.clean >= CLEAN_PACKETS
+    }
+}
+
+/// Loss statistics of all channels, and the set of channels in quarantine.
+#[derive(Clone, Debug)]
+pub(super) struct Quarantine {
+    channels: Vec<Losses>,
+    inside: ChannelSet,
+    /// Channel in quarantine with a pending copy, and the packet to be copied.
+    copy: Option<(usize, Place)>,
+}
+
+impl Quarantine {
+    pub(super) fn new(channels: usize) -> Self {
+        Self { channels: vec![Losses::default(); channels], inside: 0, copy: None }
+    }
+
+    pub(super) const fn has(&self, channel: usize) -> bool {
+        self.inside & 1 << channel != 0
+    }
+
+    /// Discards the loss statistics of a channel and releases it from quarantine.
+    pub(super) fn forget(&mut self, channel: usize) {
+        let Losses { accounted, received, .. } = self.channels[channel];
+        self.channels[channel] = Losses { accounted, received, ..Losses::default() };
+        self.inside &= !(1 << channel);
+    }
+
+    /// Resets the counts for a new epoch.
+    pub(super) fn restart(&mut self) {
+        self.copy = None;
+        for losses in &mut self.channels {
+            (losses.accounted, losses.received) = (0, 0);
+        }
+    }
+
+    /// Restores the invariants: known channels, shares in range, no time after `now`.
+    pub(super) fn repair_state(&mut self, now: Instant, all: ChannelSet) {
+        self.inside &= all;
+        for losses in &mut self.channels {
+            losses.share = losses.share.clamp(0, ALL);
+            losses.heavy_since = losses.heavy_since.map(|since| since.min(now));
+        }
+    }
+}
+
+impl<S: Numbered> Sender<S> {
+    /// Whether a channel is in quarantine: it carries copies instead of packets.
+    pub fn is_in_quarantine(&self, channel: usize) -> bool {
+        self.quarantine.has(channel)
+    }
+
+    /// Whether quarantine is enabled: copies need free order and repair.
+    pub(super) fn has_quarantine(&self) -> bool {
+        self.options.order == Order::Free && self.repairs.is_some()
+    }
+
+    /// Whether a packet avoids a channel in quarantine, because it fits another channel of equal
+    /// priority, even if that one is full now.
+    #[inline(never)]
+    pub(super) fn is_left_out(&self, channel: usize, length_bytes: u32) -> bool {
+        let fits = |other: usize| match length_bytes {
+            0 => self.sizes.fits_waiting(other),
+            _ => self.sizes.fits(other, length_bytes),
+        };
+        self.equals(channel).any(|other| !self.quarantine.has(other) && fits(other))
+    }
+
+    /// Other active channels of equal priority.
+    fn equals(&self, channel: usize) -> impl Iterator<Item = usize> {
+        let channels = 0..self.scheduler.channels();
+        channels.filter(move |other| {
+            *other != channel
+                && self.carries(*other)
+                && self.priority(*other) == self.priority(channel)
+        })
+    }
+
+    /// Updates the loss statistics from a report; the channel may enter or leave quarantine.
+    pub(super) fn weigh_losses(&mut self, now: Instant, channel: usize, report: &Report) {
+        if !self.has_quarantine() || report.echo < self.presence.since(channel) {
+            return;
+        }
+        let losses = &mut self.quarantine.channels[channel];
+        losses.take(report.accounted_packets, report.received_packets);
+        let span = self.presence.round_trip(channel).unwrap_or(ROUND_TRIP_MAX);
+        let is_heavy = losses.are_heavy_for(now, span.saturating_mul(ROUND_TRIPS));
+        let is_over = losses.are_over();
+        if !self.quarantine.has(channel) {
+            if is_heavy && self.carries_less_than(channel, SMALL_SHARE) {
+                self.quarantine.inside |= 1 << channel;
+                self.quarantine.channels[channel].clean = 0;
+                self.sending.quarantines += 1;
+            }
+        } else if is_over
+            || self.carries(channel) && !self.carries_less_than(channel, SMALL_SHARE / 2)
+        {
+            self.quarantine.forget(channel);
+        }
+    }
+
+    /// Whether the rate of a channel is below 1 / `part` of the summed rates of the other channels of
+    /// its priority outside of quarantine.
+    fn carries_less_than(&self, channel: usize, part: u64) -> bool {
+        let Some(paths) = &self.paths else { return false };
+        let rate = |channel: usize| paths.on(channel).bytes_per_second();
+        let others = self.equals(channel).filter(|other| !self.quarantine.has(*other));
+        let others: u64 = others.filter_map(rate).fold(0, u64::saturating_add);
+        rate(channel).unwrap_or(0).saturating_mul(part) < others
+    }
+
+    /// Schedules a copy of the packet sent at `place` on a channel in quarantine, if one admits it.
+    pub(super) fn see_packet(&mut self, now: Instant, place: Place) {
+        if self.quarantine.inside != 0 {
+            self.choose_copied(now, place);
+        }
+    }
+
+    #[inline(never)]
+    fn choose_copied(&mut self, now: Instant, place: Place) {
+        let went_on = usize::from(place.0);
+        let takes = |channel: &usize| {
+            *channel != went_on
+                && self.quarantine.has(*channel)
+                && self.carries(*channel)
+                && self.priority(*channel) <= self.priority(went_on)
+                && self.admits(*channel, now)
+        };
+        let channel = (0..self.scheduler.channels()).find(takes);
+        self.quarantine.copy = channel.map(|channel| (channel, place));
+    }
+
+    /// Takes the pending copy if the window, the pacing rate and the link of its channel admit it now.
+    pub(super) fn next_measuring(&mut self, now: Instant) -> Option<(usize, Place)> {
+        let (channel, place) = self.quarantine.copy.take()?;
+        let length_bytes = self.repairs.as_mut()?.length_bytes(place)?;
+        let goes = self.quarantine.has(channel)
+            && self.carries(channel)
+            && self.sizes.fits(channel, length_bytes)
+            && self.admits(channel, now);
+        goes.then_some((channel, place))
+    }
+
+    /// Whether the link, the window and the pacing rate of a channel admit a packet.
+    fn admits(&self, channel: usize, now: Instant) -> bool {
+        !self.is_blocked(channel)
+            && self.paths.as_ref().is_some_and(|paths| paths.admits(channel, now))
+    }
+}
+
+#[cfg(test)]
+impl crate::corruption::Corrupt for Quarantine {
+    fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.inside.corrupt(words);
+        self.channels.corrupt(words);
+        self.copy.corrupt(words);
+        self.copy = self.copy.map(|(channel, place)| (channel % self.channels.len(), place));
+    }
+}
+#[cfg(test)]
+crate::corruption::corrupt!(Losses: accounted, received, share, clean, heavy_since);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(milliseconds: u64) -> Instant {
+        Instant::from_nanoseconds(milliseconds * 1_000_000)
+    }
+
+    /// Returns the number of reports until loss has been heavy for 40 ms. Each report covers four
+    /// packets and 10 ms; `arrive` gives the packets received per report, cyclically.
+    fn reports_until_heavy(arrive: &[u32]) -> Option<u32> {
+        let mut losses = Losses::default();
+        let mut received = 0;
+        (1..1_000).find(|report| {
+            received += arrive[*report as usize % arrive.len()];
+            losses.take(4 * report, received);
+            losses.are_heavy_for(at(10 * u64::from(*report)), Duration::from_millis(40))
+        })
+    }
+
+    /// With 3/4 lost, 1 - (15/16)^n exceeds 4/9 at the tenth report; four more reports follow. A loss
+    /// of 1/8 is not heavy.
+    #[test]
+    fn losses_of_three_quarters_are_heavy_after_a_few_reports_and_of_an_eighth_never() {
+        assert_eq!(reports_until_heavy(&[1]), Some(14));
+        assert_eq!(reports_until_heavy(&[4, 3]), None);
+        assert_eq!(reports_until_heavy(&[4]), None);
+    }
+
+    #[test]
+    fn losses_are_over_after_32_packets_in_a_row() {
+        let mut losses = Losses { share: ALL / 2, ..Losses::default() };
+        losses.take(31, 31);
+        assert!(!losses.are_over());
+        losses.take(32, 31);
+        losses.take(63, 62);
+        assert!(!losses.are_over());
+        losses.take(64, 63);
+        assert!(losses.are_over());
+    }
+
+    /// Counters that wrap, and invalid counts: more received than accounted for, and fewer accounted
+    /// for than before.
+    #[test]
+    fn counts_that_cannot_be_change_no_share() {
+        let mut losses = Losses { accounted: u32::MAX, received: u32::MAX, ..Losses::default() };
+        losses.take(7, 3);
+        assert_eq!((losses.share, losses.clean), (ALL / 2 / 8, 0));
+        losses.take(3, 3);
+        losses.take(u32::MAX / 2, 9);
+        assert_eq!(losses.share, ALL / 2 / 8);
+        losses.take(u32::MAX / 2 + 1, 99);
+        assert_eq!(losses.clean, 1);
+    }
+}

@@ -1,0 +1,166 @@
+//! The search for the size of one channel.
+//!
+//! Source: RFC 8899, section 5.
+
+use super::evidence::{Evidence, LOST_MIN};
+use super::plan::{SizePlan, SizeState};
+use crate::Instant;
+
+/// `MAX_PROBES` (RFC 8899, section 5.1.2): so many lost ones of a size, and it does not pass.
+const PROBES_MAX: u8 = 3;
+
+/// What is known of a channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search {
+    pub(super) state: SizeState,
+    /// The longest frame that goes.
+    pub(super) frame_bytes: u32,
+    /// The least that is known not to pass, or one more than the most.
+    pub(super) too_long_bytes: u32,
+    /// What is probed; 0 for nothing.
+    pub(super) probe_bytes: u32,
+    /// What the marker says that probes it, while no answer has come, until when one is waited for
+    /// (`PROBE_TIMER`), and whether one has come to a later marker.
+    pub(super) sent_at: Option<Instant>,
+    pub(super) until: Instant,
+    pub(super) is_passed: bool,
+    /// So many probes of this size were lost.
+    pub(super) lost: u8,
+    /// When the next search begins, once one is complete.
+    pub(super) raise_at: Instant,
+    /// Whether it has been there for so short that nothing is known of it but its base.
+    pub(super) is_unknown: bool,
+    pub(super) evidence: Evidence,
+}
+
+impl Search {
+    /// Nothing is asked, nothing is known to be lost.
+    pub(super) fn forget(&mut self) {
+        (self.sent_at, self.is_passed, self.lost) = (None, false, 0);
+        self.evidence = Evidence::default();
+    }
+
+    /// A size is to be probed before any larger one.
+    pub(super) fn confirm(&mut self, frame_bytes: u32, too_long_bytes: u32) {
+        self.forget();
+        (self.state, self.is_unknown) = (SizeState::Base, false);
+        (self.frame_bytes, self.probe_bytes) = (frame_bytes, frame_bytes);
+        self.too_long_bytes = too_long_bytes;
+    }
+
+    /// The search goes on from the size that passes.
+    pub(super) fn go_on(&mut self, now: Instant, plan: &SizePlan) {
+        if self.too_long_bytes <= self.frame_bytes {
+            self.too_long_bytes = plan.beyond();
+        }
+        if let Some(bytes) = plan.next_probe(self.frame_bytes, self.too_long_bytes) {
+            (self.state, self.probe_bytes) = (SizeState::Searching, bytes);
+        } else {
+            (self.state, self.probe_bytes) = (SizeState::SearchComplete, 0);
+            self.raise_at = now.after(plan.raise);
+            self.is_unknown = false;
+        }
+    }
+
+    /// A frame of so many bytes goes nowhere, which is known for sure.
+    pub(super) fn refuse(&mut self, now: Instant, frame_bytes: u32, plan: &SizePlan) {
+        self.is_unknown = false;
+        if frame_bytes > self.frame_bytes {
+            self.too_long_bytes = self.too_long_bytes.min(frame_bytes);
+            if self.probe_bytes >= frame_bytes {
+                (self.sent_at, self.lost) = (None, 0);
+                self.go_on(now, plan);
+            }
+        } else if frame_bytes > plan.base {
+            self.confirm(plan.base, frame_bytes);
+        } else {
+            // That a probe is on its way keeps the next from going before its time.
+            (self.state, self.frame_bytes, self.probe_bytes) =
+                (SizeState::Error, plan.base, plan.base);
+        }
+    }
+
+    /// A probe has been answered.
+    pub(super) fn acknowledge(&mut self, now: Instant, plan: &SizePlan) {
+        self.forget();
+        self.frame_bytes = self.frame_bytes.max(self.probe_bytes);
+        if self.state == SizeState::Error {
+            // It is another path than the one on which sizes did not pass.
+            self.too_long_bytes = plan.beyond();
+        }
+        if self.state == SizeState::SearchComplete {
+            self.probe_bytes = 0;
+        } else {
+            self.go_on(now, plan);
+        }
+    }
+
+    /// Three probes of a size were lost, or one in a black hole.
+    pub(super) fn fail(&mut self, now: Instant, plan: &SizePlan) {
+        self.is_unknown = false;
+        let is_of_present = self.probe_bytes <= self.frame_bytes;
+        if !is_of_present {
+            self.too_long_bytes = self.probe_bytes;
+            self.lost = 0;
+            self.go_on(now, plan);
+        } else if matches!(self.state, SizeState::Base | SizeState::Error) {
+            if self.probe_bytes > plan.base {
+                self.confirm(plan.base, self.probe_bytes);
+            } else {
+                (self.state, self.lost) = (SizeState::Error, 0);
+            }
+        } else if self.is_in_black_hole() {
+            self.confirm(plan.base, self.frame_bytes);
+        } else if self.evidence.lost == 0 {
+            // What is as long has come after all.
+            self.lost = 0;
+            self.go_on(now, plan);
+        }
+    }
+
+    /// Whether so many packets longer than those that came are lost, in a row, that with a probe of
+    /// the present size, sent a round trip after the first of them, it is no chance.
+    pub(super) fn is_in_black_hole(&self) -> bool {
+        let is_confirmed = matches!(self.state, SizeState::Searching | SizeState::SearchComplete);
+        is_confirmed && self.probe_bytes == self.frame_bytes && self.evidence.lost >= LOST_MIN
+    }
+
+    /// Whether the present size is to be probed, since packets as long do not come.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        let has_passed = matches!(self.state, SizeState::Searching | SizeState::SearchComplete);
+        has_passed && self.evidence.lost > 0 && self.probe_bytes != self.frame_bytes
+    }
+
+    /// Time goes on, with a channel that is in.
+    pub(super) fn advance(&mut self, now: Instant, plan: &SizePlan) {
+        if self.is_in_doubt() {
+            (self.sent_at, self.lost, self.probe_bytes) = (None, 0, self.frame_bytes);
+        }
+        if self.sent_at.is_some() && self.until <= now && self.is_passed {
+            self.sent_at = None;
+            self.lost = self.lost.saturating_add(1).min(PROBES_MAX);
+            if self.lost == PROBES_MAX || (self.lost > 0 && self.is_in_black_hole()) {
+                self.fail(now, plan);
+            }
+        }
+        if self.state == SizeState::SearchComplete && self.raise_at <= now {
+            self.too_long_bytes = plan.beyond();
+            self.go_on(now, plan);
+        }
+    }
+
+    /// When to look again, if a probe need not go before.
+    pub(super) fn next_at(&self) -> Option<Instant> {
+        match self.sent_at {
+            Some(_) => Some(self.until),
+            None if self.state == SizeState::SearchComplete => Some(self.raise_at),
+            None => None,
+        }
+    }
+}
+
+#[cfg(test)]
+crate::corruption::corrupt!(
+    Search: state, frame_bytes, too_long_bytes, probe_bytes, sent_at, until, is_passed, lost,
+    raise_at, is_unknown, evidence
+);

@@ -1,0 +1,17 @@
+//! The protocol between two ends in virtual time, a file for each thing that it promises.
+
+mod changes;
+mod credits;
+mod deaths;
+mod forgotten;
+mod guaranteed;
+mod idle;
+mod markers;
+mod memory;
+mod order;
+mod pair;
+mod reports;
+mod resets;
+mod sizes;
+mod slots;
+mod waiting;

@@ -1,0 +1,110 @@
+//! Channels that lose at least a third of their packets, beside channels with little loss.
+//!
+//! Baseline: a pipe without quarantine. Each lost packet stalls it until the retransmission arrives.
+
+use super::world::{Line, World, free, repairing};
+
+/// Half of all packets.
+const HALF: u32 = 500;
+
+fn losing(line: Line, loss_per_mille: u32) -> Line {
+    Line { loss_per_mille, ..line }
+}
+
+/// Times that a channel entered quarantine.
+fn quarantines(world: &World) -> u64 {
+    world.sender.sending().quarantines
+}
+
+/// Lines of 30 and 30 Mbit/s, and one of 10 Mbit/s with half of its packets lost. The 90th percentile
+/// of delay is at most 10 ms above that of the first two lines alone, and goodput at most 1 % below.
+#[test]
+fn a_small_channel_that_loses_half_holds_up_nobody() {
+    let clean = [Line::new(30, 15), Line::new(30, 20)];
+    let lines = [clean[0], clean[1], losing(Line::new(10, 25), HALF)];
+    let run = |lines: &[Line]| {
+        let mut world = World::with(lines, repairing(1), 1);
+        world.run_to(10_000);
+        assert_eq!(world.out_of_order(), 0);
+        let rate = super::per_mille(&world, &clean, 4_000, 10_000);
+        (rate, world.delay_ns(4_000, 10_000, 90), quarantines(&world))
+    };
+    let (without, with) = (run(&clean), run(&lines));
+    assert!(with.0 + 10 >= without.0, "{with:?} instead of {without:?}");
+    assert!(with.1 <= without.1 + 10_000_000, "{with:?} instead of {without:?}");
+    assert!((1..=3).contains(&with.2) && without.2 == 0, "{with:?}, {without:?}");
+}
+
+/// A channel with a loss of 1/10 or 1/5 stays in use.
+#[test]
+fn a_channel_that_loses_a_fifth_is_used() {
+    for (seed, lost) in (1..=super::seeds(2)).flat_map(|seed| [(seed, 100), (seed, 200)]) {
+        let lines = [Line::new(30, 15), Line::new(30, 20), losing(Line::new(10, 25), lost)];
+        let mut world = World::with(&lines, repairing(seed), seed);
+        world.run_to(10_000);
+        assert_eq!(quarantines(&world), 0, "seed {seed}, {lost} thousandths");
+    }
+}
+
+/// A lossy channel stays in use if it is the only one, if both channels are lossy, if the other channel
+/// is far smaller, or if the other channel costs more.
+#[test]
+fn a_channel_is_used_where_others_are_no_better() {
+    let (small, large) = (Line::new(1, 10), losing(Line::new(100, 10), HALF));
+    for lines in [vec![large], vec![large, large], vec![large, small]] {
+        let mut world = World::with(&lines, repairing(1), 1);
+        world.run_to(6_000);
+        let before = world.sender.sent(0).packets;
+        world.run_to(8_000);
+        assert!(world.sender.sent(0).packets - before > 100, "{lines:?}");
+        assert!(!world.sender.is_in_quarantine(0), "{lines:?}");
+        assert_eq!(world.out_of_order(), 0);
+    }
+    let mut world = World::with(&[large, Line::new(30, 10)], repairing(1), 1);
+    world.sender.set_priority(1, 1);
+    world.run_to(8_000);
+    assert_eq!(quarantines(&world), 0, "the other costs more");
+}
+
+/// If the only other channel dies, a channel in quarantine carries packets again.
+#[test]
+fn a_channel_in_quarantine_stands_in_for_a_dead_one() {
+    let lines = [Line::new(30, 10), losing(Line::new(10, 10), HALF)];
+    let mut world = World::with(&lines, repairing(1), 1);
+    world.run_to(5_000);
+    assert!(world.sender.is_in_quarantine(1));
+    world.block(5_000, 0, 0);
+    world.run_to(10_000);
+    assert!(world.delivered_bytes(7_000, 10_000) > 10_000);
+    assert_eq!(world.out_of_order(), 0);
+}
+
+/// A channel loses half of its packets from 3 s to 6 s. Goodput returns to .9 of the sum within 3 s.
+#[test]
+fn a_channel_leaves_quarantine_once_copies_arrive() {
+    let lines = [Line::new(30, 10), Line::new(10, 20)];
+    for seed in 1..=super::seeds(4) {
+        let mut world = World::with(&lines, repairing(seed), seed);
+        world.set_loss(3_000, 1, HALF);
+        world.set_loss(6_000, 1, 0);
+        world.run_to(6_000);
+        let entered = quarantines(&world);
+        world.run_to(12_000);
+        let reached = super::per_mille(&world, &lines, 9_000, 12_000);
+        assert!(
+            entered > 0 && reached >= 900,
+            "seed {seed}: {entered} times, {reached} thousandths"
+        );
+        assert!(!world.sender.is_in_quarantine(1), "seed {seed}");
+        assert_eq!(world.out_of_order(), 0);
+    }
+}
+
+/// Quarantine depends on copies, so it is disabled without repair.
+#[test]
+fn nothing_is_in_quarantine_without_repair() {
+    let lines = [Line::new(30, 10), losing(Line::new(10, 10), HALF)];
+    let mut world = World::with(&lines, free(1), 1);
+    world.run_to(5_000);
+    assert_eq!(quarantines(&world), 0);
+}

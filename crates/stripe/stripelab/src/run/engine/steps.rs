@@ -1,0 +1,89 @@
+//! Step counters of a run, and the guard against simulated time that stands still.
+//!
+//! A step is an event, or a packet offered to the sender. Each call takes a bounded number of
+//! steps, so its caller can handle signals even if an instant never ends.
+
+use core::fmt;
+use gingham_kernel::Time;
+
+/// Simulated time stands still: the run would never end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoProgress {
+    /// Last instant that simulated time reached.
+    pub at: Time,
+    /// Steps taken at this instant.
+    pub steps: u64,
+    /// Index of the source whose packet was the last one sent or dropped at this instant.
+    pub source: Option<usize>,
+}
+
+impl NoProgress {
+    /// The scenario key responsible.
+    pub fn key(&self) -> String {
+        self.source.map_or_else(|| "stripe".to_owned(), |source| format!("source.{source}"))
+    }
+}
+
+impl fmt::Display for NoProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, steps, .. } = self;
+        let at_ns = at.as_ps() / 1_000;
+        write!(
+            f,
+            "simulated time stands still at {at_ns} ns: {steps} steps at one instant, and the run \
+             would never end: give the source a rate (`kind.constant.rate`) or shorter `packets`, \
+             or the channels a shorter `queue`"
+        )
+    }
+}
+
+impl core::error::Error for NoProgress {}
+
+/// Counters of steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps {
+    /// Steps left in this call.
+    left: u64,
+    /// Steps taken at this instant.
+    at_instant: u64,
+    at_instant_max: u64,
+    source: Option<u16>,
+}
+
+impl Steps {
+    pub(super) const fn new(at_instant_max: u64) -> Self {
+        Self { left: 0, at_instant: 0, at_instant_max, source: None }
+    }
+
+    /// Starts a call of at most `steps` steps.
+    pub(super) const fn allow(&mut self, steps: u64) {
+        self.left = steps;
+    }
+
+    pub(super) const fn are_left(&self) -> bool {
+        self.left > 0
+    }
+
+    /// Counts a step, the first of its instant if `is_later`.
+    pub(super) const fn take(&mut self, is_later: bool) {
+        if is_later {
+            (self.at_instant, self.source) = (0, None);
+        }
+        self.at_instant += 1;
+        self.left = self.left.saturating_sub(1);
+    }
+
+    /// Notes the source of a packet that was sent or dropped.
+    pub(super) const fn see(&mut self, source: u16) {
+        self.source = Some(source);
+    }
+
+    /// Whether the limit of steps at one instant is reached.
+    pub(super) const fn is_stuck(&self) -> bool {
+        self.at_instant >= self.at_instant_max
+    }
+
+    pub(super) fn no_progress(&self, at: Time) -> NoProgress {
+        NoProgress { at, steps: self.at_instant, source: self.source.map(usize::from) }
+    }
+}

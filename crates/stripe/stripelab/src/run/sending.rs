@@ -1,0 +1,291 @@
+//! The sending end: the protocol, or something simpler beside it that others are compared with.
+//!
+//! | plan | end |
+//! |---|---|
+//! | logical reception | [`Sender`]: scheduler, markers, resets |
+//! | any other reception, or no markers | the same scheduler alone |
+//! | a scheduler that no receiver can follow | a choice: drawn, by queue, or by source |
+
+use super::link::Link;
+use super::scheduler::Scheduler;
+use crate::plan::{Plan, Reception, Spread};
+use crate::traffic::Packet;
+use core::time::Duration;
+use gingham_fairq::{Causal, Number, Standing};
+use gingham_kernel::{Purpose, Rate, Stream, Time};
+use gingham_stripe::{
+    Controlled, Epoch, Flight, Instant, Kind, Message, Numbered, Order, RateCap, RepairPlan,
+    RetransmissionBuffer, Sender, TAG_BYTES,
+};
+
+/// The sending end.
+#[derive(Debug)]
+pub(crate) enum SendingEnd {
+    Protocol(Box<Protocol>),
+    Rounds(Box<Scheduler>),
+    Drawn { words: Stream, next: usize, channels: usize },
+    ShortestQueue,
+    AddressHash,
+}
+
+/// The whole protocol.
+#[derive(Debug)]
+pub(crate) struct Protocol {
+    sender: Sender<Scheduler>,
+    /// Whether packets carry tags.
+    tagged: bool,
+    /// Whether markers tell the sender's round and nothing else.
+    round_alone: bool,
+    /// Packets that can be sent again.
+    kept: Option<RetransmissionBuffer<Packet>>,
+}
+
+/// The epoch in which a run begins.
+pub(crate) const EPOCH: Epoch = Epoch::new(1);
+
+impl SendingEnd {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        match (Scheduler::of(plan), &plan.spread) {
+            (Some(scheduler), _) if plan.reception == Reception::Logical => {
+                let options = plan.sender;
+                let sender = Sender::synchronised(scheduler, options, EPOCH, Instant::ORIGIN);
+                let checked = "options are checked where scenarios are compiled";
+                let mut sender = sender.expect(checked);
+                tell_channels(&mut sender, plan);
+                // As many as all channels together can be asked for.
+                let kept = |repair: RepairPlan| {
+                    RetransmissionBuffer::new(repair.packets * plan.links.len())
+                };
+                Self::Protocol(Box::new(Protocol {
+                    sender,
+                    tagged: plan.tagged,
+                    round_alone: plan.round_alone,
+                    kept: options.repair.map(kept),
+                }))
+            }
+            (Some(scheduler), _) => Self::Rounds(Box::new(scheduler)),
+            (None, Spread::ShortestQueue) => Self::ShortestQueue,
+            (None, Spread::AddressHash) => Self::AddressHash,
+            (None, _) => {
+                let words = Stream::new(plan.seed, "stripe", Purpose::Permutation);
+                let mut drawn = Self::Drawn { words, next: 0, channels: plan.links.len() };
+                drawn.draw();
+                drawn
+            }
+        }
+    }
+
+    /// The channel on which the packet is to go, if anything may be sent now.
+    pub(crate) fn channel(&mut self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
+        match self {
+            Self::Protocol(protocol) => {
+                let Packet { bytes, class, .. } = *packet;
+                let run = protocol.sender.poll_transmit_of(instant(now), bytes, class);
+                run.map(|run| run.channel)
+            }
+            Self::Rounds(scheduler) => Some(scheduler.current()),
+            Self::Drawn { next, .. } => Some(*next),
+            Self::ShortestQueue => {
+                (0..links.len()).min_by_key(|channel| links[*channel].drained_in_ps(now))
+            }
+            Self::AddressHash => Some(hash(packet.source) % links.len()),
+        }
+    }
+
+    /// Whether a packet of this length fits no channel now, and cannot fit any after probing.
+    pub(crate) fn is_too_long(&self, bytes: u32) -> bool {
+        self.protocol().is_some_and(|sender| {
+            sender.is_open() && !sender.fits_somewhere(bytes) && !sender.may_fit(bytes)
+        })
+    }
+
+    /// The packet goes on that channel, with a tag where there are any; tells its number there.
+    pub(crate) fn send(&mut self, packet: &mut Packet, now: Time) -> Option<Number> {
+        match self {
+            Self::Protocol(protocol) => {
+                protocol.send(packet, now);
+                Some(protocol.sender.scheduler().charged())
+            }
+            Self::Rounds(scheduler) => {
+                scheduler.charge(packet.bytes);
+                Some(scheduler.charged())
+            }
+            Self::Drawn { .. } => {
+                self.draw();
+                None
+            }
+            Self::ShortestQueue | Self::AddressHash => None,
+        }
+    }
+
+    /// The next message, and the channel on which it goes.
+    pub(crate) fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
+        match self {
+            Self::Protocol(protocol) => protocol.poll_message(now),
+            _ => None,
+        }
+    }
+
+    /// A message on this channel is padded to so many bytes.
+    pub(crate) fn padded_bytes(&self, channel: usize) -> u32 {
+        let bytes = self.protocol().map_or(0, |sender| sender.padded_bytes(channel));
+        u32::try_from(bytes).expect("no longer than a packet")
+    }
+
+    /// A channel is to have another quantum; what cannot be, as that no channel is in, is not done.
+    pub(crate) fn set_target(&mut self, channel: usize, quantum: u32) {
+        if let Self::Protocol(protocol) = self {
+            let sender = &mut protocol.sender;
+            let mut targets: Vec<u32> =
+                (0..sender.scheduler().channels()).map(|one| sender.target_quantum(one)).collect();
+            targets[channel] = quantum;
+            // That the last channel stays in is the sender's rule.
+            let _ = sender.change_quanta(&targets);
+        }
+    }
+
+    /// Both ends are to start anew.
+    pub(crate) fn reset(&mut self, now: Time) {
+        if let Self::Protocol(protocol) = self {
+            protocol.sender.reset(instant(now));
+        }
+    }
+
+    /// What has been found out of a channel, where there are windows.
+    pub(crate) fn flight(&self, channel: usize) -> Option<Flight> {
+        self.protocol()?.flight(channel)
+    }
+
+    /// The time there and back through the pipe without its queues, where there are windows.
+    pub(crate) fn round_trip_least(&self) -> Option<Duration> {
+        self.protocol()?.round_trip_least()
+    }
+
+    /// The next copy of a lost packet; its channel is the one on which it goes.
+    pub(crate) fn poll_repair(&mut self, now: Time) -> Option<Packet> {
+        match self {
+            Self::Protocol(protocol) => protocol.poll_repair(now),
+            _ => None,
+        }
+    }
+
+    /// When time alone brings something about.
+    pub(crate) fn timeout(&self) -> Option<Time> {
+        match self {
+            Self::Protocol(protocol) => time(protocol.sender.poll_timeout()),
+            _ => None,
+        }
+    }
+
+    /// A message has come back; what is no message any more is discarded and counted there.
+    pub(crate) fn take_message(&mut self, now: Time, channel: usize, bytes: &[u8]) {
+        if let Self::Protocol(protocol) = self {
+            // What is refused is counted by the sender.
+            let _ = protocol.sender.handle_bytes(instant(now), channel, bytes);
+        }
+    }
+
+    /// What a channel may send in a round, where there are rounds; 0 where it is out.
+    pub(crate) fn quantum(&self, channel: usize) -> Option<u32> {
+        match self {
+            Self::Protocol(protocol) if protocol.sender.order() == Order::Free => {
+                let is_out = !protocol.sender.scheduler().standing(channel).is_in();
+                is_out.then_some(0)
+            }
+            Self::Protocol(protocol) => Some(protocol.sender.scheduler().quantum(channel)),
+            Self::Rounds(scheduler) => Some(scheduler.quantum(channel)),
+            _ => None,
+        }
+    }
+
+    /// The protocol's sender, if there is one.
+    pub(crate) fn protocol(&self) -> Option<&Sender<Scheduler>> {
+        match self {
+            Self::Protocol(protocol) => Some(&protocol.sender),
+            _ => None,
+        }
+    }
+
+    fn draw(&mut self) {
+        if let Self::Drawn { words, next, channels } = self {
+            let drawn = words.below(u64::try_from(*channels).expect("at most 64"));
+            *next = usize::try_from(drawn).expect("below the count");
+        }
+    }
+}
+
+/// The sender is told priorities and caps of its channels, and what they carry where it is to be.
+fn tell_channels(sender: &mut Sender<Scheduler>, plan: &Plan) {
+    let control = plan.sender.control.map(|control| control.by);
+    let overhead_bytes = if plan.tagged { TAG_BYTES as u64 } else { 0 };
+    for (channel, link) in plan.links.iter().enumerate() {
+        if matches!(control, Some(Controlled::Told(_))) {
+            sender.tell_rate(channel, link.forth.rate.bytes_per_second());
+        }
+        sender.set_priority(channel, link.priority);
+        let cap = |cap: Rate| RateCap { bytes_per_second: cap.bytes_per_second(), overhead_bytes };
+        sender.cap_rate(channel, link.cap.map(cap));
+    }
+}
+
+impl Protocol {
+    fn send(&mut self, packet: &mut Packet, now: Time) {
+        let possible = "a channel was given, and lengths are checked";
+        if !self.tagged {
+            self.sender.handle_packet(instant(now), packet.bytes).expect(possible);
+            return;
+        }
+        let tagged = self.sender.handle_tagged_as(instant(now), packet.bytes, packet.class);
+        let (_, tag) = tagged.expect(possible);
+        packet.tag = Some(tag);
+        if let Some(kept) = &mut self.kept {
+            kept.keep(tag.sequence, *packet);
+        }
+    }
+
+    fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
+        let (channel, mut message) = self.sender.poll_message(instant(now))?;
+        if let Kind::Marker(marker) = &mut message.kind {
+            marker.standing = self.told(marker.standing);
+        }
+        Some((channel, message))
+    }
+
+    /// What a marker tells of a channel of which it would say this: that it begins the sender's
+    /// round, if that is all; that it is out, or what its quantum will be, in any case.
+    fn told(&self, standing: Standing) -> Standing {
+        if self.round_alone && standing.is_in() && standing.coming.is_none() {
+            Standing::beginning(self.sender.scheduler().round(), standing.quantum_bytes)
+        } else {
+            standing
+        }
+    }
+
+    fn poll_repair(&mut self, now: Time) -> Option<Packet> {
+        let kept = self.kept.as_ref()?;
+        loop {
+            let repair = self.sender.poll_repair(instant(now))?;
+            // One that is not kept any more need not go.
+            if let Some(packet) = kept.get(repair.tag.sequence) {
+                let channel = u8::try_from(repair.channel).expect("at most 64 channels");
+                return Some(Packet { channel, tag: Some(repair.tag), ..*packet });
+            }
+        }
+    }
+}
+
+/// Fibonacci hashing (Knuth, "The Art of Computer Programming", volume 3, section 6.4): neighbours
+/// go far apart.
+fn hash(source: u16) -> usize {
+    usize::from(source).wrapping_add(1).wrapping_mul(0x9e37_79b9) >> 16
+}
+
+/// The protocol's clock: whole nanoseconds.
+pub(crate) const fn instant(now: Time) -> Instant {
+    Instant::from_nanoseconds(now.as_ps() / 1_000)
+}
+
+/// The first time at which the protocol's clock shows the instant, if time gets there.
+pub(crate) fn time(instant: Instant) -> Option<Time> {
+    instant.nanoseconds().checked_mul(1_000).map(Time::from_ps)
+}

@@ -1,0 +1,404 @@
+//! A transport that is kept back by loss and by what arrives out of order: TCP with selective
+//! acknowledgements, in small.
+//!
+//! ```text
+//!   fast recovery   what three later segments have overtaken is lost: the window shrinks, and lost
+//!                   segments go again, the first at once and others as far as it lets them
+//!   mark            the window shrinks as by a loss, and nothing goes again
+//!   timeout         a window of one segment, and everything again that has not come
+//!   otherwise       the window grows with each acknowledgement
+//! ```
+//!
+//! By how much the window shrinks and grows is the rule of its [`Window`], Reno's or CUBIC's.
+//!
+//! Source: RFC 6675 (recovery), RFC 6298 (timeouts; they begin anew when the first segment
+//! goes again, as Linux's do), RFC 3168 (marks). Every segment is acknowledged by itself, at
+//! once; a segment that was sent again is found lost by the timeout alone.
+//!
+//! Invariants: segments but the first of a recovery go only while less than the window is under way;
+//! a window shrinks at most once for all that was under way.
+
+use super::far_end::FarEnd;
+use super::round_trip::RoundTrip;
+use super::window::{Outstanding, Window};
+use crate::plan::WindowRule;
+use gingham_kernel::{Span, Time};
+use std::collections::VecDeque;
+
+const DUPLICATES: u64 = 3;
+
+/// What a transport has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TransportCounts {
+    /// Segments sent again, for whatever reason.
+    pub(crate) retransmissions: u64,
+    pub(crate) fast_recoveries: u64,
+    pub(crate) timeouts: u64,
+    /// Times that a mark reduced the window.
+    pub(crate) marks_heeded: u64,
+    /// Number of times that a full window stopped the sender.
+    pub(crate) stops: u64,
+    /// Number of these stops with a full receive window.
+    pub(crate) stops_at_receiver: u64,
+}
+
+/// A segment that is not acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    bytes: u32,
+    sent: Time,
+    again: bool,
+    standing: Standing,
+}
+
+/// What the sending end takes a segment to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Standing {
+    UnderWay,
+    /// It has come, before its turn.
+    Come,
+    /// It is lost, and goes again as soon as the window lets it.
+    Lost,
+}
+
+/// Both ends of a transport.
+#[derive(Debug)]
+pub(crate) struct Transport {
+    segment_bytes: u64,
+    window_bytes_max: u64,
+    ack_delay: Span,
+    window: Window,
+    /// The first segment that is not acknowledged.
+    first: u64,
+    /// From it on, all that were ever sent.
+    segments: VecDeque<Segment>,
+    /// Bytes of segments that are under way.
+    flight_bytes: u64,
+    /// The highest segment that has come.
+    highest: u64,
+    /// Below this each segment has been looked at and is not taken for under way without reason.
+    judged: u64,
+    /// Lost segments that have not gone again, ascending.
+    lost: VecDeque<u64>,
+    recovering: bool,
+    /// The loss that began a recovery goes again whatever is under way (RFC 6675, section 5, 4.3).
+    first_loss: bool,
+    /// Everything before this was sent when the last recovery or timeout began.
+    recover: u64,
+    round_trip: RoundTrip,
+    timeout_at: Option<Time>,
+    far_end: FarEnd,
+    counts: TransportCounts,
+}
+
+impl Transport {
+    pub(crate) fn new(
+        rule: WindowRule,
+        segment_bytes: u32,
+        window_bytes_max: u64,
+        ack_delay: Span,
+    ) -> Self {
+        let segment_bytes = u64::from(segment_bytes);
+        Self {
+            segment_bytes,
+            window_bytes_max,
+            ack_delay,
+            window: Window::new(rule, segment_bytes, window_bytes_max),
+            first: 1,
+            segments: VecDeque::new(),
+            flight_bytes: 0,
+            highest: 0,
+            judged: 1,
+            lost: VecDeque::new(),
+            recovering: false,
+            first_loss: false,
+            recover: 1,
+            round_trip: RoundTrip::default(),
+            timeout_at: None,
+            far_end: FarEnd::default(),
+            counts: TransportCounts::default(),
+        }
+    }
+
+    /// From a delivery to its acknowledgement at the source.
+    pub(crate) const fn ack_delay(&self) -> Span {
+        self.ack_delay
+    }
+
+    pub(crate) const fn counts(&self) -> &TransportCounts {
+        &self.counts
+    }
+
+    /// What may be under way now.
+    pub(crate) fn window_bytes(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    /// When it will have waited for too long.
+    pub(crate) const fn timeout_at(&self) -> Option<Time> {
+        self.timeout_at
+    }
+
+    /// A segment to send now, and its length; `length` gives that of a new one, if there may be
+    /// any.
+    pub(crate) fn next(
+        &mut self,
+        now: Time,
+        may_begin: bool,
+        length: impl FnOnce() -> u32,
+    ) -> Option<(u64, u32)> {
+        let within_window = self.flight_bytes + self.segment_bytes <= self.window_bytes();
+        if !within_window && !std::mem::take(&mut self.first_loss) {
+            return self.stop();
+        }
+        let (segment, bytes) = match self.lost.pop_front() {
+            Some(segment) => (segment, self.send_again(now, segment)),
+            None if may_begin && self.is_within_receiver() => {
+                let bytes = length();
+                let standing = Standing::UnderWay;
+                self.segments.push_back(Segment { bytes, sent: now, again: false, standing });
+                (self.first + self.segments.len() as u64 - 1, bytes)
+            }
+            None if may_begin => return self.stop(),
+            None => return None,
+        };
+        self.flight_bytes += u64::from(bytes);
+        self.timeout_at.get_or_insert(now + self.round_trip.timeout());
+        Some((segment, bytes))
+    }
+
+    /// A segment has reached the far end; tells which one that expects now, and how many bytes it
+    /// could hand on.
+    pub(crate) fn deliver(&mut self, segment: u64, bytes: u32) -> (u64, u64) {
+        self.far_end.take(segment, bytes)
+    }
+
+    /// The far end expects a segment, and has just got another, which was `marked` or not.
+    pub(crate) fn acknowledge(&mut self, now: Time, expected: u64, got: u64, marked: bool) {
+        let (before, mut acknowledged_bytes) = (self.first, 0);
+        while self.first < expected
+            && let Some(segment) = self.segments.pop_front()
+        {
+            acknowledged_bytes += u64::from(segment.bytes);
+            self.leave_flight(now, &segment);
+            self.first += 1;
+        }
+        while self.lost.front().is_some_and(|lost| *lost < expected) {
+            self.lost.pop_front();
+        }
+        self.mark_come(now, got);
+        self.find_lost();
+        if marked {
+            self.counts.marks_heeded += u64::from(self.begin_recovery());
+        }
+        if self.first > before {
+            self.open_window(now, acknowledged_bytes);
+            let under_way = !self.segments.is_empty();
+            self.timeout_at = under_way.then(|| now + self.round_trip.timeout());
+        }
+    }
+
+    /// Everything that has not come goes again, if it has waited for too long.
+    pub(crate) fn check_timeout(&mut self, now: Time) {
+        if self.timeout_at.is_none_or(|at| at > now) {
+            return;
+        }
+        self.counts.timeouts += 1;
+        self.window.time_out(self.outstanding());
+        self.recovering = false;
+        self.recover = self.first + self.segments.len() as u64;
+        self.judged = self.recover;
+        self.flight_bytes = 0;
+        self.lost.clear();
+        for (number, segment) in (self.first..).zip(&mut self.segments) {
+            if segment.standing != Standing::Come {
+                segment.standing = Standing::Lost;
+                self.lost.push_back(number);
+            }
+        }
+        self.round_trip.back_off();
+        self.timeout_at = Some(now + self.round_trip.timeout());
+    }
+
+    /// Counts a stop: a full window prevents the next segment. Returns `None`.
+    fn stop<T>(&mut self) -> Option<T> {
+        self.counts.stops += 1;
+        self.counts.stops_at_receiver += u64::from(!self.is_within_receiver());
+        None
+    }
+
+    /// Whether the far end has room for a new segment.
+    fn is_within_receiver(&self) -> bool {
+        (self.segments.len() as u64 + 1) * self.segment_bytes <= self.window_bytes_max
+    }
+
+    fn index(&self, segment: u64) -> Option<usize> {
+        let index = usize::try_from(segment.checked_sub(self.first)?).ok()?;
+        (index < self.segments.len()).then_some(index)
+    }
+
+    fn send_again(&mut self, now: Time, segment: u64) -> u32 {
+        let index = self.index(segment).expect("what is lost was sent and has not come");
+        self.counts.retransmissions += 1;
+        if index == 0 {
+            self.timeout_at = Some(now + self.round_trip.timeout());
+        }
+        let segment = &mut self.segments[index];
+        (segment.sent, segment.again, segment.standing) = (now, true, Standing::UnderWay);
+        segment.bytes
+    }
+
+    fn outstanding(&self) -> Outstanding {
+        let all = self.segments.iter().map(|segment| u64::from(segment.bytes));
+        Outstanding { under_way_bytes: self.flight_bytes, unacknowledged_bytes: all.sum() }
+    }
+
+    /// A segment is under way no longer, having come.
+    fn leave_flight(&mut self, now: Time, segment: &Segment) {
+        if segment.standing == Standing::UnderWay {
+            self.flight_bytes -= u64::from(segment.bytes);
+        }
+        if segment.standing == Standing::UnderWay && !segment.again {
+            self.round_trip.sample(now.since(segment.sent));
+        }
+    }
+
+    fn mark_come(&mut self, now: Time, got: u64) {
+        self.highest = self.highest.max(got);
+        let Some(index) = self.index(got) else { return };
+        let segment = self.segments[index];
+        self.leave_flight(now, &segment);
+        if segment.standing == Standing::Lost {
+            self.lost.retain(|lost| *lost != got);
+        }
+        self.segments[index].standing = Standing::Come;
+    }
+
+    /// What three later segments have overtaken is lost; the first such loss begins a recovery.
+    fn find_lost(&mut self) {
+        self.judged = self.judged.max(self.first);
+        while self.judged + DUPLICATES <= self.highest {
+            if let Some(index) = self.index(self.judged)
+                && self.segments[index].standing == Standing::UnderWay
+            {
+                self.segments[index].standing = Standing::Lost;
+                let begins = self.begin_recovery();
+                self.first_loss |= begins;
+                self.counts.fast_recoveries += u64::from(begins);
+                self.flight_bytes -= u64::from(self.segments[index].bytes);
+                self.lost.push_back(self.judged);
+            }
+            self.judged += 1;
+        }
+    }
+
+    /// A loss or a mark reduces the window, once for all that was under way (RFC 3168, section
+    /// 6.1.2); tells whether this one did.
+    fn begin_recovery(&mut self) -> bool {
+        if self.recovering || self.first < self.recover {
+            return false;
+        }
+        self.window.lose(self.outstanding());
+        self.recovering = true;
+        self.recover = self.first + self.segments.len() as u64;
+        true
+    }
+
+    fn open_window(&mut self, now: Time, acknowledged_bytes: u64) {
+        if self.recovering {
+            self.recovering = self.first < self.recover;
+        } else {
+            self.window.open(now, acknowledged_bytes, self.round_trip.smoothed());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+
+    fn at(ms: u64) -> Time {
+        Time::from_ps(ms * MS)
+    }
+
+    /// Sends all that the window lets through.
+    fn fill(reno: &mut Transport, now: Time) -> Vec<u64> {
+        core::iter::from_fn(|| reno.next(now, true, || 1_000).map(|(segment, _)| segment)).collect()
+    }
+
+    #[test]
+    fn a_lost_segment_halves_the_window_and_goes_again_after_three_later_ones() {
+        let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
+        assert_eq!(fill(&mut reno, at(0)), (1..=10).collect::<Vec<_>>());
+        // Segment 1 is lost. When 2, 3 and 4 have come, 7,000 of 10,000 bytes are under way, half
+        // of which is 3,500; 1 is not under way any more, which leaves 6,000.
+        for segment in 2..=4 {
+            let (expected, _) = reno.deliver(segment, 1_000);
+            assert_eq!(expected, 1);
+            reno.acknowledge(at(20), expected, segment, false);
+        }
+        assert_eq!(
+            (reno.window.threshold_bytes(), reno.window_bytes(), reno.flight_bytes),
+            (3_500, 3_500, 6_000)
+        );
+        // 1 goes again whatever is under way; with 5 to 8 come, 9, 10 and 1 are.
+        assert_eq!(fill(&mut reno, at(20)), [1]);
+        for segment in 5..=8 {
+            reno.deliver(segment, 1_000);
+            reno.acknowledge(at(20), 1, segment, false);
+        }
+        assert_eq!((reno.flight_bytes, fill(&mut reno, at(20))), (3_000, vec![]));
+        assert_eq!(reno.deliver(1, 1_000), (9, 8_000));
+        reno.acknowledge(at(40), 9, 1, false);
+        // 9 and 10 are under way, and end the recovery; then avoidance: a segment for a window.
+        assert!(reno.recovering);
+        reno.acknowledge(at(40), 10, 9, false);
+        reno.acknowledge(at(40), 11, 10, false);
+        assert_eq!((reno.recovering, reno.window_bytes(), reno.flight_bytes), (false, 3_500, 0));
+    }
+
+    /// RFC 3168, section 6.1.2: a mark halves the window, once for all that was under way, and nothing
+    /// goes again.
+    #[test]
+    fn a_mark_halves_the_window_and_nothing_goes_again() {
+        let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
+        fill(&mut reno, at(0));
+        reno.acknowledge(at(20), 2, 1, true);
+        // 9,000 of 10,000 are under way, half of which is 4,500.
+        assert_eq!((reno.window_bytes(), reno.counts.marks_heeded), (4_500, 1));
+        for segment in 2..=10 {
+            reno.acknowledge(at(20), segment + 1, segment, true);
+        }
+        assert_eq!((reno.window_bytes(), reno.counts.marks_heeded), (4_500, 1));
+        assert_eq!(fill(&mut reno, at(20)), [11, 12, 13, 14]);
+        assert_eq!(reno.counts.retransmissions, 0);
+    }
+
+    #[test]
+    fn two_later_segments_are_nothing() {
+        let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
+        fill(&mut reno, at(0));
+        reno.acknowledge(at(20), 1, 2, false);
+        reno.acknowledge(at(20), 1, 3, false);
+        assert_eq!((reno.window_bytes(), reno.counts.fast_recoveries), (10_000, 0));
+        // Two have come, so two more may go.
+        assert_eq!(fill(&mut reno, at(20)), [11, 12]);
+    }
+
+    #[test]
+    fn silence_sends_everything_again_slowly() {
+        let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
+        fill(&mut reno, at(0));
+        reno.check_timeout(at(999));
+        assert_eq!(reno.counts.timeouts, 0);
+        reno.check_timeout(at(1_000));
+        assert_eq!((reno.counts.timeouts, reno.window_bytes()), (1, 1_000));
+        assert_eq!(fill(&mut reno, at(1_000)), [1]);
+        // The next wait is twice as long.
+        assert_eq!(reno.timeout_at(), Some(at(3_000)));
+        reno.acknowledge(at(1_020), 2, 1, false);
+        assert_eq!(fill(&mut reno, at(1_020)), [2, 3]);
+    }
+}

@@ -1,0 +1,52 @@
+//! The defaults are those of the daemon: both are read here.
+
+use gingham_entry::FqCodelPlan;
+use gingham_stripe::{Controlled, SenderOptions};
+use gingham_stripe_udp::StripingPlan;
+use gingham_stripelab::compile;
+use gingham_stripelab::plan::{EntryPlan, Follows, Plan};
+use gingham_stripelab::scenario::{Overrides, ScenarioSource};
+use std::path::Path;
+
+fn plan(stripe: &str) -> Plan {
+    let text = format!("stop.time = \"1 s\"\n{stripe}\n[[channel]]\nrate = \"1 Mbit/s\"\n");
+    let source = ScenarioSource::parse("s.toml", &text, Path::new("."), &Overrides::default());
+    compile(&source.expect("it can be read")).expect("it can be run").plan
+}
+
+/// Options of a sender without those that differ by design. The daemon seeds BBR from its keys, and
+/// probes packet sizes, which the laboratory knows unless `stripe.sizes` is given.
+fn comparable(mut options: SenderOptions) -> SenderOptions {
+    options.sizes = None;
+    if let Some(Controlled::Bbr(bbr)) = options.control.as_mut().map(|plan| &mut plan.by) {
+        bbr.seed = 0;
+    }
+    options
+}
+
+#[test]
+fn both_ends_are_those_of_the_daemon() {
+    let (ours, theirs) = (plan(""), StripingPlan::free(1_500).repaired());
+    assert_eq!(comparable(ours.sender), comparable(theirs.sender));
+    assert_eq!(ours.receiver, theirs.receiver);
+    assert_eq!(ours.restore, theirs.restore);
+    assert!(ours.tagged && !ours.backpressure);
+    // Size probes have equal parameters.
+    let (ours, theirs) = (plan("stripe.sizes = {}").sender.sizes, theirs.sender.sizes);
+    let alike = |plan: gingham_stripe::SizePlan| (plan.base, plan.raise);
+    assert_eq!(ours.map(alike), theirs.map(alike));
+}
+
+/// `striped` makes its queue by the same function, and sets both times by the round trip.
+#[test]
+fn the_queue_before_the_sender_is_that_of_the_daemon() {
+    let expected = FqCodelPlan { seed: 1, ..FqCodelPlan::of_packets(1_500) };
+    let follows = Follows { target: true, interval: true };
+    assert_eq!(plan("").entry, EntryPlan::FqCodel { plan: expected, follows });
+}
+
+#[test]
+fn nothing_is_sent_again_where_the_scenario_says_so() {
+    assert!(plan("stripe.repair.tries = 0").sender.repair.is_none());
+    assert!(plan("stripe.order = \"strict\"").sender.repair.is_none());
+}

@@ -1,0 +1,114 @@
+//! Channels whose longest frames differ.
+
+use crate::support::{refused, run, run_in_calls};
+use gingham_stripelab::scenario::{Overrides, ScenarioSource};
+use gingham_stripelab::{Run, Verdict, compile};
+use std::path::Path;
+
+/// Ten and twenty Mbit/s; from 2 s on the second passes frames of 1,300 bytes. Packets of 100 to
+/// 1,500 bytes.
+fn scenario(stripe: &str) -> String {
+    format!(
+        "stop = {{ time = \"8 s\", warm_up = \"4 s\" }}\n\
+         [stripe]\norder = \"free\"\nrepair = {{ wait = \"1500 ms\" }}\nwait = \"800 ms\"\n{stripe}\n\
+         [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
+         [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"25 ms\"\n\
+         mtus = [{{ at = \"2 s\", mtu = \"1300 B\" }}]\n\
+         [[source]]\npackets = {{ uniform = {{ from = \"100 B\", to = \"1500 B\" }} }}\n"
+    )
+}
+
+/// Where sizes are told, the channel is out; where they are found, it carries what it passes.
+#[test]
+fn a_channel_that_passes_shorter_frames_carries_those() {
+    let [told, found] = ["", "sizes = {}"].map(|stripe| run(&scenario(stripe)));
+    assert_eq!((told.packets_lost, found.packets_lost), (0, 0));
+    let carried = |record: &gingham_stripelab::Record| record.channels[1].arrived_bits_per_s;
+    assert_eq!(carried(&told).map(|rate| rate < 1e6), Some(true), "{:?}", carried(&told));
+    assert_eq!(carried(&found).map(|rate| rate > 12e6), Some(true), "{:?}", carried(&found));
+}
+
+#[test]
+fn a_base_that_is_no_frame_is_refused() {
+    for (sizes, key) in [
+        ("sizes.base = \"60 B\"", "stripe.sizes.base"),
+        ("sizes.base = \"1521 B\"", "stripe.sizes.base"),
+        ("sizes.raise = \"0 s\"", "stripe.sizes.raise"),
+        ("sizes = {}\nreception = \"none\"", "stripe"),
+    ] {
+        let message = refused(&scenario(sizes)).expect("it cannot be run");
+        assert!(message.contains(key), "{message}");
+    }
+}
+
+/// The packets are longer than the base of 1,200 bytes, and there is always another.
+fn backlogged(mtu: &str) -> String {
+    format!(
+        "stop.time = \"1 s\"\nstripe.sizes = {{}}\n\
+         [[channel]]\nrate = \"30 Mbit/s\"\ndelay = \"20 ms\"\n{mtu}\n\
+         [[source]]\npackets.fixed = \"1400 B\"\n"
+    )
+}
+
+#[test]
+fn a_packet_waits_while_the_probes_are_out() {
+    let record = run(&backlogged(""));
+    assert_eq!((record.packets_dropped_before, record.packets_refused), (0, 0));
+    let goodput = record.goodput_bits_per_s.expect("something was delivered");
+    assert!(goodput > 24e6, "{goodput}");
+    let text = backlogged("");
+    let (one, other) = (run_in_calls(&text, 1), run_in_calls(&text, 10_000));
+    assert_eq!(one.tables, other.tables);
+}
+
+/// One packet is dropped. The source has no shorter packet, so it waits.
+#[test]
+fn a_source_whose_packets_fit_nowhere_waits() {
+    let record = run(&backlogged("mtus = [{ at = \"0 s\", mtu = \"1300 B\" }]"));
+    assert_eq!((record.packets_offered, record.packets_dropped_before), (1, 1));
+    assert_eq!(record.verdict, Verdict::Stalled);
+    assert!(record.verdict_reason.contains("stripe.sizes"), "{}", record.verdict_reason);
+}
+
+/// All packets of a list come at one instant; the limit is far below their number.
+#[test]
+fn simulated_time_that_stands_still_is_an_error() {
+    let text =
+        "stop.time = \"1 s\"\nstripe.order = \"strict\"\n[[channel]]\nrate = \"30 Mbit/s\"\n";
+    let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
+        .expect("it can be read");
+    let mut compiled = compile(&source).expect("it can be run");
+    compiled.plan.steps_max = 20;
+    for steps in [1, 7, 1_000] {
+        let mut run = Run::new(compiled.clone());
+        let stuck = loop {
+            match run.advance(steps) {
+                Ok(progress) => assert!(!progress.done),
+                Err(stuck) => break stuck,
+            }
+        };
+        assert_eq!((stuck.at.as_ps(), stuck.steps, stuck.source), (0, 20, Some(0)));
+        assert_eq!(stuck.key(), "source.0");
+    }
+}
+
+/// Two channels of 30 Mbit/s that pass all. Packets wait for the probes; a flow whose first ones are dropped
+/// has two thirds of its goodput.
+#[test]
+fn probes_cost_a_transport_nothing() {
+    let goodput = |stripe: &str| {
+        let goodputs = (1..=2).map(|seed| {
+            let record = run(&format!(
+                "seed = {seed}\nstop.time = \"20 s\"\n{stripe}\n\
+                 [[channel]]\nrate = \"30 Mbit/s\"\ndelay = \"20 ms\"\n\
+                 [[channel]]\nrate = \"30 Mbit/s\"\ndelay = \"20 ms\"\n\
+                 [[source]]\nkind.cubic = {{}}\npackets.fixed = \"1400 B\"\n"
+            ));
+            assert!(record.best_channel_multiple > Some(1.8));
+            record.goodput_bits_per_s.expect("something was delivered")
+        });
+        goodputs.sum::<f64>()
+    };
+    let (told, found) = (goodput(""), goodput("stripe.sizes = {}"));
+    assert!(found > 0.98 * told, "{found} of {told}");
+}

@@ -1,0 +1,86 @@
+//! Transports after one loss: their windows by the formulas of their RFCs.
+//!
+//! 100 Mbit/s and 100 ms there and back, and a receiver with room for 200 segments of 1500 B, which
+//! is less than a round trip holds: no queue, and the window of 200 that slow start ends in. Of the
+//! 5,000th packet, that is lost, the source knows a round trip later, and a round trip later than
+//! that it has come.
+
+use crate::support::{integers, refused, run};
+use gingham_stripelab::Record;
+
+const SEGMENT: f64 = 1_500.0;
+const ROUND_TRIP_S: f64 = 0.1;
+
+fn scenario(kind: &str) -> String {
+    format!(
+        "stop.time = \"7 s\"\nmeasure.packets = 5000\nstripe.repair.tries = 0\n\
+         [[channel]]\nrate = \"100 Mbit/s\"\ndelay = \"50 ms\"\nlose = [5000]\n\
+         [[source]]\nkind.{kind}.window = \"300 kB\"\n"
+    )
+}
+
+/// The window at the end in segments, and how many seconds of avoidance there were until then.
+fn avoided(record: &Record) -> (f64, f64) {
+    let source = &record.sources[0];
+    let counts = (source.retransmissions, source.fast_recoveries, source.timeouts);
+    assert_eq!(counts, (Some(1), Some(1), Some(0)));
+    let sent_ns = integers(record, "packets", "sent_ns")[4_999];
+    let window_bytes = source.window_bytes.expect("it is a transport");
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    let (window, lost_s) = (window_bytes as f64 / SEGMENT, sent_ns as f64 / 1e9);
+    // What was sent until 7 s is acknowledged a round trip later.
+    (window, 7.0 - lost_s - ROUND_TRIP_S)
+}
+
+#[track_caller]
+fn assert_within(found: f64, expected: f64, segments: f64) {
+    assert!((found - expected).abs() < segments, "{found}, expected {expected}");
+}
+
+/// RFC 5681: half of what is under way, which are 200 segments but the three that have come; and a
+/// segment a round trip, less the parts of bytes, which are below a byte of the 11 to 15 that each
+/// acknowledgement adds.
+#[test]
+fn reno_halves_its_window_and_grows_by_a_segment_a_round_trip() {
+    let (window, avoided_s) = avoided(&run(&scenario("reno")));
+    let grown = window - 98.5;
+    assert!((0.9..=1.0).contains(&(grown * ROUND_TRIP_S / avoided_s)), "{window}");
+}
+
+/// RFC 9438: seven tenths, and W(t) = C (t - K)^3 + W_max, a round trip ahead. K is the cube root of
+/// 60 / .4 s.
+#[test]
+fn cubic_leaves_seven_tenths_and_is_where_its_function_is() {
+    let (window, avoided_s) = avoided(&run(&scenario("cubic")));
+    let since_k = avoided_s + ROUND_TRIP_S - 150.0_f64.cbrt();
+    assert_within(window, 200.0 + 0.4 * since_k * since_k * since_k, 1.0);
+    // Reno's part, by which it must not be mistaken, is far below.
+    assert!(window > 140.0 + 9.0 / 17.0 * avoided_s / ROUND_TRIP_S + 20.0, "{window}");
+}
+
+#[test]
+fn a_window_below_a_packet_is_refused_by_its_key() {
+    let text = scenario("cubic").replace("300 kB", "1499 B");
+    let error = refused(&text).expect("refused");
+    assert!(error.contains("`source[0].kind.cubic.window`: expected at least"), "{error}");
+}
+
+/// A third line of 10 Mbit/s that loses half of its packets takes nothing from a CUBIC flow that has
+/// 58 Mbit/s over the first two: before there was a quarantine it had 50.
+#[test]
+fn a_line_that_loses_half_takes_nothing_from_the_others() {
+    let line = |rate: u32, delay: u32, more: &str| {
+        format!(
+            "[[channel]]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nqueue = \"60 ms\"\n{more}\n"
+        )
+    };
+    let clean = line(30, 15, "") + &line(30, 20, "");
+    let goodput = |channels: &str| {
+        let stop = "stop = { time = \"10 s\", warm_up = \"3 s\" }\n";
+        let source = "[[source]]\nkind = { cubic = {} }\npackets = { fixed = \"1400 B\" }\n";
+        run(&format!("{stop}{channels}{source}")).goodput_bits_per_s.expect("packets came")
+    };
+    let (without, with) =
+        (goodput(&clean), goodput(&(clean.clone() + &line(10, 25, "loss = 0.5"))));
+    assert!(with >= 0.98 * without, "{with} instead of {without} bit/s");
+}

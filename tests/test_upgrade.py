@@ -1,0 +1,130 @@
+"""Files of earlier versions are rewritten with present names, and nothing else in them changes."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gingham.errors import InputError
+from gingham.upgrade import Renamed, upgrade
+from tests.conftest import Finished
+
+Command = Callable[..., Finished]
+
+# Every form in which the old key can stand, with comments and names that stay.
+SCENARIO = """\
+# The second path, by second.
+title = "the second path"
+
+[routing]
+algorithm = "up-down"
+second = { algorithm = "up-down", choose = "at-random" }   # second
+
+[[traffic]]
+name = "second"
+"""
+SWEEP = """\
+base = "second.toml"
+engine = "runs"
+
+[set]
+"routing.second.choose" = "at-random"
+
+[[axis]]
+key = "routing.second.choose.at-random.percent"
+values = [1, 2]
+
+[[axis]]
+name = "paths"
+[axis.choices]
+"one" = {}
+"second" = { "routing.second" = { algorithm = "up-down" } }
+"""
+TABLES = """\
+[routing.second]
+algorithm = "up-down"
+[routing.second.choose]
+at-random = { percent = 3 }
+"""
+
+
+def test_keys_are_renamed_and_all_else_stays(tmp_path: Path) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(SCENARIO)
+    found = upgrade(path)
+    assert found.changes == (Renamed(6, "key", "routing.second", "routing.alternative"),)
+    assert found.text == SCENARIO.replace("\nsecond = {", "\nalternative = {")
+    found.save()
+    assert upgrade(path).changes == ()
+
+
+def test_dotted_keys_of_sweeps_and_engines_are_renamed(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.toml"
+    path.write_text(SWEEP)
+    found = upgrade(path)
+    assert [(one.line, one.kind) for one in found.changes] == [
+        (2, "engine"),
+        (5, "key"),
+        (8, "key"),
+        (15, "key"),
+    ]
+    expected = SWEEP.replace("routing.second", "routing.alternative").replace('"runs"', '"fast"')
+    assert found.text == expected
+
+
+def test_tables_are_renamed_together(tmp_path: Path) -> None:
+    path = tmp_path / "tables.toml"
+    path.write_text(TABLES)
+    found = upgrade(path)
+    values = tomllib.loads(found.text)["routing"]
+    assert values == {
+        "alternative": {"algorithm": "up-down", "choose": {"at-random": {"percent": 3}}}
+    }
+    assert len(found.changes) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("[routing]\nsecond = 1\nalternative = 2\n", "both-names"),
+        ("[routing\n", "bad-toml"),
+        ('[routing]\n"sec\\u006Fnd" = 1\n', "cannot-upgrade"),
+    ],
+)
+def test_files_that_cannot_be_rewritten_are_refused(text: str, code: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(InputError) as refused:
+        upgrade(path)
+    assert (refused.value.code, refused.value.file) == (code, str(path))
+    assert path.read_text() == text
+
+
+def test_a_folder_is_rewritten_but_for_results(gingham: Command, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "manifest.json").write_text("{}")
+    for name in ("run/scenario.toml", "one.toml", "notes.txt"):
+        (tmp_path / name).write_text(SCENARIO)
+    checked = gingham("upgrade", "--check", tmp_path, "--json")
+    assert checked.code == 5
+    told = json.loads(checked.out)
+    assert (told["written"], len(told["files"])) == (False, 1)
+    assert (tmp_path / "one.toml").read_text() == SCENARIO
+    assert gingham("upgrade", tmp_path).code == 0
+    assert (tmp_path / "one.toml").read_text() != SCENARIO
+    assert (tmp_path / "run/scenario.toml").read_text() == SCENARIO
+    assert gingham("upgrade", "--check", tmp_path).code == 0
+
+
+def test_nothing_is_written_if_one_file_is_refused(gingham: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(SCENARIO)
+    (tmp_path / "b.toml").write_text("[")
+    refused = gingham("upgrade", tmp_path, "--json")
+    assert (refused.code, json.loads(refused.err)["code"]) == (2, "bad-toml")
+    assert (tmp_path / "a.toml").read_text() == SCENARIO
+    nothing = gingham("upgrade", tmp_path / "none", "--json")
+    assert (nothing.code, json.loads(nothing.err)["code"]) == (2, "no-file")
