@@ -94,7 +94,7 @@ pub fn compile_observed(
     let scenario = &source.scenario;
     let (fabric, is_dump) = (origin.loaded.fabric, origin.loaded.is_dump);
     let parameters = scenario.network.parameters();
-    classes::check_limit(source, parameters.packet_max)?;
+    classes::check_limit(source, parameters.links.packet_max)?;
     let in_transit = in_transit::plan(source, &parameters)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
     let kind = NetworkKind::of(source, &parameters, &mut gathered)?;
@@ -142,7 +142,7 @@ pub fn compile_observed(
         adapters,
         admission,
     };
-    classes::check_packet_max(source, &plan, parameters.packet_max)?;
+    classes::check_packet_max(source, &plan, parameters.links.packet_max)?;
     check(source, &plan, &mut gathered)?;
     network::settle(source, &parameters, &mut plan)?;
     plan.follow = follow::plan(source, &plan)?;

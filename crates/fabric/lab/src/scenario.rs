@@ -22,9 +22,9 @@
 //! doc comments of the fields are what `gingham` shows as help.
 
 mod admission;
+mod datasheet;
 mod datelines;
 mod defaults;
-mod figures;
 mod flow_control;
 mod in_transit;
 mod lanes;
@@ -36,6 +36,7 @@ mod policing;
 mod posting;
 mod preset;
 mod routing;
+mod section;
 mod streams;
 mod topology;
 mod traffic;
@@ -51,9 +52,11 @@ pub use in_transit::InTransit;
 pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane, PipelineParameters};
 pub(crate) use measure::PERCENTILES_DEFAULT;
 pub use measure::{Congestion, Follow, Measure, Stop};
-pub use network::{Crash, Header, Network};
+pub use network::{
+    Crash, Header, HeaderParameters, LinkParameters, Network, RouteHeader, WormholeParameters,
+};
 pub use packets::{Overtaking, OvertakingParameters, Packets, PacketsParameters};
-pub use parameters::{Parameters, SwitchingName, SwitchingParameters, WormholeParameters};
+pub use parameters::{Parameters, SwitchingName, SwitchingParameters};
 pub use policing::{Excess, Policing};
 pub use posting::{
     Adapters, CongestionControl, Credits, Dma, LaneName, Post, RefusedPost, Retry, SelfTuned,

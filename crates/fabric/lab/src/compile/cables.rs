@@ -36,8 +36,8 @@ pub(super) fn channels(
         let cable = fabric.cable_of(channel);
         let told = cable.speed.map(LinkSpeed::rate);
         let half = || told_in_half(cable.partial_speed?, network.preset(), parameters);
-        let rate = network.link_rate.or(told).or_else(half).unwrap_or(parameters.link_rate);
-        let length = cable.length.unwrap_or(parameters.cable_length);
+        let rate = network.link_rate.or(told).or_else(half).unwrap_or(parameters.links.link_rate);
+        let length = cable.length.unwrap_or(parameters.links.cable_length);
         let flit = rate.flit_time(flit_bytes.into());
         check_cable(rate, length, flit.span, parameters, kind).map_err(|(key, message)| {
             let message = format!("on {}: {message}", fabric.channel_name(channel));
@@ -46,7 +46,7 @@ pub(super) fn channels(
         let delay = parameters.cable_delay(length);
         let cable = Cable { channel, flit: flit.span, delay };
         let slack = slack_buffer(source, fabric, cable, parameters, kind, &mut census)?;
-        census.see_rate(told.is_some_and(|told| told != parameters.link_rate));
+        census.see_rate(told.is_some_and(|told| told != parameters.links.link_rate));
         census.see_unknown(fabric.cable_of(channel));
         // Whole packets take the time of their bytes, whatever is that of one.
         if !matches!(kind.switching, Switching::Packets(_)) {
@@ -65,7 +65,7 @@ fn told_in_half(half: PartialSpeed, preset: Preset, parameters: &Parameters) -> 
     match half {
         PartialSpeed::Width(width) => preset.is_infiniband().then(|| {
             let lanes = u64::from(LANES_OF_PRESETS);
-            let all = parameters.link_rate.bytes_per_second();
+            let all = parameters.links.link_rate.bytes_per_second();
             Rate::from_bytes_per_second(all * u64::from(width) / lanes)
         }),
         PartialSpeed::Generation(generation) => {
@@ -130,8 +130,8 @@ fn check_delays(
     kind: &NetworkKind,
 ) -> Result<(), LabError> {
     let of_cables = [
-        ("network.delay_per_metre", parameters.delay_per_metre),
-        ("network.fec_delay", parameters.fec_delay),
+        ("network.delay_per_metre", parameters.links.delay_per_metre),
+        ("network.fec_delay", parameters.links.fec_delay),
     ];
     let mut delays = kind.switch_delays().into_iter().chain(of_cables);
     match delays.find(|(_, delay)| *delay > DELAY_MAX) {
@@ -158,7 +158,7 @@ fn check_cable(
             format!("a link carries at least {RATE_MIN}, not {rate}"),
         ));
     }
-    let product = u128::from(length.as_mm()) * u128::from(parameters.delay_per_metre.as_ps());
+    let product = u128::from(length.as_mm()) * u128::from(parameters.links.delay_per_metre.as_ps());
     if product / 1_000 >= u128::from(DELAY_MAX.as_ps()) {
         let message = format!("a cable of {length} delays by {DELAY_MAX} or more");
         return Err(("network.cable_length", message));

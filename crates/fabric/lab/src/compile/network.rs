@@ -11,7 +11,9 @@ use super::lanes::{self, LaneFigures};
 use super::packets;
 use crate::catalogue::{refuse_foreign, refuse_unsupported};
 use crate::error::LabError;
-use crate::scenario::{Parameters, ScenarioSource, SwitchingParameters, WormholeParameters};
+use crate::scenario::{
+    HeaderParameters, Parameters, ScenarioSource, SwitchingParameters, WormholeParameters,
+};
 use gingham_kernel::{Bytes, Span};
 use gingham_net::{ChannelPlan, Plan, Scheduler, SlackBuffer, Switching, WormholePlan};
 use gingham_topology::{EndpointId, Fabric};
@@ -139,8 +141,8 @@ pub(super) fn settle(
 }
 
 fn overhead_bytes(source: &ScenarioSource, parameters: &Parameters) -> Result<u32, LabError> {
-    let Parameters { type_bytes: Bytes(type_bytes), trailer_bytes: Bytes(trailer_bytes), .. } =
-        parameters;
+    let HeaderParameters { type_bytes: Bytes(type_bytes), trailer_bytes: Bytes(trailer_bytes) } =
+        &parameters.header;
     let overhead = type_bytes.checked_add(*trailer_bytes);
     let overhead = overhead.and_then(|bytes| u32::try_from(bytes).ok()).filter(|b| *b < 1 << 20);
     overhead.ok_or_else(|| {
@@ -155,18 +157,18 @@ fn wormhole_plan(
     overhead_bytes: u32,
 ) -> Result<WormholePlan, LabError> {
     let mark_bytes =
-        u32::try_from(wormhole.mark_bytes.0).ok().filter(|bytes| *bytes <= MARK_MAX_BYTES);
+        u32::try_from(wormhole.header.mark_bytes.0).ok().filter(|bytes| *bytes <= MARK_MAX_BYTES);
     let mark_bytes = mark_bytes.ok_or_else(|| {
         let message = format!(
             "the mark before an in-transit host has at most {MARK_MAX_BYTES} B, not {}",
-            wormhole.mark_bytes
+            wormhole.header.mark_bytes
         );
         source.refuse("network.header.mark_bytes", message)
     })?;
     Ok(WormholePlan {
         routing_delay: wormhole.routing_delay,
         setup_delay: wormhole.setup_delay,
-        route_bytes: wormhole.route_bytes,
+        route_bytes: wormhole.header.route_bytes,
         overhead_bytes,
         mark_bytes,
         arbitration: parameters.arbitration,

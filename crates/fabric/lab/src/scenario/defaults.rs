@@ -22,10 +22,10 @@ pub(crate) fn completed(
     let mut completed = source.clone();
     let preset = preset(source, origin)?;
     completed.scenario.network.preset = Some(preset);
-    let figures = preset.figures();
-    if let Some(packet) = figures.packet {
+    let file = preset.file();
+    if let Some(packet) = file.datasheet.packet {
         // A preset whose packets are as long as its limit follows a limit that is given either way.
-        let is_longest = figures.packet_max == figures.packet;
+        let is_longest = file.network.packet_max == Some(packet);
         let limited = |most| if is_longest { most } else { packet.min(most) };
         let packet = completed.scenario.network.packet_max.map_or(packet, limited);
         for class in &mut completed.scenario.traffic {

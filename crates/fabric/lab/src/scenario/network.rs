@@ -1,66 +1,84 @@
 //! The network section: a preset, and what departs from it.
 
+use super::datasheet::{Layers, RATE};
+use super::preset::PresetFile;
+use super::section::{Over, section};
 use super::{Adapters, Admission, InTransit, Lanes, Packets, Parameters, Preset, SwitchingName};
 use gingham_kernel::{Bytes, Length, Rate, Span};
 use gingham_net::{Arbitration, InTransitParameters, Marking, SlackBuffer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+section! {
 /// Links, switches and adapters.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
 pub struct Network {
-    /// The figures to start from. Default: InfiniBand's, of the fastest generation, where the
-    /// fabric tells its speeds, and `myrinet-1280` elsewhere. A dump of ibnetdiscover that tells no
-    /// speed needs one.
-    pub preset: Option<Preset>,
-    /// How switches forward packets. Default: `packets` under presets of InfiniBand and
-    /// `santos-4x`, `virtual-lanes` under `yum-1600`, `wormhole` under those of Myrinet.
-    pub switching: Option<SwitchingName>,
-    /// Rate of every cable. It replaces the speeds that the fabric tells, and the preset's.
-    pub link_rate: Option<Rate>,
-    /// Length of cables for which the fabric gives none. Default: the preset's.
-    pub cable_length: Option<Length>,
-    /// Propagation delay of one metre of cable. Default: the preset's.
-    pub delay_per_metre: Option<Span>,
-    /// What forward error correction adds to every cable. Default: the preset's.
-    pub fec_delay: Option<Span>,
-    /// From reading a header to the request for its output. Default: the preset's.
-    pub routing_delay: Option<Span>,
-    /// From the grant of an output to its first flit. Default: the preset's.
-    pub setup_delay: Option<Span>,
-    /// Input buffer of every switch port, in flits, used exactly as given. Default: the preset's,
-    /// grown where a cable needs more.
-    pub slack: Option<SlackBuffer>,
-    /// Bytes beside the payload. Default: the preset's.
-    pub header: Option<Header>,
-    /// Largest payload of a packet, which `segmentation` may not exceed. Default: 4 KiB under
-    /// presets of InfiniBand, the payload of a packet under those of RoCE; no limit under others.
-    pub packet_max: Option<Bytes>,
-    /// How a switch chooses among packets for the same output. Default: the preset's.
-    pub arbitration: Option<Arbitration>,
-    /// Which packets switches mark as they read their heads. None by default.
-    pub marking: Option<Marking>,
-    /// What in-transit hosts do with packets that go on.
-    pub in_transit: InTransit,
-    /// Channel adapters with a send buffer, to which messages are posted. Without them a message
-    /// enters its queue when it is created, however many wait there.
-    pub adapters: Option<Adapters>,
-    /// Admission control of streams: a probe reserves the rate of a stream at every node on its
-    /// way, or is refused. Without it streams send without asking.
-    #[schemars(extend("x-source" = "Yum et al. 2002, section 4.1"))]
-    #[schemars(extend("x-example" = r#"network.admission = { share = 0.5 }
+    [written] {
+        /// The figures to start from. Default: InfiniBand's, of the fastest generation, where the
+        /// fabric tells its speeds, and `myrinet-1280` elsewhere. A dump of ibnetdiscover that tells no
+        /// speed needs one.
+        only preset: Option<Preset>,
+        /// How switches forward packets. Default: `packets` under presets of InfiniBand and
+        /// `santos-4x`, `virtual-lanes` under `yum-1600`, `wormhole` under those of Myrinet.
+        only switching: Option<SwitchingName>,
+    }
+    /// Links and packets, whatever the switching kind.
+    [LinkParameters] {
+        /// Rate of every cable. It replaces the speeds that the fabric tells, and the preset's.
+        value link_rate: Rate,
+        /// Length of cables for which the fabric gives none. Default: the preset's.
+        value cable_length: Length,
+        /// Propagation delay of one metre of cable. Default: the preset's.
+        value delay_per_metre: Span,
+        /// What forward error correction adds to every cable. Default: the preset's.
+        value fec_delay: Span,
+        /// Largest payload of a packet, which `segmentation` may not exceed. Default: 4 KiB under
+        /// presets of InfiniBand, the payload of a packet under those of RoCE; no limit under others.
+        open packet_max: Bytes,
+    }
+    /// Wormhole switches with slack buffers, STOP and GO.
+    [
+        WormholeParameters,
+        /// Bytes beside the payload that switches and in-transit hosts consume.
+        #[serde(flatten)]
+        header: RouteHeader
+    ] {
+        /// From reading a header to the request for its output. Default: the preset's.
+        value routing_delay: Span,
+        /// From the grant of an output to its first flit. Default: the preset's.
+        value setup_delay: Span,
+        /// Input buffer of every switch port, in flits, used exactly as given. Default: the preset's,
+        /// grown where a cable needs more.
+        value slack: SlackBuffer,
+    }
+    [written] {
+        /// Bytes beside the payload. Default: the preset's.
+        only header: Header,
+        /// How a switch chooses among packets for the same output. Default: the preset's.
+        only arbitration: Option<Arbitration>,
+        /// Which packets switches mark as they read their heads. None by default.
+        only marking: Option<Marking>,
+        /// What in-transit hosts do with packets that go on.
+        only in_transit: InTransit,
+        /// Channel adapters with a send buffer, to which messages are posted. Without them a message
+        /// enters its queue when it is created, however many wait there.
+        only adapters: Option<Adapters>,
+        /// Admission control of streams: a probe reserves the rate of a stream at every node on its
+        /// way, or is refused. Without it streams send without asking.
+        #[schemars(extend("x-source" = "Yum et al. 2002, section 4.1"))]
+        #[schemars(extend("x-example" = r#"network.admission = { share = 0.5 }
 
 [[traffic]]
 load = 0.5
 streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }"#))]
-    pub admission: Option<Admission>,
-    /// Hosts that crash during the run. None by default.
-    pub crashes: Vec<Crash>,
-    /// Lanes, crossbar and schedulers. Default: the preset's.
-    pub lanes: Lanes,
-    /// Buffers of whole packets, and how switches read them. Default: the preset's.
-    pub packets: Packets,
+        only admission: Option<Admission>,
+        /// Hosts that crash during the run. None by default.
+        only crashes: Vec<Crash>,
+        /// Lanes, crossbar and schedulers. Default: the preset's.
+        only lanes: Lanes,
+        /// Buffers of whole packets, and how switches read them. Default: the preset's.
+        only packets: Packets,
+    }
+}
 }
 
 /// Hosts that crash. From an instant on they create no message and ignore answers to probes, so
@@ -75,42 +93,60 @@ pub struct Crash {
     pub at: Span,
 }
 
+section! {
 /// Bytes that travel with the payload of a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Copy, Eq)]
 pub struct Header {
-    /// Whether the packet carries one route byte a switch, which the switch consumes. Default: the
-    /// preset's.
-    pub route_bytes: Option<bool>,
-    /// Type bytes before the payload. Default: the preset's.
-    pub type_bytes: Option<Bytes>,
-    /// Trailer bytes (checksum) after the payload. Default: the preset's.
-    pub trailer_bytes: Option<Bytes>,
-    /// Bytes before the rest of the route, one group for each in-transit host. They tell it that
-    /// the packet goes on and how much of the route is left, and are dropped there. Default: the
-    /// preset's.
-    pub mark_bytes: Option<Bytes>,
+    /// The header of wormhole networks, which switches and in-transit hosts consume.
+    #[derive(Copy, Eq)]
+    [RouteHeader] {
+        /// Whether the packet carries one route byte a switch, which the switch consumes. Default: the
+        /// preset's.
+        value route_bytes: bool,
+        /// Bytes before the rest of the route, one group for each in-transit host. They tell it that
+        /// the packet goes on and how much of the route is left, and are dropped there. Default: the
+        /// preset's.
+        value mark_bytes: Bytes,
+    }
+    /// Bytes beside the payload of every packet.
+    #[derive(Copy, Eq)]
+    [HeaderParameters] {
+        /// Type bytes before the payload. Default: the preset's.
+        value type_bytes: Bytes,
+        /// Trailer bytes (checksum) after the payload. Default: the preset's.
+        value trailer_bytes: Bytes,
+    }
+}
+}
+
+impl Default for LinkParameters {
+    /// Ideal cables; every preset gives all of these but the limit on packets.
+    fn default() -> Self {
+        Self {
+            link_rate: RATE,
+            cable_length: Length::from_mm(0),
+            delay_per_metre: Span::ZERO,
+            fec_delay: Span::ZERO,
+            packet_max: None,
+        }
+    }
 }
 
 impl Network {
-    /// The preset's figures with the departures applied. Keys of another kind than the preset's
-    /// change nothing here: they are refused when the scenario is compiled.
+    /// The parameters in force. Keys of another switching kind change nothing here: they are
+    /// refused when the scenario is compiled.
     pub fn parameters(&self) -> Parameters {
-        let preset = self.preset();
-        let figures = preset.figures();
-        let header = self.header.unwrap_or_default();
-        let kind = self.kind();
+        let PresetFile { network: preset, datasheet, .. } = self.preset().file();
+        let layers = Layers { preset, written: self };
         Parameters {
-            link_rate: self.link_rate.unwrap_or(figures.link_rate),
-            cable_length: self.cable_length.unwrap_or(figures.cable_length),
-            delay_per_metre: self.delay_per_metre.unwrap_or(figures.delay_per_metre),
-            fec_delay: self.fec_delay.unwrap_or(figures.fec_delay),
-            type_bytes: header.type_bytes.unwrap_or(figures.type_bytes),
-            trailer_bytes: header.trailer_bytes.unwrap_or(figures.trailer_bytes),
-            packet_max: self.packet_max.or(figures.packet_max),
+            links: layers.over(|network| network, LinkParameters::default()),
+            header: layers.over(
+                |network| &network.header,
+                HeaderParameters { type_bytes: Bytes(0), trailer_bytes: Bytes(0) },
+            ),
             arbitration: self.arbitration(),
-            in_transit: self.in_transit.over(&InTransitParameters::default()),
-            switching: preset.switching(kind, self).under(self),
+            in_transit: layers.over(|network| &network.in_transit, InTransitParameters::default()),
+            switching: datasheet.under(self.kind(), layers),
         }
     }
 

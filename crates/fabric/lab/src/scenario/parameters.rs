@@ -1,5 +1,5 @@
-//! The figures in force: what a preset says, or what a switching kind makes of it, with the departures
-//! of the network section.
+//! The parameters in force: those that a switching kind derives from a preset, with the keys of the
+//! preset and of the network section laid over them.
 //!
 //! ```text
 //!   Parameters   every kind: links, bytes beside the payload, arbitration, in-transit hosts
@@ -8,9 +8,11 @@
 //!                  Packets        lanes, credits, buffers of whole packets
 //! ```
 
-use super::{Network, PacketsParameters, PipelineParameters};
-use gingham_kernel::{Bytes, Length, Rate, Span};
-use gingham_net::{Arbitration, InTransitParameters, SlackBuffer};
+use super::{
+    HeaderParameters, LinkParameters, PacketsParameters, PipelineParameters, WormholeParameters,
+};
+use gingham_kernel::{Length, Span};
+use gingham_net::{Arbitration, InTransitParameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,20 +42,12 @@ impl SwitchingName {
 /// Everything that a network needs to know beyond its fabric.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Parameters {
-    /// Rate of cables whose speed the fabric does not tell.
-    pub link_rate: Rate,
-    /// Length of cables whose length the fabric does not tell.
-    pub cable_length: Length,
-    /// Propagation delay of one metre of cable.
-    pub delay_per_metre: Span,
-    /// What forward error correction adds to every cable.
-    pub fec_delay: Span,
-    /// Type bytes before the payload.
-    pub type_bytes: Bytes,
-    /// Trailer bytes (checksum) after the payload.
-    pub trailer_bytes: Bytes,
-    /// Largest payload of a packet, if there is a limit.
-    pub packet_max: Option<Bytes>,
+    /// Links and packets.
+    #[serde(flatten)]
+    pub links: LinkParameters,
+    /// Bytes beside the payload of every packet.
+    #[serde(flatten)]
+    pub header: HeaderParameters,
     /// How a switch chooses among packets for the same output.
     pub arbitration: Arbitration,
     /// What in-transit hosts do with packets that go on.
@@ -74,25 +68,10 @@ pub enum SwitchingParameters {
     Packets(Box<PacketsParameters>),
 }
 
-/// What only wormhole networks have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct WormholeParameters {
-    /// From reading a header to the request for its output.
-    pub routing_delay: Span,
-    /// From the grant of an output to its first flit.
-    pub setup_delay: Span,
-    /// The smallest input buffer; cables that hold more flits get more.
-    pub slack: SlackBuffer,
-    /// Whether a packet carries one route byte a switch, consumed there.
-    pub route_bytes: bool,
-    /// Bytes before the rest of the route of each in-transit host.
-    pub mark_bytes: Bytes,
-}
-
 impl Parameters {
     /// What a cable of this length delays.
     pub(crate) fn cable_delay(&self, length: Length) -> Span {
-        length.propagation(self.delay_per_metre) + self.fec_delay
+        length.propagation(self.links.delay_per_metre) + self.links.fec_delay
     }
 }
 
@@ -109,31 +88,5 @@ impl SwitchingParameters {
     /// The name of the kind, as scenarios have it.
     pub const fn kind(&self) -> &'static str {
         self.name().as_str()
-    }
-
-    /// These figures of a preset with the departures of a network applied.
-    pub(super) fn under(&self, network: &Network) -> Self {
-        match self {
-            Self::Wormhole(preset) => Self::Wormhole(preset.under(network)),
-            Self::VirtualLanes(preset) => {
-                Self::VirtualLanes(Box::new(network.lanes.pipeline_over(preset)))
-            }
-            Self::Packets(preset) => {
-                Self::Packets(Box::new(network.packets.over(&network.lanes, preset)))
-            }
-        }
-    }
-}
-
-impl WormholeParameters {
-    fn under(&self, network: &Network) -> Self {
-        let header = network.header.unwrap_or_default();
-        Self {
-            routing_delay: network.routing_delay.unwrap_or(self.routing_delay),
-            setup_delay: network.setup_delay.unwrap_or(self.setup_delay),
-            slack: network.slack.unwrap_or(self.slack),
-            route_bytes: header.route_bytes.unwrap_or(self.route_bytes),
-            mark_bytes: header.mark_bytes.unwrap_or(self.mark_bytes),
-        }
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn segmentation(
                 None => buffer(context, gathered),
             };
             let bytes = segment(context, "segmentation.adaptive", bytes)?;
-            Ok(bounded(bytes, context.links.parameters.packet_max))
+            Ok(bounded(bytes, context.links.parameters.links.packet_max))
         }
         Segmentation::ByHops(list) => segments_by_hops(context, list),
     }
@@ -98,7 +98,7 @@ pub(super) fn check_packet_payload(
     key: &str,
     bytes: Bytes,
 ) -> Result<(), LabError> {
-    let max = context.links.parameters.packet_max;
+    let max = context.links.parameters.links.packet_max;
     let Some(max) = max.filter(|max| bytes > *max) else { return Ok(()) };
     Err(context.error(key, packet_max_message(context.source, bytes, max)).into())
 }

@@ -53,7 +53,7 @@ pub(in crate::compile) fn plan(
         crossbar_output,
         injection: switch.injection,
     };
-    let lanes_per_vl = of.lanes_per_vl(switch, count)?;
+    let lanes_per_vl = of.lanes_per_vl(count)?;
     let figures = LaneFigures::of(source, count, ports)?.with_lanes_per_vl(lanes_per_vl);
     Ok((pipeline, figures))
 }

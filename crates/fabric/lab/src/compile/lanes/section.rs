@@ -63,12 +63,8 @@ impl Section<'_> {
     }
 
     /// Number of lanes that each VL of imported tables owns, if given.
-    pub(super) fn lanes_per_vl(
-        &self,
-        switch: &PipelineParameters,
-        count: u8,
-    ) -> Result<Option<u8>, LabError> {
-        let Some(written) = switch.per_vl else { return Ok(None) };
+    pub(super) fn lanes_per_vl(&self, count: u8) -> Result<Option<u8>, LabError> {
+        let Some(written) = self.source.scenario.network.lanes.per_vl else { return Ok(None) };
         if !decides_on_lanes(&self.source.scenario.routing) {
             let message = "no tables map service levels to VLs: name them with routing.lane_tables, or leave the key out";
             return Err(self.refuse("per_vl", message));

@@ -56,10 +56,9 @@ impl Section<'_> {
         count: u8,
     ) -> Result<Option<LaneBlocks>, LabError> {
         let Some(written) = written else { return Ok(None) };
-        let packets = &self.source.scenario.network.packets;
-        let meaningless =
-            [("read", packets.read.is_some()), ("overtaking", packets.overtaking.is_some())];
-        if let Some((key, _)) = meaningless.iter().find(|(_, is_written)| *is_written) {
+        let is_written =
+            |key: &&str| self.source.tree.get(&format!("network.packets.{key}")).is_some();
+        if let Some(key) = ["read", "overtaking"].into_iter().find(is_written) {
             let message = "packets cross to the buffers of outputs as soon as there is space, so that no input is read by \
                            one output at a time, and none is overtaken: leave it out, or network.packets.output_buffer";
             return Err(self.refuse(key, message));

@@ -1,0 +1,171 @@
+//! A switch as its data sheet describes it, and the parameters that each switching kind derives.
+//!
+//! ```text
+//!                    switch_delay             port_buffer, shared out among the lanes
+//!   wormhole         setup_delay              slack buffer, STOP at 7/10, GO at 1/2
+//!   virtual lanes    pipeline_cycles          flits of each lane
+//!   whole packets    forwarding_delay         bytes of each lane
+//! ```
+//!
+//! STOP and GO stand where Myrinet has them: at 56 and 40 of 80.
+
+use super::section::Over;
+use super::{
+    FlowControl, Forwarding, LaneParameters, Network, PacketsParameters, PerLane, Pfc,
+    PipelineParameters, RouteHeader, SwitchingName, SwitchingParameters, WormholeParameters,
+};
+use gingham_kernel::{Bytes, Rate, Span};
+use gingham_net::{BLOCK_BYTES, SlackBuffer};
+use serde::Deserialize;
+
+/// Cycles from a head's arrival to its start on the next cable in a switch of five stages, beside
+/// those of its pipeline and of routing (`docs/concepts/virtual-lanes.md`). Routing takes none by
+/// itself, so that it costs no rate between two packets.
+const STAGES: u64 = 4;
+
+/// What a lane holds at most (`network.lanes.depth`).
+const DEPTH_MAX: u64 = 65_535;
+
+/// Buffers of whole packets are counted in these.
+const BLOCK: u64 = BLOCK_BYTES as u64;
+
+/// Bytes of a mark before the rest of the route of an in-transit host.
+const MARK: Bytes = Bytes(2);
+
+/// Rate of links of which neither the preset nor the scenario gives one.
+pub(super) const RATE: Rate = Rate::from_bytes_per_second(1_000_000_000);
+
+/// Flit of networks of which neither the preset nor the scenario gives one.
+const FLIT: Bytes = Bytes(64);
+
+/// Keys of a preset and those that a scenario writes over them.
+#[derive(Clone, Copy)]
+pub(super) struct Layers<'a> {
+    pub(super) preset: &'a Network,
+    pub(super) written: &'a Network,
+}
+
+impl<'a> Layers<'a> {
+    /// Lays a section of the preset, and then that of the scenario, over `base`.
+    pub(super) fn over<S: Over<T> + 'a, T>(
+        self,
+        section: impl Fn(&'a Network) -> &'a S,
+        base: T,
+    ) -> T {
+        section(self.written).over(section(self.preset).over(base))
+    }
+
+    /// Value of a key in the scenario, or else in the preset.
+    fn value<T: Copy>(self, key: impl Fn(&Network) -> Option<T>) -> Option<T> {
+        key(self.written).or_else(|| key(self.preset))
+    }
+}
+
+/// Numbers of a switch, whatever the switching kind.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Datasheet {
+    /// From the first byte of a packet at one port to its first byte at another.
+    switch_delay: Span,
+    /// What an input port holds, over all lanes.
+    port_buffer: Bytes,
+    /// The most that flow control can grant on one lane.
+    lane_buffer_max: Option<Bytes>,
+    /// Where pauses hold senders back, from the arrival of one until it is obeyed; else credits do.
+    pause_answer: Option<Span>,
+    /// Usual payload of a packet, if the technology has one.
+    pub(super) packet: Option<Bytes>,
+}
+
+impl Datasheet {
+    /// Parameters of a switching kind, with the keys of the preset and the scenario laid over them.
+    pub(super) fn under(&self, kind: SwitchingName, layers: Layers<'_>) -> SwitchingParameters {
+        match kind {
+            SwitchingName::Wormhole => {
+                let base = self.wormhole();
+                let header = layers.over(|network| &network.header, base.header);
+                let base = WormholeParameters { header, ..base };
+                SwitchingParameters::Wormhole(layers.over(|network| network, base))
+            }
+            SwitchingName::VirtualLanes => {
+                let base = self.pipeline(layers);
+                let lanes = layers.over(|network| &network.lanes, base.lanes);
+                let base = PipelineParameters { lanes, ..base };
+                let pipeline = layers.over(|network| &network.lanes, base);
+                SwitchingParameters::VirtualLanes(Box::new(pipeline))
+            }
+            SwitchingName::Packets => {
+                let base = self.packets(layers);
+                let lanes = layers.over(|network| &network.lanes, base.lanes).by_packet();
+                let overtaking =
+                    layers.over(|network| &network.packets.overtaking, base.overtaking);
+                let base = PacketsParameters { lanes, overtaking, ..base };
+                let packets = layers.over(|network| &network.packets, base);
+                SwitchingParameters::Packets(Box::new(packets))
+            }
+        }
+    }
+
+    fn wormhole(&self) -> WormholeParameters {
+        let capacity = u32::try_from(self.lane_buffer(1).0).unwrap_or(u32::MAX);
+        let slack = SlackBuffer { capacity, stop: capacity / 10 * 7, go: capacity / 2 };
+        WormholeParameters {
+            header: RouteHeader { route_bytes: false, mark_bytes: MARK },
+            routing_delay: Span::ZERO,
+            setup_delay: self.switch_delay,
+            slack,
+        }
+    }
+
+    fn pipeline(&self, layers: Layers<'_>) -> PipelineParameters {
+        let ours = PipelineParameters::default();
+        let count = lane_count(layers);
+        let flit = layers.value(|network| network.lanes.flit).unwrap_or(FLIT);
+        let rate = layers.value(|network| network.link_rate).unwrap_or(RATE);
+        let cycle = rate.flit_time(flit.0.max(1)).span;
+        let cycles = self.switch_delay.div_ceil(cycle).saturating_sub(STAGES);
+        let buffer = self.lane_buffer(count);
+        let holds_packets = self.packet.is_some_and(|packet| packet < buffer);
+        PipelineParameters {
+            lanes: LaneParameters { count, ..ours.lanes.clone() },
+            depth: PerLane::All(signed(buffer.0.div_ceil(flit.0.max(1)).min(DEPTH_MAX))),
+            flit,
+            forwarding: PerLane::All(if holds_packets {
+                Forwarding::VirtualCutThrough
+            } else {
+                Forwarding::Wormhole
+            }),
+            pipeline_cycles: signed(cycles),
+            routing_cycles: 0,
+            ..ours
+        }
+    }
+
+    fn packets(&self, layers: Layers<'_>) -> PacketsParameters {
+        let ours = PacketsParameters::default();
+        let count = lane_count(layers);
+        PacketsParameters {
+            lanes: LaneParameters { count, ..ours.lanes.clone() },
+            forwarding_delay: self.switch_delay,
+            flow_control: self.pause_answer.map_or(FlowControl::Credits, |answer| {
+                FlowControl::Pfc(Pfc { answer: Some(answer), ..Pfc::default() })
+            }),
+            buffer: PerLane::All(Bytes(self.lane_buffer(count).0 / BLOCK * BLOCK)),
+            ..ours
+        }
+    }
+
+    /// What an input port holds of one lane of `count`.
+    fn lane_buffer(&self, count: i64) -> Bytes {
+        let share = self.port_buffer.0 / u64::try_from(count.max(1)).unwrap_or(1);
+        Bytes(self.lane_buffer_max.map_or(share, |most| share.min(most.0)))
+    }
+}
+
+fn lane_count(layers: Layers<'_>) -> i64 {
+    layers.value(|network| network.lanes.count).unwrap_or(1)
+}
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

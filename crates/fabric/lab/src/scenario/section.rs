@@ -1,0 +1,110 @@
+//! Sections of a scenario whose keys change a preset, with each key declared once.
+//!
+//! ```text
+//!   section! { key, help, type }
+//!     ├─► Lanes            keys as written: an `Option` each, with help and schema
+//!     ├─► LaneParameters   values in force, for plans and manifests
+//!     └─► Over             written keys laid over the values of a preset
+//! ```
+//!
+//! A preset is a section too, read from its file: the values in force are the defaults of a kind,
+//! with the keys of the preset and then those of the scenario laid over them.
+
+/// A section whose written keys replace values of `T`.
+pub(super) trait Over<T> {
+    /// Returns `base` with the written values in place of its own.
+    fn over(&self, base: T) -> T;
+}
+
+/// Declares a section of a scenario.
+///
+/// Each group in braces names the struct of its values in force, or `written` if its keys have none.
+/// `existing` names a struct that stands elsewhere. Further fields of the struct follow its name;
+/// no key of this section sets them. Kinds of keys:
+///
+/// - `value` always has a value in force;
+/// - `open` may have none;
+/// - `merged` is a section of its own, laid over the value in force by its method `over`;
+/// - `only`, in groups `written`, is given with its whole type.
+macro_rules! section {
+    (
+        $(#[$about:meta])*
+        pub struct $Section:ident {
+            $(
+                $(#[$group_about:meta])*
+                [$($group:tt)*] {
+                    $(
+                        $(#[doc = $doc:literal])*
+                        $(#[schemars($($schema:tt)*)])*
+                        $kind:ident $key:ident: $type:ty,
+                    )*
+                }
+            )*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct $Section {
+            $($(
+                $(#[doc = $doc])*
+                $(#[schemars($($schema)*)])*
+                pub $key: section!(@written $kind $type),
+            )*)*
+        }
+        $(section! {
+            @group $Section [$($group)*] $(#[$group_about])*
+            { $($(#[doc = $doc])* $kind $key: $type,)* }
+        })*
+    };
+
+    (@group $Section:ident [written] $($rest:tt)*) => {};
+    (@group $Section:ident [existing $InForce:ident] {
+        $($(#[doc = $doc:literal])* $kind:ident $key:ident: $type:ty,)*
+    }) => {
+        impl Over<$InForce> for $Section {
+            fn over(&self, mut base: $InForce) -> $InForce {
+                $(section!(@lay $kind self.$key, base.$key);)*
+                base
+            }
+        }
+    };
+    (@group $Section:ident
+        [$InForce:ident $(, $(#[$other_about:meta])* $other:ident: $Other:ty)*]
+        $(#[$about:meta])* {
+            $($(#[doc = $doc:literal])* $kind:ident $key:ident: $type:ty,)*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, PartialEq, Debug, Serialize)]
+        pub struct $InForce {
+            $($(#[$other_about])* pub $other: $Other,)*
+            $($(#[doc = $doc])* pub $key: section!(@in_force $kind $type),)*
+        }
+        section! {
+            @group $Section [existing $InForce] { $($(#[doc = $doc])* $kind $key: $type,)* }
+        }
+    };
+
+    (@written only $type:ty) => { $type };
+    (@written $kind:ident $type:ty) => { Option<$type> };
+    (@in_force open $type:ty) => { Option<$type> };
+    (@in_force $kind:ident $type:ty) => { $type };
+    (@lay value $written:expr, $base:expr) => {
+        if let Some(written) = &$written {
+            $base.clone_from(written);
+        }
+    };
+    (@lay open $written:expr, $base:expr) => {
+        if $written.is_some() {
+            $base.clone_from(&$written);
+        }
+    };
+    (@lay merged $written:expr, $base:expr) => {
+        if let Some(written) = &$written {
+            $base = written.over(&$base);
+        }
+    };
+}
+
+pub(super) use section;
