@@ -52,6 +52,7 @@ mod queues;
 mod requests;
 mod ring;
 mod simulation;
+mod stepper;
 mod switches;
 mod waiters;
 mod waits;

@@ -36,9 +36,6 @@ pub(crate) struct Wanted {
 impl Network {
     /// Heads whose routing is over make their requests.
     pub(crate) fn route(&mut self, context: &mut Context, tick: u64) {
-        if self.columns.is_some() {
-            return self.route_by_columns(context, tick);
-        }
         let mut due = self.switches.heads.take(tick);
         if context.endpoints.wanted().read {
             self.tell_read(&mut due, tick, context);
@@ -104,9 +101,6 @@ impl Network {
 
     /// Outputs for which something changed grant what they can.
     pub(crate) fn allocate_lanes(&mut self, context: &Context) {
-        if self.columns.is_some() {
-            return self.allocate_lanes_by_columns();
-        }
         if self.lane_matching.is_some() {
             return self.allocate_lanes_by_islip(context);
         }

@@ -62,163 +62,92 @@ use crate::lanes::context::Context;
 use crate::lanes::layout::Layout;
 use crate::lanes::links::Links;
 use crate::lanes::network::Network;
+use crate::lanes::stepper::Stepper;
 use crate::lanes::switches::Switches;
 use gingham_net::{PipelinePlan, Plan};
+use std::borrow::Cow;
 use table::Table;
 
 pub(crate) use choice::{choose, refusal};
 
-/// The switches of a run, by the number of their lanes.
-#[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one in a run, in a box")]
-pub(crate) enum Columns {
-    One(Table<1>),
-    Two(Table<2>),
-    Four(Table<4>),
-    Eight(Table<8>),
-    Sixteen(Table<16>),
-}
-
-/// The same for each number of lanes.
-macro_rules! each {
-    ($columns:expr, $table:ident => $what:expr) => {
-        match $columns {
-            Columns::One($table) => $what,
-            Columns::Two($table) => $what,
-            Columns::Four($table) => $what,
-            Columns::Eight($table) => $what,
-            Columns::Sixteen($table) => $what,
-        }
-    };
-}
-
-impl Columns {
-    pub(crate) fn new(
-        plan: &Plan,
-        lanes: &PipelinePlan,
-        layout: &Layout,
-        (links, switches): (&Links, &Switches),
-        ticks_ahead: u64,
-    ) -> Self {
-        let parts = (links, switches);
-        match plan.lanes.count {
-            1 => Self::One(Table::new(plan, lanes, layout, parts, ticks_ahead)),
-            2 => Self::Two(Table::new(plan, lanes, layout, parts, ticks_ahead)),
-            3..=4 => Self::Four(Table::new(plan, lanes, layout, parts, ticks_ahead)),
-            5..=8 => Self::Eight(Table::new(plan, lanes, layout, parts, ticks_ahead)),
-            _ => Self::Sixteen(Table::new(plan, lanes, layout, parts, ticks_ahead)),
-        }
-    }
-
-    /// Whether they have the hops of packets, which need no path of their own.
-    pub(crate) fn has_hops(&self) -> bool {
-        each!(self, table => table.paths.is_some())
-    }
-
-    /// The first tick from `tick` on at which something can happen.
-    pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
-        each!(self, table => table.next_due(tick))
-    }
-
-    /// Checks that its sets say what is so.
-    pub(crate) fn assert_invariants(&self) {
-        each!(self, table => table.assert_invariants());
+/// The stepper of a run by columns; tables are compiled for 1, 2, 4, 8 and 16 lanes.
+pub(crate) fn start(
+    plan: &Plan,
+    lanes: &PipelinePlan,
+    layout: &Layout,
+    parts: (&Links, &Switches),
+    ticks_ahead: u64,
+) -> Box<dyn Stepper> {
+    match plan.lanes.count {
+        1 => Box::new(Table::<1>::new(plan, lanes, layout, parts, ticks_ahead)),
+        2 => Box::new(Table::<2>::new(plan, lanes, layout, parts, ticks_ahead)),
+        3..=4 => Box::new(Table::<4>::new(plan, lanes, layout, parts, ticks_ahead)),
+        5..=8 => Box::new(Table::<8>::new(plan, lanes, layout, parts, ticks_ahead)),
+        _ => Box::new(Table::<16>::new(plan, lanes, layout, parts, ticks_ahead)),
     }
 }
 
-/// The stages of a tick, where switches are stepped by columns.
-impl Network {
-    /// Stage 1: credits that are due count at hosts; at switches they do in the next stage.
-    pub(crate) fn receive_credits_by_columns(&mut self, tick: u64) {
-        self.by_columns(|columns, network| {
-            each!(columns, table => table.receive_host_credits(&mut network.links, tick));
-        });
+impl<const L: usize> Stepper for Table<L> {
+    /// At switches credits count in the next stage.
+    fn receive_credits(&mut self, network: &mut Network, tick: u64) {
+        self.receive_host_credits(&mut network.links, tick);
     }
 
-    /// Stage 5.
-    pub(crate) fn traverse_links_by_columns(&mut self, context: &mut Context, tick: u64) {
-        self.by_columns(|columns, network| {
-            each!(columns, table => table.traverse_links(network, context, tick));
-        });
+    fn traverse_links(&mut self, network: &mut Network, context: &mut Context, tick: u64) {
+        self.traverse_links(network, context, tick);
     }
 
-    /// Flits of hosts that begin in this tick are on their way.
-    pub(crate) fn launch_by_columns(&mut self, tick: u64) {
-        self.by_columns(|columns, network| {
-            each!(columns, table => table.launch(&mut network.launched, tick));
-        });
+    fn launch(&mut self, network: &mut Network, tick: u64) {
+        self.launch(&mut network.launched, tick);
     }
 
-    /// Stage 2.
-    pub(crate) fn route_by_columns(&mut self, context: &mut Context, tick: u64) {
-        self.by_columns(|columns, network| {
-            each!(columns, table => table.route(network, context, tick));
-        });
+    fn traverse_switches(&mut self, network: &mut Network, _: &Context, tick: u64) {
+        self.traverse_switches(network, tick);
     }
 
-    /// Stage 3.
-    pub(crate) fn allocate_lanes_by_columns(&mut self) {
-        self.by_columns(|columns, network| {
-            each!(columns, table => table.allocate_lanes(network));
-        });
+    fn route(&mut self, network: &mut Network, context: &mut Context, tick: u64) {
+        self.route(network, context, tick);
     }
 
-    /// Stage 4.
-    pub(crate) fn allocate_by_columns(&mut self, tick: u64) {
-        self.by_columns(|columns, network| {
-            each!(columns, table => table.traverse_switches(network, tick));
-        });
+    fn allocate_lanes(&mut self, network: &mut Network, _: &Context) {
+        self.allocate_lanes(network);
     }
 
-    /// Flits that are due are in the buffers of switches.
-    pub(crate) fn receive_flits_by_columns(&mut self, tick: u64) {
-        self.by_columns(|columns, _| each!(columns, table => table.receive_flits(tick)));
+    /// Flits count as events where they leave.
+    fn receive_flits(&mut self, _: &mut Network, tick: u64) -> u64 {
+        self.receive_flits(tick);
+        0
     }
 
-    /// Writes what is counted of ports to where it is without columns.
-    pub(crate) fn settle_counts(&mut self, context: &Context) {
-        if self.columns.is_some() {
-            self.by_columns(|columns, network| {
-                each!(columns, table => table.settle_counts(network, context));
-            });
-        }
+    fn next_due(&self, tick: u64) -> Option<u64> {
+        self.next_due(tick)
     }
 
-    /// Writes which lanes have no room to where it is without columns.
-    pub(crate) fn settle_blocked(&mut self) {
-        if self.columns.is_some() {
-            self.by_columns(|columns, network| {
-                each!(columns, table => table.settle_blocked(network));
-            });
-        }
+    fn has_hops(&self) -> bool {
+        self.paths.is_some()
     }
 
-    /// Writes to worms how far they have come, where they do not know without columns.
-    pub(crate) fn settle_worms(&self, context: &mut Context) {
-        if let Some(columns) = &self.columns {
-            each!(&**columns, table => table.settle_worms(self, context));
-        }
+    fn settle_counts(&mut self, network: &mut Network, context: &Context) {
+        self.settle_counts(network, context);
     }
 
-    /// As if it was stepped by ports.
-    pub(crate) fn settled(&self, context: &Context) -> std::borrow::Cow<'_, Self> {
-        if self.columns.is_none() {
-            return std::borrow::Cow::Borrowed(self);
-        }
-        let mut network = self.clone();
-        network.settle_counts(context);
-        if let Some(columns) = network.columns.take() {
-            let tick = context.clock.ticks_done();
-            each!(&*columns, table => table.settle_lanes(&mut network, context));
-            each!(&*columns, table => table.settle_rings(&mut network, tick));
-        }
-        std::borrow::Cow::Owned(network)
+    fn settle_blocked(&mut self, network: &mut Network) {
+        self.settle_blocked(network);
     }
 
-    #[inline]
-    fn by_columns(&mut self, stage: impl FnOnce(&mut Columns, &mut Self)) {
-        let mut columns = self.columns.take().expect("this run is stepped by columns");
-        stage(&mut columns, self);
-        self.columns = Some(columns);
+    fn settle_worms(&self, network: &Network, context: &mut Context) {
+        self.settle_worms(network, context);
+    }
+
+    fn view<'a>(&self, network: &'a Network, context: &Context) -> Cow<'a, Network> {
+        let (mut network, mut table) = (network.clone(), self.clone());
+        table.settle_counts(&mut network, context);
+        table.settle_lanes(&mut network, context);
+        table.settle_rings(&mut network, context.clock.ticks_done());
+        Cow::Owned(network)
+    }
+
+    fn assert_invariants(&self) {
+        self.assert_invariants();
     }
 }

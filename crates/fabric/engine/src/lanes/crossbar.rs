@@ -27,9 +27,6 @@ use gingham_net::Crossbar;
 impl Network {
     /// The crossbars of all switches.
     pub(crate) fn traverse_switches(&mut self, context: &Context, tick: u64) {
-        if self.columns.is_some() {
-            return self.allocate_by_columns(tick);
-        }
         let (layout, pays) = (&context.layout, context.lanes.pays_at_crossing());
         if pays {
             self.gather_unpaid();
@@ -325,9 +322,6 @@ fn first_from(inputs: u64, pointer: u16) -> usize {
 impl Network {
     /// All channels of switches that may have something to send.
     pub(crate) fn traverse_links(&mut self, context: &mut Context, tick: u64) {
-        if self.columns.is_some() {
-            return self.traverse_links_by_columns(context, tick);
-        }
         if context.lanes.pays_at_crossing() {
             self.links.gather_unpaid();
         }

@@ -3,7 +3,6 @@
 use crate::bits::{Bits, members};
 use crate::lanes::allocation::AdaptiveHeads;
 use crate::lanes::buffers::Buffers;
-use crate::lanes::columns::Columns;
 use crate::lanes::context::Context;
 use crate::lanes::in_transit::InTransit;
 use crate::lanes::lane_matching::LaneMatching;
@@ -11,8 +10,9 @@ use crate::lanes::layout::{LANES, Layout, SHIFT, lanes_of, number_of, round_robi
 use crate::lanes::links::Links;
 use crate::lanes::matching::{Matching, WideMatching, WideOutput};
 use crate::lanes::requests::Requests;
+use crate::lanes::stepper::Stepper;
 use crate::lanes::switches::Switches;
-use gingham_net::{Allocator, Endpoints, Notice, OutputChoice, PipelinePlan, Plan, SteppedBy};
+use gingham_net::{Allocator, Endpoints, Notice, OutputChoice, PipelinePlan, Plan};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, Fabric};
 
@@ -37,9 +37,9 @@ pub(crate) struct Network {
     pub(crate) gives_at_once: bool,
     /// Switch allocation.
     pub(crate) matching: Matching,
-    /// What is between hosts, where switches are stepped 64 at a time.
-    pub(crate) columns: Option<Box<Columns>>,
-    /// Lanes of hosts of which a flit begins in this tick, where columns are to hear of it.
+    /// Whether flits that hosts begin go by way of `launched` to a stepper with state of its own.
+    launches: bool,
+    /// Lanes of hosts of which a flit begins in this tick.
     pub(crate) launched: Vec<usize>,
     /// Packets that hosts send on.
     pub(crate) in_transit: InTransit,
@@ -53,20 +53,14 @@ impl Network {
         lanes: &PipelinePlan,
         layout: &Layout,
         endpoints: &Endpoints,
-        stepped_by: SteppedBy,
     ) -> Self {
         let ticks_ahead = ticks_ahead(plan, lanes);
-        let mut links = Links::new(plan, lanes, layout, ticks_ahead);
+        let links = Links::new(plan, lanes, layout, ticks_ahead);
         let switches = Switches::new(plan, lanes, layout, &links);
-        let columns = (stepped_by == SteppedBy::Columns)
-            .then(|| Box::new(Columns::new(plan, lanes, layout, (&links, &switches), ticks_ahead)));
-        if columns.is_some() {
-            links.forget_released();
-        }
         let requests = Requests::new(plan, lanes, switches.ports());
         Self {
             lane_matching: LaneMatching::new(lanes, &requests, links.lane_count()),
-            columns,
+            launches: false,
             launched: Vec::new(),
             all_lanes: LaneSet::first_n(plan.lanes.count).bits(),
             gives_at_once: lanes.gives_at_once(),
@@ -81,11 +75,17 @@ impl Network {
         }
     }
 
+    /// A stepper with state of its own takes over that of switches.
+    pub(crate) fn hand_over(&mut self) {
+        self.launches = true;
+        self.links.forget_released();
+    }
+
     /// A flit that has its credit is on its way on the common channel of a host to a switch.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn carry(&mut self, port: usize, lane: usize, tick: u64) {
-        if self.columns.is_some() {
+        if self.launches {
             self.launched.push(port << SHIFT | lane);
         } else {
             let link = self.links.port(port);
@@ -94,20 +94,8 @@ impl Network {
         }
     }
 
-    /// Credits that are due count.
-    pub(crate) fn receive_credits(&mut self, tick: u64) {
-        if self.columns.is_some() {
-            return self.receive_credits_by_columns(tick);
-        }
-        self.links.receive_credits(tick, &mut self.switches);
-    }
-
     /// Flits that are due are in the buffers of switches: how many.
     pub(crate) fn receive_flits(&mut self, tick: u64) -> u64 {
-        if self.columns.is_some() {
-            self.receive_flits_by_columns(tick);
-            return 0;
-        }
         let due = self.links.arrivals.take(tick);
         self.switches.receive(&due, &mut self.buffers, tick);
         let count = due.len() as u64;
@@ -115,8 +103,9 @@ impl Network {
         count
     }
 
-    /// The first tick from `tick` on at which something can happen, if nothing can at once.
-    pub(crate) fn idle_until(&self, tick: u64) -> Option<u64> {
+    /// The first tick from `tick` on at which something can happen, here or in the stepper's own
+    /// state, if nothing can at once.
+    pub(crate) fn idle_until(&self, tick: u64, stepper: &dyn Stepper) -> Option<u64> {
         let Switches { crossing, allocating, heads, .. } = &self.switches;
         if ![&self.links.ready, crossing, allocating].iter().all(|ports| ports.is_empty()) {
             return None;
@@ -124,12 +113,11 @@ impl Network {
         if self.adaptive.as_ref().is_some_and(|heads| !heads.is_empty()) {
             return None;
         }
-        let by_columns = self.columns.as_ref().and_then(|columns| columns.next_due(tick));
         let due = [
             self.links.next_due(tick),
             heads.next_due(tick),
             self.in_transit.next_due(tick),
-            by_columns,
+            stepper.next_due(tick),
         ];
         Some(due.into_iter().flatten().min().unwrap_or(u64::MAX))
     }

@@ -10,6 +10,7 @@ use crate::lanes::event::{Event, INDEX_MAX};
 use crate::lanes::hosts::Hosts;
 use crate::lanes::layout::Layout;
 use crate::lanes::network::Network;
+use crate::lanes::stepper::{self, Stepper};
 use crate::lanes::waits::Waits;
 use crate::lanes::worms::Worms;
 use gingham_kernel::Time;
@@ -25,6 +26,7 @@ pub(crate) struct Simulation {
     context: Context,
     network: Network,
     hosts: Hosts,
+    stepper: Box<dyn Stepper>,
     /// Channels that are counted at a section's end.
     counted: Bits,
     /// Of the last section; its memory is used again.
@@ -51,7 +53,7 @@ impl gingham_net::Network for Simulation {
 
     fn channel_counts(&self) -> Vec<ChannelCount> {
         let now = self.context.clock.now();
-        let network = self.network.settled(&self.context);
+        let network = self.stepper.view(&self.network, &self.context);
         let count = |channel| count_channel(channel, &network, &self.context, (now + 1, now));
         ChannelId::first(self.context.plan.channels.len()).map(count).collect()
     }
@@ -77,8 +79,8 @@ impl gingham_net::Network for Simulation {
     }
 
     fn waiters(&mut self, at: Time) -> Vec<Waiter> {
-        self.network.settle_worms(&mut self.context);
-        let network = self.network.settled(&self.context);
+        self.stepper.settle_worms(&self.network, &mut self.context);
+        let network = self.stepper.view(&self.network, &self.context);
         self.waits(&network).waiters(at)
     }
 
@@ -86,16 +88,16 @@ impl gingham_net::Network for Simulation {
         self.context.clock.go_to(at.as_ps());
         if self.context.lanes.counts_credits() {
             // Waits for credits depend on all that are on their way.
-            let network = self.network.settled(&self.context);
+            let network = self.stepper.view(&self.network, &self.context);
             self.waits(&network).graph()
         } else {
-            self.network.settle_blocked();
+            self.stepper.settle_blocked(&mut self.network);
             self.waits(&self.network).graph()
         }
     }
 
     fn followed_counts(&mut self, end: Time) -> Vec<ChannelCount> {
-        self.network.settle_counts(&self.context);
+        self.stepper.settle_counts(&mut self.network, &self.context);
         let count = |channel: &ChannelId| self.count(*channel, end.as_ps());
         self.context.plan.follow.channels.iter().map(count).collect()
     }
@@ -110,11 +112,9 @@ impl gingham_net::Network for Simulation {
 
     /// Checks that the credits of every lane are somewhere, and that its sets say what is so.
     fn assert_invariants(&self) {
-        let network = self.network.settled(&self.context);
+        let network = self.stepper.view(&self.network, &self.context);
         self.waits(&network).assert_invariants();
-        if let Some(columns) = &self.network.columns {
-            columns.assert_invariants();
-        }
+        self.stepper.assert_invariants();
     }
 }
 
@@ -149,10 +149,12 @@ impl Simulation {
         let layout = Layout::new(&plan);
         let indices = plan.channels.len().max(endpoints.source_count());
         assert!(indices <= INDEX_MAX, "an event holds 28 bits of index");
-        let network = Network::new(&plan, &lanes, &layout, &endpoints, stepping.by);
-        let has_hops = network.columns.as_ref().is_some_and(|columns| columns.has_hops());
+        let mut network = Network::new(&plan, &lanes, &layout, &endpoints);
+        let stepper = stepper::start(stepping.by, &plan, &lanes, &layout, &mut network);
+        let has_hops = stepper.has_hops();
         let mut simulation = Self {
             network,
+            stepper,
             hosts: Hosts::new(&plan, &lanes, &layout, &endpoints),
             counted: Bits::new(plan.channels.len()),
             counts: Vec::new(),
@@ -201,22 +203,20 @@ impl Simulation {
 
     /// One tick, stage by stage.
     fn step_tick(&mut self) {
-        let Self { context, network, hosts, .. } = self;
+        let Self { context, network, hosts, stepper, .. } = self;
         let (tick, before) = (context.clock.tick(), context.clock.events());
-        network.receive_credits(tick);
+        stepper.receive_credits(network, tick);
         if network.in_transit.exists() {
             network.in_transit.receive(&mut network.links, &mut network.buffers, context);
             hosts.carry_out(&mut network.links, &mut network.switches, context);
         }
-        network.traverse_links(context, tick);
+        stepper.traverse_links(network, context, tick);
         hosts.send(network, context);
-        if network.columns.is_some() {
-            network.launch_by_columns(tick);
-        }
-        network.traverse_switches(context, tick);
-        network.route(context, tick);
-        network.allocate_lanes(context);
-        context.clock.count(network.receive_flits(tick));
+        stepper.launch(network, tick);
+        stepper.traverse_switches(network, context, tick);
+        stepper.route(network, context, tick);
+        stepper.allocate_lanes(network, context);
+        context.clock.count(stepper.receive_flits(network, tick));
         network.tell_lanes(context);
         hosts.carry_out(&mut network.links, &mut network.switches, context);
         context.clock.end_tick();
@@ -230,7 +230,7 @@ impl Simulation {
     #[inline(never)]
     fn fast_forward(&mut self) {
         let tick = self.context.clock.tick();
-        if let Some(next) = self.network.idle_until(tick) {
+        if let Some(next) = self.network.idle_until(tick, &*self.stepper) {
             self.context.clock.fast_forward(next);
         }
     }
@@ -240,7 +240,7 @@ impl Simulation {
     fn count_section(&mut self, time: u64) {
         let mut counts = std::mem::take(&mut self.counts);
         counts.clear();
-        self.network.settle_counts(&self.context);
+        self.stepper.settle_counts(&mut self.network, &self.context);
         self.end_activity(time);
         counts.extend(self.counted.iter().map(|channel| {
             let channel = ChannelId::new(channel);
