@@ -52,7 +52,7 @@ pub struct Network {
     }
     [written] {
         /// Bytes beside the payload. Default: the preset's.
-        only header: Header,
+        only header: Option<Header>,
         /// How a switch chooses among packets for the same output. Default: the preset's.
         only arbitration: Option<Arbitration>,
         /// Which packets switches mark as they read their heads. None by default.

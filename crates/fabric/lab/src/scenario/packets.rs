@@ -43,7 +43,7 @@ pub struct Packets {
     }
     [written] {
         /// How often a packet may be overtaken. Default: the preset's.
-        only overtaking: Overtaking,
+        only overtaking: Option<Overtaking>,
     }
 }
 }

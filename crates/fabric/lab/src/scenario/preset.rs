@@ -197,8 +197,8 @@ mod tests {
                 cable_length.is_some(),
                 delay_per_metre.is_some(),
                 fec_delay.is_some(),
-                header.type_bytes.is_some(),
-                header.trailer_bytes.is_some(),
+                header.is_some_and(|header| header.type_bytes.is_some()),
+                header.is_some_and(|header| header.trailer_bytes.is_some()),
                 lanes.count.is_some(),
                 lanes.flit.is_some(),
             ];

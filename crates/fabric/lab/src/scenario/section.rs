@@ -16,6 +16,15 @@ pub(super) trait Over<T> {
     fn over(&self, base: T) -> T;
 }
 
+impl<S: Over<T>, T> Over<T> for Option<S> {
+    fn over(&self, base: T) -> T {
+        match self {
+            Some(section) => section.over(base),
+            None => base,
+        }
+    }
+}
+
 /// Declares a section of a scenario.
 ///
 /// Each group in braces names the struct of its values in force, or `written` if its keys have none.
