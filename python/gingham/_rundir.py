@@ -143,12 +143,12 @@ class RunFolder:
         if is_run and self.overwrite:
             return
         if self.overwrite:
-            why = "is not the folder of a run, and is not replaced"
+            code, why = "no-run", "is not the folder of a run, and is not replaced"
         elif is_run:
-            why = "exists already; overwrite=True replaces it"
+            code, why = "exists", "exists already; overwrite=True replaces it"
         else:
-            why = "exists already, and is not the folder of a run: name another"
-        raise InputError(f"{self.named}: {why}", file=str(self.named))
+            code, why = "exists", "exists already, and is not the folder of a run: name another"
+        raise InputError(f"{self.named}: {why}", code=code, file=str(self.named))
 
     def _appear(self) -> None:
         """Put the folder in its place; a former one leaves in the same moment."""

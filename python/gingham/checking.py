@@ -41,11 +41,13 @@ def check_folder(folder: str | os.PathLike[str]) -> FolderCheck:
     if (path / MANIFEST).exists():
         return check_run(path)
     if not path.exists():
-        raise InputError(f"{path}: no such folder{nearest_file(path)}", file=str(path))
+        message = f"{path}: no such folder{nearest_file(path)}"
+        raise InputError(message, code="no-folder", file=str(path))
     if not path.is_dir():
         message = f"{path}: expected the folder of a run or of a sweep, found a file"
-        raise InputError(message, file=str(path))
-    raise InputError(f"{path}: is the folder of no run and of no sweep", file=str(path))
+        raise InputError(message, code="is-file", file=str(path))
+    message = f"{path}: is the folder of no run and of no sweep"
+    raise InputError(message, code="no-run", file=str(path))
 
 
 def check_sweep(path: Path) -> FolderCheck:

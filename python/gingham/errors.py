@@ -38,11 +38,18 @@ EXIT_CODES = {
 # General codes of errors; particular ones stand where they are raised.
 CODES = {
     "bad-option": "an option, an argument or a command cannot be right",
+    "changed-file": "a file has changed since the run that is to be repeated",
     "damaged": "a file of a run or of a sweep is not the one that was written",
     "deadlock": "channels wait for one another in a cycle, or could",
+    "exists": "something is there already, and is not replaced",
     "internal-fault": "a fault of gingham itself",
     "interrupted": "a signal ended the command",
+    "is-file": "a file stands where a folder is expected",
     "missing-key": "a key that has no default is absent",
+    "no-folder": "there is no such folder",
+    "no-run": "a folder has no run",
+    "no-sweep": "a folder has no sweep",
+    "other-form": "another version wrote a run or a sweep, in a form that this one cannot read",
     "refused": "a value, or a combination of values, cannot be used",
     "syntax": "a text cannot be parsed",
     "system": "the disk, the operating system or another program failed",

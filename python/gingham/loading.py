@@ -79,14 +79,14 @@ def read_manifest(place: Path) -> dict[str, Any]:
     path = place / MANIFEST
     if not place.exists():
         message = f"{place}: no such folder{nearest_file(place)}"
-        raise InputError(message, file=str(place))
+        raise InputError(message, code="no-folder", file=str(place))
     if not place.is_dir():
         hint = meant(str(place.parent) if place.name == MANIFEST else None)
         message = f"{place}: expected the folder of a run, found a file{hint}"
-        raise InputError(message, file=str(place))
+        raise InputError(message, code="is-file", file=str(place))
     if not path.exists():
         message = f"{place}: is not the folder of a run: it has no {MANIFEST}{run_below(place)}"
-        raise InputError(message, file=str(place))
+        raise InputError(message, code="no-run", file=str(place))
     require_file(path)
     manifest = unsealed(path, tables.CURE)
     if manifest.get("form") != FORM:
@@ -95,7 +95,7 @@ def read_manifest(place: Path) -> dict[str, Any]:
             f"{path}: written by gingham {by} in form {form}, and this version reads form {FORM}\n"
             f"  run its scenario again, or load it with the version that wrote it"
         )
-        raise InputError(message, file=str(path), expected=[str(FORM)])
+        raise InputError(message, code="other-form", file=str(path), expected=[str(FORM)])
     return manifest
 
 

@@ -156,6 +156,7 @@ def require_same_files(scenario: AnyScenario, about: dict[str, Any]) -> None:
                 f"{file['path']}: the file has changed since the run that is to be repeated\n"
                 f"  expected the file with the SHA-256 {expected}; to run with what it is now, "
                 f"name it: with_(settings=['{file['key']}=...'])",
+                code="changed-file",
                 file=file["path"],
                 key=file["key"],
                 expected=[expected],

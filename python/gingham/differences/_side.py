@@ -80,10 +80,11 @@ def side_of(named: str | os.PathLike[str]) -> Side:
     if chosen and (place / MANIFEST).exists():
         raise InputError(f"{folder}: is the folder of one run: leave out :{chosen}", file=folder)
     if not place.exists():
-        raise InputError(f"{folder}: no such folder{nearest_file(place)}", file=folder)
+        message = f"{folder}: no such folder{nearest_file(place)}"
+        raise InputError(message, code="no-folder", file=folder)
     if place.is_dir() and not (place / MANIFEST).exists():
         message = f"{folder}: is the folder of no run and of no sweep: it has neither {MANIFEST} "
-        raise InputError(f"{message}nor sweep.json", file=folder)
+        raise InputError(f"{message}nor sweep.json", code="no-run", file=folder)
     return side_of_run(given, place)
 
 

@@ -44,10 +44,11 @@ def read_manifest(path: Path) -> dict[str, Any]:
     """
     file = path / MANIFEST
     if not path.exists():
-        raise InputError(f"{path}: no such folder{nearest_file(path)}", file=str(path))
+        message = f"{path}: no such folder{nearest_file(path)}"
+        raise InputError(message, code="no-folder", file=str(path))
     if not is_sweep(path):
         message = f"{path}: is not the folder of a sweep: it has no {MANIFEST}"
-        raise InputError(message, file=str(path))
+        raise InputError(message, code="no-sweep", file=str(path))
     if file.exists():
         require_file(file)
     manifest = unsealed(file, CURE)
@@ -63,6 +64,7 @@ def require_form(path: Path, manifest: Mapping[str, Any]) -> None:
         raise InputError(
             f"{file}: written by gingham {by} in form {form}, and this version uses form {FORM}\n"
             f"  read it with the version that wrote it, or sweep again into another folder",
+            code="other-form",
             file=str(file),
             expected=[str(FORM)],
         )
@@ -146,6 +148,7 @@ def refuse_existing(path: Path) -> None:
     if is_sweep(path):
         raise InputError(
             f"{path}: holds a sweep already; resume=True goes on with it; or name another folder",
+            code="exists",
             file=str(path),
         )
     if path.is_dir():
@@ -153,9 +156,11 @@ def refuse_existing(path: Path) -> None:
         ours = {_journal.FOLDER, *(table for kind in KINDS for table in tables_of(kind))}
         others = {one.name for one in path.iterdir()} - ours
         if any(not name.startswith((".", "points-")) for name in others):
-            raise InputError(f"{path}: is not the folder of a sweep, and not empty", file=str(path))
+            message = f"{path}: is not the folder of a sweep, and not empty"
+            raise InputError(message, code="exists", file=str(path))
     elif path.exists():
-        raise InputError(f"{path}: expected a folder, found a file", file=str(path))
+        message = f"{path}: expected a folder, found a file"
+        raise InputError(message, code="is-file", file=str(path))
 
 
 @contextmanager
