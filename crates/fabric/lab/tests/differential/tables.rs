@@ -57,9 +57,12 @@ fn arbitrate_vls(plan: &mut Plan, draw: &mut Stream) {
     let low: Vec<TableSlot> = (0..lanes.count.min(MANAGEMENT_LANE)).map(slot).collect();
     let high = low.iter().copied().filter(|slot| slot.weight > 3).collect();
     let tables = InfiniBand { high: Some(high), low: Some(low), ..InfiniBand::default() };
+    // Where no flit waits at an output, links take lanes in turn; scenarios are refused otherwise.
+    let waits = pipeline.output_depths_flits[0] > 0;
     let at_outputs = Arc::make_mut(pipeline).crossbar_output.iter_mut();
-    for arbiter in [&mut lanes.link_output, &mut lanes.adapter_port].into_iter().chain(at_outputs) {
-        if draw.below(2) == 0 {
+    let arbiters = [(&mut lanes.link_output, waits), (&mut lanes.adapter_port, true)];
+    for (arbiter, may) in arbiters.into_iter().chain(at_outputs.map(|arbiter| (arbiter, true))) {
+        if draw.below(2) == 0 && may {
             *arbiter = Scheduler::InfiniBand(tables.clone());
         }
     }
