@@ -49,7 +49,7 @@ pub use defaults::network_said;
 pub use flow_control::{CreditLoss, FlowControl, Pfc};
 pub use gingham_input::Overrides;
 pub use in_transit::InTransit;
-pub use lanes::{Forwarding, LaneParameters, Lanes, PerLane, PipelineParameters};
+pub use lanes::{Forwarding, LaneArbiters, LaneParameters, Lanes, PerLane, PipelineParameters};
 pub(crate) use measure::PERCENTILES_DEFAULT;
 pub use measure::{Congestion, Follow, Measure, Stop};
 pub use network::{

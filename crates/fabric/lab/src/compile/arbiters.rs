@@ -71,8 +71,8 @@ pub(super) fn ports(
 ) -> Result<[Scheduler; 2], LabError> {
     let mut plan = |place, scheduler| Reader { source, place, among }.plan(scheduler, gathered);
     Ok([
-        plan(ArbiterPlace::LinkOutput, &lanes.link_output)?,
-        plan(ArbiterPlace::AdapterPort, &lanes.adapter_port)?,
+        plan(ArbiterPlace::LinkOutput, &lanes.arbiters.link_output)?,
+        plan(ArbiterPlace::AdapterPort, &lanes.arbiters.adapter_port)?,
     ])
 }
 

@@ -89,14 +89,14 @@ impl Datasheet {
             }
             SwitchingName::VirtualLanes => {
                 let base = self.pipeline(layers);
-                let lanes = layers.over(|network| &network.lanes, base.lanes);
-                let base = PipelineParameters { lanes, ..base };
+                let base = PipelineParameters { lanes: lanes(layers, base.lanes), ..base };
                 let pipeline = layers.over(|network| &network.lanes, base);
                 SwitchingParameters::VirtualLanes(Box::new(pipeline))
             }
             SwitchingName::Packets => {
                 let base = self.packets(layers);
-                let lanes = layers.over(|network| &network.lanes, base.lanes).by_packet();
+                let lanes = lanes(layers, base.lanes);
+                let lanes = LaneParameters { arbiters: lanes.arbiters.by_packet(), ..lanes };
                 let overtaking =
                     layers.over(|network| &network.packets.overtaking, base.overtaking);
                 let base = PacketsParameters { lanes, overtaking, ..base };
@@ -160,6 +160,12 @@ impl Datasheet {
         let share = self.port_buffer.0 / u64::try_from(count.max(1)).unwrap_or(1);
         Bytes(self.lane_buffer_max.map_or(share, |most| share.min(most.0)))
     }
+}
+
+/// Lanes of the preset and the scenario over `base`.
+fn lanes(layers: Layers<'_>, base: LaneParameters) -> LaneParameters {
+    let arbiters = layers.over(|network| &network.lanes, base.arbiters);
+    layers.over(|network| &network.lanes, LaneParameters { arbiters, ..base })
 }
 
 fn lane_count(layers: Layers<'_>) -> i64 {

@@ -16,14 +16,31 @@ section! {
 /// Lanes of every channel, each with a buffer and credits of its own (Yum et al. 2002, section
 /// 3.1).
 pub struct Lanes {
-    /// Lanes and their schedulers, whatever the switches.
-    [LaneParameters] {
+    /// Lanes of every channel, whatever the switches.
+    [
+        LaneParameters,
+        /// Arbiters of ports.
+        #[serde(flatten)]
+        arbiters: LaneArbiters
+    ] {
         /// Lanes of every channel, from 1 to 16. Default: the preset's.
         value count: i64,
-        /// How an output of a switch chooses the lane that sends on its cable. Default: round robin.
-        value link_output: Scheduler,
-        /// How an adapter chooses the lane that sends on its cable. Default: round robin.
-        value adapter_port: Scheduler,
+    }
+    [written] {
+        /// Lanes that each virtual lane (VL) owns where imported tables map service levels to VLs. VL `v`
+        /// owns the lanes from `v * per_vl` on, and a packet takes any lane of its VL. Default: the lanes of
+        /// a channel shared out equally among the VLs up to the highest in use.
+        #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.6; several lanes are ours"))]
+        only per_vl: Option<i64>,
+        /// Whether the lanes of a class are shared out among dateline classes, so that rings of switches
+        /// are free of deadlock. With `true` or `"by-hop"` a packet takes a higher one when it crosses a
+        /// dateline. With `"by-wrap"` it has the higher one in all of a dimension whose dateline it is
+        /// going to cross, which balances the two. Unless given they are by hop where dimension-order
+        /// routing needs it and every class has enough lanes.
+        #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV; by wrap: Scott and Thorson 1994"))]
+        #[schemars(extend("x-example" = r#"routing.algorithm = "dimension-order"
+network.lanes = { count = 2, datelines = true }"#))]
+        only datelines: Option<DatelineChoice>,
     }
     /// The switch of five stages and its lanes.
     [
@@ -80,21 +97,12 @@ pub struct Lanes {
         /// How many packets of its own a host may be in the middle of. Default: the preset's.
         value injection: Injection,
     }
-    [written] {
-        /// Lanes that each virtual lane (VL) owns where imported tables map service levels to VLs. VL `v`
-        /// owns the lanes from `v * per_vl` on, and a packet takes any lane of its VL. Default: the lanes of
-        /// a channel shared out equally among the VLs up to the highest in use.
-        #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.6; several lanes are ours"))]
-        only per_vl: Option<i64>,
-        /// Whether the lanes of a class are shared out among dateline classes, so that rings of switches
-        /// are free of deadlock. With `true` or `"by-hop"` a packet takes a higher one when it crosses a
-        /// dateline. With `"by-wrap"` it has the higher one in all of a dimension whose dateline it is
-        /// going to cross, which balances the two. Unless given they are by hop where dimension-order
-        /// routing needs it and every class has enough lanes.
-        #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV; by wrap: Scott and Thorson 1994"))]
-        #[schemars(extend("x-example" = r#"routing.algorithm = "dimension-order"
-network.lanes = { count = 2, datelines = true }"#))]
-        only datelines: Option<DatelineChoice>,
+    /// Arbiters of the ports that send on cables.
+    [LaneArbiters] {
+        /// How an output of a switch chooses the lane that sends on its cable. Default: round robin.
+        value link_output: Scheduler,
+        /// How an adapter chooses the lane that sends on its cable. Default: round robin.
+        value adapter_port: Scheduler,
     }
 }
 }
@@ -113,14 +121,19 @@ pub enum Forwarding {
     VirtualCutThrough,
 }
 
-impl LaneParameters {
+impl LaneArbiters {
     /// The same where ports choose among lanes by the packet, since nothing else is sent.
     pub(super) fn by_packet(self) -> Self {
         Self {
             link_output: self.link_output.by_packet(),
             adapter_port: self.adapter_port.by_packet(),
-            ..self
         }
+    }
+}
+
+impl Default for LaneArbiters {
+    fn default() -> Self {
+        Self { link_output: Scheduler::default(), adapter_port: Scheduler::default() }
     }
 }
 
@@ -129,11 +142,7 @@ impl Default for PipelineParameters {
     /// multiplexed crossbar.
     fn default() -> Self {
         Self {
-            lanes: LaneParameters {
-                count: 16,
-                link_output: Scheduler::default(),
-                adapter_port: Scheduler::default(),
-            },
+            lanes: LaneParameters { arbiters: LaneArbiters::default(), count: 16 },
             depth: PerLane::All(10),
             flit: Bytes(16),
             forwarding: PerLane::All(Forwarding::Wormhole),

@@ -1,9 +1,9 @@
 //! The section on whole packets: buffers at inputs, reading and overtaking.
 
 use super::section::{Over, section};
-use super::{CreditLoss, FlowControl, LaneParameters, PerLane};
+use super::{CreditLoss, FlowControl, LaneArbiters, LaneParameters, PerLane};
 use gingham_kernel::{Bytes, Span};
-use gingham_net::{Among, Read, Scheduler};
+use gingham_net::{Among, Read};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,11 +68,7 @@ impl Default for PacketsParameters {
     /// four times overtaken. One lane, heads and credits that cost no time are ours.
     fn default() -> Self {
         Self {
-            lanes: LaneParameters {
-                count: 1,
-                link_output: Scheduler::default().by_packet(),
-                adapter_port: Scheduler::default().by_packet(),
-            },
+            lanes: LaneParameters { arbiters: LaneArbiters::default().by_packet(), count: 1 },
             forwarding_delay: Span::from_ns(40),
             head_interval: Span::ZERO,
             buffer: PerLane::All(Bytes(4 * 33 * 64)),

@@ -47,7 +47,7 @@ impl Section<'_> {
             (switch.crossbar == Crossbar::Full, "crossbar", "is \"full\"", "multiplexed"),
             (switch.output_speedup > 1, "output_speedup", "is more than 1", "1"),
             (
-                switch.lanes.link_output != Scheduler::default(),
+                switch.lanes.arbiters.link_output != Scheduler::default(),
                 "link_output",
                 "chooses otherwise than in turn by the flit",
                 "round-robin",
