@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from gingham import GinghamError
 
+Error = TypeVar("Error", bound=GinghamError)
+
 
 @contextmanager
 def raises(
-    kind: type[GinghamError], code: str, *, key: str | None = None, file: Path | str | None = None
-) -> Iterator[pytest.ExceptionInfo[GinghamError]]:
+    kind: type[Error], code: str, *, key: str | None = None, file: Path | str | None = None
+) -> Iterator[pytest.ExceptionInfo[Error]]:
     """Expect an error of this kind and code, and with this key or file if one is given."""
     with pytest.raises(kind) as caught:
         yield caught

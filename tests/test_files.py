@@ -48,7 +48,7 @@ def test_a_full_disk_is_an_environment_problem() -> None:
 
 
 def test_a_missing_folder_is_an_environment_problem(tmp_path: Path) -> None:
-    with raises(EnvironmentProblem, "no-folder"):
+    with raises(EnvironmentProblem, "system"):
         write_bytes(tmp_path / "missing" / "net.toml", b"content")
 
 

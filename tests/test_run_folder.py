@@ -15,6 +15,7 @@ import pytest
 from gingham._rundir import RunFolder
 from gingham.errors import EnvironmentProblem, InputError
 from tests.conftest import TIMEOUT_S
+from tests.refusals import raises
 
 
 def names(folder: Path) -> list[str]:
@@ -101,7 +102,6 @@ def test_a_killed_run_leaves_nothing_that_looks_complete(tmp_path: Path) -> None
 import os, signal, sys
 from pathlib import Path
 from gingham._rundir import RunFolder
-from tests.refusals import raises
 with RunFolder(Path(sys.argv[1])) as folder:
     folder.write("table.csv", lambda handle: handle.write(b"1,2"))
     os.kill(os.getpid(), signal.SIGKILL)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from gingham import InputError, Scenario
 from gingham.results import Results
 from gingham.sweeps import Sweep, run_sweep
