@@ -98,6 +98,7 @@ network.lanes = { count = 2, datelines = true }"#))]
         value injection: Injection,
     }
     /// Arbiters of the ports that send on cables.
+    #[derive(Default)]
     [LaneArbiters] {
         /// How an output of a switch chooses the lane that sends on its cable. Default: round robin.
         value link_output: Scheduler,
@@ -128,12 +129,6 @@ impl LaneArbiters {
             link_output: self.link_output.by_packet(),
             adapter_port: self.adapter_port.by_packet(),
         }
-    }
-}
-
-impl Default for LaneArbiters {
-    fn default() -> Self {
-        Self { link_output: Scheduler::default(), adapter_port: Scheduler::default() }
     }
 }
 
