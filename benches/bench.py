@@ -52,7 +52,7 @@ ON_REQUEST = ("packets-tree-101306",)
 ORACLE_SHARE = 20
 BISECTIONS = 7
 # What a run spends at the ends of sections.
-SECTIONS = re.compile(r"^ *([0-9,]+) .*Simulation::count_section ")
+SECTIONS = re.compile(r"^ *([0-9,]+) .*Simulation(?:<.*>)?::count_section ")
 # Copies by single long instructions are counted as one a byte, and are not made.
 WITHOUT_LONG_COPIES = {"GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=1000000000"}
 PICOSECONDS = {"ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}

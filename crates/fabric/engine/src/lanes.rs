@@ -58,4 +58,4 @@ mod waiters;
 mod waits;
 mod worms;
 
-pub(crate) use simulation::Simulation;
+pub(crate) use simulation::{start, start_by};

@@ -23,9 +23,7 @@ pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
         Switching::Wormhole(wormhole) => {
             Box::new(Run::new(wormhole::Simulation::new(plan, wormhole)))
         }
-        Switching::VirtualLanes(pipeline) => {
-            Box::new(Run::new(lanes::Simulation::new(plan, pipeline)))
-        }
+        Switching::VirtualLanes(pipeline) => lanes::start(plan, pipeline),
         Switching::Packets(packets) => Box::new(Run::new(packets::Simulation::new(plan, packets))),
     }
 }
@@ -43,9 +41,7 @@ pub struct Refusal {
 /// they cannot be.
 pub fn start_by(plan: Arc<Plan>, by: SteppedBy) -> Result<Box<dyn Simulation>, Refusal> {
     match plan.switching.clone() {
-        Switching::VirtualLanes(pipeline) => {
-            Ok(Box::new(Run::new(lanes::Simulation::stepped_by(plan, pipeline, by)?)))
-        }
+        Switching::VirtualLanes(pipeline) => lanes::start_by(plan, pipeline, by),
         _ => Err(Refusal {
             keys: &["network.switching", "network.preset"],
             because: "network.preset is one without virtual lanes",

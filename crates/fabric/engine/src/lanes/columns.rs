@@ -59,31 +59,29 @@ mod turn;
 mod wires;
 
 use crate::lanes::context::Context;
-use crate::lanes::layout::Layout;
-use crate::lanes::links::Links;
-use crate::lanes::network::Network;
+use crate::lanes::network::{Network, ticks_ahead};
+use crate::lanes::simulation::SetUp;
 use crate::lanes::stepper::Stepper;
-use crate::lanes::switches::Switches;
-use gingham_net::{PipelinePlan, Plan};
 use std::borrow::Cow;
 use table::Table;
 
 pub(crate) use choice::{choose, refusal};
 
-/// The stepper of a run by columns; tables are compiled for 1, 2, 4, 8 and 16 lanes.
-pub(crate) fn start(
-    plan: &Plan,
-    lanes: &PipelinePlan,
-    layout: &Layout,
-    parts: (&Links, &Switches),
-    ticks_ahead: u64,
-) -> Box<dyn Stepper> {
-    match plan.lanes.count {
-        1 => Box::new(Table::<1>::new(plan, lanes, layout, parts, ticks_ahead)),
-        2 => Box::new(Table::<2>::new(plan, lanes, layout, parts, ticks_ahead)),
-        3..=4 => Box::new(Table::<4>::new(plan, lanes, layout, parts, ticks_ahead)),
-        5..=8 => Box::new(Table::<8>::new(plan, lanes, layout, parts, ticks_ahead)),
-        _ => Box::new(Table::<16>::new(plan, lanes, layout, parts, ticks_ahead)),
+/// A run that is stepped by columns; tables are compiled for 1, 2, 4, 8 and 16 lanes.
+pub(crate) fn start(mut set_up: SetUp) -> Box<dyn gingham_net::Simulation> {
+    fn run<const L: usize>(set_up: SetUp) -> Box<dyn gingham_net::Simulation> {
+        let SetUp { plan, lanes, layout, network, .. } = &set_up;
+        let parts = (&network.links, &network.switches);
+        let table = Table::<L>::new(plan, lanes, layout, parts, ticks_ahead(plan, lanes));
+        set_up.run(table)
+    }
+    set_up.network.hand_over();
+    match set_up.plan.lanes.count {
+        1 => run::<1>(set_up),
+        2 => run::<2>(set_up),
+        3..=4 => run::<4>(set_up),
+        5..=8 => run::<8>(set_up),
+        _ => run::<16>(set_up),
     }
 }
 

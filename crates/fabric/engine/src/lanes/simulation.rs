@@ -10,23 +10,23 @@ use crate::lanes::event::{Event, INDEX_MAX};
 use crate::lanes::hosts::Hosts;
 use crate::lanes::layout::Layout;
 use crate::lanes::network::Network;
-use crate::lanes::stepper::{self, Stepper};
+use crate::lanes::stepper::{Ports, Stepper};
 use crate::lanes::waits::Waits;
 use crate::lanes::worms::Worms;
 use gingham_kernel::Time;
 use gingham_net::congestion::Waiter;
 use gingham_net::measure::ChannelCount;
-use gingham_net::{Endpoints, Notice, PipelinePlan, Plan, SteppedBy, Stepping, WaitForGraph};
+use gingham_net::{Endpoints, Notice, PipelinePlan, Plan, Run, SteppedBy, Stepping, WaitForGraph};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
 /// A run over virtual lanes, tick by tick.
 #[derive(Debug)]
-pub(crate) struct Simulation {
+struct Simulation<S> {
     context: Context,
     network: Network,
     hosts: Hosts,
-    stepper: Box<dyn Stepper>,
+    stepper: S,
     /// Channels that are counted at a section's end.
     counted: Bits,
     /// Of the last section; its memory is used again.
@@ -34,7 +34,7 @@ pub(crate) struct Simulation {
     stepping: Stepping,
 }
 
-impl gingham_net::Network for Simulation {
+impl<S: Stepper> gingham_net::Network for Simulation<S> {
     fn now(&self) -> Time {
         Time::from_ps(self.context.clock.now())
     }
@@ -118,29 +118,41 @@ impl gingham_net::Network for Simulation {
     }
 }
 
-impl Simulation {
-    /// A run of `plan`, at time zero.
-    pub(crate) fn new(plan: Arc<Plan>, lanes: Arc<PipelinePlan>) -> Self {
-        let endpoints = Endpoints::new(Arc::clone(&plan));
-        let stepping = columns::choose(&plan, &lanes, &endpoints);
-        Self::of(plan, lanes, endpoints, stepping)
-    }
+/// A run of `plan`, at time zero.
+pub(crate) fn start(plan: Arc<Plan>, lanes: Arc<PipelinePlan>) -> Box<dyn gingham_net::Simulation> {
+    let endpoints = Endpoints::new(Arc::clone(&plan));
+    let stepping = columns::choose(&plan, &lanes, &endpoints);
+    SetUp::new(plan, lanes, endpoints, stepping).start()
+}
 
-    /// The same with switches that are stepped so. An error says why they cannot be.
-    pub(crate) fn stepped_by(
-        plan: Arc<Plan>,
-        lanes: Arc<PipelinePlan>,
-        by: SteppedBy,
-    ) -> Result<Self, Refusal> {
-        let endpoints = Endpoints::new(Arc::clone(&plan));
-        let refusal = columns::refusal(&plan, &lanes, &endpoints);
-        match refusal.filter(|_| by == SteppedBy::Columns) {
-            Some(refusal) => Err(refusal),
-            None => Ok(Self::of(plan, lanes, endpoints, Stepping::new(by, "it was asked for"))),
-        }
+/// A run with switches that are stepped so. An error says why they cannot be.
+pub(crate) fn start_by(
+    plan: Arc<Plan>,
+    lanes: Arc<PipelinePlan>,
+    by: SteppedBy,
+) -> Result<Box<dyn gingham_net::Simulation>, Refusal> {
+    let endpoints = Endpoints::new(Arc::clone(&plan));
+    if let Some(refusal) = columns::refusal(&plan, &lanes, &endpoints)
+        && by == SteppedBy::Columns
+    {
+        return Err(refusal);
     }
+    let stepping = Stepping::new(by, "it was asked for");
+    Ok(SetUp::new(plan, lanes, endpoints, stepping).start())
+}
 
-    fn of(
+/// Parts of a run that need no stepper.
+pub(crate) struct SetUp {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) lanes: Arc<PipelinePlan>,
+    pub(crate) layout: Layout,
+    pub(crate) network: Network,
+    endpoints: Endpoints,
+    stepping: Stepping,
+}
+
+impl SetUp {
+    fn new(
         plan: Arc<Plan>,
         lanes: Arc<PipelinePlan>,
         endpoints: Endpoints,
@@ -149,30 +161,44 @@ impl Simulation {
         let layout = Layout::new(&plan);
         let indices = plan.channels.len().max(endpoints.source_count());
         assert!(indices <= INDEX_MAX, "an event holds 28 bits of index");
-        let mut network = Network::new(&plan, &lanes, &layout, &endpoints);
-        let stepper = stepper::start(stepping.by, &plan, &lanes, &layout, &mut network);
-        let has_hops = stepper.has_hops();
-        let mut simulation = Self {
+        let network = Network::new(&plan, &lanes, &layout, &endpoints);
+        Self { plan, lanes, layout, network, endpoints, stepping }
+    }
+
+    fn start(self) -> Box<dyn gingham_net::Simulation> {
+        match self.stepping.by {
+            SteppedBy::Ports => self.run(Ports),
+            SteppedBy::Columns => columns::start(self),
+        }
+    }
+
+    /// The run by `stepper`. Stages are compiled for each stepper: a call through a table of
+    /// functions costs ports 2 % of the instructions of a small fabric.
+    pub(crate) fn run<S: Stepper + 'static>(self, stepper: S) -> Box<dyn gingham_net::Simulation> {
+        let Self { plan, lanes, layout, network, endpoints, stepping } = self;
+        let mut simulation = Simulation {
             network,
-            stepper,
             hosts: Hosts::new(&plan, &lanes, &layout, &endpoints),
             counted: Bits::new(plan.channels.len()),
             counts: Vec::new(),
             stepping,
             context: Context {
                 clock: Clock::new(lanes.cycle.as_ps()),
-                worms: Worms::new(!has_hops),
+                worms: Worms::new(!stepper.has_hops()),
                 plan,
                 lanes,
                 layout,
                 endpoints,
             },
+            stepper,
         };
-        let Self { context, network, hosts, .. } = &mut simulation;
+        let Simulation { context, network, hosts, .. } = &mut simulation;
         hosts.carry_out(&mut network.links, &mut network.switches, context);
-        simulation
+        Box::new(Run::new(simulation))
     }
+}
 
+impl<S: Stepper> Simulation<S> {
     fn handle(&mut self, event: Event) {
         let Self { context, network, hosts, .. } = self;
         let Network { links, switches, in_transit, .. } = network;
@@ -230,7 +256,7 @@ impl Simulation {
     #[inline(never)]
     fn fast_forward(&mut self) {
         let tick = self.context.clock.tick();
-        if let Some(next) = self.network.idle_until(tick, &*self.stepper) {
+        if let Some(next) = self.network.idle_until(tick, &self.stepper) {
             self.context.clock.fast_forward(next);
         }
     }

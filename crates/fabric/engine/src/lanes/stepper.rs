@@ -8,11 +8,8 @@
 //! Both move every flit in the tick in which the oracle moves it. Hosts, packets under way and
 //! in-transit hosts belong to neither.
 
-use crate::lanes::columns;
 use crate::lanes::context::Context;
-use crate::lanes::layout::Layout;
-use crate::lanes::network::{Network, ticks_ahead};
-use gingham_net::{PipelinePlan, Plan, SteppedBy};
+use crate::lanes::network::Network;
 use std::borrow::Cow;
 use std::fmt::Debug;
 
@@ -62,27 +59,9 @@ pub(crate) trait Stepper: Debug + Send + Sync {
     fn assert_invariants(&self);
 }
 
-/// The stepper of a run that has just been set up.
-pub(crate) fn start(
-    by: SteppedBy,
-    plan: &Plan,
-    lanes: &PipelinePlan,
-    layout: &Layout,
-    network: &mut Network,
-) -> Box<dyn Stepper> {
-    match by {
-        SteppedBy::Ports => Box::new(Ports),
-        SteppedBy::Columns => {
-            network.hand_over();
-            let parts = (&network.links, &network.switches);
-            columns::start(plan, lanes, layout, parts, ticks_ahead(plan, lanes))
-        }
-    }
-}
-
 /// Port by port. The state is that of the network.
 #[derive(Debug)]
-struct Ports;
+pub(crate) struct Ports;
 
 impl Stepper for Ports {
     fn receive_credits(&mut self, network: &mut Network, tick: u64) {

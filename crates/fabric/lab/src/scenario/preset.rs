@@ -21,7 +21,7 @@ use gingham_topology::Generation;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 /// Declares the presets: a variant, and the name of its file.
 macro_rules! presets {
@@ -85,14 +85,9 @@ pub(super) struct PresetFile {
     pub(super) network: Network,
 }
 
-/// Files of all presets, in the order of [`Preset::ALL`].
-static FILES: LazyLock<Vec<PresetFile>> = LazyLock::new(|| {
-    let read = |(preset, text): (&Preset, &&str)| {
-        let tree = Tree::parse(preset.name(), text).and_then(|tree| tree.read());
-        tree.unwrap_or_else(|error| panic!("a preset of ours is invalid: {error}"))
-    };
-    Preset::ALL.iter().zip(Preset::TEXTS).map(read).collect()
-});
+/// Files of presets that were read, in the order of [`Preset::ALL`].
+static FILES: [OnceLock<PresetFile>; Preset::ALL.len()] =
+    [const { OnceLock::new() }; Preset::ALL.len()];
 
 impl JsonSchema for Preset {
     fn schema_name() -> Cow<'static, str> {
@@ -148,7 +143,11 @@ impl Preset {
 
     /// The file of the preset.
     pub(super) fn file(self) -> &'static PresetFile {
-        &FILES[self as usize]
+        let place = self as usize;
+        FILES[place].get_or_init(|| {
+            let tree = Tree::parse(self.name(), Self::TEXTS[place]).and_then(|tree| tree.read());
+            tree.unwrap_or_else(|error| panic!("a preset of ours is invalid: {error}"))
+        })
     }
 
     fn schema(self) -> Schema {
