@@ -76,10 +76,11 @@ soak: .venv/core.stamp  ## two daemons for SOAK=6 minutes under faults drawn fro
 	$(BIN)/python benches/striping_soak.py --minutes $(SOAK) --seed $(SEED)
 
 docs: .venv/core.stamp  ## the site, into target/site, and the reference of the crates, into target/doc
+	$(BIN)/python docs/make_pages.py --site
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -j 2 -c docs -d target/site.cache . target/site
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --locked
 
-pages: .venv/core.stamp  ## the generated pages of docs/reference, and the glossary
+pages: .venv/core.stamp  ## the generated pages that are in git, and the glossary
 	$(BIN)/python docs/make_pages.py
 
 digests: .venv/core.stamp  ## the digests that results are held against; tests/digests.py

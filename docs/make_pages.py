@@ -1,7 +1,14 @@
-"""Write the pages, and a module, that are made from the code: `make pages`."""
+"""Write the pages, and a module, that are made from the code.
+
+    make pages                            those in git, which other pages and code link to
+    python docs/make_pages.py --site      those of the site alone; `make docs` calls it
+
+`gingham --help` and `gingham explain --pairs` print the content of the latter.
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from gingham import generators, glossary, meanings, mechanisms, pairs, reference
@@ -11,19 +18,22 @@ FOLDER = Path(__file__).parent / "reference"
 PAGES = {
     "../glossary.md": glossary.page,
     "../../python/gingham/fabrics.py": generators.source,
-    "command-line.md": command_line.page,
     "mechanisms.md": mechanisms.page,
-    "pairs.md": pairs.page,
     "results.md": meanings.page,
     "scenario.md": reference.page,
     "stripe-results.md": meanings.stripe_page,
     "stripe-scenario.md": reference.stripe_page,
 }
+SITE = {
+    "command-line.md": command_line.page,
+    "pairs.md": pairs.page,
+}
 
 
 def main() -> None:
-    """Write every page."""
-    for name, page in PAGES.items():
+    """Write the pages that are asked for."""
+    pages = SITE if sys.argv[1:] == ["--site"] else PAGES
+    for name, page in pages.items():
         (FOLDER / name).write_text(page(), encoding="utf-8")
 
 

@@ -64,12 +64,19 @@ def test_a_page_does_what_it_says(
     pages.run(load(name))
 
 
-GENERATED = runpy.run_path(str(ROOT / "docs" / "make_pages.py"))["PAGES"]
+MAKER = runpy.run_path(str(ROOT / "docs" / "make_pages.py"))
+GENERATED = MAKER["PAGES"]
 
 
 @pytest.mark.parametrize("name", GENERATED)
 def test_a_page_made_of_the_code_is_what_the_code_says(name: str) -> None:
     assert (ROOT / "docs" / "reference" / name).read_text() == GENERATED[name](), "make pages"
+
+
+@pytest.mark.parametrize("name", MAKER["SITE"])
+def test_a_page_of_the_site_alone_is_written_but_not_in_git(name: str) -> None:
+    assert MAKER["SITE"][name]().startswith("# ")
+    assert f"/docs/reference/{name}" in (ROOT / ".gitignore").read_text().splitlines()
 
 
 def test_the_index_links_every_page_for_the_navigation_of_the_site_is_made_of_it() -> None:
