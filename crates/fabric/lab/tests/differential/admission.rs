@@ -9,7 +9,9 @@ use gingham_net::traffic::{
     DataPlan, DeadlinePlan, FramePlan, FrameSizes, LaterPlan, MessagePlan, SourcePlan, Spread,
     StreamPlan,
 };
-use gingham_net::{AdmissionPlan, ClassPlan, LaneChoice, Plan, PostPlan, Priority, StreamStanding};
+use gingham_net::{
+    AdmissionPlan, ClassPlan, LaneChoice, Plan, PostPlan, Priority, StreamStanding, WhenFull,
+};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +32,7 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     }
     let lease = (crashes > 0.0).then(|| Span::from_ps(1 + draw.below(run_ps / 4)));
     let sources = streams(&mut draw, &plan, crashes);
-    if sources.is_empty() {
+    if sources.is_empty() || !has_room_in_transit(&plan, longest_bytes(&plan.classes)) {
         return None;
     }
     let model = plan.classes[0].clone();
@@ -64,6 +66,15 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
         vc_class: model.vc_class,
     }));
     Some(plan.with_ports_0())
+}
+
+/// Whether pools of in-transit hosts that stop hold every packet, whatever its path; scenarios are
+/// refused otherwise.
+fn has_room_in_transit(plan: &Plan, payload_bytes: u32) -> bool {
+    let switches = plan.fabric.switches().len() as u64;
+    let bytes = u64::from(payload_bytes) + plan.switching.beside_payload_at_most(switches);
+    let stops = matches!(plan.in_transit.when_full, WhenFull::Stop);
+    !plan.has_in_transit_hosts() || !stops || bytes <= plan.in_transit.pool_bytes
 }
 
 /// Streams of a third of a link or so, at random: many meet.

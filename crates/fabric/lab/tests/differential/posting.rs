@@ -4,8 +4,9 @@
 use gingham_kernel::{Purpose, Span, Stream};
 use gingham_net::{
     AdapterPlan, Credits, DmaPlan, Excess, LaneChoice, Plan, PostPlan, REFILL_BYTES, Refused,
+    Switching,
 };
-use gingham_topology::routing::VcClass;
+use gingham_topology::routing::{LaneSet, VcClass};
 
 /// The plan with random adapters; as it is where a cable between two hosts has no delay, on which
 /// nothing leaves before it has arrived.
@@ -28,7 +29,16 @@ pub(crate) fn with_adapters(plan: &Plan, seed: u64) -> Plan {
     });
     plan.adapters = Some(AdapterPlan { send_buffer: 1 + small(&mut draw, 5), dma, throttle: None });
     let endpoints = plan.fabric.endpoints().len();
-    let vc_classes: Vec<VcClass> = plan.classes.iter().filter_map(|class| class.vc_class).collect();
+    // Lanes by cut-through may be too shallow for packets of other classes.
+    let cut_through = match &plan.switching {
+        Switching::VirtualLanes(pipeline) => pipeline.cut_through,
+        Switching::Wormhole(_) | Switching::Packets(_) => LaneSet::EMPTY,
+    };
+    let has_room = |of: &VcClass| {
+        (plan.lanes.allowed.anywhere(&plan.fabric, Some(*of)) & cut_through).is_empty()
+    };
+    let vc_classes = plan.classes.iter().filter_map(|class| class.vc_class);
+    let vc_classes: Vec<VcClass> = vc_classes.filter(has_room).collect();
     for class in &mut plan.classes {
         let mut by_endpoint = |most| (0..endpoints).map(|_| 1 + small(&mut draw, most)).collect();
         let all = [by_endpoint(3), by_endpoint(2)];
