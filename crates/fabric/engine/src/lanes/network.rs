@@ -37,9 +37,9 @@ pub(crate) struct Network {
     pub(crate) gives_at_once: bool,
     /// Switch allocation.
     pub(crate) matching: Matching,
-    /// Whether flits that hosts begin go by way of `launched` to a stepper with state of its own.
+    /// Whether flits of hosts go to the stepper, by `launched`.
     launches: bool,
-    /// Lanes of hosts of which a flit begins in this tick.
+    /// Lanes of hosts with a flit that begins in this tick.
     pub(crate) launched: Vec<usize>,
     /// Packets that hosts send on.
     pub(crate) in_transit: InTransit,
@@ -75,7 +75,7 @@ impl Network {
         }
     }
 
-    /// A stepper with state of its own takes over that of switches.
+    /// Leaves the state of switches to a stepper.
     pub(crate) fn hand_over(&mut self) {
         self.launches = true;
         self.links.forget_released();
@@ -103,8 +103,8 @@ impl Network {
         count
     }
 
-    /// The first tick from `tick` on at which something can happen, here or in the stepper's own
-    /// state, if nothing can at once.
+    /// First tick from `tick` on with a change, here or in the stepper; `None` if there may be one
+    /// at once.
     pub(crate) fn idle_until(&self, tick: u64, stepper: &dyn Stepper) -> Option<u64> {
         let Switches { crossing, allocating, heads, .. } = &self.switches;
         if ![&self.links.ready, crossing, allocating].iter().all(|ports| ports.is_empty()) {

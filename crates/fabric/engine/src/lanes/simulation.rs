@@ -125,7 +125,7 @@ pub(crate) fn start(plan: Arc<Plan>, lanes: Arc<PipelinePlan>) -> Box<dyn gingha
     SetUp::new(plan, lanes, endpoints, stepping).start()
 }
 
-/// A run with switches that are stepped so. An error says why they cannot be.
+/// A run with the given stepper, or the reason against it.
 pub(crate) fn start_by(
     plan: Arc<Plan>,
     lanes: Arc<PipelinePlan>,
@@ -141,7 +141,7 @@ pub(crate) fn start_by(
     Ok(SetUp::new(plan, lanes, endpoints, stepping).start())
 }
 
-/// Parts of a run that need no stepper.
+/// Parts of a run that do not depend on the stepper.
 pub(crate) struct SetUp {
     pub(crate) plan: Arc<Plan>,
     pub(crate) lanes: Arc<PipelinePlan>,
@@ -172,8 +172,8 @@ impl SetUp {
         }
     }
 
-    /// The run by `stepper`. Stages are compiled for each stepper: a call through a table of
-    /// functions costs ports 2 % of the instructions of a small fabric.
+    /// A run by `stepper`. Stages are compiled for each stepper, because dynamic dispatch costs 2 % of
+    /// the instructions of a small fabric.
     pub(crate) fn run<S: Stepper + 'static>(self, stepper: S) -> Box<dyn gingham_net::Simulation> {
         let Self { plan, lanes, layout, network, endpoints, stepping } = self;
         let mut simulation = Simulation {

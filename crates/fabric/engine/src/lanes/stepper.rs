@@ -1,19 +1,19 @@
-//! Steppers: two ways in which the switches of a network go through the stages of a tick.
+//! Steppers: two implementations of the stages of a tick in switches.
 //!
 //! ```text
 //!   Ports             port by port, only where something can move; state in links, buffers, switches
 //!   Table (columns)   64 switches at a time, a bit each; state in columns, and `view` shows it as ports
 //! ```
 //!
-//! Both move every flit in the tick in which the oracle moves it. Hosts, packets under way and
-//! in-transit hosts belong to neither.
+//! Both agree with the oracle on the tick of every flit. Hosts, packets under way and in-transit
+//! hosts belong to neither.
 
 use crate::lanes::context::Context;
 use crate::lanes::network::Network;
 use std::borrow::Cow;
 use std::fmt::Debug;
 
-/// The stages of switches in a tick, in the order in which [`super::simulation`] calls them.
+/// Stages of switches in a tick, in the order of their calls in [`super::simulation`].
 pub(crate) trait Stepper: Debug + Send + Sync {
     /// Stage 1: credits that are due count.
     fn receive_credits(&mut self, network: &mut Network, tick: u64);
@@ -27,20 +27,19 @@ pub(crate) trait Stepper: Debug + Send + Sync {
     /// Stage 4: flits cross switches.
     fn traverse_switches(&mut self, network: &mut Network, context: &Context, tick: u64);
 
-    /// Stage 2: heads whose routing is over make their requests.
+    /// Stage 2: routed heads request outputs.
     fn route(&mut self, network: &mut Network, context: &mut Context, tick: u64);
 
     /// Stage 3: output lanes are granted to heads.
     fn allocate_lanes(&mut self, network: &mut Network, context: &Context);
 
-    /// Flits that are due are in the buffers of switches. Returns the number of them that count as
-    /// events.
+    /// Puts due flits into the buffers of switches, and returns the number to count as events.
     fn receive_flits(&mut self, network: &mut Network, tick: u64) -> u64;
 
-    /// The first tick from `tick` on at which something of the own state can happen.
+    /// First tick from `tick` on with a change of the stepper's own state.
     fn next_due(&self, tick: u64) -> Option<u64>;
 
-    /// Whether the stepper has the hops of packets, which then need no path of their own.
+    /// Whether the stepper knows the hops of packets, so packets keep no path.
     fn has_hops(&self) -> bool;
 
     /// Writes the counts of ports to the network.
@@ -49,17 +48,17 @@ pub(crate) trait Stepper: Debug + Send + Sync {
     /// Writes the lanes without room to the network.
     fn settle_blocked(&mut self, network: &mut Network);
 
-    /// Writes to worms how far they have come.
+    /// Writes the positions of worms.
     fn settle_worms(&self, network: &Network, context: &mut Context);
 
-    /// The whole network as ports would hold it; for looks between ticks. May copy it.
+    /// The network in the form of ports, for inspection between ticks; may be a copy.
     fn view<'a>(&self, network: &'a Network, context: &Context) -> Cow<'a, Network>;
 
     /// Checks invariants; for tests. Slow.
     fn assert_invariants(&self);
 }
 
-/// Port by port. The state is that of the network.
+/// Steps port by port; its state is that of the network.
 #[derive(Debug)]
 pub(crate) struct Ports;
 

@@ -18,12 +18,12 @@ use gingham_kernel::{Bytes, Rate, Span};
 use gingham_net::{BLOCK_BYTES, SlackBuffer};
 use serde::Deserialize;
 
-/// Cycles from a head's arrival to its start on the next cable in a switch of five stages, beside
-/// those of its pipeline and of routing (`docs/concepts/virtual-lanes.md`). Routing takes none by
-/// itself, so that it costs no rate between two packets.
+/// Cycles from a head's arrival to its start on the next cable in a switch of five stages, without
+/// those of the pipeline and of routing (`docs/concepts/virtual-lanes.md`). Derived routing takes no
+/// cycle, because it would cost rate between two packets.
 const STAGES: u64 = 4;
 
-/// What a lane holds at most (`network.lanes.depth`).
+/// Largest depth of a lane, in flits (`network.lanes.depth`).
 const DEPTH_MAX: u64 = 65_535;
 
 /// Buffers of whole packets are counted in these.
@@ -32,10 +32,10 @@ const BLOCK: u64 = BLOCK_BYTES as u64;
 /// Bytes of a mark before the rest of the route of an in-transit host.
 const MARK: Bytes = Bytes(2);
 
-/// Rate of links of which neither the preset nor the scenario gives one.
+/// Rate of links if neither the preset nor the scenario gives one.
 pub(super) const RATE: Rate = Rate::from_bytes_per_second(1_000_000_000);
 
-/// Flit of networks of which neither the preset nor the scenario gives one.
+/// Flit if neither the preset nor the scenario gives one.
 const FLIT: Bytes = Bytes(64);
 
 /// Keys of a preset and those that a scenario writes over them.
@@ -67,11 +67,11 @@ impl<'a> Layers<'a> {
 pub(super) struct Datasheet {
     /// From the first byte of a packet at one port to its first byte at another.
     switch_delay: Span,
-    /// What an input port holds, over all lanes.
+    /// Buffer of an input port, for all lanes.
     port_buffer: Bytes,
-    /// The most that flow control can grant on one lane.
+    /// Largest grant of flow control on a lane.
     lane_buffer_max: Option<Bytes>,
-    /// Where pauses hold senders back, from the arrival of one until it is obeyed; else credits do.
+    /// Time from the arrival of a pause until the sender obeys it, if flow control is by pauses.
     pause_answer: Option<Span>,
     /// Usual payload of a packet, if the technology has one.
     pub(super) packet: Option<Bytes>,
@@ -155,7 +155,7 @@ impl Datasheet {
         }
     }
 
-    /// What an input port holds of one lane of `count`.
+    /// Buffer of one of `count` lanes at an input port.
     fn lane_buffer(&self, count: i64) -> Bytes {
         let share = self.port_buffer.0 / u64::try_from(count.max(1)).unwrap_or(1);
         Bytes(self.lane_buffer_max.map_or(share, |most| share.min(most.0)))
