@@ -16,11 +16,11 @@ pub struct InTransit {
         value detection: Span,
         /// From then until the adapter is ready to re-inject it, T_r. Default: the preset's.
         value programming: Span,
-        /// What the in-transit buffer of an adapter holds. Default: the preset's.
+        /// Size of the in-transit buffer of an adapter. Default: the preset's.
         value pool: Bytes,
-        /// What becomes of a packet for which the buffer has no room. Default: the preset's.
+        /// Fate of a packet that does not fit into the buffer. Default: the preset's.
         value when_full: WhenPoolFull,
-        /// What a spilled packet loses, whatever its length. Default: the preset's.
+        /// Fixed delay of a spilled packet. Default: the preset's.
         value spill_delay: Span,
         /// Rate of the bus to host memory, which a spilled packet crosses twice. Default: the preset's.
         value spill_rate: Rate,

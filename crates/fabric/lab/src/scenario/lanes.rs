@@ -65,8 +65,8 @@ network.lanes = { count = 2, datelines = true }"#))]
         /// accepts a flit a cycle: it models switches that are slower and carry no less. Default: the
         /// preset's.
         value pipeline_cycles: i64,
-        /// Cycles in which a switch computes the route of a packet, before it requests the output. The
-        /// next packet of the lane is routed after that. Default: the preset's.
+        /// Cycles of route computation, before a packet requests its output. The next packet of the
+        /// lane is routed afterwards. Default: the preset's.
         value routing_cycles: i64,
         /// Cycles that a credit takes back to its sender. Default: those of the cable.
         #[schemars(extend("x-source" = "Jiang et al. 2013, credit_delay"))]

@@ -13,9 +13,9 @@ section! {
 /// Links, switches and adapters.
 pub struct Network {
     [written] {
-        /// The figures to start from. Default: InfiniBand's, of the fastest generation, where the
-        /// fabric tells its speeds, and `myrinet-1280` elsewhere. A dump of ibnetdiscover that tells no
-        /// speed needs one.
+        /// Named parameters to start from. Default: those of the fastest generation of InfiniBand
+        /// in the fabric, if speeds of cables are known, and `myrinet-1280` otherwise. A dump of
+        /// ibnetdiscover without speeds needs one.
         only preset: Option<Preset>,
         /// How switches forward packets. Default: `packets` under presets of InfiniBand and
         /// `santos-4x`, `virtual-lanes` under `yum-1600`, `wormhole` under those of Myrinet.
@@ -23,7 +23,7 @@ pub struct Network {
     }
     /// Links and packets, whatever the switching kind.
     [LinkParameters] {
-        /// Rate of every cable. It replaces the speeds that the fabric tells, and the preset's.
+        /// Rate of every cable, in place of the speeds in the fabric and of the preset's.
         value link_rate: Rate,
         /// Length of cables for which the fabric gives none. Default: the preset's.
         value cable_length: Length,
