@@ -453,7 +453,7 @@ impl End {
     }
 }
 
-// What a person is told of channels, and what somebody says who sees the network change.
+// Status of channels, and notifications of network changes.
 
 /// Why no packet goes on a channel just now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -366,7 +366,7 @@ impl Network {
         self.traverse_switch(port, lane, tick);
     }
 
-    /// What the arbiter of an output sees of what stands first in the holders of some of its lanes.
+    /// Heads of the lanes that hold some lanes of an output, as its arbiter sees them.
     fn heads_for(&self, first: usize, output: usize, lanes: u16) -> [Head; LANES] {
         let arbiters =
             &self.switches.outputs.as_ref().expect("outputs choose among lanes").arbiters;

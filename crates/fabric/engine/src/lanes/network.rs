@@ -1,4 +1,4 @@
-//! The network: what is between the adapters of hosts, and what is told to it as it arrives.
+//! The network between the adapters of hosts: links, buffers and switches.
 
 use crate::bits::{Bits, members};
 use crate::lanes::allocation::AdaptiveHeads;

@@ -44,7 +44,7 @@ pub(crate) struct Network {
     pub(crate) arbiters: Vec<LaneArbiter>,
     pub(crate) waiting: Waiting,
     pub(crate) standing: Standing,
-    /// Packets whose heads were read at this instant, where somebody wants to know what comes of it.
+    /// Packets whose heads were read at this instant, if a mechanism follows them.
     pub(crate) read: Vec<gingham_net::Stay>,
     /// Channels on which anything may have happened since the last section.
     pub(crate) active: Bits,
