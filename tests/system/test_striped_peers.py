@@ -375,19 +375,50 @@ def test_what_cannot_be_right_of_peers_is_told_where_it_stands(
     assert all(word in said for word in words), said
 
 
+# The bounds lie three standard deviations below the mean, and on a busy machine a fair server misses
+# one in a few of a thousand runs. A second run is then measured, which an unfair server misses too.
+FAIR_RUNS_MAX = 2
+
+
 def test_sixteen_active_peers_share_an_uplink_fairly(program: Path, tmp_path: Path) -> None:
-    """Hold what docs/concepts/striping-peers.md measured, less three standard deviations.
+    """Hold what docs/concepts/striping-peers.md measured, less three standard deviations."""
+    runs = []
+    for number in range(FAIR_RUNS_MAX):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        runs.append(rates_of_peers(program, folder, 16, 45))
+        if is_fair(runs[-1]):
+            return
+    raise AssertionError(runs)
+
+
+def is_fair(rates: list[float]) -> bool:
+    """Return whether rates of peers of an uplink of 40 Mbit/s meet all three bounds.
 
     A peer that gets next to nothing has no .4 of a fair share. Where half of the peers get twice
     what the others do, the index is .90.
     """
-    rates = rates_of_peers(program, tmp_path, 16, 45)
-    assert sum(rates) >= 0.55 * 40e6, rates
-    assert min(rates) >= 0.4 * sum(rates) / len(rates), rates
-    assert jain(rates) >= 0.91, rates
+    total = sum(rates)
+    least = 0.4 * total / len(rates)
+    return total >= 0.55 * 40e6 and min(rates) >= least and jain(rates) >= 0.91
 
 
-def test_the_bounds_of_fair_shares_refuse_unfair_ones() -> None:
+@pytest.mark.parametrize(
+    "shares",
+    [
+        pytest.param([1.0] * 15 + [0.0], id="starved"),
+        pytest.param([2.0, 1.0] * 8, id="half-get-twice"),
+        pytest.param([0.5] * 16, id="half-idle"),
+    ],
+)
+def test_the_bounds_of_fair_shares_refuse_unfair_ones(shares: list[float]) -> None:
+    fair = 40e6 / 16
+    scale = fair * min(1, 16 / sum(shares))
+    assert not is_fair([share * scale for share in shares])
+    assert is_fair([fair] * 16)
+
+
+def test_the_index_of_fairness_is_that_of_jain() -> None:
     """Compute the index by hand, of shares that the test above is to refuse."""
     assert jain([1.0] * 16) == 1
     assert jain([1.0] * 15 + [0.0]) == pytest.approx(15 / 16)
