@@ -1,4 +1,4 @@
-"""What can be worked out on paper for Adiseshu et al. 1996.
+"""Closed forms for Adiseshu et al. 1996.
 
 Rates are in any one unit, lengths in bytes.
 """
@@ -47,7 +47,7 @@ def round_robin_in_turn(rates: Sequence[float], lengths: Sequence[float]) -> flo
 
 
 def with_marker(goodput: float, between: float, marker: float) -> float:
-    """Return a goodput that leaves room for markers: one after so many bytes of a link.
+    """Return a goodput that leaves room for markers, one for every `between` bytes of a link.
 
     Quanta of 1500 bytes and markers of 60 bytes each fourth round leave 6000 bytes of 6060::
 

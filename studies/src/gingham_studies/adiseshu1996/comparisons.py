@@ -1,4 +1,4 @@
-"""Traces against what was written by hand: how many events differ.
+"""Number of events by which traces differ from those written by hand.
 
 Two sequences differ in as many places as an edit script needs to make one of the other; in none if
 they are the same event by event.
@@ -86,7 +86,7 @@ def deficit_differences(_evidence: Evidence, *, queueing: bool) -> Measurement:
 
 
 def beyond_quanta(_evidence: Evidence, *, queueing: bool) -> Measurement:
-    """Return the largest distance of what a channel has sent after K rounds from K quanta."""
+    """Return the largest distance, in bytes, between K quanta and the bytes sent in K rounds."""
     draw = random.Random(1996)  # noqa: S311  (no secret)
     worst = max(distance(draw, queueing=queueing) for _ in range(EXECUTIONS))
     return Measurement(worst, note=f"Max + 2 Quantum is {LONGEST + 2 * max(THEOREM_QUANTA)}")

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from gingham.studies._evidence import Evidence
 
 
-# What is asked of packets.
+# Columns of packets that are read.
 PACKET = ["frame", "position"]
 
 
 @dataclass(frozen=True)
 class Damage:
-    """How many frames of a run there were, and how many of them came damaged by what."""
+    """Frames of a run, and those damaged, by cause."""
 
     frames: int
     by_loss: int

@@ -8,7 +8,7 @@ They stand in `film.txt` and `small-frames.txt`.
 
 The paper's traces of NV are not there. A film has the proportions of MPEG: an I frame is five and a
 P frame twice as long as a B frame in the median, and lengths vary by a third (log-normal); NV sends
-what has changed, one to four packets a frame. Both are ours, and nothing follows from details.
+the changed blocks, one to four packets a frame. Both are ours, and nothing follows from details.
 """
 
 from __future__ import annotations

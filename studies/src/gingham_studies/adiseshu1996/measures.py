@@ -1,7 +1,7 @@
-"""What is measured for the claims of `expected.toml`: throughput, order, marks of recovery, frames.
+"""Measures for the claims of `expected.toml`: throughput, order, marks of recovery, frames.
 
-Goodput is what was delivered, in the paper's Mbit/s; a packet is out of order if one that was sent
-later was delivered before it (RFC 4737). Traces are compared in `comparisons`.
+Goodput is the delivered payload, in the paper's Mbit/s; a packet is out of order if one
+that was sent later was delivered before it (RFC 4737). Traces are compared in `comparisons`.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def advantage(evidence: Evidence, variant: str, over: str) -> Measurement:
 
 
 def largest_advantage(evidence: Evidence, variant: str, over: str) -> Measurement:
-    """Return by how many Mbit/s a variant is better than another, where it is so the most."""
+    """Return the largest advantage of a variant over another, in Mbit/s."""
     return max(advantages(evidence, variant, over), key=lambda one: one.value)
 
 
@@ -180,7 +180,7 @@ def gain_above(evidence: Evidence, variant: str, above: float) -> Measurement:
 
 
 def fall_of_sum(evidence: Evidence) -> Measurement:
-    """Return the least step, in Mbit/s, of what both links carry alone to the next rate."""
+    """Return the smallest step to the next rate, in Mbit/s, of the sum both links carry alone."""
     return least_of_steps(sum_of_links(evidence), "from {} to {} Mbit/s")
 
 
@@ -203,7 +203,7 @@ def in_turn(evidence: Evidence, scheduler: str, source: str) -> Measurement:
 
 
 def in_turn_goodputs(evidence: Evidence, scheduler: str, source: str) -> dict[int, float]:
-    """Return the goodput of each replication; of a Reno flow, what it handed on in order."""
+    """Return the goodput of each replication; of a Reno flow, of the bytes passed on in order."""
     rows = evidence.parts("in-turn", "sources", scheduler=scheduler, traffic=source)
     return {row["replication"]: goodput(row) for row in rows}
 

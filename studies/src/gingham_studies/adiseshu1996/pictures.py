@@ -1,4 +1,4 @@
-"""The figures of Adiseshu et al. 1996, ours, with what the paper says of them."""
+"""The figures of Adiseshu et al. 1996, drawn from our runs, with the paper's values."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def figure_9(evidence: Evidence) -> Figure:
 
 @styled
 def figure_11(evidence: Evidence) -> Figure:
-    """Draw what the loss of one does."""
+    """Draw the effect of the loss of one."""
     return drawn_trace(evidence, "7 lost", "Figures 10 and 11: a packet is lost")
 
 
@@ -207,7 +207,7 @@ def coloured(losses: list[float]) -> list[tuple[float, str]]:
 
 @styled
 def figure_credits(evidence: Evidence) -> Figure:
-    """Draw what is lost by congestion, with and without credits."""
+    """Draw losses by congestion, with and without credits."""
     figure, axes = panel(
         "Credits against loss by congestion",
         "a receiver that reads 12 Mbit/s, channels of 20 Mbit/s together, buffers of 64 packets",

@@ -8,7 +8,7 @@
         ├─── last packet out of order ──┤
 
 Packets that are sent after the first markers must be delivered in order, exactly. In time the paper
-says the next marker and a one-way delay: until those markers have come.
+allows the next marker and a one-way delay: until those markers have come.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 # When losses stop in recovery.toml.
 STOP_NS = 1_000_000_000
-# What is asked of events and packets.
+# Columns of events and packets that are read.
 EVENT = ["event", "time_ns", "channel", "packet", "round"]
 PACKET = ["packet", "position", "delivered_ns"]
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """What a run says."""
+    """Measured recovery of a run."""
 
     loss: float
     # Packets that were sent after the first markers, and of them those out of order.
@@ -43,7 +43,7 @@ class Recovery:
 
     @property
     def over_bound(self) -> float:
-        """The recovery as a fraction of what the paper allows."""
+        """The recovery as a fraction of the time the paper allows."""
         return self.recovery_ns / self.bound_ns
 
 
@@ -85,7 +85,7 @@ def first_markers(events: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def arrival_ns(events: Sequence[Mapping[str, Any]], place: int) -> int:
-    """Return when the marker at a place came: the first behind it that says the same."""
+    """Return when the marker at a place came: the first behind it with equal content."""
     sent = events[place]
     return next(
         int(one["time_ns"])

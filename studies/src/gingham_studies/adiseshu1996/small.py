@@ -60,7 +60,7 @@ def drawn_deficits(title: str) -> Figure:
 
 
 def drawn_trace(evidence: Evidence, case: str, title: str) -> Figure:
-    """Draw what was sent in which round, and in which order it was delivered."""
+    """Draw the packets sent in each round, and their order of delivery."""
     events = comparisons.events_of(evidence, case)
     lost = {one.packet for one in events if one.what == "lose"}
     given = [one.packet for one in events if one.what == "deliver"]

@@ -1,4 +1,4 @@
-"""What the paper's small figures show, event by event, written from its text.
+"""The paper's small figures, event by event, written from its text.
 
 ::
 
@@ -89,7 +89,7 @@ FIGURE_9 = [delivered(one.packet, one.channel, one.round) for one in FIGURE_8]
 # Packet 7 is lost on channel 1, and is the only one.
 FIGURE_10 = [*FIGURE_8, Event("lose", 7, 1, 0, 0)]
 # In round 4 the receiver expects 7 on channel 1 and takes 9, and so on. After 13 nothing comes on
-# channel 1 any more; when it has waited for it in round 7 it delivers what is left.
+# channel 1 any more; after its wait in round 7 it delivers the rest.
 FIGURE_11 = [
     delivered(1, 1, 1),
     delivered(2, 2, 1),
@@ -122,7 +122,7 @@ FIGURE_13 = [
     delivered(14, 2, 7),
 ]
 
-# Section 4: packets in turn on N = 4 channels, the first of which is lost. "The receiver will
+# Section 4: packets in turn on N = 4 channels; the first is lost. "The receiver will
 # deliver the packet sequence N + 1, 2, 3, ..., N, 2N + 1, N + 2, N + 3, ... and permanently reorder
 # packets."
 SECTION_4 = [5, 2, 3, 4, 9, 6, 7, 8, 13, 10, 11, 12]

@@ -1,4 +1,4 @@
-"""What can be worked out on paper for Flich et al. 2001.
+"""Closed forms for Flich et al. 2001.
 
 Times are in nanoseconds. A path of N switches and k in-transit hosts counts a switch twice where
 the packet leaves it to a host and comes back.

@@ -1,9 +1,9 @@
-"""What is measured for the claims of `expected*.toml`.
+"""Measures for the claims of `expected*.toml`.
 
 Replications are topologies: the same number is the same cluster with the same messages under every
 routing, so that every ratio is taken on one cluster, and its interval is that over clusters. The
 throughput of a routing is the most that the network accepted over all loads, its low load the least
-of the sweep, a tenth of what UD takes.
+of the sweep, a tenth of UD's throughput.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ __all__ = [
     "zero_load_increase",
 ]
 BASE = "UD"
-# What the calibration chose the paths of.
+# Routing whose paths the calibration chose.
 CALIBRATED = "UD_ITB"
 # No way to choose minimal paths comes near the numbers of 8 switches.
 OUT_OF_REACH = "short-8"
-# In what the calibration counted distances: a share of the factor, and points of latency.
+# Units of the calibration's distances: a share of the factor, and points of latency.
 UNIT_OF_FACTOR, UNIT_OF_LATENCY = 0.15, 5.0
 # Two loads of the ladder are no farther apart.
 STEP = 1.07
@@ -117,7 +117,7 @@ def part_of_increase(evidence: Evidence, sweep: str, routing: str, of: str) -> M
 
 
 def part_of_gain(evidence: Evidence, sweep: str, routing: str, of: str) -> Measurement:
-    """Return what a routing gains on UD in throughput as a part of what another gains.
+    """Return the throughput gain of a routing over UD as a part of another's gain.
 
     It is the ratio of the means, as that of latencies.
     """
@@ -125,7 +125,7 @@ def part_of_gain(evidence: Evidence, sweep: str, routing: str, of: str) -> Measu
 
 
 def gains(evidence: Evidence, sweep: str, routing: str) -> dict[int, float]:
-    """Return what a routing gains in throughput, as a part of UD's, by topology."""
+    """Return the throughput gain of a routing, as a part of UD's, by topology."""
     one, other = (peaks(evidence, sweep, name) for name in (routing, BASE))
     return {key: one[key] / other[key] - 1 for key in one if key in other}
 
@@ -207,7 +207,7 @@ def misfit_over_best(evidence: Evidence, others: list[list[str]]) -> Measurement
     return Measurement(own - min(found.values()), note=f"{CALIBRATED} {own:.3f}, {listed}")
 
 
-# Whether the sweep measures what it should.
+# Checks of the sweep's measurements.
 
 
 def peaks_at_an_end(evidence: Evidence, sweep: str) -> Measurement:

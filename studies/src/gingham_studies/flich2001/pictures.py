@@ -1,4 +1,4 @@
-"""The figures and tables of Flich et al. 2001, ours, with what the paper says of them."""
+"""The figures and tables of Flich et al. 2001, drawn from our runs, with the paper's values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SWITCHES = "switches"
 FACTOR = "throughput over UD's"
 INCREASE = "latency above UD's at low load (%)"
 # So far above the lowest point a curve is shown, and up to the most traffic that is accepted:
-# beyond saturation a latency says only how long the run was.
+# beyond saturation a latency depends only on the length of the run.
 SHOWN = 6.0
 
 
@@ -182,7 +182,7 @@ def against_sizes(
     routing: str,
     shift: float,
 ) -> None:
-    """Draw what a routing reaches at each size, and the paper's numbers beside it."""
+    """Draw the throughput of a routing at each size beside the paper's numbers."""
     places = [place + 0.14 * shift for place in range(len(SIZES))]
     found = [measure(evidence, f"{kind}-{size}", routing) for size in SIZES]
     axes.errorbar(

@@ -1,4 +1,4 @@
-"""What the routes of the clusters promise before anything is sent: lengths, bounds, empty networks.
+"""Static properties of the clusters' routes: lengths, bounds, latencies of empty networks.
 
 The clusters are those of a sweep, its base scenario with the seed of each replication, and the
 routings those of its axis.
@@ -151,7 +151,7 @@ def bound_ratio(evidence: Evidence, sweep: str, routing: str, over: str = BASE) 
 
 
 def zero_load_ns(evidence: Evidence, sweep: str, routing: str, payload: int) -> dict[int, float]:
-    """Return the mean latency of each cluster in which a message meets no other."""
+    """Return the mean latency of each cluster without contention."""
     return by_cluster(
         evidence,
         sweep,

@@ -1,4 +1,4 @@
-"""What can be worked out on paper for Kwan et al. 1996.
+"""Closed forms for Kwan et al. 1996.
 
 Lengths are in bytes, times in the time of a byte on a link.
 """
@@ -27,8 +27,8 @@ def two_hosts(long: float, short: float, *, gap: float = 0.0) -> tuple[float, fl
     """Return the throughputs of the two hosts of figure 1 at their loads, whole messages first.
 
     Round robin gives each a worm a turn, so that with both backlogged the host of whole messages
-    has m / (m + s) of the link, s being the mean segment of 100 bytes. A host that wants less gets
-    what it wants, and the other what is left.
+    has m / (m + s) of the link, s being the mean segment of 100 bytes. A host that offers less gets
+    its load, and the other the rest.
 
     A switch that reads a header only when the worm before it has left the same input leaves a gap
     between two segments of the second host, of `gap` bytes, and none after a message of the first.
@@ -65,7 +65,7 @@ def least_delay(buffer: float, segment: float, message: float = MEAN_BYTES) -> f
 
 
 def mean_delay(buffer: float, segment: float, message: float = MEAN_BYTES) -> float:
-    """Return the mean delay of H3 over all moments at which its message may come.
+    """Return the mean delay of H3 over all arrival times of its message.
 
     The turn of a segment comes once in L + m. A message that comes a time u after the last one
     waits for the rest of the cycle, L + m - u, for the n - 1 cycles of the segments behind, and for

@@ -1,4 +1,4 @@
-"""What is measured for the claims of `expected-*.toml`.
+"""Measures for the claims of `expected-*.toml`.
 
 Delay is the paper's (section 2): from the entry of the first flit of a message into the network to
 the arrival of the head of its last packet. Throughput is the share of its link that a host fills.
@@ -75,8 +75,8 @@ def distance_from_closed_form(
 ) -> Measurement:
     """Return the largest distance of a host's throughput from the closed form, over all loads.
 
-    The closed form is taken at what both hosts drew, which is not exactly their load; `gap` is
-    that of the closed form.
+    The closed form is taken at the loads that both hosts drew, which differ slightly from their
+    means; `gap` is that of the closed form.
     """
     which = {"long": 0, "short": 1}[traffic]
     generated = [
@@ -98,7 +98,7 @@ def distance_from_closed_form(
 
 
 def last_carried(evidence: Evidence, sweep: str, traffic: str) -> Measurement:
-    """Return the largest load of which a host carries all but a fiftieth of the link."""
+    """Return the largest load that a host carries but for a fiftieth of the link."""
     found = evidence.series(sweep, traffic, "load", "accepted_load")
     carried = [load for load in found.places if found.at(load).value > load - SHORT_OF]
     return Measurement(max(carried))
@@ -110,7 +110,7 @@ def carried(row: Mapping[str, Any]) -> float:
 
 
 def split(evidence: Evidence, sweep: str, one: str, other: str) -> Measurement:
-    """Return the load from which on one class carries a fiftieth of a link less than another."""
+    """Return the least load with one class a fiftieth of a link or more behind another."""
     ahead, behind = (evidence.series(sweep, name, "load", carried) for name in (one, other))
     less = {
         load: {key: value - SHORT_OF for key, value in values.items()}
@@ -120,7 +120,7 @@ def split(evidence: Evidence, sweep: str, one: str, other: str) -> Measurement:
 
 
 def peak(evidence: Evidence, sweep: str, traffic: str) -> Measurement:
-    """Return the load at which a host of a class carries most."""
+    """Return the load with the highest throughput of a host of a class."""
     found = evidence.series(sweep, traffic, "load", "accepted_load")
     return Measurement(found.highest(), note=f"{found.at(found.highest()).value:.4g} of the link")
 
@@ -186,7 +186,7 @@ def local_minimum(evidence: Evidence, sweep: str, near: float, buffer: int) -> M
 
 
 def lane_delays(evidence: Evidence, fixed: Mapping[str, Any]) -> Series:
-    """Return the delay of high-priority messages over the segment size, on so many lanes."""
+    """Return the delay of high-priority messages over the segment size, for a number of lanes."""
     return delays(evidence, "figure-8-lanes", fixed)
 
 
@@ -267,7 +267,7 @@ def scheme_delays(evidence: Evidence, traffic: str, scheme: str, load: float) ->
 def crossover(evidence: Evidence, small: str, large: str) -> Measurement:
     """Return the load above which small segments delay high priority more than large ones.
 
-    It is 0, give or take the least load, where they do so at all loads.
+    It is 0, give or take the least load, if they do so at all loads.
     """
     one, other = (
         evidence.series("figure-12", "high", "load", DELAY, scheme=scheme)
@@ -303,7 +303,7 @@ def distance_from_formula(
 ) -> Measurement:
     """Return the largest distance of H3's delay from a formula, of all segment sizes, in per cent.
 
-    `which` is the mean delay, or the least over all moments at which a message comes.
+    `which` is the mean delay, or the least over all arrival times of a message.
     """
     import pyarrow.compute as pc
 
@@ -331,7 +331,7 @@ def most_switches(_evidence: Evidence, size: int) -> Measurement:
 
 
 def share_of_routes(_evidence: Evidence, size: int, least: int) -> Measurement:
-    """Return the share of the pairs of hosts, in per cent, whose route has so many switches."""
+    """Return the share of pairs of hosts, in per cent, with a route of at least `least` switches."""
     fabric = Fabric.make("torus", dimensions=[size, size], hosts_per_switch=4)
     pairs = fabric.route("up-down").statistics()["pairs_by_switches"]
     return Measurement(100 * sum(pairs[least:]) / sum(pairs))

@@ -1,4 +1,4 @@
-"""The figures of Kwan et al. 1996, ours, with what the paper says of them."""
+"""The figures of Kwan et al. 1996, drawn from our runs, with the paper's values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readings: what the paper leaves open, and where the runs of each way to read it are.
+"""Readings of the points that the paper leaves open, and the runs of each.
 
 Four choices of two make 16 cells, each named by its four words::
 
@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# What a packet of 2,068 bytes takes of a buffer.
+# Bytes of a buffer that a packet of 2,068 bytes occupies.
 PACKET_BYTES = 33 * 64
-# Packets of a buffer where nothing else is said.
+# Packets of a buffer by default.
 BUFFER = 4
 # The policies that look at no cnt1.
 UNCOUNTED = ("none", "naive")
@@ -52,7 +52,7 @@ class Cell:
         return f"{self.read}, {self.among}"
 
     def policy(self, of: str) -> str:
-        """Return the policy of a sweep that is what the paper calls `of`.
+        """Return the policy of a sweep under its name `of` in the paper.
 
         >>> Cell(">=", "any", "same", "with").policy("output 4"), LEAD.policy("output 4")
         ('output 3', 'output 4')
@@ -79,7 +79,7 @@ CELLS = {
 
 
 def runs_of(at: Mapping[str, Any], cell: str) -> tuple[str, dict[str, Any]]:
-    """Return the sweep, and the values on its axes, of what a claim asks for in a cell.
+    """Return the sweep, and the values on its axes, for a claim in a cell.
 
     >>> runs_of({"policy": "output 8", "buffer": 4}, ">=, any, same, with")
     ('cells-with', {'switch': 'any, same', 'policy': 'output 7', 'buffer': 8448})

@@ -1,11 +1,11 @@
-"""What is measured for the claims of `expected*.toml`.
+"""Measures for the claims of `expected*.toml`.
 
 Rates are those of the last 400 ms of 500, headers and all, as shares of a link of 1 GB/s::
 
     root = local + remote        inter = remote + victim        ratio = remote / local
 
-A claim names runs by what the paper calls them, `{ policy = "output 8", buffer = 4 }`, and the cell
-of the table of readings in which they are looked up (`cells`). Runs of one replication have the
+A claim names runs as the paper does, `{ policy = "output 8", buffer = 4 }`, and their cell
+in the table of readings (`cells`). Runs of one replication have the
 same starts, so that differences are taken pair by pair.
 """
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from gingham.studies._evidence import Evidence
 
 LINK_BYTES_PER_S = 1e9
-# Under naive local hosts have so much of the root: the one number that is calibrated on.
+# Share of the root for local hosts under naive: the one calibrated number.
 CALIBRATED = 0.90
-# What a table of classes makes of the shares of a run.
+# Shares of a run from a table of classes.
 OF: Mapping[str, Callable[[Mapping[str, float]], float]] = {
     "local": lambda of: of["local"],
     "remote": lambda of: of["remote"],
@@ -147,7 +147,7 @@ def alike(
 
 
 def rung(evidence: Evidence, switch: str) -> Measurement:
-    """Return the rung under which naive's local share is nearest to .90, as 1 / rate."""
+    """Return the rung with naive's local share nearest to .90, as 1 / rate."""
     rungs = {row["rung"] for row in evidence.rows("calibration", "local", switch=switch)}
     fixed = {of: {"switch": switch, "rung": of} for of in rungs}
     found = {

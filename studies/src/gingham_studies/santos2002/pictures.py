@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gingham.studies._evidence import Evidence
 
 BLUE, ORANGE, GREEN, RED, PINK, SKY, BLACK, GREY = CLASS_COLOURS
-# Of the wire, a payload of 2,048 bytes takes so much more.
+# Wire bytes per payload byte for a payload of 2,048 bytes.
 ON_THE_WIRE = 2068 / 2048 / 1e9
 PS_PER_MS = 1e9
 COLOURS = {

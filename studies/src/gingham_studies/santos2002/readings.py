@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def columns(evidence: Evidence) -> list[Claim]:
     """Return the paper's claims that every cell is held against, but the one calibrated on.
 
-    Those are left out that ask for buffers with which the cells have not been run (--quick).
+    Claims on buffer sizes without runs (--quick) are left out.
     """
     made = {row["buffer"] // PACKET_BYTES for row in evidence.rows("cells-with", "local")}
     chosen = [

@@ -1,4 +1,4 @@
-"""What can be worked out on paper for a mesh and a torus of k x k switches with a host each.
+"""Closed forms for a mesh and a torus of k x k switches with a host each.
 
 Times are in cycles, loads in flits for each host and cycle.
 """
@@ -13,7 +13,7 @@ FLIT_BYTES = 16
 
 
 def zero_load_cycles(switches: float, flits: int, cable: int = 0) -> float:
-    """Return from entry to delivery of a packet that meets no other, on cables of so many cycles.
+    """Return from entry to delivery of a packet without contention, on cables of `cable` cycles.
 
     A head needs the five stages of each switch, and the last flit comes as many cycles behind it as
     there are flits. It is linear in the switches, so that the mean over pairs is that of the mean
@@ -40,10 +40,10 @@ def mean_switches(shape: str, side: int = SIDE) -> float:
 
 
 def capacity(shape: str, side: int = SIDE) -> float:
-    """Return the load at which the busiest channels are full under uniform traffic.
+    """Return the load that fills the busiest channels under uniform traffic.
 
     In the middle of a row of the mesh k/2 hosts send to the k^2/2 beyond, over one channel; on a
-    torus all channels of a dimension carry the same if ties are split, k/8 of what a host sends.
+    torus all channels of a dimension carry the same if ties are split, k/8 of a host's load.
 
     >>> capacity("mesh"), capacity("torus")
     (0.4921875, 0.984375)

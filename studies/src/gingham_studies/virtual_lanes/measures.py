@@ -1,8 +1,8 @@
-"""What is measured for the claims of `expected.toml`.
+"""Measures for the claims of `expected.toml`.
 
 Saturation is the offered load at which the mean latency, from creation to delivery, is three times
-that of an empty network, between two loads of the sweep by a straight line; throughput is what is
-accepted at the last load of the sweep, far beyond it. Replications of one number have the same
+that of an empty network, between two loads of the sweep by a straight line; throughput is the
+accepted load at the last load of the sweep, far beyond it. Replications of one number have the same
 messages on all lanes, so that differences and ratios are taken pair by pair.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gingham.studies._evidence import Evidence
 
 CYCLE_NS = closed_forms.CYCLE_PS / 1000
-# So many times the latency of an empty network is saturation.
+# Latency at saturation, as a multiple of that of an empty network.
 TIMES = 3.0
 # The same in words, and other readings.
 READINGS = {"twice": 2.0, "thrice": TIMES, "five times": 5.0}
@@ -37,7 +37,7 @@ WAIT_CYCLES = 0.5
 
 
 def paths_bound(_evidence: Evidence, shape: str) -> Measurement:
-    """Return the load at which the routes' busiest channel is full under uniform traffic."""
+    """Return the load that fills the routes' busiest channel under uniform traffic."""
     return Measurement(bound(shape))
 
 
@@ -71,14 +71,14 @@ def excess_cycles(evidence: Evidence, row: Mapping[str, Any]) -> list[float]:
 
 
 def least_excess(evidence: Evidence, shape: str, flits: int) -> Measurement:
-    """Return the least by which a message took longer than its path without load, in cycles."""
+    """Return the least excess of a message's latency over its path's without load, in cycles."""
     rows = evidence.rows("empty", shape=shape, flits=str(flits))
     found = [min(excess_cycles(evidence, row)) for row in rows]
     return Measurement(min(found), min(found), max(found))
 
 
 def mean_excess(evidence: Evidence, shape: str, flits: int) -> Measurement:
-    """Return the mean by which messages took longer than their paths without load, in cycles."""
+    """Return the mean excess of latencies over their paths' without load, in cycles."""
     rows = evidence.rows("empty", shape=shape, flits=str(flits))
     by_run = [excess_cycles(evidence, row) for row in rows]
     return mean([math.fsum(one) / len(one) for one in by_run])
@@ -127,7 +127,7 @@ def accepted(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Series:
 def saturations(
     evidence: Evidence, sweep: str, lanes: int, depth: int, latency_is: str = "thrice"
 ) -> dict[int, float]:
-    """Return by replication the load at which latency is so many times that of an empty network."""
+    """Return the saturation load by replication, by the definition `latency_is`."""
     limit = READINGS[latency_is] * zero_load(sweep)
     values = latency(evidence, sweep, lanes, depth).values
     loads = list(values)
@@ -196,7 +196,7 @@ def less_of_capacity(
 
 
 def throughput(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Measurement:
-    """Return what is accepted far beyond saturation, as a share of the bound of the routes."""
+    """Return the load accepted far beyond saturation, as a share of the bound of the routes."""
     found = accepted(evidence, sweep, lanes, depth)
     last = found.values[found.places[-1]]
     at = mean(list(last.values()))
@@ -205,7 +205,7 @@ def throughput(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Measur
 
 
 def stays(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Measurement:
-    """Return what is accepted far beyond saturation as a multiple of the most at any load."""
+    """Return the load accepted far beyond saturation as a multiple of the most at any load."""
     values = accepted(evidence, sweep, lanes, depth).values
     last = values[max(values)]
     most = {number: max(values[load][number] for load in values) for number in last}

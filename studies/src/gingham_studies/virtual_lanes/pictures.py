@@ -1,4 +1,4 @@
-"""Latency and accepted load of the 8x8 mesh and torus, with what can be worked out on paper."""
+"""Latency and accepted load of the 8x8 mesh and torus, with the closed forms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OFFERED = "offered load (flits for each host and cycle)"
 LATENCY = "mean latency (cycles)"
 # A channel's least buffer, dashed where there are more configurations than colours.
 LANE_FLITS, MOST = 8, 3
-# So many times the latency of an empty network is shown.
+# Highest latency shown, as a multiple of that of an empty network.
 SHOWN = 5.0
 
 
@@ -100,7 +100,7 @@ def latencies(
 ) -> Figure:
     """Return a figure with a panel of latencies for each of two sweeps.
 
-    Beyond saturation a latency says how long the run was, and has no interval.
+    Beyond saturation a latency depends on the length of the run, and has no interval.
     """
     figure, panels = two_panels(title, words)
     for axes, sweep in zip(panels, sweeps, strict=True):
@@ -140,7 +140,7 @@ def figure_accepted(evidence: Evidence) -> Figure:
 
 
 def against_offered(axes: Axes, most: float) -> None:
-    """Mark what is offered, and the bound of the routes."""
+    """Mark the offered load and the bound of the routes."""
     axes.plot([0, most], [0, most], color="#999999", linewidth=0.8, label="all of it")
     axes.axhline(most, color=CLAIMED, linewidth=0.9, linestyle="--", label=f"bound, {most:.3f}")
     axes.set_xlim(0, None)

@@ -1,4 +1,4 @@
-"""What is measured for the claims of `expected*.toml`.
+"""Measures for the claims of `expected*.toml`.
 
 Latencies are microseconds, lateness milliseconds. A claim names runs by the values on the axes of
 a sweep, `{ control = "A, C", load = 0.8 }`; intervals are those of `pooling`.
@@ -51,7 +51,7 @@ def best_credits(evidence: Evidence) -> int:
 
 
 def throughput(evidence: Evidence, control: str) -> Measurement:
-    """Return what is accepted at load 1.0."""
+    """Return the load accepted at load 1.0."""
     return value(evidence, "figure-3", "accepted", "best", {"control": control, "load": 1.0})
 
 
@@ -82,12 +82,12 @@ def slower(evidence: Evidence, of: str, one: str, than: str, load: float) -> Mea
 
 
 def throughput_ratio(evidence: Evidence, one: str, to: str) -> Measurement:
-    """Return what is accepted at load 1.0 under a control as a multiple of that under another."""
+    """Return the load accepted at 1.0 under a control as a multiple of that under another."""
     return over(*(throughput(evidence, row_of(evidence, control)) for control in (one, to)))
 
 
 def stays(evidence: Evidence, control: str) -> Measurement:
-    """Return what is accepted at load 1.0 as a multiple of the most at any load."""
+    """Return the load accepted at 1.0 as a multiple of the most at any load."""
     rows = evidence.rows("figure-3", "best", control=control)
     loads = sorted({row["load"] for row in rows})
     accepted = {
@@ -141,7 +141,7 @@ def times(
 
 
 def shortfall(evidence: Evidence, sweep: str, traffic: str, at: Mapping[str, Any]) -> Measurement:
-    """Return the share of what a class generated that was not accepted in the window."""
+    """Return the share of a class's generated load that was not accepted in the window."""
     rows = found_rows(evidence, sweep, traffic, at)
     drawn = math.fsum(row["generated_load"] for row in rows) / len(rows)
     accepted = pooled(rows, "accepted")
@@ -173,7 +173,7 @@ def grows(evidence: Evidence, of: str, traffic: str, at: Mapping[str, Any]) -> M
 
 
 def over_law(evidence: Evidence, sweep: str, at: Mapping[str, Any]) -> Measurement:
-    """Return the share of missed deadlines as a multiple of what independent frames miss."""
+    """Return the share of missed deadlines as a multiple of the share for independent frames."""
     rows = found_rows(evidence, sweep, "video", at)
     return over(pooled(rows, "missed"), pooled(rows, "law"))
 

@@ -1,6 +1,6 @@
-"""Figures 3 to 5, and what best effort is left.
+"""Figures 3 to 5, and the share left for best effort.
 
-Points of saturated runs are hollow: latency there says how long the run was. Bars are 95 %
+Points of saturated runs are hollow: latency there depends on the length of the run. Bars are 95 %
 intervals by batch means within runs, pooled over replications.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BLUE, ORANGE, GREEN, RED, PINK, SKY, BLACK, GREY = CLASS_COLOURS
 OFFERED = "offered load (share of a host's link)"
-# Rows of figure 3, of which those that a sweep lacks are left out.
+# Rows of figure 3; those that a sweep lacks are left out.
 CONTROLS: Mapping[str, tuple[str, str]] = {
     "none": ("no control", GREY),
     "credits 50": ("50 credits", SKY),
@@ -163,7 +163,7 @@ def unscaled(evidence: Evidence, axes: Axes, traffic: str, control: str) -> None
 
 
 def missed(evidence: Evidence, axes: Axes) -> None:
-    """Draw the share of missed deadlines with what independent frames would miss."""
+    """Draw the share of missed deadlines with that of independent frames."""
     for reading in ("at once", "spread", "any lane"):
         for control in ("no A, no C", "A, C"):
             rows = evidence.rows("unscaled", "video", control=control, reading=reading)

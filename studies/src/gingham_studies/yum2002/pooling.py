@@ -1,12 +1,12 @@
 """Means over replications, with the intervals that batch means give within each run.
 
-A run tells of a mean latency how far it may be off, by the means of its batches. Of a few
+A run bounds the error of its mean latency by the means of its batches. Of a few
 replications the mean is known better than each, by the root of their number::
 
     value = mean of v_i          half-width = sqrt(sum of h_i^2) / n
 
-A run that is saturated has no such interval. Where one lacks it, replications alone tell, by
-Student's t; of a single one nobody knows.
+A run that is saturated has no such interval. If one lacks it, the interval comes from replications
+alone, by Student's t; a single replication has none.
 """
 
 from __future__ import annotations

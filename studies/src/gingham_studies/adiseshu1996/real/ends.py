@@ -105,7 +105,7 @@ class End:
         self.process.communicate()
 
     def ended(self) -> dict[str, Any]:
-        """End it as `kill` does, and return what it tells."""
+        """End it as `kill` does, and return its report."""
         self.process.send_signal(signal.SIGTERM)
         try:
             out, _ = self.process.communicate(timeout=TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""What is measured for the claims of `real.toml`: of a bench, not of runs in virtual time."""
+"""Measures for the claims of `real.toml`, on a bench of real links in place of virtual time."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ IN_TURN = (1_000, 200)
 # "A random mixture of small and large packets" (section 6.2).
 MIXTURE = tuple(random.Random(1).choices((200, 1_000, 1_500), k=1_000))  # noqa: S311
 LOSS = 0.8
-# A burst of losses, and what is looked at behind it.
+# A burst of losses, and the packets examined behind it.
 BURST_S = 0.03
 
 
 @dataclass
 class Bench:
-    """The machine as a place of measurement; what was measured once is not again."""
+    """The machine as a place of measurement; each quantity is measured once."""
 
     daemon: Path
     quick: bool
@@ -45,7 +45,7 @@ class Bench:
 
     @classmethod
     def opened(cls, daemon: Path | None, *, quick: bool) -> Bench:
-        """Return the bench of this machine; `EnvironmentProblem` with what it lacks."""
+        """Return the bench of this machine; `EnvironmentProblem` names the missing parts."""
         found = found_daemon(daemon)
         require_machine()
         return cls(found, quick)
@@ -65,18 +65,18 @@ class Bench:
 
 
 def in_turn(bench: Bench, scheduler: str) -> Measurement:
-    """Return what a scheduler carries of 1000 and 200 bytes in turn, in Mbit/s of packets."""
+    """Return the rate at a scheduler of packets of 1000 and 200 bytes in turn, in Mbit/s."""
     return Measurement(bench.goodput(scheduler, ETHERNET, IN_TURN))
 
 
 def in_turn_ratio(bench: Bench) -> Measurement:
-    """Return what GRR carries of that over what SRR does."""
+    """Return the ratio of that rate under GRR to that under SRR."""
     one, other = (bench.goodput(scheduler, ETHERNET, IN_TURN) for scheduler in ("GRR", "SRR"))
     return Measurement(one / other)
 
 
 def least_share(bench: Bench, scheduler: str) -> Measurement:
-    """Return the least goodput over what both lines carry of such packets, over all rates."""
+    """Return the least ratio, over all rates, of goodput to the sum of both lines' rates."""
     mean = sum(MIXTURE) / len(MIXTURE)
     part = mean / (mean + FRAME_HEADER_BYTES)
     shares = {
@@ -88,7 +88,7 @@ def least_share(bench: Bench, scheduler: str) -> Measurement:
 
 
 def over_slowest(bench: Bench, scheduler: str) -> Measurement:
-    """Return the mean goodput over twice what the slower line carries of such packets."""
+    """Return the ratio of the mean goodput to twice the rate of the slower line."""
     mean = sum(MIXTURE) / len(MIXTURE)
     part = mean / (mean + FRAME_HEADER_BYTES)
     shares = [
@@ -139,7 +139,7 @@ def disorder_after_loss(bench: Bench) -> Measurement:
 
 
 def survived(bench: Bench, end: str) -> Measurement:
-    """Return what comes in order of a transfer during which an end is killed, as a share."""
+    """Return the share received in order of a transfer, one end of it killed meanwhile."""
     with (
         shaped((10.0, 20.0)) as names,
         both_ends(bench.daemon, names, 2, [QUANTUM_BYTES, 2 * QUANTUM_BYTES]) as running,

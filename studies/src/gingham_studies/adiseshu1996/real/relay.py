@@ -1,4 +1,4 @@
-"""What stands between two ends, passes frames on, and loses of them what it is told to.
+"""A relay between two ends that passes frames on and drops those it is commanded to.
 
 ::
 
@@ -64,7 +64,7 @@ class Relay:
     loss: float = 0
     # The newest number that has come on each channel, passed on or not.
     newest: dict[int, int] = field(default_factory=dict)
-    # Whether a marker has passed on each channel since anything was told.
+    # Whether a marker has passed on each channel since the last command.
     passed: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _marked: set[int] = field(default_factory=set)
@@ -81,14 +81,14 @@ class Relay:
             for one in select.select(list(ways), [], [], LOOK_S)[0]:
                 channel, other, is_forth = ways[one]
                 frame = one.recv(1 << 16)
-                # What is told holds from one frame to the next, and not within one.
+                # A command takes effect between two frames, never within one.
                 with self._lock:
                     passes = not is_forth or self._passes(channel, frame)
                 if passes:
                     other.send(frame)
 
     def _passes(self, channel: int, frame: bytes) -> bool:
-        """Note what a frame is; whether it goes on."""
+        """Record the kind of a frame; return whether it goes on."""
         kind = int.from_bytes(frame[HEADER_BYTES - 2 : HEADER_BYTES], "big")
         if kind == PACKETS and frame[PORT_AT : PORT_AT + 2] == PORT.to_bytes(2, "big"):
             self.newest[channel] = int.from_bytes(frame[NUMBER_AT:NUMBER_END], "big")
@@ -101,7 +101,7 @@ class Relay:
         return True
 
     def lose(self, share: float) -> int:
-        """Lose so much from now on, and wait anew for a marker a channel.
+        """Drop this share from now on, and wait anew for a marker a channel.
 
         Return a number up to which all have come. Channels are read in turn: the newest number of
         one may be here while older ones of another wait to be read, and are lost from now on.
@@ -113,7 +113,7 @@ class Relay:
             return min(self._newest())
 
     def begins(self) -> int:
-        """Return the first number from which on none has come, on any channel."""
+        """Return the number after the highest received on any channel."""
         with self._lock:
             return max(self._newest()) + 1
 
@@ -127,7 +127,7 @@ class Relay:
 
 @contextmanager
 def relayed(channels: int) -> Iterator[tuple[dict[str, str], Relay]]:
-    """Join two namespaces by so many lines through a relay in a third."""
+    """Join two namespaces by `channels` lines through a relay in a third."""
     with namespaces((*ENDS, "middle")) as names:
         for channel in range(channels):
             for end in ENDS:

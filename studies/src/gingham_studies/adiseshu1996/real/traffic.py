@@ -1,4 +1,4 @@
-"""What goes through a pipe: a connection of TCP whose writes stay packets, and numbered packets."""
+"""Traffic through a pipe: a TCP connection with one write a packet, and numbered packets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HEADER_BYTES = 20 + 32
 SIOCETHTOOL = 0x8946
 ETHTOOL_STSO, ETHTOOL_SGSO = 0x1F, 0x24
 CHUNK_BYTES = 1 << 16
-# Of a transfer: what comes first has the start of TCP in it.
+# Of a transfer: the beginning contains TCP's slow start.
 WARM_UP_S = 2.0
 
 
@@ -93,7 +93,7 @@ def goodput_mbit(names: dict[str, str], packets: Sequence[int], seconds: float) 
 
 
 def _received(receiver: socket.socket, seconds: float) -> float:
-    """Return the bytes a second that come in so long."""
+    """Return the bytes a second received over this time."""
     begun = last = time.monotonic()
     total = 0
     while last - begun < seconds:
@@ -103,7 +103,7 @@ def _received(receiver: socket.socket, seconds: float) -> float:
 
 
 def whole_share(names: dict[str, str], victim: End, total: int) -> float:
-    """Return what comes in order of so many bytes, as a share, if an end is killed meanwhile."""
+    """Return the share of a transfer received in order if an end is killed meanwhile."""
     sender, receiver = connection(names)
     pattern = bytes(range(251))
     data = pattern * (total // len(pattern))
@@ -142,7 +142,7 @@ class Numbers:
             thread.start()
 
     def end(self) -> list[int]:
-        """End it; the numbers in the order in which they came."""
+        """End it; return the numbers in order of arrival."""
         self._over.set()
         for thread in self._threads:
             thread.join()
