@@ -49,6 +49,7 @@ lint: .venv/core.stamp $(CARGO_DENY)  ## formats, lints, types, walls, licences,
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/typos
 	$(BIN)/python -m tests.sentences
+	$(BIN)/python -m tests.prose
 
 bench: .venv/tools.stamp  ## speed of engine and oracle; BENCH="--quick ROW" for less, "--baseline" to record
 	$(BIN)/python benches/bench.py $(BENCH)

@@ -331,7 +331,7 @@ def most_switches(_evidence: Evidence, size: int) -> Measurement:
 
 
 def share_of_routes(_evidence: Evidence, size: int, least: int) -> Measurement:
-    """Return the share of pairs of hosts, in per cent, with a route of at least `least` switches."""
+    """Return the share of pairs of hosts, in per cent, with routes of at least `least` switches."""
     fabric = Fabric.make("torus", dimensions=[size, size], hosts_per_switch=4)
     pairs = fabric.route("up-down").statistics()["pairs_by_switches"]
     return Measurement(100 * sum(pairs[least:]) / sum(pairs))
