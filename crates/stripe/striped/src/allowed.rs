@@ -1,14 +1,15 @@
-//! Which addresses each other end has inside: a packet out of a pipe comes from one of its peer's, and
-//! one into the bundle goes to the peer whose the address is, by the longest prefix.
+//! Allowed addresses of each peer. A packet from a pipe must have a source address of its peer; a
+//! packet into the bundle goes to the peer with the longest matching prefix.
 //!
 //! ```text
-//!   10.90.0.0/24 ── peer 0      a packet to 10.90.0.7 goes to peer 1, one to 10.90.0.8 to peer 0,
-//!   10.90.0.7/32 ── peer 1      one that peer 0 sends as 10.90.0.7 is dropped
+//!   10.90.0.0/24 ── peer 0      a packet to 10.90.0.7 goes to peer 1, one to 10.90.0.8 to peer 0;
+//!   10.90.0.7/32 ── peer 1      one from peer 0 with source 10.90.0.7 is dropped
 //! ```
 //!
 //! Source: Donenfeld, WireGuard (2017), section 2 (cryptokey routing).
 //!
-//! Invariant: what is no packet of IP passes neither way, where anything is refused at all.
+//! Invariant: if there are any restrictions, bytes that are not an IP packet pass in neither
+//! direction.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
@@ -23,22 +24,22 @@ const V4_DESTINATION: Range<usize> = 16..20;
 const V6_SOURCE: Range<usize> = 8..24;
 const V6_DESTINATION: Range<usize> = 24..40;
 
-/// Whose addresses are whose.
+/// Map from prefixes to peers.
 #[derive(Debug)]
 pub(crate) struct Allowed {
-    /// All are the first peer's, if there are none.
+    /// `None` allows every address for peer 0.
     owners: Option<JointPrefixMap<IpNet, usize>>,
 }
 
 impl Allowed {
-    /// By places, as the file says. Without a key nobody is known.
+    /// Returns the map of a configuration, with peers by place. Without peers, as over Ethernet,
+    /// every address is allowed.
     pub(crate) fn new(config: &Config) -> Self {
         Self::of(
             config.allowed().enumerate().map(|(number, one)| (config.peers.place(number), one)),
         )
     }
 
-    /// Those of each place.
     fn of(told: impl Iterator<Item = (usize, Vec<Prefix>)>) -> Self {
         let mut owners = None;
         for (place, prefixes) in told {
@@ -50,12 +51,12 @@ impl Allowed {
         Self { owners }
     }
 
-    /// Whose the source of a packet is.
+    /// Returns the place of the peer that owns the source address.
     pub(crate) fn source(&self, packet: &[u8]) -> Option<usize> {
         self.owner(packet, V4_SOURCE, V6_SOURCE)
     }
 
-    /// To whom a packet goes.
+    /// Returns the place of the peer that a packet goes to.
     pub(crate) fn destination(&self, packet: &[u8]) -> Option<usize> {
         self.owner(packet, V4_DESTINATION, V6_DESTINATION)
     }
@@ -67,7 +68,6 @@ impl Allowed {
     }
 }
 
-/// Whether a packet is to a group of machines (multicast).
 pub(crate) fn is_to_group(packet: &[u8]) -> bool {
     address(packet, V4_DESTINATION, V6_DESTINATION).is_some_and(|to| to.is_multicast())
 }
@@ -130,7 +130,7 @@ mod tests {
         let to = |last| allowed.destination(&v4([192, 0, 2, 1], [10, 90, 0, last]));
         assert_eq!([7, 8, 127, 128].map(to), [Some(1), Some(0), Some(0), Some(3)]);
         assert_eq!(allowed.source(&v4([192, 0, 2, 1], [0; 4])), Some(2));
-        // Of IPv6 nobody has all.
+        // No peer has the default route of IPv6.
         let mut v6 = [0x60; 40];
         v6[V6_SOURCE].copy_from_slice(&Ipv6Addr::LOCALHOST.octets());
         assert_eq!(allowed.source(&v6), None);
@@ -143,13 +143,13 @@ mod tests {
     }
 
     proptest! {
-        /// Against a look at each prefix in turn.
+        /// Compared with a linear search over all prefixes.
         #[test]
         fn the_owner_is_that_of_the_longest_that_holds_it(
             prefixes in proptest::collection::btree_set((0_u32..16, 0_u8..=4), 1..40),
             address in 0_u32..16,
         ) {
-            // The first four bits of an address.
+            // First four bits of an address.
             let nets: Vec<Prefix> = prefixes.iter().map(|(bits, length)| {
                 let first = Ipv4Addr::from(bits << 28);
                 format!("{first}/{length}").parse().expect("a prefix")

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::generate::Generated;
 use crate::logging::LogOptions;
 
-/// What all commands have in common.
+/// Help text printed after that of the program.
 const AFTER: &str = "\
 Exit codes: 0 done; 2 a file or a command line cannot be right; 6 the machine says no, or no daemon runs.
 Counts of quotas are in /var/lib/striped, or where STATE_DIRECTORY says.";
@@ -22,12 +22,12 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Make the interfaces that files describe, and carry their packets until a signal ends it
+    /// Create the interfaces described by the files, and carry their packets until a signal ends it
     ///
-    /// Prints a line of JSON for each event: ready, and the counters at the end (SIGTERM, SIGINT,
-    /// `striped down`) and on SIGUSR1. SIGHUP reads the files again, as `striped reload` does.
+    /// Prints one line of JSON per event: ready, and the counters on SIGUSR1 and at the end
+    /// (SIGTERM, SIGINT, `striped down`). SIGHUP reads the files again, as `striped reload` does.
     Up {
-        /// The files, in TOML, one per bundle
+        /// Configuration files in TOML, one per bundle
         #[arg(required = true)]
         configs: Vec<PathBuf>,
         #[command(flatten)]
@@ -35,82 +35,82 @@ pub(crate) enum Command {
         #[command(flatten)]
         logs: LogOptions,
     },
-    /// Check files on this machine, and say what `up` would do; nothing is touched
+    /// Check files against this machine and show what `up` would do; changes nothing
     ///
-    /// For bundles that are not up: `striped reload` checks by itself.
+    /// For bundles that are not up: `striped reload` checks its files itself.
     Check {
-        /// The files, in TOML, one per bundle
+        /// Configuration files in TOML, one per bundle
         #[arg(required = true)]
         configs: Vec<PathBuf>,
     },
-    /// Show what each channel does, and why it waits
+    /// Show the state of each channel, and the reason if it waits
     Status {
         #[command(flatten)]
         bundles: Bundles,
         #[command(flatten)]
         runtime: Runtime,
-        /// As JSON, for scripts
+        /// Print JSON, for scripts
         #[arg(long)]
         json: bool,
         /// Repeat every second until interrupted
         #[arg(long)]
         watch: bool,
     },
-    /// Read the files of a daemon again; if one has an error, nothing changes
+    /// Make a daemon read its files again; if one has an error, nothing changes
     Reload {
         #[command(flatten)]
         bundles: Bundles,
         #[command(flatten)]
         runtime: Runtime,
     },
-    /// End a daemon, with all its bundles, and wait until it is gone
+    /// Stop a daemon with all its bundles, and wait until it has ended
     Down {
         #[command(flatten)]
         bundles: Bundles,
         #[command(flatten)]
         runtime: Runtime,
     },
-    /// Write a new private key into a file that only its owner may read, and print its public key
+    /// Write a new private key to a file that only its owner can read, and print its public key
     Keygen {
-        /// The file, which must not exist yet
+        /// File to create; it must not exist yet
         file: PathBuf,
     },
-    /// Print the public key of a private one
+    /// Print the public key of a private key
     Pubkey {
-        /// The file of the private key
+        /// File with the private key
         file: PathBuf,
     },
-    /// Print or write what a package has beside the program
+    /// Print or write the files that a package ships beside the program
     #[command(subcommand)]
     Generate(Generated),
-    /// Carries packets for the half that runs this one
+    /// Carries packets for the monitor process, which starts this command
     #[command(hide = true)]
     Carry {
-        /// The same file
+        /// Configuration file of the monitor process
         config: PathBuf,
         #[command(flatten)]
         logs: LogOptions,
     },
 }
 
-/// Which bundles are meant.
+/// Selection of bundles.
 #[derive(Args, Debug)]
 pub(crate) struct Bundles {
-    /// Bundles, by name or by file; all in the runtime directory by default
+    /// Bundles, by name or by file; by default all in the runtime directory
     #[arg(value_name = "BUNDLE")]
     pub(crate) names: Vec<String>,
 }
 
-/// Where daemons are asked.
+/// Location of the control sockets.
 #[derive(Args, Debug)]
 pub(crate) struct Runtime {
-    /// The folder of control sockets, one per bundle
+    /// Directory of control sockets, one per bundle
     #[arg(long, env = "RUNTIME_DIRECTORY", default_value = "/run/striped", value_name = "DIR")]
     runtime_directory: String,
 }
 
 impl Runtime {
-    /// The first, where systemd names several.
+    /// Returns the first directory: systemd may pass several, separated by colons.
     pub(crate) fn folder(&self) -> PathBuf {
         self.runtime_directory.split(':').next().unwrap_or_default().into()
     }

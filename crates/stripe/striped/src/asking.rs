@@ -1,16 +1,17 @@
-//! What the half that carries packets asks the other for, and how it goes on meanwhile.
+//! Client side of the requests to the monitor; sends them without blocking the packet loop.
 //!
 //! ```text
-//!   a socket is gone ──► asked for ──► under way, one at a time ──► came ──► taken at the next try
-//!                           ▲                                                      |
-//!                           +──── an error is told once, and asked anew ◄──────────+
+//!   socket lost ──► queued ──► outstanding, one at a time ──► received ──► taken at the next attempt
+//!                     ▲                                                       |
+//!                     +──────── an error is reported once, then retried ◄─────+
 //! ```
 //!
-//! Before packets go, and while a file is followed, an answer is waited for: what it says is part of
-//! what is said then. A file is followed in bounded time all the same.
+//! Before packets are carried, and while a configuration is applied, requests wait for their
+//! replies, because the outcome is reported at that point. While packets are carried, that wait has
+//! a timeout.
 //!
-//! Invariants: one request is under way; the loop that carries packets waits for no answer; nothing
-//! that was asked for under one file is taken under the next.
+//! Invariants: at most one request is outstanding; the packet loop never waits for a reply; a
+//! socket requested under one configuration is not used under the next.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -25,11 +26,11 @@ use nix::sys::time::TimeSpec;
 
 use crate::line::{HalfLine, Request};
 
-/// While packets are carried an answer is waited for so long: the other half gives it within a turn,
-/// of which the longest reads files.
+/// Timeout of a reply while packets are carried. The monitor replies within one iteration of its
+/// loop; reading files takes longest.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 
-/// The end of the line that asks.
+/// Requesting end of the socket pair.
 #[derive(Debug)]
 pub(crate) struct Asking {
     line: HalfLine,
@@ -38,15 +39,15 @@ pub(crate) struct Asking {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Whether packets are carried.
+    /// Whether packets are carried, which limits the time of waiting.
     is_carrying: bool,
     waiting: VecDeque<Request>,
     under_way: Option<For>,
-    /// Sockets of channels, or why there is none, until somebody looks.
+    /// Sockets of channels, or errors, that have been received and not yet taken.
     came: BTreeMap<u32, io::Result<OwnedFd>>,
 }
 
-/// What becomes of an answer.
+/// Use of the outstanding reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum For {
     Channel(u32),
@@ -62,12 +63,12 @@ impl Asking {
         self.state.lock().expect("one thread")
     }
 
-    /// Packets are carried from now on.
+    /// Marks the start of packet forwarding; from here on, replies have a timeout.
     pub(crate) fn carry(&self) {
         self.state().is_carrying = true;
     }
 
-    /// Asks, and waits for the answer, not for long where packets are carried.
+    /// Sends a request and waits for its reply, with a timeout while packets are carried.
     pub(crate) fn ask(&self, request: Request) -> io::Result<Option<OwnedFd>> {
         let state = &mut *self.state();
         while state.under_way.is_some() {
@@ -83,15 +84,15 @@ impl Asking {
         answer
     }
 
-    /// Asks for what nobody needs to know the answer to.
+    /// Queues a request whose reply is ignored.
     pub(crate) fn tell(&self, request: Request) {
         let mut state = self.state();
         state.waiting.push_back(request);
         self.go_on(&mut state);
     }
 
-    /// A socket of a channel, by its number among all: where it is not waited for and is not there
-    /// yet, `WouldBlock`.
+    /// Returns a socket for the channel with this number. Unless `opening` allows waiting, returns
+    /// `WouldBlock` until the reply has arrived.
     pub(crate) fn socket(&self, channel: usize, opening: Opening) -> io::Result<OwnedFd> {
         let number = u32::try_from(channel).expect("channels are few");
         let request = Request::Open(number);
@@ -110,14 +111,14 @@ impl Asking {
         Err(io::ErrorKind::WouldBlock.into())
     }
 
-    /// Takes the answer that has come, if one has, and asks for what is next.
+    /// Reads a reply that has arrived, and sends the next request.
     pub(crate) fn hear(&self) {
         let mut state = self.state();
         self.take(&mut state);
         self.go_on(&mut state);
     }
 
-    /// Another file holds: what was asked for under the last one is of no use.
+    /// Discards requested sockets, which belong to the previous configuration.
     pub(crate) fn forget(&self) {
         let mut state = self.state();
         state.waiting.retain(|request| !matches!(request, Request::Open(_)));
@@ -140,7 +141,7 @@ impl Asking {
             return;
         }
         let Some(request) = state.waiting.pop_front() else { return };
-        // Where that fails the other half is gone, which ends this one.
+        // A failure means that the monitor has ended, which ends this process too.
         if self.line.send_request(request).is_ok() {
             state.under_way = Some(match request {
                 Request::Open(number) => For::Channel(number),
@@ -158,7 +159,8 @@ impl Asking {
         if has_come { Ok(()) } else { Err(Errno::ETIMEDOUT.into()) }
     }
 
-    /// Whether something comes within a time, if that is bounded: by the call that the filter lets by.
+    /// Waits until the line is readable, or for `time` if given. `ppoll` is the variant that the
+    /// seccomp filter allows.
     fn within(&self, time: Option<Duration>) -> io::Result<bool> {
         let mut fds = [PollFd::new(self.line.as_fd(), PollFlags::POLLIN)];
         loop {
@@ -180,7 +182,7 @@ impl AsFd for Asking {
 mod tests {
     use super::*;
 
-    /// Both ends, of which one asks while it carries packets.
+    /// Returns both ends, with the requesting one in the state of carrying packets.
     fn pair() -> (HalfLine, Asking) {
         let (monitor, other) = HalfLine::pair().expect("a pair");
         let asking = Asking::of(other);
@@ -204,7 +206,7 @@ mod tests {
 
     const NOT_YET: Option<io::ErrorKind> = Some(io::ErrorKind::WouldBlock);
 
-    /// Nobody answers, and it goes on; however often each asks, it is asked once.
+    /// Missing replies do not block, and repeated attempts send each request only once.
     #[test]
     fn a_socket_is_there_at_the_next_try_after_the_answer() {
         let (monitor, asking) = pair();
@@ -217,7 +219,7 @@ mod tests {
         answer(&monitor, 2, Err(Errno::ENODEV.into()));
         let error = asking.socket(2, Opening::Asks).expect_err("there is none");
         assert_eq!(error.raw_os_error(), Some(Errno::ENODEV as i32));
-        // That was told, and it is asked anew.
+        // The error was reported, so the next attempt sends a new request.
         assert_eq!(kind(&asking, 2), NOT_YET);
         answer(&monitor, 2, Ok(Some(socket())));
         assert_eq!(kind(&asking, 2), None);
@@ -236,7 +238,7 @@ mod tests {
         asking.forget();
         answer(&monitor, 2, Ok(Some(socket())));
         assert_eq!([2, 1].map(|channel| kind(&asking, channel)), [NOT_YET; 2]);
-        // What is told is of this file.
+        // Requests other than for sockets remain queued.
         assert_eq!(monitor.next_request().expect("open"), Some(Request::SetMtu(1_400)));
         monitor.answer(Ok(None)).expect("there is room");
         asking.hear();
@@ -246,7 +248,8 @@ mod tests {
         answer(&monitor, 1, Err(Errno::EPERM.into()));
     }
 
-    /// The answers before it are not taken for its own, and who is late is not waited for.
+    /// Replies to earlier requests are not mistaken for its own, and a late reply is not waited
+    /// for.
     #[test]
     fn an_answer_that_is_waited_for_is_the_own() {
         let (monitor, asking) = pair();

@@ -1,13 +1,13 @@
-//! What may change while a bundle is up, and what may not.
+//! Changes of configuration that a reload accepts or rejects.
 //!
-//! | key | while it is up |
+//! | key | can change while the bundle is up |
 //! |---|---|
-//! | `channel` over UDP and TCP, added, taken away, moved | yes; each keeps its place among those of its peer |
-//! | `peer`, added, taken away, with another name or preshared key, which begins it anew | yes |
+//! | `channel` over UDP and TCP: added, removed, moved | yes; each keeps its place among those of its peer |
+//! | `peer`: added, removed; another name or preshared key, which restarts it | yes |
 //! | `allowed-ips`, `routes`, `log-level`, `policy`, `priority` and `rate` of a channel | yes |
-//! | `quota` | no; it goes with its channel |
-//! | `mtu` | yes, up to that of the start |
-//! | all else | no: what it concerns is made at the start |
+//! | `quota` | no; it is removed with its channel |
+//! | `mtu` | yes, up to the value at the start |
+//! | all others | no: they take effect at the start |
 
 use gingham_input::InputError;
 
@@ -15,7 +15,7 @@ use crate::check::Loaded;
 use crate::config::{Channel, Config};
 use crate::quota;
 
-/// Refuses what cannot change, where it stands in the new file.
+/// Rejects changes that need a restart, with the line of the new file.
 pub(crate) fn check(old: &Loaded, new: &Loaded) -> Result<(), InputError> {
     let refuse = |key: &str, why: &str| Err(fixed_while_up(old, new, key, why));
     let (was, is) = (&old.checked.config, &new.checked.config);
@@ -49,7 +49,7 @@ pub(crate) fn check(old: &Loaded, new: &Loaded) -> Result<(), InputError> {
     Ok(())
 }
 
-/// The key that is another and cannot be.
+/// Returns the first changed key that must stay constant.
 fn fixed(was: &Config, is: &Config) -> Option<&'static str> {
     let changed = [
         ("name", was.name != is.name),
@@ -79,7 +79,8 @@ fn fixed_while_up(old: &Loaded, new: &Loaded, key: &str, why: &str) -> InputErro
     new.source.refuse(key, message)
 }
 
-/// A channel of a peer that stands elsewhere than it stood: where, and which it was.
+/// Returns a channel of a peer whose place has changed: its table in the new file and its old
+/// place.
 fn shifted(was: &Config, is: &Config, peer: usize) -> Option<(String, usize)> {
     let text = |channel: &Channel| format!("{channel:?}");
     let before = was.peers.at(is.peers.place(peer))?;

@@ -1,4 +1,4 @@
-//! Whether a configuration can be right on this machine, before anything is touched.
+//! Checks of a configuration against this machine, before anything is changed.
 
 pub(crate) mod addresses;
 mod collisions;
@@ -26,44 +26,44 @@ use crate::quota;
 use crate::routes::check_routes;
 use crate::tcp;
 
-/// The longest configuration: some 6,000 peers, so that what is no such file is not read.
+/// Longest configuration, enough for some 6,000 peers; keeps other files from being read.
 const TEXT_BYTES_MAX: usize = 1 << 20;
-/// Interfaces have names of less than this (`IFNAMSIZ`).
+/// Size of an interface name with its terminating zero (`IFNAMSIZ`).
 const NAME_BYTES: usize = 16;
-/// Headers of IPv4 and UDP, and of IPv6 and UDP.
+/// Headers of IPv4 and UDP, and of IPv6 and UDP, in bytes.
 const UNDERLAY_BYTES: [usize; 2] = [20 + 8, 40 + 8];
-/// The longest that a channel can be thought to carry where this machine does not know: Ethernet's.
+/// Path MTU assumed if the kernel does not know it: Ethernet's, in bytes.
 const PATH_MTU: usize = 1_500;
 
-/// A configuration that can be right, and the keys of its peers.
+/// Valid configuration, with the keys of its peers.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) config: Config,
-    /// In the order of the file; none where nothing is sealed.
+    /// In the order of the file; empty over Ethernet, which is not encrypted.
     pub(crate) peers: Vec<PeerPlan>,
 }
 
-/// A file, and what it says.
+/// Configuration file with its parsed contents.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
     pub(crate) source: Source<Config>,
     pub(crate) checked: Checked,
-    /// The longest packet for which there is room since the start.
+    /// Longest packet that the buffers allocated at the start can hold, in bytes.
     pub(crate) mtu_max: u16,
 }
 
-/// On what a configuration is held.
+/// State that a configuration is checked against.
 pub(crate) struct Place<'a> {
-    /// The machine, but for what the daemon has made.
+    /// State of the machine, without the interfaces of this daemon.
     pub(crate) machine: Machine,
-    /// What is up in its place.
+    /// Configuration that is up, if this is a reload.
     pub(crate) running: Option<&'a Config>,
 }
 
 impl Place<'_> {
-    /// Whether a socket of the daemon has an address already.
+    /// Whether the daemon already has a socket with this address.
     fn has_socket(&self, local: SocketAddr) -> bool {
         let has = |at: ChannelAt<'_>| {
             let over_udp = at.channel.plan(None).is_some_and(|plan| plan.local == local);
@@ -73,14 +73,14 @@ impl Place<'_> {
     }
 }
 
-/// Reads a file that was checked.
+/// Reads a file that has been checked before.
 pub(crate) fn read(path: &Path) -> Result<Checked, Problem> {
     let source = Source::<Config>::load(path, &Overrides::default())?;
     let peers = peers(&source)?;
     Ok(Checked { config: source.scenario, peers })
 }
 
-/// Reads files and checks all that they say, each for itself and together.
+/// Reads files and checks each of them, and all for conflicts.
 pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Loaded>, Problem> {
     let machine = || Machine::read(&[]).map_err(|error| Problem::environment("interfaces", error));
     let one = |path: &PathBuf| load_one(path, &Place { machine: machine()?, running: None });
@@ -89,7 +89,7 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Loaded>, Problem> {
     Ok(loaded)
 }
 
-/// The same for bundles that are up.
+/// As [`load`], for bundles that are up.
 pub(crate) fn load_again(running: &[&Loaded]) -> Result<Vec<Loaded>, Problem> {
     let names: Vec<_> = running.iter().map(|one| one.checked.config.name.as_str()).collect();
     let one = |running: &&Loaded| {
@@ -138,7 +138,7 @@ fn load_one(path: &Path, place: &Place<'_>) -> Result<Loaded, Problem> {
     Ok(Loaded { path, text, mtu_max: checked.config.mtu, source, checked })
 }
 
-/// Whether a path is of a file of this length; what is none, such as a pipe, might never end.
+/// Rejects files that are too long or not regular: reading a pipe, for example, might never end.
 fn check_length(path: &Path) -> Result<(), Problem> {
     let Ok(metadata) = fs::metadata(path) else { return Ok(()) };
     let refused = if !metadata.is_file() && !metadata.is_dir() {
@@ -154,7 +154,7 @@ fn check_length(path: &Path) -> Result<(), Problem> {
     Err(Problem::Refused(format!("{}: {refused}", path.display())))
 }
 
-/// Whether metrics can be asked for where the file says.
+/// Checks the address of the metrics server.
 fn check_metrics(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputError> {
     let Config { metrics, metrics_beyond_loopback, .. } = &source.scenario;
     let Some(Endpoint(at)) = metrics else { return Ok(()) };
@@ -183,7 +183,7 @@ fn check_metrics(source: &Source<Config>, place: &Place<'_>) -> Result<(), Input
     }
 }
 
-/// All keys, where packets are sealed.
+/// Reads all keys; none over Ethernet.
 fn peers(source: &Source<Config>) -> Result<Vec<PeerPlan>, InputError> {
     if source.scenario.is_ethernet() { Ok(Vec::new()) } else { peer::load(source) }
 }
@@ -251,7 +251,8 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
         return Err(source.refuse("offload", "only channels over Ethernet pass frames whole"));
     }
     let mut places: BTreeMap<_, Vec<ChannelAt<'_>>> = BTreeMap::new();
-    // All are held until all were tried: they may be in one another's way.
+    // All sockets stay open until the last has been tried, so that two channels in conflict are
+    // found.
     let mut ports = Vec::new();
     for at in config.channels_at() {
         if at.channel.is_tcp() {
@@ -272,15 +273,16 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
     Ok(())
 }
 
-/// Whether two channels from one address cannot be told from one another: both are told where they end,
-/// and it is one way, or one peer.
+/// Whether two channels with equal local addresses are indistinguishable: both have a remote
+/// address, and share either that address or a peer.
 fn are_one(one: &ChannelAt<'_>, other: &ChannelAt<'_>) -> bool {
     let says = one.channel.says_remote() && other.channel.says_remote();
     let is_same_peer = one.peer == other.peer || one.peer.is_none() || other.peer.is_none();
     says && (is_same_peer || one.channel.remote() == other.channel.remote())
 }
 
-/// Whether every peer has channels, and those of several can be those of all.
+/// Checks that every peer has channels, and that channels shared by several peers have no remote or
+/// listening address.
 fn check_owners(source: &Source<Config>) -> Result<(), InputError> {
     let Config { channels, peers, .. } = &source.scenario;
     if channels.is_empty() && peers.list.iter().all(|peer| peer.channels.is_empty()) {
@@ -320,7 +322,7 @@ fn check_owners(source: &Source<Config>) -> Result<(), InputError> {
     Ok(())
 }
 
-/// The port of a channel, if it is not the daemon's already.
+/// Opens the channel's port, unless the daemon already has it.
 fn check_port(
     source: &Source<Config>,
     place: &Place<'_>,
@@ -339,7 +341,7 @@ fn check_port(
             );
             Err(source.refuse(&at.key(local_key(at.channel)), message))
         }
-        // All else is told where it stands.
+        // Other errors are reported by the checks of the key in question.
         Err(_) => Ok(None),
     }
 }
@@ -383,7 +385,7 @@ fn check_mtu(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputErro
         let message = format!("{} is less than the {mtu_min} of {family}", config.mtu);
         return Err(source.refuse("mtu", message));
     }
-    // Where the bundle is up its routes hold, but not for what is marked.
+    // The mark excludes the lookup from the routes of the bundle, if it is up.
     let mark = place.running.and(config.mark);
     for at in config.channels_at() {
         let Some(plan) = at.channel.plan(mark) else { continue };
@@ -406,7 +408,7 @@ fn check_mtu(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputErro
     Ok(())
 }
 
-/// What says where a channel begins.
+/// Key that determines the local end of a channel.
 const fn local_key(channel: &Channel) -> &'static str {
     if channel.interface.is_some() { "interface" } else { "local" }
 }
@@ -415,7 +417,7 @@ const fn local_key(channel: &Channel) -> &'static str {
 mod tests {
     use super::*;
 
-    /// A thousand peers, of 160 bytes each, are 160 kB.
+    /// A thousand peers of 160 bytes each take 160 kB.
     #[test]
     fn a_file_may_be_as_long_as_thousands_of_peers_and_no_longer() {
         let name = format!("striped-check-{}.toml", std::process::id());

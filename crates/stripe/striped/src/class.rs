@@ -1,33 +1,33 @@
-//! Traffic classes, which are DSCP and ECN: that of a packet, and that of the datagram in which it
-//! goes.
+//! DSCP and ECN of packets, and of the outer datagrams that carry them.
 //!
 //! ```text
-//!   inner DSCP ── as it is ─────────────────────────────────────────────────► as it was
-//!   inner ECN ──┬───────────────── inside ──────────────────┬──► both together, or dropped
-//!               └─► outer ECN ~~~ marked on the way ~~~ ────┘
+//!   inner DSCP ── unchanged ────────────────────────────────────────────────► unchanged
+//!   inner ECN ──┬───────────────── inside ──────────────────┬──► combined, or dropped
+//!               └─► outer ECN ~~~ marked by routers ~~~ ────┘
 //! ```
 //!
 //! Source: RFC 2474 and RFC 3168 (the field), RFC 2983 (pipe and uniform model), RFC 6040 (ECN in
 //! tunnels).
 //!
-//! Invariant: a mark that was set on the way is heard by who sends, as one or as a loss.
+//! Invariant: congestion marked on the outer header reaches the transport as a mark or as a loss.
 
 use gingham_entry::{Ecn, TunnelMode, decapsulate, encapsulate};
 use serde::{Deserialize, Serialize};
 
 use crate::packet::{set_ecn, traffic_class};
 
-/// The DSCP outside.
+/// DSCP of outer datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "DscpText")]
 pub(crate) enum Dscp {
-    /// This one, whatever is inside (the pipe model).
+    /// Fixed value, independent of the inner packet (the pipe model).
     Told(u8),
-    /// That of the packet (the uniform model, but that what is changed on the way stays outside).
+    /// Value of the inner packet. This is the uniform model, except that changes made by routers
+    /// are not copied back.
     Copied,
 }
 
-/// What a file says of it.
+/// DSCP as written in the file.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum DscpText {
@@ -51,14 +51,14 @@ impl TryFrom<DscpText> for Dscp {
 }
 
 impl Default for Dscp {
-    /// Best effort, which all have that ask for nothing (RFC 2474, section 4.1).
+    /// Returns the default forwarding class, best effort (RFC 2474, section 4.1).
     fn default() -> Self {
         Self::Told(0)
     }
 }
 
 impl Dscp {
-    /// That of what the protocol itself says.
+    /// Returns the DSCP of the protocol's own messages.
     pub(crate) const fn of_messages(self) -> u8 {
         match self {
             Self::Told(dscp) => dscp,
@@ -66,7 +66,7 @@ impl Dscp {
         }
     }
 
-    /// The class of the datagram of a packet, which may be marked here.
+    /// Returns the traffic class of the datagram that carries a packet. `is_marked` sets CE.
     pub(crate) fn outside(self, packet: &[u8], is_marked: bool) -> u8 {
         let inner = traffic_class(packet);
         let ecn = if is_marked { Ecn::Ce } else { Ecn::of_traffic_class(inner) };
@@ -78,22 +78,24 @@ impl Dscp {
     }
 }
 
-/// What marks of the way did to packets.
+/// Effects of outer ECN marks on inner packets, in packets.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Marks {
-    /// Those that came out marked because of it.
+    /// Packets delivered with CE that was set on the outer header.
     pub(crate) marked: u64,
-    /// Those that did not come out, since who sends reads no marks.
+    /// Packets dropped because CE was set outside and their transport does not support ECN.
     pub(crate) dropped: u64,
-    /// Those whose fields should not have come together, with the ones that were dropped.
+    /// Packets with a combination of inner and outer fields that should not occur, including
+    /// dropped ones.
     pub(crate) unexpected: u64,
 }
 
 impl Marks {
-    /// Whether a packet comes out that came with this ECN field outside.
+    /// Combines the outer ECN field with that of the packet. Returns false if the packet must be
+    /// dropped.
     pub(crate) fn passes(&mut self, packet: &mut [u8], outer: u8) -> bool {
         let outer = Ecn::of_traffic_class(outer);
-        // As it is: so is the first column of the table.
+        // Outer Not-ECT leaves the packet unchanged: first column of RFC 6040, figure 4.
         if outer == Ecn::NotEct {
             return true;
         }
@@ -116,7 +118,7 @@ impl Marks {
 mod tests {
     use super::*;
 
-    /// A header of IPv4 or IPv6 with this class.
+    /// Returns a header of IPv4 or IPv6 with this traffic class.
     fn packet(version: u8, class: u8) -> Vec<u8> {
         let mut packet = vec![0; 40];
         packet[0] = version << 4 | if version == 6 { class >> 4 } else { 5 };
@@ -139,7 +141,8 @@ mod tests {
         assert_eq!((Dscp::Told(46).of_messages(), Dscp::Copied.of_messages()), (46, 0));
     }
 
-    /// Not-ECT, ECT(1), ECT(0), CE inside; what leaves where these come outside.
+    /// Rows: inner Not-ECT, ECT(1), ECT(0), CE. Columns: outer field in this order. Entries: ECN
+    /// field on delivery, or `None` if dropped.
     #[test]
     fn marks_of_the_way_come_in() {
         let figure_4 = [

@@ -1,4 +1,4 @@
-//! The commands that ask a daemon, and `check`, which asks the machine.
+//! Commands that query a daemon, and `check`, which examines the machine.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -14,14 +14,14 @@ use crate::problem::Problem;
 use crate::status::Status;
 use crate::table;
 
-/// A daemon that says nothing for so long is not well.
+/// Timeout of a daemon's reply.
 const WAIT: Duration = Duration::from_secs(10);
-/// What is told of a daemon is no longer than that.
+/// Longest reply of a daemon, in bytes.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
-/// The screen is cleared, and written from its first line on (ECMA-48).
+/// Moves the cursor to the first line and clears the screen (ECMA-48).
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
-/// Says what each file would do.
+/// Checks the files, and prints what `up` would do.
 pub(crate) fn check(configs: &[PathBuf]) -> Result<(), Problem> {
     for loaded in load(configs)? {
         print(&would_do(&loaded.path, &loaded.checked.config));
@@ -66,7 +66,6 @@ fn would_do(path: &Path, config: &Config) -> String {
     lines.join("\n")
 }
 
-/// Shows what daemons say of themselves.
 pub(crate) fn status(
     bundles: &Bundles,
     runtime: &Path,
@@ -102,14 +101,14 @@ fn not_understood(path: &Path, error: &impl std::fmt::Display) -> Problem {
     Problem::Environment(message)
 }
 
-/// Daemons read their files anew.
+/// Makes the daemons read their files again.
 pub(crate) fn reload(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
     each(bundles, runtime, |path, stream| {
         let answer = ask(path, stream, Asked::Reload)?;
         match answer.split_at_checked(1) {
             Some(("0", _)) => Ok(()),
             Some((code, message)) => {
-                // What a file is refused for ends this as it ends `up`.
+                // The exit code is that of `up` for the invalid file.
                 let code = code.parse().unwrap_or(6);
                 Err(Problem::Asked(code, message.to_owned()))
             }
@@ -118,17 +117,18 @@ pub(crate) fn reload(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
     })
 }
 
-/// Daemons end.
+/// Stops the daemons.
 pub(crate) fn down(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
     each(bundles, runtime, |path, stream| match ask(path, stream, Asked::Down) {
         Ok(_) => Ok(()),
-        // It was the daemon of a bundle before.
+        // The daemon was already stopped through an earlier bundle's socket.
         Err(_) if bundles.names.is_empty() && !path.exists() => Ok(()),
         Err(problem) => Err(problem),
     })
 }
 
-/// Connects to the daemon of each bundle that is meant, once, when it is its turn.
+/// Connects to the daemon of each selected bundle, one after the other, and calls `what` with each
+/// connection.
 fn each(
     bundles: &Bundles,
     runtime: &Path,
@@ -142,8 +142,7 @@ fn each(
                 is_any_there = true;
                 what(&path, stream)?;
             }
-            // A socket that a daemon has left, which was killed, or one of a daemon that has ended
-            // since.
+            // The socket was left by a daemon that was killed or has ended in the meantime.
             Err(error) if !are_named && is_nobody(&error) => {}
             Err(error) => return Err(refused(&path, &error)),
         }
@@ -155,7 +154,7 @@ fn each(
     Err(Problem::environment(&runtime.display().to_string(), why))
 }
 
-/// Whether nobody listens there.
+/// Whether no daemon listens on the socket.
 fn is_nobody(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
@@ -171,7 +170,7 @@ fn refused(path: &Path, error: &io::Error) -> Problem {
     Problem::environment(&path.display().to_string(), why)
 }
 
-/// Asks a daemon, and waits for all that it says.
+/// Sends a request, and reads the complete reply.
 fn ask(path: &Path, mut stream: UnixStream, asked: Asked) -> Result<String, Problem> {
     let refused = |error: io::Error| refused(path, &error);
     stream.set_read_timeout(Some(WAIT)).map_err(refused)?;
@@ -186,7 +185,6 @@ fn ask(path: &Path, mut stream: UnixStream, asked: Asked) -> Result<String, Prob
     }
 }
 
-/// Where the bundles that are meant are asked.
 fn sockets(bundles: &Bundles, runtime: &Path) -> Result<Vec<PathBuf>, Problem> {
     if !bundles.names.is_empty() {
         let name = |one: &String| {
@@ -204,7 +202,7 @@ fn sockets(bundles: &Bundles, runtime: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(found)
 }
 
-/// A reader that has gone away is no reason to end.
+/// Prints a text; ignores write errors, as the reader may have closed the pipe.
 fn print(text: &str) {
     let mut out = io::stdout().lock();
     let _: io::Result<()> = writeln!(out, "{text}").and_then(|()| out.flush());
@@ -216,7 +214,7 @@ mod tests {
 
     use super::*;
 
-    /// One who listens is asked, and hears of nobody else; one who was killed is passed over.
+    /// A listening daemon is connected to once; the socket of a killed one is skipped.
     #[test]
     fn a_daemon_is_connected_to_once_for_what_it_is_asked() -> io::Result<()> {
         let folder = std::env::temp_dir().join(format!("striped-client-{}", std::process::id()));

@@ -1,11 +1,11 @@
-//! The file that describes an end.
+//! Configuration file of one end of a bundle.
 //!
 //! ```toml
 //! name = "bundle0"                      # of the interface
 //! addresses = ["10.90.0.1/24"]
 //! mtu = 1400
-//! private-key = "bundle0.key"           # beside this file; nobody else may read it
-//! routes = ["0.0.0.0/0", "10.1.0.0/16"] # what goes through it beside its own network
+//! private-key = "bundle0.key"           # beside this file; readable only by its owner
+//! routes = ["0.0.0.0/0", "10.1.0.0/16"] # destinations beyond the interface's own network
 //!
 //! [peer]
 //! public-key = "8f40c5adb68f25624ae5b214ea767a6ec94d829d3d7b5e1ad1ba6f3e2138285f"
@@ -15,21 +15,20 @@
 //! remote = "198.51.100.1:7000"
 //!
 //! [[channel]]
-//! interface = "wwan0"                   # any address of it, the port of the other end
+//! interface = "wwan0"                   # any address of it, with the port of the remote end
 //! remote = "198.51.100.1:7001"
 //!
 //! [[channel]]
-//! local = "203.0.113.7:7000"            # the other end is learned from what comes with its key
+//! local = "203.0.113.7:7000"            # the remote address is learned from authenticated datagrams
 //!
 //! [[channel]]
-//! transport = "tcp"                     # where UDP does not pass; it mixes with UDP
+//! transport = "tcp"                     # if the network blocks UDP; can be mixed with UDP
 //! interface = "eth1"
-//! remote = "198.51.100.1:443"           # which has listen = "0.0.0.0:443" in place of both
+//! remote = "198.51.100.1:443"           # whose file has listen = "0.0.0.0:443" in place of both
 //! ```
 //!
-//! Of channels over Ethernet it says something else: [`ethernet`]; more of the other end, and of several,
-//! [`peer`]; of metrics and logs [`operation`]; of priorities,
-//! quotas and how packets go [`policy`].
+//! Other keys: [`ethernet`] for channels over Ethernet, [`peer`] for peers, [`operation`] for
+//! metrics and logs, [`policy`] for priorities, quotas and packet policies.
 
 mod ethernet;
 mod hostile;
@@ -61,104 +60,99 @@ use peer::Peers;
 pub(crate) use peer::{ChannelAt, ChannelNumber, PeerTable};
 pub(crate) use policy::{ClassName, PolicyTable, Ports, QuotaPeriod, meet};
 
-/// An end.
+/// Configuration of one end.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
-    /// The name of the interface.
     pub(crate) name: String,
-    /// Its addresses.
     pub(crate) addresses: Vec<Prefix>,
-    /// The longest packet that it takes, in bytes.
+    /// Longest packet that the interface accepts, in bytes.
     #[serde(default = "default_mtu")]
     pub(crate) mtu: u16,
-    /// The file of our key, which channels over UDP need.
+    /// File with the private key of this end; required for channels over UDP and TCP.
     #[serde(rename = "private-key")]
     pub(crate) private_key: Option<String>,
-    /// The other ends, of which they need one at least.
+    /// Peers; at least one is required for channels over UDP and TCP.
     #[serde(default, rename = "peer")]
     pub(crate) peers: Peers,
-    /// Whether packets may go in clear, as they do over Ethernet.
+    /// Allows unencrypted packets; required for channels over Ethernet.
     #[serde(default, rename = "allow-plaintext")]
     pub(crate) allow_plaintext: bool,
-    /// How channels over Ethernet take turns.
+    /// Scheduler of channels over Ethernet.
     #[serde(default)]
     pub(crate) scheduler: SchedulerName,
-    /// Whether the interfaces under channels over Ethernet pass frames whole, however long.
+    /// Whether the interfaces under channels over Ethernet pass frames of any length (segmentation
+    /// offload).
     #[serde(default)]
     pub(crate) offload: bool,
-    /// What tells frames of channels from all else.
+    /// EtherTypes of the frames on channels over Ethernet.
     #[serde(default, rename = "ether-types")]
     pub(crate) ether_types: EtherTypesTable,
-    /// How channels are chosen.
     #[serde(default)]
     pub(crate) order: OrderName,
-    /// What says how much may be in flight on a channel.
     #[serde(default)]
     pub(crate) control: ControlName,
-    /// Networks to which packets go through the interface. Each holds as it would in the main table
-    /// of routes: what is longer there goes before it, such as networks of this place. None by
-    /// default.
+    /// Networks routed through the interface. Each prefix competes as if it were in the main
+    /// routing table: longer prefixes there, such as those of local networks, take precedence.
+    /// Empty by default.
     #[serde(default)]
     pub(crate) routes: Vec<Prefix>,
-    /// The table of routes that is this daemon's own: 21332 by default, the letters ST. Another
-    /// daemon on this machine has another.
+    /// Routing table owned by this daemon: 21332 by default, the letters "ST". Each daemon on a
+    /// machine needs its own.
     #[serde(default = "default_table")]
     pub(crate) table: u32,
-    /// The priority of the first of its rules, 512 of which are its own: 32000 by default, so that
-    /// they stand after those of an administrator and before the main table's, 32766. Another
-    /// daemon has others.
+    /// Priority of the first of 512 routing rules owned by this daemon. The default, 32000, places
+    /// them after those of an administrator and before the main table's rule, 32766. Each daemon
+    /// needs its own range.
     #[serde(default = "default_priority")]
     pub(crate) priority: u32,
-    /// By which mark rules of routing tell datagrams of channels from all else, so that they go past
-    /// the routes of the bundle: 21332 by default where there are routes, and none where there are
-    /// not.
+    /// Firewall mark of the channels' datagrams, which lets routing rules exclude them from the
+    /// routes of the bundle. If `routes` is set, 21332 by default; otherwise none.
     pub(crate) mark: Option<u32>,
-    /// The codepoint of differentiated services of all datagrams of channels, 0 to 63, or "copy":
-    /// each packet's own. 0 by default: the network has one kind of them, and keeps their order.
+    /// DSCP of all outer datagrams: 0 to 63, or "copy" for the value of each packet. The default,
+    /// 0, gives the network a single class, within which it keeps the order.
     #[serde(default)]
     pub(crate) dscp: Dscp,
-    /// Who carries packets, by name; whoever starts the daemon by default. It has no privilege in
-    /// either case: another user keeps it from what is root's, such as files.
+    /// User that the tunnel process runs as; by default the user that starts the daemon. The
+    /// process has no privileges in either case: another user also keeps it from root's files.
     pub(crate) user: Option<String>,
-    /// How packets go, the first that matches; where there is most room by default.
+    /// Packet policies; the first match applies. By default, a packet goes to the channel with the
+    /// most free window.
     #[serde(default, rename = "policy")]
     pub(crate) policies: Vec<PolicyTable>,
-    /// So many channels can be there at once, alike at both ends: room for those that a reload adds.
+    /// Maximum number of channels at any time, equal at both ends; leaves room for channels that a
+    /// reload adds.
     #[serde(default = "operation::default_channels_max", rename = "channels-max")]
     pub(crate) channels_max: usize,
-    /// Where metrics are asked for, if they are.
+    /// Address of the metrics server; none by default.
     pub(crate) metrics: Option<Endpoint>,
-    /// Whether others than this machine may ask for them.
+    /// Whether `metrics` may be an address that other machines can reach.
     #[serde(default, rename = "metrics-beyond-loopback")]
     pub(crate) metrics_beyond_loopback: bool,
-    /// From which level on events are told.
     #[serde(default, rename = "log-level")]
     pub(crate) log_level: LogLevel,
-    /// How events look.
     #[serde(default, rename = "log-format")]
     pub(crate) log_format: LogFormat,
-    /// The channels of every other end, in the same order at both.
+    /// Channels to every peer, in the same order at both ends.
     #[serde(default, rename = "channel")]
     pub(crate) channels: Vec<Channel>,
 }
 
-/// What every network of IPv4 takes (RFC 791, section 3.2), and of IPv6 (RFC 8200, section 5).
+/// Smallest MTU of IPv4 (RFC 791, section 3.2) and of IPv6 (RFC 8200, section 5), in bytes.
 const MTU_MIN: [u16; 2] = [68, 1_280];
 
 impl Config {
-    /// Whether packets of IPv6 go through it.
     pub(crate) fn has_v6(&self) -> bool {
         self.addresses.iter().any(|prefix| prefix.address().is_ipv6())
     }
 
-    /// What it is to take at least.
     pub(crate) fn mtu_min(&self) -> u16 {
         MTU_MIN[usize::from(self.has_v6())]
     }
 }
 
-/// 1,500 less the longest header over IPv4, 64 bytes, and room for PPPoE and a tunnel or two.
+/// 1,500 bytes minus the longest header over IPv4, 64 bytes, with room for PPPoE and a tunnel or
+/// two.
 const fn default_mtu() -> u16 {
     1_400
 }
@@ -171,59 +165,54 @@ const fn default_priority() -> u32 {
     32_000
 }
 
-/// "ST", as two letters make a number.
+/// "ST" in ASCII.
 const DEFAULT_TABLE: u32 = 0x5354;
-/// The same, so that whoever sees one knows the other.
+/// Equal to the default table, so that one number serves to recognise both.
 const DEFAULT_MARK: u32 = DEFAULT_TABLE;
 
-/// A channel.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Channel {
-    /// The address here. Where there is none, any of the interface, and the port of the other end.
+    /// Local address. If absent, any address of the interface, with the port of `remote`.
     local: Option<Endpoint>,
-    /// The interface that all goes through.
+    /// Interface that the channel is bound to.
     pub(crate) interface: Option<String>,
-    /// The address at the other end; where there is none, the one that it has been heard from.
+    /// Remote address. If absent, it is learned from authenticated datagrams.
     remote: Option<Endpoint>,
-    /// What carries it.
+    /// Transport protocol, unless the channel is over Ethernet.
     #[serde(default)]
     transport: TransportName,
-    /// The address where a connection of TCP is heard, which the other end opens. Channels that have
-    /// it in common have one socket.
+    /// Local address for incoming TCP connections. Channels with equal addresses share a socket.
     listen: Option<Endpoint>,
-    /// The interface of Ethernet, and no UDP.
+    /// Ethernet interface; set only for channels over Ethernet.
     pub(crate) ethernet: Option<String>,
-    /// The address of the interface of Ethernet at the other end.
+    /// MAC address of the other end's Ethernet interface.
     pub(crate) peer: Option<Peer>,
-    /// What goes on it a turn, over Ethernet.
+    /// Quantum of the channel in the scheduler, in bytes per round; only for Ethernet.
     #[serde(rename = "quantum-bytes")]
     pub(crate) quantum_bytes: Option<u32>,
-    /// 1 before 2 and so on; 1 by default.
+    /// Priority level of the channel; lower numbers are used first. 1 by default.
     pub(crate) priority: Option<NonZeroU8>,
-    /// What goes on it, both ways, in a period.
+    /// Bytes per period, both directions together.
     pub(crate) quota: Option<Bytes>,
-    /// When that begins anew, and on which day.
+    /// Period after which the quota is renewed, and its first day.
     #[serde(rename = "quota-period")]
     pub(crate) quota_period: Option<QuotaPeriod>,
     #[serde(rename = "quota-day")]
     pub(crate) quota_day: Option<u8>,
-    /// It goes no faster than that.
     pub(crate) rate: Option<Rate>,
 }
 
 impl Channel {
-    /// Whether it is over TCP.
     pub(crate) fn is_tcp(&self) -> bool {
         self.transport == TransportName::Tcp
     }
 
-    /// Where it listens, if it does.
     pub(crate) fn listen(&self) -> Option<SocketAddr> {
         self.listen.map(|listen| listen.0)
     }
 
-    /// Where a connection to there begins: at any port, unless one is told.
+    /// Local address of a connection to `remote`, with any port unless one is configured.
     pub(crate) fn connect_from(&self, remote: SocketAddr) -> SocketAddr {
         let mut local = self.local(remote);
         if self.local.is_none() {
@@ -232,7 +221,7 @@ impl Channel {
         local
     }
 
-    /// It over TCP, if it is.
+    /// Returns the parameters of a channel over TCP, or `None` for other transports.
     pub(crate) fn tcp_plan(&self, config: &Config) -> Option<TcpPlan> {
         let end = match (self.listen(), self.remote()) {
             _ if !self.is_tcp() => return None,
@@ -248,14 +237,13 @@ impl Channel {
         Some(TcpPlan { end, interface, mark, dscp, longest_bytes })
     }
 
-    /// The address at the other end, where the channel is over UDP or TCP; unspecified where it is
-    /// learned.
+    /// Remote address of a channel over UDP or TCP; unspecified if it is to be learned.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         let nowhere = |local: Endpoint| SocketAddr::new(any(local.0), 0);
         self.remote.map(|remote| remote.0).or_else(|| self.local.map(nowhere))
     }
 
-    /// What it says that only a channel over UDP or TCP has.
+    /// Returns the first key that is valid only over UDP and TCP.
     pub(crate) const fn key_of_udp(&self) -> Option<&'static str> {
         match self {
             Self { remote: Some(_), .. } => Some("remote"),
@@ -270,7 +258,7 @@ impl Channel {
         }
     }
 
-    /// What it says that only a channel over Ethernet has.
+    /// Returns the first key that is valid only over Ethernet.
     pub(crate) const fn key_of_ethernet(&self) -> Option<&'static str> {
         match self {
             Self { peer: Some(_), .. } => Some("peer"),
@@ -279,28 +267,28 @@ impl Channel {
         }
     }
 
-    /// The address here, towards that one.
+    /// Local address for packets to `remote`.
     pub(crate) fn local(&self, remote: SocketAddr) -> SocketAddr {
         let any = SocketAddr::new(any(remote), remote.port());
         self.local.as_ref().map_or(any, |local| local.0)
     }
 
-    /// Whether it says where it ends.
+    /// Whether the remote address is configured.
     pub(crate) const fn says_remote(&self) -> bool {
         self.remote.is_some()
     }
 
-    /// Whether it says which address it has here.
+    /// Whether the local address is configured.
     pub(crate) const fn has_local(&self) -> bool {
         self.local.is_some()
     }
 
-    /// Whether it says where it begins.
+    /// Whether a local address or an interface is configured.
     pub(crate) const fn is_placed(&self) -> bool {
         self.local.is_some() || self.interface.is_some()
     }
 
-    /// Where it begins, as a name.
+    /// Local end as text: interface or address, with the port.
     pub(crate) fn place(&self) -> String {
         let local = self.listen().or_else(|| Some(self.local(self.remote()?)));
         let port = local.map_or(0, |local| local.port());
@@ -311,20 +299,19 @@ impl Channel {
         }
     }
 
-    /// How it is to be used.
     pub(crate) fn preference(&self) -> Preference {
         let priority = self.priority.map_or(0, |priority| priority.get() - 1);
         let bytes_per_second_max = self.rate.map(Rate::bytes_per_second);
         Preference { priority, bytes_per_second_max }
     }
 
-    /// What carries it, unless it is over Ethernet.
+    /// Returns the parameters of a channel over UDP or TCP, or `None` over Ethernet.
     pub(crate) fn link(&self, config: &Config) -> Option<LinkPlan> {
         let over_udp = self.plan(config.mark).map(LinkPlan::from);
         over_udp.or_else(|| self.tcp_plan(config).map(LinkPlan::from))
     }
 
-    /// It over UDP, if it is.
+    /// Returns the parameters of a channel over UDP, or `None` for other transports.
     pub(crate) fn plan(&self, mark: Option<u32>) -> Option<ChannelPlan> {
         let remote = self.remote().filter(|_| !self.is_tcp())?;
         let (local, interface) = (self.local(remote), self.interface.clone());
@@ -332,23 +319,22 @@ impl Channel {
     }
 }
 
-/// Any address of the same family.
+/// Returns the unspecified address of the same family.
 fn any(address: SocketAddr) -> IpAddr {
     if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }
 
-/// What carries a channel that is not over Ethernet.
+/// Transport protocol of a channel that is not over Ethernet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum TransportName {
-    /// Wherever it passes: what is lost delays nothing else.
+    /// Preferred: a lost datagram does not delay later ones.
     #[default]
     Udp,
-    /// Where it does not.
+    /// For networks that block UDP.
     Tcp,
 }
 
-/// An address with a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Endpoint(pub(crate) SocketAddr);
@@ -365,7 +351,6 @@ impl TryFrom<String> for Endpoint {
     }
 }
 
-/// An address and how many of its bits the network has.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Prefix(IpNet);
@@ -401,30 +386,28 @@ impl Prefix {
         self.0.prefix_len()
     }
 
-    /// It as others have it.
     pub(crate) const fn net(&self) -> IpNet {
         self.0
     }
 
-    /// The network of this address: what is behind its bits is zero.
+    /// Returns the network of this address: host bits are cleared.
     pub(crate) fn network(&self) -> Self {
         Self(self.0.trunc())
     }
 
-    /// Whether an address is in this network.
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address)
     }
 }
 
-/// How channels are chosen.
+/// Rule that chooses the channel of a packet.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OrderName {
-    /// The one on which a packet is there first.
+    /// Channel with the earliest expected arrival of the packet.
     #[default]
     Free,
-    /// In turn.
+    /// Round robin.
     Strict,
 }
 
@@ -437,7 +420,6 @@ impl From<OrderName> for Order {
     }
 }
 
-/// What says how much may be in flight.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ControlName {

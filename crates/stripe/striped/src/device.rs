@@ -1,9 +1,10 @@
-//! The TUN device: packets from the kernel and to it, as large as the kernel puts them together.
+//! TUN device: exchanges packets with the kernel, using segmentation offload.
 //!
-//! With `IFF_VNET_HDR` the kernel gives a run of TCP's or UDP's segments as one packet, which is cut
-//! here, and takes what is put together here: a call for some forty packets each way.
+//! With `IFF_VNET_HDR` the kernel passes a run of TCP or UDP segments as one large packet. This
+//! module splits such packets, and coalesces segments to be written: one system call for some forty
+//! packets in each direction.
 //!
-//! Invariant: the interface is there as long as this is.
+//! Invariant: the interface exists as long as the [`Tun`] value.
 
 use std::io;
 use std::net::IpAddr;
@@ -13,17 +14,18 @@ use tun_rs::{DeviceBuilder, GROTable, IDEAL_BATCH_SIZE, Layer, SyncDevice, VIRTI
 
 use crate::config::Config;
 
-/// The longest that the kernel gives in a call.
+/// Longest result of one read, in bytes.
 const RAW_BYTES: usize = VIRTIO_NET_HDR_LEN + 65_535;
-/// A packet is read if it is as long as this at most, which is what many networks of 9 kB take:
-/// somebody may have made the MTU longer than it was, and is to hear of it.
+/// Longest packet that can be read, in bytes, as on many jumbo-frame networks. An administrator may
+/// raise the MTU of the interface; longer packets must still be read, so that an ICMP error can
+/// answer them.
 const READ_BYTES: usize = 9_216;
-/// Packets that the kernel holds until they are read. They are to wait in our queue, not in this
-/// one, which knows no flows; this one is for as long as nobody comes to read: with 1 Gbit/s and
-/// 1,400 bytes some 20 ms, as buffers of sockets have.
+/// Transmit queue of the interface, in packets. Packets should wait in our entry queue, which knows
+/// flows; this one only has to bridge the time until the process runs. At 1 Gbit/s and 1,400 bytes
+/// it holds some 20 ms, like the socket buffers.
 const QUEUE_PACKETS: u32 = 2_000;
 
-/// The device.
+/// TUN device.
 pub(crate) struct Tun {
     device: SyncDevice,
     raw: Vec<u8>,
@@ -31,15 +33,14 @@ pub(crate) struct Tun {
     sizes: Vec<usize>,
     gro: GROTable,
     outgoing: Outgoing,
-    /// Whether packets go as the kernel has put them together, with what it says of their segments
-    /// before them.
+    /// Whether packets pass unsplit, each preceded by the kernel's virtio header.
     is_whole: bool,
-    /// Calls of the kernel that gave or took nothing for an error.
+    /// System calls that failed and transferred nothing.
     pub(crate) refused: u64,
 }
 
 impl Tun {
-    /// Makes the interface, with its addresses, up.
+    /// Creates the interface with its addresses, and brings it up.
     pub(crate) fn new(config: &Config) -> io::Result<Self> {
         let mut builder = DeviceBuilder::new()
             .name(config.name.as_str())
@@ -68,17 +69,17 @@ impl Tun {
         })
     }
 
-    /// What stands before a packet that is read or written.
+    /// Length of the header before each packet read or written, in bytes.
     pub(crate) const fn prefix_bytes_of(config: &Config) -> usize {
         if config.offload { VIRTIO_NET_HDR_LEN } else { 0 }
     }
 
-    /// The number of the interface.
+    /// Index of the interface.
     pub(crate) fn index(&self) -> io::Result<u32> {
         self.device.if_index()
     }
 
-    /// Reads what the kernel gives in a call; whether there was anything.
+    /// Passes the packets of one read to `each`. Returns false if none was waiting.
     pub(crate) fn read(&mut self, mut each: impl FnMut(&mut [u8])) -> io::Result<bool> {
         let Self { device, raw, segments, sizes, is_whole, .. } = self;
         let read = if *is_whole {
@@ -97,7 +98,7 @@ impl Tun {
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            // It is down, or a packet is longer than any network's: it is lost.
+            // The interface is down, or the packet is longer than any network's: it is lost.
             Err(error) if error.raw_os_error().is_none() => {
                 self.refused += 1;
                 Ok(true)
@@ -106,7 +107,7 @@ impl Tun {
         }
     }
 
-    /// A packet is to be written, at the latest by [`Self::flush`].
+    /// Queues a packet, which is written by [`Self::flush`] at the latest.
     pub(crate) fn write(&mut self, packet: &[u8]) {
         if self.is_whole {
             self.refused += u64::from(self.device.send(packet).is_err());
@@ -118,7 +119,7 @@ impl Tun {
         }
     }
 
-    /// All packets are written.
+    /// Writes all queued packets.
     pub(crate) fn flush(&mut self) {
         let outgoing = self.outgoing.take();
         if !outgoing.is_empty() {
@@ -128,8 +129,8 @@ impl Tun {
     }
 }
 
-/// Packets that are to be written, each in a buffer that has room for those that are put together
-/// with it. Memory is taken as it is of use.
+/// Packets to be written, each in a buffer with room for segments coalesced into it. Buffers are
+/// allocated on demand.
 #[derive(Default)]
 struct Outgoing {
     buffers: Vec<Vec<u8>>,
@@ -139,7 +140,7 @@ struct Outgoing {
 impl Outgoing {
     fn push(&mut self, packet: &[u8]) {
         if self.count == self.buffers.len() {
-            // No longer: what is put together is one packet of IP.
+            // Large enough: coalesced segments form one IP packet.
             self.buffers.push(Vec::with_capacity(RAW_BYTES));
         }
         let buffer = &mut self.buffers[self.count];
@@ -149,7 +150,7 @@ impl Outgoing {
         self.count += 1;
     }
 
-    /// Those that were pushed, and none is from then on.
+    /// Returns the queued packets, and empties the queue.
     fn take(&mut self) -> &mut [Vec<u8>] {
         let count = std::mem::take(&mut self.count);
         &mut self.buffers[..count]
@@ -166,7 +167,8 @@ impl AsFd for Tun {
 mod tests {
     use super::*;
 
-    /// A segment of TCP over IPv4 with so many bytes from this one on, its checks as they are to be.
+    /// Returns a TCP segment over IPv4 with valid checksums. Its payload of `bytes` starts at
+    /// sequence number `first`.
     fn segment(first: u32, bytes: usize) -> Vec<u8> {
         let mut packet = vec![0; 40 + bytes];
         let length = u16::try_from(packet.len()).expect("short");
@@ -175,7 +177,7 @@ mod tests {
         packet[6..10].copy_from_slice(&[0x40, 0, 64, 6]);
         packet[24..28].copy_from_slice(&first.to_be_bytes());
         packet[32..34].copy_from_slice(&[0x50, 0x10]);
-        // All else is zero: the sum of the words, with protocol and length as in RFC 9293, section 3.1.
+        // All other fields are zero. The sum includes protocol and length (RFC 9293, section 3.1).
         let words = packet[20..].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1]));
         let sum: u32 = words.sum::<u32>() + 6 + u32::from(length - 20);
         let folded = (sum & 0xffff) + (sum >> 16);
@@ -184,8 +186,8 @@ mod tests {
         packet
     }
 
-    /// 40 segments of 1,400 bytes go as one packet, and again in the next turn; of 50 what one packet
-    /// of IP holds, 46.
+    /// 40 segments of 1,400 bytes become one packet, and again in the next batch; of 50, the 46
+    /// that fit into one IP packet.
     #[test]
     fn segments_of_a_flow_go_as_one_packet() {
         let (mut outgoing, mut gro) = (Outgoing::default(), GROTable::default());

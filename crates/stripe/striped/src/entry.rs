@@ -1,6 +1,7 @@
-//! Where packets of the interface wait until they can go: a queue a flow, each held short.
+//! Entry queue for packets read from the interface: one CoDel queue per flow (FQ-CoDel).
 //!
-//! Invariant: no allocation a packet once as many buffers are there as have ever waited.
+//! Invariant: once the number of buffers has reached the largest backlog, enqueuing a packet
+//! allocates nothing.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -13,35 +14,37 @@ use crate::class::Dscp;
 use crate::packet::{Flow, ecn, mark};
 use crate::policy::Policies;
 
-/// A queue into which nothing came for a second is of no use: most gaps within a flow are shorter.
+/// Idle time after which the queue's memory is freed, in ns. Most gaps within a flow are shorter.
 const REST_NS: u64 = 1_000_000_000;
 
-/// The queue.
+/// Entry queue of one peer.
 #[derive(Debug)]
 pub(crate) struct Entry {
     plan: FqCodelPlan,
-    /// Its memory is taken where a packet comes, and given back where none did for long.
+    /// Allocated with the first packet, and freed after [`REST_NS`] without one.
     queue: Option<Box<FqCodel<Vec<u8>>>>,
-    /// What was counted before.
+    /// Counters of queues freed before.
     past: Counters,
     used_at_ns: u64,
-    /// Buffers of packets that have gone or were dropped.
+    /// Buffers of packets that were sent or dropped, for reuse.
     spare: Vec<Vec<u8>>,
     hasher: RandomState,
-    /// What stands before a packet.
+    /// Length of the header before each packet, in bytes: the virtio header with offloads,
+    /// otherwise 0.
     prefix_bytes: usize,
     dscp: Dscp,
-    /// Those that are no packet of IP of the length that they say.
+    /// Packets that are not valid IP or whose length field does not match their length.
     pub(crate) strange: u64,
     now_ns: u64,
     policies: Policies,
-    /// Of the packet that was looked at last.
+    /// Class of the packet that was last peeked.
     class: Class,
 }
 
 impl Entry {
-    /// For packets of at most this length, and so many bytes before each, which go outside with this
-    /// DSCP. The hash has a random key, so that nobody can choose flows that meet.
+    /// Creates a queue for packets of at most `longest_bytes`, each preceded by `prefix_bytes`,
+    /// with `dscp` for their outer headers. The flow hash has a random key, so that no sender can
+    /// choose flows that collide.
     pub(crate) fn new(longest_bytes: u32, prefix_bytes: usize, dscp: Dscp) -> Self {
         let plan = FqCodelPlan::of_packets(longest_bytes);
         let hasher = RandomState::new();
@@ -61,17 +64,17 @@ impl Entry {
         }
     }
 
-    /// Packets go as these say from now on.
+    /// Replaces the policies that classify packets.
     pub(crate) fn set_policies(&mut self, policies: Policies) {
         self.policies = policies;
     }
 
-    /// It is so late.
+    /// Sets the current time.
     pub(crate) const fn advance(&mut self, now: Instant) {
         self.now_ns = now.nanoseconds();
     }
 
-    /// A packet comes.
+    /// Enqueues a packet read from the TUN device, with its prefix.
     pub(crate) fn enqueue(&mut self, given: &[u8]) {
         let packet = given.get(self.prefix_bytes..).unwrap_or_default();
         if ip_bytes(packet) != Some(packet.len()) {
@@ -93,7 +96,7 @@ impl Entry {
         queue.enqueue(*now_ns, offered, |dropped| spare.push(dropped.packet));
     }
 
-    /// Where nothing waits, and no packet came for long, no memory is kept for any.
+    /// Frees the memory of the queue if it is empty and has been idle for [`REST_NS`].
     pub(crate) fn rest(&mut self, now: Instant) {
         self.advance(now);
         let is_at_rest = self.used_at_ns.saturating_add(REST_NS) <= self.now_ns;
@@ -103,7 +106,7 @@ impl Entry {
         }
     }
 
-    /// The pipe has this round trip.
+    /// Adjusts target and interval of CoDel to the pipe's round-trip time.
     pub(crate) fn set_round_trip(&mut self, round_trip: Duration) {
         let target_ns = CoDelPlan::target_before(round_trip);
         let interval_ns = CoDelPlan::interval_before(round_trip);
@@ -183,9 +186,9 @@ mod tests {
         }
     }
 
-    /// A packet comes each millisecond, and from the 90th on one goes: each has waited for 90 ms. Of a
-    /// round trip of 80 ms and as much in the queue are 160 ms in which nothing is dropped; of 20 ms it
-    /// is the 100 ms of RFC 8290, which are longer.
+    /// One packet arrives per millisecond and, from 90 ms on, one leaves: each has waited 90 ms.
+    /// With a round trip of 80 ms and as much in the queue, nothing is dropped for 160 ms; with 20
+    /// ms, for the 100 ms of RFC 8290, which are longer.
     #[test]
     fn a_queue_has_stood_once_an_answer_to_the_last_drop_could_be_seen() {
         for (round_trip_ms, first_drop_ms) in [(80, 250), (20, 190)] {

@@ -1,4 +1,4 @@
-//! A pipe over Ethernet: whether what a file says of it can be right, and what both ends are told.
+//! Pipes over Ethernet: checks of the configuration, and the parameters derived from it.
 
 use std::io;
 
@@ -11,9 +11,9 @@ use nix::errno::Errno;
 use crate::check::Place;
 use crate::config::{Channel, Config, SchedulerName};
 
-/// The longest packet of IP that is not a jumbogram, which goes where frames pass whole.
+/// Longest IP packet except jumbograms, in bytes; used if frames pass unsplit.
 const WHOLE_BYTES: u32 = 65_535;
-/// Quanta that wait in a socket: a process may come as late as 20 ms, of 1 to 2 ms each.
+/// Socket buffer in quanta. A quantum lasts 1 to 2 ms, and the process may run up to 20 ms late.
 const QUANTA_WAITING: u32 = 16;
 
 impl Config {
@@ -22,12 +22,12 @@ impl Config {
         self.channels.iter().any(|channel| channel.ethernet.is_some())
     }
 
-    /// The longest packet that a scheduler is told of.
+    /// Longest packet that the scheduler has to expect, in bytes.
     fn longest_bytes(&self) -> u32 {
         if self.offload { WHOLE_BYTES } else { self.mtu.into() }
     }
 
-    /// The channels as they are opened.
+    /// Returns the parameters of each channel.
     pub(crate) fn ethernet_plans(&self) -> Vec<EthernetPlan> {
         let plan = |channel: &Channel| {
             let quantum_bytes = channel.quantum_bytes.unwrap_or(self.longest_bytes());
@@ -43,7 +43,7 @@ impl Config {
         self.channels.iter().filter_map(plan).collect()
     }
 
-    /// What both ends are told.
+    /// Returns the parameters of the pipe.
     pub(crate) fn ethernet_plan(&self) -> Result<EndPlan, String> {
         let longest_bytes = self.longest_bytes();
         let striping = StripingPlan::quasi_fifo(longest_bytes);
@@ -65,7 +65,7 @@ impl Config {
     }
 }
 
-/// Whether a file that speaks of Ethernet can be right on this machine.
+/// Checks the configuration of a bundle over Ethernet against this machine.
 pub(crate) fn check(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputError> {
     let (config, machine) = (&source.scenario, &place.machine);
     check_ether_types(source)?;
@@ -157,18 +157,18 @@ fn check_channel(
         let message = format!("{quantum_bytes} is less than the longest packet, {least_bytes}");
         return refuse("quantum-bytes", message);
     }
-    // A bundle that is up uses them itself.
+    // A bundle that is up uses the EtherTypes itself.
     if place.running.is_some() { Ok(()) } else { check_use(source, name, &interface) }
 }
 
-/// Whether nobody else takes the EtherTypes.
+/// Checks that no other program uses the EtherTypes.
 fn check_use(source: &Source<Config>, name: &str, interface: &Interface) -> Result<(), InputError> {
     let EtherTypes { packets, messages } = source.scenario.ether_types.into();
     for (key, one) in [("packets", packets), ("messages", messages)] {
         let who = match interface.used(one) {
             Ok(Some(EtherTypeUse::Kernel)) => "the kernel",
             Ok(Some(EtherTypeUse::Socket)) => "another program",
-            // Where the kernel does not say, nobody can know.
+            // Cannot be determined if the kernel does not report it.
             Ok(None) | Err(_) => continue,
         };
         let message = format!(

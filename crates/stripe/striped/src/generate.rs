@@ -1,4 +1,4 @@
-//! What goes with the program: its manual pages, and the completion of shells.
+//! Files that accompany the program: manual pages and shell completions.
 
 use std::io::stdout;
 use std::path::{Path, PathBuf};
@@ -9,21 +9,20 @@ use clap_complete::Shell;
 use crate::arguments::Arguments;
 use crate::problem::Problem;
 
-/// As which it is called.
 const NAME: &str = "striped";
 
 #[derive(Clone, Subcommand, Debug)]
 pub(crate) enum Generated {
-    /// Print what completes a command line of this program
+    /// Print the completion script of a shell
     ///
     /// For bash: striped generate completion bash > /etc/bash_completion.d/striped
     Completion {
-        /// The shell
+        /// Shell to print the script for
         shell: Shell,
     },
-    /// Write the manual pages into a folder: striped(1), and one of each command
+    /// Write the manual pages to a directory: striped(1), and one per command
     Man {
-        /// The folder, which is there
+        /// Directory to write to; it must exist
         folder: PathBuf,
     },
 }

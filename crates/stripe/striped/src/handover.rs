@@ -1,15 +1,15 @@
-//! A configuration that was checked, as the half that may read files passes it to the other: in memory
-//! that both have, and no line between them holds a key.
+//! Transfer of a checked configuration from the monitor, which may read files, to the tunnel
+//! process. It uses a shared memory file (memfd), so that no socket between them carries a key.
 //!
 //! ```text
-//!   0123...ef      the preshared key of peer[0]
+//!   0123...ef      preshared key of peer[0]
 //!   -              peer[1] has none
 //!                  an empty line
-//!   name = ...     the file
+//!   name = ...     the configuration file
 //! ```
 //!
-//! Invariant: what holds a key is written over before it is given up, by whoever has it last: the half
-//! that has read it, or the one that could not pass it on.
+//! Invariant: memory that holds a key is zeroed before it is freed, by the last process to hold it:
+//! the receiver, or the sender if the transfer failed.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -20,22 +20,22 @@ use gingham_stripe_crypt::{PeerPlan, PresharedKey};
 use rustix::fs::{MemfdFlags, memfd_create};
 use zeroize::Zeroizing;
 
-/// A page of nothing.
+/// Page of zeros.
 const ZEROS: [u8; 4 << 10] = [0; 4 << 10];
 
-/// What stands for a key where there is none.
+/// Placeholder for a peer without a preshared key.
 const NONE: &str = "-";
 
-/// What was passed on.
+/// Contents of a transfer.
 #[derive(Debug)]
 pub(crate) struct Handed {
-    /// Of each peer, in the order of the file.
+    /// Keys of the peers, in the order of the file.
     pub(crate) preshared: Vec<Option<PresharedKey>>,
-    /// The file.
+    /// Text of the configuration file.
     pub(crate) text: String,
 }
 
-/// What the other half is to read.
+/// Writes the contents to a memfd for the other process.
 pub(crate) fn pass(text: &str, peers: &[PeerPlan]) -> io::Result<OwnedFd> {
     let mut file = File::from(memfd_create("striped", MemfdFlags::CLOEXEC)?);
     for peer in peers {
@@ -49,13 +49,13 @@ pub(crate) fn pass(text: &str, peers: &[PeerPlan]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Nobody is to read it: it is written over.
+/// Zeroes a memfd that could not be passed on.
 pub(crate) fn forget(passed: OwnedFd) -> io::Result<()> {
     let file = File::from(passed);
     write_over(&file, file.metadata()?.len())
 }
 
-/// By the one call that both halves may make for it.
+/// Overwrites with zeros, using a system call that the filter allows in both processes.
 fn write_over(file: &File, bytes: u64) -> io::Result<()> {
     for begin in (0..bytes).step_by(ZEROS.len()) {
         let count =
@@ -65,13 +65,13 @@ fn write_over(file: &File, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// What the other half has passed on, which is written over.
+/// Reads a memfd from the other process, and zeroes it.
 pub(crate) fn take(from: OwnedFd) -> io::Result<Handed> {
     let wrong = || io::Error::from(io::ErrorKind::InvalidData);
     let mut bytes = Zeroizing::new(Vec::new());
     let mut file = File::from(from);
     let read = file.read_to_end(&mut bytes);
-    // Before anything is made of it, and as far as it was read where that failed.
+    // Zero it before parsing; after a failed read, zero the part that was read.
     write_over(&file, bytes.len() as u64)?;
     read?;
     let mut text = str::from_utf8(&bytes).map_err(|_| wrong())?;

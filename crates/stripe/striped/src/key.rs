@@ -1,6 +1,6 @@
-//! Files of keys: 32 bytes as 64 hexadecimal digits, readable by their owner alone.
+//! Key files: 32 bytes as 64 hexadecimal digits, readable only by their owner.
 //!
-//! Invariant: what was read of a file is written over before it is given up.
+//! Invariant: buffers that held file contents are zeroed before they are freed.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -13,12 +13,12 @@ use zeroize::Zeroizing;
 
 use crate::problem::Problem;
 
-/// Whoever is not the owner may do nothing with the file.
+/// Permission bits that must be clear: all access by group and others.
 const OTHERS: u32 = 0o077;
-/// More than any key file has.
+/// Read limit, longer than any key file.
 const FILE_BYTES_MAX: usize = 1_024;
 
-/// The key in a file, or what is wrong with it; the command makes one.
+/// Reads a key from a file. An error names `command` as the way to create the file.
 pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Result<K, String> {
     let name = path.display();
     let refused = |error: io::Error| match error.kind() {
@@ -34,7 +34,7 @@ pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Resu
     if mode & OTHERS != 0 {
         return Err(format!("others may use {name} (mode {mode:03o}): chmod 600 {name}"));
     }
-    // As long as it is to be from the beginning, so that nothing stays where it grew from.
+    // Allocated at full size: a growing buffer would leave copies of the key behind.
     let mut bytes = Zeroizing::new([0; FILE_BYTES_MAX]);
     let mut length = 0;
     while length < FILE_BYTES_MAX {
@@ -48,10 +48,10 @@ pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Resu
     text.parse().map_err(wrong)
 }
 
-/// How a private key is made.
+/// Command that creates a private key.
 pub(crate) const KEYGEN: &str = "striped keygen";
 
-/// Writes a new private key into a file that is not there yet, and says the public key.
+/// Writes a new private key to a file that does not exist yet, and prints its public key.
 pub(crate) fn generate(path: &Path) -> Result<(), Problem> {
     let refused = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
@@ -67,7 +67,7 @@ pub(crate) fn generate(path: &Path) -> Result<(), Problem> {
         File::options().write(true).create_new(true).mode(0o600).open(path).map_err(refused)?;
     let written = file.write_all(key.to_hex().as_bytes()).and_then(|()| file.write_all(b"\n"));
     if let Err(error) = written {
-        // Half a key is none, and stands in the way of the next.
+        // A partly written key is useless, and its file would block the next attempt.
         let _: io::Result<()> = fs::remove_file(path);
         return Err(refused(error));
     }
@@ -75,13 +75,13 @@ pub(crate) fn generate(path: &Path) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Says the public key of the private one in a file.
+/// Prints the public key of the private key in a file.
 pub(crate) fn tell_public(path: &Path) -> Result<(), Problem> {
     tell(&read(path, KEYGEN).map_err(Problem::Refused)?);
     Ok(())
 }
 
-/// A reader that has gone away is no reason to end.
+/// Prints the public key; ignores write errors, as the reader may have closed the pipe.
 fn tell(key: &PrivateKey) {
     let _: io::Result<()> = writeln!(io::stdout().lock(), "{}", key.public());
 }

@@ -1,25 +1,27 @@
-//! `striped`: a network interface made of several uplinks, one encrypted pipe that keeps order.
+//! `striped`: a network interface that combines several uplinks into one encrypted, in-order pipe.
 //!
 //! ```text
-//!            ┌──────────── the half that carries packets ([`tunnel`]) ─────────┐
-//!   TUN ────►│ entry: a queue a flow (FQ-CoDel) ──► striping ──► sealing ──────│══► uplink 0
+//!            ┌──────────── tunnel process, carries packets ([`tunnel`]) ──────┐
+//!   TUN ────►│ entry: per-flow queues (FQ-CoDel) ──► striping ──► encryption ─│══► uplink 0
 //!   bundle0  │                                                                │══► uplink 1
-//!      ◄─────│ packets in order ◄───────── striping ◄── opening ◄─────────────│◄══ ...
+//!      ◄─────│ packets in order ◄───────── striping ◄── decryption ◄──────────│◄══ ...
 //!            └───────────────┬────────────────────────────────────────────────┘
 //!               a socket pair│ sockets, MTU
 //!            ┌───────────────┴──────┐
-//!   routes ◄─│ the half that may    │  ([`monitor`])
+//!   routes ◄─│ monitor process, may │  ([`monitor`])
 //!   rules    │ change the network   │
 //!            └──────────────────────┘
 //! ```
 //!
-//! A file says all of it (`config`). What cannot be right there is told with file, line and key
-//! before anything is touched (`check`), and what was made ends with the process, however it ends:
-//! the interface is its descriptor's, and routes and rules are taken back (`routes`).
+//! One configuration file describes a bundle (`config`). Errors in it are reported with file, line
+//! and key before anything is changed (`check`). Nothing that the daemon creates outlives it for
+//! long: the interface exists as long as its descriptor, and rules are removed by the monitor or,
+//! after a crash, by the next start (`routes`).
 //!
-//! Invariants: one thread a half; nothing goes out in clear; what comes out of the interface at the
-//! other end is in the order of each flow in which it went in here; the half that reads packets may
-//! change nothing (`sandbox`).
+//! Invariants: each process is single-threaded; no payload leaves unencrypted unless
+//! `allow-plaintext` is set; the packets of a flow leave the far interface in the order in which
+//! they entered this one; the tunnel process, which parses packets, cannot change the system
+//! (`sandbox`).
 #![cfg(target_os = "linux")]
 
 mod allowed;
@@ -62,7 +64,7 @@ use std::process::ExitCode;
 
 pub use config::any_configuration;
 
-/// Does what the command line says.
+/// Runs the command given on the command line.
 pub fn run() -> ExitCode {
     use clap::Parser;
 

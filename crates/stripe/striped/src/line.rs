@@ -1,11 +1,11 @@
-//! The socket pair between both halves: what one asks for, and what the other answers.
+//! Requests from the tunnel process to the monitor, and their replies, over a socket pair.
 //!
 //! ```text
 //!   request  | kind 1 | number 4 |
-//!   answer   | error of the kernel 4, or 0 |    and a descriptor, where one was asked for
+//!   reply    | errno 4, or 0 |         with a descriptor if one was requested
 //! ```
 //!
-//! Invariant: one request is under way, so that the next answer is to it.
+//! Invariant: at most one request is outstanding, so the next reply belongs to it.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -19,16 +19,16 @@ use rustix::net::{
 const REQUEST_BYTES: usize = 5;
 const ANSWER_BYTES: usize = 4;
 
-/// What the half that reads packets asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Request {
-    /// The interface is there, by this number: its routes.
+    /// Install the routes of the interface with this index.
     Route(u32),
-    /// The interface is to take packets of this length at most.
+    /// Set the MTU of the interface, in bytes.
     SetMtu(u32),
-    /// A socket of this channel, by its number ([`ChannelNumber`](crate::config::ChannelNumber)).
+    /// Open a socket for the channel with this number
+    /// ([`ChannelNumber`](crate::config::ChannelNumber)).
     Open(u32),
-    /// The line of orders.
+    /// Return the socket for orders.
     Orders,
 }
 
@@ -57,12 +57,10 @@ impl Request {
     }
 }
 
-/// An end of the pair.
 #[derive(Debug)]
 pub(crate) struct HalfLine(OwnedFd);
 
 impl HalfLine {
-    /// Both ends.
     pub(crate) fn pair() -> io::Result<(Self, OwnedFd)> {
         let (one, other) = pair()?;
         Ok((Self(one), other))
@@ -72,12 +70,12 @@ impl HalfLine {
         Self(end)
     }
 
-    /// Asks, and does not wait for anything.
+    /// Sends a request without blocking.
     pub(crate) fn send_request(&self, request: Request) -> io::Result<()> {
         self.send(&request.to_bytes(), None)
     }
 
-    /// The answer to that, once there is one.
+    /// Waits for the reply to the last request, and returns its descriptor, if any.
     pub(crate) fn next_answer(&self) -> io::Result<Option<OwnedFd>> {
         let mut bytes = [0; ANSWER_BYTES];
         let (count, descriptor) = self.receive(&mut bytes)?;
@@ -88,8 +86,8 @@ impl HalfLine {
         }
     }
 
-    /// The next request, once there is one; none where the other half is gone, and an error where it
-    /// says what is no request.
+    /// Waits for the next request. Returns `None` if the other process has ended, and an error for
+    /// an invalid request.
     pub(crate) fn next_request(&self) -> io::Result<Option<Request>> {
         let mut bytes = [0; REQUEST_BYTES];
         match self.receive(&mut bytes) {
@@ -98,13 +96,13 @@ impl HalfLine {
                 let request = Request::of_bytes(&bytes[..count]);
                 request.map(Some).ok_or_else(|| io::ErrorKind::InvalidData.into())
             }
-            // It has ended with an answer unread.
+            // The other process has ended with a reply unread.
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Answers the last request. Where there is no room for the answer it is not waited for.
+    /// Replies to the last request without blocking; fails if the socket buffer is full.
     pub(crate) fn answer(&self, result: io::Result<Option<OwnedFd>>) -> io::Result<()> {
         let error_of = |error: io::Error| {
             error.raw_os_error().unwrap_or(nix::errno::Errno::EIO as i32).to_be_bytes()
@@ -124,12 +122,13 @@ impl HalfLine {
     }
 }
 
-/// Both ends of a pair. Neither is there in a program that is run, unless it is given.
+/// Creates a socket pair with close-on-exec set: a child process inherits an end only if it is
+/// passed explicitly.
 pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
-/// Sends a message, with a descriptor if there is one.
+/// Sends a message, with a descriptor if one is given.
 pub(crate) fn send(
     line: &OwnedFd,
     bytes: &[u8],
@@ -147,7 +146,7 @@ pub(crate) fn send(
     Ok(())
 }
 
-/// Takes the next message: how long it is, and the descriptor that came with it.
+/// Receives the next message. Returns its length and the descriptor attached to it.
 pub(crate) fn receive(
     line: &OwnedFd,
     bytes: &mut [u8],

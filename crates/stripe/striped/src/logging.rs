@@ -1,15 +1,15 @@
-//! Events for people and machines, on the standard error: as text or as JSON, from a level on, and of
-//! each kind only so many.
+//! Logging to standard error as text or JSON, with a minimum level and a rate limit per kind of
+//! event.
 //!
-//! | level | what is told |
+//! | level | events |
 //! |---|---|
-//! | error | what ends the daemon, or a reload |
-//! | warn | a channel is out, packets or datagrams are refused |
-//! | info | a channel is in, the other end is met or moved, a size is found, the MTU, a reload |
-//! | debug | links that are opened anew, what changed in the network |
+//! | error | errors that end the daemon or a reload |
+//! | warn | a channel is out; packets or datagrams are rejected |
+//! | info | a channel is in; the peer has connected or moved; a packet size, the MTU; a reload |
+//! | debug | links that are reopened, changes of the network |
 //!
-//! Invariant: whatever comes from outside, what is told of it is bounded in time: a [`Limit`] stands
-//! before each event that others can cause.
+//! Invariant: log output is bounded in time, whatever arrives from outside: a [`Limit`] guards each
+//! event that other machines can cause.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -23,7 +23,6 @@ use tracing_subscriber::{Layer, Registry, fmt, reload};
 
 use crate::config::Config;
 
-/// From which level on events are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum LogLevel {
@@ -47,30 +46,29 @@ impl From<LogLevel> for LevelFilter {
     }
 }
 
-/// How they look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum LogFormat {
-    /// A line of words an event.
+    /// One line of text per event.
     #[default]
     Text,
-    /// An object an event.
+    /// One JSON object per event.
     Json,
 }
 
-/// What the command line says of events, which goes before the file.
+/// Command-line options for logging, which override the file.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct LogOptions {
-    /// From which level on events are told, whatever the file says
+    /// Minimum level of events that are logged; overrides the file
     #[arg(long)]
     pub(crate) log_level: Option<LogLevel>,
-    /// How they look, whatever the file says
+    /// Format of the log; overrides the file
     #[arg(long)]
     pub(crate) log_format: Option<LogFormat>,
 }
 
 impl LogOptions {
-    /// As arguments.
+    /// Returns the options as command-line arguments.
     pub(crate) fn arguments(self) -> Vec<String> {
         let name =
             |value: Option<clap::builder::PossibleValue>| value?.get_name().to_owned().into();
@@ -81,7 +79,7 @@ impl LogOptions {
         told.flatten().collect()
     }
 
-    /// Events are told from now on, as they say, or the file.
+    /// Starts logging with these options, and the file's settings for those not given.
     pub(crate) fn begin(self, config: &Config) {
         begin(
             self.log_level.unwrap_or(config.log_level),
@@ -100,25 +98,25 @@ fn begin(level: LogLevel, format: LogFormat) {
         LogFormat::Json => layer.json().flatten_event(true).boxed(),
     };
     let subscriber = Registry::default().with(level).with(layer);
-    // A second one in a process would be a mistake of ours, and costs nothing.
+    // A second call in one process would be a bug, but a harmless one.
     let is_first = tracing::subscriber::set_global_default(subscriber).is_ok();
     debug_assert!(is_first);
     let _: Result<(), _> = LEVEL.set(handle);
 }
 
-/// They are told from another level on.
 pub(crate) fn set_level(level: LogLevel) {
     if let Some(handle) = LEVEL.get() {
         let _: Result<(), reload::Error> = handle.reload(LevelFilter::from(level));
     }
 }
 
-/// So many at once of a kind of event: an hour of a link that flaps each minute is told whole.
+/// Events of one kind that may be logged at once.
 const BURST: u32 = 10;
-/// And one more each so long: 8,640 lines a day at most, a megabyte or two.
+/// Time after which one more event may be logged. With 8,640 lines a day, a flood fills one or two
+/// megabytes. A link that flaps once a minute is logged in full.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// How often a kind of event is told: a bucket of tokens.
+/// Rate limiter for one kind of event: a token bucket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     tokens: u32,
@@ -133,7 +131,8 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// Whether an event is told now: then how many were not since the last that was.
+    /// Returns `None` if the event must be suppressed, and otherwise the number suppressed since
+    /// the last event that passed.
     pub(crate) fn pass(&mut self, now: Instant) -> Option<u64> {
         let mut filled_at = self.filled_at.unwrap_or(now);
         while filled_at.after(EVERY) <= now && self.tokens < BURST {
@@ -158,7 +157,7 @@ mod tests {
         Instant::from_nanoseconds(seconds * 1_000_000_000)
     }
 
-    /// Of a thousand a second, ten and then one each ten seconds.
+    /// At a thousand events a second, ten pass at once and then one every ten seconds.
     #[test]
     fn of_a_flood_some_are_told_and_the_others_counted() {
         let mut limit = Limit::default();

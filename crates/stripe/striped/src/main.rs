@@ -1,8 +1,8 @@
-//! The program `striped`: all of it is the library, which the fuzzer has as well.
+//! The program `striped`. All of its code is in the library, which the fuzzer also links.
 
 use std::process::ExitCode;
 
-/// What is given back is written over: no key stays in it.
+/// Overwrites freed memory with zeros, so that no key remains in it.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: zeroizing_alloc::ZeroAlloc<std::alloc::System> =

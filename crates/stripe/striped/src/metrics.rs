@@ -1,14 +1,15 @@
-//! Metrics over HTTP, for Prometheus: read and answered between packets, without a thread.
+//! Metrics over HTTP for Prometheus, served by the packet loop without a thread.
 //!
 //! ```text
-//!   GET /metrics ──► [reading] ── a whole head ──► [answering] ── all is written ──► closed
+//!   GET /metrics ──► [reading] ── complete head ──► [replying] ── all written ──► closed
 //!                        |                              |
-//!                        +── too long, too late, one too many: closed
+//!                        +── too long, timed out, or too many clients: closed
 //! ```
 //!
 //! Source: RFC 9112; openmetrics.io.
 //!
-//! Invariants: nobody who asks is waited for; connections are bounded in number, time and bytes.
+//! Invariants: the loop never blocks on a client; connections are bounded in number, lifetime and
+//! bytes.
 
 mod families;
 
@@ -23,18 +24,16 @@ use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
 use crate::status::Status;
 
-/// So many ask at once; then the oldest is closed.
+/// Maximum number of clients; one more closes the oldest.
 const CLIENTS_MAX: usize = 4;
-/// The longest head of a request.
+/// Longest head of a request, in bytes.
 const HEAD_BYTES_MAX: usize = 4_096;
-/// The most headers that it has.
 const HEADERS_MAX: usize = 32;
-/// And so long all takes at most.
+/// Maximum lifetime of a connection.
 const WAIT: Duration = Duration::from_secs(5);
-/// What the kernel takes of an answer at once: all of one of 64 channels.
+/// Send buffer in bytes, large enough for a complete reply with 64 channels.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Where metrics are asked for.
 pub(crate) struct MetricsServer {
     listener: TcpListener,
     acceptor: Acceptor,
@@ -45,7 +44,7 @@ struct Client {
     stream: TcpStream,
     until: Instant,
     head: Vec<u8>,
-    /// What is to be written, once that is known.
+    /// Rest of the reply, once the request is complete.
     answer: Option<Vec<u8>>,
 }
 
@@ -53,19 +52,19 @@ impl MetricsServer {
     pub(crate) fn open(at: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(at)?;
         listener.set_nonblocking(true)?;
-        // Who is accepted has it too.
+        // Accepted connections inherit the size.
         sockopt::set_socket_send_buffer_size(&listener, BUFFER_BYTES)?;
         Ok(Self { listener, acceptor: Acceptor::default(), clients: Vec::new() })
     }
 
-    /// What becomes readable where somebody asks.
+    /// Descriptors that become readable when a client connects or sends a request.
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let reading = self.clients.iter().filter(|client| client.answer.is_none());
         let listener = (!self.acceptor.rests()).then(|| self.listener.as_fd());
         listener.into_iter().chain(reading.map(|client| client.stream.as_fd()))
     }
 
-    /// Takes what was asked and answers as far as that goes now.
+    /// Accepts clients, reads requests and sends replies, without blocking.
     pub(crate) fn serve(&mut self, now: Instant, status: impl Fn() -> Status) {
         let Self { listener, acceptor, clients } = self;
         acceptor.begin(now);
@@ -80,8 +79,8 @@ impl MetricsServer {
         self.clients.retain_mut(|client| now < client.until && client.goes_on(&status));
     }
 
-    /// Whether there is something to do though nothing becomes readable: somebody is yet to take an
-    /// answer, or has had long enough, or the socket has rested.
+    /// Whether there is work although no descriptor is readable: a reply is unfinished, a client
+    /// has timed out, or accepting resumes.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         let is_due = |client: &Client| client.answer.is_some() || client.until <= now;
         self.clients.iter().any(is_due) || self.acceptor.next_at().is_some_and(|at| at <= now)
@@ -89,7 +88,7 @@ impl MetricsServer {
 }
 
 impl Client {
-    /// Whether there is more to do.
+    /// Continues a connection. Returns false when it is finished.
     fn goes_on(&mut self, status: &impl Fn() -> Status) -> bool {
         let mut bytes = [0; 1_024];
         while self.answer.is_none() {
@@ -111,7 +110,7 @@ impl Client {
     }
 }
 
-/// What is answered to a request, once its head is whole or can be none.
+/// Returns the reply to a request, or `None` while its head is incomplete.
 fn answer(head: &[u8], status: &impl Fn() -> Status) -> Option<Vec<u8>> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut headers);
@@ -194,7 +193,8 @@ mod tests {
         Ok(())
     }
 
-    /// However many connect, a turn takes its share; where none can be taken the socket rests.
+    /// However many clients connect, each iteration accepts a limited number; without free
+    /// descriptors accepting is suspended.
     #[test]
     fn who_connects_waits_for_a_turn() -> io::Result<()> {
         let at = |seconds: u64| Instant::from_nanoseconds(seconds * 1_000_000_000);

@@ -1,20 +1,22 @@
-//! The small half: it alone may change the network, and reads no packet.
+//! Monitor process: the only one that may change the network; it parses no packets.
 //!
 //! ```text
-//!   this half, with CAP_NET_ADMIN          socket pairs        a half a bundle that carries packets
-//!     checks the configuration                                   makes the interface, opens sockets,
-//!     makes routes and rules      ◄── routes, a socket, MTU ──   gives up all that it may ([`sandbox`]),
-//!     takes all back              ─── done, or a descriptor ──►  carries
-//!     hears `striped status` ...  ─── orders ─────────────────►  says how it is, follows a new file
+//!   monitor, with CAP_NET_ADMIN            socket pairs        one tunnel process per bundle
+//!     checks the configuration                                   creates the interface, opens sockets,
+//!     creates routes and rules    ◄── routes, a socket, MTU ──   drops its privileges ([`sandbox`]),
+//!     removes all of them         ─── done, or a descriptor ──►  carries packets
+//!     serves `striped status` ... ─── orders ─────────────────►  reports its status, applies a new file
 //!     watches the network         ◄── ready, alive, done ─────
 //! ```
 //!
-//! It runs the other halves, passes signals on to them, and takes back what was made when they end,
-//! however they end: where one does, all do, and one that does not is killed ([`half`]). Where this half dies the others do too, and the interfaces
-//! with them; rules are taken back by the next start.
+//! The monitor starts the tunnel processes, forwards signals to them, and removes rules and routes
+//! when they end for any reason. If one ends, all are stopped, and one that does not stop is killed
+//! ([`half`]). If the monitor dies, the tunnel processes and their interfaces go with it, and the
+//! next start removes the rules.
 //!
-//! Invariants: a request gets what the configuration names, or nothing; of what comes by the control
-//! socket it reads one byte; it waits for nobody but for all at once.
+//! Invariants: a request is granted only for resources that the configuration names; only one byte
+//! is read from a control connection; the monitor blocks only in `poll`, on all descriptors at
+//! once.
 //!
 //! [`sandbox`]: crate::sandbox
 
@@ -49,7 +51,7 @@ use reload::Reloading;
 use service::Service;
 use watch::Watch;
 
-/// Runs the halves that carry packets until they end.
+/// Starts the tunnel processes and serves them until they end.
 pub(crate) fn up(
     paths: &[PathBuf],
     runtime: &std::path::Path,
@@ -62,7 +64,7 @@ pub(crate) fn up(
     let signals =
         Signals::new(&[Signal::SIGCHLD]).map_err(|error| Problem::environment("signals", error))?;
     let watch = Watch::open().map_err(|error| Problem::environment("netlink", error))?;
-    // Nothing is made before each can be asked.
+    // All control sockets are opened before anything else is created.
     let controls = loaded.iter().map(|one| Control::open(runtime, one));
     let controls = controls.collect::<Result<Vec<_>, _>>()?;
     let bundles = loaded.into_iter().zip(controls);
@@ -85,7 +87,7 @@ pub(crate) fn up(
     monitor.bundles.iter_mut().try_for_each(Bundle::outcome)
 }
 
-/// What halves that carry packets write down is on the disk so soon.
+/// Flush interval of the records that tunnel processes write.
 const SYNC: Duration = Duration::from_secs(1);
 
 struct Monitor {
@@ -94,13 +96,12 @@ struct Monitor {
     service: Service,
     clients: Clients,
     reloading: Option<Reloading>,
-    /// So many have begun.
+    /// Number of reloads started.
     reloads: u64,
     is_ending: bool,
 }
 
 impl Monitor {
-    /// Serves the other halves until all have ended.
     fn serve(&mut self, signals: &Signals) -> io::Result<()> {
         while !self.have_ended(now())? {
             self.wait(signals)?;
@@ -126,7 +127,7 @@ impl Monitor {
         Ok(())
     }
 
-    /// Whether all have: where one ends, all do.
+    /// Whether all have ended; if one ends, stops the others.
     fn have_ended(&mut self, now: Instant) -> io::Result<bool> {
         let mut have_ended = true;
         for bundle in &mut self.bundles {
@@ -164,7 +165,7 @@ impl Monitor {
                     Err(problem) => control::answer(&client, &Err(problem)),
                 },
                 Asked::Down => {
-                    // Whoever asked hears of the end by the end of the connection.
+                    // The client learns of the end when its connection closes.
                     self.clients.stays(client);
                     self.begin_end();
                 }
@@ -219,7 +220,7 @@ impl Monitor {
         }
     }
 
-    /// Tells the other halves what has changed in the network.
+    /// Notifies the tunnel processes of changes in the network.
     fn look(&mut self) {
         for bundle in &mut self.bundles {
             for order in bundle.changes() {
@@ -228,7 +229,7 @@ impl Monitor {
         }
     }
 
-    /// Tells all to end.
+    /// Tells all tunnel processes to end.
     fn begin_end(&mut self) {
         if !self.is_ending {
             self.is_ending = true;

@@ -1,7 +1,7 @@
-//! What happens to an end, seen by looking at it ten times a second: rates of the last seconds, since
-//! when a channel is as it is, and events that are worth to be told.
+//! Observation of an end by polling ten times a second: recent rates, the time since a channel's
+//! state last changed, and log events.
 //!
-//! Invariant: what is told of what others cause has a limit ([`Limit`]).
+//! Invariant: events that other machines can cause pass a rate limit ([`Limit`]).
 
 use std::mem::replace;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use tracing::{debug, info, warn};
 use crate::logging::Limit;
 use crate::status::{WaitName, part};
 
-/// Rates are of at least so long.
+/// Minimum time span of a rate.
 const SPAN: Duration = Duration::from_secs(1);
 
-/// Bytes that are counted of a channel.
+/// Byte counters of a channel.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     sent: u64,
@@ -38,13 +38,13 @@ impl Counted {
     }
 }
 
-/// What was seen of a channel when it was looked at last.
+/// State of a channel at the last poll.
 #[derive(Clone, Copy, Debug, Default)]
 struct Look {
     is_there: bool,
     is_in: bool,
     since: Instant,
-    /// The longest packet, once it is known.
+    /// Longest packet of the channel in bytes, once it has been found.
     longest_bytes: u32,
     reopened: u64,
     moved: Growing,
@@ -54,7 +54,7 @@ struct Look {
     found: Limit,
 }
 
-/// A count that is told where it has grown.
+/// Counter whose growth is logged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Growing {
     told: u64,
@@ -62,8 +62,8 @@ struct Growing {
 }
 
 impl Growing {
-    /// By how much it has grown since that was told last, if it is told now, and how often it was
-    /// not told meanwhile.
+    /// If the counter has grown and the limit allows an event, returns the growth since the last
+    /// event and the number of events suppressed.
     fn growth(&mut self, now: Instant, count: u64) -> Option<(u64, u64)> {
         if count <= self.told {
             return None;
@@ -73,7 +73,7 @@ impl Growing {
     }
 }
 
-/// What is told of a channel beside what its end says.
+/// Derived status of a channel. Rates cover the last one to two seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) state_seconds: f64,
@@ -82,12 +82,11 @@ pub(crate) struct Seen {
     pub(crate) loss: f64,
 }
 
-/// Who looks.
 #[derive(Debug)]
 pub(crate) struct Observer {
-    /// Of which peer, by its number.
+    /// Number of the peer in the file.
     peer: usize,
-    /// When, and what was counted of each channel: the one before the last, and the last.
+    /// Times and counters of the last two samples, older first.
     samples: [(Instant, Vec<Counted>); 2],
     looks: Vec<Look>,
     is_open: bool,
@@ -97,7 +96,7 @@ pub(crate) struct Observer {
 }
 
 impl Observer {
-    /// Of a peer, with room for so many channels.
+    /// Creates an observer with room for `channels_max` channels.
     pub(crate) fn new(peer: usize, channels_max: usize, now: Instant) -> Self {
         let counted = vec![Counted::default(); channels_max];
         let looks = vec![Look { since: now, ..Look::default() }; channels_max];
@@ -112,12 +111,10 @@ impl Observer {
         }
     }
 
-    /// The peer has this number from now on.
     pub(crate) const fn set_number(&mut self, peer: usize) {
         self.peer = peer;
     }
 
-    /// What was seen of a channel of the end that is looked at.
     pub(crate) fn seen(&self, end: &End, id: usize, now: Instant) -> Seen {
         let (since, before) = &self.samples[0];
         let (then, is) = (before.get(id).copied().unwrap_or_default(), Counted::of(end, id));
@@ -138,7 +135,8 @@ impl Observer {
         }
     }
 
-    /// Looks, and tells what has changed; packets that were refused for their addresses are so many.
+    /// Polls the end and logs changes. `refused` counts packets with a source address that is not
+    /// allowed.
     pub(crate) fn look(&mut self, now: Instant, end: &End, refused: u64) {
         if elapsed(self.samples[1].0, now) >= SPAN {
             self.samples.swap(0, 1);
@@ -177,7 +175,7 @@ impl Observer {
     }
 }
 
-/// What comes of nobody in particular, and goes to nobody.
+/// Observer of datagrams that belong to no peer, and of packets to no peer's address.
 #[derive(Debug, Default)]
 pub(crate) struct Crowd {
     discards: Growing,
@@ -185,7 +183,7 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// Looks, and tells what has changed; packets that go to nobody are so many.
+    /// Logs changes. `refused` counts packets whose destination belongs to no peer.
     pub(crate) fn look(&mut self, now: Instant, counts: &StrangerCounts, refused: u64) {
         let discards = counts.discards.total() + counts.untried;
         if let Some((datagrams, suppressed)) = self.discards.growth(now, discards) {

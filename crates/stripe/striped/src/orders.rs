@@ -1,13 +1,12 @@
-//! The second socket pair between both halves: what the one that may change the network says of its own
-//! accord, and what the other says when it has done that.
+//! Orders of the monitor to the tunnel process, and their replies, over a second socket pair.
 //!
 //! ```text
-//!   order    | kind 1 | text |     and a descriptor, of what is read or where an answer is awaited
+//!   order    | kind 1 | text |     with a descriptor to read from, or to write the answer to
 //!   reply    | kind 1 | text |
 //! ```
 //!
-//! Invariants: neither half waits for the other here; each configuration has a number, which the reply
-//! to it says.
+//! Invariants: neither process blocks on this socket; each configuration has a number, which its
+//! reply repeats.
 
 use std::io;
 use std::net::IpAddr;
@@ -18,41 +17,39 @@ use rustix::net::{RecvFlags, SendFlags};
 
 use crate::line;
 
-/// What is read of a message: longer than any order, and than why most reloads are refused.
+/// Read limit in bytes, longer than any order and most reasons for a rejected reload.
 const MESSAGE_BYTES: usize = 8 << 10;
 
-/// What the half that carries packets is told.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// The status is to be written to there.
+    /// Write the status to this socket.
     Status(OwnedFd),
-    /// It is to say that it is alive.
+    /// Reply with [`Reply::Alive`].
     Ping,
-    /// The file says something else from now on, which was checked and stands there
-    /// ([`crate::handover`]): the how manieth that is.
+    /// Apply the checked configuration in this memfd ([`crate::handover`]). The number counts
+    /// reloads.
     Reload(u64, OwnedFd),
-    /// Something changed in the network.
+    /// Inspect all channels again, because the network has changed.
     Look,
-    /// A channel goes from another address than before, by its number
+    /// The local address of the channel with this number has changed
     /// ([`ChannelNumber`](crate::config::ChannelNumber)).
     Moved(usize),
-    /// This machine does not have an address any more.
+    /// An address of this machine has been removed.
     Lost(IpAddr),
 }
 
-/// What it says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Reply {
-    /// It carries packets; whether the kernel filters its calls.
+    /// Packets are being carried. The flag is set if the seccomp filter is active.
     Ready(bool),
     Alive,
-    /// The configuration of this number holds.
+    /// The configuration with this number has been applied.
     Reloaded(u64),
-    /// It holds but for what is said.
+    /// The configuration with this number has been applied, except for the parts listed in the
+    /// message.
     Refused(u64, String),
 }
 
-/// An end of the pair.
 #[derive(Debug)]
 pub(crate) struct OrderLine(OwnedFd);
 
@@ -80,7 +77,7 @@ impl OrderLine {
         self.send(kind, &text, descriptor)
     }
 
-    /// The next order, if there is one; what is none is passed over.
+    /// Returns the next order, if any; skips invalid ones.
     pub(crate) fn next_order(&self) -> io::Result<Option<Order>> {
         while let Some((kind, text, descriptor)) = self.next()? {
             let order = match (kind, descriptor) {
@@ -112,7 +109,8 @@ impl OrderLine {
         }
     }
 
-    /// The next reply, if there is one; an error where the other half is gone, or says what is none.
+    /// Returns the next reply, if any. Fails if the other process has ended, or the reply is
+    /// invalid.
     pub(crate) fn next_reply(&self) -> io::Result<Option<Reply>> {
         let Some((kind, text, _)) = self.next()? else { return Ok(None) };
         let reply = match kind {

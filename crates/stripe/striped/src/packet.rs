@@ -1,10 +1,9 @@
-//! What a packet of IP says: of which flow it is, whether it can be marked, what it asks for, and
-//! what is answered to it.
+//! IP packets: flow, ECN marking, TCP MSS clamping, and ICMP errors.
 //!
-//! Source: RFC 791 and RFC 8200 (headers), RFC 3168 (ECN), RFC 1624 (a checksum that follows a
-//! change), RFC 6437 (flow labels).
+//! Source: RFC 791 and RFC 8200 (headers), RFC 3168 (ECN), RFC 1624 (incremental checksum update),
+//! RFC 6437 (flow labels).
 //!
-//! Invariant: any bytes are of some flow.
+//! Invariant: any sequence of bytes belongs to some flow.
 
 mod classified;
 mod header;
@@ -19,10 +18,10 @@ pub(crate) use classified::Classified;
 pub(crate) use mss::clamp;
 pub(crate) use too_big::Answers;
 
-/// Protocols that begin with two ports: TCP, UDP, DCCP, SCTP.
+/// Protocols whose header begins with two ports: TCP, UDP, DCCP, SCTP.
 const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
 
-/// What tells the flow of a packet from others: addresses, protocol, and ports or a flow label.
+/// Identity of a flow: addresses, protocol, and ports or flow label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Flow<'a> {
     addresses: &'a [u8],
@@ -31,7 +30,7 @@ pub(crate) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// The flow of a packet; that of no addresses if it is none of IP.
+    /// Returns the flow of a packet; the default value if it is not IP.
     pub(crate) fn of(packet: &'a [u8]) -> Self {
         match packet.first().map(|first| first >> 4) {
             Some(4) => Self::of_v4(packet).unwrap_or_default(),
@@ -43,7 +42,7 @@ impl<'a> Flow<'a> {
     fn of_v4(packet: &'a [u8]) -> Option<Self> {
         let addresses = packet.get(V4_ADDRESSES)?;
         let (protocol, header_bytes) = (packet[9], usize::from(packet[0] & 0xf) * 4);
-        // A fragment but the first has none, and the first is to go with the others.
+        // Later fragments have no ports, and the first must belong to the same flow.
         let is_fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff != 0;
         let ports = if is_fragment { &[] } else { ports(packet, protocol, header_bytes) };
         Some(Self { addresses, protocol, ports })
@@ -54,7 +53,7 @@ impl<'a> Flow<'a> {
         let ports = if WITH_PORTS.contains(&protocol) {
             ports(packet, protocol, V6_HEADER_BYTES)
         } else {
-            // Whatever is behind further headers, who sends has labelled.
+            // Ports behind extension headers are not searched; the flow label replaces them.
             &packet[1..4]
         };
         Some(Self { addresses, protocol, ports })
@@ -66,7 +65,7 @@ fn ports(packet: &[u8], protocol: u8, at: usize) -> &[u8] {
     ports.unwrap_or_default()
 }
 
-/// The traffic class of a packet, DSCP and ECN; 0 of what is none of IP.
+/// Returns the traffic class of a packet (DSCP and ECN), or 0 if it is not IP.
 pub(crate) fn traffic_class(packet: &[u8]) -> u8 {
     match packet {
         [first, second, ..] if first >> 4 == 4 => *second,
@@ -75,19 +74,17 @@ pub(crate) fn traffic_class(packet: &[u8]) -> u8 {
     }
 }
 
-/// The ECN field of a packet.
 pub(crate) fn ecn(packet: &[u8]) -> Ecn {
     Ecn::of_traffic_class(traffic_class(packet))
 }
 
-/// Says in a packet that can be marked that there was congestion.
+/// Sets CE in a packet whose transport supports ECN.
 pub(crate) fn mark(packet: &mut [u8]) {
     if ecn(packet).is_capable() {
         set_ecn(packet, Ecn::Ce);
     }
 }
 
-/// Sets the field of a packet that has one.
 pub(crate) fn set_ecn(packet: &mut [u8], ecn: Ecn) {
     if packet[0] >> 4 == 6 {
         packet[1] = packet[1] & !0x30 | (ecn as u8) << 4;
@@ -107,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// 10.0.0.1 to 10.0.0.2, TCP, ports 1 and 2.
+    /// TCP from 10.0.0.1, port 1, to 10.0.0.2, port 2.
     fn v4(tos: u8) -> Vec<u8> {
         let mut packet = vec![0x45, tos, 0, 24, 0, 7, 0x40, 0, 64, 6, 0, 0];
         packet.extend([10, 0, 0, 1, 10, 0, 0, 2, 0, 1, 0, 2]);
@@ -164,10 +161,10 @@ mod tests {
         assert_eq!(Flow::of(&first), Flow::of(&second));
     }
 
-    /// A packet, and how it is spoilt: bytes, a byte of it and its length.
+    /// Random bytes, with version and protocol fields that are often valid.
     fn spoilt() -> impl Strategy<Value = Vec<u8>> {
         let version = prop_oneof![Just(0x45), Just(0x60), any::<u8>()];
-        // Protocols that are looked into: extensions, TCP, ICMP, and any other.
+        // Protocols that are parsed: extension headers, TCP, ICMP; and any other.
         let protocol = prop_oneof![
             Just(0),
             Just(1),
@@ -205,7 +202,7 @@ mod tests {
             answers.refuse(Instant::ORIGIN, &bytes, longest);
             if let Some(answer) = answers.next_answer() {
                 prop_assert!(answer.len() <= 1_280);
-                // It is an error itself.
+                // The answer is itself an ICMP error.
                 answers.refuse(Instant::ORIGIN, &answer, 0);
                 prop_assert!(answers.next_answer().is_none());
             }

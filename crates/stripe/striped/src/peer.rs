@@ -1,4 +1,4 @@
-//! The other ends: whether what a file says of them can be right, and what handshakes are told.
+//! Checks of the configured peers, and the keys for their handshakes.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use gingham_stripe_crypt::{PeerPlan, PresharedKey, PrivateKey, PublicKey, Times}
 use crate::config::Config;
 use crate::key::{self, KEYGEN};
 
-/// The keys of all pairs of ends, in the order of the file.
+/// Reads the keys of each peer, in the order of the file.
 pub(crate) fn load(source: &Source<Config>) -> Result<Vec<PeerPlan>, InputError> {
     let Config { private_key, peers, .. } = &source.scenario;
     let missing = |key, example| source.refuse(key, format!("`{key}` is missing: {example}"));
@@ -49,7 +49,7 @@ fn plan(
     Ok(told(private, public, preshared.transpose()?))
 }
 
-/// What handshakes with one are told.
+/// Returns the parameters of handshakes with one peer.
 pub(crate) fn told(
     private: &PrivateKey,
     peer: PublicKey,
@@ -58,7 +58,7 @@ pub(crate) fn told(
     PeerPlan { private: private.clone(), peer, preshared, times: Times::default() }
 }
 
-/// Whether peers are told from one another by their keys and names.
+/// Checks that keys and names of peers are unique.
 fn check_alike(source: &Source<Config>) -> Result<(), InputError> {
     let peers = &source.scenario.peers;
     for (number, peer) in peers.list.iter().enumerate() {
@@ -78,7 +78,7 @@ fn check_alike(source: &Source<Config>) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Whether every address is one peer's at the most, and every peer has some.
+/// Checks that no prefix belongs to two peers, and that each peer of several has one.
 fn check_allowed(source: &Source<Config>) -> Result<(), InputError> {
     let peers = &source.scenario.peers;
     let mut claimed = BTreeMap::new();

@@ -1,12 +1,12 @@
-//! The other ends of a bundle: each has a pipe, a queue before it, and addresses.
+//! Peers of a bundle: each has a pipe, an entry queue before it, and allowed addresses.
 //!
 //! ```text
-//!   interface ──► whose is the destination? ──► queue 0 ──► pipe 0 ══╗
-//!                                           └─► queue 1 ──► pipe 1 ══╬══ ports in common
-//!   interface ◄── is the source its own?    ◄── either pipe ◄════════╝
+//!   interface ──► peer of the destination? ──► queue 0 ──► pipe 0 ══╗
+//!                                          └─► queue 1 ──► pipe 1 ══╬══ shared ports
+//!   interface ◄── source allowed?          ◄── either pipe ◄════════╝
 //! ```
 //!
-//! Over Ethernet there is one, of whom nothing is known.
+//! Over Ethernet there is one peer, without a key.
 
 use std::mem::take;
 use std::sync::Arc;
@@ -31,34 +31,33 @@ use crate::peer;
 use crate::policy::Policies;
 use crate::quota::Quotas;
 
-/// An epoch is a count of so many milliseconds: no end resets so often for long, and half of what
-/// 32 bits count, within which one is told from an earlier one, is four years.
+/// Unit of the epoch counter, in ms. No end resets that often for long, and half of the 32-bit
+/// range, within which a later epoch is recognised as such, spans four years.
 const EPOCH_MS: u128 = 64;
-/// Peers that send and get no packets are looked at so often: of 256 that rest, looking at each ten
-/// times a second was a quarter of what they cost.
+/// Polling interval of idle peers. With 256 of them, polling ten times a second took a quarter of
+/// their CPU time.
 const LOOK_AT_QUIET: Duration = Duration::from_secs(1);
 
-/// All of them.
 #[derive(Debug)]
 pub(crate) struct Peers {
     pub(crate) ends: Ends,
     queues: Queues,
-    /// Where each is, in the order of the file.
+    /// Place of each peer, in the order of the file.
     places: Vec<usize>,
-    /// Our key, where packets are sealed.
+    /// Private key of this end; `None` over Ethernet.
     private: Option<PrivateKey>,
     quotas: Quotas,
-    /// What stands before a packet of the interface.
+    /// Length of the header before each packet of the interface, in bytes.
     prefix_bytes: usize,
     allowed: Allowed,
-    /// What the longest packet of a pipe may be, at least and at most.
+    /// Bounds of the longest packet of a pipe, in bytes: least and most.
     longest: (u16, u16),
-    /// Packets that did not go in, since they were to go to nobody.
+    /// Packets from the interface that were dropped because their destination belongs to no peer.
     pub(crate) refused_destinations: u64,
     crowd: Crowd,
 }
 
-/// By the numbers of the ends, which are the places of the peers.
+/// Peers by place, which is also the number of their end.
 #[derive(Debug, Default)]
 struct Queues(Vec<Option<Peer>>);
 
@@ -76,29 +75,28 @@ impl Sources for Queues {
     }
 }
 
-/// What there is of an other end beside its pipe.
+/// State of a peer in addition to its pipe.
 #[derive(Debug)]
 pub(crate) struct Peer {
-    /// As reports call it, where it has a name or a key.
+    /// Name in reports; `None` for a peer without a key.
     pub(crate) name: Option<String>,
     pub(crate) entry: Entry,
-    /// Packets that did not come out, for where they said that they came from.
+    /// Packets from the pipe that were dropped because of their source address.
     pub(crate) refused_sources: u64,
-    /// What marks of the way did to its packets.
+    /// ECN marks applied to its packets.
     pub(crate) marks: Marks,
-    /// The longest packet that its pipe takes now.
+    /// Longest packet that its pipe accepts now, in bytes.
     longest_bytes: u16,
     pub(crate) observer: Observer,
-    /// A packet came or went since it was looked at last.
+    /// Whether a packet has been sent or received since the last poll.
     is_busy: bool,
-    /// Then it is looked at though it rests.
+    /// Time of the next poll if the peer stays idle.
     looks_by: Instant,
-    /// What both know beside their keys, if they do.
     preshared: Option<PresharedKey>,
 }
 
 impl Peers {
-    /// Opens the pipes that a file describes, for packets with so many bytes before each.
+    /// Opens the pipes of a configuration, for packets with a prefix of `prefix_bytes`.
     pub(crate) fn open(
         checked: &Checked,
         line: &Arc<Asking>,
@@ -126,7 +124,7 @@ impl Peers {
         Ok(all)
     }
 
-    /// The pipe of a peer of the file begins in its place, where nobody is.
+    /// Opens the pipe of a peer at its place, which is free.
     fn begin(
         &mut self,
         config: &Config,
@@ -137,7 +135,7 @@ impl Peers {
         let place = self.places[number];
         let preshared = peer.as_ref().and_then(|peer| peer.preshared.clone());
         let plan = EndPlan { peer, ..plan(config)? };
-        // Over Ethernet this half opens what it needs.
+        // Over Ethernet this process opens its sockets itself.
         let opener = |id| (!config.is_ethernet()).then(|| opener(line, place, id));
         let links = links(config, number).into_iter().enumerate();
         let links = links.map(|(id, link)| (link, opener(id))).collect();
@@ -165,15 +163,15 @@ impl Peers {
         Ok(())
     }
 
-    /// Each of them, with the number that it has in the file, and its pipe.
+    /// Returns each peer with its number in the file and its pipe.
     pub(crate) fn list(&self) -> impl Iterator<Item = (usize, &Peer, &End)> {
         self.places.iter().enumerate().filter_map(|(number, place)| {
             Some((number, self.queues.0.get(*place)?.as_ref()?, self.ends.end(*place)?))
         })
     }
 
-    /// The next packet that came out of a pipe, as its peer may send it, and how long those may be that
-    /// go back.
+    /// Returns the next packet from a pipe with an allowed source, and the longest packet in bytes
+    /// that fits in the opposite direction.
     pub(crate) fn next_packet(&mut self) -> Option<(Packet, u16)> {
         while let Some((place, mut packet)) = self.ends.next_packet() {
             let Some(peer) = self.queues.at(place) else { continue };
@@ -187,16 +185,17 @@ impl Peers {
         None
     }
 
-    /// To which place a packet of the interface goes, and how long it may be.
+    /// Returns the place of the peer that a packet goes to, and the longest packet it accepts in
+    /// bytes.
     pub(crate) fn destination(&mut self, packet: &[u8]) -> Option<(usize, u16)> {
         let place = self.allowed.destination(packet);
         let there = place.and_then(|place| Some((place, self.queues.at(place)?.longest_bytes)));
-        // The kernel itself speaks to groups on each interface that it has.
+        // The kernel sends multicast on every interface, so these packets are not counted.
         self.refused_destinations += u64::from(there.is_none() && !is_to_group(packet));
         there
     }
 
-    /// A packet goes to the peer in a place.
+    /// Enqueues a packet to the peer at a place.
     pub(crate) fn enqueue(&mut self, now: Instant, place: usize, packet: &[u8]) {
         let Some(peer) = self.queues.at(place) else { return };
         peer.is_busy = true;
@@ -205,7 +204,7 @@ impl Peers {
         self.ends.touch(place);
     }
 
-    /// Sends what may go.
+    /// Sends the packets that windows and rate limits allow.
     pub(crate) fn transmit(&mut self, now: Instant) {
         for place in self.ends.active() {
             if let Some(peer) = self.queues.at(*place) {
@@ -215,8 +214,7 @@ impl Peers {
         self.ends.transmit(&mut self.queues);
     }
 
-    /// Looks at what has been found of pipes: how long their packets may be, and their round trips.
-    /// What has changed is told.
+    /// Polls the pipes: updates packet lengths and round-trip times, and logs changes.
     pub(crate) fn look(&mut self, now: Instant) {
         let (least, most) = self.longest;
         self.crowd.look(now, self.ends.strangers(), self.refused_destinations);
@@ -236,9 +234,9 @@ impl Peers {
         }
     }
 
-    /// All that another file says of peers and channels holds from now on: who is there no longer is
-    /// forgotten, with all keys, who is new begins, and whose preshared key is another begins anew. Why
-    /// what does not hold does not.
+    /// Applies the peers and channels of a new configuration: peers that are gone are removed with
+    /// all keys, new ones are started, and those with another preshared key are restarted. An error
+    /// lists what could not be applied.
     pub(crate) fn follow(
         &mut self,
         before: &Config,
@@ -266,7 +264,7 @@ impl Peers {
         if refused.is_empty() { Ok(()) } else { Err(refused.join("; ")) }
     }
 
-    /// Nobody is up but who is in a place, with this preshared key.
+    /// Removes every peer that has no place or whose preshared key has changed.
     fn forget_others(&mut self, preshared: &[Option<PresharedKey>]) {
         for place in 0..self.queues.0.len() {
             let number = self.places.iter().position(|one| *one == place);
@@ -276,14 +274,14 @@ impl Peers {
                 continue;
             }
             info!(peer = peer.name, "the peer is there no longer");
-            // Where it stands it is written over.
+            // Dropping the value zeroes its key.
             self.queues.0[place] = None;
             drop(self.ends.remove(place));
         }
     }
 
-    /// What a file says of a peer that was there before it. Channels that come do so before others go:
-    /// the last one cannot.
+    /// Applies the configuration of a peer that was already up. New channels are added before old
+    /// ones are removed, because the last one cannot be removed.
     fn follow_one(
         &mut self,
         before: &Config,
@@ -323,50 +321,50 @@ impl Peers {
         refused
     }
 
-    /// Does something to every pipe.
     pub(crate) fn each(&mut self, mut what: impl FnMut(&mut End)) {
         for place in &self.places {
             self.ends.end_mut(*place).into_iter().for_each(&mut what);
         }
     }
 
-    /// The longest packet that any pipe takes now. What goes whole goes however long.
+    /// Returns the longest packet that any pipe accepts now, in bytes; with offload the upper
+    /// bound.
     pub(crate) fn longest_bytes(&self) -> u16 {
         let all = self.queues.0.iter().flatten().map(|peer| peer.longest_bytes);
         all.max().unwrap_or(self.longest.1)
     }
 }
 
-/// The channels of a peer are used as the file says.
 fn prefer(config: &Config, peer: usize, end: &mut End) {
     for (id, at) in config.channels_of(peer).enumerate() {
         end.prefer(id, at.channel.preference());
     }
 }
 
-/// What a socket of a channel is asked for by.
+/// Returns the function that requests a socket for a channel.
 fn opener(line: &Arc<Asking>, place: usize, id: usize) -> Opener {
     let (line, number) = (Arc::clone(line), ChannelNumber { place, id }.number());
     Opener::new(move |opening| line.socket(number, opening))
 }
 
-/// What reports call a peer, where it has a name or a key.
+/// Returns the name of a peer in reports; `None` for a peer without a key.
 fn name(config: &Config, number: usize) -> Option<String> {
     config.peers.list.get(number).map(PeerTable::name)
 }
 
-/// Where each peer is, in the order of the file. Over Ethernet there is one, of whom nothing is known.
+/// Returns the place of each peer, in the order of the file. Over Ethernet there is one peer,
+/// without a table.
 fn places(config: &Config) -> Vec<usize> {
     let count = if config.is_ethernet() { 1 } else { config.peers.list.len() };
     (0..count).map(|number| config.peers.place(number)).collect()
 }
 
-/// What the longest packet of a pipe may be, at least and at most.
+/// Returns the bounds of the longest packet of a pipe, in bytes: least and most.
 fn longest(config: &Config) -> (u16, u16) {
     if config.offload { (u16::MAX, u16::MAX) } else { (config.mtu_min(), config.mtu) }
 }
 
-/// What carries the channels of a peer, by their ids.
+/// Returns the parameters of a peer's links, by channel id.
 fn links(config: &Config, peer: usize) -> Vec<LinkPlan> {
     if config.is_ethernet() {
         return config.ethernet_plans().into_iter().map(LinkPlan::from).collect();
@@ -391,8 +389,8 @@ fn plan(config: &Config) -> Result<EndPlan, String> {
     Ok(EndPlan { striping, channels_max, dscp, ..EndPlan::free(mtu.into()) })
 }
 
-/// Over Ethernet, where no handshake names a session: later than that of any start before, unless
-/// somebody puts the clock back.
+/// Returns an epoch from the clock, for Ethernet, where no handshake identifies a session. It is
+/// later than that of any earlier start, unless the clock has been set back.
 fn epoch() -> Epoch {
     let since_1970 = clock_gettime(ClockId::CLOCK_REALTIME).expect("every Linux has this clock");
     let count = Duration::from(since_1970).as_millis() / EPOCH_MS;

@@ -1,7 +1,7 @@
-//! How packets are to go: the first policy of the file that matches.
+//! Packet policies: the first in the file that matches decides the class of a packet.
 //!
-//! Invariants: a policy that is not refused matches some packet that goes into the pipe and is not of one
-//! before it, as far as one alone has them all; no allocation a packet.
+//! Invariants: an accepted policy matches some packet that goes into the pipe and that no single
+//! earlier policy covers; classification does not allocate.
 
 use std::net::IpAddr;
 
@@ -11,14 +11,12 @@ use gingham_stripe::{Class, Order};
 use crate::config::{ClassName, Config, PolicyTable, Ports, Prefix, meet};
 use crate::packet::Classified;
 
-/// Those that have ports.
 const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
 const ICMP: u8 = 1;
 const ICMPV6: u8 = 58;
-/// A code point has six bits.
 const DSCP_MAX: u8 = 63;
 
-/// The policies of a file.
+/// Policies of a file, in its order.
 #[derive(Debug, Default)]
 pub(crate) struct Policies(Vec<PolicyTable>);
 
@@ -27,7 +25,7 @@ impl Policies {
         Self(config.policies.clone())
     }
 
-    /// How a packet of IP goes.
+    /// Returns the class of an IP packet.
     pub(crate) fn class(&self, packet: &[u8]) -> Class {
         if self.0.is_empty() {
             return Class::Spread;
@@ -54,7 +52,7 @@ fn matches(policy: &PolicyTable, packet: &Classified) -> bool {
         && is_of(to, packet.to)
 }
 
-/// Whether policies can be so, and each matches something.
+/// Checks that each policy is valid and can match a packet.
 pub(crate) fn check(source: &Source<Config>) -> Result<(), InputError> {
     let config = &source.scenario;
     for (number, policy) in config.policies.iter().enumerate() {
@@ -79,7 +77,7 @@ pub(crate) fn check(source: &Source<Config>) -> Result<(), InputError> {
     Ok(())
 }
 
-/// What is wrong, and with which key.
+/// Key at fault, and the message.
 type Wrong = (&'static str, String);
 
 fn check_channels(config: &Config, policy: &PolicyTable) -> Result<(), Wrong> {
@@ -98,7 +96,6 @@ fn check_channels(config: &Config, policy: &PolicyTable) -> Result<(), Wrong> {
     }
 }
 
-/// Whether some other end has two channels.
 fn has_two_channels(config: &Config) -> bool {
     (0..config.peers.list.len()).any(|peer| config.channels_of(peer).nth(1).is_some())
 }
@@ -140,7 +137,7 @@ fn check_contradictions(policy: &PolicyTable) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// What goes into the pipe goes to addresses of the other end.
+/// Checks that destinations of a policy overlap with the allowed addresses of some peer.
 fn check_addresses(config: &Config, policy: &PolicyTable) -> Result<(), Wrong> {
     let allowed: Vec<_> = config.allowed().flatten().collect();
     let is_reached = |one: &Prefix| allowed.iter().any(|other| meet(*one, *other));
@@ -163,7 +160,7 @@ mod tests {
 
     use super::*;
 
-    /// An end with two channels, and these policies.
+    /// Returns the configuration of an end with two channels and these policies.
     fn source(policies: &str) -> Source<Config> {
         let text = format!(
             "name = \"b\"\naddresses = [\"10.90.0.1/24\", \"fd00::1/64\"]\nroutes = [\"10.1.0.0/16\"]\n\
@@ -175,7 +172,7 @@ mod tests {
         source.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// UDP from 10.90.0.1, port 1000, to 10.1.2.3, port 5060, with code point 46.
+    /// UDP from 10.90.0.1, port 1000, to 10.1.2.3, port 5060, with DSCP 46.
     fn packet() -> Vec<u8> {
         let mut packet = vec![0x45, 46 << 2, 0, 28, 0, 7, 0x40, 0, 64, 17, 0, 0];
         packet.extend([10, 90, 0, 1, 10, 1, 2, 3, 3, 232, 19, 196, 0, 8, 0, 0]);

@@ -1,23 +1,21 @@
-//! Why the program ends without having run: the user's words, or the machine. Exit codes are those
-//! of `gingham`.
+//! Errors that end the program, and their exit codes, which are those of `gingham`.
 
 use std::fmt::{self, Display};
 use std::process::ExitCode;
 
 use gingham_input::InputError;
 
-/// What went wrong.
 #[derive(Debug)]
 pub(crate) enum Problem {
-    /// Something in the file cannot be right.
+    /// Invalid value in a configuration file.
     Input(Box<InputError>),
-    /// What was asked for cannot be, and no line of a file says so.
+    /// Impossible request that cannot be traced to a line of a file.
     Refused(String),
-    /// The machine does not let us.
+    /// Failure of the operating system, such as a missing permission.
     Environment(String),
-    /// The other half has told it, and ended with this code.
+    /// Exit code of the other process, which has already printed its message.
     Told(u8),
-    /// A daemon that was asked has said it, with this code.
+    /// Exit code and message that a daemon returned to a command.
     Asked(u8, String),
 }
 
@@ -28,12 +26,10 @@ impl From<InputError> for Problem {
 }
 
 impl Problem {
-    /// What the machine says of something.
     pub(crate) fn environment(what: &str, error: impl Display) -> Self {
         Self::Environment(format!("{what}: {error}"))
     }
 
-    /// With which code the program ends for it.
     pub(crate) const fn code(&self) -> u8 {
         match self {
             Self::Input(_) | Self::Refused(_) => 2,
@@ -42,7 +38,8 @@ impl Problem {
         }
     }
 
-    /// Says it on the standard error, and gives the exit code.
+    /// Prints the message to standard error unless the other process has, and returns the exit
+    /// code.
     #[expect(clippy::print_stderr, reason = "a program says why it ends")]
     pub(crate) fn tell(&self) -> ExitCode {
         if !matches!(self, Self::Told(_)) {

@@ -1,26 +1,27 @@
-//! Quotas: how much a channel may carry in a period, counted over restarts.
+//! Quotas: the number of bytes that a channel may carry in a period, counted across restarts.
 //!
 //! ```text
-//!   about to send 40 datagrams ──► record (write) ──► send        kill -9 anywhere: the record stands
-//!                                    │                            in the kernel's memory
+//!   about to send 40 datagrams ──► write record ──► send           kill -9 at any point: the record
+//!                                    │                             stays in the page cache
 //!   /var/lib/striped/                ▼
-//!     bundle0.wwan0:7001.quota   | slot 0 | slot 1 |              each with a serial and a checksum
+//!     bundle0.wwan0:7001.quota   | slot 0 | slot 1 |               each with a serial and a checksum
 //! ```
 //!
-//! What is counted is what goes through sockets, with the headers of IP and UDP, both ways. A record is
-//! written before what it counts goes, in place, so that a disk which is full changes nothing; where it
-//! cannot be written nothing goes on the channel, and the others carry on. A process that is killed
-//! loses nothing: what it has written is the kernel's. What a machine loses that stops without having
-//! written its disks is at most what went since the other half last had them written, a second ago. So
-//! each record **reserves** some more than was used, and whoever finds one of another boot that did not
-//! end in order takes all that was reserved as used.
+//! The count covers all bytes sent and received by the sockets, including IP and UDP headers. A
+//! record is written in place before the datagrams it counts are sent, so that a full disk does not
+//! matter. If it cannot be written, the channel sends nothing, and the others carry on. A killed
+//! process loses no counts, because written data is in the page cache. A machine that stops without
+//! flushing its disks loses at most the counts since the last flush, which the monitor requests
+//! every second. Each record therefore **reserves** some bytes beyond those used. A daemon that
+//! finds a record of an earlier boot that was not closed counts the reserved bytes as used.
 //!
-//! Periods begin at midnight UTC, and only go on: a clock that is behind, as without a battery before
-//! the time is set, begins none anew.
+//! Periods begin at midnight UTC and never restart: a clock that runs behind, for example without a
+//! battery before the time is set, does not begin a new one.
 //!
 //! Source: ours; the calendar is Hinnant's, "chrono-compatible low-level date algorithms".
 //!
-//! Invariant: no datagram goes that is not in the record, nor one that the quota has no room for.
+//! Invariant: a datagram is sent only if the record already counts it and the quota has room for
+//! it.
 
 mod calendar;
 mod record;
@@ -43,23 +44,23 @@ use crate::config::{Channel, ChannelAt, Config};
 use calendar::Calendar;
 use record::{Ledger, Record};
 
-/// Where records are, unless the service manager says (systemd.exec(5), `StateDirectory=`).
+/// Directory of the records, unless the service manager sets another (systemd.exec(5),
+/// `StateDirectory=`).
 const STATE: &str = "/var/lib/striped";
 
-/// A hundredth of a quota is reserved, a megabyte at least, and at most what 1 Gbit/s carries in four
-/// seconds.
+/// Bytes reserved: a hundredth of the quota, at least 1 MB, and at most the traffic of four seconds
+/// at 1 Gbit/s.
 const RESERVED_SHARE: u64 = 100;
 const RESERVED_BYTES: (u64, u64) = (1_000_000, 500_000_000);
 
-/// The quota of a channel.
 #[derive(Debug)]
 struct Quota {
     bytes: u64,
     calendar: Calendar,
     ledger: Ledger,
-    /// When the present period ends, in seconds since 1970.
+    /// End of the current period, in seconds since 1970.
     ends_s: u64,
-    /// Something did not fit: nothing goes any more in this period.
+    /// Set when a request did not fit; nothing more is granted in this period.
     is_used_up: bool,
 }
 
@@ -70,7 +71,7 @@ impl Quota {
         quota
     }
 
-    /// It is so late, in seconds since 1970: a new period may have begun.
+    /// Sets the current time in seconds since 1970, which may begin a new period.
     fn advance(&mut self, now_s: u64) {
         if now_s >= self.ends_s {
             self.ledger.record.begins_day = self.calendar.begins_day(now_s);
@@ -108,7 +109,7 @@ impl Meter for Quota {
 
     fn came(&mut self, bytes: u64) {
         self.advance(now_s());
-        // Where it is not written it is counted all the same, and with what goes next.
+        // If the write fails, the bytes are still counted, and written with the next grant.
         let _: io::Result<()> = self.write(self.ledger.record.used.saturating_add(bytes));
     }
 
@@ -118,7 +119,7 @@ impl Meter for Quota {
 }
 
 impl Drop for Quota {
-    /// An end in order gives back what is reserved.
+    /// Marks the record as closed, which releases the reservation.
     fn drop(&mut self) {
         let _: io::Result<()> = self.ledger.close();
     }
@@ -129,12 +130,12 @@ fn now_s() -> u64 {
     u64::try_from(since_1970.tv_sec()).unwrap_or(0)
 }
 
-/// A quota that all channels which begin at one place have in common, whosever they are.
+/// Quota shared by all channels with one local end, regardless of peer.
 #[derive(Clone, Debug)]
 struct Shared(Arc<Mutex<Quota>>);
 
 impl Shared {
-    /// Nobody panics who has it.
+    /// Ignores poisoning: no holder of the lock panics.
     fn get(&self) -> MutexGuard<'_, Quota> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -154,12 +155,13 @@ impl Meter for Shared {
     }
 }
 
-/// The quotas of a bundle, by their records.
+/// Quotas of a bundle, by the path of their record.
 #[derive(Debug)]
 pub(crate) struct Quotas(BTreeMap<PathBuf, Shared>);
 
 impl Quotas {
-    /// Opens all records. A channel whose record cannot be had carries nothing, which is told.
+    /// Opens all records. A channel whose record cannot be opened carries nothing; the error is
+    /// logged.
     pub(crate) fn open(config: &Config) -> Self {
         let mut all = BTreeMap::new();
         for at in config.channels_at() {
@@ -179,7 +181,7 @@ impl Quotas {
         Self(all)
     }
 
-    /// What channels of a peer with a quota carry is counted from now on.
+    /// Starts counting the traffic of a peer's channels that have a quota.
     pub(crate) fn count(&self, config: &Config, peer: usize, end: &mut End) {
         for (id, at) in config.channels_of(peer).enumerate() {
             let file = at.channel.quota.map(|_| path_of(config, at.channel));
@@ -191,20 +193,20 @@ impl Quotas {
     }
 }
 
-/// The records of a bundle: what is written there is to be on the disk soon.
+/// Opens the records of a bundle for the monitor, which flushes them to disk.
 pub(crate) fn files(config: &Config) -> Vec<File> {
     let with_quota = config.channels_at().filter(|at| at.channel.quota.is_some());
     with_quota.filter_map(|at| record::create(&path_of(config, at.channel)).ok()).collect()
 }
 
-/// What a channel says of its quota.
+/// Returns the quota settings of a channel, for comparison.
 fn told(channel: &Channel) -> String {
     let Channel { quota, quota_period, quota_day, .. } = channel;
     format!("{quota:?} {quota_period:?} {quota_day:?}")
 }
 
-/// The key of a quota that is another than before, if one is: their records are opened at the start, and
-/// one that goes with its channel may.
+/// Returns the first quota key that has changed. Records are opened at the start; a quota may only
+/// disappear together with its channel.
 pub(crate) fn changed(was: &Config, is: &Config) -> Option<String> {
     let of = |at: &ChannelAt<'_>| (line_of(at.channel), told(at.channel));
     let before: BTreeMap<_, _> = was.channels_at().map(|at| of(&at)).collect();
@@ -215,20 +217,19 @@ pub(crate) fn changed(was: &Config, is: &Config) -> Option<String> {
     })
 }
 
-/// Which line a channel is on, as far as the file says.
+/// Identifies the line of a channel by its local end.
 fn line_of(channel: &Channel) -> String {
-    // One port of each kind may be there.
+    // TCP and UDP may use the same port number.
     let kind = if channel.is_tcp() { "tcp:" } else { "" };
     format!("{kind}{}", channel.place())
 }
 
-/// Where the record of a channel is: by where it begins, so that channels may change places.
+/// Path of a channel's record, named after its local end so that channels may change places.
 fn path_of(config: &Config, channel: &Channel) -> PathBuf {
     let state = env::var_os("STATE_DIRECTORY").unwrap_or_else(|| STATE.into());
     PathBuf::from(state).join(format!("{}.{}.quota", config.name, line_of(channel)))
 }
 
-/// Whether what is said of quotas, rates and priorities can be so.
 pub(crate) fn check(source: &Source<Config>) -> Result<(), InputError> {
     let config = &source.scenario;
     let is_strict = Order::from(config.order) == Order::Strict;
@@ -317,7 +318,8 @@ mod tests {
         folder
     }
 
-    /// 10,000 bytes: nine of 1,000 go, a crash comes, then one more; the next period has as many.
+    /// 10,000 bytes: nine datagrams of 1,000 pass, then a crash, then one more. The next period
+    /// allows ten again.
     #[test]
     fn a_quota_is_exact_over_a_crash() {
         let folder = folder("crash");
@@ -333,7 +335,7 @@ mod tests {
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
 
-    /// What has come counts too, even above the quota.
+    /// Received bytes count too, even beyond the quota.
     #[test]
     fn what_comes_is_counted() {
         let folder = folder("came");
@@ -346,7 +348,7 @@ mod tests {
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
 
-    /// A device that is always full takes no record: nothing goes, and nothing is counted.
+    /// A device that is always full accepts no record: nothing is sent or counted.
     #[test]
     fn where_nothing_can_be_written_nothing_goes() {
         let full = File::options().write(true).open("/dev/full").expect("every Linux has it");

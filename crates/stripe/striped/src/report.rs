@@ -1,4 +1,4 @@
-//! What the program says of itself: a line of JSON an event, on the standard output.
+//! Events on standard output, one line of JSON each.
 
 use std::io::{self, Write};
 
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::status::Status;
 
-/// The interface is there, and so are its routes; whether the kernel filters calls.
+/// Returns the event for an interface that is up with its routes. `is_filtered` is set if the
+/// seccomp filter is active.
 pub(crate) fn ready(name: &str, is_filtered: bool) -> Value {
     json!({ "event": "ready", "interface": name, "is_filtered": is_filtered })
 }
 
-/// An event, and what has been counted so far.
 #[derive(Debug, Serialize)]
 struct Counters<'a> {
     event: &'a str,
@@ -20,12 +20,12 @@ struct Counters<'a> {
     status: &'a Status,
 }
 
-/// What has been counted so far.
+/// Returns an event with the current counters.
 pub(crate) fn counters(event: &str, status: &Status) -> Value {
     serde_json::to_value(Counters { event, status }).expect("numbers and names")
 }
 
-/// Prints an event. A reader that has gone away is no reason to end.
+/// Prints an event; ignores write errors, as the reader may have closed the pipe.
 pub(crate) fn print(event: &Value) {
     let mut out = io::stdout().lock();
     let _: io::Result<()> = writeln!(out, "{event}").and_then(|()| out.flush());

@@ -1,25 +1,26 @@
-//! What goes through the interface: routes in a table of their own, and the rules that lead there.
+//! Policy routing: routes through the interface in their own table, and the rules that select it.
 //!
 //! ```text
 //!   priority
 //!       0          local                                     addresses of this machine
 //!   32000          fwmark 21332            goto 32511  ──┐   datagrams of channels, by their mark
-//!   32001          to a channel's end, UDP goto 32511  ──┤   and by where they go
-//!   32002          to 10.1.0.0/16 main, but nothing as short as /16
+//!   32001          to a channel's end, UDP goto 32511  ──┤   and by their destination
+//!   32002          to 10.1.0.0/16 main, prefixes longer than /16 only
 //!   32003          to 10.1.0.0/16 table 21332            │   the bundle's route
-//!   32004, 32005   to all, likewise                      │
+//!   32004, 32005   default route, likewise               │
 //!   32511          nop                     ◄─────────────┘
-//!   32766          main                                      all else, as ever
+//!   32766          main                                      all other packets
 //! ```
 //!
-//! So a route of the bundle holds as it would in the main table: what is longer there goes before
-//! it, local networks above all, what is as long or shorter does not. The rule by destination is for
-//! strict reverse-path filters (RFC 3704), which ask without a mark from where a datagram may come.
+//! A route of the bundle thus competes as in the main table: longer prefixes there, above all local
+//! networks, take precedence, and shorter or equal ones do not. The rule by destination serves
+//! strict reverse-path filters (RFC 3704), which look up the way back to a datagram's source
+//! without a mark.
 //!
-//! Rules outlive who made them; routes end with the interface. What an earlier start has left is
-//! told by `proto 83` and its priority.
+//! Routes disappear with the interface, but rules outlive the process. Rules left by an earlier run
+//! are recognised by `proto 83` and their priority.
 //!
-//! Invariant: nothing that others made is changed.
+//! Invariant: rules and routes of other programs are never changed.
 
 mod check;
 mod messages;
@@ -38,30 +39,30 @@ pub(crate) use check::check_routes;
 use messages::{is_ours, priority_of, route, rules, table_of_route, table_of_rule};
 use netlink::Netlink;
 
-/// So many priorities are a daemon's: for the mark, the end, 64 channels and two a route.
+/// Priorities owned by a daemon: one for the mark, one for the end, 64 for channels and two per
+/// route.
 pub(crate) const PRIORITIES: u32 = 512;
-/// The most routes for which there are priorities.
+/// Maximum number of routes, limited by the priorities.
 pub(crate) const ROUTES_MAX: usize = 200;
-/// Tables that the kernel has.
 pub(crate) const TABLES_OF_THE_KERNEL: [u32; 4] = [0, 253, 254, 255];
-/// What stands before the rule of the main table.
+/// Largest first priority that places all rules before that of the main table.
 pub(crate) const PRIORITY_MAX: u32 = 32_766 - PRIORITIES;
 const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
-/// What is routed, and where that is written.
+/// Rules and routes of a bundle.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RoutePlan {
     table: u32,
     priority: u32,
     mark: u32,
     prefixes: Vec<Prefix>,
-    /// Where channels go, as far as the file says it.
+    /// Configured remote addresses of channels.
     remotes: Vec<SocketAddr>,
 }
 
 impl RoutePlan {
     pub(crate) fn of(config: &Config) -> Self {
-        // No rule has an address that is learned: the mark alone tells what goes there.
+        // Learned addresses get no rule; their datagrams are recognised only by the mark.
         let told = config.channels_at().filter(|at| at.channel.says_remote());
         let mut remotes: Vec<_> = told.filter_map(|at| at.channel.remote()).collect();
         remotes.sort_unstable();
@@ -75,7 +76,7 @@ impl RoutePlan {
         }
     }
 
-    /// Where the daemon's rules end.
+    /// Last priority of the daemon's rules.
     const fn priority_end(&self) -> u32 {
         self.priority + PRIORITIES - 1
     }
@@ -85,10 +86,10 @@ impl RoutePlan {
     }
 }
 
-/// Why a plan is refused: of which key, and what is wrong.
+/// Key at fault, and the message.
 pub(crate) type Refusal = (&'static str, String);
 
-/// The rules and routes of a plan, in the kernel as long as this is.
+/// Rules and routes of a plan, which are removed when the value is dropped.
 pub(crate) struct Routing {
     netlink: Netlink,
     plan: RoutePlan,
@@ -98,7 +99,7 @@ pub(crate) struct Routing {
 impl Drop for Routing {
     fn drop(&mut self) {
         if self.is_added {
-            // There is nobody to tell, and the next start tries again.
+            // Errors cannot be reported here; the next start tries again.
             let _: io::Result<()> = self.take_back();
         }
     }
@@ -109,7 +110,7 @@ impl Routing {
         Ok(Self { netlink: Netlink::open()?, plan, is_added: false })
     }
 
-    /// What others have where the plan would write. Nothing is changed.
+    /// Returns the first conflict with rules or routes of other programs. Read-only.
     pub(crate) fn conflict(&self) -> io::Result<Option<Refusal>> {
         let plan = &self.plan;
         let rules = self.rules()?;
@@ -127,7 +128,8 @@ impl Routing {
             let message = format!("a rule of others leads to table {}: see ip rule", plan.table);
             return Ok(Some(("table", message)));
         }
-        // What a daemon has left leads to an empty table: its routes ended with its interface.
+        // Rules left by an earlier run point to an empty table, because its routes ended with its
+        // interface.
         let left = rules.iter().filter(|rule| plan.has(rule)).filter_map(table_of_rule);
         let ours: Vec<_> = left.filter(|table| !is_of_kernel(*table)).collect();
         let in_use = self.routes()?.into_iter().map(|route| table_of_route(&route));
@@ -141,13 +143,14 @@ impl Routing {
         }))
     }
 
-    /// Takes away what a daemon in this place has left that did not end in order.
+    /// Removes rules left by a daemon that did not end in an orderly way.
     pub(crate) fn take_left(&self) -> io::Result<()> {
-        // Another one may be at work in its place, where there are no routes to be made.
+        // A conflict may mean that another daemon is running here; a bundle without routes was not
+        // checked for that.
         if self.conflict()?.is_none() { self.take_back() } else { Ok(()) }
     }
 
-    /// Routes through an interface, and the rules that lead there.
+    /// Adds the routes through an interface, and the rules that select them.
     pub(crate) fn add(&mut self, index: u32) -> io::Result<()> {
         self.is_added = !self.plan.prefixes.is_empty();
         for prefix in &self.plan.prefixes {
@@ -160,8 +163,8 @@ impl Routing {
         Ok(())
     }
 
-    /// Routes and rules are those of another plan from now on, in the same table and place: what is new
-    /// is made before what is old goes.
+    /// Switches to another plan with the same table and first priority, adding new rules and routes
+    /// before removing old ones.
     pub(crate) fn follow(&mut self, plan: RoutePlan, index: u32) -> io::Result<()> {
         let all = |plan: &RoutePlan| -> Vec<_> {
             FAMILIES.into_iter().flat_map(|family| rules(plan, family)).collect()
@@ -196,7 +199,6 @@ impl Routing {
         Ok(())
     }
 
-    /// The interface takes packets of this length at most.
     pub(crate) fn set_mtu(&self, index: u32, mtu: u16) -> io::Result<()> {
         let mut link = LinkMessage::default();
         link.header.index = index;
@@ -237,7 +239,6 @@ impl Routing {
     }
 }
 
-/// Whether a table is the kernel's.
 fn is_of_kernel(table: u32) -> bool {
     TABLES_OF_THE_KERNEL.contains(&table)
 }
@@ -250,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    /// The kernel takes no rule with port 0.
+    /// The kernel rejects rules with port 0, which a learned address has.
     #[test]
     fn rules_name_the_remotes_of_the_file_and_none_that_is_learned() {
         let text = r#"

@@ -1,15 +1,14 @@
-//! What a half gives up before it does what it is for.
+//! Privileges that each process gives up before it starts its work.
 //!
-//! The half that carries packets reads what strangers send. It keeps its descriptors and may use
-//! them, wait, and have memory: no capability, no other program, no file, no socket of its own
-//! making. Sockets of its channels it may have from the other half, as many as it asks for, and what
-//! it has it may connect anywhere. Where the
-//! kernel filters calls (seccomp), what is not listed here fails as if it were not permitted; the
-//! process goes on, so that a call of a library that was not thought of costs what it was for, and
-//! not the bundle.
+//! The tunnel process parses input from unauthenticated sources. It keeps its descriptors, and may
+//! use them, wait and allocate memory. It has no capabilities, and cannot run programs, open files
+//! or create sockets. It can request any number of sockets for its channels from the monitor, and
+//! may connect these to any address. If the kernel supports seccomp, system calls that are not
+//! listed here fail with EPERM. They do not end the process, so that an unforeseen call of a
+//! library costs one operation and not the bundle.
 //!
-//! Over Ethernet it keeps `CAP_NET_RAW` and may open sockets, since it opens those of an interface
-//! anew that was away; over UDP the other half does that.
+//! Over Ethernet the process keeps `CAP_NET_RAW` and may open sockets, because it reopens those of
+//! an interface that has returned. Over UDP the monitor does that.
 //!
 //! Source: capabilities(7), seccomp(2), prctl(2) (`PR_SET_NO_NEW_PRIVS`, `PR_SET_PDEATHSIG`).
 
@@ -29,7 +28,7 @@ use seccompiler::{
     SeccompRule, TargetArch, apply_filter,
 };
 
-/// Descriptors, waiting, time, memory, signals and the end.
+/// System calls for descriptors, waiting, time, memory, signals and exit.
 const CALLS: [libc::c_long; 44] = [
     libc::SYS_read,
     libc::SYS_readv,
@@ -77,32 +76,32 @@ const CALLS: [libc::c_long; 44] = [
     libc::SYS_exit,
     libc::SYS_exit_group,
 ];
-/// Memory that is no program's: their third argument does not let it be run.
+/// System calls that map memory; allowed only if their third argument does not make it executable.
 const CALLS_OF_MEMORY: [libc::c_long; 2] = [libc::SYS_mmap, libc::SYS_mprotect];
 
-/// What it takes to connect sockets that the other half opened, and to accept on those that listen, for
-/// channels and for metrics.
+/// System calls that connect sockets opened by the monitor, and accept on listening ones, for
+/// channels and metrics.
 const CALLS_OF_CONNECTIONS: [libc::c_long; 2] = [libc::SYS_connect, libc::SYS_accept4];
 
-/// What it takes to open sockets of packets: to find an interface, and to be bound to it.
+/// System calls that open packet sockets: to find an interface, and to bind to it.
 const CALLS_OF_SOCKETS: [libc::c_long; 3] = [libc::SYS_socket, libc::SYS_bind, libc::SYS_ioctl];
 
-/// What the half that carries packets keeps.
+/// Rights that the tunnel process keeps in addition to its descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kept {
-    /// What is connected and accepted on sockets that it was given.
+    /// Connecting and accepting on the sockets it was given.
     Connections,
-    /// And sockets of packets.
+    /// Also opening packet sockets.
     RawSockets,
 }
 
-/// The half that carries packets ends with the one that has run it, gives up all, and becomes
-/// somebody else if it is to. Whether its calls are filtered.
+/// Drops all privileges of the tunnel process, changes to `user` if given, and ties its life to the
+/// monitor. Returns whether the seccomp filter is active.
 pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<bool, Box<dyn Error>> {
-    // What it could still pass on; who may not limit that has little to pass on.
+    // Capabilities it could pass on. Without the right to limit them it has few.
     let _: Result<(), _> = caps::clear(None, CapSet::Bounding);
     if let Some(user) = user {
-        // What is kept is said below.
+        // The capabilities to keep are selected below.
         set_keepcaps(true)?;
         setgroups(&[])?;
         setresgid(user.gid, user.gid, user.gid)?;
@@ -115,10 +114,10 @@ pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<boo
         Kept::Connections => &[],
         Kept::RawSockets => &[Capability::CAP_NET_RAW],
     })?;
-    // The key stands in this process's memory.
+    // The memory of this process contains the private key.
     set_dumpable(false)?;
     set_no_new_privs()?;
-    // Whoever becomes somebody else loses it, so it is told last.
+    // A change of user resets this setting, so it comes last.
     set_pdeathsig(Signal::SIGKILL)?;
     if getppid() != monitor {
         return Err("the half that runs this one has died".into());
@@ -126,7 +125,8 @@ pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<boo
     Ok(filter(kept)?)
 }
 
-/// The small half keeps what it takes to change the network, to open sockets, and to end the other.
+/// Restricts the monitor to the capabilities for changing the network, opening sockets and stopping
+/// the tunnel process.
 pub(crate) fn keep_network(is_other_user: bool) -> io::Result<()> {
     let kept = [
         Capability::CAP_NET_ADMIN,
@@ -139,7 +139,7 @@ pub(crate) fn keep_network(is_other_user: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Of the capabilities that the process has it keeps these.
+/// Keeps these capabilities, if the process has them, and drops all others.
 fn keep(capabilities: &[Capability]) -> Result<(), CapsError> {
     let had = caps::read(None, CapSet::Permitted)?;
     let kept: CapsHashSet = capabilities.iter().copied().filter(|one| had.contains(one)).collect();
@@ -147,7 +147,7 @@ fn keep(capabilities: &[Capability]) -> Result<(), CapsError> {
     caps::set(None, CapSet::Permitted, &kept)
 }
 
-/// Whether there is a filter now: not every kernel has them.
+/// Installs the filter. Returns false if the kernel does not support it.
 fn filter(kept: Kept) -> Result<bool, seccompiler::Error> {
     let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else { return Ok(false) };
     let program = program(architecture, kept).map_err(seccompiler::Error::Backend)?;
@@ -162,7 +162,7 @@ fn filter(kept: Kept) -> Result<bool, seccompiler::Error> {
     }
 }
 
-/// Whether the kernel does not know what was asked.
+/// Whether the kernel does not implement the request.
 fn is_unknown(error: &io::Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw);
     matches!(errno, Some(Errno::EINVAL | Errno::ENOSYS))
@@ -184,7 +184,7 @@ fn program(architecture: TargetArch, kept: Kept) -> Result<BpfProgram, seccompil
     SeccompFilter::new(rules, refused, SeccompAction::Allow, architecture)?.try_into()
 }
 
-/// What is let by, whatever its arguments.
+/// Returns the system calls that are allowed with any arguments.
 fn calls(kept: Kept) -> impl Iterator<Item = libc::c_long> {
     let of_sockets: &[_] = match kept {
         Kept::Connections => &[],
@@ -213,7 +213,8 @@ mod tests {
         }
     }
 
-    /// What gives a way out: programs, files, namespaces, other processes, what makes calls for others.
+    /// System calls that allow an escape: programs, files, namespaces, other processes, and calls
+    /// on behalf of others.
     const NEVER: [libc::c_long; 30] = [
         libc::SYS_execve,
         libc::SYS_execveat,
@@ -261,7 +262,8 @@ mod tests {
         }
     }
 
-    /// A thread is filtered alone, so that it can try. What was there before it may use.
+    /// The filter applies to one thread, which can be tested. Descriptors from before remain
+    /// usable.
     #[test]
     #[expect(
         clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Signals, read as from a file.
+//! Signals, read from a descriptor (signalfd).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,12 +6,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-/// Those that are read, and do nothing else.
+/// Descriptor of the blocked signals.
 #[derive(Debug)]
 pub(crate) struct Signals(SignalFd);
 
 impl Signals {
-    /// Those that users send, and some more.
+    /// Blocks the signals that users send, and those in `more`, and opens a descriptor for them.
     pub(crate) fn new(more: &[Signal]) -> io::Result<Self> {
         let users = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1];
         let mask: SigSet = users.into_iter().chain(more.iter().copied()).collect();
@@ -19,7 +19,7 @@ impl Signals {
         Ok(Self(SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?))
     }
 
-    /// The next one, if one came.
+    /// Returns the next pending signal, if any.
     pub(crate) fn next(&self) -> io::Result<Option<Signal>> {
         let Some(came) = self.0.read_signal()? else { return Ok(None) };
         let number = i32::try_from(came.ssi_signo).expect("signals have small numbers");

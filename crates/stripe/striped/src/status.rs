@@ -1,13 +1,12 @@
-//! What the daemon knows of itself at an instant: one structure, which report lines, `striped status`
-//! and metrics show.
+//! Snapshot of a bundle's state, shown by report lines, `striped status` and metrics.
 //!
 //! ```text
-//!   Status   a bundle: its interface, its entry queue
-//!     PeerStatus   another end: whether packets are taken, handshakes, what was sent and came
-//!       ChannelStatus   a channel: in or out, why it waits, what it carries
+//!   Status             a bundle: its interface
+//!     PeerStatus       a peer: whether it is open, handshakes, entry queue, packets sent and received
+//!       ChannelStatus  a channel: in or out, why it waits, its traffic
 //! ```
 //!
-//! Invariant: names of fields stay, and a new one says more: scripts read them.
+//! Invariant: field names are stable, because scripts read them; new information gets new names.
 
 mod wait;
 
@@ -29,37 +28,34 @@ use crate::packet::Answers;
 use crate::peers::{Peer, Peers};
 pub(crate) use wait::WaitName;
 
-/// The version of these names: one that is greater may have lost some.
+/// Version of the field names; a greater one may lack some of them.
 pub(crate) const VERSION: u32 = 1;
 
-/// A bundle.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Status {
-    /// Of the names.
     pub(crate) version: u32,
-    /// The interface.
+    /// Name of the interface.
     pub(crate) name: String,
-    /// Since it was made.
+    /// Time since the interface was created.
     pub(crate) up_seconds: f64,
-    /// What the processor has done for the half that carries packets.
+    /// CPU time of the tunnel process.
     pub(crate) cpu_seconds: f64,
-    /// The longest packet that the interface takes now.
+    /// Current MTU of the interface, in bytes.
     pub(crate) mtu: u16,
-    /// Packets that were longer than any channel takes.
+    /// Packets longer than any channel carries.
     pub(crate) too_long: u64,
-    /// Of those, how many were answered.
+    /// ICMP errors sent for such packets.
     pub(crate) too_long_answered: u64,
-    /// Calls of the interface that failed.
+    /// System calls of the interface that failed.
     pub(crate) interface_refused: u64,
-    /// Packets that did not go in, since they were to go to nobody.
+    /// Packets from the interface dropped because their destination belongs to no peer.
     pub(crate) refused_destinations: u64,
-    /// Who was not known.
+    /// Datagrams from unauthenticated sources.
     pub(crate) strangers: StrangerStatus,
-    /// The other ends.
     pub(crate) peers: Vec<PeerStatus>,
 }
 
-/// Who was not known.
+/// Counters of datagrams from unauthenticated sources.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct StrangerStatus {
     pub(crate) found: u64,
@@ -68,7 +64,6 @@ pub(crate) struct StrangerStatus {
     pub(crate) discards: BTreeMap<String, u64>,
 }
 
-/// The queue before a pipe.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct EntryStatus {
     pub(crate) packets: u64,
@@ -79,37 +74,36 @@ pub(crate) struct EntryStatus {
     pub(crate) sojourn_us_max: u64,
 }
 
-/// Another end.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PeerStatus {
-    /// As the file calls it, or its public key, or the interface over Ethernet.
+    /// Configured name, or public key; over Ethernet, name of the interface.
     pub(crate) name: String,
-    /// Whether packets are taken: it has answered.
+    /// Whether the peer has replied, so that packets are accepted.
     pub(crate) is_open: bool,
     pub(crate) sent_packets: u64,
     pub(crate) sent_bytes: u64,
     pub(crate) repairs: u64,
-    /// Copies of packets that go on two channels.
+    /// Second copies of redundant packets.
     pub(crate) redundant: u64,
     pub(crate) resets: u64,
     pub(crate) received_packets: u64,
     pub(crate) repaired: u64,
     pub(crate) given_up: u64,
-    /// Packets that did not come out, for where they said that they came from.
+    /// Packets from the pipe dropped because of their source address.
     pub(crate) refused_sources: u64,
-    /// What marks of congestion of the way did to its packets.
+    /// Effect of ECN marks from the path on its packets.
     pub(crate) ecn: Marks,
-    /// Packets that wait before the pipe.
+    /// Entry queue before the pipe.
     pub(crate) entry: EntryStatus,
-    /// Packets that were no packet of IP.
+    /// Packets from the interface that were not valid IP.
     pub(crate) strange: u64,
-    /// Packets that were longer than any channel of it takes.
+    /// Packets longer than any of its channels carries.
     pub(crate) too_long: u64,
     pub(crate) handshakes: Option<HandshakeStatus>,
     pub(crate) channels: Vec<ChannelStatus>,
 }
 
-/// What was counted of handshakes. What is 0 of what was not taken is not told.
+/// Counters of handshakes. Discards with a count of 0 are omitted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HandshakeStatus {
     pub(crate) begun: u64,
@@ -119,56 +113,55 @@ pub(crate) struct HandshakeStatus {
     pub(crate) discards: BTreeMap<String, u64>,
 }
 
-/// Whether packets go on a channel.
+/// Whether packets are sent on a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ChannelState {
-    /// They do.
+    /// Packets are sent.
     In,
-    /// They do not.
+    /// No packets are sent.
     #[default]
     Out,
 }
 
-/// A channel.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ChannelStatus {
-    /// Its number, the same at both ends.
+    /// Number of the channel, equal at both ends.
     pub(crate) id: usize,
     /// `udp`, `tcp` or `ethernet`.
     pub(crate) transport: String,
-    /// The interface that it goes through, if the file says one.
+    /// Configured interface, if any.
     pub(crate) interface: Option<String>,
     pub(crate) local: Option<String>,
     pub(crate) remote: Option<String>,
     pub(crate) state: ChannelState,
-    /// For how long it has been in or out.
+    /// Time since `state` last changed.
     pub(crate) state_seconds: f64,
-    /// The same as `state`.
+    /// Whether `state` is `in`.
     pub(crate) is_in: bool,
-    /// Why no packet goes just now, if none does.
+    /// Reason why no packet can be sent now, if there is one.
     pub(crate) waits: Option<WaitName>,
-    /// What the kernel said of a link that is gone.
+    /// Error of the kernel for a link that is gone.
     pub(crate) link_error: Option<String>,
-    /// What it carries, as far as that was found out.
+    /// Estimated capacity, if known.
     pub(crate) bits_per_second: Option<u64>,
-    /// What went in the last one to two seconds, headers of IP and UDP aside.
+    /// Sending rate in the last one to two seconds, without IP and UDP headers.
     pub(crate) sending_bits_per_second: u64,
-    /// And what came.
+    /// Receiving rate in that time.
     pub(crate) receiving_bits_per_second: u64,
-    /// Its part of what went on all channels of the peer then, from 0 to 1.
+    /// Fraction of the peer's sending rate that this channel carries, from 0 to 1.
     pub(crate) share: f64,
-    /// Of the bytes that went then, what was found lost, from 0 to 1.
+    /// Fraction of the bytes sent in that time that were lost, from 0 to 1.
     pub(crate) loss: f64,
     pub(crate) round_trip_us: Option<u64>,
     pub(crate) round_trip_us_min: Option<u64>,
-    /// What waits on the way: what is in flight beyond what the way holds without a queue.
+    /// Bytes in flight beyond the bandwidth-delay product: the estimated queue on the path.
     pub(crate) queue_bytes: u64,
     pub(crate) in_flight_bytes: u64,
     pub(crate) window_bytes: u64,
     /// `searching`, `found` or `too-small`.
     pub(crate) size: String,
-    /// The longest packet that goes on it.
+    /// Longest packet sent on the channel, in bytes.
     pub(crate) longest_bytes: u32,
     pub(crate) sent: u64,
     pub(crate) sent_bytes: u64,
@@ -183,11 +176,11 @@ pub(crate) struct ChannelStatus {
     pub(crate) moved: u64,
     pub(crate) gone: u64,
     pub(crate) reopened: u64,
-    /// Of one with a quota, what it has carried in this period, with headers of IP and UDP.
+    /// Bytes counted in the quota's current period, with IP and UDP headers; `None` without a
+    /// quota.
     pub(crate) quota_used_bytes: Option<u64>,
 }
 
-/// What a status is made of.
 pub(crate) struct Parts<'a> {
     pub(crate) name: &'a str,
     pub(crate) config: &'a Config,
@@ -199,13 +192,12 @@ pub(crate) struct Parts<'a> {
 }
 
 impl Status {
-    /// As it is now.
     pub(crate) fn of(parts: &Parts<'_>) -> Self {
         let Parts { config, peers, answers, .. } = parts;
         let strangers = peers.ends.strangers();
         let of_peer = |(number, peer, end)| PeerStatus::of(config, number, peer, end);
         let mut each: Vec<_> = peers.list().map(of_peer).collect();
-        // Of one peer whatever comes is a try to be that one.
+        // With a single peer, datagrams of unknown origin count as attempts to be that peer.
         if let ([one], Some((_, _, end))) = (&mut each[..], peers.list().next())
             && let (Some(told), Some(counts)) = (&mut one.handshakes, end.handshakes())
         {
@@ -279,7 +271,7 @@ impl PeerStatus {
     }
 }
 
-/// What is 0 is not told.
+/// Returns the discards by name, without those that are 0.
 fn discards(counts: &Discards) -> BTreeMap<String, u64> {
     let counted = Discard::ALL.into_iter().map(|one| (one.name().into(), counts.of(one)));
     counted.filter(|(_, count)| *count > 0).collect()
@@ -358,13 +350,12 @@ pub(crate) const fn size_name(state: SizeState) -> &'static str {
     }
 }
 
-/// A part of a whole, to a thousandth; none of nothing.
+/// Returns `one` / `all`, rounded down to a thousandth; 0 if `all` is 0.
 pub(crate) fn part(one: u64, all: u64) -> f64 {
     let thousandths = (u128::from(one) * 1_000).checked_div(all.into()).unwrap_or(0);
     f64::from(u32::try_from(thousandths).unwrap_or(u32::MAX)) / 1_000.0
 }
 
-/// What the processor has done for this process, in seconds.
 fn cpu_seconds() -> f64 {
     let seconds = |time: TimeVal| {
         let microseconds = u32::try_from(time.tv_usec()).unwrap_or(0);

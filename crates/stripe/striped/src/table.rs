@@ -1,4 +1,4 @@
-//! A status as a table for people: no line is longer than 100 characters.
+//! Status as a table, with lines of at most 100 characters.
 //!
 //! ```text
 //! bundle0  up 1d01h, packets of at most 1400 bytes
@@ -11,10 +11,10 @@ use std::fmt::Write;
 
 use crate::status::{ChannelState, ChannelStatus, PeerStatus, Status};
 
-/// Of a public key.
+/// Hexadecimal digits of a public key.
 const KEY_DIGITS: usize = 64;
 
-/// A column: its title and what stands there, to the left or to the right.
+/// Column: title, whether left-aligned, and function that returns a cell.
 type Column = (&'static str, bool, fn(&ChannelStatus) -> String);
 
 const COLUMNS: [Column; 10] = [
@@ -35,7 +35,6 @@ const COLUMNS: [Column; 10] = [
     ("waits", true, |one| one.waits.map_or("", super::status::WaitName::words).into()),
 ];
 
-/// A status as lines.
 pub(crate) fn of(status: &Status) -> String {
     let mut lines = vec![format!(
         "{}  up {}, packets of at most {} bytes",
@@ -60,7 +59,7 @@ fn peer_lines(peer: &PeerStatus) -> Vec<String> {
         peer.given_up
     );
     if discards > 0 {
-        // A text takes all.
+        // Writing to a string cannot fail.
         let _: std::fmt::Result = write!(line, ", {discards} datagrams not taken");
     }
     let mut lines = vec![line];
@@ -73,7 +72,7 @@ fn peer_lines(peer: &PeerStatus) -> Vec<String> {
     lines
 }
 
-/// A name, or the first digits of a key.
+/// Shortens a public key to its first digits; returns other names unchanged.
 fn short(name: &str) -> &str {
     let is_key = name.len() == KEY_DIGITS && name.bytes().all(|one| one.is_ascii_hexdigit());
     if is_key { &name[..8] } else { name }
@@ -103,7 +102,7 @@ fn state(one: &ChannelStatus) -> String {
     }
 }
 
-/// In the two largest units that are needed.
+/// Formats a duration in its two largest units.
 fn span(seconds: f64) -> String {
     let seconds = std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e12)).as_secs();
     let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
@@ -124,11 +123,11 @@ fn milli(microseconds: u64) -> String {
 }
 
 fn kilo(bytes: u64) -> String {
-    // What is told of no bound is none.
+    // Values this large mean "unlimited".
     if bytes > 1 << 50 { "-".into() } else { tenths(bytes / 100) }
 }
 
-/// Large numbers go without a tenth.
+/// Formats a count of tenths; large numbers have no decimal.
 fn tenths(count: u64) -> String {
     if count >= 10_000 {
         (count / 10).to_string()

@@ -1,4 +1,4 @@
-//! A channel over TCP: whether what a file says of it can be right.
+//! Checks of the configuration of channels over TCP.
 
 use gingham_input::{InputError, Source};
 use gingham_stripe_udp::ChannelPlan;
@@ -7,7 +7,6 @@ use crate::check::addresses::{check_interface, check_local, check_own, check_rem
 use crate::config::{ChannelAt, Config};
 use crate::machine::Machine;
 
-/// Whether a channel over TCP can be right on this machine.
 pub(crate) fn check(
     source: &Source<Config>,
     machine: &Machine,

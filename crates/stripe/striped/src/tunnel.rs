@@ -1,8 +1,8 @@
-//! The loop: packets from the interface into the pipes, and from the pipes to the interface.
+//! Event loop of the tunnel process: packets from the interface into the pipes and back.
 //!
 //! ```text
-//!            ┌── until something comes, a pace lets something go, a signal ──┐
-//!            ▼                                                               │
+//!            ┌── until input arrives, a rate limit allows sending, or a signal ──┐
+//!            ▼                                                                   │
 //!   receive ──► write to the interface ──► read from it ──► transmit ──► wait (ppoll)
 //! ```
 
@@ -38,22 +38,22 @@ use crate::sandbox::{self, Kept};
 use crate::signals::Signals;
 use telling::Tellings;
 
-/// Calls of the interface before the channels have their turn: at most as many packets as these
-/// give out before the interface has its own.
+/// Maximum reads from the interface in one iteration of the loop, before the channels are served
+/// again.
 const READS_A_TURN: usize = 64;
-/// What is waited for beside the channels, in this order.
+/// Positions of the descriptors that are polled in addition to those of the channels.
 const INTERFACE: usize = 0;
 const SIGNALS: usize = 1;
 const ORDERS: usize = 2;
 const LINE: usize = 3;
-/// And what comes after it.
+/// Position of the first descriptor of the metrics server, if there is one.
 const METRICS: usize = 4;
-/// How often queues hear of the round trips of their pipes, and the interface of its longest packet.
+/// Interval of updates: round-trip times to the queues, and the MTU of the interface.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// It is looked what has changed so often though nothing comes.
+/// Maximum time between these updates if no event wakes the loop.
 const LOOK_BY: Duration = Duration::from_secs(1);
 
-/// Carries packets for the half that runs this one, until a signal ends it.
+/// Carries packets for the monitor process, which started this one, until a signal ends it.
 pub(crate) fn carry(path: &Path, logs: LogOptions) -> Result<(), Problem> {
     let halves = |error: &dyn Display| Problem::environment("privileges", error);
     let monitor = getppid();
@@ -61,14 +61,14 @@ pub(crate) fn carry(path: &Path, logs: LogOptions) -> Result<(), Problem> {
     logs.begin(&checked.config);
     let user = checked.config.user.as_deref().map(User::from_name).transpose();
     let user = user.map_err(|errno| halves(&errno))?.flatten();
-    // Whatever comes from here on ends us in order.
+    // From here on, signals end the process in an orderly way.
     let signals = Signals::new(&[]).map_err(|error| Problem::environment("signals", error))?;
     let line = stdin().as_fd().try_clone_to_owned().map_err(|error| halves(&error))?;
     let line = Arc::new(Asking::of(line));
     let orders = line.ask(Request::Orders).ok().flatten();
     let orders = OrderLine::of(orders.ok_or_else(|| halves(&"no line of orders"))?);
     let mut tunnel = Tunnel::open(&checked, &line, orders, logs.log_level)?;
-    // The other half says why not.
+    // The monitor prints the reason.
     let routed = tunnel.tun.index().and_then(|index| line.ask(Request::Route(index)));
     routed.map_err(|_| Problem::Told(6))?;
     let config = &checked.config;
@@ -90,18 +90,17 @@ struct Tunnel {
     line: Arc<Asking>,
     orders: OrderLine,
     metrics: Option<MetricsServer>,
-    /// Who has asked for the status and has not heard all of it.
+    /// Status replies that have not been sent completely.
     tellings: Tellings,
-    /// What the file says now.
     config: Config,
-    /// What the command line says of the level, which goes before the file.
+    /// Log level of the command line, which overrides the file.
     log_level: Option<LogLevel>,
     began_at: Instant,
     is_whole: bool,
-    /// What the interface takes.
+    /// Current MTU of the interface, in bytes.
     mtu: u16,
     looked_at: Instant,
-    /// Somebody looks then though nothing comes.
+    /// Time of the next inspection if no event wakes the loop earlier.
     looks_by: Instant,
 }
 
@@ -147,7 +146,7 @@ impl Tunnel {
             {
                 match signal {
                     Signal::SIGUSR1 => self.report("counters"),
-                    // Of the other half alone.
+                    // Handled by the monitor.
                     Signal::SIGHUP => {}
                     _ => return Ok(()),
                 }
@@ -176,7 +175,7 @@ impl Tunnel {
         }
     }
 
-    /// Takes what waits at the interface, if anything may, into the queues.
+    /// Reads the packets that wait at the interface, if it is ready, into the queues.
     fn read(&mut self, is_ready: bool) -> io::Result<()> {
         let now = now();
         if self.looked_at <= now {
@@ -208,19 +207,18 @@ impl Tunnel {
         Ok(())
     }
 
-    /// The interface takes what the bundle does.
+    /// Sets the MTU of the interface to the longest packet that the bundle carries.
     fn follow(&mut self) {
         let mtu = self.peers.longest_bytes();
         if mtu != self.mtu && !self.is_whole {
             self.mtu = mtu;
             info!(mtu, "the interface takes packets of another length");
-            // Where that is refused, what is too long is answered all the same.
+            // If the monitor cannot set it, packets that are too long still get an ICMP error.
             self.line.tell(Request::SetMtu(mtu.into()));
         }
     }
 
-    /// Metrics are told to who asks for them: where something came at any of what was waited for, or
-    /// something else is to be done.
+    /// Serves metrics if a descriptor of the server is ready or one of its timers has expired.
     fn tell_metrics(&mut self, ready: Ready) {
         let Some(mut metrics) = self.metrics.take() else { return };
         let (now, mut fds) = (now(), METRICS..METRICS + metrics.fds().count());

@@ -1,4 +1,4 @@
-//! Where a channel with addresses begins and ends: what holds of it over UDP and over TCP.
+//! Checks of local and remote addresses, for channels over UDP and TCP.
 
 use std::net::SocketAddr;
 
@@ -7,7 +7,6 @@ use gingham_input::{InputError, Source};
 use crate::config::{ChannelAt, Config};
 use crate::machine::Machine;
 
-/// Whether the interface that a channel names is there.
 pub(crate) fn check_interface(
     source: &Source<Config>,
     machine: &Machine,
@@ -19,7 +18,7 @@ pub(crate) fn check_interface(
     Err(error.suggesting(name, "interfaces", &machine.interfaces))
 }
 
-/// Whether a channel can begin here on its way there.
+/// Checks the local address of a channel to `remote`.
 pub(crate) fn check_local(
     source: &Source<Config>,
     machine: &Machine,
@@ -42,7 +41,7 @@ pub(crate) fn check_local(
     check_own(source, machine, at, "local", local)
 }
 
-/// Whether an address, the value of a key, is one of this machine, or any.
+/// Checks that an address, the value of `key`, is unspecified or belongs to this machine.
 pub(crate) fn check_own(
     source: &Source<Config>,
     machine: &Machine,
@@ -59,7 +58,7 @@ pub(crate) fn check_own(
     Err(source.refuse(&at.key(key), message))
 }
 
-/// Whether a channel can end there: at a place, and not through the interface itself.
+/// Checks that a remote address is specified, and not inside the bundle's own network.
 pub(crate) fn check_remote(
     source: &Source<Config>,
     at: &ChannelAt<'_>,

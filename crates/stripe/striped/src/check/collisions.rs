@@ -1,4 +1,4 @@
-//! What two bundles of one daemon may not both have.
+//! Conflicts between bundles of one daemon.
 
 use gingham_input::InputError;
 
@@ -6,7 +6,7 @@ use super::Loaded;
 use crate::config::{Channel, ChannelAt, Config};
 use crate::routes::PRIORITIES;
 
-/// Refuses what an earlier file has already, where it stands in the later one.
+/// Rejects a value that an earlier file already uses, at its place in the later file.
 pub(super) fn check(loaded: &[Loaded]) -> Result<(), InputError> {
     for (number, one) in loaded.iter().enumerate() {
         for earlier in &loaded[..number] {
@@ -19,7 +19,7 @@ pub(super) fn check(loaded: &[Loaded]) -> Result<(), InputError> {
     Ok(())
 }
 
-/// What two have alike: where it stands in the later one, and what it is.
+/// Returns the first conflict: its key in the later file and a description.
 fn collision(earlier: &Config, later: &Config) -> Option<(String, String)> {
     if earlier.name == later.name {
         return Some(("name".into(), format!("the name `{}`", later.name)));
@@ -57,7 +57,7 @@ fn channel_collision(earlier: &Config, later: &Config) -> Option<(String, String
     None
 }
 
-/// What a channel has to itself: which key says it, and what it is.
+/// Returns the resource that a channel uses exclusively: the key that names it and a description.
 fn begins(channel: &Channel) -> Option<(&'static str, String)> {
     if let Some(name) = &channel.ethernet {
         return Some(("ethernet", format!("the interface `{name}`, with its EtherTypes,")));
@@ -70,7 +70,7 @@ fn begins(channel: &Channel) -> Option<(&'static str, String)> {
     let on = channel.interface.as_ref().map(|name| format!(" on `{name}`")).unwrap_or_default();
     let key = if channel.has_local() { "local" } else { "remote" };
     let what = if channel.is_tcp() {
-        // Many connect from any port.
+        // Several connections may share a local address whose port is not fixed.
         format!("TCP from {local}{on} to {remote}")
     } else {
         format!("UDP at {local}{on}")

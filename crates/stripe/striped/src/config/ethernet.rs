@@ -1,10 +1,11 @@
-//! What a file says of a pipe over Ethernet: packets untouched, in the order of the paper.
+//! Keys for channels over Ethernet: packets are sent unmodified and unencrypted, scheduled as in
+//! Adiseshu et al.
 //!
 //! ```toml
 //! name = "stripe0"
 //! addresses = ["10.90.0.1/24"]
 //! mtu = 1500
-//! allow-plaintext = true                # who has the wire reads it
+//! allow-plaintext = true                # anyone on the link can read the packets
 //! scheduler = "surplus-round-robin"     # or "grr", "round-robin"
 //!
 //! [[channel]]
@@ -17,24 +18,24 @@
 //! peer = "02:00:5e:00:53:02"
 //! quantum-bytes = 3000
 //! ```
+//! ```
 
 use gingham_stripe_udp::{EtherTypes, MacAddress};
 use serde::Deserialize;
 
-/// Which scheduler the channels have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SchedulerName {
-    /// So many bytes a turn, which packets of any length share fairly.
+    /// Surplus round robin: a quantum of bytes per round, fair for packets of any length.
     #[default]
     SurplusRoundRobin,
-    /// Generalised round robin: packets a turn in the closest whole ratio of the quanta.
+    /// Generalised round robin: packets per round, in the whole-number ratio closest to that of the
+    /// quanta.
     Grr,
-    /// A packet a turn.
+    /// One packet per round.
     RoundRobin,
 }
 
-/// The EtherTypes of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EtherTypesTable {
@@ -65,7 +66,6 @@ impl From<EtherTypesTable> for EtherTypes {
     }
 }
 
-/// The address of an interface.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Peer(pub(crate) MacAddress);

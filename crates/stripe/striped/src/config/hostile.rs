@@ -1,4 +1,4 @@
-//! Any text as a configuration: it is one, or is told with its file and its line.
+//! Fuzz target: any text either parses as a configuration or is rejected with its file name.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use gingham_input::{Overrides, Source};
 
 use super::Config;
 
-/// Reads it, and makes of it what the daemon does.
+/// Parses the text, and derives the parameters that the daemon uses at start.
 pub fn any_configuration(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     match Source::<Config>::parse("some.toml", &text, Path::new("."), &Overrides::default()) {
@@ -30,7 +30,7 @@ mod tests {
 
     use super::*;
 
-    /// What is right, of every kind, for chance to spoil.
+    /// Valid configuration with keys of every kind, to be mutated.
     const RIGHT: &str = r#"name = "bundle0"
 addresses = ["10.90.0.1/24", "fd00::1/64"]
 mtu = 1400
@@ -61,7 +61,7 @@ peer = "02:00:00:00:00:01"
 quantum-bytes = 1500
 "#;
 
-    /// SplitMix64.
+    /// SplitMix64, upper 32 bits.
     fn next(state: &mut u64) -> usize {
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let word = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -69,7 +69,7 @@ quantum-bytes = 1500
         usize::try_from((word ^ (word >> 31)) >> 32).expect("32 bits")
     }
 
-    /// What is right, but for a few lines, values and bytes.
+    /// Returns the valid configuration with a few lines, values and bytes changed at random.
     fn spoilt(seed: u64) -> Vec<u8> {
         let mut state = seed << 32;
         let mut lines: Vec<String> = RIGHT.lines().map(Into::into).collect();
@@ -113,7 +113,7 @@ quantum-bytes = 1500
         (0..5_000).for_each(|seed| any_configuration(&spoilt(seed)));
     }
 
-    /// The inputs of the fuzzer's corpus again.
+    /// Replays the inputs of the fuzzer's corpus.
     #[test]
     fn the_corpus_is_read() {
         let folder =

@@ -1,4 +1,4 @@
-//! The page that lists every key, `docs/reference/striped.md`, against those that the reader takes.
+//! Test that `docs/reference/striped.md` lists exactly the keys that the parser accepts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use serde::forward_to_deserialize_any;
 
 use super::{Channel, Config, PeerTable, PolicyTable};
 
-/// Takes down which keys a table asks for.
+/// Deserializer that records the keys a table accepts.
 struct Asked<'a>(&'a mut BTreeSet<String>);
 
 impl<'de> Deserializer<'de> for Asked<'_> {
@@ -43,7 +43,7 @@ fn asked<'de, T: Deserialize<'de>>() -> BTreeSet<String> {
     keys
 }
 
-/// The keys in the first column of what stands below a title, brackets of tables aside.
+/// Returns the keys in the first column of a section's table, without the brackets of TOML tables.
 fn listed(page: &str, title: &str) -> BTreeSet<String> {
     let (_, section) = page.split_once(&format!("\n## {title}\n")).expect("there is such a title");
     let section = section.split("\n## ").next().expect("there is a first part");

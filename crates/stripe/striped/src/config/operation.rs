@@ -1,19 +1,19 @@
-//! What a file says of the operation of a daemon.
+//! Keys for the operation of a daemon.
 //!
 //! ```toml
-//! metrics = "127.0.0.1:9090"     # none by default; an address that others reach takes
-//! metrics-beyond-loopback = true #   this as well: who asks is not known
+//! metrics = "127.0.0.1:9090"     # none by default; an address that other machines reach needs
+//! metrics-beyond-loopback = true #   this as well: requests are not authenticated
 //! log-level = "info"             # off, error, warn, info, debug
 //! log-format = "text"            # or json
-//! channels-max = 8               # so many channels can be there at once; alike at both ends
+//! channels-max = 8               # maximum number of channels at any time; equal at both ends
 //! ```
 
 use std::net::SocketAddr;
 
 use super::Channel;
 
-/// Room for some more uplinks than anybody has here, at a hundredth of a percent of a packet's work
-/// each.
+/// Default of `channels-max`: more uplinks than a site usually has. Each costs a hundredth of a
+/// percent of the work per packet.
 pub(super) const CHANNELS_MAX: usize = 8;
 
 pub(super) const fn default_channels_max() -> usize {
@@ -21,7 +21,6 @@ pub(super) const fn default_channels_max() -> usize {
 }
 
 impl Channel {
-    /// What carries it.
     pub(crate) fn transport_name(&self) -> &'static str {
         match (&self.ethernet, self.is_tcp()) {
             (Some(_), _) => "ethernet",
@@ -30,7 +29,7 @@ impl Channel {
         }
     }
 
-    /// It as a person would say it.
+    /// Describes the channel for the output of `check`.
     pub(crate) fn in_words(&self) -> String {
         let text = |address: SocketAddr| match address {
             address if address.ip().is_unspecified() => format!("any:{}", address.port()),

@@ -1,13 +1,13 @@
-//! What a file says of the other end, or of several.
+//! Keys for peers.
 //!
 //! ```toml
-//! [[peer]]                              # [peer] where there is one
-//! name = "office"                       # as reports call it; by default the public key
+//! [[peer]]                              # [peer] if there is only one
+//! name = "office"                       # name in reports; by default the public key
 //! public-key = "8f40c5adb68f25624ae5b214ea767a6ec94d829d3d7b5e1ad1ba6f3e2138285f"
 //! preshared-key = "office.psk"          # beside this file; none by default
-//! allowed-ips = ["10.90.0.1/32"]        # of one peer: the networks of the interface by default
+//! allowed-ips = ["10.90.0.1/32"]        # a single peer has the networks of the interface by default
 //!
-//! [[peer.channel]]                      # this one's own, behind those of all
+//! [[peer.channel]]                      # this peer's own, numbered after the common channels
 //! local = "192.0.2.7:7000"
 //! remote = "198.51.100.1:7000"
 //! ```
@@ -23,36 +23,36 @@ use serde::{Deserialize, Deserializer};
 
 use super::{Channel, Config, Prefix};
 
-/// The other end.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct PeerTable {
-    /// As reports call it.
+    /// Name in reports.
     pub(crate) name: Option<PeerName>,
-    /// What it is known by.
+    /// Identity of the peer.
     pub(crate) public_key: PublicKeyText,
-    /// The file of what both ends know beside their keys, if they do.
+    /// File with an additional secret shared by both ends, if any.
     pub(crate) preshared_key: Option<String>,
-    /// Whom packets out of the pipe may come from, and which are sent to it.
+    /// Networks behind the peer: allowed source addresses of its packets, and destinations routed
+    /// to it.
     pub(crate) allowed_ips: Option<Vec<Prefix>>,
-    /// Its channels behind those that all have.
+    /// Channels of this peer alone, numbered after those of all peers.
     #[serde(default, rename = "channel")]
     pub(crate) channels: Vec<Channel>,
 }
 
 impl PeerTable {
-    /// As reports call it.
+    /// Returns the name in reports: the configured one, or the public key.
     pub(crate) fn name(&self) -> String {
         self.name.as_ref().map_or_else(|| self.public_key.0.to_string(), |name| name.0.clone())
     }
 }
 
-/// Other ends: one, or a list of them.
+/// Peers, written as one table or as an array of tables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peers {
     pub(crate) list: Vec<PeerTable>,
     is_one: bool,
-    /// Where each is among those that are up.
+    /// Place of each peer, by its number in the file. A peer keeps its place across reloads.
     places: Vec<usize>,
 }
 
@@ -62,19 +62,20 @@ impl Peers {
         Self { list, is_one, places }
     }
 
-    /// Where one is among those that are up, however the file is ordered. Over Ethernet there is one,
-    /// of whom nothing need be said.
+    /// Returns the place of a peer, which does not depend on the order of the file. Over Ethernet
+    /// there is one peer, without a table.
     pub(crate) fn place(&self, number: usize) -> usize {
         self.places.get(number).copied().unwrap_or(number)
     }
 
-    /// Who is in a place, by the number in the file.
+    /// Returns the number in the file of the peer at a place.
     pub(crate) fn at(&self, place: usize) -> Option<usize> {
         self.places.iter().position(|one| *one == place)
     }
 
-    /// Who was up before keeps the place, others have the lowest that are free: both halves of the
-    /// daemon come to the same, and there are no more places than peers at a time.
+    /// Keeps the places of peers that are already up, and gives each new peer the lowest free
+    /// place. Both processes compute equal places, and there are never more places than peers at
+    /// any one time.
     pub(crate) fn keep_places(&mut self, before: &Self) {
         let known: BTreeMap<_, _> =
             before.list.iter().map(|one| one.public_key.0).zip(&before.places).collect();
@@ -86,12 +87,12 @@ impl Peers {
         self.places = kept.into_iter().map(place).collect();
     }
 
-    /// What a message calls a key of one.
+    /// Returns the path of a peer's key for messages.
     pub(crate) fn key(&self, number: usize, key: &str) -> String {
         if self.is_one { format!("peer.{key}") } else { format!("peer.{number}.{key}") }
     }
 
-    /// What a message calls one.
+    /// Returns the title of a peer for messages.
     pub(crate) fn title(&self, number: usize) -> String {
         if self.is_one { "peer".into() } else { format!("peer[{number}]") }
     }
@@ -121,10 +122,9 @@ impl<'de> Deserialize<'de> for Peers {
     }
 }
 
-/// A channel of a peer, by one number that both halves of the daemon know it by.
+/// Peer and channel as a single number, which both processes of the daemon use.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct ChannelNumber {
-    /// The place of the peer.
     pub(crate) place: usize,
     pub(crate) id: usize,
 }
@@ -139,10 +139,10 @@ impl ChannelNumber {
     }
 }
 
-/// A channel, and where the file says it.
+/// Channel with its position in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelAt<'a> {
-    /// Whose alone it is; of all where there is none.
+    /// Number of the only peer that uses the channel; `None` if all do.
     pub(crate) peer: Option<usize>,
     pub(crate) channel: &'a Channel,
     path: String,
@@ -150,12 +150,12 @@ pub(crate) struct ChannelAt<'a> {
 }
 
 impl ChannelAt<'_> {
-    /// Where it begins.
+    /// Path of the channel's table.
     pub(crate) fn table(&self) -> String {
         self.path.clone()
     }
 
-    /// What a message calls a key of it.
+    /// Path of one of its keys, for messages.
     pub(crate) fn key(&self, key: &str) -> String {
         format!("{}.{key}", self.path)
     }
@@ -168,7 +168,7 @@ impl fmt::Display for ChannelAt<'_> {
 }
 
 impl Config {
-    /// All channels: those of all peers, and then those of each.
+    /// Returns all channels: first those of all peers, then those of each.
     pub(crate) fn channels_at(&self) -> impl Iterator<Item = ChannelAt<'_>> {
         let of_all = self.channels.iter().enumerate().map(|(number, channel)| ChannelAt {
             peer: None,
@@ -187,31 +187,31 @@ impl Config {
         of_all.chain(of_each)
     }
 
-    /// The channels of one peer, in the order of their ids.
+    /// Returns the channels of a peer, in the order of their ids.
     pub(crate) fn channels_of(&self, peer: usize) -> impl Iterator<Item = ChannelAt<'_>> {
         self.channels_at().filter(move |one| one.peer.is_none_or(|owner| owner == peer))
     }
 
-    /// The channel that is asked for by a number, if there is one.
+    /// Returns the channel with this [`ChannelNumber`], if there is one.
     pub(crate) fn channel_asked(&self, number: usize) -> Option<&Channel> {
         let ChannelNumber { place, id } = ChannelNumber::of(number);
         self.channels_of(self.peers.at(place)?).nth(id).map(|at| at.channel)
     }
 
-    /// Which addresses each peer has inside: of one that says none, the networks of the interface and
-    /// its routes.
+    /// Returns the allowed prefixes of each peer; by default the networks of the interface and its
+    /// routes.
     pub(crate) fn allowed(&self) -> impl Iterator<Item = Vec<Prefix>> {
         let default = || [&self.addresses[..], &self.routes].concat();
         self.peers.list.iter().map(move |peer| peer.allowed_ips.clone().unwrap_or_else(default))
     }
 }
 
-/// A name that fits a line of a table and of a log.
+/// Name that fits into one line of a table or a log.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PeerName(pub(crate) String);
 
-/// Longer than any name of a host (RFC 1035, section 2.3.4).
+/// As long as a host name may be (RFC 1035, section 2.3.4).
 const NAME_CHARACTERS_MAX: usize = 255;
 
 impl TryFrom<String> for PeerName {
@@ -226,7 +226,6 @@ impl TryFrom<String> for PeerName {
     }
 }
 
-/// A public key.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct PublicKeyText(pub(crate) PublicKey);
@@ -270,7 +269,7 @@ mod tests {
     #[test]
     fn who_stays_keeps_the_place_and_others_take_the_lowest() {
         let mut before = peers(&[1, 2, 3]);
-        // Who they are, and where each is then.
+        // Keys in the order of the file, and the expected places.
         for (keys, places) in [
             (vec![3, 1], vec![2, 0]),
             (vec![4, 3, 5, 1], vec![1, 2, 3, 0]),

@@ -1,16 +1,16 @@
-//! What a file says of how channels are to be used, and packets to go.
+//! Keys for the use of channels, and for packet policies.
 //!
 //! ```toml
 //! [[channel]]
 //! interface = "wwan0"
 //! remote = "198.51.100.1:7001"
-//! priority = 2                          # after those of priority 1, which is the default
-//! quota = "50 GB"                       # and nothing more goes, both ways together
-//! quota-period = "month"                # or "week", "day"; a month by default
-//! quota-day = 15                        # it begins on the 15th, at midnight UTC; on the 1st by default
-//! rate = "20 Mbit/s"                    # it goes no faster
+//! priority = 2                          # used after those of priority 1, the default
+//! quota = "50 GB"                       # limit per period, both directions together
+//! quota-period = "month"                # or "week", "day"; month by default
+//! quota-day = 15                        # renewed on the 15th, at midnight UTC; 1 by default
+//! rate = "20 Mbit/s"                    # maximum sending rate
 //!
-//! [[policy]]                            # the first that matches holds
+//! [[policy]]                            # the first that matches applies
 //! protocol = "udp"
 //! ports = [5060, "10000-20000"]         # of either end
 //! to = ["10.1.0.0/16"]
@@ -26,7 +26,6 @@ use serde::Deserialize;
 
 use super::Prefix;
 
-/// When a quota begins anew.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum QuotaPeriod {
@@ -37,7 +36,7 @@ pub(crate) enum QuotaPeriod {
 }
 
 impl QuotaPeriod {
-    /// On which days it can begin: of a month on those that every month has, of a week from Monday.
+    /// Valid days of renewal: in a month the days that every month has, in a week from Monday (1).
     pub(crate) const fn days(self) -> Option<RangeInclusive<u8>> {
         match self {
             Self::Day => None,
@@ -47,25 +46,24 @@ impl QuotaPeriod {
     }
 }
 
-/// How some packets are to go.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PolicyTable {
-    /// Of which protocol they are; any by default.
+    /// IP protocol; any by default.
     pub(crate) protocol: Option<Protocol>,
-    /// The port of either end; any by default.
+    /// Port of either end; any by default.
     pub(crate) ports: Option<Vec<Ports>>,
-    /// Where they come from; anywhere by default.
+    /// Source networks; any by default.
     pub(crate) from: Option<Vec<Prefix>>,
-    /// Where they go to; anywhere by default.
+    /// Destination networks; any by default.
     pub(crate) to: Option<Vec<Prefix>>,
-    /// Their differentiated services code point; any by default.
+    /// DSCPs; any by default.
     pub(crate) dscp: Option<Vec<u8>>,
-    /// How they go.
+    /// Class of the packets that match.
     pub(crate) send: ClassName,
 }
 
-/// How packets go.
+/// Class of packets, which decides how they are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ClassName {
@@ -84,12 +82,11 @@ impl From<ClassName> for Class {
     }
 }
 
-/// The number of a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Word")]
 pub(crate) struct Protocol(pub(crate) u8);
 
-/// Ports from one to another.
+/// Inclusive range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Word")]
 pub(crate) struct Ports {
@@ -97,7 +94,7 @@ pub(crate) struct Ports {
     pub(crate) last: u16,
 }
 
-/// A number or a text.
+/// TOML value that is a number or a string.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a number or a text")]
 enum Word {
@@ -105,7 +102,7 @@ enum Word {
     Text(String),
 }
 
-/// Those that users name (IANA protocol numbers).
+/// Protocols that can be given by name, with their IANA numbers.
 const PROTOCOLS: [(&str, u8); 6] =
     [("icmp", 1), ("tcp", 6), ("udp", 17), ("gre", 47), ("icmpv6", 58), ("sctp", 132)];
 
@@ -143,7 +140,7 @@ impl TryFrom<Word> for Ports {
 }
 
 impl PolicyTable {
-    /// Whether all packets of another policy are of this one, too.
+    /// Whether every packet that matches `other` also matches this policy.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let protocol = self.protocol.is_none() || self.protocol == other.protocol;
         let has_port = |one: &Ports, two: &Ports| one.first <= two.first && two.last <= one.last;
@@ -156,7 +153,7 @@ impl PolicyTable {
     }
 }
 
-/// Whether each of some is in one of others; where nothing is said all are.
+/// Whether each of `theirs` is covered by one of `ours`; `None` stands for all.
 fn covers<T>(ours: Option<&[T]>, theirs: Option<&[T]>, has: impl Fn(&T, &T) -> bool) -> bool {
     match (ours, theirs) {
         (None, _) => true,
@@ -165,12 +162,12 @@ fn covers<T>(ours: Option<&[T]>, theirs: Option<&[T]>, has: impl Fn(&T, &T) -> b
     }
 }
 
-/// Its addresses.
+/// Returns the network of a prefix.
 pub(crate) fn net(prefix: Prefix) -> IpNet {
     prefix.0.trunc()
 }
 
-/// Whether two networks have an address in common.
+/// Whether two networks overlap.
 pub(crate) fn meet(one: Prefix, other: Prefix) -> bool {
     net(one).contains(&net(other)) || net(other).contains(&net(one))
 }

@@ -1,6 +1,7 @@
-//! Which metrics there are: names as Prometheus' conventions ask, base units, counters that only grow.
+//! Metric families. Names follow the conventions of Prometheus: base units, and counters that only
+//! grow.
 //!
-//! Labels: `bundle`, `peer` where a value is of another end, `channel` where it is of a channel.
+//! Labels: `bundle`; `peer` for values of a peer; `peer` and `channel` for values of a channel.
 //!
 //! Source: prometheus.io/docs/practices/naming.
 
@@ -15,10 +16,9 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::status::{ChannelState, ChannelStatus, PeerStatus, Status};
 
-/// A value, where there is one.
 type Value<T> = fn(&T) -> Option<f64>;
 
-/// A metric of something.
+/// Metric of a bundle, peer or channel.
 struct Family<T: 'static> {
     name: &'static str,
     help: &'static str,
@@ -42,7 +42,7 @@ impl<T> Family<T> {
     }
 }
 
-/// Counts are below 2^53 for thousands of years.
+/// Converts a count, which stays below 2^53 for thousands of years.
 #[expect(clippy::cast_precision_loss, reason = "what is lost is below a unit of 2^53")]
 fn whole(count: impl Into<Option<u64>>) -> Option<f64> {
     count.into().map(|count| count as f64)
@@ -228,7 +228,6 @@ fn of_channels_now() -> Vec<Family<ChannelStatus>> {
     ]
 }
 
-/// A status as a collector.
 #[derive(Debug)]
 struct Collected(Status);
 
@@ -284,7 +283,7 @@ fn encode<T>(
     Ok(())
 }
 
-/// A status as the text of OpenMetrics.
+/// Returns a status as OpenMetrics text.
 pub(super) fn text_of(status: Status) -> String {
     let (mut registry, mut text) = (Registry::default(), String::new());
     registry.register_collector(Box::new(Collected(status)));

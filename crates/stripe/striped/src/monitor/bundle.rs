@@ -1,4 +1,4 @@
-//! A bundle as the small half has it: the half that carries its packets, its routes, its control socket.
+//! Bundle as seen by the monitor: its tunnel process, routes and control socket.
 
 use std::fs::File;
 use std::io;
@@ -23,9 +23,9 @@ use crate::problem::Problem;
 use crate::quota;
 use crate::routes::{RoutePlan, Routing};
 
-/// This program, whatever became of its file.
+/// Path of the running program, valid even if its file was replaced.
 const ITSELF: &str = "/proc/self/exe";
-/// What the other half need not know.
+/// Environment variables that the tunnel process does not inherit.
 const OURS: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
 pub(super) struct Bundle {
@@ -34,18 +34,18 @@ pub(super) struct Bundle {
     pub(super) routing: Routing,
     pub(super) control: Control,
     sources: Sources,
-    /// What the other half writes and is to be on the disk soon.
+    /// Quota records that the tunnel process writes and the monitor flushes.
     records: Vec<File>,
-    /// The interface.
+    /// Index of the interface, once its routes were requested.
     pub(super) index: Option<u32>,
-    /// Why there are no routes.
+    /// Error that prevented the routes.
     refusal: Option<io::Error>,
     pub(super) is_ready: bool,
     pub(super) is_alive: bool,
 }
 
 impl Bundle {
-    /// Runs the half that carries packets, which makes the interface.
+    /// Starts the tunnel process, which creates the interface.
     pub(super) fn start(
         loaded: Loaded,
         control: Control,
@@ -76,12 +76,12 @@ impl Bundle {
         &self.loaded.checked.config
     }
 
-    /// Whether the other half writes records.
     pub(super) const fn keeps_records(&self) -> bool {
         !self.records.is_empty()
     }
 
-    /// What the other half has written is on the disk then. Where that fails, so will its writing.
+    /// Flushes the quota records. Errors are ignored: the tunnel process will get them when it
+    /// writes.
     pub(super) fn sync(&self) {
         self.records.iter().for_each(|record| drop(record.sync_data()));
     }
@@ -90,7 +90,7 @@ impl Bundle {
         self.half.fds().chain(self.control.fd())
     }
 
-    /// Gives what the other half asks for, if it does.
+    /// Serves a pending request of the tunnel process.
     pub(super) fn serve(&mut self, now: Instant) {
         if let Some(request) = self.half.next_request(now) {
             let result = self.grant(request);
@@ -98,12 +98,12 @@ impl Bundle {
         }
     }
 
-    /// Where it is not heard the other half is gone, or has more to do than it does.
+    /// Sends an order; ignores errors, as the tunnel process may have ended or be overloaded.
     pub(super) fn order(&self, order: &Order) {
         let _: io::Result<()> = self.half.order(order);
     }
 
-    /// What the other half is to hear of the network.
+    /// Returns the orders that notify the tunnel process of changes in the network.
     pub(super) fn changes(&mut self) -> Vec<Order> {
         self.sources.changes(&self.loaded.checked.config)
     }
@@ -142,13 +142,13 @@ impl Bundle {
         }
     }
 
-    /// Whether the number is that of the interface which the configuration names.
+    /// Checks that an index belongs to the configured interface.
     fn check(&self, index: u32) -> io::Result<u32> {
         let named = nix::net::if_::if_nametoindex(self.config().name.as_str())?;
         if named == index { Ok(index) } else { Err(refusal()) }
     }
 
-    /// What became of it, once it has ended.
+    /// Returns the outcome of the bundle once its tunnel process has ended.
     pub(super) fn outcome(&mut self) -> Result<(), Problem> {
         match self.refusal.take() {
             Some(error) => Err(Problem::environment("routes", error)),
@@ -157,12 +157,11 @@ impl Bundle {
     }
 }
 
-/// Who else may ask: the user that carries packets.
+/// Returns the user of the tunnel process, which may also use the control socket.
 pub(super) fn owner(config: &Config) -> Option<User> {
     config.user.as_deref().and_then(|user| User::from_name(user).ok().flatten())
 }
 
-/// How the other half is run.
 fn command(path: &Path, logs: LogOptions) -> Command {
     let mut command = Command::new(ITSELF);
     for name in OURS {
@@ -172,7 +171,7 @@ fn command(path: &Path, logs: LogOptions) -> Command {
     command
 }
 
-/// What is asked for is not named.
+/// Error for a request of something that the configuration does not name.
 fn refusal() -> io::Error {
     Errno::EPERM.into()
 }

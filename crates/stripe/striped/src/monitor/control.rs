@@ -1,14 +1,14 @@
-//! The control socket of a bundle, where `striped status`, `reload` and `down` ask.
+//! Control socket of a bundle, used by `striped status`, `reload` and `down`.
 //!
 //! ```text
-//!   RUNTIME/NAME.sock, mode 0600, of the user that carries packets, if the file names one
+//!   RUNTIME/NAME.sock, mode 0600, owned by the user of the tunnel process if the file names one
 //!
-//!   asked     's'  the connection is given to the half that carries packets, which writes JSON
-//!             'r'  a digit, the code with which `striped reload` ends, and a message
-//!             'd'  nothing: the connection ends with the daemon
+//!   request   's'  status: the connection is passed to the tunnel process, which writes JSON
+//!             'r'  reload: the reply is a digit, the exit code of `striped reload`, and a message
+//!             'd'  down: no reply; the connection closes when the daemon ends
 //! ```
 //!
-//! Invariant: what is asked is one byte, and connections are bounded in number and time.
+//! Invariant: a request is one byte, and connections are bounded in number and lifetime.
 
 use std::fs;
 use std::io::{self, Write};
@@ -26,12 +26,11 @@ use super::bundle::owner;
 use crate::check::Loaded;
 use crate::problem::Problem;
 
-/// So many may be about to ask; then the oldest is closed.
+/// Maximum number of connections without a request; one more closes the oldest.
 const CLIENTS_MAX: usize = 16;
-/// And for so long.
+/// Time after which a connection without a request is closed.
 const WAIT: Duration = Duration::from_secs(2);
 
-/// What is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Asked {
     Status,
@@ -58,12 +57,11 @@ impl Asked {
     }
 }
 
-/// Where the socket of a bundle is.
 pub(crate) fn path_of(runtime: &Path, name: &str) -> PathBuf {
     runtime.join(format!("{name}.sock"))
 }
 
-/// A socket that listens, whose file goes with it.
+/// Listening socket, whose file is removed when it is dropped.
 pub(super) struct Control {
     listener: UnixListener,
     acceptor: Acceptor,
@@ -77,7 +75,7 @@ impl Drop for Control {
 }
 
 impl Control {
-    /// Opens the socket of a bundle, in place of one that a daemon has left.
+    /// Opens the socket of a bundle, replacing one left by an earlier daemon.
     pub(super) fn open(runtime: &Path, loaded: &Loaded) -> Result<Self, Problem> {
         let config = &loaded.checked.config;
         let path = path_of(runtime, &config.name);
@@ -104,25 +102,25 @@ impl Control {
 }
 
 impl Control {
-    /// What becomes readable where somebody comes.
+    /// Descriptor that becomes readable when a client connects; `None` while accepting is
+    /// suspended.
     pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
         (!self.acceptor.rests()).then(|| self.listener.as_fd())
     }
 
-    /// When that is waited for again.
+    /// Time when accepting resumes, if it is suspended.
     pub(super) const fn due_at(&self) -> Option<Instant> {
         self.acceptor.next_at()
     }
 }
 
-/// Those who ask.
 #[derive(Default)]
 pub(super) struct Clients {
-    /// Of which bundle, until when, and who.
+    /// Clients without a request: bundle, deadline and connection.
     waiting: Vec<(usize, Instant, UnixStream)>,
-    /// Who waits for the end of a reload.
+    /// Clients that wait for the end of a reload.
     reloading: Vec<OwnedFd>,
-    /// Who waits for the end.
+    /// Clients that wait for the end of the daemon.
     staying: Vec<OwnedFd>,
 }
 
@@ -135,7 +133,7 @@ impl Clients {
         self.waiting.iter().map(|(_, until, _)| *until).min()
     }
 
-    /// Those of whom it is known what they ask.
+    /// Accepts new clients, and returns the requests that have arrived.
     pub(super) fn take<'a>(
         &mut self,
         now: Instant,
@@ -168,7 +166,7 @@ impl Clients {
         asked
     }
 
-    /// Somebody is told how a reload ended.
+    /// Keeps a client until the reload ends.
     pub(super) fn reloads(&mut self, client: OwnedFd) {
         self.reloading.push(client);
     }
@@ -179,13 +177,13 @@ impl Clients {
         }
     }
 
-    /// Somebody waits for the end.
+    /// Keeps a client until the daemon ends.
     pub(super) fn stays(&mut self, client: OwnedFd) {
         self.staying.push(client);
     }
 }
 
-/// Says how something ended; who does not listen is not told.
+/// Sends a result; ignores errors, as the client may have gone.
 pub(super) fn answer(client: &OwnedFd, result: &Result<(), Problem>) {
     let text = match result {
         Ok(()) => "0".to_owned(),
@@ -204,7 +202,8 @@ mod tests {
 
     use super::*;
 
-    /// However many connect, a turn takes its share, and who has asked by then is heard.
+    /// However many clients connect, each iteration accepts a limited number, and requests that
+    /// have arrived are served.
     #[test]
     fn who_connects_waits_for_a_turn() -> io::Result<()> {
         let path = std::env::temp_dir().join(format!("striped-control-{}", std::process::id()));
@@ -224,7 +223,7 @@ mod tests {
         let asked = clients.take(now, [&mut control].into_iter());
         assert!(matches!(asked[..], [(0, Asked::Down, _)]));
         assert!(control.fd().is_some());
-        // Nobody has room to make when no descriptor is left.
+        // With no client left to close, running out of descriptors suspends accepting.
         drop(clients);
         control.acceptor.begin(now);
         let refuse = || -> io::Result<()> { Err(nix::errno::Errno::ENFILE.into()) };

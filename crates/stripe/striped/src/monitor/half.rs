@@ -1,15 +1,15 @@
-//! A half that carries packets, as the small half has it: a process and the lines to it.
+//! Tunnel process as seen by the monitor: a child process and the sockets to it.
 //!
 //! ```text
-//!   runs ── its end is asked for, or a line says nonsense ──► ends ── gone ──► ended
-//!           or is closed: SIGTERM                              |                 ▲
-//!                                                              +── 5 s: SIGKILL ─+
+//!   runs ── asked to end, invalid message, or ──► ends ── exited ──► ended
+//!           socket closed: SIGTERM                 |                   ▲
+//!                                                  +── 5 s: SIGKILL ───+
 //! ```
 //!
 //! Source: wait(2), unix(7).
 //!
-//! Invariants: nothing that such a half does or leaves undone is waited for, neither its end nor that
-//! it takes what it is told; a turn takes a bounded number of what it says.
+//! Invariants: the monitor never blocks on a tunnel process, neither on its end nor on sending to
+//! it; each iteration takes a bounded number of its messages.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -27,47 +27,47 @@ use crate::line::{HalfLine, Request};
 use crate::orders::{Order, OrderLine, Reply};
 use crate::problem::Problem;
 
-/// One that was told to end is killed after so long: it does so within a turn, and `striped down`
-/// waits for twice that.
+/// Time from SIGTERM to SIGKILL. A process normally ends within one iteration of its loop, and
+/// `striped down` waits for twice this time.
 pub(super) const ENDS_WITHIN: Duration = Duration::from_secs(5);
-/// Replies that are taken a turn: several for each order of one.
+/// Maximum replies taken per iteration, several for each order of one.
 const REPLIES_A_TURN: usize = 16;
 
 pub(super) struct Half {
     child: Child,
     line: HalfLine,
     orders: OrderLine,
-    /// The other end of that, until it is asked for.
+    /// Other end of `orders`, until the process requests it.
     given: Option<OwnedFd>,
     state: State,
-    /// Until a line is closed or says nonsense.
+    /// Cleared when a socket is closed or carries an invalid message.
     is_heard: bool,
-    /// What it did that none of ours does.
+    /// Misbehaviour that no correct tunnel process shows.
     fault: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Runs,
-    /// It was told to end, and is killed then.
+    /// SIGTERM was sent; SIGKILL follows at this time.
     Ends(Instant),
     Killed,
     Ended(ExitStatus),
 }
 
 impl Drop for Half {
-    /// Where this half ends otherwise than in order, so does that one.
+    /// Kills the process if the monitor ends unexpectedly.
     fn drop(&mut self) {
         if !matches!(self.state, State::Ended(_)) {
             self.pass_on(Signal::SIGKILL);
-            // It cannot refuse.
+            // SIGKILL cannot be ignored, so this does not block.
             let _: io::Result<ExitStatus> = self.child.wait();
         }
     }
 }
 
 impl Half {
-    /// Runs one, with its end of the line as its standard input.
+    /// Starts a process, with its end of the socket pair as standard input.
     pub(super) fn run(mut command: Command) -> io::Result<Self> {
         let (line, other) = HalfLine::pair()?;
         let (orders, given) = OrderLine::pair()?;
@@ -76,22 +76,23 @@ impl Half {
         Ok(Self { child, line, orders, given, state, is_heard: true, fault: None })
     }
 
-    /// What becomes readable where it says something: nothing once it is to be heard no more.
+    /// Descriptors that become readable when the process sends a message; none after
+    /// [`Self::leave`].
     pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         [self.line.as_fd(), self.orders.as_fd()].into_iter().filter(|_| self.is_heard)
     }
 
-    /// When it is killed, if it is about to be.
+    /// Time of SIGKILL, if the process is ending.
     pub(super) const fn due_at(&self) -> Option<Instant> {
         if let State::Ends(by) = self.state { Some(by) } else { None }
     }
 
-    /// Whether it is told to end, or has.
+    /// Whether the process is ending or has ended.
     pub(super) fn is_ending(&self) -> bool {
         self.state != State::Runs
     }
 
-    /// Whether it is there no more; it is killed where its time is over.
+    /// Whether the process has ended. Kills it if its time is over.
     pub(super) fn has_ended(&mut self, now: Instant) -> io::Result<bool> {
         if matches!(self.state, State::Ended(_)) {
             return Ok(true);
@@ -109,7 +110,7 @@ impl Half {
         Ok(false)
     }
 
-    /// Tells it to end.
+    /// Sends SIGTERM.
     pub(super) fn end(&mut self, now: Instant) {
         if self.state == State::Runs {
             self.state = State::Ends(now.after(ENDS_WITHIN));
@@ -121,19 +122,18 @@ impl Half {
         if let (false, Ok(id)) =
             (matches!(self.state, State::Ended(_)), i32::try_from(self.child.id()))
         {
-            // It is not waited for yet, so the number is its own.
+            // The child has not been reaped, so its process id is still its own.
             let _: nix::Result<()> = kill(Pid::from_raw(id), signal);
         }
     }
 
-    /// It is heard no more, and told to end. Where it is about to be gone, nothing is wrong.
+    /// Stops reading from the process and sends SIGTERM. Without a `fault` this is a normal end.
     fn leave(&mut self, now: Instant, fault: Option<&'static str>) {
         self.is_heard = false;
         self.fault = self.fault.or(fault);
         self.end(now);
     }
 
-    /// What it asks for, if it does.
     pub(super) fn next_request(&mut self, now: Instant) -> Option<Request> {
         let mut fds = [PollFd::new(self.line.as_fd(), PollFlags::POLLIN)];
         if !self.is_heard || !poll(&mut fds, PollTimeout::ZERO).is_ok_and(|count| count > 0) {
@@ -147,30 +147,30 @@ impl Half {
         None
     }
 
-    /// Answers that. One request is under way, so there is room for its answer.
+    /// Replies to the request. Only one is outstanding, so the socket has room for the reply.
     pub(super) fn answer(&mut self, now: Instant, result: io::Result<Option<OwnedFd>>) {
         if self.line.answer(result).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
             self.leave(now, Some("does not take the answers to what it asks"));
         }
     }
 
-    /// The end of the line of orders, once.
+    /// Returns the other end of `orders`, once.
     pub(super) fn give_orders(&mut self) -> Option<OwnedFd> {
         self.given.take()
     }
 
-    /// Whether it was told: it may be gone, or have more to do than it does.
+    /// Sends an order; fails if the process has ended or is overloaded.
     pub(super) fn order(&self, order: &Order) -> io::Result<()> {
         self.orders.order(order)
     }
 
-    /// Whether it would be.
+    /// Whether an order could be sent now.
     pub(super) fn takes_orders(&self) -> bool {
         let mut fds = [PollFd::new(self.orders.as_fd(), PollFlags::POLLOUT)];
         poll(&mut fds, PollTimeout::ZERO).is_ok() && fds[0].revents() == Some(PollFlags::POLLOUT)
     }
 
-    /// What it has said in this turn.
+    /// Returns the pending replies, up to the limit per iteration.
     pub(super) fn replies(&mut self, now: Instant) -> Vec<Reply> {
         let mut replies = Vec::new();
         while self.is_heard && replies.len() < REPLIES_A_TURN {
@@ -186,7 +186,8 @@ impl Half {
         replies
     }
 
-    /// What became of it: it has said why it ends, unless it was ended.
+    /// Returns the outcome once the process has ended. It has printed its own errors, unless it was
+    /// killed.
     pub(super) fn outcome(&self) -> Result<(), Problem> {
         let State::Ended(status) = self.state else { return Ok(()) };
         let of_half =
@@ -211,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    /// One that does what a script says, with the line as its standard input.
+    /// Starts a shell script whose standard input is the socket.
     fn half(script: &str) -> Half {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
@@ -221,14 +222,13 @@ mod tests {
     const STUBBORN: &str =
         "trap '' TERM; printf '\\004\\0\\0\\0\\0' >&0; while :; do sleep 9; done";
 
-    /// Until it is so.
     fn until(half: &mut Half, mut is_so: impl FnMut(&mut Half) -> bool) {
         while !is_so(half) {
             sleep(Duration::from_millis(1));
         }
     }
 
-    /// It is never waited for, is heard no more, and is killed when its time is over.
+    /// The process is never waited for, no longer read from, and killed when its time is over.
     #[test]
     fn one_that_says_nonsense_and_does_not_end_is_killed() {
         let (mut half, began) = (half(STUBBORN), now());
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!((half.fds().count(), half.due_at()), (0, Some(began.after(ENDS_WITHIN))));
         let before = began.after(ENDS_WITHIN.saturating_sub(Duration::from_nanos(1)));
         assert!(!half.has_ended(before).expect("a child") && half.due_at().is_some());
-        // However often it is told, it has no more time.
+        // Repeated requests to end do not extend its time.
         half.end(before);
         until(&mut half, |half| half.has_ended(began.after(ENDS_WITHIN)).expect("a child"));
         let problem = half.outcome().expect_err("it said nonsense").to_string();
@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    /// It asks for ever and reads no answer, or replies for ever.
+    /// The process sends requests forever without reading replies, or sends replies forever.
     #[test]
     fn one_that_floods_is_served_a_turn_at_a_time() {
         let mut half = half("while printf '\\003\\0\\0\\0\\0' >&0; do :; done");

@@ -1,13 +1,14 @@
-//! Files that are read anew while bundles are up.
+//! Reload of configuration files while bundles are up.
 //!
 //! ```text
-//!   all files read and checked ── an error ──► the old stays, and who asked hears of it
+//!   all files read and checked ── an error ──► the old configuration stays, and the client gets the error
 //!        │
 //!        ▼
-//!   routes and rules that are new ──► the halves that carry packets follow ──► the old ones go
+//!   new routes and rules added ──► tunnel processes apply the files ──► old ones removed
 //! ```
 //!
-//! Invariants: nothing is touched before all is checked; a reload ends, whatever a half does.
+//! Invariants: nothing is changed before everything is checked; a reload ends, whatever a tunnel
+//! process does.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,14 +26,13 @@ use crate::orders::Order;
 use crate::problem::Problem;
 use crate::routes::RoutePlan;
 
-/// A half that has not followed after so long is not waited for any more: it does so within a turn,
-/// and `striped reload` waits for twice that.
+/// Timeout of a tunnel process. It normally applies a file within one iteration of its loop, and
+/// `striped reload` waits for twice this time.
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(5);
 
-/// A reload that is under way.
 pub(super) struct Reloading {
     number: u64,
-    /// The bundles whose halves are yet to say that they have followed, and their names.
+    /// Names of the bundles, by number, whose tunnel processes have not replied yet.
     awaited: BTreeMap<usize, String>,
     by: Instant,
     refused: Vec<String>,
@@ -48,9 +48,9 @@ impl Reloading {
         self.by
     }
 
-    /// The half of a bundle has followed a reload, but for what is said.
+    /// Records a reply for a bundle; `refused` lists what could not be applied.
     fn follow(&mut self, bundle: usize, number: u64, refused: Option<&str>) {
-        // One that is late follows a reload that was given up.
+        // A late reply belongs to a reload that has timed out.
         if number == self.number
             && let Some(name) = self.awaited.remove(&bundle)
         {
@@ -58,7 +58,7 @@ impl Reloading {
         }
     }
 
-    /// Whoever is late is not waited for.
+    /// Times out the tunnel processes that have not replied.
     fn give_up(&mut self, now: Instant) {
         if self.by <= now {
             let late = std::mem::take(&mut self.awaited).into_values();
@@ -69,7 +69,7 @@ impl Reloading {
         }
     }
 
-    /// How it has ended, once it has.
+    /// Returns the result, once all have replied or timed out.
     fn outcome(&self) -> Option<Result<(), Problem>> {
         if !self.awaited.is_empty() {
             return None;
@@ -81,7 +81,7 @@ impl Reloading {
 }
 
 impl Monitor {
-    /// Reads all files anew, and does what they say.
+    /// Reads all files again and applies them.
     pub(super) fn reload(&mut self) -> Result<(), Problem> {
         let busy = |what: &str| Err(Problem::Environment(what.to_owned()));
         if self.reloading.is_some() {
@@ -141,14 +141,13 @@ impl Monitor {
         Ok(())
     }
 
-    /// The half of a bundle has followed a reload, but for what is said.
     pub(super) fn follow_reload(&mut self, bundle: usize, number: u64, refused: Option<&str>) {
         if let Some(reloading) = &mut self.reloading {
             reloading.follow(bundle, number, refused);
         }
     }
 
-    /// Says how a reload has ended, once it has; a half that is late is not waited for.
+    /// Reports the result of a reload that has ended, if necessary by a timeout.
     pub(super) fn finish_reload(&mut self, now: Instant) {
         let Some(reloading) = &mut self.reloading else { return };
         reloading.give_up(now);
@@ -183,7 +182,8 @@ mod tests {
     #[test]
     fn a_reload_ends_once_each_half_has_followed_this_one() {
         let mut reloading = reloading(now());
-        // Neither twice, nor for another, nor late, nor for a bundle that is not there.
+        // None of these complete the reload: duplicates, replies to another reload, an unknown
+        // bundle.
         for (bundle, number) in [(0, 7), (0, 7), (1, 6), (2, 7)] {
             reloading.follow(bundle, number, None);
             assert_eq!(said(&reloading), None);

@@ -1,8 +1,8 @@
-//! What systemd is told: ready, reloading, ending, what goes on, and that all halves are alive.
+//! Notifications to systemd: ready, reloading, stopping, status text, and watchdog.
 //!
 //! Source: sd_notify(3), systemd.service(5) (`Type=notify`, `WatchdogSec=`).
 //!
-//! Invariant: it is told that the daemon is alive only where every half has just said so.
+//! Invariant: the watchdog is notified only if every tunnel process has just replied.
 
 use std::io;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use sd_notify::NotifyState;
 use super::bundle::Bundle;
 
 pub(super) struct Service {
-    /// Half of what systemd waits for, if it does.
+    /// Half of the watchdog interval; `None` without a watchdog.
     every: Option<Duration>,
     next_at: Instant,
 }
@@ -31,7 +31,8 @@ impl Service {
         self.every.map(|_| self.next_at)
     }
 
-    /// Whether the halves are to be asked anew; systemd hears that all have answered, if they have.
+    /// Whether to ping the tunnel processes again. Notifies the watchdog if all have replied to the
+    /// last ping.
     pub(super) fn is_due(&mut self, now: Instant, is_alive: bool) -> bool {
         let Some(every) = self.every.filter(|_| self.next_at <= now) else { return false };
         self.next_at = now.after(every);
@@ -58,7 +59,7 @@ pub(super) fn stopping() {
     tell(&[NotifyState::Stopping]);
 }
 
-/// Where nobody listens, nobody is told.
+/// Sends a notification; without systemd this does nothing.
 fn tell(state: &[NotifyState<'_>]) {
     let _: io::Result<()> = sd_notify::notify(state);
 }

@@ -1,13 +1,13 @@
-//! The network as it changes: interfaces, addresses and routes that come, go and change.
+//! Changes of the network: interfaces, addresses and routes.
 //!
 //! ```text
-//!   netlink says that something changed ──► all that channels depend on is looked at anew
-//!                                             |
-//!                                             +── orders: Lost, Moved, and Look in any case
+//!   netlink reports some change ──► everything that channels depend on is inspected again
+//!                                     |
+//!                                     +── orders: Lost, Moved, and always Look
 //! ```
 //!
-//! What changed is not read out of the messages: which address a channel goes from, the kernel says
-//! best where it is asked for the way to the other end.
+//! The contents of the messages are not used. The source address of a channel is found more
+//! reliably by asking the kernel for the route to the remote end.
 //!
 //! Source: rtnetlink(7).
 
@@ -29,11 +29,11 @@ use crate::orders::Order;
 /// `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV4_ROUTE`, `RTMGRP_IPV6_IFADDR`,
 /// `RTMGRP_IPV6_ROUTE` (linux/rtnetlink.h).
 const GROUPS: u32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400;
-/// Between two looks there is so much time at least: a change is many messages, and a router may
-/// have thousands of them a second.
+/// Minimum time between two inspections. One change causes many messages, and a router may get
+/// thousands of them a second.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Where the kernel says that something changed.
+/// Netlink socket that receives notifications of changes.
 pub(super) struct Watch {
     socket: Socket,
     looked_at: Instant,
@@ -48,7 +48,7 @@ impl Watch {
         Ok(Self { socket, looked_at: now(), has_changed: false })
     }
 
-    /// Takes what the kernel has said.
+    /// Drains the notifications. An overrun (ENOBUFS) counts as a change.
     pub(super) fn hear(&mut self) {
         while match self.socket.recv_from_full() {
             Ok(_) => true,
@@ -62,7 +62,7 @@ impl Watch {
         self.has_changed.then(|| self.looked_at.after(PAUSE))
     }
 
-    /// Whether it is to be looked now: then it is.
+    /// Whether to inspect the network now; if so, resets the timer.
     pub(super) fn is_due(&mut self, now: Instant) -> bool {
         let is_due = self.due_at().is_some_and(|at| at <= now);
         if is_due {
@@ -78,12 +78,11 @@ impl AsFd for Watch {
     }
 }
 
-/// From which address each channel goes, by its number, as far as there is one.
+/// Source address of each channel that has one, by channel number.
 #[derive(Debug, Default)]
 pub(super) struct Sources(BTreeMap<usize, IpAddr>);
 
 impl Sources {
-    /// As it is now.
     pub(super) fn of(config: &Config) -> Self {
         let peers = 0..config.peers.list.len();
         let known = |(peer, (id, at)): (usize, (usize, ChannelAt<'_>))| {
@@ -95,7 +94,7 @@ impl Sources {
         Self(peers.flat_map(of).filter_map(known).collect())
     }
 
-    /// What the half that carries packets is to hear of what has changed since.
+    /// Compares with the last call, and returns orders for the differences.
     pub(super) fn changes(&mut self, config: &Config) -> Vec<Order> {
         let Ok(machine) = Machine::read(&[]) else { return vec![Order::Look] };
         let (mut lost, mut moved) = (BTreeSet::new(), Vec::new());
@@ -106,7 +105,7 @@ impl Sources {
             }
         }
         lost.extend(self.0.values().filter(|source| !machine.addresses.contains(source)));
-        // Where there is none just now, the last one is what the next is another than.
+        // A channel without an address keeps its last one, for comparison with the next.
         self.0.extend(now.0);
         self.0.retain(|number, _| config.channel_asked(*number).is_some());
         lost.into_iter().map(Order::Lost).chain(moved).chain([Order::Look]).collect()

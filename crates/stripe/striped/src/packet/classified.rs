@@ -1,4 +1,4 @@
-//! What of a packet of IP decides how it goes.
+//! Fields of an IP packet that policies match.
 //!
 //! Source: RFC 791, RFC 8200; RFC 2474 (code points).
 
@@ -7,21 +7,19 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use super::WITH_PORTS;
 use super::header::{Payload, word};
 
-/// Of a packet of IP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Classified {
     pub(crate) from: IpAddr,
     pub(crate) to: IpAddr,
-    /// What it carries, behind the headers of IPv6 that are known.
+    /// Upper-layer protocol, behind the known IPv6 extension headers.
     pub(crate) protocol: u8,
-    /// The differentiated services code point.
     pub(crate) dscp: u8,
-    /// Of either end, where its protocol has any; a fragment but the first does not say them.
+    /// Source and destination port, if the protocol has ports; `None` for later fragments.
     pub(crate) ports: Option<[u16; 2]>,
 }
 
 impl Classified {
-    /// Of any bytes: nothing if they are no packet of IP.
+    /// Parses any bytes; returns `None` if they are not an IP packet.
     pub(crate) fn of(packet: &[u8]) -> Option<Self> {
         let payload = Payload::of(packet);
         let class = u16::from_be_bytes([*packet.first()?, *packet.get(1)?]);
@@ -51,7 +49,7 @@ mod tests {
 
     use super::*;
 
-    /// UDP in IPv6, behind a header of options, from port 1 to port 2, with code point 46.
+    /// UDP over IPv6 behind a destination options header, from port 1 to port 2, with DSCP 46.
     #[test]
     fn headers_of_ipv6_are_looked_behind() {
         let mut packet = vec![0x6b, 0x80, 0, 0, 0, 16, 60, 64];

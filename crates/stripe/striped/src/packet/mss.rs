@@ -1,11 +1,12 @@
-//! The largest segment that TCP is asked for, made small enough for the bundle.
+//! MSS clamping: lowers the maximum segment size option of TCP to fit the packets of the bundle.
 //!
-//! Who forwards for others cannot rely on what their interfaces say, nor on answers to what is too
-//! long, which some networks lose: so a SYN says what fits, whichever way it goes.
+//! Hosts behind this machine do not know the MTU of its interface, and some networks drop the ICMP
+//! errors for packets that are too long. The option is therefore rewritten in each SYN, in both
+//! directions.
 //!
 //! Source: RFC 9293, section 3.2 and 3.7.1; RFC 6691 (options are not counted).
 //!
-//! Invariant: checksums stay as right or wrong as they were.
+//! Invariant: a valid checksum stays valid, and an invalid one invalid.
 
 use super::header::{Payload, V4_HEADER_BYTES, V6_HEADER_BYTES, updated, word};
 
@@ -13,14 +14,14 @@ const TCP: u8 = 6;
 const TCP_HEADER_BYTES: usize = 20;
 const CHECKSUM: usize = 16;
 const SYN: u8 = 0x02;
-/// Kinds of options.
+/// Option kinds.
 const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
 const MSS: u8 = 2;
 const MSS_BYTES: u8 = 4;
 
-/// Whether the packet began a connection with longer segments than go into a packet of this length;
-/// it asks for shorter ones now.
+/// Lowers the option in a SYN so that segments fit packets of `longest_bytes`. Returns whether the
+/// packet was changed.
 pub(crate) fn clamp(packet: &mut [u8], longest_bytes: usize) -> bool {
     let Some(at) = option_of(packet) else { return false };
     let Payload { at: tcp_at, .. } = Payload::of(packet).expect("it has an option");
@@ -34,14 +35,14 @@ pub(crate) fn clamp(packet: &mut [u8], longest_bytes: usize) -> bool {
         return false;
     }
     packet[at..at + 2].copy_from_slice(&new.to_be_bytes());
-    // At an odd place each byte belongs to the other half of its word.
+    // At an odd offset the bytes of the value lie in two words, in swapped positions.
     let in_words = |value: u16| if (at - tcp_at) % 2 == 1 { value.swap_bytes() } else { value };
     let checksum = updated(checksum, in_words(old), in_words(new));
     packet[tcp_at + CHECKSUM..][..2].copy_from_slice(&checksum.to_be_bytes());
     true
 }
 
-/// Where a SYN says its largest segment.
+/// Returns the position of the option's value in a SYN.
 fn option_of(packet: &[u8]) -> Option<usize> {
     let Payload { protocol, at } = Payload::of(packet)?;
     let header = packet.get(at..).filter(|header| header.len() >= TCP_HEADER_BYTES)?;
@@ -68,7 +69,8 @@ mod tests {
     use super::super::header::sum;
     use super::*;
 
-    /// A SYN with these options, of which version of IP, with a right checksum.
+    /// Returns a TCP packet with these options and flags over this version of IP, with a valid
+    /// checksum.
     fn syn(version: u8, options: &[u8], flags: u8) -> Vec<u8> {
         let mut tcp = vec![0, 80, 0, 81, 0, 0, 0, 1, 0, 0, 0, 0, 0, flags, 0xff, 0xff, 0, 0, 0, 0];
         tcp[12] = u8::try_from((20 + options.len()) / 4).expect("few options") << 4;
@@ -104,7 +106,7 @@ mod tests {
         &[3, 3, 7, 2, 4, 5, 180, 0],
     ];
 
-    /// 1,460 becomes what is left of 1,300, at even and at odd places, and the sum stays right.
+    /// 1,460 is lowered to fit 1,300, at even and odd offsets, and the checksum stays valid.
     #[test]
     fn a_syn_asks_for_what_fits() {
         for (version, at, largest) in [(4, 20, 1_260), (6, 40, 1_240)] {

@@ -1,16 +1,17 @@
-//! What is answered to a packet that the bundle does not take for its length.
+//! ICMP errors for packets that are too long for the bundle.
 //!
 //! ```text
-//!   longer than fits ──► ICMP "fragmentation needed", ICMPv6 "packet too big" ──► back into the TUN
+//!   too long ──► ICMP "fragmentation needed", ICMPv6 "packet too big" ──► back into the TUN device
 //! ```
 //!
-//! The answer comes from where the packet went: this machine would take nothing that comes from one
-//! of its own addresses by an interface. So nothing is answered to what went to many.
+//! The source address of an error is the destination of the packet, because the kernel drops
+//! packets that arrive on an interface with one of its own addresses as source. For this reason
+//! multicast destinations get no error.
 //!
-//! Source: RFC 1191, section 4, and RFC 1812, sections 4.3.2 and 5.2.7.1; RFC 4443, sections 2.4 and
-//! 3.2; RFC 8200, section 5.
+//! Source: RFC 1191, section 4, and RFC 1812, sections 4.3.2 and 5.2.7.1; RFC 4443, sections 2.4
+//! and 3.2; RFC 8200, section 5.
 //!
-//! Invariant: errors are never answered, nor what came from or went to more than one.
+//! Invariant: no error is sent in response to an error, or to a packet from or to a group.
 
 use std::time::Duration;
 
@@ -18,33 +19,31 @@ use gingham_stripe::Instant;
 
 use super::header::{Payload, V4_HEADER_BYTES, V6_ADDRESSES, V6_HEADER_BYTES, sum, word};
 
-/// So many answers at once and a second: RFC 4443, section 2.4 (f), for a device of small or medium
-/// size.
+/// Burst of errors, and their number per second: RFC 4443, section 2.4 (f), for a small or
+/// medium-sized device.
 const ANSWERS_MAX: u32 = 10;
 const ANSWER_EVERY: Duration = Duration::from_millis(100);
 const ICMP: u8 = 1;
 const ICMP_V6: u8 = 58;
 const ICMP_HEADER_BYTES: usize = 8;
-/// As long as an answer may be (RFC 1812, section 4.3.2.3; RFC 4443, section 2.4 (c)).
+/// Longest error in bytes (RFC 1812, section 4.3.2.3; RFC 4443, section 2.4 (c)).
 const ANSWER_BYTES_MAX: usize = 576;
 const ANSWER_V6_BYTES_MAX: usize = 1_280;
-/// No sender of IPv6 makes shorter ones (RFC 8200, section 5).
+/// Smallest MTU that an IPv6 sender adapts to, in bytes (RFC 8200, section 5).
 const V6_MTU_MIN: u32 = 1_280;
 const HOPS: u8 = 64;
 /// Internetwork control (RFC 1812, section 4.3.2.5).
 const PRECEDENCE: u8 = 0xc0;
 
-/// Answers, as many as may be given.
+/// Generator of errors, with a token bucket.
 #[derive(Debug)]
 pub(crate) struct Answers {
     left: u32,
-    /// When there is one more.
+    /// Time of the next token.
     next_at: Instant,
-    /// What is to be written.
+    /// Errors to be written to the TUN device.
     waiting: Vec<Vec<u8>>,
-    /// Packets that were too long.
     pub(crate) too_long: u64,
-    /// Answers that were given.
     pub(crate) given: u64,
 }
 
@@ -53,7 +52,7 @@ impl Answers {
         Self { left: ANSWERS_MAX, next_at: now, waiting: Vec::new(), too_long: 0, given: 0 }
     }
 
-    /// A packet is longer than this, and goes nowhere.
+    /// Counts a packet that is too long and dropped, and generates an error if the limit allows it.
     pub(crate) fn refuse(&mut self, now: Instant, packet: &[u8], longest_bytes: u16) {
         self.too_long += 1;
         self.fill(now);
@@ -76,13 +75,13 @@ impl Answers {
         }
     }
 
-    /// What is to be written next.
+    /// Returns an error to be written.
     pub(crate) fn next_answer(&mut self) -> Option<Vec<u8>> {
         self.waiting.pop()
     }
 }
 
-/// The answer to a packet, if one is to be given.
+/// Returns the error for a packet, or `None` if it must not get one.
 fn answer(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     match packet.first()? >> 4 {
         4 => answer_v4(packet, longest_bytes),
@@ -123,7 +122,7 @@ const fn is_error_v4(kind: u8) -> bool {
     matches!(kind, 3 | 4 | 5 | 11 | 12)
 }
 
-/// Whether an address is that of one machine on a network.
+/// Whether an address can be that of a single host on a network.
 fn is_one_v4(address: &[u8]) -> bool {
     !matches!(address[0], 0 | 127 | 224..)
 }
@@ -131,7 +130,7 @@ fn is_one_v4(address: &[u8]) -> bool {
 fn answer_v6(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     packet.get(V6_ADDRESSES)?;
     let (from, to) = (&packet[8..24], &packet[24..40]);
-    // What begins in the middle is answered, as no error is so long that it is cut.
+    // Later fragments are answered: ICMP errors are too short to be fragmented.
     let is_error = Payload::of(packet).is_some_and(|Payload { protocol, at }| {
         protocol == ICMP_V6 && packet.get(at).is_none_or(|kind| *kind < 128 || *kind == 137)
     });
@@ -156,7 +155,7 @@ fn answer_v6(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     Some(answer)
 }
 
-/// Whether an address is neither none, nor loopback's, nor that of many.
+/// Whether an address is neither unspecified, loopback nor multicast.
 fn is_one_v6(address: &[u8]) -> bool {
     let is_small = address[..15].iter().all(|byte| *byte == 0) && address[15] <= 1;
     address[0] != 0xff && !is_small
@@ -166,7 +165,7 @@ fn is_one_v6(address: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// 10.0.0.1 to 10.0.0.2, which may not be cut.
+    /// 10.0.0.1 to 10.0.0.2, with DF set.
     fn v4(protocol: u8, kind: u8, length: usize) -> Vec<u8> {
         let mut packet = vec![0x45, 0, 0, 0, 0, 7, 0x40, 0, 64, protocol, 0, 0];
         packet.extend([10, 0, 0, 1, 10, 0, 0, 2, kind]);
@@ -203,7 +202,7 @@ mod tests {
         assert_eq!(sum(&[&told[8..40], &[4, 216, 0, 58], &told[40..]]), 0xffff);
         assert_eq!((&told[40..42], &told[44..48]), (&[2, 0][..], &1_300_u32.to_be_bytes()[..]));
         assert_eq!(told[48..], packet[..1_232]);
-        // No sender makes shorter ones.
+        // No sender goes below 1,280 bytes.
         assert_eq!(answer(&packet, 1_279), None);
     }
 
@@ -219,7 +218,7 @@ mod tests {
         let unanswered = [
             v4(ICMP, 3, 1_400),
             v4(ICMP, 11, 1_400),
-            // It may be cut; it is not the first piece.
+            // DF is not set; not the first fragment.
             changed(plain.clone(), 6, 0),
             changed(plain.clone(), 7, 1),
             changed(plain.clone(), 16, 224),

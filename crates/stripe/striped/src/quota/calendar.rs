@@ -1,13 +1,12 @@
-//! When periods begin and end: at midnight UTC.
+//! Begin and end of periods, at midnight UTC.
 //!
-//! Source: Hinnant, "chrono-compatible low-level date algorithms": days to years, months and days,
-//! and back, in whole numbers.
+//! Source: Hinnant, "chrono-compatible low-level date algorithms": conversion between days and
+//! dates in integers.
 
 use crate::config::{Channel, QuotaPeriod};
 
 const DAY_S: u64 = 86_400;
 
-/// Periods, and on which of their days they begin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calendar {
     period: QuotaPeriod,
@@ -23,12 +22,12 @@ impl Calendar {
         Self::new(channel.quota_period.unwrap_or_default(), channel.quota_day.unwrap_or(1))
     }
 
-    /// The day, since 1970, on which the period began in which a time is.
+    /// Returns the first day, since 1970, of the period that contains a time.
     pub(super) fn begins_day(self, now_s: u64) -> u64 {
         let (today, first) = (now_s / DAY_S, u64::from(self.day));
         match self.period {
             QuotaPeriod::Day => today,
-            // The first of January 1970 was a Thursday.
+            // 1 January 1970 was a Thursday.
             QuotaPeriod::Week => {
                 let since = (today + 3 + 7 - (first - 1)) % 7;
                 today.saturating_sub(since)
@@ -45,7 +44,7 @@ impl Calendar {
         }
     }
 
-    /// When a period ends that began on this day, in seconds since 1970.
+    /// Returns the end, in seconds since 1970, of the period that began on a day.
     pub(super) fn ends_s(self, begins_day: u64) -> u64 {
         let ends_day = match self.period {
             QuotaPeriod::Day => begins_day.saturating_add(1),
@@ -59,11 +58,11 @@ impl Calendar {
     }
 }
 
-/// Days since the first of March of the year 0.
+/// Days from 1 March of the year 0 to 1 January 1970.
 const DAYS_TO_1970: u64 = 719_468;
 const ERA_DAYS: u64 = 146_097;
 
-/// The year, the month and the day of a day since 1970.
+/// Converts a day since 1970 to year, month and day.
 const fn civil(day: u64) -> (u64, u64, u64) {
     let day = day.saturating_add(DAYS_TO_1970);
     let (era, of_era) = (day / ERA_DAYS, day % ERA_DAYS);
@@ -75,7 +74,7 @@ const fn civil(day: u64) -> (u64, u64, u64) {
     (year + era * 400 + (month <= 2) as u64, month, day)
 }
 
-/// The day since 1970 of a year, a month and a day.
+/// Converts year, month and day to a day since 1970.
 const fn days(year: u64, month: u64, day: u64) -> u64 {
     let year = year - (month <= 2) as u64;
     let (era, of_era) = (year / 400, year % 400);
@@ -100,7 +99,7 @@ mod tests {
         }));
     }
 
-    /// The 26th of November 2026 is a Thursday.
+    /// 26 November 2026 is a Thursday.
     #[test]
     fn periods_begin_on_their_day() {
         let now_s = 20_783 * DAY_S + 5;

@@ -1,12 +1,12 @@
-//! The record of a quota: a file of two slots that are written in turn.
+//! Record of a quota: a file with two slots that are written alternately.
 //!
 //! ```text
 //!   striped-quota 1 SERIAL BEGINS USED RESERVED BOOT clean|open CRC      256 bytes, padded with spaces
 //! ```
 //!
-//! The slot with the higher serial of those whose checksum is right holds.
+//! Of the slots with a valid checksum, the one with the higher serial is current.
 //!
-//! Invariant: a slot is written in one call, and never the one that holds.
+//! Invariant: a slot is written in one system call, and never over the current one.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -15,25 +15,23 @@ use std::path::Path;
 
 const SLOT_BYTES: usize = 256;
 const MAGIC: &str = "striped-quota 1";
-/// Which start of the machine this is (random(4)).
+/// Identifier of the current boot (random(4)).
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
-/// What a slot says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
     serial: u64,
-    /// The day, since 1970, on which the period began.
+    /// First day of the period, since 1970.
     pub(super) begins_day: u64,
     pub(super) used: u64,
-    /// What is used if the machine stops.
+    /// Bytes counted as used if the machine stops without closing the record.
     reserved: u64,
     boot: String,
-    /// Whether it was written at the end, in order.
     is_clean: bool,
 }
 
 impl Record {
-    /// The newest of a file; nothing of one that is empty.
+    /// Returns the current slot of a file, or `None` if the file is empty.
     pub(super) fn read(path: &Path) -> io::Result<Option<Self>> {
         let bytes = fs::read(path)?;
         let newest = bytes.chunks(SLOT_BYTES).filter_map(Self::parse).max_by_key(|one| one.serial);
@@ -68,7 +66,7 @@ impl Record {
     }
 }
 
-/// The file of a record, for its owner alone.
+/// Opens or creates the file of a record, accessible only to its owner.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -76,7 +74,6 @@ pub(super) fn create(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
-/// What is used, and where it is written.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub(super) record: Record,
@@ -84,7 +81,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Goes on with a file, or begins one with a period.
+    /// Opens the record in a file, or creates one whose period begins on `begins_day`.
     pub(super) fn open(path: &Path, begins_day: u64) -> io::Result<Self> {
         let boot = fs::read_to_string(BOOT_ID)?.trim().to_owned();
         let file = create(path)?;
@@ -97,7 +94,7 @@ impl Ledger {
         record.boot = boot;
         let mut ledger = Self { record, file: Some(file) };
         if fresh {
-            // Both slots have their place on the disk before anything goes.
+            // Allocate both slots on disk before anything is sent.
             ledger.write(0, 0)?;
         }
         ledger.write(ledger.record.used, 0)?;
@@ -105,12 +102,12 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// One that cannot be written.
+    /// Returns a record without a file: every write fails.
     pub(super) fn lost() -> Self {
         Self::default()
     }
 
-    /// So much is used from now on, and at least half of `ahead` more is reserved.
+    /// Records `used` bytes, with a reservation of `ahead` / 2 to `ahead` bytes beyond them.
     pub(super) fn write(&mut self, used: u64, ahead: u64) -> io::Result<()> {
         self.record.used = used;
         let record = &mut self.record;
@@ -122,7 +119,6 @@ impl Ledger {
         self.put()
     }
 
-    /// The end, in order.
     pub(super) fn close(&mut self) -> io::Result<()> {
         self.record.is_clean = true;
         self.put()
@@ -144,7 +140,7 @@ mod tests {
         std::env::temp_dir().join(format!("striped-record-{}-{name}", std::process::id()))
     }
 
-    /// A slot that is torn leaves the one before it; a file of neither is refused.
+    /// A torn slot leaves the previous one; a file without a valid slot is rejected.
     #[test]
     fn the_newest_slot_that_is_whole_holds() {
         let path = path("torn");
@@ -164,7 +160,8 @@ mod tests {
         fs::remove_file(path).expect("it is ours");
     }
 
-    /// 2,000 used and 100 more reserved: of another boot all of it, unless the end was in order.
+    /// 2,000 bytes used and 100 reserved: after another boot both count, unless the record was
+    /// closed.
     #[test]
     fn what_was_reserved_is_used_where_the_machine_stopped() {
         for (is_clean, boot, used) in

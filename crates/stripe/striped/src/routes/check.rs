@@ -1,4 +1,4 @@
-//! Whether routes can be right, before anything is touched.
+//! Checks of the configured routes, before anything is changed.
 
 use gingham_input::{InputError, Source};
 
@@ -7,7 +7,7 @@ use crate::check::Place;
 use crate::config::{ChannelAt, Config};
 use crate::problem::Problem;
 
-/// Checks all that a configuration says of routes.
+/// Checks the routes, table, priority and mark of a configuration.
 pub(crate) fn check_routes(source: &Source<Config>, place: &Place<'_>) -> Result<(), Problem> {
     let config = &source.scenario;
     if config.routes.is_empty() {
@@ -16,7 +16,7 @@ pub(crate) fn check_routes(source: &Source<Config>, place: &Place<'_>) -> Result
     check_numbers(source)?;
     check_prefixes(source)?;
     if place.running.is_some() {
-        // What is there is the daemon's, whose table and priorities stay.
+        // The rules found belong to this daemon, and its table and priorities do not change.
         return Ok(());
     }
     let refused = |error| Problem::environment("routes", error);

@@ -1,7 +1,7 @@
-//! What the kernel is told: the rules and routes of a bundle, as messages of rtnetlink.
+//! Rules and routes of a bundle as rtnetlink messages.
 //!
-//! Invariant: all that is made here has the number of our `proto`, by which it is told from what
-//! others made.
+//! Invariant: all of them carry our `proto` number, which distinguishes them from those of other
+//! programs.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,25 +14,25 @@ use netlink_packet_route::{AddressFamily, IpProtocol};
 use super::RoutePlan;
 use crate::config::Prefix;
 
-/// Of whom rules and routes are: `proto 83`, which no other program is known to have
+/// Originator of our rules and routes: `proto 83`, which no other program is known to use
 /// (`/etc/iproute2/rt_protos`, `rtnetlink.h`).
 pub(super) const PROTOCOL: RouteProtocol = RouteProtocol::Other(83);
-/// The table of routes that an administrator and the kernel make.
+/// Main routing table, used by administrators and the kernel.
 const MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;
 
 pub(super) const fn family_of(address: IpAddr) -> AddressFamily {
     if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
 }
 
-/// The rules of a family, in the order in which they are made: the end first, since others lead to
-/// it.
+/// Returns the rules of an address family in the order of creation: the target of the `goto` rules
+/// first.
 pub(super) fn rules(plan: &RoutePlan, family: AddressFamily) -> Vec<RuleMessage> {
     let mut prefixes: Vec<_> =
         plan.prefixes.iter().filter(|prefix| family_of(prefix.address()) == family).collect();
     if prefixes.is_empty() {
         return Vec::new();
     }
-    // The longer one first, as in a table.
+    // Longest prefix first, as in a routing table.
     prefixes.sort_by_key(|prefix| std::cmp::Reverse(prefix.bits()));
     let remotes = plan.remotes.iter().filter(|remote| family_of(remote.ip()) == family);
     let mut made = Made { rules: Vec::new(), family, priority: plan.priority };
@@ -55,7 +55,7 @@ pub(super) fn rules(plan: &RoutePlan, family: AddressFamily) -> Vec<RuleMessage>
     made.rules
 }
 
-/// What tells the datagrams of a channel, on their way there and, seen from the other end, back.
+/// Returns the attributes that match datagrams to a channel's remote end.
 fn of_channel(remote: SocketAddr) -> [RuleAttribute; 3] {
     let port = RulePortRange { start: remote.port(), end: remote.port() };
     [
@@ -98,7 +98,6 @@ impl Made {
     }
 }
 
-/// A route through an interface.
 pub(super) fn route(table: u32, to: &Prefix, index: u32) -> RouteMessage {
     let mut route = RouteMessage::default();
     route.header = RouteHeader {
@@ -117,7 +116,6 @@ pub(super) fn route(table: u32, to: &Prefix, index: u32) -> RouteMessage {
     route
 }
 
-/// The place of a rule among all.
 pub(super) fn priority_of(rule: &RuleMessage) -> u32 {
     let found = rule.attributes.iter().find_map(|attribute| match attribute {
         RuleAttribute::Priority(priority) => Some(*priority),
@@ -126,12 +124,12 @@ pub(super) fn priority_of(rule: &RuleMessage) -> u32 {
     found.unwrap_or(0)
 }
 
-/// Whether a rule is one that this program made.
+/// Whether this program created a rule.
 pub(super) fn is_ours(rule: &RuleMessage) -> bool {
     rule.attributes.contains(&RuleAttribute::Protocol(PROTOCOL))
 }
 
-/// The table that a rule leads to.
+/// Table that a rule selects, if its action is a lookup.
 pub(super) fn table_of_rule(rule: &RuleMessage) -> Option<u32> {
     let found = rule.attributes.iter().find_map(|attribute| match attribute {
         RuleAttribute::Table(table) => Some(*table),
@@ -141,7 +139,6 @@ pub(super) fn table_of_rule(rule: &RuleMessage) -> Option<u32> {
     is_to_table.then(|| found.unwrap_or_else(|| rule.header.table.into()))
 }
 
-/// The table in which a route is.
 pub(super) fn table_of_route(route: &RouteMessage) -> u32 {
     let found = route.attributes.iter().find_map(|attribute| match attribute {
         RouteAttribute::Table(table) => Some(*table),
@@ -186,7 +183,7 @@ mod tests {
             (105, RuleAction::ToTable, 0, Some(7)),
         ];
         assert_eq!(told, expected);
-        // No remote is of this family.
+        // The family has no remotes.
         assert_eq!(rules(&plan(), AddressFamily::Inet6).len(), 4);
         let without = RoutePlan { prefixes: Vec::new(), ..plan() };
         assert_eq!(rules(&without, AddressFamily::Inet), []);

@@ -1,4 +1,4 @@
-//! Requests of rtnetlink, one after the other, each with its answer.
+//! Synchronous rtnetlink requests.
 //!
 //! Source: RFC 3549; rtnetlink(7).
 
@@ -11,10 +11,9 @@ use netlink_packet_core::{
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
-/// Messages begin at multiples of so many bytes (`NLMSG_ALIGNTO`).
+/// Alignment of messages in bytes (`NLMSG_ALIGNTO`).
 const ALIGNED_BYTES: usize = 4;
 
-/// A socket of rtnetlink.
 pub(crate) struct Netlink(Socket);
 
 impl Netlink {
@@ -25,17 +24,17 @@ impl Netlink {
         Ok(Self(socket))
     }
 
-    /// Makes something that is not there yet.
+    /// Creates an object; fails if it exists.
     pub(crate) fn create(&self, message: RouteNetlinkMessage) -> io::Result<()> {
         self.ask(message, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL).map(drop)
     }
 
-    /// Changes or deletes something.
+    /// Changes or deletes an object.
     pub(crate) fn change(&self, message: RouteNetlinkMessage) -> io::Result<()> {
         self.ask(message, NLM_F_ACK).map(drop)
     }
 
-    /// All that there is of a kind.
+    /// Returns all objects of a kind.
     pub(crate) fn dump(
         &self,
         message: RouteNetlinkMessage,
@@ -65,7 +64,7 @@ impl Netlink {
     }
 }
 
-/// Takes the messages of a datagram; whether they were the last.
+/// Parses the messages of a datagram. Returns true if they end the reply.
 fn take(mut bytes: &[u8], answers: &mut Vec<RouteNetlinkMessage>) -> io::Result<bool> {
     while !bytes.is_empty() {
         let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes)

@@ -1,48 +1,48 @@
-//! Why a channel waits, by name and in words.
+//! Reasons why a channel waits, as names and as short texts.
 
 use gingham_stripe::Wait;
 use gingham_stripe_udp::ChannelWait;
 use serde::{Deserialize, Serialize};
 
-/// Why no packet goes on a channel just now. The page on operation has a line of each.
+/// Reason why no packet can be sent on a channel now. The page on operation explains each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum WaitName {
-    /// Its interface, address or route is gone, or its connection over.
+    /// The interface, address or route is gone, or the connection has ended.
     NoLink,
-    /// Its connection of TCP is not there yet.
+    /// The TCP connection is not established yet.
     Connecting,
-    /// The address of the other end is not known yet.
+    /// The remote address has not been learned yet.
     NoRemote,
-    /// The other end has not shaken hands.
+    /// The peer has not completed a handshake.
     NoHandshake,
-    /// The other end has not acknowledged the beginning of an epoch.
+    /// The peer has not acknowledged the reset that begins an epoch.
     Resetting,
-    /// Nothing is heard on it.
+    /// The channel is out and probed: no datagrams arrive on it.
     Silent,
-    /// Long packets do not pass.
+    /// The channel is out: long packets are lost on the path.
     Size,
-    /// It is out by plan.
+    /// The channel is out because its target quantum is 0.
     Planned,
-    /// The other end does not know yet that it comes in.
+    /// The peer has not yet confirmed that the channel comes in.
     Announced,
     /// A queue of this machine is full.
     Link,
-    /// The other end has no room.
+    /// The peer has no buffer space.
     Credit,
-    /// It loses much and carries little: copies measure it.
+    /// The channel loses much and carries little; it only gets copies, which measure it.
     Losses,
-    /// The packet that waits is longer than what it passes.
+    /// The next packet is longer than the channel carries.
     Length,
-    /// As much is in flight as may be.
+    /// The window is full.
     Window,
-    /// Its pace lets the next packet go later.
+    /// The rate limiter delays the next packet.
     Pace,
-    /// It is another channel's turn.
+    /// Another channel has the turn.
     Turn,
-    /// It was taken away.
+    /// The channel was removed.
     Absent,
-    /// What a later daemon says.
+    /// Reason added by a later version of the daemon.
     #[serde(other)]
     Other,
 }
@@ -69,7 +69,7 @@ impl WaitName {
         Self::Absent,
     ];
 
-    /// In words, of one line of a table.
+    /// Returns a short text for one line of a table.
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::NoLink => "link gone",

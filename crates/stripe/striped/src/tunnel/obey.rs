@@ -1,5 +1,4 @@
-//! What the tunnel does when it is told: it says how it is, looks at a network that has changed, and
-//! follows a new configuration.
+//! Orders from the monitor: report the status, react to network changes, apply a new configuration.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -17,7 +16,7 @@ use crate::orders::{Order, Reply};
 use crate::status::{Parts, Status};
 
 impl Tunnel {
-    /// Does what it was told since it was asked last.
+    /// Executes the pending orders.
     pub(super) fn obey(&mut self) -> io::Result<()> {
         while let Some(order) = self.orders.next_order()? {
             let reply = match order {
@@ -36,7 +35,7 @@ impl Tunnel {
                     let peer = self.config.peers.at(place);
                     debug!(peer, channel = id, "the channel goes from another address");
                     if let Some(end) = self.peers.ends.end_mut(place) {
-                        // Refused where it was taken away meanwhile.
+                        // Fails if the channel has been removed in the meantime.
                         let _: Result<(), _> = end.forget_path(id);
                     }
                     continue;
@@ -51,7 +50,7 @@ impl Tunnel {
                     Err(message) => Reply::Refused(number, message),
                 },
             };
-            // Where nobody hears it the other half is gone, which ends this one.
+            // A failure means that the monitor has ended, which ends this process too.
             let _: io::Result<()> = self.orders.reply(&reply);
         }
         Ok(())
@@ -69,7 +68,7 @@ impl Tunnel {
         })
     }
 
-    /// What the file says from now on holds.
+    /// Applies the configuration that the monitor has checked and passed on.
     fn reload(&mut self, from: OwnedFd) -> Result<(), String> {
         let handed = handover::take(from).map_err(|error| error.to_string())?;
         let source =

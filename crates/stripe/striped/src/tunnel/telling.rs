@@ -1,10 +1,11 @@
-//! What is told to those who asked: as much as they take at once, and the rest when they have read.
+//! Status replies: sent without blocking, the remainder whenever the reader has made room.
 //!
 //! ```text
-//!   a status ──► all that fits now ──► the rest each 5 ms ──► closed: all is told, or it is too late
+//!   a status ──► all that fits now ──► the rest every 5 ms ──► closed: complete, or timed out
 //! ```
 //!
-//! Invariants: nobody who asked is waited for; those who are told are bounded in number and time.
+//! Invariants: no reader blocks the loop; the number of unfinished replies and their lifetime are
+//! bounded.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -13,14 +14,14 @@ use gingham_stripe::Instant;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 
-/// So many are told at once; then the oldest hears no more.
+/// Maximum number of unfinished replies; one more closes the oldest.
 const READERS_MAX: usize = 16;
-/// And for so long.
+/// Time after which an unfinished reply is closed.
 const WAIT: Duration = Duration::from_secs(5);
-/// Who had no room is tried again so much later.
+/// Delay before the next attempt after the socket buffer was full.
 const AGAIN: Duration = Duration::from_millis(5);
 
-/// Those to whom something is yet to be told.
+/// Unfinished replies, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Tellings(Vec<Telling>);
 
@@ -33,7 +34,7 @@ struct Telling {
 }
 
 impl Tellings {
-    /// Somebody is to be told this.
+    /// Sends `text` to `to`, now or in parts.
     pub(super) fn tell(&mut self, now: Instant, to: OwnedFd, text: Vec<u8>) {
         if self.0.len() == READERS_MAX {
             self.0.remove(0);
@@ -42,19 +43,20 @@ impl Tellings {
         self.go_on(now);
     }
 
-    /// Tells as much as is taken now.
+    /// Continues all unfinished replies, and removes those that are complete, failed or timed out.
     pub(super) fn go_on(&mut self, now: Instant) {
         self.0.retain_mut(|one| now < one.until && one.goes_on());
     }
 
-    /// When to go on, if anybody is yet to be told something.
+    /// Returns the time of the next attempt, if any reply is unfinished.
     pub(super) fn next_at(&self, now: Instant) -> Option<Instant> {
         (!self.0.is_empty()).then(|| now.after(AGAIN))
     }
 }
 
 impl Telling {
-    /// Whether there is more to tell, to one who still listens.
+    /// Sends as much as the socket accepts. Returns false if the reply is complete or the reader is
+    /// gone.
     fn goes_on(&mut self) -> bool {
         while self.told_bytes < self.text.len() {
             let left = &self.text[self.told_bytes..];
@@ -78,7 +80,8 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// Far more than a socket takes at once: the null, which sends once, tells 200 kB of it.
+    /// Text far longer than a socket buffer: an implementation that sends only once gets 200 kB
+    /// through.
     fn long() -> Vec<u8> {
         (0..3_000_000_u32).map(|byte| byte.to_le_bytes()[0] ^ byte.to_le_bytes()[1]).collect()
     }
