@@ -11,13 +11,12 @@
 //! [[channel]]
 //! ethernet = "eth1"
 //! peer = "02:00:5e:00:53:01"            # the interface at the other end
-//! quantum-bytes = 1500                  # 1 to 2 ms of what the channel carries
+//! quantum-bytes = 1500                  # 1 to 2 ms at the channel's rate
 //!
 //! [[channel]]
 //! ethernet = "eth2"
 //! peer = "02:00:5e:00:53:02"
 //! quantum-bytes = 3000
-//! ```
 //! ```
 
 use gingham_stripe_udp::{EtherTypes, MacAddress};

@@ -211,7 +211,7 @@ impl Config {
 #[serde(try_from = "String")]
 pub(crate) struct PeerName(pub(crate) String);
 
-/// As long as a host name may be (RFC 1035, section 2.3.4).
+/// Longer than any host name (RFC 1035, section 2.3.4).
 const NAME_CHARACTERS_MAX: usize = 255;
 
 impl TryFrom<String> for PeerName {
