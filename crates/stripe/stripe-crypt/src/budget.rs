@@ -1,36 +1,38 @@
-//! How many handshakes are worth a Diffie-Hellman.
+//! Rate limit of the Diffie-Hellman computations spent on initiations.
 //!
 //! ```text
-//!   initiation with a cookie ──► from where a peer is? ──► its network's? ──► all networks'?
-//!                                  each of both ways has buckets of its own
+//!   initiation with a cookie ──► sender's address known? ──► network's bucket ──► total bucket
+//!                                  known and unknown senders have separate buckets
 //! ```
 //!
-//! A host has as many ports as it likes, and in IPv6 as many addresses: it counts as one. Who fills all
-//! buckets of strangers from many networks keeps strangers out, but no peer that is where it was.
+//! A host can use any number of ports and, with IPv6, of addresses, so buckets count networks. A
+//! flood from many networks can fill all buckets of unknown senders. It keeps out other unknown
+//! senders, but no peer at its known address.
 
 use std::net::{IpAddr, SocketAddr};
 
 use gingham_stripe::Instant;
 
-/// Networks meet in so many buckets.
+/// Number of buckets that networks are hashed into.
 const BUCKETS: usize = 256;
-/// Of a network: at a site behind one address fifty peers begin in a second.
+/// Limit of one network: fifty peers behind one address can begin per second.
 const OF_A_NETWORK: Rate = Rate { per_second: 50, at_once: 16 };
-/// Of all networks: to read an initiation takes 0.2 ms, so that this is a tenth of a core.
+/// Limit of all networks together. Reading an initiation takes 0.2 ms, so this is a tenth of a
+/// core.
 const OF_ALL: Rate = Rate { per_second: 500, at_once: 128 };
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// From where a datagram of a handshake comes.
+/// Origin of a handshake datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sender {
-    /// Its address, as the network says.
+    /// Source address, which may be forged.
     pub address: SocketAddr,
-    /// A peer was heard there, or is to be there.
+    /// Whether a peer was last seen at this address, or is configured there.
     pub is_known: bool,
 }
 
 impl Sender {
-    /// What a cookie is made of.
+    /// Returns address and port as input for a cookie.
     pub(crate) fn bytes(self) -> [u8; 18] {
         let mut bytes = [0; 18];
         match self.address.ip().to_canonical() {
@@ -41,7 +43,8 @@ impl Sender {
         bytes
     }
 
-    /// An address of IPv4; of IPv6 the half that a site is given (RFC 4291, section 2.5.4).
+    /// Returns the IPv4 address, or the half of an IPv6 address that a site is assigned (RFC 4291,
+    /// section 2.5.4).
     pub(crate) fn network(self) -> [u8; 8] {
         *self.bytes().first_chunk().expect("an address is longer")
     }
@@ -54,7 +57,7 @@ struct Rate {
 }
 
 impl Rate {
-    /// When a bucket is full again from which one more is taken, if it is there.
+    /// Takes a token if there is one. Returns the time, in ns, when the bucket will be full again.
     fn with_one(self, full_at: u64, now: u64) -> Option<u64> {
         let one = SECOND_NS / self.per_second;
         let full_at = full_at.max(now) + one;
@@ -62,15 +65,15 @@ impl Rate {
     }
 }
 
-/// Of those whose place is known, or of all others.
+/// Buckets of known or of unknown senders.
 #[derive(Debug)]
 struct Buckets {
-    /// When each is full again, in nanoseconds.
+    /// Time when each bucket is full again, in ns.
     networks: [u64; BUCKETS],
     all: u64,
 }
 
-/// What may be read.
+/// Token buckets of unknown and known senders.
 #[derive(Debug)]
 pub(crate) struct Budget([Buckets; 2]);
 
@@ -79,7 +82,7 @@ impl Budget {
         Self([0; 2].map(|_| Buckets { networks: [0; BUCKETS], all: 0 }))
     }
 
-    /// Whether one more is worth looking at.
+    /// Takes a token for one initiation. Returns false if there is none.
     pub(crate) fn admits(&mut self, now: Instant, is_known: bool, bucket: usize) -> bool {
         let Buckets { networks, all } = &mut self.0[usize::from(is_known)];
         let (now, network) = (now.nanoseconds(), &mut networks[bucket]);

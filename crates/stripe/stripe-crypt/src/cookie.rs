@@ -1,19 +1,19 @@
-//! Cheap answers to whoever begins a handshake: nobody is worth a Diffie-Hellman who has not shown that
-//! he hears what is sent to the address that he names, and nobody a new key who plays a record.
+//! Cookies: proofs required before an end spends a Diffie-Hellman or a key on an initiation. The
+//! sender must show that it receives at its address, and that it is not replaying a recording.
 //!
 //! ```text
-//!   mac1   = MAC(H("mac1", public key of the receiver), message)    knows whom he talks to
-//!   cookie = MAC(secret of the process, stamp, address)             the stamp: when it was given
-//!   mac2   = MAC(cookie, message with mac1 and stamp)               hears what goes to the address
-//!   mac3   = MAC(MAC(static-static DH, "mac3"), all before)         is the peer, and says it now
+//!   mac1   = MAC(H("mac1", public key of the receiver), message)    sender knows the receiver's key
+//!   cookie = MAC(secret of the process, stamp, address)             stamp: time of issue
+//!   mac2   = MAC(cookie, message with mac1 and stamp)               sender receives at its address
+//!   mac3   = MAC(MAC(static-static DH, "mac3"), all before)         sender is the peer, and present now
 //! ```
 //!
-//! Whoever hears a cookie makes mac2 for any message that he recorded, but mac3 is made with a private key.
-//! A peer that has answered takes no cookie that was given before: by the clock of who gave it, so that
-//! those of both ends are never compared.
+//! A cookie suffices to compute mac2 for any recorded message, but mac3 requires a private key. A
+//! peer that has accepted an initiation rejects cookies issued before. Both times come from the
+//! issuer's clock, so the clocks of the two ends are never compared.
 //!
-//! Source: Donenfeld, WireGuard (2017), section 5.3, where a cookie is asked for under load alone and
-//! a time stamp of the initiator tells old from new.
+//! Source: Donenfeld, WireGuard (2017), section 5.3. There, a cookie is required only under load,
+//! and a time stamp of the initiator distinguishes new initiations from old ones.
 
 use std::time::Duration;
 
@@ -31,20 +31,21 @@ use crate::wire::{
     Mac, STAMP_AT, STAMP_BYTES,
 };
 
-/// A handshake is given up by who began it 6.7 s after its last try at the latest, and is of no use then.
+/// Lifetime of a cookie. An initiator abandons its handshake 6.7 s after its last attempt at the
+/// latest, so later cookies are useless.
 const COOKIE_AGE_MAX: Duration = Duration::from_secs(10);
 
-/// When a cookie was given, as the other end sees it: its giver counts from a number by chance.
+/// Time of issue, relative to a random origin of the issuer.
 pub(crate) type Stamp = [u8; STAMP_BYTES];
 
-/// A cookie, and when it was given.
+/// Cookie with its time of issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cookie {
     pub(crate) stamp: Stamp,
     pub(crate) key: Mac,
 }
 
-/// The keys of what is known by a public key alone.
+/// MAC keys derived from a public key.
 #[derive(Debug)]
 pub(crate) struct PublicMacs {
     mac1: hmac::Key,
@@ -62,12 +63,12 @@ impl PublicMacs {
         Self { mac1: key(b"gingham mac1"), cookie: key(b"gingham cookie") }
     }
 
-    /// What shows that the sender knows this public key, and what else it knows.
+    /// Returns the MAC that shows that the sender knows this public key, and the data `also`.
     pub(crate) fn mac1(&self, message: &[u8], also: &[u8]) -> Mac {
         mac(&self.mac1, &[message, also])
     }
 
-    /// A cookie in a message, for whoever sent this `mac1`.
+    /// Encrypts a cookie into a message for the sender of `mac1`.
     pub(crate) fn wrap(
         &self,
         cookie: &Cookie,
@@ -85,7 +86,7 @@ impl PublicMacs {
         Ok(())
     }
 
-    /// The cookie in a message that answers this `mac1`.
+    /// Decrypts the cookie in a message that replies to `mac1`.
     pub(crate) fn unwrap(&self, mac1: &Mac, message: &[u8; COOKIE_BYTES]) -> Option<Cookie> {
         let (nonce, sealed) = message[COOKIE_AT..].split_at(COOKIE_NONCE_BYTES);
         let mut sealed: [u8; STAMP_BYTES + MAC_BYTES + CHECK_BYTES] = sealed.try_into().ok()?;
@@ -95,7 +96,8 @@ impl PublicMacs {
         Some(Cookie { stamp: *stamp, key: (*key).try_into().ok()? })
     }
 
-    /// A key for one message: nonces of 24 random bytes do not meet, those of the cipher's 12 might.
+    /// Derives a key for one message. Random nonces of 24 bytes do not collide, whereas the
+    /// cipher's 12 bytes might.
     fn one_time(&self, nonce: &[u8]) -> Zeroizing<[u8; KEY_BYTES]> {
         let tag = hmac::sign(&self.cookie, nonce);
         Zeroizing::new(tag.as_ref().try_into().expect("SHA-256 gives 32 bytes"))
@@ -114,12 +116,12 @@ fn mac(key: &hmac::Key, parts: &[&[u8]]) -> Mac {
     *context.sign().as_ref().first_chunk().expect("SHA-256 gives 32 bytes")
 }
 
-/// What a cookie makes of a message.
+/// Returns the MAC of a message under a cookie.
 pub(crate) fn mac2(cookie: &Mac, message: &[u8]) -> Mac {
     mac(&hmac::Key::new(hmac::HMAC_SHA256, cookie), &[message])
 }
 
-/// What only two ends can make, each with its private key.
+/// MAC key that only the two ends can derive, each with its private key.
 #[derive(Debug)]
 pub(crate) struct SharedMac(hmac::Key);
 
@@ -134,14 +136,15 @@ impl SharedMac {
         mac(&self.0, &[message])
     }
 
-    /// Whether one of both says this just as it is.
+    /// Whether one of the two ends made exactly this message.
     pub(crate) fn has_proof(&self, message: &[u8; INITIATION_BYTES]) -> bool {
         let (before, said) = message.split_at(MAC3_AT);
         self.mac3(before).ct_eq(said).into()
     }
 }
 
-/// Answers a cookie: an initiation becomes one whose sender hears it, and is there now.
+/// Adds the proof to an initiation: that its sender has received the cookie and holds the private
+/// key.
 pub(crate) fn prove(cookie: &Cookie, shared: &SharedMac, message: &mut [u8; INITIATION_BYTES]) {
     message[STAMP_AT..MAC2_AT].copy_from_slice(&cookie.stamp);
     let mac = mac2(&cookie.key, &message[..MAC2_AT]);
@@ -150,16 +153,16 @@ pub(crate) fn prove(cookie: &Cookie, shared: &SharedMac, message: &mut [u8; INIT
     message[MAC3_AT..].copy_from_slice(&mac);
 }
 
-/// Whether two are the same, in a time that does not tell where they differ.
+/// Compares in constant time.
 pub(crate) fn is_same(one: &Mac, other: &Mac) -> bool {
     one.ct_eq(other).into()
 }
 
-/// The cookies that this end gives.
+/// Issuer of cookies.
 #[derive(Debug)]
 pub(crate) struct Cookies {
     secret: hmac::Key,
-    /// From where stamps count, so that they do not tell for how long a process has been there.
+    /// Random origin of time stamps, which hides the age of the process.
     origin: u64,
 }
 
@@ -172,12 +175,12 @@ impl Cookies {
         Ok(Self { secret, origin: u64::from_be_bytes(origin) })
     }
 
-    /// A cookie for an address, whatever its bytes are.
+    /// Issues a cookie for an address, given as any bytes.
     pub(crate) fn give(&self, now: Instant, address: &[u8]) -> Cookie {
         self.of(now.nanoseconds().wrapping_add(self.origin).to_be_bytes(), address)
     }
 
-    /// The cookie of this stamp, and when it was given, if that is not too long ago.
+    /// Returns the cookie with this stamp and its time of issue, unless it has expired.
     pub(crate) fn given(
         &self,
         now: Instant,
@@ -194,7 +197,7 @@ impl Cookies {
         Cookie { stamp, key: mac(&self.secret, &[&stamp, address]) }
     }
 
-    /// In which of 256 an address, or a network, is: nobody else knows.
+    /// Returns one of 256 buckets for a network. The mapping is secret.
     pub(crate) fn bucket(&self, network: &[u8]) -> usize {
         mac(&self.secret, &[b"bucket", network])[0].into()
     }

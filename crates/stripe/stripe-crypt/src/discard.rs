@@ -1,32 +1,32 @@
-//! Why a datagram is not taken.
+//! Reasons for rejecting a datagram.
 
-/// What was wrong with a datagram.
+/// Reason for rejecting a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discard {
-    /// It is none of ours, or not as long as it is to be.
+    /// The datagram does not belong to the protocol, or its length is wrong.
     Malformed,
-    /// It is of another version of the protocol.
+    /// Another version of the protocol.
     OtherVersion,
-    /// The other end sends in clear.
+    /// The peer sends unencrypted datagrams.
     InClear,
-    /// It is sealed with a key that is not there, or not there any more.
+    /// The key does not exist, or not any more.
     NoKey,
-    /// It is not what was sealed, or was sealed with another key.
+    /// The authentication tag is wrong: the datagram was modified, or sealed with another key.
     NotAuthentic,
-    /// It has come before, or is too old to tell.
+    /// A duplicate, or too old to exclude one.
     Replayed,
-    /// Who begins a handshake does not know our public key.
+    /// The initiator does not know our public key.
     BadMac,
-    /// Who begins a handshake is another one.
+    /// The initiator is not the configured peer.
     OtherPeer,
-    /// The other end has another public key for us, or another preshared key.
+    /// The peer has another public key for us, or another preshared key.
     OtherSecret,
-    /// Too many begin a handshake from this address.
+    /// Too many handshakes from this address.
     Busy,
 }
 
 impl Discard {
-    /// All, in the order of their places.
+    /// All reasons, in the order of their indices.
     pub const ALL: [Self; 10] = [
         Self::Malformed,
         Self::OtherVersion,
@@ -40,7 +40,7 @@ impl Discard {
         Self::Busy,
     ];
 
-    /// As reports call it.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Malformed => "malformed",
@@ -57,33 +57,33 @@ impl Discard {
     }
 }
 
-/// How many datagrams were not taken, by what was wrong with them.
+/// Number of rejected datagrams by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discards([u64; Discard::ALL.len()]);
 
 impl Discards {
-    /// One more.
+    /// Counts one datagram.
     pub const fn count(&mut self, discard: Discard) {
         self.0[discard as usize] += 1;
     }
 
-    /// So many.
+    /// Returns the number of datagrams with this reason.
     pub const fn of(&self, discard: Discard) -> u64 {
         self.0[discard as usize]
     }
 
-    /// These and others.
+    /// Returns the sums of two counts.
     #[must_use]
     pub fn with(&self, others: &Self) -> Self {
         Self(std::array::from_fn(|place| self.0[place] + others.0[place]))
     }
 
-    /// All of them.
+    /// Returns the number of all datagrams.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// What was wrong most often.
+    /// Returns the most frequent reason, if any.
     pub fn most(&self) -> Option<Discard> {
         Discard::ALL.into_iter().max_by_key(|one| self.of(*one)).filter(|one| self.of(*one) > 0)
     }

@@ -1,6 +1,6 @@
-//! Keys as values: 32 bytes each, written as 64 hexadecimal digits.
+//! Key types: 32 bytes each, written as 64 hexadecimal digits.
 //!
-//! Invariant: what is secret is not printed, and is written over when it is dropped.
+//! Invariant: secret keys are never printed, and are zeroed when dropped.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,68 +10,68 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::primitives::fill;
 
-/// The length of any key.
+/// Length of every key.
 pub const KEY_BYTES: usize = 32;
 
-/// A text is no key.
+/// Error of parsing a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadKey {
-    /// It has not the form of one.
+    /// The text does not have the form of a key.
     #[error("a key has 64 hexadecimal digits")]
     Digits,
-    /// What it makes of any private key is known to all (RFC 7748, section 6.1).
+    /// A point of small order: its shared secrets are known to everyone (RFC 7748, section 6.1).
     #[error("this is nobody's public key")]
     Nobodys,
-    /// It means a key that is written otherwise, so that one peer would be two.
+    /// A non-canonical encoding: two spellings of one key would count as two peers.
     #[error("this public key is written {0}")]
     Written(PublicKey),
 }
 
-/// The machine gives no random bytes.
+/// The operating system provided no random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the machine gives no random bytes")]
 pub struct NoRandomness;
 
-/// What an end alone knows (X25519, RFC 7748).
+/// Private key of an end (X25519, RFC 7748).
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct PrivateKey(pub(crate) [u8; KEY_BYTES]);
 
-/// What others know of an end.
+/// Public key of an end.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PublicKey(pub(crate) [u8; KEY_BYTES]);
 
-/// What both ends know, and nobody else.
+/// Secret shared by the two ends in addition to their key pairs.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct PresharedKey(pub(crate) [u8; KEY_BYTES]);
 
 impl PrivateKey {
-    /// A new one.
+    /// Generates a new key.
     pub fn random() -> Result<Self, NoRandomness> {
         let mut key = Self([0; KEY_BYTES]);
         fill(&mut key.0)?;
         Ok(key)
     }
 
-    /// What others are to know.
+    /// Returns the public key.
     pub fn public(&self) -> PublicKey {
         PublicKey(MontgomeryPoint::mul_base_clamped(self.0).to_bytes())
     }
 
-    /// As it stands in a file.
+    /// Returns the hexadecimal form used in files.
     pub fn to_hex(&self) -> Zeroizing<String> {
         to_hex(&self.0)
     }
 }
 
 impl PresharedKey {
-    /// As it stands in a file.
+    /// Returns the hexadecimal form used in files.
     pub fn to_hex(&self) -> Zeroizing<String> {
         to_hex(&self.0)
     }
 }
 
 fn to_hex(key: &[u8; KEY_BYTES]) -> Zeroizing<String> {
-    // As long as it is to be from the beginning, so that nothing stays where it grew from.
+    // Allocated at full size: a growing string would leave copies of the key behind.
     let mut text = Zeroizing::new(String::with_capacity(2 * KEY_BYTES));
     for byte in key {
         text.extend([byte >> 4, byte & 0xf].map(|digit| char::from(HEX[usize::from(digit)])));
@@ -96,7 +96,7 @@ impl FromStr for PresharedKey {
 }
 
 impl PublicKey {
-    /// Its bytes.
+    /// Bytes of the key.
     pub const fn as_bytes(&self) -> &[u8; KEY_BYTES] {
         &self.0
     }
@@ -104,8 +104,8 @@ impl PublicKey {
 
 impl FromStr for PublicKey {
     type Err = BadKey;
-    /// A point of small order, such as zero, is nobody's. Of all bytes that mean a key those are taken
-    /// that every private key makes: the number below the modulus.
+    /// Rejects points of small order, such as zero. Of all encodings of a key, accepts only the one
+    /// that is computed from a private key: the number below the modulus.
     fn from_str(text: &str) -> Result<Self, BadKey> {
         let bytes = parse(text)?;
         let shared = MontgomeryPoint(*bytes).mul_clamped([0; KEY_BYTES]).to_bytes();
@@ -117,7 +117,7 @@ impl FromStr for PublicKey {
     }
 }
 
-/// A number of 255 bits, whatever the bit above, modulo 2^255 - 19 (RFC 7748, section 5).
+/// Reduces a number of 255 bits modulo 2^255 - 19, ignoring the top bit (RFC 7748, section 5).
 fn reduced(mut bytes: [u8; KEY_BYTES]) -> [u8; KEY_BYTES] {
     let [first, middle @ .., last] = &mut bytes;
     *last &= 0x7f;
@@ -172,7 +172,7 @@ impl fmt::Debug for PresharedKey {
 mod tests {
     use super::*;
 
-    /// What `openssl pkey -pubout` makes of it.
+    /// Compared with the output of `openssl pkey -pubout`.
     #[test]
     fn a_public_key_is_that_of_others() {
         let private = PrivateKey(std::array::from_fn(|place| u8::try_from(place).expect("32")));
@@ -195,7 +195,7 @@ mod tests {
         assert!(format!("09{}", "00".repeat(31)).parse::<PublicKey>().is_ok());
     }
 
-    /// Nine is the base point; behind the modulus it comes again, and the highest bit says nothing.
+    /// Nine is the base point. Adding the modulus, or setting the top bit, encodes it again.
     #[test]
     fn a_public_key_is_written_in_one_way() {
         let nine = format!("09{}", "00".repeat(31));
@@ -211,7 +211,7 @@ mod tests {
             let said = refused.map_err(|error| error.to_string());
             assert_eq!(said, Err(format!("this public key is written {nine}")));
         }
-        // The last below the modulus is of small order, and this is before it.
+        // The largest number below the modulus has small order; this is the one before it.
         let last = format!("eb{}7f", "ff".repeat(30));
         assert!(last.parse::<PublicKey>().is_ok());
     }

@@ -1,30 +1,32 @@
-//! The handshake of a stripe's ends, and what is done to datagrams with the keys that it makes.
+//! Handshake between the two ends of a stripe, and encryption of datagrams with the resulting keys.
 //!
 //! ```text
-//!   [`Peer`]  initiation ──►            ◄── cookie       who hears what goes to his address
-//!             initiation, proof ──►     ◄── response     Noise IK: who both are, fresh keys
-//!             confirm ──►                                who is there now, and not in a record
-//!             data, messages ◄──► each sealed with ChaCha20-Poly1305, each taken once
+//!   [`Peer`]  initiation ──►            ◄── cookie       sender receives at its address
+//!             initiation, proof ──►     ◄── response     Noise IK: identities and fresh keys
+//!             confirm ──►                                initiator is present, not a recording
+//!             data, messages ◄──► each sealed with ChaCha20-Poly1305, each accepted once
 //! ```
 //!
-//! Nothing here has a socket or a clock: `handle` takes, `poll_*` gives, `now` is an argument. Only
-//! randomness is the machine's, since keys that can be played again are none.
+//! The crate has no sockets and no clock: `handle` takes input, `poll_*` returns output, and `now`
+//! is an argument. Only randomness comes from the operating system, because keys must not be
+//! reproducible.
 //!
-//! | what | where | source |
+//! | topic | modules | source |
 //! |---|---|---|
-//! | the pattern, and what it is made of | `noise`, `primitives` | Noise, revision 34, by `snow` |
-//! | cookies, and whose an initiation is | `cookie`, `budget`, `responder` | Donenfeld, WireGuard (2017), section 5.3 |
-//! | both sides of a handshake, pairs of keys | `peer` | the same, sections 5.4 and 6 |
-//! | nonces and windows | `pair`, `numbers`, `replay` | RFC 9001, section 5.3; RFC 6479 |
+//! | handshake pattern and its primitives | `noise`, `primitives` | Noise, revision 34, by `snow` |
+//! | cookies, and the sender of an initiation | `cookie`, `budget`, `responder` | Donenfeld, WireGuard (2017), section 5.3 |
+//! | both sides of a handshake, key pairs | `peer` | the same, sections 5.4 and 6 |
+//! | nonces and replay windows | `pair`, `numbers`, `replay` | RFC 9001, section 5.3; RFC 6479 |
 //!
-//! A **session** is of two processes, each of which has named itself by chance: a handshake that names
-//! other ones begins another session, one that names the same makes new keys for it. Clocks are
-//! never compared to tell a recorded handshake from a new one: a new one answers a cookie of this process
-//! with a MAC that takes a private key, and a cookie is over once a later handshake was answered. Who only
-//! plays it again does not have the keys that it makes either, without which nothing changes.
+//! A **session** connects two processes, each with a random name. A handshake that names other
+//! processes begins a new session; one between the same processes renews the keys. Clocks are not
+//! compared to detect a recorded handshake. Instead, a new handshake replies to a cookie of this
+//! process with a MAC that requires a private key, and a cookie expires when a later handshake has
+//! been accepted. A replayed handshake also yields no keys to the attacker, and without them
+//! nothing changes.
 //!
-//! Invariants: whatever comes from outside ends as state, as a reply or as a counted [`Discard`]; what
-//! is not authentic changes nothing; no state grows with the addresses that datagrams come from.
+//! Invariants: every input ends as state, as a reply or as a counted [`Discard`]; unauthenticated
+//! input changes nothing; no state grows with the number of source addresses.
 
 mod budget;
 mod cookie;

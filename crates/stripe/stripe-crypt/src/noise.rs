@@ -1,4 +1,4 @@
-//! The handshake itself: Noise, pattern IK with a preshared key behind the second message.
+//! Noise handshake: pattern IK, with a preshared key mixed into the second message.
 //!
 //! ```text
 //!   initiator                                        responder
@@ -6,8 +6,8 @@
 //!                     ◄──────────   e, ee, se, psk   {process, index}
 //! ```
 //!
-//! Source: Noise, revision 34, `Noise_IKpsk2_25519_ChaChaPoly_SHA256`. Without a preshared key it is
-//! 32 zeros, as in WireGuard.
+//! Source: Noise, revision 34, `Noise_IKpsk2_25519_ChaChaPoly_SHA256`. Without a preshared key it
+//! is 32 zeros, as in WireGuard.
 
 use ring::aead::LessSafeKey;
 use snow::params::NoiseParams;
@@ -24,7 +24,7 @@ use crate::wire::{
 const NAME: &str = "Noise_IKpsk2_25519_ChaChaPoly_SHA256";
 const PSK_PLACE: u8 = 2;
 
-/// Who both ends are.
+/// Keys of both ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) private: PrivateKey,
@@ -33,14 +33,15 @@ pub(crate) struct Identity {
     pub(crate) preshared: PresharedKey,
 }
 
-/// The keys of both directions.
+/// Keys of both directions.
 #[derive(Debug)]
 pub(crate) struct Keys {
     pub(crate) sealing: LessSafeKey,
     pub(crate) opening: LessSafeKey,
 }
 
-/// What tells our handshakes from others with the same keys, and those of another version.
+/// Returns the prologue, which separates this protocol and version from others that use the same
+/// keys.
 fn prologue() -> String {
     format!("gingham striping {}, handshake {VERSION}", version())
 }
@@ -53,7 +54,7 @@ fn builder<'a>(private: &'a PrivateKey, prologue: &'a str) -> Builder<'a> {
     set.expect("each is set once")
 }
 
-/// Writes the first message; nothing if the machine gives no randomness.
+/// Writes the first message. Returns `None` if random bytes are unavailable.
 pub(crate) fn initiate(
     identity: &Identity,
     payload: Payload,
@@ -68,8 +69,8 @@ pub(crate) fn initiate(
     Some(state)
 }
 
-/// Reads the first message: who sent it, and what it says. It holds nothing of the preshared key, which
-/// is that of its sender.
+/// Reads the first message. Returns its sender and payload. The message does not involve the
+/// preshared key, which depends on the sender.
 pub(crate) fn read_initiation(
     private: &PrivateKey,
     message: &[u8; INITIATION_BYTES],
@@ -85,7 +86,7 @@ pub(crate) fn read_initiation(
     Some((state, from, payload))
 }
 
-/// Writes the second message; nothing if the machine gives no randomness.
+/// Writes the second message. Returns `None` if random bytes are unavailable.
 pub(crate) fn respond(
     mut state: HandshakeState,
     preshared: &PresharedKey,
@@ -97,7 +98,7 @@ pub(crate) fn respond(
     Some(keys(state))
 }
 
-/// Reads the second message. What is not authentic leaves the state as it was.
+/// Reads the second message. If it is not authentic, the state does not change.
 pub(crate) fn read_response(
     state: &mut HandshakeState,
     message: &[u8; RESPONSE_BYTES],
@@ -107,7 +108,7 @@ pub(crate) fn read_response(
     Some(payload)
 }
 
-/// What a handshake that is over has made.
+/// Returns the keys of a completed handshake.
 pub(crate) fn keys(mut state: HandshakeState) -> Keys {
     let (one, other) = state.dangerously_get_raw_split();
     let [initiator, responder] = [one, other].map(|key| cipher(&Zeroizing::new(key)));

@@ -1,27 +1,28 @@
-//! Which numbers a key has been used with: on the way out no nonce is used twice, on the way in none
-//! is taken twice.
+//! Datagram numbers used with a key: no nonce is used twice for sending, or accepted twice on
+//! receipt.
 //!
 //! ```text
-//!   messages:  number                    of 32 bits, goes round; read as the nearest to the highest
-//!   packets:   session, number           a later session begins anew
+//!   messages:  number             32 bits, wraps around; read as the value nearest to the highest
+//!   packets:   session, number    a later session starts again
 //! ```
 //!
-//! Each channel has numbers of its own, and packets and messages as well: so the skew between
-//! channels is nothing to a window, which covers what a channel mixes by itself.
+//! Each channel has its own numbers, and packets and messages are numbered separately. A replay
+//! window therefore only has to cover reordering within a channel, not the skew between channels.
 
 use gingham_stripe::{Content, Header};
 
 use crate::replay::ReplayWindow;
 
-/// Channels that a header can name.
+/// Number of channels that a header can name.
 pub(crate) const CHANNELS: usize = gingham_fairq::CHANNELS_MAX;
 const KINDS: usize = 2;
-/// A session is later if it is ahead by less than this (RFC 1982).
+/// Half of the session numbers: a session is later if it is ahead by less than this (RFC 1982).
 const SESSION_HALF: u16 = 1 << 15;
-/// From here on a new key is due: half of the numbers are left to go on until it is there.
+/// Numbers used before a new key is requested. The other half bridges the time until the key is
+/// available.
 const WORN: u32 = 1 << 31;
 
-/// Of which kind the number of a datagram is, and in which session.
+/// Returns the kind of a datagram's number, and its session.
 const fn place(header: Header) -> (usize, u16) {
     match header.content {
         Content::Data | Content::Copy => (0, header.session),
@@ -34,17 +35,17 @@ const fn is_later(one: u16, than: u16) -> bool {
     ahead != 0 && ahead < SESSION_HALF
 }
 
-/// How a datagram will do with a key.
+/// Suitability of a number for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     Fresh,
-    /// A new key is due.
+    /// A new key should be made.
     Worn,
-    /// The nonce was used, as far as is known.
+    /// The nonce may have been used.
     Used,
 }
 
-/// The numbers that a key sealed.
+/// Numbers sealed with a key.
 #[derive(Debug)]
 pub(crate) struct SealedNumbers(Box<[[Option<Sealed>; KINDS]]>);
 
@@ -52,7 +53,7 @@ pub(crate) struct SealedNumbers(Box<[[Option<Sealed>; KINDS]]>);
 struct Sealed {
     first_session: u16,
     session: u16,
-    /// Of the session.
+    /// First number of the session.
     first: u32,
     last: u32,
 }
@@ -62,7 +63,7 @@ impl SealedNumbers {
         Self(vec![[None; KINDS]; CHANNELS].into())
     }
 
-    /// A datagram is to be sealed.
+    /// Records the number of a datagram to be sealed.
     pub(crate) fn take(&mut self, header: Header) -> Use {
         let (kind, session) = place(header);
         let number = header.number;
@@ -80,7 +81,8 @@ impl SealedNumbers {
             known.last = number;
             return if used < WORN { Use::Fresh } else { Use::Worn };
         }
-        // Ahead of the first one too, so that sessions do not go round either.
+        // The session must also be later than the first one, so that sessions do not wrap around
+        // either.
         if !is_later(session, known.session) || !is_later(session, known.first_session) {
             return Use::Used;
         }
@@ -89,14 +91,14 @@ impl SealedNumbers {
     }
 }
 
-/// The numbers that came under a key.
+/// Numbers received under a key.
 #[derive(Debug)]
 pub(crate) struct OpenedNumbers(Box<[[Opened; KINDS]]>);
 
 #[derive(Clone, Debug, Default)]
 struct Opened {
     session: u16,
-    /// Room is taken where something comes.
+    /// Allocated with the first datagram.
     window: Option<Box<ReplayWindow>>,
 }
 
@@ -105,7 +107,7 @@ impl OpenedNumbers {
         Self((0..CHANNELS).map(|_| Default::default()).collect())
     }
 
-    /// Whether a datagram has not come before, as far as is known.
+    /// Whether a datagram is certain to be new.
     pub(crate) fn is_fresh(&self, header: Header) -> bool {
         let (kind, session) = place(header);
         let opened = &self.0[usize::from(header.channel) % CHANNELS][kind];
@@ -118,7 +120,7 @@ impl OpenedNumbers {
         }
     }
 
-    /// A datagram that is fresh and authentic has come: whether it is newer than all before.
+    /// Records an authentic, new datagram. Returns whether it is newer than all before.
     pub(crate) fn mark(&mut self, header: Header) -> bool {
         let (kind, session) = place(header);
         let opened = &mut self.0[usize::from(header.channel) % CHANNELS][kind];
@@ -127,7 +129,7 @@ impl OpenedNumbers {
                 window.nearest(header.number).is_some_and(|number| window.mark(number))
             }
             window => {
-                // What is of an earlier session is over for the receiver as well.
+                // The receiver has also finished with earlier sessions.
                 opened.session = session;
                 let anew = ReplayWindow::from(header.number);
                 match window {
@@ -155,12 +157,12 @@ mod tests {
         assert_eq!([take(9, 5), take(9, 5), take(9, 4), take(9, 6)], {
             [Use::Fresh, Use::Used, Use::Used, Use::Fresh]
         });
-        // Numbers go round, but not to where they began.
+        // Numbers wrap around, but not past the first one.
         assert_eq!([take(9, 4 + (1 << 31)), take(9, u32::MAX), take(9, 4)], {
             [Use::Fresh, Use::Worn, Use::Worn]
         });
         assert_eq!([take(9, 5), take(9, 6)], [Use::Used, Use::Used]);
-        // A later session begins anew; an earlier one does not, nor one that has come round.
+        // A later session starts again; an earlier one, or one that has wrapped around, does not.
         assert_eq!([take(10, 5), take(9, 7), take(9 + (1 << 15), 0)], {
             [Use::Fresh, Use::Used, Use::Used]
         });

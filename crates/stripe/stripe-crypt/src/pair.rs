@@ -1,4 +1,4 @@
-//! A pair of keys, one a direction, as a handshake made it.
+//! Key pair of a handshake, one key per direction.
 //!
 //! ```text
 //!   nonce = 0 0 0 0 | header: version, index, kind, channel, session, number
@@ -7,7 +7,8 @@
 //!
 //! Source: RFC 8439 (ChaCha20-Poly1305), RFC 9001, section 5.3 (header as associated data).
 //!
-//! Invariants: what is not authentic changes nothing; no nonce is used twice; no allocation a datagram.
+//! Invariants: a datagram that is not authentic changes nothing; no nonce is used twice; no
+//! allocation per datagram.
 
 use gingham_stripe::{HEADER_BYTES, Header, Instant};
 use ring::aead::{Aad, NONCE_LEN, Nonce};
@@ -18,30 +19,30 @@ use crate::numbers::{OpenedNumbers, SealedNumbers, Use};
 use crate::primitives::CHECK_BYTES;
 use crate::wire::{CONFIRM_BYTES, CONFIRM_CLEAR_BYTES, Type, set_index};
 
-/// The processes at both ends.
+/// Names of the processes at both ends.
 pub(crate) type Processes = (u64, u64);
 
-/// A pair of keys.
+/// Key pair with its state.
 #[derive(Debug)]
 pub(crate) struct Pair {
     keys: Keys,
-    /// By which index we are told that a datagram is sealed with it, and the other end.
+    /// Index that names the pair in datagrams to us; `other_index` in those to the peer.
     pub(crate) index: u8,
     other_index: u8,
     pub(crate) made_at: Instant,
     /// Whether we began the handshake.
     pub(crate) is_initiator: bool,
-    /// Ours, and that of the other end.
+    /// Our process, and the peer's.
     pub(crate) processes: Processes,
     sealed: SealedNumbers,
     opened: OpenedNumbers,
-    /// A new one is due.
+    /// Set when a new pair should be made.
     pub(crate) is_worn: bool,
-    /// It cannot seal any more.
+    /// Set when the pair cannot seal any more.
     pub(crate) is_used_up: bool,
 }
 
-/// Which handshake made a pair.
+/// Parameters of the handshake that made a pair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Made {
     pub(crate) index: u8,
@@ -67,8 +68,8 @@ impl Pair {
         }
     }
 
-    /// Seals the datagram that begins here in the buffer with a header. One that would use a nonce
-    /// again is blotted out, and the pair is used up.
+    /// Seals the datagram that starts with a header at `from`. If this would reuse a nonce, the
+    /// datagram is zeroed and the pair is used up.
     pub(crate) fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         let (header, _) = Header::parse(&buffer[from..]).expect("a header was written");
         match self.sealed.take(header) {
@@ -91,13 +92,13 @@ impl Pair {
         buffer.extend_from_slice(check.as_ref());
     }
 
-    /// Whether a datagram with this header has not come before, as far as is known.
+    /// Whether a datagram with this header is certain to be new.
     pub(crate) fn is_fresh(&self, header: Header) -> bool {
         self.opened.is_fresh(header)
     }
 
-    /// Opens a datagram in its place, if it is authentic and has not come before: what is behind the
-    /// header, and whether it is newer than all before of its kind on its channel.
+    /// Opens a datagram in place if it is authentic and new. Returns the bytes after the header,
+    /// and whether it is newer than all before of its kind on its channel.
     pub(crate) fn open<'a>(
         &mut self,
         header: Header,
@@ -115,7 +116,7 @@ impl Pair {
         Ok((opened, self.opened.mark(header)))
     }
 
-    /// What shows the other end that we have the keys. It is always the same.
+    /// Returns the message that proves to the peer that we have the keys; always identical.
     pub(crate) fn confirm(&self) -> [u8; CONFIRM_BYTES] {
         let mut datagram = [0; CONFIRM_BYTES];
         let (clear, check) = datagram.split_at_mut(CONFIRM_CLEAR_BYTES);
@@ -127,7 +128,7 @@ impl Pair {
         datagram
     }
 
-    /// Whether the other end has shown that it has the keys.
+    /// Whether a message proves that the peer has the keys.
     pub(crate) fn is_confirm(&self, datagram: &[u8; CONFIRM_BYTES]) -> bool {
         let mut datagram = *datagram;
         let (clear, check) = datagram.split_at_mut(CONFIRM_CLEAR_BYTES);
@@ -135,7 +136,7 @@ impl Pair {
     }
 }
 
-/// Of the eight bytes that every datagram begins with.
+/// Returns the nonce from the eight bytes at the start of every datagram.
 fn nonce(clear: &[u8]) -> Nonce {
     let mut bytes = [0; NONCE_LEN];
     bytes[NONCE_LEN - HEADER_BYTES..].copy_from_slice(&clear[..HEADER_BYTES]);

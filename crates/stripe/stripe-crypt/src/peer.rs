@@ -1,4 +1,4 @@
-//! The other end, as far as keys go: handshakes with it, and what is sealed for it and opened.
+//! Cryptographic state of a peer: handshakes, sealing and opening.
 
 mod answers;
 #[cfg(test)]
@@ -21,62 +21,62 @@ use crate::wire::{
     Type, sealed,
 };
 
-/// Who both ends are, and when what is done.
+/// Keys of both ends, and time limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerPlan {
-    /// Our key.
+    /// Our private key.
     pub private: PrivateKey,
-    /// The other end's.
+    /// Public key of the peer.
     pub peer: PublicKey,
-    /// What both know beside, if they do.
+    /// Preshared key, if there is one.
     pub preshared: Option<PresharedKey>,
-    /// When what is done.
+    /// Time limits of keys and handshakes.
     pub times: Times,
 }
 
-/// The other end.
+/// Cryptographic state of a peer.
 ///
-/// Whoever drives it calls [`Self::poll_transmit`] when something may be due, at the latest at
-/// [`Self::poll_timeout`], and sends what it gives on every channel; gives datagrams for which
-/// [`crate::is_handshake`] is true to [`Self::handle`] and sends the reply where they came from, and
-/// all others to [`Self::open`]. Where [`Self::sessions`] has grown, a session has begun: the striping
-/// begins synchronised in its first epoch, before it is given what was opened.
+/// The caller calls [`Self::poll_transmit`] at the latest at [`Self::poll_timeout`], and sends the
+/// result on every channel. It passes datagrams for which [`crate::is_handshake`] is true to
+/// [`Self::handle`], sending the reply to their source, and all others to [`Self::open`]. When
+/// [`Self::sessions`] has increased, a new session has begun: the striping protocol starts
+/// synchronised in its first epoch, before it gets the opened datagram.
 #[derive(Debug)]
 pub struct Peer {
     identity: Identity,
     times: Times,
-    /// What those whom we talk to must know.
+    /// MAC keys for messages to the peer.
     their_macs: PublicMacs,
-    /// What both of us make, and nobody else.
+    /// MAC key that only the two ends can derive.
     shared: SharedMac,
     responder: Responder,
     process: u64,
     now: Instant,
-    /// Seals; opens.
+    /// Pair that seals and opens.
     current: Option<Pair>,
-    /// Opens what was on its way when the present one was made.
+    /// Pair that opens datagrams sent before the current one was made.
     previous: Option<Pair>,
-    /// Opens; seals from when the other end has shown that it has it.
+    /// Pair that opens; it becomes the current one when the peer has proved that it has the keys.
     next: Option<Pair>,
     attempt: Option<Attempt>,
-    /// What was answered last, and with what.
+    /// Last initiation accepted, by its mac1, and the response to it.
     answered: Option<(Mac, [u8; RESPONSE_BYTES])>,
-    /// Cookies that were given before are over.
+    /// Time of that; cookies issued before it are rejected.
     answered_at: Option<Instant>,
     tries: u32,
-    /// No handshake is begun before.
+    /// Earliest time of the next handshake.
     again_at: Instant,
-    /// Since when something was sent that is no answer, and nothing heard.
+    /// Time since which something that expects a reply was sent and nothing was received.
     unheard_since: Option<Instant>,
-    /// What is to go on every channel.
+    /// Message to be sent on every channel.
     outgoing: Outgoing,
-    /// What went on every channel last.
+    /// Message that was sent last on every channel.
     sent: Outgoing,
     processes: Option<Processes>,
     counts: Counts,
 }
 
-/// A handshake that we began.
+/// Handshake that we began.
 #[derive(Debug)]
 struct Attempt {
     state: HandshakeState,
@@ -97,26 +97,26 @@ enum Outgoing {
     Confirm([u8; CONFIRM_BYTES]),
 }
 
-/// What has been counted of handshakes.
+/// Counters of handshakes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Handshakes that we began, tries included.
+    /// Handshakes that we began, including retries.
     pub begun: u64,
-    /// Pairs of keys that this end came to seal with.
+    /// Key pairs that this end has sealed with.
     pub keys: u64,
-    /// Sessions: processes at both ends that had not met.
+    /// Sessions: pairs of processes that had not met before.
     pub sessions: u64,
-    /// Cookies that we gave.
+    /// Cookies that we issued.
     pub cookies: u64,
-    /// What was not taken.
+    /// Datagrams that were rejected.
     pub discards: Discards,
 }
 
 impl Peer {
-    /// By how much a datagram is longer for being sealed.
+    /// Bytes that sealing adds to a datagram.
     pub const CHECK_BYTES: usize = CHECK_BYTES;
 
-    /// Knows nothing of the other end but its key.
+    /// Creates the state of a peer without any session.
     pub fn new(plan: &PeerPlan, now: Instant) -> Result<Self, NoRandomness> {
         let public = plan.private.public();
         let preshared = plan.preshared.clone().unwrap_or(PresharedKey([0; KEY_BYTES]));
@@ -147,7 +147,7 @@ impl Peer {
         })
     }
 
-    /// It is so late: keys that are too old are gone.
+    /// Sets the current time, and drops keys that are too old.
     pub fn advance(&mut self, now: Instant) {
         self.now = self.now.max(now);
         let (now, age_max) = (self.now, self.times.open());
@@ -156,21 +156,21 @@ impl Peer {
         }
     }
 
-    /// Whether something may be sealed just now.
+    /// Whether there is a key to seal with.
     pub fn can_seal(&self) -> bool {
         self.current.as_ref().is_some_and(|pair| {
             !pair.is_used_up && self.now < pair.made_at.after(self.times.reject)
         })
     }
 
-    /// Seals the datagram that begins here in the buffer with a [`Header`]; it grows by
-    /// [`Self::CHECK_BYTES`]. Where nothing can be sealed it is blotted out.
+    /// Seals the datagram that starts with a [`Header`] at `from`; it grows by
+    /// [`Self::CHECK_BYTES`]. Without a key the datagram is zeroed.
     pub fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         self.unheard_since.get_or_insert(self.now);
         self.seal_answer(from, buffer);
     }
 
-    /// The same of what nothing is to be heard for: it answers something.
+    /// As [`Self::seal`], for a datagram that expects no reply.
     pub fn seal_answer(&mut self, from: usize, buffer: &mut Vec<u8>) {
         if let Some(pair) = &mut self.current {
             pair.seal(from, buffer);
@@ -180,8 +180,9 @@ impl Peer {
         }
     }
 
-    /// Opens a datagram in its place: its header, what is behind, and whether it is newer than all
-    /// before of its kind on its channel, so that the channel is where it came from.
+    /// Opens a datagram in place. Returns its header, the bytes after it, and whether it is newer
+    /// than all before of its kind on its channel. If it is, its source is the current address of
+    /// the channel.
     pub fn open<'a>(
         &mut self,
         datagram: &'a mut [u8],
@@ -193,7 +194,7 @@ impl Peer {
         opened
     }
 
-    /// Opens a datagram that may be another peer's: what is not taken is not counted.
+    /// As [`Self::open`], for a datagram that may belong to another peer: a failure is not counted.
     pub fn try_open<'a>(
         &mut self,
         datagram: &'a mut [u8],
@@ -206,20 +207,20 @@ impl Peer {
         Ok((header, behind, is_newest))
     }
 
-    /// Whether a datagram may be of this peer, as far as its header tells: there is such a key, and it
-    /// has not come before.
+    /// Whether, judging by the header, a datagram may be from this peer: the key exists and the
+    /// number is new.
     pub fn may_open(&self, datagram: &[u8]) -> bool {
         let Ok((header, index)) = sealed(datagram) else { return false };
         let pairs = [&self.current, &self.next, &self.previous].into_iter().flatten();
         pairs.into_iter().any(|pair| pair.index == index && pair.is_fresh(header))
     }
 
-    /// Who the other end is.
+    /// Public key of the peer.
     pub const fn their_key(&self) -> &PublicKey {
         &self.identity.peer
     }
 
-    /// Something authentic has come under the key of this index.
+    /// Handles the arrival of an authentic datagram under the key with this index.
     fn hear(&mut self, index: u8) {
         self.unheard_since = None;
         if let Some(pair) = self.next.take_if(|pair| pair.index == index) {
@@ -227,7 +228,7 @@ impl Peer {
         }
     }
 
-    /// The other end has shown that it has these keys.
+    /// Makes a pair current, once the peer has proved that it has the keys.
     fn adopt(&mut self, pair: Pair) {
         self.counts.keys += 1;
         self.attempt = None;
@@ -237,12 +238,12 @@ impl Peer {
             self.processes = Some(pair.processes);
             self.counts.sessions += 1;
         }
-        // What was on its way under the keys before is of use in the same session alone.
+        // Datagrams sealed with the previous keys are useful only within one session.
         self.previous = self.current.replace(pair).filter(|_| is_same);
     }
 
-    /// What is to go on every channel whose other end has an address, or nothing. `can_begin` says
-    /// whether any has.
+    /// Returns a message to be sent on every channel with a known remote address. `can_begin` is
+    /// set if there is such a channel.
     pub fn poll_transmit(&mut self, now: Instant, can_begin: bool) -> Option<&[u8]> {
         self.advance(now);
         if matches!(self.outgoing, Outgoing::Nothing)
@@ -260,7 +261,7 @@ impl Peer {
         }
     }
 
-    /// When something is to be done though nothing comes.
+    /// Returns the time of the next call of [`Self::poll_transmit`], if no datagram arrives before.
     pub fn poll_timeout(&self, can_begin: bool) -> Instant {
         match self.outgoing {
             Outgoing::Nothing if can_begin => self.begin_at(),
@@ -269,7 +270,7 @@ impl Peer {
         }
     }
 
-    /// When a handshake is to be begun.
+    /// Returns the time of the next handshake.
     fn begin_at(&self) -> Instant {
         let due_at = self.current.as_ref().map_or(Instant::ORIGIN, |pair| {
             if pair.is_worn {
@@ -282,7 +283,7 @@ impl Peer {
         due_at.max(self.again_at)
     }
 
-    /// Begins a handshake, unless the machine gives no randomness.
+    /// Begins a handshake. Returns `None` if random bytes are unavailable.
     fn begin(&mut self) -> Option<()> {
         self.attempt = None;
         self.wait();
@@ -299,16 +300,16 @@ impl Peer {
         Some(())
     }
 
-    /// Nothing is begun for a while.
+    /// Delays the next handshake.
     fn wait(&mut self) {
         let mut chance = [0; 4];
-        // Without randomness there is no handshake either.
+        // Without randomness the handshake fails anyway.
         let _: Result<(), NoRandomness> = fill(&mut chance);
         let wait = self.times.wait(self.tries, u32::from_be_bytes(chance));
         self.again_at = self.now.after(wait);
     }
 
-    /// An index by which none of our keys is told.
+    /// Returns an index that none of our keys uses.
     fn free_index(&self) -> u8 {
         let pairs = [&self.current, &self.previous, &self.next].into_iter().flatten();
         let attempt = self.attempt.iter().map(|attempt| attempt.index);
@@ -317,22 +318,22 @@ impl Peer {
         free.next().expect("three at most are in use where one is asked for")
     }
 
-    /// How many sessions there have been.
+    /// Returns the number of sessions so far.
     pub const fn sessions(&self) -> u64 {
         self.counts.sessions
     }
 
-    /// What has been counted.
+    /// Returns the counters.
     pub const fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// A datagram was not taken for what it is inside.
+    /// Counts a datagram that was opened but whose contents were rejected.
     pub const fn discard(&mut self, discard: Discard) {
         self.counts.discards.count(discard);
     }
 
-    /// A datagram of a handshake has come from there; what is written into `reply` is to go back.
+    /// Handles a handshake datagram. The bytes written to `reply` are to be sent to its source.
     pub fn handle(
         &mut self,
         now: Instant,

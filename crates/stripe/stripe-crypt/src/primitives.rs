@@ -1,8 +1,8 @@
-//! What the handshake is made of: X25519 of `curve25519-dalek`, ChaCha20-Poly1305, SHA-256 and random
-//! bytes of `ring`, as `snow` wants to have them.
+//! Cryptographic primitives for `snow`: X25519 of `curve25519-dalek`; ChaCha20-Poly1305, SHA-256
+//! and random bytes of `ring`.
 //!
-//! `ring` has no static private keys, so the curve is another crate's. `snow`'s own resolvers do not
-//! write private keys over, ours does.
+//! `ring` has no static private keys, so the curve is from another crate. The resolvers of `snow`
+//! do not zero private keys; this one does.
 //!
 //! Source: Noise, revision 34, sections 4 and 12.
 
@@ -18,10 +18,10 @@ use zeroize::Zeroizing;
 
 use crate::keys::{KEY_BYTES, NoRandomness};
 
-/// How long what authenticates a ciphertext is.
+/// Length of an authentication tag.
 pub(crate) const CHECK_BYTES: usize = 16;
 
-/// Random bytes of the machine.
+/// Fills a buffer with random bytes of the operating system.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), NoRandomness> {
     #[cfg(feature = "told-randomness")]
     if crate::told::fill(bytes) {
@@ -30,12 +30,12 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), NoRandomness> {
     SystemRandom::new().fill(bytes).map_err(|_| NoRandomness)
 }
 
-/// A cipher with this key.
+/// Returns a cipher with this key.
 pub(crate) fn cipher(key: &[u8; KEY_BYTES]) -> LessSafeKey {
     LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, key).expect("a key of that length"))
 }
 
-/// All of them.
+/// Resolver of all primitives.
 pub(crate) struct Primitives;
 
 impl CryptoResolver for Primitives {
@@ -155,7 +155,7 @@ impl ChaChaPoly {
         self.0.as_ref().expect("a key is set before it is used")
     }
 
-    /// Noise, section 12.3.
+    /// Nonce encoding of Noise, section 12.3.
     fn nonce(number: u64) -> Nonce {
         let mut bytes = [0; NONCE_LEN];
         bytes[4..].copy_from_slice(&number.to_le_bytes());

@@ -1,32 +1,32 @@
-//! Which numbers have been used: none is taken twice.
+//! Replay window: no number is accepted twice.
 //!
 //! ```text
-//!   too old: taken as used  |  a bit for each of the last 8,128 or more  |  new
-//!   ------------------------+--------------------------------------------+----->
-//!                                                                       top
+//!   too old: rejected        |  a bit for each of the last 8,128 or more  |  new
+//!   -------------------------+--------------------------------------------+----->
+//!                                                                         top
 //! ```
 //!
-//! Source: RFC 6479 (words are cleared as the window moves on, nothing is shifted).
+//! Source: RFC 6479 (words are cleared as the window advances, nothing is shifted).
 //!
 //! Invariant: a number that was marked is never fresh again.
 
-/// Words of 64 numbers, as many as WireGuard's Linux driver has: 8,192 numbers. Each channel has a
-/// window of its own, which so covers what one network mixes: 90 ms at 1 Gbit/s and 1,400 bytes.
+/// Words of 64 numbers: 8,192 numbers, as in WireGuard's Linux driver. Each channel has its own
+/// window, which covers reordering on one network of 90 ms at 1 Gbit/s and 1,400 bytes.
 const WORDS: usize = 128;
 const WORD_BITS: u64 = u64::BITS as u64;
-/// Numbers go round at this.
+/// Modulus of the numbers on the wire.
 const ROUND: u64 = 1 << 32;
 
-/// The numbers of one kind on one channel.
+/// Numbers of one kind on one channel.
 #[derive(Clone, Debug)]
 pub(crate) struct ReplayWindow {
-    /// One more than the highest number that was marked.
+    /// Highest number marked, plus one.
     top: u64,
     words: [u64; WORDS],
 }
 
 impl From<u32> for ReplayWindow {
-    /// The first number that was marked. There is room below it for what comes late.
+    /// Creates a window with its first number, and room below it for late ones.
     fn from(number: u32) -> Self {
         let number = u64::from(number) + ROUND;
         let mut window = Self { top: number, words: [0; WORDS] };
@@ -36,7 +36,7 @@ impl From<u32> for ReplayWindow {
 }
 
 impl ReplayWindow {
-    /// The number of which these are the lower 32 bits, and which is the nearest to the highest.
+    /// Returns the number with these lower 32 bits that is nearest to the highest.
     pub(crate) fn nearest(&self, low: u32) -> Option<u64> {
         let highest = self.top - 1;
         let lowest = (highest + ROUND / 2).checked_sub(ROUND)? + 1;
@@ -44,7 +44,7 @@ impl ReplayWindow {
         Some(lowest + u64::from(low.wrapping_sub(lowest_low)))
     }
 
-    /// Whether a number has not been marked, as far as is known.
+    /// Whether a number is certain not to have been marked.
     pub(crate) fn is_fresh(&self, number: u64) -> bool {
         number >= self.top || {
             let words_behind = self.top / WORD_BITS - number / WORD_BITS;
@@ -52,7 +52,7 @@ impl ReplayWindow {
         }
     }
 
-    /// A number is used: whether it is higher than all before.
+    /// Marks a number. Returns whether it is higher than all before.
     pub(crate) fn mark(&mut self, number: u64) -> bool {
         let is_highest = number >= self.top;
         if is_highest {
@@ -103,7 +103,7 @@ mod tests {
         }
     }
 
-    /// Against a set, in an order that jumps to and fro.
+    /// Compared with a set, in an order that jumps back and forth.
     #[test]
     fn nothing_is_taken_twice_whatever_the_order() {
         let mut window = ReplayWindow { top: 0, words: [0; WORDS] };

@@ -1,13 +1,13 @@
-//! What an initiation is worth, before it is known who sends it: one of these serves all peers that
-//! reach us by one key.
+//! Responder: checks initiations before their sender is known. One serves all peers that use one of
+//! our keys.
 //!
 //! ```text
-//!   initiation ──► mac1? ──► mac2? ──► answered before? ──► not too often? ──► Noise: whose it is
-//!                   │          │              │                    │                   │
-//!                 counted   a cookie     same answer            counted    mac3, stamp: said now?
+//!   initiation ──► mac1 ──► mac2 ──► accepted before? ──► rate limit ──► Noise: sender
+//!                   │         │             │                  │             │
+//!                discard   a cookie   same response         discard    mac3, stamp: made now?
 //! ```
 //!
-//! Invariant: no state grows with the addresses that datagrams come from.
+//! Invariant: no state grows with the number of source addresses.
 
 use gingham_stripe::Instant;
 use snow::HandshakeState;
@@ -19,66 +19,66 @@ use crate::keys::{NoRandomness, PrivateKey, PublicKey};
 use crate::noise::read_initiation;
 use crate::wire::{COOKIE_BYTES, INITIATION_BYTES, MAC1_AT, MAC2_AT, Mac, Payload, STAMP_AT, Type};
 
-/// Reads initiations, and gives cookies.
+/// Reader of initiations and issuer of cookies.
 #[derive(Debug)]
 pub struct Responder {
     private: PrivateKey,
-    /// What those who talk to us must know.
+    /// MAC keys for messages to us.
     macs: PublicMacs,
     cookies: Cookies,
     budget: Budget,
 }
 
-/// An initiation that somebody with the private key of its sender made at some time, and that comes from
-/// somebody who hears what is sent to his address. Its peer tells whether both are one.
+/// Initiation made, at some time, with the private key of its sender, and received from an address
+/// that replied to a cookie. The [`Peer`](crate::Peer) checks that both are the same end.
 #[derive(Debug)]
 pub struct Initiation {
     pub(crate) state: HandshakeState,
     pub(crate) from: PublicKey,
     pub(crate) message: [u8; INITIATION_BYTES],
-    /// When the cookie was given that it answers.
+    /// Time of issue of its cookie.
     pub(crate) given_at: Instant,
     pub(crate) payload: Payload,
 }
 
 impl Initiation {
-    /// Who sends it.
+    /// Public key of the sender.
     pub const fn from(&self) -> &PublicKey {
         &self.from
     }
 
-    /// What tells it from all others, as those ask for it that read one.
+    /// First MAC, which identifies the initiation.
     pub fn mac1(&self) -> Mac {
         part(&self.message, MAC1_AT)
     }
 }
 
-/// Bytes of a message that begin there.
+/// Returns the bytes of a message from `at` on.
 fn part<const N: usize>(message: &[u8; INITIATION_BYTES], at: usize) -> [u8; N] {
     *message[at..].first_chunk().expect("it has that length")
 }
 
-/// What an initiation is.
+/// Result of reading an initiation.
 #[derive(Debug)]
 pub enum Read {
-    /// One that was answered before, and is so again.
+    /// Accepted before; the response was repeated.
     Answered,
-    /// One whose sender is to show that he hears this cookie.
+    /// Not proved yet; a cookie was issued.
     Cookie,
-    /// One that is worth an answer.
+    /// Valid, to be passed to its peer.
     Begun(Box<Initiation>),
 }
 
 impl Responder {
-    /// For whoever knows the public key of this one.
+    /// Creates the responder for a private key.
     pub fn new(private: &PrivateKey) -> Result<Self, NoRandomness> {
         let macs = PublicMacs::new(&private.public());
         let (private, budget) = (private.clone(), Budget::new());
         Ok(Self { private, macs, cookies: Cookies::new()?, budget })
     }
 
-    /// Reads an initiation that came from there; what is written behind `reply` is to go back.
-    /// `answered` is asked for the answer to one that has this `mac1`, if its peer says so of the
+    /// Reads an initiation. The bytes appended to `reply` are to be sent to its source. `answered`
+    /// appends the earlier response to an initiation with this `mac1`, if the peer recognises the
     /// datagram.
     pub fn read(
         &mut self,
@@ -103,7 +103,7 @@ impl Responder {
             self.give(now, from, &mac1, reply)?;
             return Ok(Read::Cookie);
         };
-        // It came on another channel, or again: it makes no other keys.
+        // A copy from another channel, or a duplicate: no new keys are made.
         if answered(&mac1, reply) {
             return Ok(Read::Answered);
         }
@@ -127,13 +127,13 @@ impl Responder {
         let cookie = self.cookies.give(now, &from.bytes());
         let mut message = [0; COOKIE_BYTES];
         message[..4].copy_from_slice(&Type::Cookie.header());
-        // Nobody is answered who has to be told something that nobody can guess.
+        // Without randomness for the nonce, no cookie is sent.
         self.macs.wrap(&cookie, mac1, &mut message).map_err(|_| Discard::Busy)?;
         reply.extend_from_slice(&message);
         Ok(())
     }
 
-    /// What shows that the sender of a message knows our public key, and what else it knows.
+    /// Returns the MAC that shows that the sender knows our public key, and the data `also`.
     pub(crate) fn mac1(&self, message: &[u8], also: &[u8]) -> Mac {
         self.macs.mac1(message, also)
     }

@@ -1,36 +1,36 @@
-//! When keys are made anew, and how long one waits.
+//! Lifetimes of keys, and retry intervals of handshakes.
 
 use std::time::Duration;
 
-/// When what is done.
+/// Time limits of keys and handshakes.
 ///
 /// ```text
 ///   0               rekey        midway         reject
-///   |-----------------|-------------|--------------|-----> age of a pair of keys
-///    who began it begins again ─────^ the other end begins     nothing is sealed any more
+///   |-----------------|-------------|--------------|-----> age of a key pair
+///    the initiator begins again ────^ the other end begins     no more sealing
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// At this age of its keys the end that began the last handshake begins another one; the other end
-    /// does midway from here to `reject`.
+    /// Age at which the end that began the last handshake begins another. The other end does so
+    /// midway between this and `reject`.
     pub rekey: Duration,
-    /// Keys of this age seal nothing.
+    /// Age at expiry: older keys seal nothing.
     pub reject: Duration,
-    /// A handshake that is not answered is tried again after so long, then after twice as long, and
-    /// so on; up to a third is added by chance.
+    /// Delay before the first retry of a handshake. It doubles with each retry, and up to a third
+    /// is added at random.
     pub retry: Duration,
-    /// But no later than this.
+    /// Maximum of that delay, before the random part.
     pub retry_max: Duration,
-    /// If nothing was heard for so long though something was sent that asks for an answer, a
-    /// handshake is begun.
+    /// Time without any datagram received, although one that expects a reply was sent, after which
+    /// a handshake begins.
     pub silence: Duration,
 }
 
 impl Default for Times {
-    /// 120, 180 and 5 s as WireGuard has them (section 6.1: `REKEY_AFTER_TIME`,
-    /// `REJECT_AFTER_TIME`, `REKEY_TIMEOUT`). A second before the first retry is what RFC 6298,
-    /// section 2.1, waits for an answer of a path that is not known yet; as long a silence is worth a
-    /// handshake, which costs less than the second that a process that was started again waits.
+    /// 120, 180 and 5 s are WireGuard's values (section 6.1: `REKEY_AFTER_TIME`,
+    /// `REJECT_AFTER_TIME`, `REKEY_TIMEOUT`). The first retry follows after 1 s, the initial
+    /// timeout of RFC 6298, section 2.1. The silence is as long: a handshake costs less than the
+    /// second that a restarted process would wait.
     fn default() -> Self {
         Self {
             rekey: Duration::from_secs(120),
@@ -43,18 +43,18 @@ impl Default for Times {
 }
 
 impl Times {
-    /// At which age of a pair this end begins a handshake.
+    /// Age of a pair when this end begins a handshake.
     pub(crate) fn rekey_of(&self, is_initiator: bool) -> Duration {
         if is_initiator { self.rekey } else { (self.rekey + self.reject) / 2 }
     }
 
-    /// How long a pair opens what comes: as long as the other end may seal, which made it a round trip
-    /// later at most.
+    /// Age up to which a pair opens datagrams: as long as the peer may seal, which made its pair at
+    /// most a round trip later.
     pub(crate) fn open(&self) -> Duration {
         self.reject + self.retry_max
     }
 
-    /// How long the try of this number waits; `chance` is any number.
+    /// Returns the delay after an attempt; `chance` is any random number.
     pub(crate) fn wait(&self, tries: u32, chance: u32) -> Duration {
         let wait = self.retry.saturating_mul(1_u32.checked_shl(tries).unwrap_or(u32::MAX));
         let wait = wait.min(self.retry_max);

@@ -1,5 +1,5 @@
-//! Randomness that is told, so that tests are the same in every run: whoever knows the seed knows all
-//! keys. No build without assertions has it.
+//! Deterministic randomness for reproducible tests: the seed determines all keys. Excluded from
+//! builds without debug assertions.
 
 use std::cell::Cell;
 
@@ -10,13 +10,13 @@ std::thread_local! {
     static STATE: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Random bytes of this thread are those of a generator (SplitMix64) from this seed on, or the
-/// machine's again.
+/// Replaces the random bytes of this thread by a generator (SplitMix64) with this seed, or restores
+/// the operating system's.
 pub fn tell_randomness(seed: Option<u64>) {
     STATE.set(seed);
 }
 
-/// Whether randomness is told.
+/// Fills a buffer if a seed is set. Returns whether it did.
 pub(crate) fn fill(bytes: &mut [u8]) -> bool {
     let Some(mut state) = STATE.get() else { return false };
     for chunk in bytes.chunks_mut(8) {

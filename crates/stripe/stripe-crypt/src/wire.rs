@@ -1,4 +1,4 @@
-//! Datagrams of the handshake, and how they are told from all others.
+//! Handshake datagrams, and how they differ from all others.
 //!
 //! ```text
 //!                    0       1       2       3
@@ -11,24 +11,24 @@
 //!   all else        |v|i|k| |  as the striping protocol has it: k is 0, 1 or 2, i the index
 //! ```
 //!
-//! `v` is the version of the striping protocol, four bits; the next two bits are the type of a
-//! handshake's datagram, or by which key of its receiver a datagram is sealed; the last two tell both
-//! apart. The byte behind is the version of the handshake. A payload is the name of the process, 8
-//! bytes, the index by which its sender is to be told the key, and a zero. A proof answers a cookie: its
-//! stamp 8, mac2 16, mac3 16; zeros where none is known.
+//! `v` is the version of the striping protocol, four bits. The next two bits are the type of a
+//! handshake datagram or, in other datagrams, the index of the receiver's key. The last two bits
+//! distinguish the two. The second byte is the version of the handshake. A payload consists of the
+//! name of the process (8 bytes), the index that its sender assigns to the key, and a zero. A proof
+//! replies to a cookie: its stamp 8, mac2 16, mac3 16; zeros before a cookie is known.
 
 use gingham_stripe::Header;
 
 use crate::discard::Discard;
 use crate::primitives::CHECK_BYTES;
 
-/// Of the handshake.
+/// Version of the handshake.
 pub(crate) const VERSION: u8 = 2;
 pub(crate) const MAC_BYTES: usize = 16;
-/// When a cookie was given.
+/// Length of a cookie's time of issue.
 pub(crate) const STAMP_BYTES: usize = 8;
 pub(crate) const COOKIE_NONCE_BYTES: usize = 24;
-/// What both ends say in a handshake.
+/// Length of a [`Payload`].
 pub(crate) const PAYLOAD_BYTES: usize = 10;
 pub(crate) const INITIATION_BYTES: usize = MAC3_AT + MAC_BYTES;
 pub(crate) const RESPONSE_BYTES: usize = RESPONSE_MAC_AT + MAC_BYTES;
@@ -37,25 +37,25 @@ pub(crate) const COOKIE_BYTES: usize =
 pub(crate) const CONFIRM_BYTES: usize = CONFIRM_CLEAR_BYTES + CHECK_BYTES;
 pub(crate) const NOISE_AT: usize = 4;
 pub(crate) const COOKIE_AT: usize = 4;
-/// Noise's message, `e, es, s, ss`: a key, a sealed key, a sealed payload.
+/// End of Noise's first message, `e, es, s, ss`: a key, a sealed key, a sealed payload.
 pub(crate) const MAC1_AT: usize = NOISE_AT + 32 + 32 + CHECK_BYTES + PAYLOAD_BYTES + CHECK_BYTES;
 pub(crate) const STAMP_AT: usize = MAC1_AT + MAC_BYTES;
 pub(crate) const MAC2_AT: usize = STAMP_AT + STAMP_BYTES;
 pub(crate) const MAC3_AT: usize = MAC2_AT + MAC_BYTES;
-/// `e, ee, se, psk`.
+/// End of Noise's second message, `e, ee, se, psk`.
 pub(crate) const RESPONSE_MAC_AT: usize = NOISE_AT + 32 + PAYLOAD_BYTES + CHECK_BYTES;
 pub(crate) const CONFIRM_CLEAR_BYTES: usize = 8;
-/// A key that its receiver can be told by two bits.
+/// Number of key indices, which have two bits.
 pub(crate) const INDICES: u8 = 4;
 
-/// What tells those who know something from those who do not.
+/// Message authentication code, truncated to 16 bytes.
 pub(crate) type Mac = [u8; MAC_BYTES];
 
 const KIND: u8 = 0b11;
 const INDEX_SHIFT: u8 = 2;
 const INDEX: u8 = 0b11 << INDEX_SHIFT;
 
-/// Types of the handshake's datagrams.
+/// Type of a handshake datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     Initiation,
@@ -65,12 +65,12 @@ pub(crate) enum Type {
 }
 
 impl Type {
-    /// The first bytes of a datagram of this type.
+    /// Returns the first bytes of a datagram of this type.
     pub(crate) fn header(self) -> [u8; 4] {
         [first(self as u8, KIND), VERSION, 0, 0]
     }
 
-    /// What type a datagram is of, if it is one of ours.
+    /// Returns the type of a handshake datagram, or the reason to reject it.
     pub(crate) fn of(datagram: &[u8]) -> Result<Self, Discard> {
         let [first, version, ..] = datagram else { return Err(Discard::Malformed) };
         check_version(*first)?;
@@ -86,12 +86,12 @@ impl Type {
     }
 }
 
-/// Whether a datagram is the handshake's.
+/// Whether a datagram belongs to the handshake.
 pub fn is_handshake(datagram: &[u8]) -> bool {
     datagram.first().is_some_and(|first| first & KIND == KIND)
 }
 
-/// Whether a datagram begins a handshake: who sends it is not known by where it comes from.
+/// Whether a datagram is an initiation, whose source address does not identify the sender.
 pub fn is_initiation(datagram: &[u8]) -> bool {
     is_handshake(datagram) && Type::of(datagram) == Ok(Type::Initiation)
 }
@@ -100,7 +100,7 @@ fn check_version(first: u8) -> Result<(), Discard> {
     if first >> 4 == version() { Ok(()) } else { Err(Discard::OtherVersion) }
 }
 
-/// Of the striping protocol.
+/// Version of the striping protocol.
 pub(crate) fn version() -> u8 {
     Header::default().to_bytes()[0] >> 4
 }
@@ -109,12 +109,12 @@ fn first(index: u8, kind: u8) -> u8 {
     version() << 4 | index << INDEX_SHIFT | kind
 }
 
-/// Says in a header of the striping protocol by which key of its receiver the datagram is sealed.
+/// Sets the index of the receiver's key in a header of the striping protocol.
 pub(crate) const fn set_index(first: &mut u8, index: u8) {
     *first = *first & !INDEX | index << INDEX_SHIFT;
 }
 
-/// The header of a datagram that is sealed, and the index of its key.
+/// Returns the header of a sealed datagram, and the index of its key.
 pub(crate) fn sealed(datagram: &[u8]) -> Result<(Header, u8), Discard> {
     let head: &[u8; 8] = datagram.first_chunk().ok_or(Discard::Malformed)?;
     check_version(head[0])?;
@@ -124,17 +124,17 @@ pub(crate) fn sealed(datagram: &[u8]) -> Result<(Header, u8), Discard> {
     Ok((header, (head[0] & INDEX) >> INDEX_SHIFT))
 }
 
-/// What is wrong with a datagram, whosever it is.
+/// Returns the reason to reject a datagram regardless of its sender, if any.
 pub fn discard_of(datagram: &[u8]) -> Option<Discard> {
     if is_handshake(datagram) { Type::of(datagram).err() } else { sealed(datagram).err() }
 }
 
-/// What both ends say.
+/// Payload of the first two messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Payload {
-    /// A name that the process has given itself by chance.
+    /// Random name of the sending process.
     pub(crate) process: u64,
-    /// By which index its sender is to be told the key.
+    /// Index that the sender assigns to its key.
     pub(crate) index: u8,
 }
 
@@ -146,7 +146,7 @@ impl Payload {
         bytes
     }
 
-    /// It is authentic: what is wrong is of another version.
+    /// Parses an authentic payload: an invalid one must be of another version.
     pub(crate) fn parse(bytes: &[u8; PAYLOAD_BYTES]) -> Result<Self, Discard> {
         let (process, rest) = bytes.split_first_chunk().ok_or(Discard::Malformed)?;
         let [index @ 0..INDICES, 0] = *rest else { return Err(Discard::OtherVersion) };

@@ -1,4 +1,4 @@
-//! Handshakes in virtual time: whatever is lost, doubled, recorded, reordered or cut.
+//! Handshakes in virtual time, with datagrams lost, duplicated, recorded, reordered or truncated.
 
 mod network;
 
@@ -8,7 +8,7 @@ use gingham_stripe_crypt::{Discard, PresharedKey, Times};
 use network::{Fate, Network, is_initiation, plans};
 use proptest::prelude::*;
 
-/// A round trip is 20 ms.
+/// Converts to a duration; a round trip is 20 ms.
 fn milliseconds(count: u64) -> Duration {
     Duration::from_millis(count)
 }
@@ -22,7 +22,7 @@ fn two_round_trips_and_both_have_keys() {
     assert!(network.ends.iter().all(|end| end.counts().discards.total() == 0));
 }
 
-/// Only one of them begins: it is as if the other knew no address.
+/// Only one end begins, as if the other knew no address.
 #[test]
 fn an_end_that_knows_no_address_is_found() {
     let mut network = Network::new(plans());
@@ -41,10 +41,11 @@ fn a_handshake_that_is_lost_is_tried_again() {
     assert!(network.ends[0].counts().begun > 1);
 }
 
-/// The first try of both is lost: two initiations each. The second goes after 30 to 40 ms, so that both
-/// have begun before the other's has come, 10 ms later. Each gets a cookie after 20 ms and an answer
-/// after 40, before its third try after 60. If who goes on with its own began last, the other's answer
-/// comes first, and the keys that both are left with hold at 90.
+/// The first attempt of both is lost: two initiations each. The second leaves after 30 to 40 ms, so
+/// that both have begun before the other's arrives 10 ms later. Each gets a cookie after 20 ms and
+/// a response after 40, before its third attempt after 60. If the end that keeps its attempt began
+/// last, the other's response arrives first, and the keys that both are left with are in use at 90
+/// ms.
 #[test]
 fn both_begin_their_second_try_at_once() {
     for _ in 0..20 {
@@ -60,8 +61,9 @@ fn both_begin_their_second_try_at_once() {
     }
 }
 
-/// The end that goes on with its own is late: its initiations come at 60 ms, and the other's are answered
-/// at 30, so that both have keys at 50. The cookie that comes back at 70 ms is for nothing.
+/// The initiations of the end that keeps its attempt are late: they arrive at 60 ms, and the
+/// other's get a response at 30, so that both have keys at 50. The cookie that returns at 70 ms is
+/// unused.
 #[test]
 fn what_is_late_once_keys_hold_makes_no_others() {
     let mut plans = plans();
@@ -84,7 +86,7 @@ fn whoever_was_started_again_is_in_another_session_and_the_other_follows() {
             network.run(milliseconds(200));
             let old = network.seal(again, 9);
             network.restart(again);
-            // Whoever lives says something, as markers do, and hears nothing.
+            // The running end sends something, as markers do, and receives nothing.
             for _ in 0..20 {
                 network.say(1 - again);
                 network.run(milliseconds(100));
@@ -92,13 +94,14 @@ fn whoever_was_started_again_is_in_another_session_and_the_other_follows() {
             assert!(network.both_carry(), "{again} {can_begin:?}");
             assert_eq!(network.ends[1 - again].sessions(), 2);
             assert_eq!(network.ends[again].sessions(), 1);
-            // What the process before sealed is of no use any more.
+            // Datagrams sealed by the previous process are rejected.
             assert!(network.open(1 - again, old).is_err());
         }
     }
 }
 
-/// In an endless stream each way, with 10 ms on the way: in the same session, with nothing lost.
+/// With a continuous stream in both directions and a delay of 10 ms, the session continues and
+/// nothing is lost.
 #[test]
 fn new_keys_lose_nothing() {
     let mut network = Network::new(plans());
@@ -140,7 +143,7 @@ fn a_machine_whose_clock_is_anywhere_is_let_in() {
     assert!(network.both_carry());
 }
 
-/// Nothing that was ever sent changes anything when it is sent again, from elsewhere or from there.
+/// Resending everything ever sent, from its own address or another, changes nothing.
 #[test]
 fn what_was_recorded_does_nothing() {
     let mut network = Network::new(plans());
@@ -167,7 +170,7 @@ fn a_stranger_is_counted_and_gets_nothing() {
     let [left, mut right] = plans();
     let [stranger, _] = plans();
     right.peer = stranger.private.public();
-    // The stranger talks to us, and has another key than the one that we know.
+    // An unknown end uses our public key with another private key than that of our peer.
     let mut network = Network::new([left, right]);
     network.run(milliseconds(3_000));
     assert!(network.ends.iter().all(|end| !end.can_seal() && end.sessions() == 0));
@@ -208,8 +211,8 @@ fn another_version_is_counted() {
     assert_eq!(network.ends[1].counts().discards.of(Discard::OtherVersion), 2);
 }
 
-/// From a thousand addresses that nobody has: a cookie goes to each, and no key is looked at; the
-/// other end is served meanwhile.
+/// From a thousand forged addresses: each gets a cookie, and no Diffie-Hellman is
+/// spent; the peer is served meanwhile.
 #[test]
 fn a_flood_costs_cookies() {
     let mut network = Network::new(plans());

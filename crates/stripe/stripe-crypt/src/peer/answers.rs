@@ -1,4 +1,4 @@
-//! What is answered to the datagrams of a handshake.
+//! Replies to handshake datagrams.
 
 use gingham_stripe::Instant;
 
@@ -49,8 +49,8 @@ impl Peer {
         }
     }
 
-    /// Answers an initiation of the other end that was read for all peers; what is written into
-    /// `reply`, which may be nothing, is to go back.
+    /// Handles an initiation that was read by the common responder of all peers. The bytes written
+    /// to `reply`, if any, are to be sent to its source.
     pub fn accept(
         &mut self,
         now: Instant,
@@ -65,14 +65,14 @@ impl Peer {
         taken
     }
 
-    /// Writes the answer to the initiation that was answered last, if this is it and our peer says it
-    /// now; whether it is.
+    /// Repeats the response if this is the initiation accepted last, and authentic. Returns whether
+    /// it was.
     pub fn answer_again(&self, datagram: &[u8], reply: &mut Vec<u8>) -> bool {
         let (answered, shared) = (self.answered.as_ref(), &self.shared);
         whole(datagram).is_ok_and(|message| repeat(answered, shared, message, reply))
     }
 
-    /// Whether a datagram of a handshake, which is no initiation, is one that this peer waits for.
+    /// Whether this peer expects a handshake datagram other than an initiation.
     pub fn expects(&self, datagram: &[u8]) -> bool {
         match (Type::of(datagram), &self.attempt) {
             (Ok(Type::Response), Some(attempt)) => {
@@ -97,7 +97,7 @@ impl Peer {
         if !self.shared.has_proof(&initiation.message) {
             return Err(Discard::NotAuthentic);
         }
-        // It came elsewhere before, where another responder read it.
+        // A copy arrived earlier and was read by another responder.
         if self.answer_again(&initiation.message, reply) {
             return Ok(());
         }
@@ -116,10 +116,11 @@ impl Peer {
         theirs: Payload,
         reply: &mut Vec<u8>,
     ) -> Result<(), Discard> {
-        // Who said this has given up what he said before, as in WireGuard; freshness says that it is the
-        // later one.
+        // The peer has abandoned its previous attempt, as in WireGuard; the freshness check ensures
+        // that this one is later.
         self.next = None;
-        // Both have begun, and each answers the other: one answer is for nothing.
+        // If both ends have begun, only the one with the higher public key keeps its attempt;
+        // otherwise one of two responses would be wasted.
         self.attempt.take_if(|_| self.identity.public < self.identity.peer);
         let index = self.free_index();
         let mut response = [0; RESPONSE_BYTES];
@@ -131,13 +132,13 @@ impl Peer {
         response[RESPONSE_MAC_AT..].copy_from_slice(&mac);
         self.next = Some(self.pair(keys, index, theirs, false));
         self.answered = Some((mac1, response));
-        // Unless it is heard of soon, we begin.
+        // If no confirmation arrives soon, we begin.
         self.wait();
         reply.extend_from_slice(&response);
         Ok(())
     }
 
-    /// What answers nothing that is under way is of a channel that was slower.
+    /// Handles a cookie. Without a pending attempt it is a late copy from a slower channel.
     fn take_cookie(
         &mut self,
         message: &[u8; COOKIE_BYTES],
@@ -170,7 +171,7 @@ impl Peer {
     fn take_confirm(&mut self, message: &[u8; CONFIRM_BYTES]) -> Result<(), Discard> {
         let index = message[2];
         let Some(pair) = self.next.as_ref().filter(|pair| pair.index == index) else {
-            // It came on another channel before.
+            // A copy arrived earlier on another channel.
             let mut known = [&self.current, &self.previous].into_iter().flatten();
             return if known.any(|pair| pair.index == index) {
                 Ok(())
@@ -192,19 +193,19 @@ impl Peer {
     }
 }
 
-/// A datagram that is as long as it is to be.
+/// Checks the length of a datagram.
 fn whole<const N: usize>(datagram: &[u8]) -> Result<&[u8; N], Discard> {
     datagram.try_into().map_err(|_| Discard::Malformed)
 }
 
-/// Whether a response knows what it answers.
+/// Whether a response belongs to our attempt.
 fn is_answer(responder: &Responder, attempt: &Attempt, message: &[u8; RESPONSE_BYTES]) -> bool {
     let mac = responder.mac1(&message[..RESPONSE_MAC_AT], &attempt.mac1());
     let said = message[RESPONSE_MAC_AT..].first_chunk().expect("it has that length");
     is_same(&mac, said)
 }
 
-/// Writes what was answered last, if it was to this, which only the other end says.
+/// Repeats the last response if the message is the initiation it belongs to, made by the peer.
 fn repeat(
     answered: Option<&(Mac, [u8; RESPONSE_BYTES])>,
     shared: &SharedMac,

@@ -1,4 +1,4 @@
-//! What is seen from inside alone: keys that wait, and handshakes under way.
+//! Tests that need internal state: pending keys and handshakes.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -12,7 +12,7 @@ const RIGHT: usize = 1;
 const HOME: Sender = of(1, 1, false);
 const ELSEWHERE: Sender = of(2, 1, false);
 
-/// A port of a host, which has a network of its own.
+/// Sender at a port of a host; each host has its own network.
 const fn of(host: u16, port: u16, is_known: bool) -> Sender {
     let [a, b] = host.to_be_bytes();
     let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 18, a, b)), port);
@@ -56,7 +56,7 @@ impl Both {
         Ok(reply)
     }
 
-    /// An end proves where it is: the initiation that it made, as it goes on.
+    /// Exchanges a cookie for an initiation, and returns the initiation with its proof.
     fn proven(&mut self, from: usize, initiation: &[u8]) -> Vec<u8> {
         let cookie = self.give(1 - from, HOME, initiation).expect("a cookie");
         assert_eq!(cookie.len(), COOKIE_BYTES);
@@ -74,7 +74,8 @@ impl Both {
         [initiation, proven]
     }
 
-    /// A stranger who has the public keys of both plays an initiation again from where he hears cookies.
+    /// An attacker with both public keys replays an initiation from an address at which it
+    /// receives.
     fn replay(&mut self, to: usize, recorded: &[u8]) -> Result<Vec<u8>, Discard> {
         let cookie = self.give(to, ELSEWHERE, recorded)?;
         let cookie = cookie[..].try_into().expect("a cookie for who hears it");
@@ -99,7 +100,7 @@ fn who_hears_his_own_cookies_cannot_play_an_initiation_again() {
         both.pass(1_000_000);
         both.shake_hands(LEFT);
         both.pass(1_000_000);
-        // Both have begun, and the right end has keys that wait for a confirm.
+        // Both have begun, and the right end has keys that await confirmation.
         let initiation = both.begin(LEFT);
         let proven = both.proven(LEFT, &initiation);
         let response = both.give(RIGHT, HOME, &proven).expect("a response");
@@ -115,7 +116,8 @@ fn who_hears_his_own_cookies_cannot_play_an_initiation_again() {
 }
 
 impl Both {
-    /// Somebody who hears cookies there sends what has the right MACs and is nobody's: what is said.
+    /// Sends an initiation with valid mac1 and mac2 but without a valid sender, and returns the
+    /// error.
     fn garbage(&mut self, to: usize, from: Sender) -> Discard {
         let mut garbage = [0; INITIATION_BYTES];
         garbage[..4].copy_from_slice(&Type::Initiation.header());
@@ -129,13 +131,13 @@ impl Both {
         self.give(to, from, &garbage).expect_err("it is nobody's")
     }
 
-    /// How many of these cost a Diffie-Hellman.
+    /// Number of these that cost a Diffie-Hellman.
     fn flood(&mut self, to: usize, from: impl Iterator<Item = Sender>) -> usize {
         from.map(|from| self.garbage(to, from)).filter(|one| *one == Discard::NotAuthentic).count()
     }
 }
 
-/// All in the same moment; the peer is in another bucket than the host but once in 256.
+/// All at one instant. The peer shares a bucket with the host in one of 256 cases.
 #[test]
 fn a_host_with_many_ports_has_the_budget_of_one() {
     let mut agreed = 0;
@@ -161,9 +163,9 @@ fn a_flood_from_many_networks_leaves_a_known_peer_its_keys() {
     both.give(LEFT, HOME, &response).expect("it waits for it");
 }
 
-/// Two tries of the left end. The first is held back by its way until the second was answered: the keys
-/// of that wait for their confirm, and it comes. A third try is another matter: who says that knows no
-/// answer to what he said before, as in WireGuard, and it is what holds.
+/// Attempts of the left end. The first is delayed on the path until the second was accepted: the
+/// second's keys await confirmation, which arrives. A third attempt replaces them, as in WireGuard,
+/// because its sender has given up the previous one.
 #[test]
 fn keys_that_wait_give_way_to_a_later_initiation_and_to_no_earlier_one() {
     let mut both = Both::new();
@@ -185,7 +187,8 @@ fn keys_that_wait_give_way_to_a_later_initiation_and_to_no_earlier_one() {
     assert_eq!(both.peers.map(|peer| peer.counts.keys), [1, 1]);
 }
 
-/// As a record on the path plays it: each channel's is good for its address for a while.
+/// Replay of a recording made on the path: each channel's copy is valid for its address for a
+/// while.
 #[test]
 fn what_was_proven_on_another_channel_is_over_once_it_was_answered() {
     let mut both = Both::new();

@@ -1,4 +1,4 @@
-//! Two ends and what is between them, in virtual time: 10 ms each way, two addresses an end.
+//! Two ends and the network between them in virtual time: 10 ms each way, two addresses per end.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,39 +9,39 @@ use gingham_stripe_crypt::{Discard, Peer, PeerPlan, PrivateKey, Sender, Times, i
 const ONE_WAY_NS: u64 = 10_000_000;
 const STEP_NS: u64 = 1_000_000;
 
-/// What becomes of a datagram.
+/// Fate of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Comes,
     Lost,
     Twice,
-    /// Behind all others for so long.
+    /// Delayed by a further five one-way delays.
     Late,
     Cut,
 }
 
-/// To which end, from which port, what.
+/// Receiving end, source port and bytes.
 type Datagram = (usize, u16, Vec<u8>);
 
 pub(crate) struct Network {
     pub(crate) ends: [Peer; 2],
     plans: [PeerPlan; 2],
     pub(crate) can_begin: [bool; 2],
-    /// What an end takes for now.
+    /// Time that each end believes it to be.
     pub(crate) clocks: [u64; 2],
     now: u64,
     on_the_way: BTreeMap<(u64, u64), Datagram>,
     count: u64,
     pub(crate) record: Vec<Datagram>,
     pub(crate) fate: fn(u64, &[u8]) -> Fate,
-    /// One after the other, again and again, if there are any.
+    /// Fates applied in rotation, if there are any.
     pub(crate) fates: Vec<u8>,
     number: u32,
     pub(crate) said: [u64; 2],
     pub(crate) opened: [u64; 2],
 }
 
-/// Two ends that know one another.
+/// Plans of two ends that know each other.
 pub(crate) fn plans() -> [PeerPlan; 2] {
     let keys = [0; 2].map(|_| PrivateKey::random().expect("randomness"));
     [0, 1].map(|end| PeerPlan {
@@ -81,13 +81,13 @@ impl Network {
         }
     }
 
-    /// Both begin again, with other plans.
+    /// Restarts both ends with changed plans.
     pub(crate) fn change_plans(&mut self, change: impl Fn(&mut PeerPlan)) {
         self.plans.iter_mut().for_each(change);
         (0..2).for_each(|end| self.restart(end));
     }
 
-    /// The process at an end is another one.
+    /// Replaces the process at an end.
     pub(crate) fn restart(&mut self, end: usize) {
         self.ends[end] = Peer::new(&self.plans[end], at(self.clocks[end])).expect("randomness");
     }
@@ -113,7 +113,7 @@ impl Network {
         }
     }
 
-    /// Both say something each 100 ms.
+    /// Lets both ends send something every 100 ms.
     pub(crate) fn chatter(&mut self, span: Duration) {
         let steps = span.as_millis() / 100;
         for _ in 0..steps {
@@ -132,7 +132,7 @@ impl Network {
         }
     }
 
-    /// Which of the fates is the next one's.
+    /// Index of the next datagram's fate.
     fn place(&self) -> usize {
         let count = self.fates.len().max(1) as u64;
         usize::try_from(self.count % count).expect("there are few")
@@ -197,7 +197,7 @@ impl Network {
         Ok(())
     }
 
-    /// An end says something, if it can.
+    /// Lets an end send something, if it can.
     pub(crate) fn say(&mut self, end: usize) {
         self.ends[end].advance(at(self.clocks[end]));
         if self.ends[end].can_seal() {
@@ -208,7 +208,7 @@ impl Network {
         }
     }
 
-    /// Whether what either end seals the other one opens.
+    /// Whether each end can open what the other seals.
     pub(crate) fn both_carry(&mut self) -> bool {
         self.number += 1;
         let number = self.number + 1_000_000;
@@ -220,7 +220,7 @@ impl Network {
         })
     }
 
-    /// Whether nothing begins anew when both go on.
+    /// Whether no new session begins while both continue.
     pub(crate) fn are_in_one_session(&mut self) -> bool {
         let before = self.sessions();
         self.chatter(Duration::from_secs(3));
