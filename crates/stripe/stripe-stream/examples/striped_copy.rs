@@ -1,8 +1,8 @@
-//! A file over several TCP connections. At one end, then at the other:
+//! Copies a file over several TCP connections. First at the receiver, then at the sender:
 //!
 //! ```text
 //! striped_copy receive 0.0.0.0:7000 > copy
-//! striped_copy send 192.0.2.1:7000 198.51.100.1:7000 < file      # an address a connection
+//! striped_copy send 192.0.2.1:7000 198.51.100.1:7000 < file      # one address per connection
 //! ```
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ fn send(to: &[String]) -> Result<(), Box<dyn Error>> {
 
 fn receive(at: &str) -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(at)?;
-    // Connections of several streams may come in between one another.
+    // Connections of several streams may be accepted interleaved.
     let mut streams: BTreeMap<u64, Vec<_>> = BTreeMap::new();
     let whole = loop {
         let (mut connection, _) = listener.accept()?;

@@ -1,20 +1,20 @@
-//! What stands before each chunk: its number where the order is free, and its length.
+//! Chunk header: sequence number (free order only) and length.
 //!
 //! ```text
 //!   free      number (u64) | length (u32)
-//!   strict                   length (u32)      whose turn it is says the scheduler
+//!   strict                   length (u32)      the scheduler determines the order
 //! ```
 //!
-//! A length of zero is the end of the stream.
+//! A length of zero marks the end of the stream.
 
 const NUMBER_BYTES: usize = 8;
 const LENGTH_BYTES: usize = 4;
 pub(crate) const HEADER_BYTES_MAX: usize = NUMBER_BYTES + LENGTH_BYTES;
 
-/// What stands before a chunk.
+/// Header of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkHeader {
-    /// Where the order is free.
+    /// Sequence number; `None` in strict order.
     pub(crate) number: Option<u64>,
     pub(crate) length_bytes: u32,
 }
@@ -29,7 +29,7 @@ impl ChunkHeader {
         buffer.extend(self.length_bytes.to_be_bytes());
     }
 
-    /// Of as many bytes as [`Self::bytes`] says.
+    /// Parses a header of [`Self::bytes`] bytes.
     pub(crate) fn parse(bytes: &[u8]) -> Self {
         let (number, length) = bytes.split_at(bytes.len() - LENGTH_BYTES);
         let number = number.first_chunk().map(|number| u64::from_be_bytes(*number));

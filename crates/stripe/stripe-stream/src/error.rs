@@ -1,39 +1,39 @@
-//! What can be wrong with a stream.
+//! Errors of plans, greetings and streams.
 
 use std::io;
 
 use gingham_fairq::SchedulerError;
 use thiserror::Error;
 
-/// A plan that cannot be carried out.
+/// Error of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// None, or more than a scheduler serves.
+    /// No connections, or more than a scheduler serves.
     #[error("a stream goes over 1 to {most} connections, not {connections}")]
     Connections {
-        /// How many were given.
+        /// Number of connections given.
         connections: usize,
-        /// The most.
+        /// Maximum.
         most: usize,
     },
-    /// Empty, or longer than readers take.
+    /// Chunk length of zero, or longer than readers accept.
     #[error("a chunk has 1 to {most} bytes, not {chunk_bytes}")]
     Chunk {
-        /// What was given.
+        /// Length given, in bytes.
         chunk_bytes: u32,
-        /// The most.
+        /// Maximum, in bytes.
         most: u32,
     },
-    /// Not one a connection.
+    /// The number of quanta differs from that of connections.
     #[error("{quanta} quanta for {connections} connections: one each")]
     Quanta {
-        /// How many were given.
+        /// Number of quanta given.
         quanta: usize,
-        /// How many connections there are.
+        /// Number of connections.
         connections: usize,
     },
-    /// Quanta that no round serves.
+    /// Quanta that the scheduler rejects.
     #[error("no quanta: {0}")]
     Scheduler(SchedulerError),
 }
@@ -44,49 +44,49 @@ impl From<SchedulerError> for PlanError {
     }
 }
 
-/// Why connections make no stream.
+/// Error of combining connections into a stream.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GreetingError {
-    /// It broke, or ended, before it was greeted.
+    /// The connection failed or ended before its greeting.
     #[error("a connection ended before its greeting: {0}")]
     Connection(#[from] io::Error),
-    /// What came is no greeting.
+    /// The first bytes are not a greeting.
     #[error("what came first on a connection is no greeting of a striped stream")]
     Stranger,
-    /// The other end speaks another version.
+    /// The other end uses another version of the greeting.
     #[error("the other end speaks version {0} of the greeting, this one version {ours}", ours = crate::greeting::VERSION)]
     Version(u8),
-    /// What the other end says of its stream cannot be.
+    /// The plan in the greeting is invalid.
     #[error("a greeting speaks of what cannot be: {0}")]
     Plan(#[from] PlanError),
-    /// Connections of several streams.
+    /// The connections belong to different streams.
     #[error("connections of different streams: {0:016x} and {1:016x}")]
     Streams(u64, u64),
-    /// Too many or too few of a stream's connections.
+    /// Some connections of the stream are missing, or there are too many.
     #[error("the stream goes over {expected} connections, and {given} were given")]
     Count {
-        /// Over so many.
+        /// Number of connections of the stream.
         expected: usize,
-        /// So many.
+        /// Number of connections given.
         given: usize,
     },
-    /// Two connections have one place.
+    /// Two connections have the same index.
     #[error("two connections are number {0}")]
     Twice(usize),
 }
 
-/// Why a stream ends before its end.
+/// Error that ends a stream prematurely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// A connection ended, and the stream had not.
+    /// The connection ended before the stream.
     #[error("connection {0} ended before the stream")]
     Ended(usize),
-    /// A length beyond the longest chunk.
+    /// The length exceeds the longest chunk.
     #[error("connection {0}: a chunk longer than the greeting allows")]
     Long(usize),
-    /// A number that was there before, or an end that is none.
+    /// The sequence number is a duplicate, or the end marker is wrong.
     #[error("connection {0}: a chunk out of turn")]
     OutOfTurn(usize),
     /// All connections have later chunks.

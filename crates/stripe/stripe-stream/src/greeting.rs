@@ -1,4 +1,4 @@
-//! What goes first on each connection, so that the other end puts them together.
+//! Greeting at the start of each connection, which lets the reader combine them.
 //!
 //! ```text
 //!   byte 0              8         9       10      11       12            16             24
@@ -17,26 +17,26 @@ use crate::readiness::read_all;
 
 const MAGIC: [u8; 8] = *b"gstripe\0";
 pub(crate) const VERSION: u8 = 1;
-/// Without quanta.
+/// Length without quanta.
 const GREETING_BYTES: usize = 24;
 
-/// Of which stream a connection is, and which of its connections.
+/// Stream that a connection belongs to, and its place there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Greeting {
-    /// A random number that all connections of a stream have.
+    /// Random identifier of the stream.
     pub stream: u64,
-    /// Which it is.
+    /// Index of the connection, from 0.
     pub place: usize,
-    /// How many there are.
+    /// Number of connections of the stream.
     pub connections: usize,
-    /// What the writer was told.
+    /// Plan of the writer.
     pub plan: StreamPlan,
 }
 
 impl Greeting {
-    /// One for each connection of a new stream.
+    /// Returns a greeting for each connection of a new stream.
     pub(crate) fn of_all(connections: usize, plan: &StreamPlan) -> impl Iterator<Item = Self> {
-        // The keys of hashes are the one source of chance in the standard library.
+        // Hash keys are the only source of randomness in the standard library.
         let stream = RandomState::new().build_hasher().finish();
         (0..connections).map(move |place| Self { stream, place, connections, plan: plan.clone() })
     }
@@ -56,8 +56,9 @@ impl Greeting {
         bytes
     }
 
-    /// Reads what goes first on a connection. It waits as long as that takes: who accepts
-    /// strangers gives each a thread and shuts down those that say nothing.
+    /// Reads the greeting of a connection, blocking for as long as that takes. A server that
+    /// accepts unauthenticated connections should use a thread for each, and shut down those that
+    /// send nothing.
     pub fn read_from<S: Read + AsFd>(connection: &mut S) -> Result<Self, GreetingError> {
         let mut bytes = [0; GREETING_BYTES];
         read_all(connection, &mut bytes)?;

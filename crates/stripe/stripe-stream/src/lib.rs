@@ -6,19 +6,19 @@
 //!                      └─ connection 2 ─┘
 //! ```
 //!
-//! Connections that lose nothing and keep order (TCP, Unix sockets) need neither markers nor resets
-//! nor a buffer for reordering: each chunk is read where it stands at the head of its connection,
-//! and what is ahead of its turn waits in the kernel, whose flow control holds the writer back.
+//! Connections that are lossless and in order (TCP, Unix sockets) need neither markers nor resets
+//! nor a reorder buffer. Each chunk is read from the head of its connection; chunks that are ahead
+//! of their turn wait in the kernel, whose flow control slows down the writer.
 //!
-//! | [`Order`] | a chunk goes | its header |
+//! | [`Order`] | connection of a chunk | header |
 //! |---|---|---|
-//! | free | on a connection that has room, so that each carries what it can | number, length: 12 bytes |
-//! | strict | on that which surplus round robin says; the reader runs the same scheduler (Adiseshu et al. 1996, section 3) | length: 4 bytes |
+//! | free | one with free buffer space, so that each carries what it can | number, length: 12 bytes |
+//! | strict | chosen by surplus round robin; the reader runs the same scheduler (Adiseshu et al. 1996, section 3) | length: 4 bytes |
 //!
-//! A connection that stands still holds the stream up, and one that breaks ends it with an error:
-//! what was under way on it is lost. The stream of a writer that is dropped before
-//! [`StripedWriter::finish`] ends in an error too, so that nobody takes a part for the whole.
-//! Nothing is ciphered.
+//! A connection that stalls blocks the stream. One that fails ends it with an error, because the
+//! data in flight on it is lost. If a writer is dropped before [`StripedWriter::finish`], the
+//! stream also ends with an error, so that no reader mistakes a part for the whole. Nothing is
+//! encrypted.
 //!
 //! ```
 //! use std::io::{Read, Write};
@@ -36,8 +36,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Invariants: no allocation a chunk; a reader holds no byte of a chunk back; whatever bytes come,
-//! a reader ends in an error at worst.
+//! Invariants: no allocation per chunk; a reader returns every byte as soon as it is in order;
+//! invalid input leads to an error, never to a panic.
 
 #![cfg(unix)]
 

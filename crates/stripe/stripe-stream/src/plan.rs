@@ -1,4 +1,4 @@
-//! What a writer is told. A reader hears of it in the greeting.
+//! Parameters of a stream. The greeting conveys them to the reader.
 
 use gingham_fairq::{CHANNELS_MAX, SurplusRoundRobin};
 
@@ -6,35 +6,36 @@ use crate::error::PlanError;
 
 pub(crate) type Scheduler = SurplusRoundRobin<CHANNELS_MAX>;
 
-/// How chunks are shared out.
+/// Distribution of chunks over connections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// To a connection that has room.
+    /// To a connection with free buffer space.
     #[default]
     Free,
-    /// In turn, so many bytes a connection and round.
+    /// Surplus round robin.
     Strict {
-        /// Of each connection, in bytes.
+        /// Quantum of each connection, in bytes per round.
         quanta_bytes: Vec<u32>,
     },
 }
 
-/// What a writer is told.
+/// Parameters of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamPlan {
-    /// How chunks are shared out.
+    /// Distribution of chunks over connections.
     pub order: Order,
-    /// The longest chunk, in bytes.
+    /// Longest chunk, in bytes.
     pub chunk_bytes: u32,
 }
 
 impl StreamPlan {
-    /// 64 KiB, the most that a network card's segmentation takes at once: headers are .02 %.
+    /// Default chunk length: 64 KiB, the most that segmentation offload accepts at once. Headers
+    /// are .02 % of that.
     pub const CHUNK_BYTES: u32 = 1 << 16;
-    /// No reader takes longer chunks: a length beyond is none.
+    /// Longest chunk that readers accept, in bytes.
     pub const CHUNK_BYTES_MAX: u32 = 1 << 24;
 
-    /// Whether it can be carried out over so many connections.
+    /// Checks the plan for this number of connections.
     pub(crate) fn check(&self, connections: usize) -> Result<(), PlanError> {
         if connections == 0 || connections > CHANNELS_MAX {
             return Err(PlanError::Connections { connections, most: CHANNELS_MAX });
@@ -51,7 +52,7 @@ impl StreamPlan {
         }
     }
 
-    /// What says whose turn it is, where it is strict.
+    /// Returns the scheduler of strict order.
     pub(crate) fn scheduler(&self) -> Result<Option<Scheduler>, PlanError> {
         match &self.order {
             Order::Free => Ok(None),
@@ -63,7 +64,7 @@ impl StreamPlan {
 }
 
 impl Default for StreamPlan {
-    /// Free, in chunks of [`Self::CHUNK_BYTES`].
+    /// Returns free order with chunks of [`Self::CHUNK_BYTES`].
     fn default() -> Self {
         Self { order: Order::default(), chunk_bytes: Self::CHUNK_BYTES }
     }

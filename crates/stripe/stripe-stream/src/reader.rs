@@ -1,4 +1,4 @@
-//! The end that reads.
+//! Reading end of a stream.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -15,25 +15,25 @@ use crate::readiness::{For, ready};
 
 /// Reads one stream from several connections.
 ///
-/// A read gives what is there of the next chunk and waits where nothing is. Where a connection has
-/// ended before the stream, what the others have in order is read first. After a [`StreamError`]
-/// the stream gives the same error again.
+/// A read returns the available bytes of the next chunk, and blocks if there are none. If a
+/// connection ends before the stream, the bytes that the others have in order are returned first.
+/// After a [`StreamError`], every read returns that error again.
 #[derive(Debug)]
 pub struct StripedReader<S> {
-    /// By their places.
+    /// Connections by index.
     inlets: Vec<Inlet<S>>,
     scheduler: Option<Scheduler>,
     chunk_bytes: u32,
-    /// Of the next chunk.
+    /// Sequence number of the next chunk.
     number: u64,
     state: State,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The next chunk is to be found.
+    /// The next chunk has not been found yet.
     Between,
-    /// So much is to come of one.
+    /// `left_bytes` of a chunk have not been read yet.
     Within {
         place: usize,
         left_bytes: usize,
@@ -42,7 +42,7 @@ enum State {
     Failed(StreamError),
 }
 
-/// A connection, and what came of the header at its head.
+/// Connection, with the part of the header at its head that has been read.
 #[derive(Debug)]
 struct Inlet<S> {
     connection: S,
@@ -52,15 +52,15 @@ struct Inlet<S> {
 }
 
 impl<S: Read + AsFd> StripedReader<S> {
-    /// The stream of these connections, in any order; waits for their greetings. From then on they
-    /// do not block.
+    /// Creates a reader of connections in any order; blocks until their greetings have arrived, and
+    /// then makes them non-blocking.
     pub fn new(connections: Vec<S>) -> Result<Self, GreetingError> {
         let greet = |mut connection: S| Ok((Greeting::read_from(&mut connection)?, connection));
         Self::greeted(connections.into_iter().map(greet).collect::<Result<_, GreetingError>>()?)
     }
 
-    /// The stream of connections whose greetings have been read: a server tells by
-    /// [`Greeting::stream`] which belong together.
+    /// Creates a reader of connections whose greetings have been read. [`Greeting::stream`]
+    /// identifies those that belong together.
     pub fn greeted(mut connections: Vec<(Greeting, S)>) -> Result<Self, GreetingError> {
         connections.sort_by_key(|(greeting, _)| greeting.place);
         let Some((first, _)) = connections.first() else {
@@ -89,7 +89,7 @@ impl<S: Read + AsFd> StripedReader<S> {
         Ok(Self { inlets, scheduler, chunk_bytes, number: 0, state: State::Between })
     }
 
-    /// How many bytes there are of a header.
+    /// Length of a chunk header.
     const fn header_bytes(&self) -> usize {
         ChunkHeader::bytes(self.scheduler.is_some())
     }
@@ -117,7 +117,7 @@ impl<S: Read + AsFd> StripedReader<S> {
         }
     }
 
-    /// Waits for the end on every connection, lest one is closed while the writer still writes it.
+    /// Waits for the end on every connection: closing one early would fail the writer.
     fn read_ends(&mut self, end: ChunkHeader) -> io::Result<()> {
         let bytes = self.header_bytes();
         while self.inlets.iter().any(|inlet| inlet.filled < bytes) {
@@ -130,7 +130,7 @@ impl<S: Read + AsFd> StripedReader<S> {
         }
     }
 
-    /// The connection at whose head the next chunk is, if its header is there.
+    /// Returns the connection with the next chunk at its head, if its header is complete.
     fn head(&self) -> Result<Option<(usize, ChunkHeader)>, StreamError> {
         let bytes = self.header_bytes();
         let header = |place: usize| {
@@ -169,7 +169,7 @@ impl<S: Read + AsFd> StripedReader<S> {
         Ok((place, header))
     }
 
-    /// Waits until there is more of a header of these connections.
+    /// Waits for more header bytes of the selected connections.
     fn read_headers(&mut self, is_asked: impl Fn(usize) -> bool) -> io::Result<()> {
         let bytes = self.header_bytes();
         let mut has_come = false;
@@ -177,7 +177,7 @@ impl<S: Read + AsFd> StripedReader<S> {
             has_come |= inlet.fill(bytes)?;
         }
         if !has_come {
-            // What else was there has been read.
+            // Everything that had arrived has been read.
             if let Some(place) = self.inlets.iter().position(|inlet| inlet.has_ended) {
                 return Err(StreamError::Ended(place).into());
             }
@@ -189,7 +189,7 @@ impl<S: Read + AsFd> StripedReader<S> {
         Ok(())
     }
 
-    /// What is there of a chunk.
+    /// Reads the available bytes of a chunk.
     fn read_within(&mut self, place: usize, buffer: &mut [u8]) -> io::Result<usize> {
         let connection = &mut self.inlets[place].connection;
         loop {
@@ -240,7 +240,7 @@ impl<S: Read + AsFd> Read for StripedReader<S> {
 }
 
 impl<S: Read> Inlet<S> {
-    /// Takes what is there of a header; whether anything was.
+    /// Reads the available bytes of a header. Returns whether there were any.
     fn fill(&mut self, bytes: usize) -> io::Result<bool> {
         let before = self.filled;
         while self.filled < bytes && !self.has_ended {

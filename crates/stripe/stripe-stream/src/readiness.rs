@@ -1,4 +1,4 @@
-//! Waiting for connections.
+//! Polling of connections.
 
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,16 +6,17 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// What a connection is waited for.
+/// Event to wait for.
 #[derive(Clone, Copy)]
 pub(crate) enum For {
     Reading,
     Writing,
 }
 
-/// Waits until one of these is ready, or looks only; tells which are.
+/// Waits until one of the connections is ready or the timeout expires. Returns the ready ones as a
+/// bit mask by index.
 ///
-/// One that broke is ready: the next call on it says how.
+/// A failed connection counts as ready: the next call on it returns the error.
 pub(crate) fn ready<'a>(
     connections: impl Iterator<Item = (usize, BorrowedFd<'a>)>,
     for_what: For,
@@ -39,7 +40,7 @@ pub(crate) fn ready<'a>(
     Ok(ready.fold(0, |set, (place, _)| set | 1 << place))
 }
 
-/// Fills a buffer, whether the connection blocks or not.
+/// Fills a buffer, from a blocking or non-blocking connection.
 pub(crate) fn read_all<S: Read + AsFd>(
     connection: &mut S,
     mut buffer: &mut [u8],

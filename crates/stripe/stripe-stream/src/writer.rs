@@ -1,4 +1,4 @@
-//! The end that writes.
+//! Writing end of a stream.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -13,38 +13,37 @@ use crate::greeting::Greeting;
 use crate::plan::{Scheduler, StreamPlan};
 use crate::readiness::{For, ready};
 
-/// A TCP connection has room as long as less than so many chunks wait in it unsent: one goes and
-/// one is there when it has gone. A longer queue would be shared out before it is known how fast
-/// the connection is.
+/// Limit of unsent data on a TCP connection, in chunks: one in transmission and one to follow it. A
+/// longer queue would be distributed before the speed of the connection is known.
 const UNSENT_CHUNKS: u32 = 2;
 
 /// Writes one stream over several connections.
 ///
-/// A chunk is what one call of `write` gives, at most [`StreamPlan::chunk_bytes`]; who writes a few
-/// bytes at a time puts a [`std::io::BufWriter`] before it. A call returns once the chunk is on its
-/// way to the kernel.
+/// A chunk holds the bytes of one call of `write`, at most [`StreamPlan::chunk_bytes`]; small
+/// writes should go through a [`std::io::BufWriter`]. A call returns once a connection has been
+/// assigned the chunk.
 #[derive(Debug)]
 pub struct StripedWriter<S> {
     outlets: Vec<Outlet<S>>,
     scheduler: Option<Scheduler>,
     chunk_bytes: usize,
-    /// Of the next chunk.
+    /// Sequence number of the next chunk.
     number: u64,
-    /// The connection of the last chunk.
+    /// Connection of the last chunk.
     last: usize,
 }
 
-/// A connection, and what of its chunk the kernel has not taken.
+/// Connection, with the part of its chunk that the kernel has not accepted.
 #[derive(Debug)]
 struct Outlet<S> {
     connection: S,
     chunk: Vec<u8>,
-    /// So much of it is gone.
+    /// Bytes of the chunk that the kernel has accepted.
     gone: usize,
 }
 
 impl<S: Write + AsFd> StripedWriter<S> {
-    /// A stream over these connections, which do not block from now on; their greetings go.
+    /// Creates a stream over these connections, makes them non-blocking, and sends their greetings.
     pub fn new(connections: Vec<S>, plan: &StreamPlan) -> io::Result<Self> {
         let invalid = |error: PlanError| io::Error::new(io::ErrorKind::InvalidInput, error);
         plan.check(connections.len()).map_err(invalid)?;
@@ -59,8 +58,8 @@ impl<S: Write + AsFd> StripedWriter<S> {
         Ok(Self { outlets, scheduler, chunk_bytes, number: 0, last: 0 })
     }
 
-    /// Says that the stream is whole, waits until the kernel has all of it, and gives the
-    /// connections back.
+    /// Marks the end of the stream, waits until the kernel has accepted all data, and returns the
+    /// connections.
     pub fn finish(mut self) -> io::Result<Vec<S>> {
         self.flush()?;
         let header = self.header(0);
@@ -76,7 +75,7 @@ impl<S: Write + AsFd> StripedWriter<S> {
         ChunkHeader { number, length_bytes }
     }
 
-    /// The connection of the next chunk, once it has room.
+    /// Waits for space, and returns the connection of the next chunk.
     fn choose(&mut self) -> io::Result<usize> {
         if let Some(place) = self.scheduler.as_ref().map(Causal::current) {
             while !self.outlets[place].is_empty() {
@@ -92,7 +91,8 @@ impl<S: Write + AsFd> StripedWriter<S> {
         }
     }
 
-    /// The first connection behind the last that takes a chunk at once.
+    /// Returns the next connection after the last, in round-robin order, that accepts a chunk at
+    /// once.
     fn with_room(&self) -> io::Result<Option<usize>> {
         let empty = self.outlets.iter().enumerate().filter(|(_, outlet)| outlet.is_empty());
         let fds = empty.map(|(place, outlet)| (place, outlet.connection.as_fd()));
@@ -102,7 +102,7 @@ impl<S: Write + AsFd> StripedWriter<S> {
         Ok(in_turn.into_iter().find(|place| room >> place & 1 == 1))
     }
 
-    /// Waits until one of these takes something, and gives those that do what they have.
+    /// Waits until one of the selected connections accepts data, and sends on all that do.
     fn push(&mut self, is_waited_for: impl Fn(&Outlet<S>) -> bool) -> io::Result<()> {
         let waiting = self.outlets.iter().enumerate().filter(|(_, outlet)| is_waited_for(outlet));
         let fds = waiting.map(|(place, outlet)| (place, outlet.connection.as_fd()));
@@ -131,7 +131,7 @@ impl<S: Write + AsFd> Write for StripedWriter<S> {
         Ok(bytes.len())
     }
 
-    /// Waits until the kernel has all that was written.
+    /// Waits until the kernel has accepted all data.
     fn flush(&mut self) -> io::Result<()> {
         while self.outlets.iter().any(|outlet| !outlet.is_empty()) {
             self.push(|outlet| !outlet.is_empty())?;
@@ -144,7 +144,7 @@ impl<S: Write + AsFd> Outlet<S> {
     fn open(connection: S, greeting: &Greeting, chunk_bytes: u32) -> io::Result<Self> {
         let socket = SockRef::from(&connection);
         socket.set_nonblocking(true)?;
-        // Only TCP has it. A Unix socket has room where its buffer has.
+        // Supported only by TCP. Unix sockets are limited by their buffer.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let _ = socket.set_tcp_notsent_lowat(UNSENT_CHUNKS.saturating_mul(chunk_bytes));
         let mut chunk = Vec::with_capacity(HEADER_BYTES_MAX + chunk_bytes as usize);
@@ -158,7 +158,7 @@ impl<S: Write + AsFd> Outlet<S> {
         self.gone == self.chunk.len()
     }
 
-    /// Its next chunk, where it has none.
+    /// Starts the next chunk; the previous one must have been sent.
     fn begin(&mut self, header: ChunkHeader, bytes: &[u8]) {
         debug_assert!(self.is_empty(), "a chunk begins where the last has gone");
         (self.gone, self.chunk) = (0, std::mem::take(&mut self.chunk));
@@ -167,7 +167,7 @@ impl<S: Write + AsFd> Outlet<S> {
         self.chunk.extend_from_slice(bytes);
     }
 
-    /// The kernel has what it takes now.
+    /// Sends as much as the kernel accepts.
     fn push(&mut self) -> io::Result<()> {
         while !self.is_empty() {
             match self.connection.write(&self.chunk[self.gone..]) {

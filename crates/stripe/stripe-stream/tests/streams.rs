@@ -1,4 +1,4 @@
-//! What is written comes out, whatever the kernel does with it in between.
+//! Bytes are read as they were written, however the kernel splits them.
 
 #![cfg(unix)]
 #![expect(
@@ -21,7 +21,7 @@ fn pairs(count: usize) -> (Vec<UnixStream>, Vec<UnixStream>) {
     (0..count).map(|_| UnixStream::pair().expect("a pair of sockets")).unzip()
 }
 
-/// Bytes that tell where they stand.
+/// Bytes that depend on their position.
 fn numbered(length: usize) -> Vec<u8> {
     (0..length).map(|place| u8::try_from(place * 31 % 251).expect("below 251")).collect()
 }
@@ -30,14 +30,14 @@ fn plan(order: Order, chunk_bytes: u32) -> StreamPlan {
     StreamPlan { order, chunk_bytes }
 }
 
-/// Writes all of it.
+/// Writes a stream completely.
 fn write(connections: Vec<UnixStream>, plan: &StreamPlan, parts: &[&[u8]]) -> io::Result<()> {
     let mut writer = StripedWriter::new(connections, plan)?;
     parts.iter().try_for_each(|bytes| writer.write_all(bytes))?;
     writer.finish().map(drop)
 }
 
-/// What goes over each connection, behind its greeting, where all is written before it is read.
+/// Bytes sent over each connection after its greeting, if all is written before it is read.
 fn on_the_wire(order: &Order, parts: &[&[u8]]) -> Vec<Vec<u8>> {
     let greeting_bytes = 24 + if *order == Order::Free { 0 } else { 8 };
     let (near, far) = pairs(2);
@@ -61,14 +61,14 @@ fn in_free_order_each_chunk_has_its_number() {
         let length = u8::try_from(bytes.len()).expect("short");
         [&[0, 0, 0, 0, 0, 0, 0, number, 0, 0, 0, length], bytes].concat()
     };
-    // The first goes behind the connection that was last, which is number 0 before any.
+    // The first chunk goes to the connection after the last one, which is initially 0.
     assert_eq!(wire[1], [chunk(0, b"ab"), chunk(2, b"d"), chunk(3, b"")].concat());
     assert_eq!(wire[0], [chunk(1, b"c"), chunk(3, b"")].concat());
 }
 
 #[test]
 fn in_strict_order_the_scheduler_says_whose_turn_it_is() {
-    // Surplus round robin, quanta of 100 and 200: what is overdrawn is taken off the next turn.
+    // Surplus round robin, quanta of 100 and 200: a deficit is subtracted from the next turn.
     let chunks: Vec<Vec<u8>> = (0..9).map(|chunk| vec![chunk; 80]).collect();
     let parts: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
     let wire = on_the_wire(&Order::Strict { quanta_bytes: vec![100, 200] }, &parts);
@@ -77,8 +77,7 @@ fn in_strict_order_the_scheduler_says_whose_turn_it_is() {
         assert_eq!((&wire[..4], &wire[wire.len() - 4..]), (&[0, 0, 0, 80][..], &[0; 4][..]));
         chunks
     };
-    // Round 1: 100 - 160 = -60; 200 - 240 = -40. Round 2: 40 - 80; 160 - 160 = 0.
-    // Round 3: 60 - 80.
+    // Round 1: 100 - 160 = -60; 200 - 240 = -40. Round 2: 40 - 80; 160 - 160 = 0. Round 3: 60 - 80.
     assert_eq!((whose(&wire[0]), whose(&wire[1])), (vec![0, 1, 5, 8], vec![2, 3, 4, 6, 7]));
 }
 
@@ -152,7 +151,7 @@ fn order(is_strict: bool, connections: usize) -> Order {
     if is_strict { Order::Strict { quanta_bytes: vec![100; connections] } } else { Order::Free }
 }
 
-/// What is read of these bytes behind greetings, and how it ends.
+/// Reads a stream of these bytes after the greetings. Returns the data and the final error.
 fn read_of(order: &Order, wire: &[Vec<u8>]) -> (Vec<u8>, Option<StreamError>) {
     let (near, far) = pairs(wire.len());
     let clones: Vec<_> = near.iter().map(|one| one.try_clone().expect("a clone")).collect();
@@ -206,7 +205,7 @@ fn a_writer_that_is_dropped_leaves_no_whole_stream() {
 fn a_writer_waits_where_nobody_reads() {
     let (near, far) = pairs(3);
     let mut writer = StripedWriter::new(near, &StreamPlan::default()).expect("a writer");
-    // Nobody reads yet, and each connection takes a chunk.
+    // Without a reader, each connection accepts one chunk.
     let chunk = vec![7; 1 << 16];
     (0..3).for_each(|_| assert_eq!(writer.write(&chunk).ok(), Some(chunk.len())));
     thread::scope(|scope| {
@@ -268,7 +267,7 @@ fn connections_that_make_no_stream_are_refused() {
     assert_eq!((read.place, read.connections, read.plan.chunk_bytes), (1, 2, 1 << 16));
 }
 
-/// A connection on which this came, and its end.
+/// Returns a connection that delivers these bytes and ends.
 fn said(bytes: &[u8]) -> UnixStream {
     let (mut near, far) = UnixStream::pair().expect("a pair of sockets");
     near.write_all(bytes).expect("there is room");
