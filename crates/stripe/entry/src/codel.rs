@@ -1,4 +1,4 @@
-//! Controlled delay: when the packets of one queue are marked or dropped.
+//! Controlled delay (CoDel): decides when packets of one queue are marked or dropped.
 //!
 //! ```text
 //!   sojourn  │          .─.                        above the target for an interval:
@@ -8,8 +8,8 @@
 //!                │← interval →│ x    x   x
 //! ```
 //!
-//! Source: RFC 8289, section 5, whose names the fields have; a mark takes the place of a drop as in
-//! Linux's (RFC 8290, section 5.2.6): the packet that was due goes on with it.
+//! Source: RFC 8289, section 5, which names the fields. As in Linux (RFC 8290, section 5.2.6), a
+//! mark replaces a drop: the packet is forwarded with it.
 //!
 //! Invariant: nothing is marked or dropped before the sojourn was above the target for an interval.
 
@@ -18,12 +18,12 @@ use core::time::Duration;
 /// Parameters of CoDel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CoDelPlan {
-    /// What a standing queue may take: 5 ms (RFC 8290, section 5.2.2) unless given.
+    /// Acceptable sojourn of a standing queue; default 5 ms (RFC 8290, section 5.2.2).
     pub target_ns: u64,
-    /// How long the sojourn is above the target before the first drop, about a round trip of those
-    /// who send: 100 ms (RFC 8290, section 5.2.1) unless given.
+    /// Time that the sojourn must be above the target before the first drop, about a round trip of
+    /// the senders; default 100 ms (RFC 8290, section 5.2.1).
     pub interval_ns: u64,
-    /// The longest packet: a queue of no more bytes does not stand.
+    /// Longest packet: a queue of no more bytes is not a standing queue.
     pub longest_bytes: u32,
 }
 
@@ -33,18 +33,18 @@ impl CoDelPlan {
     /// The interval of RFC 8290, section 5.2.1.
     pub const INTERVAL_NS: u64 = 100_000_000;
 
-    /// The target before a pipe of which this is the round trip without a queue: no less than that.
-    /// A pipe of several paths that keeps their order has the round trip of the longest. A window
-    /// that is cut to a share b of itself leaves nothing idle if (1 - b) / b round trips waited
-    /// before: .43 of one with CUBIC's .7, a whole one with Reno's half.
+    /// Returns the target for a queue before a pipe with this round-trip time without queueing: at
+    /// least that time. For a pipe of several paths that preserves order, it is the round trip of
+    /// the longest. A window cut to a fraction b leaves no idle time if (1 - b) / b round trips
+    /// were queued: .43 of one for CUBIC's .7, a whole one for Reno's half.
     pub fn target_before(round_trip: Duration) -> u64 {
         u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX).max(Self::TARGET_NS)
     }
 
-    /// The interval before that pipe: no less than that of RFC 8290. Who sends answers a drop after a
-    /// round trip, and the queue shows it once what stood before the answer has gone: after another
-    /// target. A drop that comes sooner may be taken for a second congestion, and halves the window
-    /// where one drop was meant.
+    /// Returns the interval for such a queue, at least that of RFC 8290. A sender reacts to a drop
+    /// after a round trip, and the queue shows it only after the packets queued before the reaction
+    /// have left, another target later. A drop before that may count as a second congestion event
+    /// and halve the window twice.
     pub fn interval_before(round_trip: Duration) -> u64 {
         let target_ns = Self::target_before(round_trip);
         target_ns.saturating_mul(2).max(Self::INTERVAL_NS)
@@ -57,31 +57,32 @@ impl Default for CoDelPlan {
     }
 }
 
-/// What a queue gives CoDel to judge.
+/// Packet at the head of a queue, with the state that CoDel needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Popped<T> {
     /// The packet.
     pub(crate) packet: T,
-    /// How long it was in the queue.
+    /// Time that the packet spent in the queue.
     pub(crate) sojourn_ns: u64,
-    /// Bytes that are left there.
+    /// Bytes left in the queue.
     pub(crate) left_bytes: u64,
-    /// Whether it can be marked.
+    /// Whether the packet can be marked.
     pub(crate) markable: bool,
 }
 
-/// What CoDel gives out.
+/// Packet that is forwarded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Judged<T> {
     pub(crate) popped: Popped<T>,
     pub(crate) marked: bool,
 }
 
-/// The state of one queue.
+/// CoDel state of one queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CoDel {
     dropping: bool,
-    /// When the sojourn will have been above the target for an interval, if it is above.
+    /// Time when the sojourn will have been above the target for an interval; `None` if it is
+    /// below.
     first_above_time: Option<u64>,
     drop_next: u64,
     count: u64,
@@ -92,8 +93,8 @@ impl CoDel {
     pub(crate) const NEW: Self =
         Self { dropping: false, first_above_time: None, drop_next: 0, count: 0, lastcount: 0 };
 
-    /// A packet that may go on now, of those that `pop` gives in the order of the queue; those that
-    /// are dropped before it go to `dropped`.
+    /// Returns the next packet to forward, taking packets from `pop` in queue order. Packets
+    /// dropped before it are passed to `dropped`.
     pub(crate) fn dequeue<T>(
         &mut self,
         now: u64,
@@ -147,8 +148,8 @@ impl CoDel {
         now >= *self.first_above_time.get_or_insert(now.saturating_add(plan.interval_ns))
     }
 
-    /// Where the queue stood a short while ago, the rate of drops that held it then is where to
-    /// begin.
+    /// Enters the dropping state. If it was left only recently, starts with the drop rate that
+    /// controlled the queue then.
     fn begin_dropping(&mut self, now: u64, plan: &CoDelPlan) {
         let delta = self.count - self.lastcount;
         let is_recent = now.saturating_sub(self.drop_next) < plan.interval_ns.saturating_mul(16);
@@ -159,7 +160,8 @@ impl CoDel {
     }
 }
 
-/// The next drop: an interval by the square root of the count later, in whole nanoseconds.
+/// Returns the time of the next drop: an interval divided by the square root of the count later, in
+/// whole ns.
 fn control_law(from_ns: u64, interval_ns: u64, count: u64) -> u64 {
     let square = u128::from(interval_ns) * u128::from(interval_ns);
     let span = (square / u128::from(count)).isqrt();

@@ -1,19 +1,19 @@
 //! Explicit congestion notification at both ends of a tunnel.
 //!
 //! ```text
-//!    inner ──encapsulate──► outer ~~~ marked on the way ~~~ outer ──decapsulate──► inner, or dropped
-//!      └──────────────────────── carried inside ────────────────────────┘
+//!    inner ──encapsulate──► outer ~~~ marked on the path ~~ outer ──decapsulate──► inner, or dropped
+//!      └──────────────────────── carried inside ───────────────────────┘
 //! ```
 //!
 //! Source: RFC 6040, sections 4.1 (figure 3) and 4.2 (figure 4); code points of RFC 3168, section
 //! 5.
 //!
-//! Invariant: what was marked, inside or on the way, is never given out unmarked.
+//! Invariant: a packet marked inside or on the path never leaves the tunnel unmarked.
 
 /// The ECN field of an IP header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ecn {
-    /// Who sends does not read marks.
+    /// The transport does not support ECN.
     #[default]
     NotEct = 0b00,
     /// ECT(1).
@@ -25,7 +25,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The field of a traffic class or TOS byte: its last two bits.
+    /// Returns the ECN field of a traffic class or TOS byte, its last two bits.
     pub const fn of_traffic_class(byte: u8) -> Self {
         match byte & 0b11 {
             0b00 => Self::NotEct,
@@ -35,12 +35,12 @@ impl Ecn {
         }
     }
 
-    /// The byte with this field.
+    /// Returns the byte with its ECN field replaced.
     pub const fn in_traffic_class(self, byte: u8) -> u8 {
         byte & !0b11 | self as u8
     }
 
-    /// Whether a packet can be marked in place of being dropped.
+    /// Whether a packet can be marked instead of dropped.
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)
     }
@@ -49,14 +49,14 @@ impl Ecn {
 /// How a tunnel sets outer headers (RFC 6040, section 4.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TunnelMode {
-    /// The far end is known to carry marks inward.
+    /// The far end is known to copy marks to the inner header.
     #[default]
     Normal,
-    /// It is not: nothing on the way may mark.
+    /// The far end may ignore marks, so routers must drop instead.
     Compatibility,
 }
 
-/// The outer field of a packet with this inner one.
+/// Returns the outer field for an inner one.
 pub const fn encapsulate(inner: Ecn, mode: TunnelMode) -> Ecn {
     match mode {
         TunnelMode::Normal => inner,
@@ -64,17 +64,18 @@ pub const fn encapsulate(inner: Ecn, mode: TunnelMode) -> Ecn {
     }
 }
 
-/// What should not have come, and how much it matters (the signs of figure 4).
+/// Severity of an unexpected combination (the signs of figure 4).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Unexpected {
     /// `(!)`: currently unused.
     Unused,
-    /// `(!!!)`: currently unused and potentially dangerous; it should be logged.
+    /// `(!!!)`: currently unused and potentially dangerous; should be logged.
     Dangerous,
 }
 
-/// The inner field of a packet that leaves the tunnel, if it may, and whether the combination was
-/// to be expected. A packet whose sender reads no marks and that was marked on the way is dropped.
+/// Returns the ECN field on leaving the tunnel, and whether the combination is unexpected. The
+/// field is `None` if the packet must be dropped: it was marked on the path, but its transport does
+/// not support ECN.
 pub const fn decapsulate(inner: Ecn, outer: Ecn) -> (Option<Ecn>, Option<Unexpected>) {
     use Ecn::{Ce, Ect0, Ect1, NotEct};
     match (inner, outer) {
@@ -135,7 +136,7 @@ mod tests {
     }
 
     /// RFC 3168, figure 1: 00, 01, 10 and 11 are Not-ECT, ECT(1), ECT(0) and CE; the other six bits
-    /// are left alone.
+    /// do not change.
     #[test]
     fn the_field_is_the_last_two_bits() {
         let points = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];

@@ -1,15 +1,15 @@
-//! Flows: their queues, and whose turn it is.
+//! Flow queues and their round-robin order.
 //!
 //! Source: RFC 8290, sections 4.1 and 4.2: deficit round robin (Shreedhar and Varghese 1995) with a
-//! list of new flows that goes before that of the old.
+//! list of new flows that precedes the list of old ones.
 //!
-//! Invariant: a flow is in one of both lists exactly if it has been given packets since it was last
+//! Invariant: a flow is on one of the two lists exactly if a packet was enqueued since it was last
 //! found empty.
 
 use crate::codel::CoDel;
 use crate::slab::{List, NONE};
 
-/// In which list a flow is.
+/// List that a flow is on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Listed {
     Nowhere,
@@ -17,17 +17,17 @@ pub(crate) enum Listed {
     Old,
 }
 
-/// A flow, or those whose hashes meet.
+/// Flow, or several flows with a hash collision.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     pub(crate) queue: List,
     pub(crate) bytes: u64,
     pub(crate) packets: u32,
-    /// What it may still send in its turn.
+    /// Bytes that the flow may still send in its turn.
     credits: i64,
     pub(crate) codel: CoDel,
     listed: Listed,
-    /// The next flow of its list.
+    /// Next flow on its list.
     next: u32,
 }
 
@@ -43,7 +43,7 @@ impl Flow {
     };
 }
 
-/// A list of flows.
+/// List of flows.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     first: u32,
@@ -70,7 +70,7 @@ impl Flows {
         &mut self.all[flow as usize]
     }
 
-    /// A flow has got a packet: if it had none for a while it is new.
+    /// Puts a flow that was on neither list on the list of new flows, after it received a packet.
     pub(crate) fn activate(&mut self, flow: u32) {
         if self.flow(flow).listed == Listed::Nowhere {
             self.flow(flow).credits = self.quantum_bytes;
@@ -78,7 +78,8 @@ impl Flows {
         }
     }
 
-    /// The flow whose turn it is: the first of the new, then of the old, that has credits left.
+    /// Returns the first flow with credits, first of the new flows, then of the old ones. A flow
+    /// without credits gets a quantum and moves to the end of the old ones.
     pub(crate) fn current(&mut self) -> Option<u32> {
         loop {
             let flow = if self.new.first == NONE { self.old.first } else { self.new.first };
@@ -94,13 +95,13 @@ impl Flows {
         }
     }
 
-    /// The flow whose turn it is has sent so many bytes.
+    /// Charges the current flow for bytes sent.
     pub(crate) fn charge(&mut self, flow: u32, bytes: u32) {
         self.flow(flow).credits -= i64::from(bytes);
     }
 
-    /// The flow whose turn it is has nothing: a new one goes to the end of the old, lest flows that
-    /// come and go keep those from their turn; an old one is not listed any more.
+    /// Handles an empty current flow. A new flow moves to the end of the old ones, so that flows
+    /// that come and go do not starve them; an old flow leaves its list.
     pub(crate) fn retire(&mut self, flow: u32) {
         let was_new = self.flow(flow).listed == Listed::New;
         self.remove_first(flow);
@@ -109,7 +110,7 @@ impl Flows {
         }
     }
 
-    /// The flow with the most bytes.
+    /// Returns the flow with the most bytes.
     pub(crate) fn fattest(&self) -> Option<u32> {
         let most = (0..).zip(&self.all).max_by_key(|(_, flow)| (flow.bytes, flow.packets))?;
         (most.1.packets > 0).then_some(most.0)

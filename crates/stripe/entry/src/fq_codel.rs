@@ -1,13 +1,13 @@
-//! Flow queueing with CoDel: a queue for each flow, in turn, each held short by itself.
+//! FQ-CoDel: a queue for each flow, served round robin and controlled separately.
 //!
 //! ```text
-//!   enqueue ──► full? ──► half of the longest queue, 64 packets at most, is dropped from its head
+//!   enqueue ──► full? ──► drop half of the longest queue, at most 64 packets, from its head
 //!   peek, dequeue ──► the first flow with credits ──► CoDel ──► a packet; it stays chosen until
 //!                                                               it is dequeued
 //! ```
 //!
-//! What `peek` tells the next `dequeue` gives, whatever comes in between: a scheduler that is told a
-//! length decides on it.
+//! `dequeue` returns the packet of the last `peek`, regardless of calls in between, because a
+//! scheduler decides by the length it has seen.
 //!
 //! Source: RFC 8290, section 4, and section 5.2 for the defaults.
 
@@ -16,33 +16,32 @@ use crate::ecn::Ecn;
 use crate::flows::Flows;
 use crate::slab::{Slab, Waiting};
 
-/// Packets that are dropped at once at the most where there is no room (RFC 8290, section 4.1).
+/// Maximum packets dropped at once on overflow (RFC 8290, section 4.1).
 const BATCH_PACKETS_MAX: u32 = 64;
 
 /// Parameters of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqCodelPlan {
-    /// When packets are marked or dropped.
+    /// Parameters for marking and dropping.
     pub codel: CoDelPlan,
-    /// Queues, among which flows are spread by their hashes.
+    /// Number of queues that flows are hashed into.
     pub flows: u32,
-    /// What a flow sends in its turn; the longest packet unless there is a reason (RFC 8290, section
-    /// 5.2.4).
+    /// Bytes that a flow sends per turn; normally the longest packet (RFC 8290, section 5.2.4).
     pub quantum_bytes: u32,
-    /// Bytes that wait at the most.
+    /// Maximum backlog in bytes.
     pub limit_bytes: u64,
-    /// Packets that wait at the most; there is a place for each from the beginning on.
+    /// Maximum backlog in packets; allocated at the start.
     pub limit_packets: u32,
-    /// Whether packets that can be marked are, instead of being dropped.
+    /// Whether packets that support ECN are marked instead of dropped.
     pub ecn: bool,
-    /// What hashes are perturbed by, so that nobody can choose flows that meet.
+    /// Perturbation of flow hashes, so that no sender can choose flows that collide.
     pub seed: u64,
 }
 
 impl FqCodelPlan {
-    /// RFC 8290, section 5.2.5.
+    /// Default of [`Self::flows`] (RFC 8290, section 5.2.5).
     pub const FLOWS: u32 = 1_024;
-    /// RFC 8290, section 5.2.3.
+    /// Default of [`Self::limit_packets`] (RFC 8290, section 5.2.3).
     pub const LIMIT_PACKETS: u32 = 10_240;
 
     /// Returns the default parameters for packets of at most `longest_bytes` bytes.
@@ -65,71 +64,71 @@ impl Default for FqCodelPlan {
     }
 }
 
-/// A packet that comes.
+/// Packet to be enqueued.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered<P> {
-    /// A hash of what tells its flow from others.
+    /// Hash of the fields that identify its flow.
     pub flow_hash: u64,
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u32,
-    /// Its ECN field.
+    /// ECN field.
     pub ecn: Ecn,
     /// The packet.
     pub packet: P,
 }
 
-/// A packet that goes on.
+/// Packet that leaves the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dequeued<P> {
     /// The packet.
     pub packet: P,
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u32,
-    /// Whether its ECN field is to say that there was congestion.
+    /// Whether its ECN field must be set to CE.
     pub marked: bool,
-    /// How long it was here until it was chosen.
+    /// Time from arrival until it was chosen.
     pub sojourn_ns: u64,
 }
 
-/// A packet that does not.
+/// Packet that was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dropped<P> {
     /// The packet.
     pub packet: P,
-    /// Why.
+    /// Reason of the drop.
     pub reason: DropReason,
 }
 
-/// Why a packet is dropped.
+/// Reason of a drop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
-    /// Its flow's queue stood above the target for too long.
+    /// The sojourn in its flow's queue was above the target for too long.
     Target,
-    /// There was no room, and its flow's queue was the longest.
+    /// The queue was full, and its flow's queue was the longest.
     Limit,
 }
 
-/// What was counted.
+/// Counters of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Packets that came.
+    /// Packets that arrived.
     pub enqueued_packets: u64,
-    /// Packets that went on.
+    /// Packets that left.
     pub dequeued_packets: u64,
-    /// Of these, marked.
+    /// Packets among these that were marked.
     pub marked_packets: u64,
     /// Packets dropped for [`DropReason::Target`].
     pub dropped_target_packets: u64,
     /// Packets dropped for [`DropReason::Limit`].
     pub dropped_limit_packets: u64,
-    /// The sojourns of those that went on, together.
+    /// Sum of the sojourns of packets that left.
     pub sojourn_sum_ns: u128,
-    /// The longest of them.
+    /// Longest of these sojourns.
     pub sojourn_max_ns: u64,
 }
 
 impl Counters {
-    /// What two queues counted together, one after the other.
+    /// Combines the counters of two queues, one used after the other.
     #[must_use]
     pub fn with(&self, others: &Self) -> Self {
         Self {
@@ -144,13 +143,13 @@ impl Counters {
     }
 }
 
-/// The queue.
+/// FQ-CoDel queue of packets of type `P`.
 #[derive(Debug)]
 pub struct FqCodel<P> {
     plan: FqCodelPlan,
     slab: Slab<P>,
     flows: Flows,
-    /// The packet that goes next, since somebody has looked at it.
+    /// Next packet, if it has been peeked.
     chosen: Option<Dequeued<P>>,
     backlog_bytes: u64,
     backlog_packets: u32,
@@ -158,16 +157,16 @@ pub struct FqCodel<P> {
 }
 
 impl<P> FqCodel<P> {
-    /// An empty queue, with all the memory that it will ever have.
+    /// Creates an empty queue and allocates all its memory.
     ///
     /// # Panics
-    /// Without a flow, a quantum, or room for a packet.
+    /// If the plan has no flows, no quantum, or no space for a packet.
     pub fn new(plan: FqCodelPlan) -> Self {
         assert!(plan.flows > 0 && plan.quantum_bytes > 0, "flows take turns");
         assert!(plan.limit_packets > 0, "there is room for a packet");
         Self {
             plan,
-            // One that comes has a place before another is dropped for it.
+            // A new packet is stored before another is dropped for it.
             slab: Slab::new(plan.limit_packets + 1),
             flows: Flows::new(plan.flows, plan.quantum_bytes),
             chosen: None,
@@ -177,42 +176,43 @@ impl<P> FqCodel<P> {
         }
     }
 
-    /// From now on a standing queue may take so long.
+    /// Sets the target of CoDel.
     pub const fn set_target(&mut self, target_ns: u64) {
         self.plan.codel.target_ns = target_ns;
     }
 
-    /// From now on it has stood once it did so for so long.
+    /// Sets the interval of CoDel.
     pub const fn set_interval(&mut self, interval_ns: u64) {
         self.plan.codel.interval_ns = interval_ns;
     }
 
-    /// What a standing queue may take now.
+    /// Target of CoDel.
     pub const fn target_ns(&self) -> u64 {
         self.plan.codel.target_ns
     }
 
-    /// Bytes that wait.
+    /// Backlog in bytes.
     pub const fn backlog_bytes(&self) -> u64 {
         self.backlog_bytes
     }
 
-    /// Packets that wait.
+    /// Backlog in packets.
     pub const fn backlog_packets(&self) -> u32 {
         self.backlog_packets
     }
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     pub const fn is_empty(&self) -> bool {
         self.backlog_packets == 0
     }
 
-    /// What was counted so far.
+    /// Counters since creation.
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// A packet comes; what is dropped to make room, which may be this one, goes to `dropped`.
+    /// Enqueues a packet. Packets dropped to make room, which may include this one, are passed to
+    /// `dropped`.
     pub fn enqueue(
         &mut self,
         now_ns: u64,
@@ -233,7 +233,7 @@ impl<P> FqCodel<P> {
         while self.is_over_limit() && self.drop_batch(&mut dropped) {}
     }
 
-    /// What the next `dequeue` gives, with its length.
+    /// Returns the packet that the next `dequeue` will return.
     pub fn peek(&mut self, now_ns: u64, dropped: impl FnMut(Dropped<P>)) -> Option<&Dequeued<P>> {
         if self.chosen.is_none() {
             self.chosen = self.choose(now_ns, dropped);
@@ -241,7 +241,7 @@ impl<P> FqCodel<P> {
         self.chosen.as_ref()
     }
 
-    /// The next packet; what is dropped before it goes to `dropped`.
+    /// Returns the next packet. Packets dropped before it are passed to `dropped`.
     pub fn dequeue(&mut self, now_ns: u64, dropped: impl FnMut(Dropped<P>)) -> Option<Dequeued<P>> {
         self.peek(now_ns, dropped)?;
         let next = self.chosen.take()?;
@@ -254,7 +254,7 @@ impl<P> FqCodel<P> {
         Some(next)
     }
 
-    /// The queue of a flow.
+    /// Returns the index of a flow's queue.
     fn flow_of(&self, flow_hash: u64) -> u32 {
         let mixed = mix(flow_hash ^ mix(self.plan.seed));
         let scaled = (u128::from(mixed) * u128::from(self.plan.flows)) >> 64;
@@ -265,7 +265,7 @@ impl<P> FqCodel<P> {
         self.backlog_bytes > self.plan.limit_bytes || self.backlog_packets > self.plan.limit_packets
     }
 
-    /// Half of the packets of the flow with the most bytes are dropped; tells whether there was any.
+    /// Drops half of the packets of the flow with the most bytes. Returns false if there are none.
     fn drop_batch(&mut self, dropped: &mut impl FnMut(Dropped<P>)) -> bool {
         let Some(index) = self.flows.fattest() else { return false };
         let flow = self.flows.flow(index);
@@ -281,7 +281,7 @@ impl<P> FqCodel<P> {
         true
     }
 
-    /// The packet that goes next by deficit round robin and CoDel.
+    /// Returns the next packet by deficit round robin and CoDel.
     fn choose(&mut self, now_ns: u64, mut dropped: impl FnMut(Dropped<P>)) -> Option<Dequeued<P>> {
         loop {
             let index = self.flows.current()?;
@@ -294,7 +294,7 @@ impl<P> FqCodel<P> {
         }
     }
 
-    /// The packet of a flow that CoDel lets go on.
+    /// Returns the next packet of a flow that CoDel forwards.
     fn choose_of(
         &mut self,
         index: u32,
@@ -327,8 +327,8 @@ impl<P> FqCodel<P> {
     }
 }
 
-/// A permutation of 64 bits in which each bit depends on all (Steele, Lea and Flood 2014,
-/// "SplitMix": `mix64`, variant 13 of Stafford).
+/// Mixes 64 bits by a permutation in which each output bit depends on all input bits (Steele, Lea
+/// and Flood 2014, "SplitMix": `mix64`, variant 13 of Stafford).
 const fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,4 +1,4 @@
-//! The entry queue of a tunnel: where packets wait before a scheduler that is slower than they come.
+//! Entry queue of a tunnel: holds packets before a scheduler that is slower than their arrival.
 //!
 //! ```text
 //!   enqueue ──► flow by its hash        new, old: deficit round robin       dequeue
@@ -7,15 +7,15 @@
 //!               └─ ▒▒▒▒ ─────┘                                           └──────────►
 //! ```
 //!
-//! A queue that refuses what finds no room keeps a TCP behind it waiting for its whole length, or,
-//! where it is short, at a part of the rate. This one lets bursts through, marks or drops packets
-//! of a flow whose queue stands, and lets flows that send little go first.
+//! A tail-drop queue keeps a TCP flow waiting for its whole length or, if it is short, at a
+//! fraction of the rate. This queue absorbs bursts, marks or drops packets of flows with a standing
+//! queue, and serves flows that send little first.
 //!
-//! Source: RFC 8290 (FQ-CoDel), RFC 8289 (CoDel), RFC 6040 (ECN in tunnels). Names are theirs.
+//! Source: RFC 8290 (FQ-CoDel), RFC 8289 (CoDel), RFC 6040 (ECN in tunnels), with their names.
 //!
-//! Invariants: no clock, no I/O, no randomness but a seed; no allocation after set-up; bytes and
-//! packets never exceed their limits; a packet that was enqueued is given out once or dropped once,
-//! and a flow's packets in their order.
+//! Invariants: no clock, no I/O, no randomness except a seed; no allocation after set-up; backlog
+//! in bytes and packets never exceeds the limits; each packet leaves exactly once, forwarded or
+//! dropped; the packets of a flow leave in order.
 
 mod codel;
 mod ecn;

@@ -1,9 +1,9 @@
-//! Places for packets, and the lists that go through them.
+//! Slab of packets, with linked lists through it.
 
-/// The end of a list.
+/// End of a list.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// A packet that waits.
+/// Queued packet.
 #[derive(Debug)]
 pub(crate) struct Waiting<P> {
     pub(crate) packet: P,
@@ -12,21 +12,21 @@ pub(crate) struct Waiting<P> {
     pub(crate) came_ns: u64,
 }
 
-/// A place: free, or with a packet; each has the next of its list.
+/// Slot: free, or with a packet. Each refers to the next of its list.
 #[derive(Debug)]
 struct Place<P> {
     waiting: Option<Waiting<P>>,
     next: u32,
 }
 
-/// As many places as there will ever be.
+/// Slots, all allocated at the start.
 #[derive(Debug)]
 pub(crate) struct Slab<P> {
     places: Vec<Place<P>>,
     free: u32,
 }
 
-/// A list of packets, in the order of their coming.
+/// List of packets in order of arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
     first: u32,
@@ -51,7 +51,7 @@ impl<P> Slab<P> {
         Self { places: (0..places).map(place).collect(), free: if places > 0 { 0 } else { NONE } }
     }
 
-    /// A packet comes to the end of a list.
+    /// Appends a packet to a list.
     pub(crate) fn push(&mut self, list: &mut List, waiting: Waiting<P>) {
         let index = self.free;
         assert!(index != NONE, "there is a place for one more than the limit");
@@ -66,7 +66,7 @@ impl<P> Slab<P> {
         list.last = index;
     }
 
-    /// The first packet of a list leaves it.
+    /// Removes the first packet of a list.
     pub(crate) fn pop(&mut self, list: &mut List) -> Option<Waiting<P>> {
         let index = list.first;
         if index == NONE {

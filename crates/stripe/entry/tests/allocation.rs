@@ -1,4 +1,4 @@
-//! Nothing is allocated once the queue is there.
+//! Nothing is allocated after set-up.
 
 use gingham_entry::{Ecn, FqCodel, FqCodelPlan, Offered};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -7,8 +7,8 @@ use std::alloc::System;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Three packets come and one goes each millisecond: marks, and batches of drops. Others in this
-/// process allocate now and then, so that the least of ten stretches counts.
+/// Three packets arrive and one leaves each millisecond, with marks and batches of drops. Other
+/// threads of this process allocate now and then, so the smallest count of ten stretches is used.
 #[test]
 fn no_packet_allocates() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_packets: 100, ..FqCodelPlan::default() });

@@ -1,4 +1,5 @@
-//! CoDel by hand, by its published schedule, and beside the RFC's own words.
+//! CoDel compared with hand-traced scenarios, its published schedule, and the pseudocode of the
+//! RFC.
 
 use super::*;
 use proptest::prelude::*;
@@ -8,12 +9,12 @@ const MS: u64 = 1_000_000;
 const PLAN: CoDelPlan =
     CoDelPlan { target_ns: 5 * MS, interval_ns: 100 * MS, longest_bytes: 1_500 };
 
-/// A queue that stands: each packet was there for so long, and much is left behind it.
+/// A standing queue: each packet has this sojourn, and many bytes remain behind it.
 fn standing(sojourn_ns: u64, markable: bool) -> impl FnMut() -> Option<Popped<u32>> {
     move || Some(Popped { packet: 0, sojourn_ns, left_bytes: 100_000, markable })
 }
 
-/// When packets are dropped, and when marked, of a standing queue that is asked each millisecond.
+/// Times of drops and of marks in a standing queue that is dequeued every millisecond.
 fn signals(codel: &mut CoDel, from_ms: u64, to_ms: u64, markable: bool) -> (Vec<u64>, Vec<u64>) {
     let (mut drops, mut marks) = (Vec::new(), Vec::new());
     for ms in from_ms..to_ms {
@@ -26,7 +27,7 @@ fn signals(codel: &mut CoDel, from_ms: u64, to_ms: u64, markable: bool) -> (Vec<
     (drops, marks)
 }
 
-/// From 0 on above the target: a drop at 100 ms, then an interval by √1, √2, √3 ... later: 200,
+/// Above the target from 0 on: a drop at 100 ms, then at intervals divided by √1, √2, √3 ...: 200,
 /// 270.7, 328.4, 378.4, 423.2, 464.0, 501.8 ms, each at the next whole millisecond.
 #[test]
 fn drops_come_faster_by_the_square_root_of_their_number() {
@@ -36,7 +37,7 @@ fn drops_come_faster_by_the_square_root_of_their_number() {
     assert!(marks.is_empty());
 }
 
-/// Packets that can be marked are, at the same instants, and none is lost.
+/// Packets that support ECN are marked at the same instants, and none is lost.
 #[test]
 fn marks_take_the_place_of_drops() {
     let mut codel = CoDel::NEW;
@@ -45,7 +46,7 @@ fn marks_take_the_place_of_drops() {
     assert!(drops.is_empty());
 }
 
-/// 100 ms / √n in whole nanoseconds, by more digits than a double has.
+/// 100 ms / √n in whole ns, more exactly than with a double.
 #[test]
 fn the_control_law_is_exact() {
     let spans: Vec<_> = [1, 2, 3, 4, 5, 10, 100].map(|n| control_law(0, 100 * MS, n)).to_vec();
@@ -54,7 +55,7 @@ fn the_control_law_is_exact() {
     assert_eq!(spans, expected);
 }
 
-/// Below the target once within the interval, and the interval begins anew.
+/// A sojourn below the target within the interval restarts the interval.
 #[test]
 fn a_queue_that_empties_now_and_then_is_left_alone() {
     let mut codel = CoDel::NEW;
@@ -65,7 +66,7 @@ fn a_queue_that_empties_now_and_then_is_left_alone() {
     }
 }
 
-/// A packet that waits alone, however long, is no standing queue.
+/// A packet that waits alone, however long, is not a standing queue.
 #[test]
 fn no_more_than_a_packet_is_left_alone() {
     let mut codel = CoDel::NEW;
@@ -77,8 +78,9 @@ fn no_more_than_a_packet_is_left_alone() {
 }
 
 /// Seven drops until 502 ms; below the target at 502; above again from 503 on, so that dropping
-/// begins at 603, within 16 intervals. The last time began with 1, so that 7 - 1 = 6 is where this one
-/// begins: the next drop comes 100 / √6 = 40.8 ms later, at 644, then 100 / √7 = 37.8 at 682.
+/// begins at 603, within 16 intervals. The last dropping state began with a count of 1, so this one
+/// begins with 7 - 1 = 6: the next drop comes 100 / √6 = 40.8 ms later, at 644, then 100 / √7 =
+/// 37.8 at 682.
 #[test]
 fn a_queue_that_stands_again_soon_is_held_at_the_rate_that_held_it() {
     let mut codel = CoDel::NEW;
@@ -88,14 +90,14 @@ fn a_queue_that_stands_again_soon_is_held_at_the_rate_that_held_it() {
     assert!(!codel.dropping);
     let (drops, _) = signals(&mut codel, 503, 690, false);
     assert_eq!(drops, [603, 644, 682]);
-    // 16 intervals after the next drop that was due, at 717, nothing is known of it any more.
+    // 16 intervals after the next scheduled drop, at 717, the earlier rate is forgotten.
     codel.dequeue(690 * MS, &PLAN, standing(4 * MS, false), |_| panic!("below the target"));
     let (drops, _) = signals(&mut codel, 2_300, 2_502, false);
     assert_eq!(drops, [2_400, 2_500]);
 }
 
-/// The RFC's section 5, written down once more: 0 is no time, and what is popped comes from a list of
-/// sojourns. The root is a double's, whose whole nanoseconds are the same.
+/// Pseudocode of RFC 8289, section 5, written independently: 0 stands for no time, and packets come
+/// from a list of sojourns. It uses a floating-point square root, which gives the same whole ns.
 #[derive(Default)]
 struct Pseudocode {
     first_above_time: u64,
@@ -127,7 +129,7 @@ impl Pseudocode {
         t + (1e8 / f64::from(count).sqrt()) as u64
     }
 
-    /// How many packets are dropped.
+    /// Returns the number of packets dropped.
     fn dequeue(&mut self, now: u64, mut pop: impl FnMut() -> Option<(u64, u64)>) -> u32 {
         let mut drops = 0;
         let mut ok_to_drop = self.dodequeue(now, pop());
@@ -160,8 +162,8 @@ impl Pseudocode {
 }
 
 proptest! {
-    /// Phases of a queue that stands, empties or is short, behind its first packet otherwise than
-    /// before: both drop as many at each instant.
+    /// Phases of a queue that stands, empties or is short, with another sojourn of the first packet
+    /// than of the later ones: both implementations drop equally many at each instant.
     #[test]
     fn drops_are_those_of_the_pseudocode(
         phases in prop::collection::vec((1_u64..400, 0_u64..40, 0_u64..40, 0_u64..6_000), 1..20),

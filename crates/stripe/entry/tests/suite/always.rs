@@ -1,11 +1,11 @@
-//! What holds for every queue, whatever comes when.
+//! Properties of every queue, for random steps.
 
 use crate::support::{MS, Packet, offer};
 use gingham_entry::{CoDelPlan, Ecn, FqCodel, FqCodelPlan};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Something that is done to a queue.
+/// Operation on a queue.
 #[derive(Clone, Debug)]
 enum Step {
     Enqueue { flow: u64, bytes: u32, ecn: Ecn },
@@ -27,14 +27,14 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A queue, and what is known of it from outside.
+/// Queue with a model of its contents.
 struct Watched {
     queue: FqCodel<Packet>,
     plan: FqCodelPlan,
     now_ns: u64,
-    /// What waits, by flow and number, with its length.
+    /// Queued packets by flow and number, with their length.
     waiting: BTreeMap<Packet, u32>,
-    /// The next number of each flow.
+    /// Next number of each flow.
     numbers: BTreeMap<u64, u64>,
     dropped: u64,
 }
@@ -107,8 +107,8 @@ fn plans() -> impl Strategy<Value = FqCodelPlan> {
 }
 
 proptest! {
-    /// Each packet that came waits, went on once, or was dropped once and counted; no limit is
-    /// exceeded; what `peek` tells is what comes.
+    /// Each packet waits, left once, or was dropped once and counted; no limit is exceeded;
+    /// `dequeue` returns the peeked packet.
     #[test]
     fn no_packet_is_lost_or_doubled(
         plan in plans(),
@@ -124,7 +124,7 @@ proptest! {
         prop_assert!(watched.waiting.is_empty());
     }
 
-    /// What goes on of a flow goes in the order in which it came.
+    /// The packets of a flow leave in order of arrival.
     #[test]
     fn a_flow_keeps_its_order(
         plan in plans(),
@@ -149,9 +149,9 @@ proptest! {
         }
     }
 
-    /// Shreedhar and Varghese 1995, theorem 3: while two flows are backlogged, what they have sent
-    /// differs by no more than a quantum and two longest packets. The seed is one with which their
-    /// hashes do not meet.
+    /// Shreedhar and Varghese 1995, theorem 3: while two flows are backlogged, the bytes they have
+    /// sent differ by at most a quantum and two longest packets. The seed avoids a collision of
+    /// their hashes.
     #[test]
     fn backlogged_flows_share_alike(
         quantum_bytes in 100_u32..3_000,

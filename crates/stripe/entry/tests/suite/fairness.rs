@@ -1,11 +1,11 @@
-//! Whose turn it is.
+//! Order of service among flows.
 
 use crate::support::{MS, fill, go, plan, refuse_drops};
 use gingham_entry::FqCodel;
 
 /// Quantum 1,000. Flow 1 has packets of 1,000, flow 2 of 400. Both are new: flow 1 sends one, has 0
-/// credits left and goes to the old with 1,000; flow 2 sends 400, 400 and 400 (credits 600, 200, -200)
-/// and goes to the old with 800. Then one, then two (400, 0), and so on.
+/// credits left and joins the old flows with 1,000; flow 2 sends 400, 400 and 400 (credits 600,
+/// 200, -200) and joins them with 800. Then flow 1 sends one, flow 2 two (400, 0), and so on.
 #[test]
 fn deficit_round_robin_by_hand() {
     let mut queue = FqCodel::new(plan());
@@ -16,7 +16,7 @@ fn deficit_round_robin_by_hand() {
     assert_eq!(flows, [1, 2, 2, 2, 1, 2, 2, 1, 2, 2, 2, 1, 2]);
 }
 
-/// A flow that has nothing waiting and sends a packet goes before a hundred of another.
+/// A packet of an idle flow is sent before a hundred of another.
 #[test]
 fn a_sparse_flow_goes_first() {
     let mut queue = FqCodel::new(plan());
@@ -26,9 +26,10 @@ fn a_sparse_flow_goes_first() {
     assert_eq!(go(&mut queue, MS, 2), [(2, 0), (1, 3)]);
 }
 
-/// Flow 1, with packets of 400, sends three in its first turn (credits 600, 200, -200) and is old; flow 2
-/// sends its only one, is found empty and is old, too, behind flow 1, which sends its fourth (credits
-/// 400). Another packet of flow 2 comes: it is no new flow's, and waits until flow 1's turn is over.
+/// Flow 1, with packets of 400, sends three in its first turn (credits 600, 200, -200) and becomes
+/// old. Flow 2 sends its only one, is found empty and becomes old too, behind flow 1, which sends
+/// its fourth (credits 400). Another packet of flow 2 does not make it new, and waits until flow
+/// 1's turn is over.
 #[test]
 fn a_flow_that_comes_and_goes_does_not_keep_others_from_their_turn() {
     let mut queue = FqCodel::new(plan());
@@ -40,7 +41,7 @@ fn a_flow_that_comes_and_goes_does_not_keep_others_from_their_turn() {
     assert_eq!(go(&mut queue, MS, 2), [(1, 4), (2, 0)]);
 }
 
-/// What was looked at goes next, though a sparse flow comes in between.
+/// The peeked packet is next, even if a sparse flow arrives in between.
 #[test]
 fn what_was_told_is_what_is_given() {
     let mut queue = FqCodel::new(plan());

@@ -1,11 +1,11 @@
-//! Where there is no room, and where a queue stands.
+//! Overflow, and standing queues.
 
 use crate::support::{MS, fill, go, offer, plan};
 use gingham_entry::{CoDelPlan, DropReason, Dropped, Ecn, FqCodel, FqCodelPlan};
 use std::time::Duration;
 
-/// Room for 10 packets. Flow 1 has 8 of 1,000 bytes, flow 2 has 2 of 100, and another of flow 2 finds
-/// no room: half of flow 1's go, from its head.
+/// Space for 10 packets. Flow 1 has 8 of 1,000 bytes, flow 2 has 2 of 100, and another of flow 2
+/// overflows the queue: half of flow 1's are dropped from its head.
 #[test]
 fn half_of_the_longest_queue_makes_room() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_packets: 10, ..plan() });
@@ -21,7 +21,7 @@ fn half_of_the_longest_queue_makes_room() {
     assert_eq!(go(&mut queue, 0, 4), [(1, 4), (2, 0), (2, 1), (2, 2)]);
 }
 
-/// Of 200 packets of one flow, 64 at once and not 100.
+/// Of 200 packets of one flow, 64 are dropped at once and not 100.
 #[test]
 fn no_more_than_64_at_once() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_bytes: 200_000, ..plan() });
@@ -31,7 +31,7 @@ fn no_more_than_64_at_once() {
     assert_eq!((dropped, queue.backlog_packets()), (64, 137));
 }
 
-/// Longer than all that may wait: nothing else is left, and in the end it goes itself.
+/// A packet longer than the byte limit displaces all others and is finally dropped itself.
 #[test]
 fn a_packet_longer_than_the_limit_is_dropped() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_bytes: 900, ..plan() });
@@ -40,8 +40,8 @@ fn a_packet_longer_than_the_limit_is_dropped() {
     assert_eq!((dropped, queue.is_empty()), (vec![(1, 0)], true));
 }
 
-/// When packets are dropped and marked of a queue to which two come and from which one goes each
-/// millisecond, in milliseconds.
+/// Times, in milliseconds, of drops and marks in a queue where two packets arrive and one leaves
+/// each millisecond.
 fn stand(ecn: Ecn, target_ns: u64) -> (Vec<u64>, Vec<u64>) {
     let mut queue = FqCodel::new(plan());
     queue.set_target(target_ns);
@@ -64,9 +64,8 @@ fn stand(ecn: Ecn, target_ns: u64) -> (Vec<u64>, Vec<u64>) {
     (drops, marks)
 }
 
-/// Two packets come and one goes each millisecond: the one that goes at n ms came at n / 2, rounded
-/// down, so that the sojourn is 5 ms at 9 ms first. Signals an interval later, and another after
-/// that.
+/// The packet that leaves at n ms arrived at n / 2, rounded down, so the sojourn reaches 5 ms at 9
+/// ms. The first signal comes an interval later, and another after that.
 #[test]
 fn a_standing_queue_is_signalled_by_what_its_packets_can_carry() {
     assert_eq!(stand(Ecn::NotEct, 5 * MS), (vec![109, 209], vec![]));
@@ -75,7 +74,7 @@ fn a_standing_queue_is_signalled_by_what_its_packets_can_carry() {
     assert_eq!(stand(Ecn::Ce, 5 * MS), (vec![], vec![109, 209]));
 }
 
-/// The sojourn is 40 ms at 79 ms first.
+/// The sojourn reaches 40 ms at 79 ms.
 #[test]
 fn a_later_target_is_met_later() {
     assert_eq!(stand(Ecn::NotEct, 40 * MS).0, [179]);
@@ -89,7 +88,7 @@ fn a_target_before_a_pipe_is_its_round_trip_or_5_ms() {
     assert_eq!([0, 20, 80].map(interval), [100 * MS, 100 * MS, 160 * MS]);
 }
 
-/// Without ECN everything is dropped, whatever its field.
+/// Without ECN every packet is dropped, whatever its field.
 #[test]
 fn without_ecn_nothing_is_marked() {
     let mut queue = FqCodel::new(FqCodelPlan { ecn: false, ..plan() });

@@ -1,4 +1,4 @@
-//! The entry queue: stories worked out on paper, and what holds for every run of it.
+//! Entry queue: hand-traced scenarios, and properties of every run.
 
 mod always;
 mod fairness;
