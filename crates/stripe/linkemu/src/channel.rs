@@ -1,4 +1,4 @@
-//! One direction of an emulated link: packets are offered, and their fates are told.
+//! One direction of an emulated link: decides the fate of each packet offered to it.
 
 use crate::competing::Competitor;
 use crate::corruption::Corruption;
@@ -33,19 +33,19 @@ pub struct Channel {
     duplicates: Draws,
     jitters: Draws,
     holds: Draws,
-    /// When the last packet that was offered arrives in order, whether it does or not.
+    /// Arrival time, in order, of the last packet offered, including packets that are lost.
     in_order: Time,
-    /// When the last packet was offered.
+    /// Time of the last offer.
     now: Time,
     counters: Counters,
 }
 
 impl Channel {
-    /// A channel with nothing on it, at the start of time. `direction` is a stable name: its random
-    /// numbers hang on it and on the seed, and on no other channel.
+    /// Creates an idle channel at time zero. `direction` is a stable name: the random numbers
+    /// depend on it and on the seed, but not on other channels.
     ///
     /// # Errors
-    /// Parameters that make no sense: [`Parameters::check`].
+    /// Invalid parameters: see [`Parameters::check`].
     pub fn new(parameters: Parameters, seed: u64, direction: &str) -> Result<Self, ParameterError> {
         parameters.check()?;
         let draws = |purpose| Draws::new(seed, direction, purpose);
@@ -67,12 +67,12 @@ impl Channel {
         })
     }
 
-    /// Offers the next packet, which has at least one byte. Panics if `now` is earlier than for the
-    /// last one.
+    /// Offers the next packet, of at least one byte. Panics if `now` is earlier than the last
+    /// offer.
     ///
-    /// A packet that is duplicated enters the queue twice, the copies one behind the other, as a
-    /// link layer sends a packet again whose acknowledgement it missed. Each copy finds room, is
-    /// lost, damaged, and held back by itself.
+    /// A duplicated packet enters the queue twice, one copy behind the other, like a link-layer
+    /// retransmission after a lost acknowledgement. Each copy is queued, lost, damaged and held
+    /// back independently.
     pub fn offer(&mut self, now: Time, length_bytes: u32) -> Fate {
         assert!(now >= self.now, "packets are offered in the order of time");
         assert!(length_bytes > 0, "a packet has a byte");
@@ -89,14 +89,14 @@ impl Channel {
         Fate::of_copies(first, second)
     }
 
-    /// When the next packet of competing traffic comes to the queue.
+    /// Time of the next competing packet at the queue.
     pub fn next_competing(&self) -> Option<Time> {
         self.competitors.iter().filter_map(Competitor::next).min()
     }
 
-    /// Competing traffic comes to the queue, all that is due by `now`. Whoever looks at the queue
-    /// between offers calls this at [`Self::next_competing`]; offers do so by themselves, before
-    /// what is offered. Panics if `now` is earlier than the last offer.
+    /// Enqueues all competing packets due by `now`. A caller that inspects the queue between offers
+    /// calls this at [`Self::next_competing`]; an offer does so itself, before its own packet.
+    /// Panics if `now` is earlier than the last offer.
     pub fn compete(&mut self, now: Time) {
         assert!(now >= self.now, "traffic competes in the order of time");
         while let Some(at) = self.next_competing().filter(|at| *at <= now) {
@@ -109,24 +109,24 @@ impl Channel {
         self.now = now;
     }
 
-    /// How long a packet that is taken at `now` waits until its first byte is sent, after
-    /// everything in the queue. Panics if `now` is earlier than the last offer.
+    /// Time from `now` until the first byte of a packet accepted now is sent, after everything in
+    /// the queue. Panics if `now` is earlier than the last offer.
     pub fn wait(&self, now: Time) -> Span {
         assert!(now >= self.now, "what the queue held in the past is not kept");
         self.queue.wait(now)
     }
 
-    /// Bytes in the queue at `now`, what is left of the packet in service among them. Panics if
-    /// `now` is earlier than the last offer.
+    /// Bytes in the queue at `now`, including the rest of the packet in service. Panics if `now` is
+    /// earlier than the last offer.
     pub fn backlog_bytes(&self, now: Time) -> u64 {
         assert!(now >= self.now, "what the queue held in the past is not kept");
         self.queue.backlog_bytes(now)
     }
 
-    /// From `now` on the queue is emptied at another rate, what waits in it first. What was offered
-    /// before keeps the time of arrival that was told; nothing overtakes it. A queue that is bounded
-    /// by time must be emptied within a day at the new rate. Panics if `now` is earlier than the
-    /// last offer.
+    /// Changes the rate of the queue from `now` on, including the packets that wait in it. Packets
+    /// offered earlier keep the arrival times already reported, and nothing overtakes them. A queue
+    /// bounded by time must be emptied within a day at the new rate. Panics if `now` is earlier
+    /// than the last offer.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         assert!(now >= self.now, "a rate changes in the order of time");
         self.compete(now);
@@ -134,23 +134,25 @@ impl Channel {
         self.queue.set_rate(now, rate);
     }
 
-    /// From the next packet on, this is lost. The draws go on, and bursts begin in the good state.
+    /// Changes the loss from the next packet on. The sequence of random draws continues, and bursts
+    /// begin in the good state.
     pub fn set_loss(&mut self, loss: Loss) {
         self.parameters.loss = loss;
         self.losses.set_loss(loss);
     }
 
-    /// From the next packet on, none longer than that crosses, or any. The draws go on.
+    /// Changes the MTU from the next packet on; `None` removes it. The sequence of random draws
+    /// continues.
     pub const fn set_mtu(&mut self, mtu_bytes: Option<u32>) {
         self.parameters.mtu_bytes = mtu_bytes;
     }
 
-    /// What became of everything that was offered.
+    /// Counters of all packets offered.
     pub const fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// What the channel is like.
+    /// Parameters of the channel.
     pub const fn parameters(&self) -> &Parameters {
         &self.parameters
     }
@@ -169,7 +171,8 @@ impl Channel {
         outcome
     }
 
-    /// From the queue to the far end. The order of packets goes on with those that are lost, too.
+    /// Carries a packet from the queue to the far end. Lost packets also keep their place in the
+    /// order.
     fn cross(
         &mut self,
         sending: Sending,
@@ -195,7 +198,7 @@ impl Channel {
         Ok(Arrival { at, flipped_bit, held_back })
     }
 
-    /// Whether an outage lies anywhere on the way from the first byte's start to the arrival.
+    /// Whether an outage overlaps the time from the start of the first byte to the arrival.
     fn is_cut(&self, start: Time, arrival: Time) -> bool {
         let outages = &self.parameters.outages;
         let next = outages.partition_point(|outage| outage.until <= start);

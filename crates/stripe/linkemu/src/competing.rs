@@ -1,44 +1,45 @@
-//! Competing traffic: what others send through the queue of a channel.
+//! Competing traffic: packets of other senders in the queue of a channel.
 //!
 //! ```text
 //!   ours   ──► policer ──► ┌───────┐
-//!                          │ queue │ ──► rate ──► ours goes on, theirs is gone
+//!                          │ queue │ ──► rate ──► ours continues, theirs is discarded
 //!   theirs ──────────────► └───────┘
 //! ```
 //!
-//! It takes its place in the queue and its time on the wire, or finds no room and is dropped; where
-//! it goes behind that is nobody's concern. It hears of no loss and slows down for nobody. It passes
-//! no policer, which is between us and whoever carries us.
+//! A competing packet takes space in the queue and time on the wire, or is dropped by a full queue;
+//! its destination is not modelled. Competing traffic does not react to loss. It bypasses the
+//! policer, which sits between us and our provider.
 //!
-//! Invariants: it takes no number of a packet of ours, so that nobody's draws change; the `n`th
-//! packet of even traffic comes at `from + n x packet / rate`, rounded up once; of packets of one
-//! instant, those of traffic that was given first come first, and ours last.
+//! Invariants: competing packets use no packet numbers of ours, so they do not change our random
+//! draws; packet `n` of even traffic arrives at `from + n x packet / rate`, rounded up once; of
+//! simultaneous packets, those of competing traffic come first, in the order of the list, and ours
+//! last.
 
 use crate::error::ParameterError;
 use crate::parameters::sending_ps;
 use gingham_kernel::{Purpose, Rate, Stream, Time};
 
-/// Traffic that competes for a channel, from one instant to before another.
+/// Competing traffic during an interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Competing {
-    /// How fast it comes; in the mean, where spaces are drawn.
+    /// Rate; the mean rate with random spacing.
     pub rate: Rate,
-    /// The length of each packet.
+    /// Length of each packet, in bytes.
     pub packet_bytes: u32,
-    /// How its packets are spaced.
+    /// Spacing of the packets.
     pub spacing: Spacing,
-    /// The first instant of it.
+    /// Start of the interval.
     pub from: Time,
-    /// The first instant after it.
+    /// End of the interval, exclusive.
     pub until: Time,
 }
 
-/// How packets are spaced.
+/// Spacing of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spacing {
-    /// Evenly, the first at the first instant.
+    /// Even, with the first packet at the start of the interval.
     Even,
-    /// Exponentially, the first so long after the first instant.
+    /// Exponential, with the first packet after one such space.
     Poisson,
 }
 
@@ -55,7 +56,7 @@ impl Competing {
     }
 }
 
-/// Competing traffic under way.
+/// State of competing traffic.
 #[derive(Clone, Debug)]
 pub(crate) struct Competitor {
     competing: Competing,
@@ -65,7 +66,7 @@ pub(crate) struct Competitor {
 }
 
 impl Competitor {
-    /// `name` is stable: its random numbers hang on it and on the seed.
+    /// Creates the state. `name` is stable: the random numbers depend on it and on the seed.
     pub(crate) fn new(competing: Competing, seed: u64, name: &str) -> Self {
         let words = Stream::new(seed, name, Purpose::Arrival);
         let mut competitor = Self { competing, words, given: 0, next: None };
@@ -77,12 +78,12 @@ impl Competitor {
         competitor
     }
 
-    /// When its next packet comes.
+    /// Time of the next packet.
     pub(crate) const fn next(&self) -> Option<Time> {
         self.next
     }
 
-    /// Its next packet comes: tells its length.
+    /// Advances to the next packet. Returns the length of this one.
     pub(crate) fn give(&mut self) -> u32 {
         let now = self.next.expect("there is a next packet");
         self.given += 1;

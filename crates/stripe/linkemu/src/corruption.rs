@@ -1,9 +1,9 @@
-//! Which packets are damaged, and where.
+//! Bit errors: damaged packets, and the position of the damage.
 //!
-//! The bits before the first damaged one are a geometric number. It is drawn once a packet: if it
-//! falls within the packet, that bit is flipped, which happens with exactly 1 - (1 - e)^bits for an
-//! error rate of `e` a bit. Only the first damaged bit is told: one flipped bit is what the weakest
-//! checksum shall find.
+//! The number of intact bits before the first damaged one is geometric. It is drawn once per
+//! packet. If it falls within the packet, that bit is flipped, which happens with probability 1 -
+//! (1 - e)^bits for a bit error rate `e`. Only the first damaged bit is reported: even the weakest
+//! checksum must detect a single flipped bit.
 
 use crate::Probability;
 use crate::draws::{Draw, Draws};
@@ -12,7 +12,7 @@ use gingham_kernel::Purpose;
 #[derive(Clone, Debug)]
 pub(crate) struct Corruption {
     bit_errors: Probability,
-    /// ln(1 - e), which is kept because it costs as much as all the rest.
+    /// ln(1 - e), precomputed because it costs as much as all the rest.
     log_intact: f64,
     draws: Draws,
 }
@@ -23,7 +23,7 @@ impl Corruption {
         Self { bit_errors, log_intact: libm::log1p(-bit_errors.value()), draws }
     }
 
-    /// The first damaged bit of a packet, if one is.
+    /// Returns the first damaged bit of a packet, if any.
     pub(crate) fn first_flipped_bit(&self, draw: Draw, length_bytes: u32) -> Option<u64> {
         if !self.bit_errors.is_possible() {
             return None;

@@ -1,35 +1,35 @@
-//! What a channel did so far, in packets.
+//! Counters of a channel, in packets.
 
 use crate::{Arrival, DropReason};
 
-/// Packets by what became of them, each counted when it was offered.
+/// Packets by fate, counted when they were offered.
 ///
 /// Invariant: `offered + duplicated = arrived + policed + queue_full + outage + lost + too_long`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// What was offered; also the number of the next packet.
+    /// Packets offered; also the number of the next packet.
     pub offered: u64,
-    /// Duplicates that were made of these, whatever became of them.
+    /// Duplicates made of these, whatever their fate.
     pub duplicated: u64,
-    /// What arrives, duplicates among it.
+    /// Packets that arrive, including duplicates.
     pub arrived: u64,
-    /// Of what arrives: damaged.
+    /// Arriving packets that are damaged.
     pub corrupted: u64,
-    /// Of what arrives: held back.
+    /// Arriving packets that were held back.
     pub held_back: u64,
     /// Dropped by the policer.
     pub policed: u64,
-    /// Dropped because the queue had no room.
+    /// Dropped by the full queue.
     pub queue_full: u64,
     /// Dropped because of an outage.
     pub outage: u64,
     /// Lost.
     pub lost: u64,
-    /// Dropped because they were longer than what crosses.
+    /// Dropped because they exceed the MTU.
     pub too_long: u64,
-    /// Of competing traffic, which is none of the above: what came to the queue.
+    /// Competing packets at the queue, which are not included above.
     pub competing: u64,
-    /// Of these, dropped because it had no room.
+    /// Competing packets dropped by the full queue.
     pub competing_dropped: u64,
 }
 

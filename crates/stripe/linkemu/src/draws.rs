@@ -1,32 +1,31 @@
-//! Draws by number instead of one after the other: a hash of seed, direction, purpose and packet.
+//! Random access to random numbers: a hash of seed, direction, purpose and packet number.
 //!
 //! ```text
 //!   seed, name of the direction, purpose ── SHA-256, xoshiro256++ ──► key, once
 //!   key + (2 packet + copy + 1) x golden gamma ── mix ──► 64 random bits
 //! ```
 //!
-//! A generator that is asked in turn gives every later packet other numbers as soon as one packet
-//! more, or one more question about a packet, takes a number away. Here the third packet's numbers
-//! are the third packet's, whatever was asked before.
+//! With a sequential generator, one more packet or one more draw for a packet would change the
+//! numbers of all later packets. Here the numbers of the third packet do not depend on earlier
+//! draws.
 //!
 //! Source: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
-//! 2014): its `n`th number is a function of its state at the start and of `n`, so that it can be
-//! asked for any of them at once.
+//! 2014). Its `n`th output is a function of the initial state and `n`, which allows random access.
 
 use crate::Probability;
 use gingham_kernel::{Purpose, Stream};
 
-/// 2^64 divided by the golden ratio, made odd: the step of SplitMix64.
+/// 2^64 divided by the golden ratio, made odd: the increment of SplitMix64.
 const GOLDEN_GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A packet by its number, and which of its copies: 0 the packet itself, 1 its duplicate.
+/// Packet number, and copy: 0 for the packet, 1 for its duplicate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draw {
     pub(crate) packet: u64,
     pub(crate) copy: u64,
 }
 
-/// All random numbers of one purpose in one direction.
+/// Random numbers of one purpose in one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
     key: u64,
@@ -37,34 +36,33 @@ impl Draws {
         Self { key: Stream::new(seed, direction, purpose).bits() }
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub(crate) fn bits(&self, draw: Draw) -> u64 {
         let number = draw.packet.wrapping_mul(2).wrapping_add(draw.copy).wrapping_add(1);
         mix(self.key.wrapping_add(number.wrapping_mul(GOLDEN_GAMMA)))
     }
 
-    /// Uniform on [0, 1), with 53 random bits.
+    /// Returns a uniform number on [0, 1), with 53 random bits.
     pub(crate) fn unit(&self, draw: Draw) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in a double")]
         let numerator = (self.bits(draw) >> 11) as f64;
         numerator * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// Whether what has this probability happens.
+    /// Whether an event with this probability occurs.
     pub(crate) fn happens(&self, probability: Probability, draw: Draw) -> bool {
         probability.is_possible() && self.unit(draw) < probability.value()
     }
 
-    /// Uniform on 0..=`most`, but for `most` parts in 2^64: a hash cannot be asked again, as
-    /// rejection would need.
+    /// Returns a uniform number on 0..=`most`, up to an error of `most` parts in 2^64. An exact
+    /// method would reject some draws and repeat them, which a hash does not allow.
     pub(crate) fn up_to(&self, most: u64, draw: Draw) -> u64 {
         let product = u128::from(self.bits(draw)) * (u128::from(most) + 1);
         u64::try_from(product >> 64).expect("the high word fits 64 bits")
     }
 }
 
-/// The finaliser of SplitMix64: one to one, and each bit of what goes in flips half of what comes
-/// out.
+/// Finaliser of SplitMix64: a bijection in which each input bit flips half of the output bits.
 fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -82,8 +80,8 @@ mod tests {
     #[test]
     fn bits_are_pinned_so_that_no_platform_or_upgrade_changes_them() {
         let draws = Draws::new(1, "pin", Purpose::Loss);
-        // Computed apart, in Python: hashlib's SHA-256, the published xoshiro256++ step, and
-        // SplitMix64 asked in turn (which from the state 1234567 gives the published
+        // Computed independently in Python: SHA-256 of hashlib, the published xoshiro256++ step,
+        // and sequential SplitMix64 (which from the state 1234567 gives the published
         // 6457827717110365317).
         let expected = [
             (draw(0, 0), 6_739_414_236_293_021_073),

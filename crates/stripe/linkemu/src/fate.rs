@@ -1,57 +1,54 @@
-//! What becomes of a packet: it arrives, perhaps twice, or is dropped for a reason.
+//! Fate of a packet: it arrives, possibly twice, or is dropped for a reason.
 
 use gingham_kernel::Time;
 
-/// One copy of a packet at the far end.
+/// Arrival of one copy of a packet at the far end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// When its last byte is there.
+    /// Arrival time of the last byte.
     pub at: Time,
-    /// The first of its bits that is damaged, counted from 0, the first byte's highest; none if it
-    /// is intact.
+    /// First damaged bit, counted from 0, the highest bit of the first byte; `None` if intact.
     pub flipped_bit: Option<u64>,
     /// Whether it was held back, so that later packets may have overtaken it.
     pub held_back: bool,
 }
 
 impl Arrival {
-    /// Whether it differs from what was offered.
+    /// Whether it is damaged.
     pub const fn is_corrupted(&self) -> bool {
         self.flipped_bit.is_some()
     }
 }
 
-/// Why a packet does not arrive.
+/// Reason why a packet does not arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
-    /// It came faster than the policer lets through.
+    /// It exceeded the policer's rate and burst.
     Policed,
-    /// It found no room in the queue.
+    /// The queue was full.
     QueueFull,
-    /// It was on its way during an outage.
+    /// It was in transit during an outage.
     Outage,
     /// It was lost.
     Lost,
-    /// It was longer than what crosses.
+    /// It exceeded the MTU.
     TooLong,
 }
 
-/// What becomes of a packet that was offered.
+/// Fate of an offered packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use = "a packet whose fate nobody looks at arrives nowhere"]
 pub enum Fate {
-    /// One copy of it arrives.
+    /// One copy arrives.
     Arrives(Arrival),
-    /// It was duplicated, and both arrive: the packet and its duplicate, which is the later one
-    /// unless the first was held back.
+    /// The packet and its duplicate arrive, the duplicate later unless the first was held back.
     ArrivesTwice(Arrival, Arrival),
-    /// It does not arrive; of a duplicated packet neither does, and the reason is that of the
-    /// first.
+    /// No copy arrives. For a duplicated packet the reason is that of the first copy.
     Dropped(DropReason),
 }
 
 impl Fate {
-    /// The arrivals, in the order of copies.
+    /// Returns the arrivals in the order of the copies.
     pub fn arrivals(self) -> impl Iterator<Item = Arrival> {
         let arrivals = match self {
             Self::Arrives(arrival) => [Some(arrival), None],

@@ -1,4 +1,4 @@
-//! An emulated link: what becomes of each packet that is offered to one direction of it.
+//! An emulated link: computes the fate of each packet offered to one direction of it.
 //!
 //! ```text
 //!        duplicate?                                                held back?
@@ -8,25 +8,25 @@
 //!                            competing traffic
 //! ```
 //!
-//! It moves nothing itself: it tells whether and when a packet of so many bytes arrives, and the
-//! caller waits, in virtual time or in real time.
+//! The crate moves no data. It computes whether and when a packet of a given length arrives, and
+//! the caller waits, in virtual or real time.
 //!
 //! Source: the model is ours; the bursts of loss are those of Gilbert (1960) and Elliott (1963).
 //! Its rules:
 //!
-//! - **Draws by number.** What is drawn for a packet is a hash of seed, direction, purpose and the
-//!   packet's number.
-//! - **Impairments do not touch each other.** A packet that is lost, damaged, held back or cut off
-//!   has taken its time on the wire and its place in the order like any other, so that a loss that
-//!   is switched on moves nobody else's arrival. Two runs that differ in one of these differ in
-//!   that alone. A duplicate is one packet more: it takes time on the wire, too.
-//! - **Jitter arises behind the rate.** A packet that waits there for the one before it may arrive
-//!   right behind it: what arrives within a span `t` has at most `rate x (t + jitter)` bytes, and
-//!   one packet.
+//! - **Draws by number.** Each random number is a hash of seed, direction, purpose and packet
+//!   number.
+//! - **Impairments are independent.** A packet that is lost, damaged, held back or cut off still
+//!   takes its time on the wire and its place in the order, so that enabling loss does not change
+//!   the arrival of other packets. Two runs that differ in one of these impairments differ in
+//!   nothing else. A duplicate, however, is one more packet, which takes time on the wire.
+//! - **Jitter is added after the rate limit.** A packet that waits for the one before it may arrive
+//!   directly after it: packets that arrive within a span `t` have at most `rate x (t + jitter)`
+//!   bytes, plus one packet.
 //!
-//! Invariants: without reordering packets arrive in the order in which they were offered; what
-//! arrives was on its way at no instant of an outage; the queue never holds more than its bound; no
-//! I/O, no clock, no allocation after construction.
+//! Invariants: without reordering, packets arrive in the order of the offers; no arriving packet
+//! was in transit during an outage; the queue never exceeds its bound; no I/O, no clock, no
+//! allocation after construction.
 
 mod channel;
 mod competing;

@@ -1,7 +1,7 @@
-//! Which packets are lost: each by itself, or in the bad times of a channel.
+//! Packet loss: independent, or in bursts during the bad state of a channel.
 //!
-//! Invariant: the state that a packet finds depends on its number and on nothing else, so that a
-//! queue that drops, or a duplicate, changes nobody's loss.
+//! Invariant: the state at a packet depends only on its number, so that a queue drop or a duplicate
+//! does not change the loss of other packets.
 
 use crate::draws::{Draw, Draws};
 use crate::{Loss, Probability};
@@ -21,14 +21,13 @@ impl Losses {
         Self { loss, bad: false, changes: draws(Purpose::LossBurst), draws: draws(Purpose::Loss) }
     }
 
-    /// From the next packet on.
+    /// Changes the loss from the next packet on.
     pub(crate) const fn set_loss(&mut self, loss: Loss) {
         self.loss = loss;
         self.bad = false;
     }
 
-    /// The next packet comes: the state may change before it. Each is told once, in the order of
-    /// numbers.
+    /// Advances the state to the next packet. Called once per packet, in the order of numbers.
     pub(crate) fn next_packet(&mut self, packet: u64) {
         if let Loss::Bursts(bursts) = self.loss {
             let change = if self.bad { bursts.to_good } else { bursts.to_bad };

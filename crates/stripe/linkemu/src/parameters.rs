@@ -1,6 +1,6 @@
-//! What a channel is like: its parameters, and which of them make no sense.
+//! Parameters of a channel, and their validation.
 //!
-//! A clean channel has a rate, a queue and a delay; everything that goes wrong is added to it:
+//! A clean channel has a rate, a queue and a delay; impairments are added to it:
 //!
 //! ```
 //! use gingham_kernel::{Rate, Span};
@@ -16,7 +16,7 @@
 //!
 //! Source of the bursts: Gilbert, "Capacity of a burst-noise channel", BSTJ 39, 1960, and Elliott,
 //! "Estimates of error rates for codes on burst-noise channels", BSTJ 42, 1963; counted in packets,
-//! as network emulators do, not in bits.
+//! as in network emulators, not in bits.
 
 use crate::competing::Competing;
 use crate::error::ParameterError;
@@ -25,50 +25,48 @@ use crate::probability::Probability;
 use crate::queue::QueueBound;
 use gingham_kernel::{Rate, Span, Time};
 
-/// What one direction of an emulated link does to packets.
+/// Parameters of one direction of an emulated link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parameters {
-    /// Bytes that leave the queue in a second.
+    /// Rate of the queue.
     pub rate: Rate,
-    /// What stands before the queue and drops what comes too fast, if anything does.
+    /// Policer before the queue, if any.
     pub policer: Option<Policer>,
-    /// The most that the queue holds.
+    /// Bound of the queue.
     pub queue: QueueBound,
-    /// What others send through the same queue.
+    /// Traffic of other senders through the queue.
     pub competing: Vec<Competing>,
-    /// From a packet's last byte leaving the queue to its arrival.
+    /// Time from the last byte leaving the queue to the arrival.
     pub delay: Span,
-    /// The most that is added to the delay, uniformly, without changing the order.
+    /// Maximum of a uniform addition to the delay, which does not change the order.
     pub jitter: Span,
-    /// What is lost behind the queue.
+    /// Packet loss after the queue.
     pub loss: Loss,
-    /// The longest packet that crosses, in bytes: longer ones are lost behind the queue, and nobody
-    /// is told, as on a path on which no message of packets too big comes back. Any crosses unless
-    /// given.
+    /// MTU in bytes. Longer packets are lost silently after the queue, as on a path without ICMP
+    /// errors. `None` means no limit.
     pub mtu_bytes: Option<u32>,
-    /// The probability that a bit is damaged, each by itself.
+    /// Probability that a bit is damaged, independently of others.
     pub bit_errors: Probability,
-    /// The probability that a packet enters the queue twice.
+    /// Probability that a packet enters the queue twice.
     pub duplication: Probability,
-    /// Which packets are held back, so that later ones overtake them.
+    /// Packets that are held back, so that later ones overtake them.
     pub reordering: Reordering,
-    /// When nothing crosses, in the order of time.
+    /// Outages, in the order of time.
     pub outages: Vec<Outage>,
 }
 
-/// How packets are lost.
+/// Model of packet loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Loss {
-    /// None is.
+    /// No loss.
     None,
-    /// Each by itself, with this probability.
+    /// Independent loss with this probability.
     Independent(Probability),
-    /// In bursts.
+    /// Loss in bursts.
     Bursts(GilbertElliott),
 }
 
-/// A channel that is in a good or a bad state, and may change it before each packet. It begins in
-/// the good one.
+/// Two-state channel. The state may change before each packet, and is initially good.
 ///
 /// ```text
 ///                to_bad
@@ -79,39 +77,40 @@ pub enum Loss {
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GilbertElliott {
-    /// The probability that a packet finds the state bad when the one before found it good.
+    /// Probability of a change to bad, per packet.
     pub to_bad: Probability,
-    /// The probability that a packet finds the state good when the one before found it bad.
+    /// Probability of a change to good, per packet.
     pub to_good: Probability,
-    /// The probability that a packet is lost in the good state.
+    /// Probability of loss in the good state.
     pub loss_good: Probability,
-    /// The probability that a packet is lost in the bad state.
+    /// Probability of loss in the bad state.
     pub loss_bad: Probability,
 }
 
-/// Packets that are held back at the far end.
+/// Reordering: packets that are held back at the far end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reordering {
-    /// The probability that a packet is.
+    /// Probability that a packet is held back.
     pub probability: Probability,
-    /// How much later it arrives than it would in order.
+    /// Delay of its arrival beyond that in order.
     pub span: Span,
 }
 
-/// A span in which the channel is cut, from its first instant to before its last.
+/// Interval during which the channel is cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outage {
-    /// The first instant of it.
+    /// Start of the interval.
     pub from: Time,
-    /// The first instant after it.
+    /// End of the interval, exclusive.
     pub until: Time,
 }
 
 impl Parameters {
-    /// The most that a packet may be on the way: a day, lest instants leave the range of [`Time`].
+    /// Longest transit time of a packet, in ps: a day, so that times stay in the range of [`Time`].
     pub const WAY_PS_MAX: u64 = 24 * 60 * 60 * PS_PER_SECOND;
 
-    /// A channel on which nothing goes wrong, alone on it, with a queue of so many bytes.
+    /// Returns the parameters of a channel without impairments and competing traffic, with a queue
+    /// of `queue_bytes`.
     pub const fn clean(rate: Rate, queue_bytes: u64, delay: Span) -> Self {
         Self {
             rate,
@@ -129,7 +128,7 @@ impl Parameters {
         }
     }
 
-    /// Whether a channel can be like this.
+    /// Checks that the parameters are valid.
     pub fn check(&self) -> Result<(), ParameterError> {
         self.queue.check(self.rate)?;
         if self.policer.is_some_and(|policer| policer.burst_bytes == 0) {
@@ -146,9 +145,8 @@ impl Parameters {
         self.check_way()
     }
 
-    /// Whether a channel like this can take on another rate, having had no higher one than
-    /// `fastest`: what waits then, with a packet of `longest_bytes` that was just taken, must be
-    /// sent within a day.
+    /// Checks a change to another rate, if no earlier one exceeded `fastest`: the backlog at that
+    /// time, with a packet of `longest_bytes` just accepted, must be sent within a day.
     pub fn check_change(
         &self,
         to: Rate,
@@ -193,7 +191,7 @@ impl Parameters {
 
 pub(crate) const PS_PER_SECOND: u64 = 1_000_000_000_000;
 
-/// The first picosecond by which so many bytes can have been sent at this rate.
+/// Returns the time, rounded up to a ps, to send `bytes` at this rate.
 pub(crate) fn sending_ps(rate: Rate, bytes: u128) -> u128 {
     (bytes * u128::from(PS_PER_SECOND)).div_ceil(u128::from(rate.bytes_per_second()))
 }

@@ -1,31 +1,32 @@
-//! A policer: what comes faster than it lets through is dropped, and nothing waits.
+//! Policer: drops packets above a rate and burst, without queueing.
 //!
 //! ```text
 //!            rate ──► ┌────────┐
 //!                     │ tokens │ at most `burst_bytes`, and full at the start
 //!                     └───┬────┘
 //!   offered ──────────────▼───── as many tokens as the packet has bytes? ──► to the queue
-//!                                └── no: dropped, and the tokens stay
+//!                                └── no: dropped, and the tokens remain
 //! ```
 //!
-//! Source: the token bucket of RFC 2697, section 3, with one bucket: what it marks red is dropped.
+//! Source: the token bucket of RFC 2697, section 3, with one bucket: packets it marks red are
+//! dropped.
 //!
-//! Invariant: what passes within any span `t` has at most `burst_bytes + rate x t` bytes. Tokens
-//! are counted exactly, in bytes times picoseconds of a second.
+//! Invariant: packets that pass within any span `t` have at most `burst_bytes + rate x t` bytes.
+//! Tokens are counted exactly, in bytes times ps per second.
 
 use crate::parameters::PS_PER_SECOND;
 use gingham_kernel::{Rate, Time};
 
-/// What a policer lets through.
+/// Parameters of a policer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policer {
-    /// How fast, in the long run.
+    /// Long-term rate.
     pub rate: Rate,
-    /// How much at once after a while without anything; a longer packet never passes.
+    /// Burst after an idle period, in bytes; a longer packet never passes.
     pub burst_bytes: u64,
 }
 
-/// The tokens of a policer.
+/// Token bucket of a policer.
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     policer: Policer,
@@ -39,7 +40,7 @@ impl Bucket {
         Self { policer, filled: scaled(policer.burst_bytes), at: Time::ZERO }
     }
 
-    /// Whether a packet passes, which takes its tokens.
+    /// Whether a packet passes; if so, takes its tokens.
     pub(crate) fn admits(&mut self, now: Time, length_bytes: u32) -> bool {
         let since_ps = u128::from(now.since(self.at).as_ps());
         let more = since_ps * u128::from(self.policer.rate.bytes_per_second());

@@ -1,18 +1,18 @@
-//! Probabilities: numbers that were held between 0 and 1 once, where they came in.
+//! Probabilities, validated once at the boundary.
 
 use crate::error::ParameterError;
 
-/// A number from 0 to 1.
+/// Number from 0 to 1.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Probability(f64);
 
 impl Probability {
-    /// What never happens.
+    /// Impossible event.
     pub const NEVER: Self = Self(0.0);
-    /// What happens each time.
+    /// Certain event.
     pub const ALWAYS: Self = Self(1.0);
 
-    /// The probability `value`, which lies between 0 and 1, both among them.
+    /// Returns the probability `value`, which must be from 0 to 1, inclusive.
     pub fn new(value: f64) -> Result<Self, ParameterError> {
         if (0.0..=1.0).contains(&value) {
             Ok(Self(value))

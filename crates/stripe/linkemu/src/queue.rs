@@ -1,24 +1,24 @@
-//! The queue of a channel and what empties it: one packet after the other, at the rate.
+//! Queue of a channel, emptied at its rate, one packet after the other.
 //!
 //! ```text
 //!   offered ──► ▒▒▒▒▒▒▒▒▒▒▒▒▒░░░ ──► on the wire, `rate` bytes a second
 //!               waiting    being sent
-//!              └── backlog ──┘  within the bound, or the packet that is offered is not taken (tail drop)
+//!              └── backlog ──┘  within the bound, or the offered packet is dropped (tail drop)
 //! ```
 //!
-//! A bound in bytes is on the backlog with the packet that is offered; a bound in time is on the
-//! wait of that packet until its first byte is sent, at the rate of the moment. Where the rate
-//! falls, what waits already may wait longer than that, and nothing is taken until it no longer
-//! does: a queue drops at its end alone.
+//! A bound in bytes limits the backlog including the offered packet. A bound in time limits that
+//! packet's wait until its first byte is sent, at the current rate. If the rate falls, queued
+//! packets may wait longer, and new ones are dropped until the wait is within the bound again:
+//! packets are only dropped at the tail.
 //!
-//! The backlog is in bytes that were not sent yet, so that a full queue is emptied in bytes by
-//! rate, whatever the lengths of its packets. No packet is remembered: since it was idle last,
-//! the queue knows when that ended and how many bytes it took. From these the end of a packet is
-//! exact, and rounded up to a picosecond once: no error adds up over a long backlog.
+//! The backlog counts unsent bytes, so a full queue empties at the rate regardless of packet
+//! lengths. No packets are stored: the queue keeps the end of its last idle period and the bytes
+//! accepted since. From these, the end of a packet is exact, and rounded up to a ps once, so that
+//! errors do not accumulate over a long backlog.
 //!
-//! Invariants: the backlog never exceeds a bound in bytes; what is taken begins to be sent within a
-//! bound in time, unless the rate falls later; the packets whose last byte leaves within
-//! any span `t` have at most `rate x t` bytes, and one packet.
+//! Invariants: the backlog never exceeds a bound in bytes; an accepted packet begins to be sent
+//! within a bound in time, unless the rate falls later; the packets whose last byte leaves within
+//! any span `t` have at most `rate x t` bytes, plus one packet.
 
 use crate::Parameters;
 use crate::error::ParameterError;
@@ -27,17 +27,17 @@ use gingham_kernel::{Bytes, Rate, Span, Time};
 use std::fmt;
 use std::str::FromStr;
 
-/// The most that a queue holds.
+/// Bound of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueBound {
-    /// Bytes, the unsent rest of the packet in service among them.
+    /// Maximum backlog in bytes, including the unsent rest of the packet in service.
     Bytes(u64),
-    /// The longest wait of a packet that is taken, from then to its first byte on the wire.
+    /// Maximum time from the acceptance of a packet to its first byte on the wire.
     Time(Span),
 }
 
 impl QueueBound {
-    /// How many bytes may wait, and be sent, before a packet at this rate.
+    /// Maximum bytes ahead of a packet at this rate.
     pub fn bytes_at(self, rate: Rate) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes,
@@ -47,7 +47,7 @@ impl QueueBound {
         }
     }
 
-    /// Whether no packet of this length is ever taken.
+    /// Whether a packet of this length is never accepted.
     pub fn is_too_short_for(self, length_bytes: u64) -> bool {
         matches!(self, Self::Bytes(bytes) if bytes < length_bytes)
     }
@@ -63,7 +63,7 @@ impl QueueBound {
         }
     }
 
-    /// How long it takes to empty it when it is full.
+    /// Time to empty a full queue, in ps.
     pub(crate) fn longest_ps(self, rate: Rate) -> u128 {
         match self {
             Self::Bytes(bytes) => sending_ps(rate, u128::from(bytes)),
@@ -90,7 +90,7 @@ impl FromStr for QueueBound {
     }
 }
 
-/// Bytes that are sent within so long.
+/// Bytes sent within a span, rounded down.
 fn waiting_bytes(rate: Rate, span_ps: u64) -> u128 {
     u128::from(span_ps) * u128::from(rate.bytes_per_second()) / u128::from(PS_PER_SECOND)
 }
@@ -99,14 +99,14 @@ fn waiting_bytes(rate: Rate, span_ps: u64) -> u128 {
 pub(crate) struct Queue {
     rate: Rate,
     bound: QueueBound,
-    /// When the queue was idle last, and what it took since.
+    /// End of the last idle period, and bytes accepted since.
     busy_from: Time,
     busy_bytes: u128,
-    /// When all that it took is sent.
+    /// Time when all accepted packets will have been sent.
     idle_at: Time,
 }
 
-/// When a packet is on the wire: from its first byte's start to its last byte's end.
+/// Time of a packet on the wire, from the start of its first byte to the end of its last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sending {
     pub(crate) start: Time,
@@ -118,7 +118,7 @@ impl Queue {
         Self { rate, bound, busy_from: Time::ZERO, busy_bytes: 0, idle_at: Time::ZERO }
     }
 
-    /// From `now` on what is left is emptied at another rate.
+    /// Changes the rate for the remaining backlog from `now` on.
     pub(crate) fn set_rate(&mut self, now: Time, rate: Rate) {
         self.busy_bytes = u128::from(self.backlog_bytes(now));
         self.busy_from = now;
@@ -126,13 +126,13 @@ impl Queue {
         self.idle_at = now + Span::from_ps(self.busy_ps());
     }
 
-    /// How long what was taken since the queue was idle last keeps it busy.
+    /// Time to send the bytes accepted since the last idle period, in ps.
     fn busy_ps(&self) -> u64 {
         let busy_ps = u64::try_from(sending_ps(self.rate, self.busy_bytes));
         busy_ps.expect("simulated time fits 64 bits")
     }
 
-    /// Bytes that were taken and not sent by `now`.
+    /// Bytes accepted and not sent by `now`.
     pub(crate) fn backlog_bytes(&self, now: Time) -> u64 {
         if now >= self.idle_at {
             return 0;
@@ -141,12 +141,12 @@ impl Queue {
         u64::try_from(self.busy_bytes - sent_bytes).expect("a backlog is about the bound at most")
     }
 
-    /// How long a packet that is taken at `now` waits until its first byte is sent.
+    /// Time from `now` until the first byte of a packet accepted now is sent.
     pub(crate) fn wait(&self, now: Time) -> Span {
         if now < self.idle_at { self.idle_at.since(now) } else { Span::ZERO }
     }
 
-    /// Whether a packet is taken. One that would be on the wire for more than a day never is.
+    /// Whether a packet is accepted. One that takes more than a day on the wire never is.
     fn has_room(&self, now: Time, length_bytes: u32) -> bool {
         match self.bound {
             QueueBound::Bytes(bytes) => u64::from(length_bytes) <= bytes - self.backlog_bytes(now),
@@ -157,7 +157,7 @@ impl Queue {
         }
     }
 
-    /// Takes a packet, if there is room for it.
+    /// Accepts a packet, if there is space for it.
     pub(crate) fn take(&mut self, now: Time, length_bytes: u32) -> Option<Sending> {
         if !self.has_room(now, length_bytes) {
             return None;

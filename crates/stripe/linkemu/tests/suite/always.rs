@@ -1,4 +1,4 @@
-//! What holds for channels and packets that nobody thought of.
+//! Properties of random channels and packets.
 
 use crate::common::probability;
 use gingham_kernel::{Rate, Span, Time};
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
-/// A queue as one would write it first: exact fractions of time, in picoseconds times the rate.
+/// Reference queue, the obvious implementation: exact fractions of time, in ps times the rate.
 struct Obvious {
     rate: u128,
     room: u128,
@@ -32,8 +32,8 @@ impl Obvious {
     }
 }
 
-/// Rate, room of the queue, and packets as (picoseconds since the last, bytes): sometimes more than
-/// the rate, sometimes less, sometimes at once.
+/// Rate, space in the queue, and packets as (ps since the last, bytes): above the rate, below it,
+/// or simultaneous.
 fn loads() -> impl Strategy<Value = (u64, u64, Vec<(u64, u32)>)> {
     (1_u64..20_000_000_000, 1_u64..20_000).prop_flat_map(|(rate, room)| {
         let pause = 0..=2 * 1_000 * 1_000_000_000_000 / rate;
@@ -42,7 +42,7 @@ fn loads() -> impl Strategy<Value = (u64, u64, Vec<(u64, u32)>)> {
     })
 }
 
-/// None, or some.
+/// No jitter, or some.
 fn jitters() -> impl Strategy<Value = u64> {
     prop_oneof![Just(0), 0..100_000_000_000_u64]
 }
@@ -57,7 +57,7 @@ fn chances() -> impl Strategy<Value = Loss> {
     prop_oneof![Just(Loss::None), chance().prop_map(Loss::Independent), bursts]
 }
 
-/// Outages of a span of 100,000,000 ps, in order.
+/// Outages within 100,000,000 ps, in order.
 fn outages() -> impl Strategy<Value = Vec<Outage>> {
     prop::collection::btree_set(0..100_000_000_u64, 0..8).prop_map(|instants| {
         let instants: Vec<_> = instants.into_iter().map(Time::from_ps).collect();
@@ -65,12 +65,12 @@ fn outages() -> impl Strategy<Value = Vec<Outage>> {
     })
 }
 
-/// 5,000 bytes, or the time of as many.
+/// 5,000 bytes, or the time to send them.
 fn bounds() -> impl Strategy<Value = QueueBound> {
     prop_oneof![Just(QueueBound::Bytes(5_000)), Just(QueueBound::Time(Span::from_ns(5_000)))]
 }
 
-/// None, or one that lets through a part of a byte a nanosecond.
+/// No policer, or one with a rate below one byte per ns.
 fn policers() -> impl Strategy<Value = Option<Policer>> {
     let some = (1..1_000_000_000_u64, 1_u64..5_000).prop_map(|(rate, burst_bytes)| Policer {
         rate: Rate::from_bytes_per_second(rate),
@@ -79,7 +79,7 @@ fn policers() -> impl Strategy<Value = Option<Policer>> {
     prop::option::of(some)
 }
 
-/// Traffic of others in the first 100,000,000 ps.
+/// Competing traffic in the first 100,000,000 ps.
 fn competitors() -> impl Strategy<Value = Vec<Competing>> {
     let one = (1_000_000..1_000_000_000_u64, 1_u32..2_000, any::<bool>(), 0..100_000_000_u64);
     let one = one.prop_map(|(rate, packet_bytes, even, from_ps)| Competing {
@@ -92,7 +92,7 @@ fn competitors() -> impl Strategy<Value = Vec<Competing>> {
     prop::collection::vec(one, 0..3)
 }
 
-/// Channels with everything, at a byte a nanosecond, and packets for some 100,000,000 ps.
+/// Channels with all impairments, at one byte per ns, and packets for some 100,000,000 ps.
 fn everything() -> impl Strategy<Value = (Parameters, Vec<(u64, u32)>)> {
     let chance = || 0.0..=0.5_f64;
     let spans = (0..10_000_000_u64, 0..10_000_000_u64, 1..20_000_000_u64);
@@ -126,10 +126,10 @@ fn build(parameters: Parameters) -> Channel {
     Channel::new(parameters, 1, "east").expect("parameters that make sense")
 }
 
-/// The fate of each packet with the instant of its offer; the queue is looked at after each.
+/// Fate of each packet with the time of its offer; checks the queue after each.
 fn fates(channel: &mut Channel, packets: &[(u64, u32)]) -> Vec<(Time, Fate)> {
     let bound = channel.parameters().queue;
-    // A packet that waits no longer than it may is taken however long it is.
+    // A packet whose wait is within the bound is accepted whatever its length.
     let longest_bytes = if matches!(bound, QueueBound::Time(_)) { 2_000 } else { 0 };
     let bound_bytes = bound.bytes_at(channel.parameters().rate) + longest_bytes;
     let mut now = Time::ZERO;
@@ -162,8 +162,8 @@ proptest! {
         }
     }
 
-    /// Between two arrivals the bytes of the later ones fit, if the jitter is added to the span,
-    /// and the picosecond to which instants are rounded.
+    /// The bytes that arrive after a packet fit the time since then, plus the jitter and the ps of
+    /// rounding.
     #[test]
     fn nothing_is_faster_than_the_rate((rate, room, packets) in loads(), jitter_ps in jitters()) {
         let clean = Parameters::clean(Rate::from_bytes_per_second(rate), room, Span::ZERO);
@@ -200,7 +200,7 @@ proptest! {
         }
     }
 
-    /// RFC 2697: between two packets that pass there are tokens for all but a burst.
+    /// RFC 2697: between two packets that pass there are tokens for all bytes except a burst.
     #[test]
     fn what_passes_is_a_burst_and_the_rate((rate, _, packets) in loads(), burst_bytes in 1_u64..5_000) {
         let police = Policer { rate: Rate::from_bytes_per_second(rate), burst_bytes };

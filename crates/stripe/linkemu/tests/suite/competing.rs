@@ -1,5 +1,4 @@
-//! What others send through the same queue: traced on paper, counted, and without a say in what is
-//! drawn for ours.
+//! Competing traffic: hand-traced, counted, and without effect on the random draws of our packets.
 
 use crate::common::{APART_PS, channel, clean, offer, probability, sparse};
 use gingham_kernel::{Rate, Time};
@@ -7,7 +6,7 @@ use gingham_linkemu::{Competing, Counters, DropReason, Loss, Parameters, Policer
 
 const QUEUE_FULL: Result<Vec<u64>, DropReason> = Err(DropReason::QueueFull);
 
-/// 100 bytes every 200 ns, from 50 to before 650 ns.
+/// 100 bytes every 200 ns, from 50 ns until 650 ns (exclusive).
 fn half(spacing: Spacing) -> Competing {
     Competing {
         rate: Rate::from_bytes_per_second(500_000_000),
@@ -22,17 +21,18 @@ fn half(spacing: Spacing) -> Competing {
 fn it_takes_its_place_in_the_queue_and_its_time_on_the_wire() {
     let mut channel = channel(Parameters { competing: vec![half(Spacing::Even)], ..clean(150) });
     assert_eq!(channel.next_competing(), Some(Time::from_ps(50_000)));
-    // Ours from 0 to 100 ns. Theirs comes at 50, when 50 bytes are left, and is sent by 200 ns.
+    // Ours is sent from 0 to 100 ns. Theirs arrives at 50, when 50 bytes are left, and is sent by
+    // 200 ns.
     assert_eq!(offer(&mut channel, 0, 100), Ok(vec![105_000]));
-    // At 60 ns 140 bytes are left: ten more are all, and one is too much.
+    // At 60 ns 140 bytes are queued: there is space for ten more, but not for eleven.
     assert_eq!(offer(&mut channel, 60_000, 10), Ok(vec![215_000]));
     assert_eq!(offer(&mut channel, 60_000, 1), QUEUE_FULL);
-    // At 250 ns theirs comes before ours, to an idle queue: 50 bytes of ours are sent by 400 ns.
+    // At 250 ns theirs arrives before ours, at an idle queue: 50 bytes of ours are sent by 400 ns.
     assert_eq!(offer(&mut channel, 250_000, 60), QUEUE_FULL);
     assert_eq!(offer(&mut channel, 250_000, 50), Ok(vec![405_000]));
-    // Ours from 440 to 540 ns; at 450 ns 90 bytes are left, and theirs finds no room.
+    // Ours is sent from 440 to 540 ns; at 450 ns 90 bytes are left, and theirs is dropped.
     assert_eq!(offer(&mut channel, 440_000, 100), Ok(vec![545_000]));
-    // At 650 ns nobody comes any more.
+    // At 650 ns competing traffic has ended.
     assert_eq!(offer(&mut channel, 700_000, 1), Ok(vec![706_000]));
     assert_eq!(channel.next_competing(), None);
     let ours = Counters { offered: 7, arrived: 5, queue_full: 2, ..Counters::default() };
@@ -51,7 +51,7 @@ fn whoever_looks_at_the_queue_lets_it_come_first() {
 #[test]
 fn another_rate_finds_all_that_came_before_it() {
     let mut channel = channel(Parameters { competing: vec![half(Spacing::Even)], ..clean(150) });
-    // Of theirs, from 50 ns on, 50 bytes are left at 100 ns: 100 ns at half the rate.
+    // Theirs, sent from 50 ns on, has 50 bytes left at 100 ns: 100 ns at half the rate.
     channel.set_rate(Time::from_ps(100_000), Rate::from_bytes_per_second(500_000_000));
     assert_eq!(offer(&mut channel, 100_000, 10), Ok(vec![225_000]));
 }
@@ -65,7 +65,7 @@ fn it_passes_no_policer() {
     assert_eq!((channel.counters().policed, channel.counters().competing_dropped), (0, 0));
 }
 
-/// Exponential spaces: the count of a second is Poisson, its variance its mean.
+/// Exponential spaces: the count in a second is Poisson, with its variance equal to its mean.
 #[test]
 fn drawn_spaces_have_their_rate_and_do_not_come_evenly() {
     let second = Time::from_ps(1_000_000_000_000);

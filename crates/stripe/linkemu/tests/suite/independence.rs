@@ -1,5 +1,5 @@
-//! What hangs on what: the draws of a packet on its number alone, and each impairment on itself
-//! alone.
+//! Dependencies: the draws of a packet depend only on its number, and each impairment only on
+//! itself.
 
 use crate::common::{APART_PS, channel, clean, probability, sparse};
 use gingham_kernel::{Span, Time};
@@ -7,7 +7,7 @@ use gingham_linkemu::{
     Arrival, Channel, DropReason, Fate, GilbertElliott, Loss, Outage, Parameters, Reordering,
 };
 
-/// Everything at once, rarely enough that each happens alone, too.
+/// All impairments together, rarely enough that each also occurs alone.
 fn everything() -> Parameters {
     let bursts = GilbertElliott {
         to_bad: probability(0.05),
@@ -25,8 +25,7 @@ fn everything() -> Parameters {
     }
 }
 
-/// What became of the first copy of the packet that is offered at `now_ps`, with how long it was on
-/// the way.
+/// Fate of the first copy of the packet offered at `now_ps`, with its transit time.
 fn first_copy(channel: &mut Channel, now_ps: u64) -> Result<(u64, Option<u64>), DropReason> {
     match channel.offer(Time::from_ps(now_ps), 100) {
         Fate::Dropped(reason) => Err(reason),
@@ -43,7 +42,8 @@ fn one_packet_more_shifts_no_later_draw() {
         let mut fates = Vec::new();
         for number in 0..2_000 {
             if extra == Some(number) {
-                // Never taken: it asks for no draw behind the queue, where others ask for four.
+                // Too long to be accepted: it uses no draws after the queue, where other packets
+                // use four.
                 assert_eq!(
                     channel.offer(Time::from_ps(number * APART_PS), 1_001),
                     Fate::Dropped(DropReason::QueueFull)
@@ -58,7 +58,7 @@ fn one_packet_more_shifts_no_later_draw() {
     let other = sequence(Some(1_000));
     let _without_a_counterpart = usual.remove(1_000);
     assert_eq!(usual, other);
-    // The fates are of many kinds, or the comparison would say little.
+    // The comparison needs fates of many kinds.
     let lost = usual.iter().filter(|(_, fate)| fate.is_err()).count();
     let damaged = usual.iter().filter(|(_, fate)| matches!(fate, Ok((_, Some(_))))).count();
     assert!(lost > 100 && damaged > 500, "{lost} {damaged}");
@@ -71,7 +71,7 @@ fn duplicates_change_nothing_for_packets_that_do_not_wait_for_them() {
     let pairs = sparse(&mut twice, 2_000, 100).into_iter().zip(sparse(&mut once, 2_000, 100));
     for (twice, once) in pairs {
         match (twice, once) {
-            // One copy arrives: the packet, or its duplicate where the packet is lost.
+            // One copy arrives: the packet, or its duplicate if the packet is lost.
             (Fate::Arrives(arrival), Fate::Arrives(alone)) => assert_eq!(arrival, alone),
             (Fate::ArrivesTwice(first, _), Fate::Arrives(alone)) => assert_eq!(first, alone),
             (Fate::Arrives(_) | Fate::Dropped(_), Fate::Dropped(_)) => {}
@@ -92,7 +92,7 @@ fn seed_and_direction_decide_and_nothing_else() {
     assert_ne!(fates(1, "east"), fates(1, "west"));
 }
 
-/// The first arrival of each of 2,000 packets that come twice as fast as the channel sends.
+/// First arrival of each of 2,000 packets offered at twice the channel's rate.
 fn crowded(parameters: Parameters) -> Vec<Option<Arrival>> {
     let mut channel = channel(parameters);
     (0..2_000_u64)

@@ -1,4 +1,4 @@
-//! The model of a link, packet by packet.
+//! Model of a link, packet by packet.
 
 mod always;
 mod common;

@@ -1,4 +1,4 @@
-//! What comes too fast is dropped, traced on paper.
+//! Policing: hand-traced drops.
 
 use crate::common::{channel, clean, offer, offer_all};
 use gingham_kernel::Rate;
@@ -6,7 +6,7 @@ use gingham_linkemu::{Channel, Counters, DropReason, Parameters, Policer, Probab
 
 const POLICED: Result<Vec<u64>, DropReason> = Err(DropReason::Policed);
 
-/// A byte a nanosecond behind a policer of a byte in ten and bursts of 100 bytes.
+/// One byte per ns behind a policer of a tenth of that rate, with bursts of 100 bytes.
 fn policed(queue_bytes: u64) -> Channel {
     let rate = Rate::from_bytes_per_second(100_000_000);
     let policer = Some(Policer { rate, burst_bytes: 100 });
@@ -16,11 +16,11 @@ fn policed(queue_bytes: u64) -> Channel {
 #[test]
 fn a_burst_passes_and_then_what_tokens_are_there_for() {
     let mut channel = policed(1_000);
-    // Of 100 tokens 60 go, 41 would be one too many and cost none, 40 are the rest.
+    // 60 of 100 tokens are used; 41 are one too many and use none; 40 use the rest.
     let found = offer_all(&mut channel, &[(0, 60), (0, 41), (0, 40)]);
     assert_eq!(found, [Ok(vec![65_000]), POLICED, Ok(vec![105_000])]);
-    // The first token is there after 10 ns and no picosecond earlier. The queue holds what was
-    // taken, and nothing of what was not.
+    // The first token is available after 10 ns and not a ps earlier. The queue only holds accepted
+    // packets.
     assert_eq!(offer(&mut channel, 9_999, 1), POLICED);
     assert_eq!(offer(&mut channel, 10_000, 1), Ok(vec![106_000]));
     // After 1,990 ns there are 100 tokens and not 199.
@@ -32,8 +32,8 @@ fn a_burst_passes_and_then_what_tokens_are_there_for() {
 
 #[test]
 fn parts_of_tokens_are_not_forgotten() {
-    // Ten bytes are owed at 100 ns, asked for every 9.999 ns: nine of 9.999 parts are there by
-    // 99.99 ns, ten at 100 ns.
+    // Ten tokens are due at 100 ns. With a request every 9.999 ns, nine are available by 99.99 ns,
+    // and ten at 100 ns.
     let mut channel = policed(1_000);
     assert!(offer(&mut channel, 0, 100).is_ok());
     for step in 1..=10 {
@@ -54,7 +54,7 @@ fn each_copy_takes_its_own_tokens() {
     let twice =
         Parameters { duplication: Probability::ALWAYS, ..policed(1_000).parameters().clone() };
     let mut channel = channel(twice);
-    // 60 of 100 tokens go; for the copy there are too few. Then 40, and 0.
+    // 60 of 100 tokens are used, which leaves too few for the copy. Then 40, and 0.
     assert_eq!(offer(&mut channel, 0, 60), Ok(vec![65_000]));
     assert_eq!(offer(&mut channel, 0, 40), Ok(vec![105_000]));
     assert_eq!((channel.counters().policed, channel.counters().arrived), (2, 2));

@@ -1,4 +1,4 @@
-//! Parameters that make no sense, and what is said about them.
+//! Invalid parameters, and their error messages.
 
 use crate::common::{clean, probability};
 use gingham_kernel::{Rate, Span, Time};
@@ -26,17 +26,17 @@ fn a_queue_by_time_lets_something_wait_and_can_be_counted() {
     let queue = |span_ps| QueueBound::Time(Span::from_ps(span_ps));
     let waits = |span_ps| Parameters { queue: queue(span_ps), ..clean(1) };
     assert!(refusal(waits(0)).starts_with("a queue of 0 s"));
-    // 2^63 bytes at 2^63 bytes a second: a second.
+    // 2^63 bytes at 2^63 bytes per second take a second.
     let fast =
         Parameters { rate: Rate::from_bytes_per_second(1 << 63), ..waits(1_000_000_000_000) };
     assert!(refusal(fast).contains("more bytes than can be counted"));
-    // A day and 5 ns of delay.
+    // A day plus 5 ns of delay.
     let day_ps = Parameters::WAY_PS_MAX;
     assert!(refusal(waits(day_ps)).starts_with("a packet could be on the way for 86401 s"));
     assert!(waits(day_ps - 5_000).check().is_ok());
 }
 
-/// A second at 1 GB/s and a packet of 1,000 bytes, sent at 20 kB/s: 50,000 s, and at 10 kB/s more
+/// A second at 1 GB/s and a packet of 1,000 bytes, sent at 20 kB/s, take 50,000 s; at 10 kB/s, more
 /// than a day.
 #[test]
 fn what_waits_at_one_rate_is_sent_at_another_within_a_day() {
@@ -109,7 +109,7 @@ fn outages_have_a_length_and_an_order() {
 
 #[test]
 fn a_packet_is_on_its_way_for_a_day_at_most() {
-    // 86,400 bytes at a byte a second are a day; a picosecond of delay is too much.
+    // 86,400 bytes at one byte per second take a day; a ps of delay is too much.
     let day = Parameters::clean(Rate::from_bytes_per_second(1), 86_400, Span::ZERO);
     assert!(day.check().is_ok());
     let longer = Parameters { delay: Span::from_ps(1), ..day.clone() };
@@ -118,7 +118,7 @@ fn a_packet_is_on_its_way_for_a_day_at_most() {
     assert!(longer.check().is_err());
     let reordering = Reordering { probability: Probability::ALWAYS, span: Span::from_ps(1) };
     assert!(Parameters { reordering, ..day }.check().is_err());
-    // Nothing overflows on the way to the refusal.
+    // The check itself does not overflow.
     let slow = Parameters::clean(Rate::from_bytes_per_second(1), u64::MAX, Span::from_ps(u64::MAX));
     assert!(refusal(slow).contains("18446744073727998360 s"));
 }

@@ -1,4 +1,4 @@
-//! Closed forms: how often things happen, and how long they last, within five standard errors.
+//! Closed forms: frequencies and durations of impairments, within five standard errors.
 
 use crate::common::{APART_PS, channel, clean, offer, probability, sparse};
 use gingham_kernel::Span;
@@ -7,7 +7,7 @@ use gingham_linkemu::{Arrival, Fate, GilbertElliott, Loss, Parameters, Probabili
 const COUNT: u64 = 200_000;
 const COUNT_REAL: f64 = 200_000.0;
 
-/// The count lies within five standard deviations of its mean.
+/// Asserts that a count is within five standard deviations of its mean.
 #[track_caller]
 fn assert_count(found: u64, mean: f64, variance: f64) {
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
@@ -24,7 +24,7 @@ fn arrivals(fates: &[Fate]) -> Vec<Arrival> {
     fates.iter().flat_map(|fate| fate.arrivals()).collect()
 }
 
-/// The mean of numbers.
+/// Mean of numbers.
 fn mean(numbers: &[u64]) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let (sum, count) = (numbers.iter().sum::<u64>() as f64, numbers.len() as f64);
@@ -38,8 +38,8 @@ fn independent_loss_is_binomial_and_has_no_memory() {
     let lost: Vec<_> =
         sparse(&mut lossy, COUNT, 100).iter().map(|fate| arrivals(&[*fate]).is_empty()).collect();
     assert_share(lossy.counters().lost, COUNT_REAL, 0.1);
-    // Two in a row: p^2 of the pairs. Neighbouring pairs share a packet: p^2 + 2 p^3 - 3 p^4 is a
-    // pair's variance.
+    // Two losses in a row: p^2 of the pairs. Neighbouring pairs share a packet: the variance of a
+    // pair is p^2 + 2 p^3 - 3 p^4.
     let pairs = lost.windows(2).filter(|pair| pair[0] && pair[1]).count();
     assert_count(pairs as u64, COUNT_REAL * 0.01, COUNT_REAL * (0.01 + 0.002 - 0.000_3));
 }
@@ -58,7 +58,7 @@ fn bursts(to_bad: f64, to_good: f64, loss_good: f64, loss_bad: f64) -> Parameter
 fn a_loss_burst_lasts_one_over_to_good_packets() {
     let mut bursty = channel(bursts(0.02, 0.25, 0.0, 1.0));
     let fates = sparse(&mut bursty, COUNT, 100);
-    // Bad for 2/27 of all packets. The states' correlation falls by 1 - .02 - .25 = .73 a packet,
+    // Bad for 2/27 of all packets. The states' correlation falls by 1 - .02 - .25 = .73 per packet,
     // which multiplies the variance of their sum by (1 + .73) / (1 - .73).
     let bad = 2.0 / 27.0;
     assert_count(
@@ -76,7 +76,8 @@ fn a_loss_burst_lasts_one_over_to_good_packets() {
         }
     }
     lengths.pop();
-    // Some 3,700 bursts of mean 4, a geometric length, whose deviation is sqrt(.75) / .25 = 3.46.
+    // Some 3,700 bursts with a mean of 4: a geometric length, with standard deviation sqrt(.75) /
+    // .25 = 3.46.
     let error = 3.46 / 3_700.0_f64.sqrt();
     assert!((mean(&lengths) - 4.0).abs() < 5.0 * error, "{} of {}", mean(&lengths), lengths.len());
 }
@@ -99,9 +100,9 @@ fn a_packet_is_damaged_as_its_bits_are() {
         .iter()
         .filter_map(|arrival| arrival.flipped_bit)
         .collect();
-    // 1 - (1 - 1e-5)^8000 = .076884; the first damaged bit of those, a truncated geometric number,
-    // has the mean (1 - e) / e - n (1 - e)^n / (1 - (1 - e)^n) = 3946, and a deviation below that
-    // of a uniform one, 8000 / sqrt(12).
+    // 1 - (1 - 1e-5)^8000 = .076884. The first damaged bit of those, a truncated geometric number,
+    // has the mean (1 - e) / e - n (1 - e)^n / (1 - (1 - e)^n) = 3946, and a standard deviation
+    // below that of a uniform one, 8000 / sqrt(12).
     assert_share(noisy.counters().corrupted, COUNT_REAL, 0.076_884);
     assert!(bits.iter().all(|bit| *bit < 8_000));
     let error = 8_000.0 / (12.0 * COUNT_REAL * 0.076_884).sqrt();
@@ -131,14 +132,14 @@ fn duplicates_and_held_packets_have_their_shares_and_meet_by_chance() {
     let held = |arrival: &Arrival| arrival.held_back;
     let firsts: Vec<_> = fates.iter().filter_map(|fate| fate.arrivals().next()).collect();
     assert_share(firsts.iter().filter(|first| held(first)).count() as u64, COUNT_REAL, 0.2);
-    // Both copies by themselves: of the duplicated ones 4 % have both held back.
+    // The copies are independent: of duplicated packets, 4 % have both copies held back.
     let both = fates.iter().filter(|fate| fate.arrivals().filter(held).count() == 2).count();
     assert_share(both as u64, COUNT_REAL, 0.3 * 0.04);
 }
 
 #[test]
 fn a_backlog_of_packets_takes_their_bytes_at_the_rate() {
-    // 1000 packets of 1500 bytes at a byte a nanosecond: the last ends at 1.5 ms.
+    // 1000 packets of 1500 bytes at one byte per ns: the last ends at 1.5 ms.
     let mut busy = channel(Parameters { duplication: Probability::NEVER, ..clean(1_500_000) });
     let last = (0..1_000).map(|_| offer(&mut busy, 0, 1_500)).last().expect("a thousand");
     assert_eq!(last, Ok(vec![1_500_005_000]));

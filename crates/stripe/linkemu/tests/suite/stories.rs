@@ -1,5 +1,4 @@
-//! Small traces, worked out on paper to the picosecond: queue, rate, delay, order, duplicates,
-//! outages.
+//! Hand-traced scenarios, exact to the ps: queue, rate, delay, order, duplicates, outages.
 
 use crate::common::{channel, clean, offer, offer_all, probability};
 use gingham_kernel::{Rate, Span, Time};
@@ -14,25 +13,26 @@ const LOST: Result<Vec<u64>, DropReason> = Err(DropReason::Lost);
 #[test]
 fn packets_follow_each_other_at_the_rate_and_the_queue_drops_what_it_has_no_room_for() {
     let mut channel = channel(clean(300));
-    // Sent from 0 to 100 and from 100 to 250 ns; 60 bytes more would be 310, 50 are exactly 300,
+    // Sent from 0 to 100 and from 100 to 250 ns. 60 bytes more would be 310; 50 are exactly 300,
     // sent by 300 ns.
     let found = offer_all(&mut channel, &[(0, 100), (0, 150), (0, 60), (0, 50)]);
     assert_eq!(found, [Ok(vec![105_000]), Ok(vec![255_000]), QUEUE_FULL, Ok(vec![305_000])]);
-    // The tenth byte has left at 10 ns and no picosecond earlier: only then is there room for ten.
+    // The tenth byte has left at 10 ns and not a ps earlier: only then is there space for ten.
     assert_eq!(channel.backlog_bytes(Time::from_ps(9_999)), 291);
     assert_eq!(offer(&mut channel, 9_999, 10), QUEUE_FULL);
     assert_eq!(offer(&mut channel, 10_000, 10), Ok(vec![315_000]));
-    // The queue is empty at 310 ns; what comes after an idle time starts at once.
+    // The queue is empty at 310 ns; a packet after an idle period starts at once.
     assert_eq!(channel.backlog_bytes(Time::from_ps(309_999)), 1);
     assert_eq!(channel.backlog_bytes(Time::from_ps(310_000)), 0);
     assert_eq!(offer(&mut channel, 400_000, 1), Ok(vec![406_000]));
-    // What is longer than the queue never crosses.
+    // A packet longer than the queue never passes.
     assert_eq!(offer(&mut channel, 500_000, 301), QUEUE_FULL);
     let counted = Counters { offered: 8, arrived: 5, queue_full: 3, ..Counters::default() };
     assert_eq!(channel.counters(), counted);
 }
 
-/// What does not cross takes its time in the queue; another length crosses from the next packet on.
+/// A packet above the MTU still takes its time in the queue; a new MTU applies from the next packet
+/// on.
 #[test]
 fn what_is_longer_than_the_mtu_does_not_cross() {
     let mut channel = channel(Parameters { mtu_bytes: Some(100), ..clean(1_000) });
@@ -48,12 +48,12 @@ fn what_is_longer_than_the_mtu_does_not_cross() {
 
 #[test]
 fn a_time_that_is_no_whole_number_is_rounded_up_once_and_not_added_up() {
-    // 3 GB/s: 333 1/3 ps a byte, 1000 ps three of them.
+    // 3 GB/s: 333 1/3 ps per byte, 1000 ps for three.
     let mut thirds =
         channel(Parameters { rate: Rate::from_bytes_per_second(3_000_000_000), ..clean(10) });
     let found = offer_all(&mut thirds, &[(0, 1), (0, 1), (0, 1), (0, 1)]);
     assert_eq!(found, [Ok(vec![5_334]), Ok(vec![5_667]), Ok(vec![6_000]), Ok(vec![6_334])]);
-    // The fourth is sent at 1333 1/3; the queue is idle from 1334 on and begins anew there.
+    // The fourth is sent at 1333 1/3; the queue is idle from 1334 on and starts again there.
     assert_eq!(offer(&mut thirds, 1_333, 1), Ok(vec![6_667]));
     let mut anew = thirds.clone();
     assert_eq!(offer(&mut thirds, 1_666, 1), Ok(vec![7_000]));
@@ -63,8 +63,8 @@ fn a_time_that_is_no_whole_number_is_rounded_up_once_and_not_added_up() {
 #[test]
 fn jitter_delays_and_keeps_the_order() {
     let mut channel = channel(Parameters { jitter: Span::from_ps(20_000), ..clean(1_000) });
-    // The draws were computed apart, in Python: 5397, 15186, 925, 16134, 11587 and 17123 ps. The
-    // packets end at 4000, 8000, ... 24000 and would arrive alone at 14397, 28186, 17925, 37134,
+    // The draws were computed independently in Python: 5397, 15186, 925, 16134, 11587 and 17123 ps.
+    // The packets end at 4000, 8000, ... 24000 and would arrive at 14397, 28186, 17925, 37134,
     // 36587 and 46123: the third and the fifth wait for the one before.
     let found = offer_all(&mut channel, &[(0, 4); 6]);
     let arrivals: Vec<_> = found.into_iter().map(|fate| fate.expect("it arrives")[0]).collect();
@@ -74,8 +74,8 @@ fn jitter_delays_and_keeps_the_order() {
 #[test]
 fn a_duplicate_is_sent_behind_its_packet_if_there_is_room() {
     let mut channel = channel(Parameters { duplication: Probability::ALWAYS, ..clean(300) });
-    // 100 bytes twice, 40 bytes twice: 280. Of 15 bytes the first makes 295, and the duplicate has
-    // no room.
+    // 100 bytes twice and 40 bytes twice are 280. The first copy of 15 bytes makes 295, and there
+    // is no space for its duplicate.
     let found = offer_all(&mut channel, &[(0, 100), (0, 40), (0, 15), (0, 6)]);
     let twice = |first, second| Ok(vec![first, second]);
     assert_eq!(found[..2], [twice(105_000, 205_000), twice(245_000, 285_000)]);
@@ -87,7 +87,7 @@ fn a_duplicate_is_sent_behind_its_packet_if_there_is_room() {
 
 #[test]
 fn where_neither_copy_arrives_the_reason_is_that_of_the_first() {
-    // The first is lost, and leaves no room for the second.
+    // The first copy is lost, and leaves no space for the second.
     let loss = Loss::Independent(Probability::ALWAYS);
     let mut channel = channel(Parameters { loss, duplication: Probability::ALWAYS, ..clean(10) });
     assert_eq!(offer(&mut channel, 0, 10), LOST);
@@ -96,7 +96,7 @@ fn where_neither_copy_arrives_the_reason_is_that_of_the_first() {
 
 #[test]
 fn the_state_changes_before_a_packet_and_a_lost_one_takes_its_time() {
-    // Bad, good, bad, good: from the good state in which it begins, it changes each time.
+    // Bad, good, bad, good: the state is initially good and changes each time.
     let bursts = GilbertElliott {
         to_bad: Probability::ALWAYS,
         to_good: Probability::ALWAYS,
@@ -106,7 +106,7 @@ fn the_state_changes_before_a_packet_and_a_lost_one_takes_its_time() {
     let mut alternating = channel(Parameters { loss: Loss::Bursts(bursts), ..clean(1_000) });
     let found = offer_all(&mut alternating, &[(0, 10); 4]);
     assert_eq!(found, [LOST, Ok(vec![25_000]), LOST, Ok(vec![45_000])]);
-    // A duplicate finds the state of its packet.
+    // A duplicate has the state of its packet.
     let twice = Parameters { duplication: Probability::ALWAYS, ..alternating.parameters().clone() };
     let found = offer_all(&mut channel(twice), &[(0, 10); 2]);
     assert_eq!(found, [LOST, Ok(vec![35_000, 45_000])]);
@@ -114,7 +114,7 @@ fn the_state_changes_before_a_packet_and_a_lost_one_takes_its_time() {
 
 #[test]
 fn independent_loss_follows_its_draws() {
-    // Computed apart, in Python: .920, .911, .375, .049, .091, .285, .776 and .196.
+    // Computed independently in Python: .920, .911, .375, .049, .091, .285, .776 and .196.
     let mut lossy =
         channel(Parameters { loss: Loss::Independent(probability(0.25)), ..clean(1_000) });
     let found = offer_all(&mut lossy, &[(0, 1); 8]);
@@ -144,12 +144,14 @@ fn an_outage_drops_what_is_on_its_way_in_it_and_the_queue_goes_on() {
     let outage = |from, until| Outage { from: Time::from_ps(from), until: Time::from_ps(until) };
     let outages = vec![outage(100_000, 200_000), outage(298_000, 298_001)];
     let mut channel = channel(Parameters { outages, ..clean(1_000) });
-    // Arrives at 95 ns, before it; sent from 90 to 95 ns, there at 100 ns, its first instant.
+    // The first arrives at 95 ns, before the outage; the next, sent from 90 to 95 ns, at 100 ns,
+    // its first instant.
     assert_eq!(offer_all(&mut channel, &[(0, 90), (90_000, 5)]), [Ok(vec![95_000]), CUT]);
-    // Sent from 150 to 160, there at 165; begun at 160, there at 210; begun at 205, there at 220.
+    // Sent from 150 to 160, arrives at 165; starts at 160, arrives at 210; starts at 205, arrives
+    // at 220.
     let found = offer_all(&mut channel, &[(150_000, 10), (150_000, 45), (150_000, 10)]);
     assert_eq!(found, [CUT, CUT, Ok(vec![220_000])]);
-    // The second lasts a picosecond, in the middle of a way: from 296 to 302 ns.
+    // The second outage lasts a ps, in the middle of a transit from 296 to 302 ns.
     assert_eq!(offer_all(&mut channel, &[(290_000, 1), (296_000, 1)]), [Ok(vec![296_000]), CUT]);
     assert_eq!(offer(&mut channel, 298_001, 1), Ok(vec![304_001]));
     assert_eq!(channel.counters().outage, 4);
@@ -188,9 +190,9 @@ fn another_rate_empties_what_waits_and_overtakes_nothing() {
     channel.set_rate(Time::from_ps(150_000), Rate::from_bytes_per_second(500_000_000));
     assert_eq!(channel.backlog_bytes(Time::from_ps(150_000)), 50);
     assert_eq!(offer(&mut channel, 150_000, 50), Ok(vec![355_000]));
-    // At 300 ns 25 bytes are left. At 2 GB/s they and 65 more are sent by 345 ns, which would
-    // arrive at 350 ns: before the one that was told 355 ns. Ten bytes more end at 350 ns, and ten
-    // at 355 ns.
+    // At 300 ns 25 bytes are left. At 2 GB/s they and 65 more are sent by 345 ns, and would arrive
+    // at 350 ns, before the packet already scheduled for 355 ns. Ten bytes more end at 350 ns, and
+    // ten at 355 ns.
     channel.set_rate(Time::from_ps(300_000), Rate::from_bytes_per_second(2_000_000_000));
     let found = offer_all(&mut channel, &[(300_000, 65), (300_000, 10), (300_000, 10)]);
     assert_eq!(found, [Ok(vec![355_000]), Ok(vec![355_000]), Ok(vec![360_000])]);

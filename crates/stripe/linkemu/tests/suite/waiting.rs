@@ -1,4 +1,4 @@
-//! Queues that are bounded by the time that a packet waits in them, traced on paper.
+//! Queues bounded by waiting time, hand-traced.
 
 use crate::common::{channel, clean, offer, offer_all};
 use gingham_kernel::{Rate, Span, Time};
@@ -6,7 +6,7 @@ use gingham_linkemu::{Channel, DropReason, Parameters, QueueBound};
 
 const QUEUE_FULL: Result<Vec<u64>, DropReason> = Err(DropReason::QueueFull);
 
-/// A byte a nanosecond; a packet waits for 200 ns at the most.
+/// One byte per ns; a packet waits for at most 200 ns.
 fn waiting() -> Channel {
     channel(Parameters { queue: QueueBound::Time(Span::from_ps(200_000)), ..clean(1) })
 }
@@ -17,8 +17,8 @@ fn a_packet_is_taken_if_it_waits_no_longer_than_the_bound_however_long_it_is() {
     // Sent from 0 to 100 and from 100 to 250 ns; the third would wait 250 ns.
     let found = offer_all(&mut channel, &[(0, 100), (0, 150), (0, 1)]);
     assert_eq!(found, [Ok(vec![105_000]), Ok(vec![255_000]), QUEUE_FULL]);
-    // A picosecond before 50 ns the wait is a picosecond too long. At 50 ns it is 200 ns, and a
-    // packet of 1,000 bytes is taken, sent from 250 to 1,250 ns.
+    // A ps before 50 ns the wait is a ps too long. At 50 ns it is 200 ns, and a packet of 1,000
+    // bytes is accepted, sent from 250 to 1,250 ns.
     assert_eq!(channel.wait(Time::from_ps(49_999)), Span::from_ps(200_001));
     assert_eq!(offer(&mut channel, 49_999, 1), QUEUE_FULL);
     assert_eq!(offer(&mut channel, 50_000, 1_000), Ok(vec![1_255_000]));
@@ -30,8 +30,8 @@ fn a_packet_is_taken_if_it_waits_no_longer_than_the_bound_however_long_it_is() {
 fn at_half_the_rate_half_as_much_waits_and_what_waits_already_stays() {
     let mut channel = waiting();
     assert_eq!(offer(&mut channel, 0, 300), Ok(vec![305_000]));
-    // At 150 ns 150 bytes are left. At half the rate they are a wait of 300 ns, too much until
-    // 250 ns; then ten bytes are sent from 450 to 470 ns.
+    // At 150 ns 150 bytes are left. At half the rate they are a wait of 300 ns, too much until 250
+    // ns; then ten bytes are sent from 450 to 470 ns.
     channel.set_rate(Time::from_ps(150_000), Rate::from_bytes_per_second(500_000_000));
     assert_eq!(channel.wait(Time::from_ps(150_000)), Span::from_ps(300_000));
     assert_eq!(offer(&mut channel, 249_999, 1), QUEUE_FULL);
@@ -45,7 +45,8 @@ fn at_half_the_rate_half_as_much_waits_and_what_waits_already_stays() {
 
 #[test]
 fn a_second_of_queue_is_a_second_of_packets() {
-    // 1 MB/s and a second: 1,000 packets of 1,000 bytes wait at once, and one behind them.
+    // At 1 MB/s and a bound of a second, 1,000 packets of 1,000 bytes wait at once, and one behind
+    // them.
     let queue = QueueBound::Time(Span::from_ps(1_000_000_000_000));
     let rate = Rate::from_bytes_per_second(1_000_000);
     assert_eq!(queue.bytes_at(rate), 1_000_000);
@@ -53,7 +54,7 @@ fn a_second_of_queue_is_a_second_of_packets() {
     let found = offer_all(&mut bloated, &[(0, 1_000); 1_003]);
     assert!(found[..1_001].iter().all(Result::is_ok));
     assert_eq!(found[1_001..], [QUEUE_FULL, QUEUE_FULL]);
-    // The last that was taken is sent at 1.001 s.
+    // The last accepted packet is sent at 1.001 s.
     assert_eq!(found[1_000], Ok(vec![1_001_000_005_000]));
     assert_eq!(bloated.backlog_bytes(Time::ZERO), 1_001_000);
 }

@@ -1,17 +1,17 @@
-//! What the stories share: a byte a nanosecond, instants in picoseconds.
+//! Helpers of the scenarios: one byte per ns, times in ps.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{Channel, DropReason, Fate, Parameters, Probability};
 
-/// A byte a nanosecond, room for `queue_bytes`, 5 ns of delay.
+/// One byte per ns, a queue of `queue_bytes`, 5 ns of delay.
 pub(crate) fn clean(queue_bytes: u64) -> Parameters {
     let rate = Rate::from_bytes_per_second(1_000_000_000);
     Parameters::clean(rate, queue_bytes, Span::from_ps(5_000))
 }
 
-/// The channel of this name in the run with seed 1.
+/// Creates the channel "east" with seed 1.
 pub(crate) fn channel(parameters: Parameters) -> Channel {
     Channel::new(parameters, 1, "east").expect("parameters that make sense")
 }
@@ -20,7 +20,7 @@ pub(crate) fn probability(value: f64) -> Probability {
     Probability::new(value).expect("a probability")
 }
 
-/// What became of a packet: the instants of its arrivals, or why there is none.
+/// Offers a packet. Returns its arrival times, or the reason of the drop.
 pub(crate) fn offer(
     channel: &mut Channel,
     now_ps: u64,
@@ -32,7 +32,7 @@ pub(crate) fn offer(
     }
 }
 
-/// The same for each of several packets, as (instant, length).
+/// Offers several packets, given as (time, length).
 pub(crate) fn offer_all(
     channel: &mut Channel,
     packets: &[(u64, u32)],
@@ -40,11 +40,10 @@ pub(crate) fn offer_all(
     packets.iter().map(|(now_ps, bytes)| offer(channel, *now_ps, *bytes)).collect()
 }
 
-/// The fates of `count` packets of `length_bytes`, a millisecond apart, so that none waits for
-/// another.
+/// Offers `count` packets of `length_bytes`, a millisecond apart, so that none waits for another.
 pub(crate) fn sparse(channel: &mut Channel, count: u64, length_bytes: u32) -> Vec<Fate> {
     (0..count).map(|number| channel.offer(Time::from_ps(number * APART_PS), length_bytes)).collect()
 }
 
-/// A millisecond.
+/// One millisecond.
 pub(crate) const APART_PS: u64 = 1_000_000_000;
