@@ -1,4 +1,4 @@
-//! The command line: two ends, and what the link between them is like each way.
+//! Command line: two ends, and the parameters of the link in each direction.
 
 use crate::end::End;
 use crate::problem::Problem;
@@ -33,65 +33,65 @@ pub(crate) struct Arguments {
     /// The other end
     pub(crate) right: End,
 
-    /// Bytes or bits that leave the queue in a second, such as '20 Mbit/s'
+    /// Rate of the queue in bytes or bits per second, such as '20 Mbit/s'
     #[arg(long)]
     rate: Rate,
-    /// From a frame's last byte leaving the queue to its arrival, such as '10 ms'
+    /// Time from a frame's last byte leaving the queue to its arrival, such as '10 ms'
     #[arg(long, default_value = "0 ps")]
     delay: Span,
-    /// The most that the queue holds: bytes, or the longest wait, such as '20 ms'
+    /// Limit of the queue: bytes, or the longest wait, such as '20 ms'
     #[arg(long, default_value = "64 kB", value_name = "BYTES or TIME")]
     queue: QueueBound,
-    /// The most that is added to the delay, uniformly; the order stays
+    /// Maximum of a uniform addition to the delay; frames stay in order
     #[arg(long, default_value = "0 ps")]
     jitter: Span,
-    /// The probability that a frame is lost, independently of others
+    /// Probability that a frame is lost, independently of others
     #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
     loss: Probability,
     /// Loss in bursts instead: the probabilities that a frame begins and ends one; all frames of a
     /// burst are lost
     #[arg(long, value_name = "BEGIN,END", conflicts_with = "loss")]
     bursts: Option<Bursts>,
-    /// The probability that a bit is damaged
+    /// Probability that a bit is damaged
     #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
     bit_errors: Probability,
-    /// The probability that a frame enters the queue twice
+    /// Probability that a frame enters the queue twice
     #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
     duplication: Probability,
-    /// The probability that a frame is delayed further, and for how long: '0.01,5 ms'
+    /// Probability that a frame is delayed further, and for how long: '0.01,5 ms'
     #[arg(long, value_name = "PROBABILITY,TIME")]
     reordering: Option<HoldingBack>,
     /// Cut the link for a span: '2 s..3 s'; may be repeated
     #[arg(long, value_name = "FROM..UNTIL")]
     outage: Vec<Cut>,
-    /// Change the rate from an instant on: '5 s=2 Mbit/s'; may be repeated
+    /// Change the rate at a given time: '5 s=2 Mbit/s'; may be repeated
     #[arg(long, value_name = "TIME=RATE")]
     rate_at: Vec<Step>,
 
-    /// The rate from right to left, if it differs; --rate-at then applies to the other direction only
+    /// Rate from right to left, if it differs; --rate-at then applies to the other direction only
     #[arg(long, value_name = "RATE", help_heading = "From right to left")]
     back_rate: Option<Rate>,
-    /// Its delay
+    /// Delay from right to left
     #[arg(long, value_name = "TIME", help_heading = "From right to left")]
     back_delay: Option<Span>,
-    /// Its queue
+    /// Queue from right to left
     #[arg(long, value_name = "BYTES or TIME", help_heading = "From right to left")]
     back_queue: Option<QueueBound>,
-    /// Its jitter
+    /// Jitter from right to left
     #[arg(long, value_name = "TIME", help_heading = "From right to left")]
     back_jitter: Option<Span>,
-    /// Its loss, in place of --loss or --bursts
+    /// Loss from right to left, in place of --loss or --bursts
     #[arg(long, value_name = "PROBABILITY", value_parser = probability, help_heading = "From right to left")]
     back_loss: Option<Probability>,
-    /// Changes of its rate
+    /// Changes of the rate from right to left
     #[arg(long, value_name = "TIME=RATE", help_heading = "From right to left")]
     back_rate_at: Vec<Step>,
 
-    /// A frame forwarded this much after its time counts as late; with many of them, a run measures
-    /// the machine and not the link
+    /// Delay beyond its time from which a frame counts as late; if many frames are late, a run
+    /// measures the machine and not the link
     #[arg(long, default_value = "1 ms", value_name = "TIME")]
     pub(crate) late: Span,
-    /// The longest packet that the interfaces take, without Ethernet's header
+    /// MTU of the interfaces: the longest packet, without the Ethernet header
     #[arg(long, default_value_t = 1_500, value_parser = clap::value_parser!(u16).range(68..))]
     pub(crate) mtu: u16,
     /// Seed of all random numbers: with the same seed, frames of the same sequence numbers are lost
@@ -99,7 +99,7 @@ pub(crate) struct Arguments {
     pub(crate) seed: u64,
 }
 
-/// What one way is like.
+/// Parameters of one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct WayPlan {
     pub(crate) parameters: Parameters,
@@ -107,7 +107,7 @@ pub(crate) struct WayPlan {
     pub(crate) steps: Vec<Step>,
 }
 
-/// From an instant on the rate is another.
+/// Change of the rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Step {
     pub(crate) at: Time,
@@ -124,7 +124,7 @@ struct Bursts(GilbertElliott);
 struct HoldingBack(Reordering);
 
 impl Arguments {
-    /// From left to right.
+    /// Returns the plan from left to right.
     pub(crate) fn forth(&self) -> Result<WayPlan, Problem> {
         let none = Reordering { probability: Probability::NEVER, span: Span::ZERO };
         let parameters = Parameters {
@@ -140,7 +140,8 @@ impl Arguments {
         self.checked(WayPlan { parameters, steps: self.rate_at.clone() }, "--")
     }
 
-    /// From right to left: the same, but for what is told of it.
+    /// Returns the plan from right to left: that of the other direction, except for the options
+    /// given.
     pub(crate) fn back(&self) -> Result<WayPlan, Problem> {
         let forth = self.forth()?;
         let parameters = Parameters {
@@ -180,10 +181,10 @@ impl Arguments {
     }
 }
 
-/// Ethernet's header, with a VLAN's tag.
+/// Ethernet header with a VLAN tag, in bytes.
 const ETHERNET_BYTES: u64 = 18;
 
-/// The option that a parameter which makes no sense came from.
+/// Returns the option that an invalid parameter came from.
 const fn option_of(error: &ParameterError) -> &'static str {
     match error {
         ParameterError::NoQueue | ParameterError::NoWait | ParameterError::EndlessQueue { .. } => {
@@ -205,7 +206,7 @@ fn probability(text: &str) -> Result<Probability, String> {
     Probability::new(value).map_err(|error| error.to_string())
 }
 
-/// The two sides of `separator`, read as they are to be.
+/// Splits a text at `separator`; an error shows the expected form.
 fn pair<'a>(text: &'a str, separator: &str, example: &str) -> Result<(&'a str, &'a str), String> {
     text.split_once(separator).ok_or_else(|| format!("expected something like '{example}'"))
 }

@@ -1,8 +1,8 @@
-//! An end of the link: a TAP interface in a network namespace.
+//! End of the link: a TAP interface in a network namespace.
 //!
-//! A TAP is made in the namespace in which `/dev/net/tun` is opened, so that the process goes there
-//! and comes back. An open TAP keeps its namespace alive: that its user has deleted it shows only
-//! where its name or path stood.
+//! A TAP interface is created in the namespace in which `/dev/net/tun` is opened, so the process
+//! enters that namespace and returns. An open TAP keeps its namespace alive: that a user has
+//! deleted the namespace only shows at its name or path.
 
 use crate::problem::Problem;
 use gingham_input::nearest;
@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
-/// Where `ip netns` keeps the namespaces that have a name.
+/// Directory where `ip netns` keeps named namespaces.
 const NAMED: &str = "/run/netns";
-/// Interfaces have names of less than this (`IFNAMSIZ`).
+/// Size of an interface name with its terminating zero (`IFNAMSIZ`).
 const NAME_BYTES: usize = 16;
 
-/// An end as it was asked for.
+/// End as given on the command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct End {
     pub(crate) namespace: String,
@@ -47,7 +47,7 @@ impl std::fmt::Display for End {
     }
 }
 
-/// A namespace, and where it is to be found as long as it is there.
+/// Namespace, with the path at which it was found.
 struct Namespace {
     path: PathBuf,
     file: File,
@@ -66,7 +66,7 @@ impl Namespace {
         Ok(Self { path, file, identity })
     }
 
-    /// Whether it still is where it was.
+    /// Whether the path still refers to the namespace.
     fn is_there(&self) -> bool {
         fs::metadata(&self.path).is_ok_and(|metadata| identity(&metadata) == self.identity)
     }
@@ -76,7 +76,7 @@ fn identity(metadata: &fs::Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// What is said of a namespace that is not there.
+/// Returns the error message for a missing namespace.
 fn unknown(name: &str) -> String {
     if name.contains('/') {
         return format!("{name}: there is no network namespace");
@@ -93,7 +93,7 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// An end that is there.
+/// Open TAP interface.
 pub(crate) struct Tap {
     pub(crate) end: End,
     pub(crate) device: SyncDevice,
@@ -101,8 +101,8 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// Makes the interface, which is up and has no address. Panics if this process cannot come back
-    /// from the namespace.
+    /// Creates the interface, up and without an address. Panics if this process cannot return from
+    /// the namespace.
     pub(crate) fn new(end: &End, mtu: u16) -> Result<Self, Problem> {
         let namespace = Namespace::open(&end.namespace)?;
         let refused = |error: io::Error| Problem::Environment(refusal(end, &error));
@@ -120,7 +120,7 @@ impl Tap {
         Ok(Self { end: end.clone(), device, namespace })
     }
 
-    /// Whether its namespace still is where it was.
+    /// Whether the namespace still exists under its path.
     pub(crate) fn is_there(&self) -> bool {
         self.namespace.is_there()
     }

@@ -8,13 +8,14 @@
 //!   └──────────────┘        └─────────────────────────────────────┘        └───────────────┘
 //! ```
 //!
-//! One process holds a TAP descriptor in each namespace and lets every frame that the kernel gives
-//! it at one end meet the model of `gingham_linkemu`; what arrives is given to the kernel at the
-//! other end when its time has come. What counts as a byte of the link is a byte of the frame as a
-//! TAP shows it: Ethernet's header and what follows, no preamble and no check sequence.
+//! One process holds a TAP descriptor in each namespace and passes every frame read at one end
+//! through the model of `gingham_linkemu`. Arriving frames are written at the other end when their
+//! time has come. The length of a frame is that of the TAP device: from the Ethernet header on,
+//! without preamble and check sequence.
 //!
-//! Invariants: no frame is delivered before its time, and how late the latest was is told; what the
-//! process made ends with it, and it ends by itself when it is told to or when an end is gone.
+//! Invariants: no frame is delivered before its time, and the greatest lateness is reported;
+//! everything that the process creates ends with it, and it ends on a signal or when an end is
+//! gone.
 
 #[cfg(target_os = "linux")]
 mod arguments;

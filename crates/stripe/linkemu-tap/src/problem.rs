@@ -1,19 +1,18 @@
-//! Why the program ends without having run: the user's words, or the machine. Exit codes are those
-//! of `gingham`.
+//! Errors that end the program, and their exit codes, which are those of `gingham`.
 
 use std::process::ExitCode;
 
-/// What went wrong, and what can be done about it.
+/// Error message with a suggested remedy.
 #[derive(Debug)]
 pub(crate) enum Problem {
-    /// Something on the command line cannot be right.
+    /// Invalid command line.
     Input(String),
-    /// The machine does not let us.
+    /// Failure of the operating system, such as a missing permission.
     Environment(String),
 }
 
 impl Problem {
-    /// Says it on the standard error, and gives the exit code.
+    /// Prints the message to standard error, and returns the exit code.
     #[expect(clippy::print_stderr, reason = "a program says why it ends")]
     pub(crate) fn tell(&self) -> ExitCode {
         let (message, code) = match self {

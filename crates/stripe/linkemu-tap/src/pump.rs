@@ -1,13 +1,13 @@
-//! The loop: frames from either TAP to the other, each at its time.
+//! Event loop: carries frames from each TAP to the other, each at its time.
 //!
 //! ```text
 //!            ┌──── until the next arrival, a frame, a signal ────┐
-//!            ▼                                                    │
-//!   deliver what has arrived ──► take frames from both ends ──► wait (ppoll)
+//!            ▼                                                   │
+//!   deliver arrived frames ──► read frames from both ends ──► wait (ppoll)
 //! ```
 //!
-//! A thread of its own for each way would gain nothing: the kernel's TAPs, not this loop, are what
-//! costs. The kernel wakes us to the nanosecond, not to its usual 50 us.
+//! A thread per direction would gain nothing: most of the time is spent in the kernel's TAP
+//! devices, not in this loop. The timer slack is set to 1 ns, from the kernel's default of 50 us.
 
 use crate::arguments::Arguments;
 use crate::end::Tap;
@@ -24,16 +24,16 @@ use nix::sys::time::TimeSpec;
 use std::io;
 use std::os::fd::AsFd;
 
-/// How often it is looked whether the namespaces are still there.
+/// Interval of checks that the namespaces still exist.
 const LOOK: Span = Span::from_ns(200_000_000);
-/// Frames that are taken from an end before the other has its turn.
+/// Maximum frames read from one end before the other is served.
 const FRAMES_A_TURN: usize = 64;
-/// More than any frame has: an MTU of 65,535 and Ethernet's header.
+/// Read buffer in bytes, longer than any frame: an MTU of 65,535 and the Ethernet header.
 const FRAME_BYTES_MAX: usize = 66_000;
-/// Why the loop ends.
+/// Reason why the loop ends.
 type Reason = String;
 
-/// Runs the link until it is told to end.
+/// Runs the link until a signal ends it or an end is gone.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Problem> {
     let way = |plan, name: &str| {
         Way::new(plan, arguments.seed, name, arguments.late)
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Problem> {
     Ok(())
 }
 
-/// From here on these signals are read, and do nothing else.
+/// Blocks the signals, which are read from a descriptor from here on.
 fn signals() -> nix::Result<SignalFd> {
     let mut mask = SigSet::empty();
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1] {
@@ -87,7 +87,7 @@ impl Clock {
 
 struct Pump {
     taps: [Tap; 2],
-    /// Forth, from the first TAP to the second, and back.
+    /// Direction from the first TAP to the second, and back.
     ways: [Way; 2],
     signals: SignalFd,
     clock: Clock,
@@ -120,14 +120,13 @@ impl Pump {
         }
     }
 
-    /// Hands what has arrived to the kernel.
+    /// Writes arrived frames to the kernel.
     fn deliver(&mut self, direction: usize) -> Option<Reason> {
         let (way, tap) = (&mut self.ways[direction], &self.taps[1 - direction]);
         let write = |frame: &[u8]| match tap.device.send(frame) {
             Ok(_) => Ok(true),
             Err(error) if is_gone(&error) => Err(error),
-            // An interface that is down, or a kernel without room: as on a cable, the frame is
-            // lost.
+            // The interface is down, or the kernel has no buffer: the frame is lost, as on a cable.
             Err(_) => Ok(false),
         };
         while let Some(taken) = way.deliver(self.clock.now(), write) {
@@ -138,7 +137,7 @@ impl Pump {
         None
     }
 
-    /// Takes frames from the kernel.
+    /// Reads frames from the kernel.
     fn take(&mut self, direction: usize) -> io::Result<Option<Reason>> {
         let tap = &self.taps[direction];
         for _ in 0..FRAMES_A_TURN {
@@ -156,7 +155,7 @@ impl Pump {
         Ok(None)
     }
 
-    /// Reads signals: one of them asks for the counters, the others for the end.
+    /// Reads signals: SIGUSR1 prints the counters, the others end the loop.
     fn signalled(&self) -> io::Result<Option<Reason>> {
         while let Some(signal) = self.signals.read_signal()? {
             let number = i32::try_from(signal.ssi_signo).expect("signals have small numbers");
@@ -169,7 +168,7 @@ impl Pump {
         Ok(None)
     }
 
-    /// Waits until something can be done.
+    /// Waits for the next event.
     fn wait(&self, look_at: Time) -> io::Result<()> {
         let arrivals = self.ways.iter().filter_map(Way::next_arrival);
         let until = arrivals.min().map_or(look_at, |at| at.min(look_at));
@@ -185,7 +184,7 @@ impl Pump {
     }
 }
 
-/// Whether an interface was deleted under us.
+/// Whether the interface was deleted.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.raw_os_error().map(Errno::from_raw), Some(Errno::EBADFD | Errno::ENODEV))
 }

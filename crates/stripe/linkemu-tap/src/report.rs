@@ -1,17 +1,17 @@
-//! What the program says of itself: a line of JSON an event, on the standard output.
+//! Events on standard output, one line of JSON each.
 
 use crate::end::Tap;
 use crate::way::Way;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Both ends are there.
+/// Returns the event for both ends being up.
 pub(crate) fn ready(taps: &[Tap; 2]) -> Value {
     let [left, right] = taps.each_ref().map(|tap| tap.end.to_string());
     json!({ "event": "ready", "left": left, "right": right })
 }
 
-/// What has happened so far.
+/// Returns an event with the current counters.
 pub(crate) fn counters(event: &str, seconds: f64, ways: &[Way; 2]) -> Value {
     let [forth, back] = ways.each_ref().map(way);
     json!({ "event": event, "seconds": seconds, "forth": forth, "back": back })
@@ -37,7 +37,7 @@ fn way(way: &Way) -> Value {
     })
 }
 
-/// Prints an event. A reader that has gone away is no reason to end.
+/// Prints an event; ignores write errors, as the reader may have closed the pipe.
 pub(crate) fn print(event: &Value) {
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{event}").and_then(|()| out.flush());

@@ -1,50 +1,51 @@
-//! One way of the link: the model, and the frames that are on their way.
+//! One direction of the link: the model, and the frames in transit.
 //!
-//! Time is an argument here as everywhere: the pump reads the clock.
+//! Time is an argument; only the pump reads the clock.
 //!
-//! Invariants: frames leave in the order of their arrivals, which the model told when they were
-//! offered; a change of the rate happens at its instant, however late it is noticed.
+//! Invariants: frames leave in the order of the arrival times that the model computed for them; a
+//! change of the rate takes effect at its time, however late it is processed.
 
 use crate::arguments::{Step, WayPlan};
 use gingham_kernel::{EventQueue, Span, Time};
 use gingham_linkemu::{Channel, Counters, ParameterError};
 
-/// A frame on its way.
+/// Frame in transit.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Frame {
-    /// In the order in which frames were offered, duplicates behind them.
+    /// Sequence number of the offers, with duplicates after their frame.
     number: u64,
     bytes: Vec<u8>,
 }
 
-/// What became of frames behind the model.
+/// Counters of delivered frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Delivered {
     pub(crate) frames: u64,
     pub(crate) bytes: u64,
-    /// Of those: later than what counts as late.
+    /// Delivered frames that were late.
     pub(crate) late: u64,
     pub(crate) latest: Span,
-    /// Those that the kernel did not take.
+    /// Frames that the kernel did not accept.
     pub(crate) refused: u64,
 }
 
-/// One way of the link.
+/// One direction of the link.
 #[derive(Debug)]
 pub(crate) struct Way {
     channel: Channel,
-    /// Changes of the rate that have not happened, the next one last.
+    /// Future changes of the rate, the next one last.
     steps: Vec<Step>,
     frames: EventQueue<Frame>,
     number: u64,
-    /// Buffers of frames that have arrived.
+    /// Buffers of delivered frames, for reuse.
     spare: Vec<Vec<u8>>,
     late_after: Span,
     pub(crate) delivered: Delivered,
 }
 
 impl Way {
-    /// A frame that is handed over so much after its time counts as late.
+    /// Creates a direction; frames delivered later than `late_after` beyond their time count as
+    /// late.
     pub(crate) fn new(
         plan: WayPlan,
         seed: u64,
@@ -64,7 +65,7 @@ impl Way {
         })
     }
 
-    /// A frame comes.
+    /// Offers a frame to the model.
     pub(crate) fn offer(&mut self, now: Time, frame: &[u8]) {
         while let Some(step) = self.steps.pop_if(|step| step.at <= now) {
             self.channel.set_rate(step.at, step.rate);
@@ -84,12 +85,12 @@ impl Way {
         }
     }
 
-    /// When the next frame arrives.
+    /// Time of the next arrival.
     pub(crate) fn next_arrival(&self) -> Option<Time> {
         self.frames.next_time()
     }
 
-    /// Hands over the next frame that has arrived, to something that says whether it took it.
+    /// Passes the next arrived frame to `take`, which returns whether it was accepted.
     pub(crate) fn deliver<E>(
         &mut self,
         now: Time,
@@ -114,7 +115,7 @@ impl Way {
         Some(taken.map(|_| ()))
     }
 
-    /// Frames that are on their way.
+    /// Number of frames in transit.
     pub(crate) fn under_way(&self) -> usize {
         self.frames.len()
     }
@@ -135,7 +136,7 @@ mod tests {
     use gingham_linkemu::{Outage, Parameters, Probability};
     use std::convert::Infallible;
 
-    /// A byte a microsecond, room for 200, 50 us of delay.
+    /// One byte per us, a queue of 200 bytes, 50 us of delay.
     fn clean() -> Parameters {
         let rate = Rate::from_bytes_per_second(1_000_000);
         Parameters::clean(rate, 200, Span::from_ns(50_000))
@@ -151,7 +152,7 @@ mod tests {
         Time::from_ps(microseconds * 1_000_000)
     }
 
-    /// The frames that have arrived by now.
+    /// Frames that have arrived by `now`.
     fn arrived(way: &mut Way, now: Time) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
         while let Some(taken) = way.deliver(now, |bytes| {
