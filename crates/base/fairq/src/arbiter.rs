@@ -1,4 +1,4 @@
-//! Arbiters: who sends next on one channel, among the queues that can.
+//! Arbiters choose the next packet on one channel among the queues that can send.
 //!
 //! ```text
 //!   queue 0  [1000 B, arrived  70 ns]   eligible  \
@@ -6,34 +6,33 @@
 //!   queue 2  [ 500 B, arrived  40 ns]   eligible  /
 //! ```
 //!
-//! A queue that is empty and one whose head may not go just now (for want of a credit, say) look
-//! the same: not eligible. Arbiters look at the queues only when the channel is free.
+//! An empty queue and one whose head cannot be sent now (for lack of a credit, for example) are
+//! both ineligible, without distinction. Arbiters inspect the queues only when the channel is free.
 //!
-//! A set of queues is bits in words, so that there may be as many queues as a switch has ports.
+//! A set of queues is a bit set in words, so a switch may have any number of ports.
 //!
-//! Invariants: an arbiter serves somebody whenever somebody is eligible, and changes nothing when
-//! nobody is.
+//! Invariants: an arbiter serves a queue whenever one is eligible, and changes nothing otherwise.
 
-/// The packet at the head of a queue.
+/// Packet at the head of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
-    /// Its length.
+    /// Length in bytes.
     pub length_bytes: u32,
-    /// When it came to its queue.
+    /// Time of arrival at the queue, in ps.
     pub arrival_ps: u64,
 }
 
-/// The queues as an arbiter sees them at one instant.
+/// Queues as seen by an arbiter at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready<'a> {
     eligible: &'a [u64],
-    /// None where nobody tells one from another.
+    /// Empty if the arbiter does not distinguish heads.
     heads: &'a [Head],
 }
 
 impl<'a> Ready<'a> {
-    /// Queues of which those may send whose bit is set, the lowest bit of the first word being
-    /// queue 0. The heads of the others are not looked at.
+    /// Creates a view of queues. The bits in `eligible` mark those that can send, the lowest bit of
+    /// the first word being queue 0. The heads of other queues are ignored.
     ///
     /// Panics if there are bits beyond the heads.
     pub fn new(eligible: &'a [u64], heads: &'a [Head]) -> Self {
@@ -42,28 +41,27 @@ impl<'a> Ready<'a> {
         ready
     }
 
-    /// The same where heads are all alike to the arbiter, which then sees each as that of an empty
-    /// packet at time 0.
+    /// Creates a view without heads: each counts as an empty packet at time 0.
     pub const fn alike(eligible: &'a [u64]) -> Self {
         Self { eligible, heads: &[] }
     }
 
-    /// The queues that may send, as bits.
+    /// Eligible queues, as bits.
     pub const fn eligible(&self) -> &'a [u64] {
         self.eligible
     }
 
-    /// Whether nobody may send.
+    /// Whether no queue is eligible.
     pub fn is_empty(&self) -> bool {
         self.eligible.iter().all(|word| *word == 0)
     }
 
-    /// Whether a queue may send.
+    /// Whether a queue is eligible.
     pub const fn has(&self, queue: usize) -> bool {
         self.eligible[queue / 64] >> (queue % 64) & 1 == 1
     }
 
-    /// The head of a queue.
+    /// Returns the head of a queue.
     pub const fn head(&self, queue: usize) -> Head {
         if self.heads.is_empty() {
             return Head { length_bytes: 0, arrival_ps: 0 };
@@ -71,7 +69,7 @@ impl<'a> Ready<'a> {
         self.heads[queue]
     }
 
-    /// The eligible queues in order.
+    /// Returns the eligible queues in order.
     pub fn queues(&self) -> impl Iterator<Item = usize> {
         self.eligible.iter().enumerate().flat_map(|(index, &word)| {
             let mut left = word;
@@ -84,7 +82,7 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// A scheduler that chooses among queues by all that it can see of them.
+/// Scheduler that chooses among queues by their visible state.
 ///
 /// ```
 /// use gingham_fairq::{Arbiter, DeficitRoundRobin, Head, Ready};
@@ -99,14 +97,14 @@ impl<'a> Ready<'a> {
 /// # Ok::<(), gingham_fairq::SchedulerError>(())
 /// ```
 pub trait Arbiter {
-    /// Chooses a queue and takes its head as sent; nobody if none is eligible.
+    /// Chooses a queue and takes its head as sent. Returns `None` if no queue is eligible.
     ///
-    /// `ready` is of as many queues as the arbiter was made for: of others it panics or starves
-    /// somebody.
+    /// `ready` must have the number of queues that the arbiter was created for; otherwise it may
+    /// panic or starve a queue.
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize>;
 
-    /// Whom [`Self::serve`] would choose; nothing changes. For whoever grants first and sends only
-    /// if the grant is taken.
+    /// Returns the choice of [`Self::serve`] without changing the state, for callers that grant
+    /// first and send only if the grant is accepted.
     fn peek(&self, ready: &Ready<'_>) -> Option<usize>
     where
         Self: Clone,

@@ -1,4 +1,4 @@
-//! Causal schedulers: what was sent decides where the next packet goes.
+//! Causal schedulers: the packets sent so far determine the channel of the next one.
 //!
 //! ```text
 //!   fair queueing                             load sharing, by the same f and g
@@ -8,13 +8,13 @@
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.1 to 3.4. The receiver of a striped
-//! stream runs the scheduler too (section 4), so nothing that only the sender sees may matter: not
-//! the length of the packet to come, not an arrival, not an empty queue.
+//! stream also runs the scheduler (section 4), so a choice must not depend on anything that only
+//! the sender knows: the length of the next packet, arrivals, or empty queues.
 //!
-//! Invariants: `current` changes by `charge` alone; two states that are equal and are charged the
-//! same lengths stay equal.
+//! Invariants: only `charge` changes `current`; two equal states that are charged equal lengths
+//! remain equal.
 
-/// A scheduler that chooses by what it has been charged, and by nothing else.
+/// Scheduler that chooses only by the lengths it has been charged.
 ///
 /// ```
 /// use gingham_fairq::{Causal, SurplusRoundRobin};
@@ -33,7 +33,8 @@
 /// # Ok::<(), gingham_fairq::SchedulerError>(())
 /// ```
 ///
-/// What looks at arrivals, at the head's length or at who is idle does not compile in such a place:
+/// Schedulers that depend on arrivals, on the length of the head, or on idle queues do not
+/// implement this trait:
 ///
 /// ```compile_fail,E0277
 /// use gingham_fairq::{Causal, VirtualClock};
@@ -59,20 +60,21 @@
 /// fn not_causal(scheduler: &PassingOver<SurplusRoundRobin<2>>) { stripe(scheduler) }
 /// ```
 pub trait Causal {
-    /// How many channels there are.
+    /// Number of channels.
     fn channels(&self) -> usize;
 
-    /// The paper's f: the channel of the next packet.
+    /// Function f of the paper: the channel of the next packet.
     fn current(&self) -> usize;
 
-    /// The paper's g: a packet of this length went to the current channel.
+    /// Function g of the paper: charges a packet of this length to the current channel.
     fn charge(&mut self, length_bytes: u32);
 }
 
-/// A causal scheduler that gives turns in rounds, so that one may leave its turn.
+/// Causal scheduler that works in rounds, so that a queue may skip its turn.
 pub trait Rounds: Causal {
-    /// The current channel has nothing to send: the turn goes on to the next.
+    /// Passes the turn to the next channel, because the current one has nothing to send.
     ///
-    /// No striping end may do this, for the other cannot know; [`crate::PassingOver`] does.
+    /// An end of a stripe must not do this, as the other end cannot know; [`crate::PassingOver`]
+    /// does.
     fn pass(&mut self);
 }

@@ -1,4 +1,5 @@
-//! Deficit round robin: a quantum of bytes a turn, and no packet beyond what has been saved.
+//! Deficit round robin: a quantum of bytes per turn, and packets only as far as the saved deficit
+//! covers them.
 //!
 //! ```text
 //!   quantum 500, head 300: deficit 500 -> 200      head 300 > 200: on to the next queue
@@ -6,11 +7,11 @@
 //! ```
 //!
 //! Source: Shreedhar and Varghese, "Efficient fair queuing using deficit round robin", 1995,
-//! section 3, cited as \[SV94\] in Adiseshu, Parulkar and Varghese 1996. It looks at the head's
-//! length, so it cannot stripe.
+//! section 3, cited as \[SV94\] in Adiseshu, Parulkar and Varghese 1996. It depends on the length
+//! of the head, so it cannot stripe.
 //!
-//! Invariants: a deficit is below the longest packet between turns, and zero for an idle queue; an
-//! eligible queue is served before the others have sent their quanta and a longest packet each.
+//! Invariants: between turns, a deficit is below the longest packet, and zero for an idle queue; an
+//! eligible queue is served before the others have sent a quantum and a longest packet each.
 
 use crate::error::check_quanta;
 use crate::{Arbiter, Ready, SchedulerError};
@@ -20,7 +21,7 @@ use crate::{Arbiter, Ready, SchedulerError};
 pub struct DeficitRoundRobin<const CAPACITY: usize> {
     count: usize,
     current: usize,
-    /// Whether the current queue has had its quantum in this turn.
+    /// Whether the current queue has received its quantum in this turn.
     begun: bool,
     queues: [Queue; CAPACITY],
 }
@@ -32,7 +33,8 @@ struct Queue {
 }
 
 impl<const CAPACITY: usize> DeficitRoundRobin<CAPACITY> {
-    /// Quanta that are each at least the longest packet, so that every turn sends one.
+    /// Creates a scheduler. Each quantum must be at least the longest packet, so that every turn
+    /// sends one.
     pub fn new(longest_bytes: u32, quanta_bytes: &[u32]) -> Result<Self, SchedulerError> {
         check_quanta::<CAPACITY>(longest_bytes, quanta_bytes)?;
         let mut queues = [Queue::default(); CAPACITY];
@@ -47,7 +49,7 @@ impl<const CAPACITY: usize> DeficitRoundRobin<CAPACITY> {
         self.begun = false;
     }
 
-    /// Lets the current queue send its head, if it has one that its deficit covers.
+    /// Sends the head of the current queue, if there is one and the deficit covers it.
     fn try_current(&mut self, ready: &Ready<'_>) -> bool {
         let queue = &mut self.queues[self.current];
         if !ready.has(self.current) {

@@ -1,4 +1,4 @@
-//! What schedulers refuse: what a user or a peer can ask for and cannot have.
+//! Errors of schedulers: parameters from users or peers that are invalid.
 
 use core::fmt;
 
@@ -7,9 +7,9 @@ use crate::Round;
 /// One of the two tables of [`crate::TwoLevelTables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
-    /// That of high priority.
+    /// Table of high priority.
     High,
-    /// That of low priority.
+    /// Table of low priority.
     Low,
 }
 
@@ -22,96 +22,96 @@ impl fmt::Display for Table {
     }
 }
 
-/// Why a scheduler is not built, or not changed.
+/// Error of creating or changing a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulerError {
-    /// There is nothing to choose among.
+    /// No channels or queues.
     NoChannels,
-    /// More channels or queues than there is room for.
+    /// More channels or queues than the capacity.
     TooManyChannels {
-        /// Those asked for.
+        /// Number requested.
         count: usize,
-        /// Those that there is room for.
+        /// Capacity.
         count_max: usize,
     },
     /// The longest packet has no bytes.
     NoLongestPacket,
-    /// A quantum does not let the longest packet pass, so that a channel could go without a turn.
+    /// A quantum is shorter than the longest packet, so that a channel could miss its turn.
     QuantumTooSmall {
-        /// The channel or queue, from 0.
+        /// Channel or queue, from 0.
         channel: usize,
         /// Its quantum.
         quantum_bytes: u32,
-        /// The longest packet.
+        /// Longest packet.
         longest_bytes: u32,
     },
-    /// A weight or a rate is zero.
+    /// A weight or rate of zero.
     NoShare {
-        /// The channel or queue, from 0.
+        /// Channel or queue, from 0.
         channel: usize,
     },
     /// A priority above the highest.
     LevelTooHigh {
-        /// The queue, from 0.
+        /// Queue, from 0.
         queue: usize,
         /// Its level.
         level: usize,
-        /// The highest level.
+        /// Highest level.
         level_max: usize,
     },
-    /// A channel that is not there.
+    /// A channel that does not exist.
     NoSuchChannel {
-        /// The channel named, counted from 0.
+        /// Channel given, from 0.
         channel: usize,
-        /// How many there are.
+        /// Number of channels.
         count: usize,
     },
-    /// A deficit that no packet can have: zero, or above the quantum of its round.
+    /// An impossible deficit: zero, or above the quantum of its round.
     DeficitOutside {
-        /// The channel, from 0.
+        /// Channel, from 0.
         channel: usize,
-        /// The deficit.
+        /// Deficit given.
         deficit_bytes: u32,
-        /// The quantum.
+        /// Quantum of the round.
         quantum_bytes: u32,
     },
-    /// The last channel is to go out.
+    /// The last channel would go out.
     LastChannel {
-        /// The channel, from 0.
+        /// Channel, from 0.
         channel: usize,
     },
-    /// Quanta are to change at a round that a channel has reached.
+    /// Quanta would change at a round that a channel has already reached.
     RoundReached {
-        /// The channel, from 0.
+        /// Channel, from 0.
         channel: usize,
-        /// The round asked for.
+        /// Round given.
         from: Round,
     },
     /// A table with more slots than any port has.
     TooManySlots {
-        /// The table.
+        /// Table.
         table: Table,
-        /// Its slots.
+        /// Number of its slots.
         count: usize,
-        /// The most that there may be.
+        /// Maximum number of slots.
         count_max: usize,
     },
-    /// A slot of a queue that is not there.
+    /// A slot of a queue that does not exist.
     SlotOutside {
-        /// The table.
+        /// Table.
         table: Table,
-        /// The slot, from 0.
+        /// Slot, from 0.
         slot: usize,
-        /// The queue named.
+        /// Queue given.
         queue: usize,
-        /// How many there are.
+        /// Number of queues.
         queues: usize,
     },
-    /// A slot of the queue that goes before all tables.
+    /// A slot of the queue that precedes all tables.
     SlotOfFirst {
-        /// The table.
+        /// Table.
         table: Table,
-        /// The slot, from 0.
+        /// Slot, from 0.
         slot: usize,
     },
     /// No slot of either table has a weight.
@@ -175,7 +175,7 @@ impl fmt::Display for SchedulerError {
 
 impl core::error::Error for SchedulerError {}
 
-/// Checks a number of channels against the room of `CAPACITY`.
+/// Checks a number of channels against `CAPACITY`.
 pub(crate) const fn check_count<const CAPACITY: usize>(count: usize) -> Result<(), SchedulerError> {
     const { assert!(CAPACITY <= crate::CHANNELS_MAX, "a set of channels is a word of 64 bits") };
     match count {
@@ -187,7 +187,7 @@ pub(crate) const fn check_count<const CAPACITY: usize>(count: usize) -> Result<(
     }
 }
 
-/// Checks quanta: one for each of so many channels, each at least the longest packet.
+/// Checks quanta: one per channel, each at least the longest packet.
 pub(crate) fn check_quanta<const CAPACITY: usize>(
     longest_bytes: u32,
     quanta_bytes: &[u32],

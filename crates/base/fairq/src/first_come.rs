@@ -1,6 +1,7 @@
-//! First come, first served: the head that arrived first, of equals that of the lower queue.
+//! First come, first served: the head that arrived first; of equals, that of the lower queue.
 //!
-//! It gives no queue a share: who sends more gets more. It looks at arrivals, so it cannot stripe.
+//! It guarantees no shares: queues that send more get more. It depends on arrivals, so it cannot
+//! stripe.
 //!
 //! Invariant: a head is served before every head that arrived after it.
 

@@ -1,36 +1,38 @@
-//! Generalised round robin: so many packets a turn, whatever their length.
+//! Generalised round robin: a number of packets per turn, whatever their length.
 //!
 //! ```text
 //!   packets 2, 1      channels in order 0 0 1 0 0 1 ...
 //! ```
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, where packets a turn are "the closest
-//! integer ratio" of the rates (`ratio`). It is unfair in bytes where lengths differ between channels.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, where packets per turn are "the
+//! closest integer ratio" of the rates (`ratio`). It is unfair in bytes if lengths differ between
+//! channels.
 //!
-//! Packets a turn change at the end of a round, which is when the turn goes on from the last channel
-//! to the first, be it that they sent or were passed over.
+//! Changes take effect at the end of a round: when the turn passes from the last channel to the
+//! first, whether channels sent or were passed over.
 //!
-//! Invariant: after whole rounds each channel has sent its packets a turn times the rounds.
+//! Invariant: after whole rounds each channel has sent its packets per turn times the number of
+//! rounds.
 
 use core::num::NonZeroU8;
 
 use crate::error::check_count;
 use crate::{Causal, Rounds, SchedulerError, ratio};
 
-/// Round robin with a number of packets a turn for each channel.
+/// Round robin with a number of packets per turn for each channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneralisedRoundRobin<const CAPACITY: usize> {
     count: usize,
     current: usize,
-    /// Packets that the current turn still has.
+    /// Packets left in the current turn.
     left: u32,
     packets: [u32; CAPACITY],
-    /// Those of the next round, where any are others.
+    /// Packets per turn from the next round on, if any of them change.
     coming: Option<[u32; CAPACITY]>,
 }
 
 impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
-    /// So many packets a turn for each channel.
+    /// Creates a scheduler with the packets per turn of each channel.
     pub fn new(packets: &[u32]) -> Result<Self, SchedulerError> {
         check_count::<CAPACITY>(packets.len())?;
         if let Some(channel) = packets.iter().position(|packets| *packets == 0) {
@@ -41,8 +43,8 @@ impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
         Ok(Self { count: packets.len(), current: 0, left: all[0], packets: all, coming: None })
     }
 
-    /// Packets a turn in the closest ratio of small whole numbers to that of the rates: the slowest
-    /// channel has at most so many.
+    /// Creates a scheduler with packets per turn in the ratio of small whole numbers closest to
+    /// that of the rates. The slowest channel gets at most `slowest_packets_max`.
     pub fn by_rates(
         rates_bytes_per_second: &[u64],
         slowest_packets_max: NonZeroU8,
@@ -56,12 +58,12 @@ impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
         Self::new(&packets[..count])
     }
 
-    /// Packets that a channel sends in a turn.
+    /// Packets per turn of a channel.
     pub const fn packets(&self, channel: usize) -> u32 {
         self.packets[channel]
     }
 
-    /// A channel sends so many packets a turn from the next round on.
+    /// Changes the packets per turn of a channel from the next round on.
     pub fn change(&mut self, channel: usize, packets: u32) -> Result<(), SchedulerError> {
         let count = self.count;
         if channel >= count {
@@ -118,7 +120,7 @@ mod tests {
         assert_eq!(order, [0, 0, 1, 2, 2, 2, 0, 0]);
     }
 
-    /// 2, 1, 3 become 1, 1, 2 while channel 1 is next: the round ends as it began.
+    /// 2, 1, 3 become 1, 1, 2 while channel 1 is next: the current round does not change.
     #[test]
     fn a_change_holds_from_the_next_round_on() {
         let mut scheduler = GeneralisedRoundRobin::<4>::new(&[2, 1, 3]).unwrap();
@@ -140,8 +142,8 @@ mod tests {
 
     #[test]
     fn packets_follow_the_closest_ratio_of_rates() {
-        // 10, 14, 16 and 155 Mbit/s: ratios 1, 1.4, 1.6 and 15.5; with at most one packet of the
-        // slowest a half rounds up, with two 2.8 and 3.2 are 3 and 31 is exact.
+        // 10, 14, 16 and 155 Mbit/s: ratios 1, 1.4, 1.6 and 15.5. With at most one packet of the
+        // slowest, a half rounds up; with two, 2.8 and 3.2 become 3, and 31 is exact.
         let rates = [10, 14, 16, 155].map(|megabits: u64| megabits * 125_000);
         for (most, packets) in [(1, [1, 1, 2, 16]), (2, [2, 3, 3, 31])] {
             let most = NonZeroU8::new(most).unwrap();

@@ -1,14 +1,13 @@
-//! Fair queueing schedulers, shared by the switches of the laboratory and by the striping
-//! protocol.
+//! Fair queueing schedulers, shared by the switches of the laboratory and by the striping protocol.
 //!
 //! | trait | chooses by | scheduler |
 //! |---|---|---|
-//! | [`Causal`] | what was sent, and nothing else: it can stripe | [`RoundRobin`], [`GeneralisedRoundRobin`], [`SurplusRoundRobin`], [`Randomised`] |
-//! | [`Arbiter`] | who is eligible, head lengths, arrivals | [`RoundRobin`], [`WeightedRoundRobin`], [`DeficitRoundRobin`], [`VirtualClock`], [`FirstComeFirstServed`], [`StrictPriority`], [`PriorityWeightedRoundRobin`], [`TwoLevelTables`] |
+//! | [`Causal`] | only the packets sent, so it can stripe | [`RoundRobin`], [`GeneralisedRoundRobin`], [`SurplusRoundRobin`], [`Randomised`] |
+//! | [`Arbiter`] | eligible queues, head lengths, arrivals | [`RoundRobin`], [`WeightedRoundRobin`], [`DeficitRoundRobin`], [`VirtualClock`], [`FirstComeFirstServed`], [`StrictPriority`], [`PriorityWeightedRoundRobin`], [`TwoLevelTables`] |
 //!
-//! [`PassingOver`] makes an arbiter of a causal scheduler that works in rounds; weighted round
-//! robin is generalised round robin so adapted. What depends on the number of channels holds an
-//! array of `CAPACITY`, at most [`CHANNELS_MAX`].
+//! [`PassingOver`] turns a causal scheduler that works in rounds into an arbiter; weighted round
+//! robin is generalised round robin adapted in this way. State per channel is an array of
+//! `CAPACITY`, at most [`CHANNELS_MAX`].
 //!
 //! Invariants: `no_std`, no I/O, no allocation at all, no clock, no randomness of its own.
 
@@ -43,5 +42,5 @@ pub use surplus::{Change, Number, Round, Standing, SurplusRoundRobin};
 pub use two_level::{Slot, TwoLevelTables};
 pub use virtual_clock::VirtualClock;
 
-/// The most channels or queues that a scheduler chooses among: a set of them is a word.
+/// Maximum number of channels or queues of a scheduler, so that a set of them fits a word.
 pub const CHANNELS_MAX: usize = 64;

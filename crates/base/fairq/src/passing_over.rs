@@ -1,39 +1,39 @@
-//! A round-based scheduler as an arbiter: it passes over the queues that have nothing to send.
+//! Adapter from a round-based scheduler to an arbiter: queues with nothing to send are passed over.
 //!
 //! ```text
 //!   current 1, not eligible -> pass      current 2, eligible -> charge its head, serve 2
 //! ```
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.1: skipping empty queues is what makes a
-//! scheduler non-causal, and under backlog there are none. What a queue that is passed over loses
-//! is the scheduler's to say ([`crate::Rounds::pass`]).
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.1: skipping empty queues makes a
+//! scheduler non-causal, but under backlog there are none. The scheduler determines the effect on a
+//! queue that is passed over ([`crate::Rounds::pass`]).
 //!
-//! Invariants: with every queue eligible it is the causal scheduler, packet for packet; between two
-//! services each queue is passed over at most once.
+//! Invariants: if every queue is eligible, it acts as the causal scheduler, packet for packet;
+//! between two services each queue is passed over at most once.
 
 use crate::{Arbiter, GeneralisedRoundRobin, Ready, Rounds};
 
-/// The arbiter that a round-based scheduler makes.
+/// Arbiter made from a round-based scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassingOver<S> {
     scheduler: S,
 }
 
-/// Weighted round robin: so many packets a turn for each queue that has some.
+/// Weighted round robin: a number of packets per turn for each queue that has some.
 pub type WeightedRoundRobin<const CAPACITY: usize> = PassingOver<GeneralisedRoundRobin<CAPACITY>>;
 
 impl<S: Rounds> PassingOver<S> {
-    /// Arbitrates as `scheduler` would, were there only the queues that can send.
+    /// Creates an arbiter that acts as `scheduler` would with only the eligible queues.
     pub const fn new(scheduler: S) -> Self {
         Self { scheduler }
     }
 
-    /// The scheduler within.
+    /// Underlying scheduler.
     pub const fn scheduler(&self) -> &S {
         &self.scheduler
     }
 
-    /// The same, to be changed.
+    /// Underlying scheduler, for changes.
     pub const fn scheduler_mut(&mut self) -> &mut S {
         &mut self.scheduler
     }
@@ -70,8 +70,8 @@ mod tests {
         assert_eq!(serve(0b11), Some(1));
     }
 
-    /// Quanta of 500. Queue 0 sends 300 and runs dry: the 200 left are lost. Queue 1 sends 200 and
-    /// 450, which overdraws by 150, and is then idle for a round: the debt waits for it.
+    /// Quanta of 500. Queue 0 sends 300 and becomes empty: the 200 left are lost. Queue 1 sends 200
+    /// and 450, which overdraws by 150, and is then idle for a round: it keeps the debt.
     #[test]
     fn an_emptied_queue_loses_what_it_had_and_keeps_what_it_owes() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<3>::new(500, &[500; 3]).unwrap());
@@ -89,15 +89,15 @@ mod tests {
         let (queue, numbers) = serve(0b110, 450);
         assert_eq!((queue, numbers[1]), (Some(1), number(2, 350)));
         assert_eq!(serve(0b100, 500).0, Some(2));
-        // Round 2: nobody but queue 2.
+        // Round 2: only queue 2.
         let (queue, numbers) = serve(0b100, 500);
         assert_eq!(queue, Some(2));
         assert_eq!(numbers, [number(3, 500), number(3, 350), number(3, 500)]);
     }
 
-    /// Weights of 3, 1, 2. Queue 1 is idle. In the first turn of queue 0 its weight becomes 1 and that
-    /// of queue 2 becomes 1: the round ends when the turn has passed over queue 1 and queue 2 has
-    /// sent its two.
+    /// Weights of 3, 1, 2. Queue 1 is idle. In the first turn of queue 0 its weight becomes 1 and
+    /// that of queue 2 becomes 1: the round ends when the turn has passed over queue 1 and queue 2
+    /// has sent its two.
     #[test]
     fn a_round_ends_where_idle_queues_are_passed_over_too() {
         let weights = GeneralisedRoundRobin::<3>::new(&[3, 1, 2]).unwrap();
@@ -107,18 +107,20 @@ mod tests {
         arbiter.scheduler_mut().change(2, 1).unwrap();
         let order: [_; 7] = core::array::from_fn(|_| arbiter.serve(&Ready::alike(&[0b101])));
         assert_eq!(order, [0, 0, 2, 2, 0, 2, 0].map(Some));
-        // Nobody can send: the round goes on. Queue 1 alone: passing over the last ends it.
+        // Without an eligible queue the round does not change. With queue 1 alone, passing over the
+        // last queue ends it.
         arbiter.scheduler_mut().change(1, 2).unwrap();
         assert_eq!(arbiter.serve(&Ready::alike(&[0])), None);
         let order: [_; 4] = core::array::from_fn(|_| arbiter.serve(&Ready::alike(&[0b010])));
         assert_eq!(order, [Some(1); 4]);
-        // One of its old round, two of the next, one of that after it: one more is its turn's.
+        // One of its old round, two of the next, one of the round after that, in which one more is
+        // left.
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(1));
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(2));
     }
 
-    /// Quanta of 500 that become 200 while queue 0's turn of round 1 is over and queue 1's is not:
-    /// queue 0 has entered round 2 and has 500 there, queue 1 has 200.
+    /// Quanta of 500 become 200 after queue 0's turn of round 1 and before queue 1's: queue 0 has
+    /// entered round 2 and has 500 there, queue 1 has 200.
     #[test]
     fn a_quantum_holds_from_the_first_round_that_was_not_entered() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<2>::new(1, &[500, 500]).unwrap());
@@ -130,9 +132,9 @@ mod tests {
         assert_eq!(order, [0, 0, 1]);
         arbiter.scheduler_mut().change_soon(0, 200).unwrap();
         arbiter.scheduler_mut().change_soon(1, 200).unwrap();
-        // Round 1: queue 1's second. Round 2: 500 of queue 0; 200 of queue 1, overdrawn by 50. Round
-        // 3: 200 and 150, overdrawn by 50 and 100. Round 4: 150 and 100, by 100 and 150. Round
-        // 5: 100, by 150.
+        // Round 1: queue 1's second. Round 2: 500 of queue 0; 200 of queue 1, overdrawn by 50.
+        // Round 3: 200 and 150, overdrawn by 50 and 100. Round 4: 150 and 100, by 100 and 150.
+        // Round 5: 100, by 150.
         let order: [_; 9] = core::array::from_fn(|_| serve(&mut arbiter));
         assert_eq!(order, [1, 0, 0, 1, 0, 1, 0, 1, 0]);
         let number = |round, deficit_bytes| Number { round: Round::new(round), deficit_bytes };
@@ -143,7 +145,7 @@ mod tests {
     }
 
     /// Quanta of 500 become 300 in round 2. Queue 0 overdraws by 100 in round 1 and is idle when
-    /// round 2 begins: it owes the same 100 out of 300.
+    /// round 2 begins: it still owes 100, out of 300.
     #[test]
     fn what_is_owed_is_owed_to_new_quanta_too() {
         let mut scheduler = SurplusRoundRobin::<2>::new(300, &[500, 500]).unwrap();

@@ -1,27 +1,27 @@
-//! Priorities: the highest level that has an eligible queue, and an arbiter among its queues; a
-//! level may have to yield to those below.
+//! Priorities: the highest level with an eligible queue is served, by the arbiter of that level. A
+//! level may have to yield to lower ones.
 //!
 //! ```text
-//!   level 2   queue  3                 the highest level that has one eligible is served,
-//!   level 1   queues 0, 6, weights     and there whom the level's own arbiter chooses
+//!   level 2   queue  3                 the highest level with an eligible queue is served,
+//!   level 1   queues 0, 6, weights     in the order of the level's own arbiter
 //!   level 0   queues 2, 5
 //!                                      yield after 2:   2 2 1 2 2 1 2 2 0   and again
 //! ```
 //!
 //! Strict priority is round robin within a level and never yields. Priority weighted round robin is
-//! weighted round robin within a level; where levels yield, each may be served so often while one
-//! below could be, and then one below is, once. Which, the levels below decide among themselves by
-//! the same rule. Whenever a level below is served, for whatever reason, the count of every level
-//! above begins anew; it rests while nothing below could be served.
+//! weighted round robin within a level. If levels yield, each may be served `n` times while a lower
+//! level is eligible; then a lower level is served once. The lower levels choose among themselves
+//! by the same rule. Each service of a lower level resets the counts of all levels above it. The
+//! count does not increase while no lower level is eligible.
 //!
 //! Sources: strict priority, Kwan et al. 1996, section 3.3; levels, weights within them and the
-//! progress of low ones, InfiniBand's "two-level scheme" as told by Yum et al. 2002, section 3.3.
-//! That each level yields to all below it, so that three levels work as two do, is ours; of two
-//! levels it is the limit of [`crate::TwoLevelTables`] in packets.
+//! progress of low ones, InfiniBand's "two-level scheme" as described by Yum et al. 2002, section
+//! 3.3. That each level yields to all below it, so that three levels work as two do, is ours; with
+//! two levels it is the limit of [`crate::TwoLevelTables`] in packets.
 //!
-//! Invariants: without a yield nobody is served while a higher level is eligible, so a lower one may
-//! starve; with one after `n`, the level of an eligible queue is served once in `2 (n + 1)^k`
-//! times at least, with `k` levels above it.
+//! Invariants: without yielding, no queue is served while a higher level is eligible, so lower ones
+//! may starve. If levels yield after `n`, the level of an eligible queue with `k` levels above it
+//! is served at least once in `2 (n + 1)^k` services.
 
 use core::num::NonZeroU32;
 
@@ -46,24 +46,25 @@ pub type PriorityWeightedRoundRobin<const CAPACITY: usize> =
 
 #[derive(Clone, Debug)]
 struct Level<A> {
-    /// The queues of this level, as bits.
+    /// Queues of this level, as bits.
     queues: u64,
     turn: A,
-    /// How often it was served since one below was, while one below could be; at most as often as
-    /// that is allowed.
+    /// Services since the last of a lower level, counted while a lower level was eligible; at most
+    /// the number allowed.
     served: u32,
 }
 
 impl<const CAPACITY: usize> StrictPriority<CAPACITY> {
-    /// The level of each queue, 0 the lowest, below `CAPACITY`.
+    /// Creates an arbiter from the level of each queue, 0 the lowest, below `CAPACITY`.
     pub fn new(levels: &[usize]) -> Result<Self, SchedulerError> {
         Self::over(levels, &RoundRobin::new(levels.len()), None)
     }
 }
 
 impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
-    /// The level of each queue, 0 the lowest, below `CAPACITY`, and its packets in a turn; levels
-    /// yield after so many packets, if ever. Panics if there are more levels than weights, or fewer.
+    /// Creates an arbiter from the level of each queue, 0 the lowest, below `CAPACITY`, and its
+    /// packets per turn. Levels yield after `yield_after` packets, or never. Panics if the numbers
+    /// of levels and weights differ.
     pub fn new(
         levels: &[usize],
         weights: &[u32],
@@ -76,10 +77,10 @@ impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
 }
 
 impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
-    /// A queue sends so many packets a turn from the next round of its level on.
+    /// Changes the packets per turn of a queue from the next round of its level on.
     pub fn change(&mut self, queue: usize, packets: u32) -> Result<(), SchedulerError> {
         let holds = |level: &&mut Level<_>| level.queues >> queue & 1 == 1;
-        // A queue that is not there is as unknown to any level.
+        // A queue that does not exist is unknown to every level, so any will report it.
         let [lowest, others @ ..] = &mut self.levels[..] else {
             return Err(SchedulerError::NoChannels);
         };
@@ -89,7 +90,7 @@ impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
 }
 
 impl<A: Clone, const CAPACITY: usize> Priority<A, CAPACITY> {
-    /// Levels whose arbiters, over all queues, begin like this one.
+    /// Creates levels whose arbiters, over all queues, start as copies of `turn`.
     fn over(
         levels: &[usize],
         turn: &A,
@@ -107,8 +108,8 @@ impl<A: Clone, const CAPACITY: usize> Priority<A, CAPACITY> {
 }
 
 impl<A, const CAPACITY: usize> Priority<A, CAPACITY> {
-    /// The level that is served, and its queues and those of the levels below it among the eligible
-    /// ones.
+    /// Returns the level to be served, its eligible queues, and the eligible queues of the levels
+    /// below it.
     fn choose(&self, eligible: u64) -> Option<(usize, u64, u64)> {
         let (mut chosen, mut left) = (None, eligible);
         for (index, level) in self.levels.iter().enumerate().rev() {
@@ -146,7 +147,7 @@ impl<A: Arbiter + Clone, const CAPACITY: usize> Arbiter for Priority<A, CAPACITY
     }
 }
 
-/// The eligible queues.
+/// Returns the eligible queues as one word.
 fn word(ready: &Ready<'_>) -> u64 {
     let &[eligible] = ready.eligible() else { panic!("at most 64 queues are a word") };
     eligible
@@ -192,11 +193,11 @@ mod tests {
         let mut arbiter = weighted([1, 1, 0], [2, 1, 5], 0);
         let expected = [0, 0, 1, 0, 0, 1, 0].map(Some);
         assert_eq!(order(&mut arbiter, [0b111; 7]), expected);
-        // The rest of queue 0's turn is lost where it is passed over, and nobody else's.
+        // The rest of queue 0's turn is lost when it is passed over; other queues lose nothing.
         assert_eq!(order(&mut arbiter, [0b110, 0b111, 0b100, 0b111]), [1, 0, 2, 0].map(Some));
     }
 
-    /// After four of the higher level, one of the lower: the turns of each go on where they were.
+    /// After four of the higher level, one of the lower: the turns of each continue.
     #[test]
     fn a_level_yields_once_after_so_many() {
         let mut arbiter = weighted([1, 1, 0], [2, 1, 5], 4);
@@ -204,7 +205,7 @@ mod tests {
         assert_eq!(order(&mut arbiter, [0b111; 15]), expected);
     }
 
-    /// Levels 2, 1, 0 of a queue each, yielding after 2: in nine, six, two and one.
+    /// Levels 2, 1, 0 of a queue each, yielding after 2: of nine services, six, two and one.
     #[test]
     fn of_three_levels_each_yields_to_all_below() {
         let mut arbiter = weighted([2, 1, 0], [1; 3], 2);
@@ -216,18 +217,18 @@ mod tests {
     #[test]
     fn what_is_served_while_nothing_waits_below_is_not_counted() {
         let mut arbiter = weighted([1, 0], [1; 2], 2);
-        // Three alone, then two before the lower one has its turn.
+        // Three alone, then two before the turn of the lower one.
         assert_eq!(order(&mut arbiter, [0b01; 3]), [Some(0); 3]);
         assert_eq!(order(&mut arbiter, [0b11; 3]), [0, 0, 1].map(Some));
-        // One counts; the lower one goes while the higher has nothing; two more before its turn.
+        // One counts; the lower one is served while the higher is empty; two more before its turn.
         assert_eq!(order(&mut arbiter, [0b11, 0b10]), [0, 1].map(Some));
         assert_eq!(order(&mut arbiter, [0b11; 3]), [0, 0, 1].map(Some));
-        // Two count; then nothing waits below, and what waits next goes at once.
+        // Two count; then no lower level is eligible, and the next that is gets served at once.
         assert_eq!(order(&mut arbiter, [0b11, 0b11, 0b01, 0b11]), [0, 0, 0, 1].map(Some));
     }
 
-    /// Level 1 is in the middle of its round, level 0 at the beginning of one: each changes at the end
-    /// of its own.
+    /// Level 1 is in the middle of its round, level 0 at the beginning of one: each changes at the
+    /// end of its own.
     #[test]
     fn weights_change_at_the_end_of_the_round_of_their_level() {
         let mut arbiter = weighted([1, 1, 0, 0], [2, 1, 1, 1], 1);

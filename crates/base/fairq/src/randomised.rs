@@ -1,9 +1,9 @@
-//! Randomised fair queueing: each packet on a channel drawn by a random word.
+//! Randomised fair queueing: each packet on a channel drawn at random.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 3.4 ("randomly picks a queue to service").
-//! Both ends of a stripe draw the same words, from a seed that they share.
+//! Both ends of a stripe draw equal words, from a shared seed.
 //!
-//! Invariants: one word a packet, and one for the first; each channel is drawn with probability
+//! Invariants: one word per packet, and one for the first; each channel is drawn with probability
 //! `1 / count`, to within 2^-58.
 
 use core::fmt;
@@ -20,7 +20,7 @@ pub struct Randomised<W> {
 }
 
 impl<W: FnMut() -> u64> Randomised<W> {
-    /// So many channels, and where words come from: each call gives 64 random bits.
+    /// Creates a scheduler of `count` channels. Each call of `words` returns 64 random bits.
     pub fn new(count: usize, words: W) -> Result<Self, SchedulerError> {
         check_count::<CHANNELS_MAX>(count)?;
         let mut scheduler = Self { count, current: 0, words };
@@ -28,7 +28,7 @@ impl<W: FnMut() -> u64> Randomised<W> {
         Ok(scheduler)
     }
 
-    /// The high half of the product of word and count is uniform over the channels.
+    /// Draws the next channel: the high half of word times count is uniform over the channels.
     fn draw(&mut self) {
         let product = u128::from((self.words)()) * self.count as u128;
         self.current = usize::try_from(product >> 64).expect("below the count");

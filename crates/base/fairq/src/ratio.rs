@@ -1,4 +1,4 @@
-//! The closest ratio of small whole numbers.
+//! Closest ratio of small whole numbers.
 //!
 //! ```text
 //!   rates 6 and 10 Mbit/s         1 : 2    20 % off
@@ -7,17 +7,18 @@
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, "the closest integer ratio of their
-//! bandwidths"; how large the numbers may be is not said there, so the caller says it.
+//! bandwidths". The paper does not limit the size of the numbers, so the caller does.
 
 use core::num::NonZeroU8;
 
-/// What a share may be off, in parts of itself, is told apart to this.
+/// Resolution of relative errors, in parts of a share.
 const PARTS: u128 = 1_000_000_000;
 
-/// A whole number for each rate, none of which is 0: that of the lowest is at most `lowest_max`.
+/// Returns a whole number for each rate, none of which may be 0; that of the lowest rate is at most
+/// `lowest_max`.
 ///
-/// Of all such ratios the one of which the share that is furthest off is the least so, as a part of
-/// what it should be; of several the one with the smallest numbers. A half rounds up.
+/// The ratio minimises the largest relative error of any share; of several such ratios, it is the
+/// one with the smallest numbers. A half rounds up.
 pub(crate) fn closest<const CAPACITY: usize>(
     rates: &[u64],
     lowest_max: NonZeroU8,
@@ -35,13 +36,13 @@ pub(crate) fn closest<const CAPACITY: usize>(
     numbers
 }
 
-/// The whole number closest to the share of a rate where the lowest has so many.
+/// Returns the whole number closest to a rate's share, if the lowest rate has `of_lowest`.
 fn whole(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
     let (rate, lowest) = (u128::from(rate), u128::from(lowest));
     (2 * u128::from(of_lowest) * rate + lowest) / (2 * lowest)
 }
 
-/// How far that number is off, in parts of the share.
+/// Returns the error of that number, in [`PARTS`] of the share.
 fn off(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
     let share = u128::from(of_lowest) * u128::from(rate);
     (whole(rate, lowest, of_lowest) * u128::from(lowest)).abs_diff(share) * PARTS / share
@@ -57,22 +58,22 @@ mod tests {
 
     #[test]
     fn three_to_five_is_found_by_hand() {
-        // 10/6: 1 : 2 is off by a fifth, 2 : 3 by a tenth, 3 : 5 by nothing, and 6 : 10 is the same.
+        // 10/6: 1 : 2 is off by a fifth, 2 : 3 by a tenth, 3 : 5 exact, and 6 : 10 equal to it.
         assert_eq!([1, 2, 3, 8].map(|most| ratio([6, 10], most)), [[1, 2], [2, 3], [3, 5], [3, 5]]);
         assert_eq!(ratio([10, 6], 8), [5, 3]);
     }
 
     #[test]
     fn of_what_is_as_far_off_the_smallest_numbers_are_taken() {
-        // 11/6: 1 : 2, 2 : 4 and, a half rounding up, 3 : 6 are all off by an eleventh; 4 : 7 by a
-        // twenty-second.
+        // 11/6: 1 : 2, 2 : 4 and, with a half rounded up, 3 : 6 are all off by an eleventh; 4 : 7
+        // by a twenty-second.
         assert_eq!([3, 4, 6].map(|most| ratio([6, 11], most)), [[1, 2], [4, 7], [6, 11]]);
         assert_eq!(ratio([7, 7, 7], 8), [1, 1, 1]);
     }
 
     #[test]
     fn of_several_shares_the_worst_counts() {
-        // Off by, at most: 1 1 2: 4/14; 2 3 3: 1/14; 3 4 5: 1/21; 4 6 6: 1/14; 5 7 8: nothing.
+        // Largest errors: 1 1 2: 4/14; 2 3 3: 1/14; 3 4 5: 1/21; 4 6 6: 1/14; 5 7 8: none.
         assert_eq!(
             [1, 2, 4, 5].map(|most| ratio([10, 14, 16], most)),
             [[1, 1, 2], [2, 3, 3], [3, 4, 5], [5, 7, 8]]

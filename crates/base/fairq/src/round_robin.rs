@@ -1,17 +1,17 @@
-//! Demand-slotted round robin: the next turn goes to the first contender after the last
-//! winner, and whoever has no demand costs no slot.
+//! Demand-slotted round robin: the next turn goes to the first contender after the last winner, and
+//! contenders without demand take no slot.
 //!
 //! ```text
 //!   last winner 1      demand: 0, 1, 3      order of search 2, 3, 0, 1      winner 3
 //! ```
 //!
-//! Source: Flich et al. 2001, section IV-A ("assigned to waiting packets in a
-//! demand-slotted round-robin fashion"); Kwan et al. 1996, section 3.1.
+//! Source: Flich et al. 2001, section IV-A ("assigned to waiting packets in a demand-slotted
+//! round-robin fashion"); Kwan et al. 1996, section 3.1.
 //!
-//! With everybody contending it is the causal round robin of Adiseshu, Parulkar and Varghese 1996,
-//! section 3.1.
+//! If all contend, it is the causal round robin of Adiseshu, Parulkar and Varghese 1996, section
+//! 3.1.
 //!
-//! Invariant: among contenders with steady demand each wins once a round.
+//! Invariant: among contenders with steady demand each wins once per round.
 
 use crate::error::check_count;
 use crate::{Arbiter, CHANNELS_MAX, Causal, Ready, Rounds, SchedulerError};
@@ -20,17 +20,17 @@ use crate::{Arbiter, CHANNELS_MAX, Causal, Ready, Rounds, SchedulerError};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoundRobin {
     count: usize,
-    /// Where the next search starts.
+    /// Start of the next search.
     next: usize,
 }
 
 impl RoundRobin {
-    /// A fresh arbiter; the first search starts at contender 0.
+    /// Creates an arbiter; the first search starts at contender 0.
     pub const fn new(count: usize) -> Self {
         Self { count, next: 0 }
     }
 
-    /// The same for channels or queues that somebody else counted: at least one, at most
+    /// As [`Self::new`], for a number given by a user or peer: at least one, at most
     /// [`CHANNELS_MAX`].
     pub const fn try_new(count: usize) -> Result<Self, SchedulerError> {
         match check_count::<CHANNELS_MAX>(count) {
@@ -39,7 +39,7 @@ impl RoundRobin {
         }
     }
 
-    /// The next search starts after `winner`.
+    /// Sets the start of the next search after `winner`.
     fn go_past(&mut self, winner: usize) {
         self.next = if winner + 1 == self.count { 0 } else { winner + 1 };
     }
@@ -66,7 +66,7 @@ impl Rounds for RoundRobin {
 }
 
 impl Arbiter for RoundRobin {
-    // Every hop of a worm asks.
+    // Called at every hop of a worm.
     #[inline]
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize> {
         let winner = match *ready.eligible() {
@@ -78,7 +78,7 @@ impl Arbiter for RoundRobin {
     }
 }
 
-/// The first member of a set of several words from `start` on, going round.
+/// Returns the first member of a set of several words from `start` on, wrapping around.
 fn first_from(start: usize, words: &[u64]) -> Option<usize> {
     let word = start / 64;
     first_in(word, words[word] & onward(start)).or_else(|| {
@@ -87,7 +87,7 @@ fn first_from(start: usize, words: &[u64]) -> Option<usize> {
     })
 }
 
-/// The members of a word from that one on which `start` is.
+/// Returns a mask of the bits of a word from that of `start` on.
 const fn onward(start: usize) -> u64 {
     u64::MAX << (start % 64)
 }
@@ -115,10 +115,10 @@ mod tests {
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(2));
     }
 
-    /// 70 contenders need two words; the search is held to the one that asks each in its turn.
+    /// 70 contenders need two words; compared with a search that tests each contender in order.
     #[test]
     fn a_search_by_words_finds_who_is_next() {
-        // A fixed linear congruence makes the sets.
+        // A linear congruential generator makes the sets.
         let mut state = 1_u64;
         let mut next = || {
             state = state

@@ -1,4 +1,4 @@
-//! Surplus round robin: a quantum of bytes a turn, overdrawn by the last packet and paid back in
+//! Surplus round robin: a quantum of bytes per turn, overdrawn by the last packet and paid back in
 //! the next round.
 //!
 //! ```text
@@ -8,22 +8,21 @@
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 3.5; numbers and skipping, section 5. The
-//! paper's deficit counter may have its quantum added or not yet; here it always has, so that the
-//! number of the next packet is all the state of a channel: after `s` bytes at a constant quantum
+//! paper's deficit counter may or may not include the next quantum. Here it always does, so the
+//! number of the next packet is the whole state of a channel: after `s` bytes at a constant quantum
 //! `q` it is `(floor(s / q) + 1, q - s mod q)`, whatever else happened.
 //!
-//! A receiver runs the same code. It takes what markers say of a channel ([`set_standing`]); a
-//! channel that is ahead of the round is skipped until the round gets there, and where all are
-//! ahead the round jumps to the first of them. A channel that is behind is served until it has
-//! caught up; the round never goes back.
+//! A receiver runs this code too. It sets the state of a channel from markers ([`set_standing`]). A
+//! channel ahead of the round is skipped until the round reaches it; if all are ahead, the round
+//! jumps to the first of them. A channel behind the round is served until it has caught up; the
+//! round never goes back.
 //!
-//! Quanta change channel by channel, each at a round of its own; a channel whose quantum is 0 is
-//! out and gets no turn. The last one does not go out.
+//! Quanta change channel by channel, each at its own round. A channel with a quantum of 0 is out
+//! and gets no turns. The last channel cannot go out.
 //!
-//! Invariants: without foreign numbers, after `k` rounds a channel has sent at least `k` quanta and
-//! less than a longest packet more (the paper's theorem 3.2 allows a longest packet and two quanta
-//! either way). `current` is
-//! never a channel that is out or ahead of the round.
+//! Invariants: without external numbers, after `k` rounds a channel has sent at least `k` quanta
+//! and less than a longest packet more (the paper's theorem 3.2 allows a longest packet and two
+//! quanta either way). `current` is never a channel that is out or ahead of the round.
 //!
 //! [`set_standing`]: SurplusRoundRobin::set_standing
 
@@ -49,12 +48,12 @@ pub struct SurplusRoundRobin<const CAPACITY: usize> {
 }
 
 impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
-    /// Quanta that are each at least the longest packet, from round 1.
+    /// Creates a scheduler at round 1. Each quantum must be at least the longest packet.
     pub fn new(longest_bytes: u32, quanta_bytes: &[u32]) -> Result<Self, SchedulerError> {
         Self::starting_at(Round::FIRST, longest_bytes, quanta_bytes)
     }
 
-    /// The same with another first round.
+    /// As [`Self::new`], with another first round.
     pub fn starting_at(
         round: Round,
         longest_bytes: u32,
@@ -69,32 +68,32 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(Self { count, current: 0, round, begun: false, longest_bytes, channels })
     }
 
-    /// The round that is being served: the paper's G.
+    /// Current round: the paper's G.
     pub const fn round(&self) -> Round {
         self.round
     }
 
-    /// The number of the next packet of a channel.
+    /// Number of a channel's next packet.
     pub const fn number(&self, channel: usize) -> Number {
         self.channels[channel].next
     }
 
-    /// All that is known of a channel: what a marker says.
+    /// Complete state of a channel, as sent in a marker.
     pub const fn standing(&self, channel: usize) -> Standing {
         self.channels[channel]
     }
 
-    /// The quantum of a channel in the round of its next packet.
+    /// Quantum of a channel in the round of its next packet.
     pub const fn quantum_bytes(&self, channel: usize) -> u32 {
         self.channels[channel].quantum_bytes
     }
 
-    /// The longest packet, which no quantum is below.
+    /// Longest packet in bytes, the lower bound of quanta.
     pub const fn longest_bytes(&self) -> u32 {
         self.longest_bytes
     }
 
-    /// This is all there is to know of a channel, says a marker.
+    /// Replaces the state of a channel by that of a marker.
     pub fn set_standing(
         &mut self,
         channel: usize,
@@ -110,8 +109,8 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(())
     }
 
-    /// A channel has another quantum from a round on that it has not reached yet; what it has
-    /// overdrawn before is paid back from it. A change that was announced before is given up.
+    /// Announces another quantum of a channel from a round that it has not reached yet; its
+    /// overdraft is paid back from the new quantum. Replaces a change announced earlier.
     pub fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError> {
         self.check_channel(channel)?;
         let standing = Standing { coming: Some(change), ..self.channels[channel] };
@@ -123,8 +122,8 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(())
     }
 
-    /// The same from the first round that the channel has not entered: the next one, or that after it
-    /// where its turn in this one is over.
+    /// As [`Self::change`], from the first round that the channel has not entered: the next one, or
+    /// the one after it if the channel's turn in this round is over.
     pub fn change_soon(
         &mut self,
         channel: usize,
@@ -136,7 +135,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.change(channel, Change { from, quantum_bytes })
     }
 
-    /// A channel sends nothing before a round.
+    /// Makes a channel skip all rounds before `round`.
     pub fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError> {
         self.check_channel(channel)?;
         let mut standing = self.channels[channel];
@@ -145,8 +144,8 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.set_standing(channel, standing)
     }
 
-    /// Whether this is a state that charges and standings can lead to, the standings of others
-    /// being fewer than so many rounds away.
+    /// Whether this state can result from charges and from standings of a peer, if these are at
+    /// most `rounds_max` rounds away.
     pub fn is_sound(&self, rounds_max: u32) -> bool {
         let near = |round: Round| round.ahead_of(self.round).unsigned_abs() <= rounds_max;
         let sound = |(channel, standing): (usize, &Standing)| {
@@ -189,7 +188,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         !standings.any(|(other, standing)| other != channel && standing.is_in())
     }
 
-    /// The turn goes to the next channel that is in and not ahead of the round.
+    /// Passes the turn to the next channel that is in and not ahead of the round.
     fn move_on(&mut self) {
         self.begun = false;
         let is_open = |channel: &usize| {
@@ -202,7 +201,8 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         }
     }
 
-    /// The next round, or the first that a channel is at if all are further ahead.
+    /// Starts the next round or, if all channels are further ahead, the first that one of them is
+    /// at.
     fn start_round(&mut self) {
         let ahead = |standing: &Standing| standing.next.round.ahead_of(self.round);
         let channels = &self.channels[..self.count];
@@ -213,7 +213,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.round = self.round.plus(nearest.unsigned_abs());
     }
 
-    /// The deficit of the current channel is used up.
+    /// Charges a packet that uses up the deficit of the current channel.
     fn overdraw(&mut self, length_bytes: u32) {
         let (channel, is_last) = (self.current(), self.is_last(self.current()));
         self.channels[channel].overdraw(length_bytes, is_last);
@@ -228,7 +228,7 @@ impl<const CAPACITY: usize> Causal for SurplusRoundRobin<CAPACITY> {
         self.count
     }
 
-    /// A word that something else has written over names a channel all the same.
+    /// Returns a valid channel even if the state was overwritten.
     fn current(&self) -> usize {
         self.current.min(self.count - 1)
     }
@@ -245,8 +245,8 @@ impl<const CAPACITY: usize> Causal for SurplusRoundRobin<CAPACITY> {
 }
 
 impl<const CAPACITY: usize> Rounds for SurplusRoundRobin<CAPACITY> {
-    /// A queue that runs dry in its turn loses what is left of it; one that is dry when its turn
-    /// comes still owes what it has overdrawn.
+    /// A queue that becomes empty in its turn loses the rest of it; one that is empty when its turn
+    /// comes keeps its debt.
     fn pass(&mut self) {
         let (channel, round) = (self.current(), self.round.next());
         let is_last = self.is_last(channel);
@@ -262,7 +262,8 @@ impl<const CAPACITY: usize> Rounds for SurplusRoundRobin<CAPACITY> {
 
 #[cfg(feature = "corruption")]
 impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
-    /// Writes over every word of the state, as no program should; what is told at the start stays.
+    /// Overwrites the whole state with random words, to simulate corruption; parameters given at
+    /// creation stay.
     pub fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         let mut word = || u32::try_from(words() & u64::from(u32::MAX)).expect("half a word");
         (self.round, self.begun) = (Round::new(word()), word() % 2 == 0);

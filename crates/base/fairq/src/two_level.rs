@@ -1,5 +1,5 @@
-//! InfiniBand's two tables: lanes of high and of low priority, each table with turns in proportion
-//! to weights, and a limit on what high priority may send while low priority waits.
+//! InfiniBand's two arbitration tables: lanes of high and low priority, turns in proportion to
+//! weights, and a limit on high priority while low priority waits.
 //!
 //! ```text
 //!   queue 15  above all
@@ -8,50 +8,51 @@
 //!   limit 2: two times 4,096 bytes of high priority, then a packet of low priority, and so on
 //! ```
 //!
-//! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9. The unit of the limit,
-//! 255 for no limit, 0 for a single packet, and that a slot of weight 0 is skipped, stand in
-//! OpenSM's manual too.
+//! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9. OpenSM's manual also
+//! gives the unit of the limit, 255 for no limit, 0 for a single packet, and that slots of weight 0
+//! are skipped.
 //!
-//! What the texts leave open, and what we chose:
+//! Where these texts are silent, our choices are:
+//!
 //! - A packet costs its length in whole units, rounded up, and at least one.
-//! - A packet goes as long as anything is left of its slot's weight, or of the limit; what it takes
-//!   beyond is forgotten.
-//! - The turn of a slot is over, too, when its queue cannot send; the rest of its weight is lost.
-//! - The limit counts while low priority has nothing to send as well. A packet of low priority
-//!   gives all of it back, also one that went because high priority had none.
-//! - After queue 15 everything is as before it.
+//! - A packet is sent if any of its slot's weight, or of the limit, is left; the excess is
+//!   forgotten.
+//! - The turn of a slot also ends when its queue cannot send; the rest of its weight is lost.
+//! - The limit also counts while low priority has nothing to send. A packet of low priority
+//!   restores it completely, even one sent because high priority had none.
+//! - Queue 15 changes no state.
 //!
-//! Invariants: a queue with a slot that has a weight does not wait for ever while its table is
-//! served; low priority waits for the limit and less than a longest packet more, unless there is no
-//! limit. A queue without a weight in either table is never served.
+//! Invariants: a queue with a weighted slot does not wait forever while its table is served; low
+//! priority waits for the limit and less than a longest packet more, unless there is no limit. A
+//! queue without a weight in either table is never served.
 
 use crate::error::check_count;
 use crate::{Arbiter, Ready, SchedulerError, Table};
 
-/// The queue that goes before all tables and needs no slot.
+/// Queue that precedes all tables and needs no slot.
 const FIRST_QUEUE: usize = 15;
 
-/// The most queues: data lanes and the one above all.
+/// Maximum number of queues: data lanes and the one above all.
 const QUEUES_MAX: usize = FIRST_QUEUE + 1;
 
-/// The most slots of a table.
+/// Maximum number of slots in a table.
 const SLOTS_MAX: usize = 64;
 
-/// Bytes of a unit of weight.
+/// Unit of weight, in bytes.
 const UNIT_BYTES: u32 = 64;
 
-/// Units of weight in one of the limit: 4,096 bytes.
+/// Units of weight per unit of the limit: 4,096 bytes.
 const UNITS_OF_LIMIT: i64 = 64;
 
-/// The limit that is none.
+/// Value of the limit that means no limit.
 const NO_LIMIT: u8 = 255;
 
-/// A slot of a table: its queue may send so much when its turn comes.
+/// Slot of a table: a turn of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
-    /// The queue, 0 to 14.
+    /// Queue, 0 to 14.
     pub queue: u8,
-    /// Units of 64 bytes; 0 skips the slot.
+    /// Weight in units of 64 bytes; 0 skips the slot.
     pub weight: u8,
 }
 
@@ -71,18 +72,18 @@ pub struct Slot {
 pub struct TwoLevelTables {
     high: Turns,
     low: Turns,
-    /// What high priority may send once low priority has sent, in units of 64 bytes; none is any
-    /// number.
+    /// Limit of high priority between packets of low priority, in units of 64 bytes; `None` is
+    /// unlimited.
     limit_units: Option<i64>,
-    /// What is left of that.
+    /// Rest of the limit.
     left_units: i64,
 }
 
 impl TwoLevelTables {
-    /// Tables of slots for so many queues, at most 16, and the limit of high priority in units of
-    /// 4,096 bytes: 0 for a single packet, 255 for none.
+    /// Creates an arbiter for at most 16 queues from two tables of slots, and the limit of high
+    /// priority in units of 4,096 bytes: 0 for a single packet, 255 for no limit.
     ///
-    /// Queue 15 has no slot. One of the slots must have a weight.
+    /// Queue 15 has no slot. At least one slot must have a weight.
     pub fn new(
         queues: usize,
         high: &[Slot],
@@ -95,13 +96,13 @@ impl TwoLevelTables {
         if high.served | low.served == 0 {
             return Err(SchedulerError::NoWeight);
         }
-        // A single packet: whatever is left is used up by it.
+        // With a limit of 0, any packet uses up the single unit.
         let units = (i64::from(high_limit) * UNITS_OF_LIMIT).max(1);
         let limit_units = (high_limit != NO_LIMIT).then_some(units);
         Ok(Self { high, low, limit_units, left_units: units })
     }
 
-    /// The queues that are ever served, as bits: those with a weight, and queue 15.
+    /// Queues that can be served, as bits: those with a weight, and queue 15.
     pub const fn served(&self) -> u64 {
         self.high.served | self.low.served | 1 << FIRST_QUEUE
     }
@@ -129,16 +130,16 @@ impl Arbiter for TwoLevelTables {
     }
 }
 
-/// A table and whose turn it is.
+/// Table with its current turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Turns {
-    /// Queues that have a weight, as bits.
+    /// Queues with a weight, as bits.
     served: u64,
-    /// How many slots there are.
+    /// Number of slots.
     count: usize,
-    /// The slot whose turn it is.
+    /// Slot of the current turn.
     current: usize,
-    /// What is left of its weight; its turn is over at 0 and below.
+    /// Rest of its weight; the turn is over at 0 and below.
     left_units: i64,
     slots: [Slot; SLOTS_MAX],
 }
@@ -170,7 +171,7 @@ impl Turns {
         Ok(turns)
     }
 
-    /// Takes the head of a queue of which somebody eligible has a weight.
+    /// Takes the head of a queue. At least one eligible queue must have a weight.
     fn serve(&mut self, eligible: u64, units: impl Fn(usize) -> i64) -> usize {
         let can_send = |slot: Slot| eligible >> slot.queue & 1 == 1;
         if self.left_units <= 0 || !can_send(self.slots[self.current]) {
@@ -198,7 +199,7 @@ mod tests {
         Slot { queue, weight }
     }
 
-    /// Serves with the same set of queues and heads of the same length for each decision.
+    /// Serves with a set of queues for each decision, and heads of equal length.
     fn order<const N: usize>(
         arbiter: &mut TwoLevelTables,
         length_bytes: u32,
@@ -220,8 +221,8 @@ mod tests {
         assert_eq!(arbiter.served(), 1 << 15 | 0b011);
     }
 
-    /// Packets of 65 bytes cost 2 units. Slot 0:3 has 3 -> 1 -> -1: two packets, and the one beyond
-    /// is forgotten.
+    /// Packets of 65 bytes cost 2 units. Slot 0:3 has 3 -> 1 -> -1: two packets, and the excess is
+    /// forgotten.
     #[test]
     fn a_packet_goes_while_anything_is_left_of_the_weight() {
         let low = [slot(0, 3), slot(1, 1)];
@@ -230,7 +231,7 @@ mod tests {
         assert_eq!(order(&mut arbiter, 65, [0b11; 6]), expected);
     }
 
-    /// Slot 0:3 sends one unit and runs dry; its next turn has all 3 again.
+    /// Slot 0:3 sends one unit and its queue becomes empty; its next turn has all 3 again.
     #[test]
     fn a_queue_that_runs_dry_loses_the_rest_of_its_turn() {
         let low = [slot(0, 3), slot(1, 1)];
@@ -239,8 +240,8 @@ mod tests {
         assert_eq!(order(&mut arbiter, 64, sets), [0, 1, 0, 0, 0, 1].map(Some));
     }
 
-    /// Limit 1 is 64 units; a packet of 2,048 bytes costs 32, one of 2,049 bytes 33: after two of
-    /// either it is low priority's turn. At 1,024 bytes, 16 units, it takes four.
+    /// Limit 1 is 64 units. A packet of 2,048 bytes costs 32, one of 2,049 bytes 33: after two of
+    /// either, low priority follows. At 1,024 bytes, 16 units, it takes four.
     #[test]
     fn high_priority_stops_at_its_limit() {
         let tables = || TwoLevelTables::new(2, &[slot(0, 255)], &[slot(1, 1)], 1).unwrap();
@@ -251,8 +252,8 @@ mod tests {
         assert_eq!(order(&mut tables(), 1_024, [0b11; 8]), four);
     }
 
-    /// High priority alone uses its limit up and goes on; the first packet of low priority that
-    /// comes is next, and gives the limit back: 4,096 bytes are again two packets.
+    /// High priority alone uses up its limit and continues. The first packet of low priority is
+    /// served next and restores the limit: 4,096 bytes are again two packets.
     #[test]
     fn the_limit_counts_while_low_priority_is_idle() {
         let mut arbiter = TwoLevelTables::new(2, &[slot(0, 1)], &[slot(1, 1)], 1).unwrap();
@@ -278,7 +279,7 @@ mod tests {
         assert_eq!(order(&mut arbiter, 64, [1 << 15, 0]), [Some(15), None]);
     }
 
-    /// A queue in both tables takes turns of each.
+    /// A queue in both tables has turns in each.
     #[test]
     fn a_queue_may_be_in_both_tables() {
         let mut arbiter =

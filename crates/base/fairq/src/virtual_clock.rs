@@ -1,29 +1,28 @@
-//! VirtualClock: each packet is stamped as if its queue had a channel of its own, at the rate that
-//! it reserved; the smallest stamp goes first.
+//! VirtualClock: each packet gets a stamp as if its queue had its own channel at the reserved rate;
+//! the smallest stamp is served first.
 //!
 //! ```text
 //!   stamp = max(arrival, stamp of the packet before it) + length / rate
 //! ```
 //!
 //! Source: Zhang, "VirtualClock: a new traffic control algorithm for packet switching networks",
-//! 1990, as used by the routers of Yum et al. 2002, section 3. A queue is first in, first out, so
-//! that a stamp may be worked out when the packet has come to the head. It looks at arrivals, so it
-//! cannot stripe.
+//! 1990, as used by the routers of Yum et al. 2002, section 3. Queues are FIFO, so a stamp can be
+//! computed when the packet reaches the head. It depends on arrivals, so it cannot stripe.
 //!
-//! Invariants: stamps in a queue rise; under backlog at most `ceil(t / t')` + 1 packets of a queue
-//! that takes `t'` a packet go between two of a queue that takes `t`. A queue without a rate goes
-//! when no other can, the earliest arrival first.
+//! Invariants: stamps in a queue increase; under backlog, between two packets of a queue that takes
+//! `t` per packet, a queue that takes `t'` sends at most `ceil(t / t')` + 1. A queue without a rate
+//! is served only when no other can be, earliest arrival first.
 
 use core::num::NonZeroU64;
 
 use crate::error::check_count;
 use crate::{Arbiter, Head, Ready, SchedulerError};
 
-/// Picoseconds of a second.
+/// Picoseconds per second.
 const SECOND_PS: u128 = 1_000_000_000_000;
 
-/// Binary places of the time of a byte: what is lost of it is far below a picosecond a packet, and
-/// no stamp costs a division.
+/// Binary places of the time per byte. The rounding error is far below a ps per packet, and a stamp
+/// needs no division.
 const PLACES: u32 = 32;
 
 /// VirtualClock over queues with a rate each.
@@ -34,9 +33,9 @@ pub struct VirtualClock<const CAPACITY: usize> {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Queue {
-    /// The time of a byte at the queue's rate, in 2^-32 ps; none is best effort.
+    /// Time per byte at the queue's rate, in 2^-32 ps; `None` for best effort.
     byte_parts: Option<u128>,
-    /// The stamp of the last packet served.
+    /// Stamp of the last packet served.
     stamp_ps: u64,
 }
 
@@ -49,7 +48,7 @@ impl Queue {
         Self { byte_parts: rate_bytes_per_second.map(byte_parts), stamp_ps: 0 }
     }
 
-    /// The stamp of a head, to the nearest picosecond; best effort is after all others.
+    /// Returns the stamp of a head, rounded to the nearest ps; best effort comes last.
     fn stamp_ps(&self, head: Head) -> u64 {
         let Some(byte_parts) = self.byte_parts else { return u64::MAX };
         let half = 1 << (PLACES - 1);
@@ -60,7 +59,7 @@ impl Queue {
 }
 
 impl<const CAPACITY: usize> VirtualClock<CAPACITY> {
-    /// Queues with their reserved rates in bytes per second; none is best effort.
+    /// Creates an arbiter from the reserved rates in bytes per second; `None` is best effort.
     pub fn new(rates_bytes_per_second: &[Option<NonZeroU64>]) -> Result<Self, SchedulerError> {
         check_count::<CAPACITY>(rates_bytes_per_second.len())?;
         let mut queues = [Queue::default(); CAPACITY];
@@ -101,7 +100,7 @@ mod tests {
         assert_eq!(order, [0, 0, 1, 0, 0, 1].map(Some));
         assert_eq!(arbiter.serve(&Ready::new(&[0b100], &heads)), Some(2));
 
-        // Queue 0 was idle until 10 us: its clock starts anew there, and earns it no arrears.
+        // Queue 0 was idle until 10 us: its clock restarts there, without credit for the idle time.
         let later = [head(10_000_000), head(0), head(0)];
         let order: [_; 4] = core::array::from_fn(|_| arbiter.serve(&Ready::new(&[3], &later)));
         // Queue 1 at 6, 8, 10; queue 0 at 11.
@@ -115,7 +114,7 @@ mod tests {
         // A byte at 3 GB/s takes 333.3 ps, two 666.7, 2^32 - 1 of them (2^32 - 1) / 3 ns.
         assert_eq!([stamp_ps(1), stamp_ps(2), stamp_ps(3_000)], [338, 672, 1_000_005]);
         assert_eq!(stamp_ps(u32::MAX), 1_431_655_765_000 + 5);
-        // A byte a second: the longest length takes 136 years, which is after all stamps.
+        // At one byte per second the longest length takes 136 years, later than all stamps.
         let slow = Queue::new(NonZeroU64::new(1));
         assert_eq!(slow.stamp_ps(Head { length_bytes: 2, arrival_ps: 7 }), 2_000_000_000_007);
         assert_eq!(slow.stamp_ps(Head { length_bytes: u32::MAX, arrival_ps: 7 }), u64::MAX);

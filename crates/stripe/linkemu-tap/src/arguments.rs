@@ -87,7 +87,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME=RATE", help_heading = "From right to left")]
     back_rate_at: Vec<Step>,
 
-    /// Delay beyond its time from which a frame counts as late; if many frames are late, a run
+    /// Delay beyond its time that makes a frame count as late; if many frames are late, a run
     /// measures the machine and not the link
     #[arg(long, default_value = "1 ms", value_name = "TIME")]
     pub(crate) late: Span,

@@ -1,8 +1,8 @@
 //! End of the link: a TAP interface in a network namespace.
 //!
-//! A TAP interface is created in the namespace in which `/dev/net/tun` is opened, so the process
-//! enters that namespace and returns. An open TAP keeps its namespace alive: that a user has
-//! deleted the namespace only shows at its name or path.
+//! A TAP interface belongs to the namespace that opens `/dev/net/tun`, so the process enters that
+//! namespace and returns. An open TAP keeps its namespace alive: that a user has deleted the
+//! namespace only shows at its name or path.
 
 use crate::problem::Problem;
 use gingham_input::nearest;
@@ -47,7 +47,7 @@ impl std::fmt::Display for End {
     }
 }
 
-/// Namespace, with the path at which it was found.
+/// Namespace, and the path it was opened by.
 struct Namespace {
     path: PathBuf,
     file: File,

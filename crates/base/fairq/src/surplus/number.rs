@@ -1,4 +1,4 @@
-//! Rounds, and the numbers that packets have without carrying them.
+//! Rounds, and implicit packet numbers, which packets do not carry.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5: a packet is numbered by the round and
 //! the deficit before it. Rounds count modulo 2^32 and are compared as serial numbers (RFC 1982).
@@ -7,42 +7,42 @@
 
 use core::fmt;
 
-/// A round of a scheduler, modulo 2^32.
+/// Round of a scheduler, modulo 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round(u32);
 
 impl Round {
-    /// Where a scheduler starts.
+    /// First round of a scheduler.
     pub const FIRST: Self = Self(1);
 
-    /// The round of this number.
+    /// Returns the round with this number.
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
 
-    /// Its number.
+    /// Number of the round.
     pub const fn get(self) -> u32 {
         self.0
     }
 
-    /// The round after this one.
+    /// Returns the round after this one.
     #[must_use]
     pub const fn next(self) -> Self {
         self.plus(1)
     }
 
-    /// So many rounds on.
+    /// Returns the round `rounds` later.
     #[must_use]
     pub const fn plus(self, rounds: u32) -> Self {
         Self(self.0.wrapping_add(rounds))
     }
 
-    /// Whether this round comes after the other.
+    /// Whether this round is after the other.
     pub const fn is_after(self, other: Self) -> bool {
         self.ahead_of(other) > 0
     }
 
-    /// How many rounds this one is ahead of the other; negative if it is behind.
+    /// Number of rounds that this one is ahead of the other; negative if it is behind.
     pub const fn ahead_of(self, other: Self) -> i32 {
         self.0.wrapping_sub(other.0).cast_signed()
     }
@@ -54,12 +54,12 @@ impl fmt::Display for Round {
     }
 }
 
-/// The number of the next packet of a channel.
+/// Number of a channel's next packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Number {
-    /// The round in which it is sent.
+    /// Round of the packet.
     pub round: Round,
-    /// What the channel may send before it: 1 to its quantum.
+    /// Bytes that the channel may send before it: 1 to its quantum.
     pub deficit_bytes: u32,
 }
 

@@ -1,5 +1,4 @@
-//! What a scheduler knows of a channel: the number of its next packet, its quantum, a change to
-//! come.
+//! State of a channel: number of its next packet, quantum, and announced change.
 //!
 //! ```text
 //!   round       3      4      5      6      7      8
@@ -11,38 +10,40 @@
 //! change and channels that are out are ours.
 //!
 //! Invariants: the deficit is 1 to the quantum while the channel is in, and 0 while it is out; the
-//! quantum is that of the round of the next packet, so a change to come is of a later one.
+//! quantum is that of the round of the next packet, so an announced change belongs to a later
+//! round.
 
 use crate::{Number, Round};
 
-/// A quantum that is announced and does not hold yet.
+/// Announced quantum that does not apply yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// The first round in which it holds.
+    /// First round with this quantum.
     pub from: Round,
-    /// The quantum; 0 where the channel goes out.
+    /// Quantum in bytes; 0 if the channel goes out.
     pub quantum_bytes: u32,
 }
 
-/// All that a scheduler knows of a channel, and what a marker says of it.
+/// Complete state of a channel, as sent in a marker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// The number of its next packet; while it is out, a round in which it is so, and 0.
+    /// Number of the next packet; while the channel is out, a round in which it is out, with a
+    /// deficit of 0.
     pub next: Number,
-    /// What it may send in that round; 0 while it is out.
+    /// Quantum of that round in bytes; 0 while the channel is out.
     pub quantum_bytes: u32,
-    /// What it may send later.
+    /// Announced change of the quantum, if any.
     pub coming: Option<Change>,
 }
 
 impl Standing {
-    /// A channel that begins a turn in this round.
+    /// Returns the state of a channel that begins a turn in this round.
     pub const fn beginning(round: Round, quantum_bytes: u32) -> Self {
         let next = Number { round, deficit_bytes: quantum_bytes };
         Self { next, quantum_bytes, coming: None }
     }
 
-    /// A channel that sends nothing in this round.
+    /// Returns the state of a channel that is out in this round.
     pub const fn out(round: Round) -> Self {
         Self::beginning(round, 0)
     }
@@ -52,8 +53,8 @@ impl Standing {
         self.quantum_bytes != 0
     }
 
-    /// The next packet is of this round, in which a change to come may hold; the last channel does
-    /// not go out.
+    /// Moves the next packet to a round, and applies an announced change that has become due; the
+    /// last channel does not go out.
     pub(super) fn enter(&mut self, round: Round, is_last: bool) {
         self.next.round = round;
         if let Some(change) = self.coming.filter(|change| !change.from.is_after(round)) {
@@ -64,7 +65,7 @@ impl Standing {
         }
     }
 
-    /// A packet of at least the deficit is sent; one longer than the quantum uses up several
+    /// Charges a packet of at least the deficit; one longer than the quantum uses up several
     /// rounds.
     pub(super) fn overdraw(&mut self, length_bytes: u32, is_last: bool) {
         let mut owed_bytes = u64::from(length_bytes.saturating_sub(self.next.deficit_bytes));

@@ -1,5 +1,5 @@
 //! Arbiters under load: theorem 3.2, agreement with the causal forms under backlog, weighted
-//! shares, and how long an eligible queue waits at most.
+//! shares, and the maximum wait of an eligible queue.
 
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 const LONGEST_BYTES: u32 = 1_500;
 const QUEUES: usize = 5;
 
-/// What the queues look like at each decision: who may send, and how long each head is.
+/// State at a decision: eligible queues as bits, and the length of each head.
 type Decision = (u64, [u32; QUEUES]);
 
 fn decisions() -> impl Strategy<Value = Vec<Decision>> {
@@ -49,7 +49,7 @@ proptest! {
         }
     }
 
-    /// Round robin is demand-slotted: the adaptor of its causal form chooses as it does itself.
+    /// Round robin is demand-slotted: the adapter of its causal form makes equal choices.
     #[test]
     fn round_robin_is_its_own_adaptor(decisions in decisions()) {
         let mut slotted = RoundRobin::try_new(QUEUES).unwrap();
@@ -62,9 +62,9 @@ proptest! {
         }
     }
 
-    /// Theorem 3.2: of a queue that is always backlogged, whatever the others do, the bytes after
-    /// K rounds are within a longest packet and two quanta of K quanta; and, stricter, not less and
-    /// less than a longest packet more.
+    /// Theorem 3.2: for a queue that is always backlogged, whatever the others do, the bytes after
+    /// K rounds are within a longest packet and two quanta of K quanta. The stricter bound: at
+    /// least K quanta, and less than a longest packet more.
     #[test]
     fn theorem_3_2_a_backlogged_queue_gets_its_quanta(quanta in quanta(), decisions in decisions()) {
         let mut arbiter = PassingOver::new(surplus(&quanta));
@@ -75,7 +75,7 @@ proptest! {
             sent_bytes += if served == 2 { i64::from(lengths[2]) } else { 0 };
             let round = arbiter.scheduler().round();
             // A round may end by passing over the queues after the backlogged one, before the next
-            // is served: then what it sent in the new round is not of the old ones.
+            // is served. The bytes it then sends belong to the new round.
             let new_bytes = if served == 2 && before != round { i64::from(lengths[2]) } else { 0 };
             let due_bytes = i64::from(round.get() - 1) * i64::from(quanta[2]);
             let old_bytes = sent_bytes - new_bytes;
@@ -88,7 +88,7 @@ proptest! {
         }
     }
 
-    /// An eligible queue waits for a quantum and a longest packet of each other queue at most.
+    /// An eligible queue waits for at most a quantum and a longest packet of each other queue.
     #[test]
     fn byte_quanta_bound_the_wait(quanta in quanta(), decisions in decisions()) {
         let bound: u32 = quanta[1..].iter().map(|quantum| quantum + LONGEST_BYTES).sum();
@@ -100,7 +100,7 @@ proptest! {
         prop_assert!(longest <= bound, "surplus round robin: {} of {}", longest, bound);
     }
 
-    /// By packets: a turn of each other queue. Strict priority bounds its highest level alone.
+    /// In packets: one turn of each other queue. Strict priority bounds only its highest level.
     #[test]
     fn turns_bound_the_wait(
         packets in prop::array::uniform5(1_u32..6),
@@ -119,9 +119,9 @@ proptest! {
         prop_assert!(longest_wait(&mut strict, &decisions, |_| 1) as usize <= equals);
     }
 
-    /// Where levels yield after `n`, the level of an eligible queue with `k` above it, or one below,
-    /// is served once in `(n + 1)^k`, one below but once in a row, and the queue once in a turn of
-    /// each of its equals.
+    /// If levels yield after `n`, the level of an eligible queue with `k` above it, or a lower one,
+    /// is served once in `(n + 1)^k`; a lower one at most once in a row; and the queue once per
+    /// turn of each other queue of its level.
     #[test]
     fn where_levels_yield_nobody_starves(
         packets in prop::array::uniform5(1_u32..4),
@@ -139,7 +139,7 @@ proptest! {
         prop_assert!(longest_wait(&mut arbiter, &decisions, |_| 1) < bound);
     }
 
-    /// Under backlog each level is weighted round robin over its queues, whenever it is its turn.
+    /// Under backlog each level is weighted round robin over its queues, whenever it has the turn.
     #[test]
     fn within_a_level_weights_share(
         packets in prop::array::uniform5(1_u32..6),
@@ -160,7 +160,7 @@ proptest! {
         }
     }
 
-    /// Nobody waits behind what came later.
+    /// No head waits behind one that arrived later.
     #[test]
     fn first_come_is_first_served(arrivals in prop::array::uniform5(0_u64..9), eligible in 1_u64..32) {
         let heads = arrivals.map(|arrival_ps| Head { length_bytes: 1, arrival_ps });
@@ -171,8 +171,8 @@ proptest! {
         prop_assert!(ready.queues().all(|queue| arrivals[served] <= arrivals[queue]));
     }
 
-    /// Between two packets of a backlogged queue that takes t a packet, one that takes t' sends at
-    /// most ceil(t / t') + 1.
+    /// Between two packets of a backlogged queue that takes t per packet, one that takes t' sends
+    /// at most ceil(t / t') + 1.
     #[test]
     fn rates_bound_the_wait_of_virtual_clock(rates in prop::array::uniform5(1_u64..=1_000)) {
         let reserved = rates.map(|rate| NonZeroU64::new(rate * 1_000_000));
@@ -190,7 +190,7 @@ proptest! {
     }
 }
 
-/// The most of anything that others sent while queue 0, always eligible, waited.
+/// Maximum cost of packets sent by others while queue 0, always eligible, waited.
 fn longest_wait(
     arbiter: &mut impl Arbiter,
     decisions: &[Decision],
@@ -207,7 +207,8 @@ fn longest_wait(
     longest
 }
 
-/// Packets of each queue among so many, all backlogged from the start with packets of 1,000 bytes.
+/// Packets of each queue among `packets`, all backlogged from the start with packets of 1,000
+/// bytes.
 fn counts(arbiter: &mut impl Arbiter, packets: usize) -> [usize; 3] {
     let heads = [Head { length_bytes: 1_000, arrival_ps: 0 }; 3];
     let mut counts = [0; 3];
@@ -233,8 +234,8 @@ fn weights_share_one_two_four() {
     assert_eq!(counts(&mut VirtualClock::<3>::new(&rates).unwrap(), 700), expected);
 }
 
-/// The same weights with lengths that no quantum is a multiple of: shares of bytes to within a
-/// quantum and a longest packet.
+/// The weights 1:2:4 with lengths that divide no quantum: shares of bytes to within a quantum and a
+/// longest packet.
 #[test]
 fn quanta_share_bytes_whatever_the_lengths() {
     let (quanta, lengths) = ([1_500, 3_000, 6_000], [64, 700, 1_500]);

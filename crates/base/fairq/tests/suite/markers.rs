@@ -1,5 +1,5 @@
-//! What a receiver does with the state of surplus round robin: numbers from markers, channels that
-//! are skipped, rounds that are jumped, quanta that change.
+//! Surplus round robin at a receiver: numbers from markers, skipped channels, jumps of the round,
+//! changes of quanta.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5.
 
@@ -16,7 +16,7 @@ const fn number(round: u32, deficit_bytes: u32) -> Number {
     Number { round: Round::new(round), deficit_bytes }
 }
 
-/// A marker says this number, and nothing new otherwise.
+/// Applies a marker that changes only the number.
 fn set_number(
     scheduler: &mut Scheduler,
     channel: usize,
@@ -36,7 +36,7 @@ enum Item {
     Marker(Standing),
 }
 
-/// Both ends with lossy first-in-first-out channels between them.
+/// Both ends, with lossy FIFO channels between them.
 struct Pair {
     sender: Scheduler,
     receiver: Scheduler,
@@ -71,7 +71,7 @@ impl Pair {
         self.channels[channel].push_back(marker);
     }
 
-    /// Logical reception: takes from the current channel until it has nothing.
+    /// Logical reception: takes packets from the current channel until it is empty.
     fn receive(&mut self) {
         while let Some(item) = self.channels[self.receiver.current()].pop_front() {
             match item {
@@ -135,7 +135,7 @@ fn where_all_are_ahead_the_round_jumps_to_the_first() {
     assert_eq!((receiver.round(), receiver.current()), (Round::new(1_000_000_001), 0));
 }
 
-/// A late number is none that loss alone can make: the channel catches up, the round stays.
+/// Loss alone cannot cause a late number: the channel catches up, and the round stays.
 #[test]
 fn a_channel_behind_the_round_catches_up_and_the_round_stays() {
     let mut receiver = Scheduler::starting_at(Round::new(10), 100, &[100; 2]).unwrap();
@@ -199,7 +199,7 @@ fn a_change_that_cannot_be_is_refused() {
     let small = Err(SchedulerError::QuantumTooSmall { channel, quantum_bytes, longest_bytes });
     assert_eq!(scheduler.change(1, change(2, 99)), small);
     assert_eq!(scheduler, Scheduler::new(100, &[100, 100]).unwrap());
-    // The last word counts.
+    // A later change replaces an earlier one.
     scheduler.change(0, change(2, 200)).unwrap();
     scheduler.change(0, change(3, 300)).unwrap();
     assert_eq!(scheduler.standing(0).coming, Some(change(3, 300)));
@@ -223,7 +223,7 @@ fn a_channel_goes_out_and_comes_back() {
     assert_eq!(order, [0, 1, 2, 0, 2, 0, 2, 0, 1, 2]);
 }
 
-/// What a channel has overdrawn when it goes out is forgiven.
+/// The overdraft of a channel that goes out is forgiven.
 #[test]
 fn the_turn_of_a_channel_that_goes_out_at_once_is_over() {
     let mut scheduler = Scheduler::new(100, &[100; 3]).unwrap();
@@ -235,7 +235,7 @@ fn the_turn_of_a_channel_that_goes_out_at_once_is_over() {
     assert_eq!((scheduler.current(), scheduler.round()), (1, Round::new(4)));
 }
 
-/// Neither at once nor by a change that finds it alone.
+/// Neither at once nor by an announced change.
 #[test]
 fn the_last_channel_does_not_go_out() {
     let mut scheduler = Scheduler::new(100, &[100; 2]).unwrap();
@@ -247,8 +247,8 @@ fn the_last_channel_does_not_go_out() {
     assert_eq!(scheduler.standing(1), Standing::beginning(Round::new(4), 100));
 }
 
-/// Overdrawn by 50 at the end of round 1; rounds 2 to 6 are left out, and the quantum of 300 holds
-/// from round 5 on.
+/// Overdrawn by 50 at the end of round 1; rounds 2 to 6 are skipped, and the quantum is 300 from
+/// round 5 on.
 #[test]
 fn a_channel_that_is_skipped_begins_its_turn_with_the_quantum_of_its_round() {
     let mut scheduler = Scheduler::new(100, &[100; 2]).unwrap();
@@ -269,8 +269,8 @@ fn a_state_that_nothing_leads_to_is_not_sound() {
     assert!(!scheduler.is_sound(10) && scheduler.is_sound(30));
 }
 
-/// A packet of the story: its length, and draws for its loss, a marker after it, and that one's
-/// loss.
+/// Packet of a random run: its length, and draws for its loss, for a marker after it, and for the
+/// marker's loss.
 type Sent = (u32, u8, u8, u8);
 
 fn story(packets: usize) -> impl Strategy<Value = Vec<Sent>> {
@@ -287,14 +287,15 @@ fn change_all(scheduler: &mut Scheduler, from: Round, quanta: &[u32]) {
     }
 }
 
-/// Rounds that start shortly before the wrap as well as elsewhere.
+/// First rounds, some of them shortly before the wrap.
 fn first_round() -> impl Strategy<Value = Round> {
     prop_oneof![Just(Round::FIRST), (0_u32..40).prop_map(|rounds| Round::new(u32::MAX - rounds))]
 }
 
 proptest! {
-    /// Theorem 5.1: once errors stop, order is exact as soon as every channel has given a marker,
-    /// and nothing waits. Loss up to all, of markers too; rounds that wrap; quanta that change.
+    /// Theorem 5.1: once errors stop, order is exact as soon as every channel has delivered a
+    /// marker, and no packet waits. Covers loss up to 100 %, of markers too, rounds that wrap, and
+    /// changing quanta.
     #[test]
     fn theorem_5_1_markers_restore_order(
         first in first_round(),
@@ -323,7 +324,7 @@ proptest! {
         for (length, ..) in clean {
             pair.send(length, false);
         }
-        // The rest of the last round, so that nobody waits for a channel on which nothing came.
+        // Completes the last round, so that the receiver does not wait for an empty channel.
         (0..quanta.len()).for_each(|channel| pair.mark(channel));
         pair.receive();
         let after: Vec<_> =
@@ -335,7 +336,7 @@ proptest! {
         prop_assert_eq!(pair.receiver.round(), pair.sender.round());
     }
 
-    /// Both ends change quanta at the same round and stay in step.
+    /// Both ends change quanta at one round and stay in step.
     #[test]
     fn a_change_of_quanta_keeps_both_ends_in_step(
         first in first_round(),
@@ -355,8 +356,7 @@ proptest! {
         prop_assert_eq!(&pair.sender, &pair.receiver);
     }
 
-    /// Whatever numbers arrive, in whatever state, the receiver chooses a channel that is not
-    /// ahead.
+    /// Whatever numbers arrive, in any state, the receiver chooses a channel that is not ahead.
     #[test]
     fn any_numbers_leave_a_channel_to_wait_for(
         quanta in quanta(),

@@ -1,4 +1,4 @@
-//! What no scheduler is built from, and what it says then.
+//! Invalid parameters of schedulers, and their errors.
 
 use gingham_fairq::{
     DeficitRoundRobin, GeneralisedRoundRobin, Randomised, RoundRobin, SchedulerError, Slot,

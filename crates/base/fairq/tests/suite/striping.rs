@@ -16,13 +16,13 @@ const fn number(round: u32, deficit_bytes: u32) -> Number {
     Number { round: Round::new(round), deficit_bytes }
 }
 
-/// Two quanta of 500. The paper gives the length of a (550) and the sum of d and e (600); the other
-/// lengths are ours, so that b and c just use up the 450 that are left to them.
+/// Two quanta of 500. The paper gives the length of a (550) and the sum of d and e (600). The other
+/// lengths are ours, so that b and c exactly use up their remaining 450.
 const FIGURE_5: [(char, usize, u32); 6] =
     [('a', 0, 550), ('d', 1, 200), ('e', 1, 400), ('b', 0, 200), ('c', 0, 250), ('f', 1, 400)];
 
-/// The number of the next packet of each channel after each packet of the figure, as the deficit
-/// counters drawn there give it with the next quantum added: -50 is 450 of round 2, -100 is 400.
+/// Number of the next packet of each channel after each packet of the figure: the deficit counters
+/// drawn there with the next quantum added. -50 is 450 of round 2, -100 is 400.
 const AFTER: [[Number; 2]; 6] = [
     [number(2, 450), number(1, 500)],
     [number(2, 450), number(1, 300)],
@@ -67,7 +67,7 @@ fn surplus_round_robin_of_equal_packets_and_quanta_is_round_robin() {
     assert_eq!(channels_of(&mut surplus, &lengths), channels_of(&mut plain, &lengths));
 }
 
-/// SplitMix64, so that the words are good and the same everywhere.
+/// SplitMix64: good words, equal on every platform.
 fn words(seed: u64) -> impl FnMut() -> u64 + Clone {
     let mut state = seed;
     move || {
@@ -94,7 +94,7 @@ fn the_randomised_scheduler_shares_bytes_evenly_in_the_mean() {
     }
 }
 
-/// Pushes packets of these lengths: the channel of each.
+/// Sends packets of these lengths. Returns the channel of each.
 fn channels_of(scheduler: &mut impl Causal, lengths: &[u32]) -> Vec<usize> {
     let send = |&length_bytes| {
         let channel = scheduler.current();
@@ -104,8 +104,8 @@ fn channels_of(scheduler: &mut impl Causal, lengths: &[u32]) -> Vec<usize> {
     lengths.iter().map(send).collect()
 }
 
-/// Theorem 3.1, and 4.1 where nothing is lost: what load sharing put out on the channels, put into
-/// the queues of fair queueing, comes out in the order in which it went in.
+/// Theorem 3.1, and 4.1 without loss: the packets that load sharing sends on the channels, put into
+/// the queues of fair queueing, come out in their original order.
 fn assert_execution_comes_back<S: Causal>(mut sharing: S, mut queueing: S, lengths: &[u32]) {
     let mut queues = vec![VecDeque::new(); sharing.channels()];
     for (packet, channel) in channels_of(&mut sharing, lengths).into_iter().enumerate() {
@@ -152,8 +152,8 @@ proptest! {
     }
 
     /// Lemma 3.3, `|bytes - K quantum| <= longest + 2 largest quantum`, at every packet; and the
-    /// stricter bound at the end of every round: never less than K quanta, and less than a longest
-    /// packet more.
+    /// stricter bound at the end of every round: at least K quanta, and less than a longest packet
+    /// more.
     #[test]
     fn lemma_3_3_bytes_follow_the_quanta(quanta in quanta(), lengths in lengths()) {
         let mut scheduler = SurplusRoundRobin::<16>::new(LONGEST_BYTES, &quanta).unwrap();
@@ -174,8 +174,8 @@ proptest! {
         }
     }
 
-    /// The number of a channel's next packet follows from the bytes sent on it alone; lengths above
-    /// the quantum, which no end of a stripe sends, keep to it too.
+    /// The number of a channel's next packet depends only on the bytes sent on it. This also holds
+    /// for lengths above the quantum, which no end of a stripe sends.
     #[test]
     fn numbers_have_a_closed_form(
         quanta in quanta(),

@@ -1,5 +1,5 @@
-//! InfiniBand's two tables under load: shares by weights, the promised share of low priority, and
-//! how long anybody with a weight waits at most.
+//! InfiniBand's two tables under load: shares by weights, the guaranteed share of low priority, and
+//! the maximum wait of queues with a weight.
 
 use gingham_fairq::{Arbiter, Head, Ready, Slot, TwoLevelTables};
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn heads(lengths: [u32; QUEUES]) -> [Head; QUEUES] {
     lengths.map(|length_bytes| Head { length_bytes, arrival_ps: 0 })
 }
 
-/// Packets of each queue among so many, all backlogged with packets of one length a queue.
+/// Packets of each queue among `packets`, all backlogged, with one packet length per queue.
 fn counts(arbiter: &mut TwoLevelTables, lengths: [u32; QUEUES], packets: u32) -> [u32; QUEUES] {
     let mut counts = [0; QUEUES];
     for _ in 0..packets {
@@ -25,11 +25,11 @@ fn counts(arbiter: &mut TwoLevelTables, lengths: [u32; QUEUES], packets: u32) ->
     counts
 }
 
-/// Packets of high priority between two of low priority, where both are backlogged.
+/// Packets of high priority between two of low priority, if both are backlogged.
 ///
 /// The limit is `n` times 4,096 bytes, 64 units; a packet of `L` bytes takes `ceil(L / 64)` of
-/// them, and the last one goes while anything is left. So low priority gets `L_low` of each `k
-/// L_high + L_low` bytes.
+/// them, and the last one is sent if any are left. Low priority thus gets `L_low` of each `k L_high
+/// + L_low` bytes.
 fn high_packets_a_turn(high_limit: u8, high_bytes: u32) -> u32 {
     match high_limit {
         0 => 1,
@@ -56,8 +56,8 @@ proptest! {
         }
     }
 
-    /// A turn of weight `w` is `ceil(w / u)` packets of `u` units: where `u` divides `w` shares are
-    /// as the weights.
+    /// A turn of weight `w` is `ceil(w / u)` packets of `u` units; if `u` divides `w`, shares equal
+    /// the weights.
     #[test]
     fn a_table_shares_by_weights(
         weights in prop::array::uniform5(1_u8..),
@@ -72,8 +72,8 @@ proptest! {
     }
 
     /// Queue 0 has a slot in the table of low priority and is always eligible. Between two of its
-    /// packets each other slot of low priority has at most one turn, a packet a unit at the most,
-    /// and before each packet of low priority stands the limit of high priority and less than a
+    /// packets each other slot of low priority has at most one turn, with at most one packet per
+    /// unit. Before each packet of low priority, high priority sends its limit and less than a
     /// longest packet more.
     #[test]
     fn whoever_has_a_weight_in_the_low_table_waits_no_longer(
@@ -100,7 +100,7 @@ proptest! {
         }
     }
 
-    /// Somebody is served whenever somebody with a weight is eligible, and only such.
+    /// A queue is served whenever one with a weight is eligible, and only such a queue.
     #[test]
     fn whoever_has_a_weight_is_served(
         weights in prop::collection::vec((0_u8..15, 0_u8..3, any::<bool>()), 1..64),
@@ -124,8 +124,8 @@ proptest! {
     }
 }
 
-/// The figures of the closed form for packets of InfiniBand's usual 2,048 bytes of high priority
-/// and 256 of low.
+/// Figures of the closed form for packets of InfiniBand's usual 2,048 bytes of high priority and
+/// 256 of low.
 #[test]
 fn what_a_limit_promises() {
     let share = |high_limit| {
