@@ -40,9 +40,9 @@ pub enum SchedulerError {
     QuantumTooSmall {
         /// Channel or queue, from 0.
         channel: usize,
-        /// Its quantum.
+        /// Its quantum, in bytes per round.
         quantum_bytes: u32,
-        /// Longest packet.
+        /// Longest packet, in bytes.
         longest_bytes: u32,
     },
     /// A weight or rate of zero.
@@ -70,9 +70,9 @@ pub enum SchedulerError {
     DeficitOutside {
         /// Channel, from 0.
         channel: usize,
-        /// Deficit given.
+        /// Deficit given, in bytes.
         deficit_bytes: u32,
-        /// Quantum of the round.
+        /// Quantum of the round, in bytes.
         quantum_bytes: u32,
     },
     /// The last channel would go out.

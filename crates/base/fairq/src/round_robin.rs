@@ -39,7 +39,6 @@ impl RoundRobin {
         }
     }
 
-    /// Sets the start of the next search after `winner`.
     fn go_past(&mut self, winner: usize) {
         self.next = if winner + 1 == self.count { 0 } else { winner + 1 };
     }

@@ -135,7 +135,6 @@ impl Arbiter for TwoLevelTables {
 struct Turns {
     /// Queues with a weight, as bits.
     served: u64,
-    /// Number of slots.
     count: usize,
     /// Slot of the current turn.
     current: usize,

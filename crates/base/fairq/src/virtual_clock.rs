@@ -18,7 +18,6 @@ use core::num::NonZeroU64;
 use crate::error::check_count;
 use crate::{Arbiter, Head, Ready, SchedulerError};
 
-/// Picoseconds per second.
 const SECOND_PS: u128 = 1_000_000_000_000;
 
 /// Binary places of the time per byte. The rounding error is far below a ps per packet, and a stamp

@@ -60,24 +60,20 @@ impl Default for CoDelPlan {
 /// Packet at the head of a queue, with the state that CoDel needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Popped<T> {
-    /// The packet.
     pub(crate) packet: T,
     /// Time that the packet spent in the queue.
     pub(crate) sojourn_ns: u64,
     /// Bytes left in the queue.
     pub(crate) left_bytes: u64,
-    /// Whether the packet can be marked.
     pub(crate) markable: bool,
 }
 
-/// Packet that is forwarded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Judged<T> {
     pub(crate) popped: Popped<T>,
     pub(crate) marked: bool,
 }
 
-/// CoDel state of one queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CoDel {
     dropping: bool,

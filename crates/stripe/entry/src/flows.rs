@@ -9,7 +9,6 @@
 use crate::codel::CoDel;
 use crate::slab::{List, NONE};
 
-/// List that a flow is on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Listed {
     Nowhere,
@@ -43,14 +42,12 @@ impl Flow {
     };
 }
 
-/// List of flows.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     first: u32,
     last: u32,
 }
 
-/// All flows.
 #[derive(Debug)]
 pub(crate) struct Flows {
     all: Vec<Flow>,

@@ -3,7 +3,6 @@
 /// End of a list.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Queued packet.
 #[derive(Debug)]
 pub(crate) struct Waiting<P> {
     pub(crate) packet: P,

@@ -9,7 +9,6 @@ use crate::arguments::{Step, WayPlan};
 use gingham_kernel::{EventQueue, Span, Time};
 use gingham_linkemu::{Channel, Counters, ParameterError};
 
-/// Frame in transit.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Frame {
     /// Sequence number of the offers, with duplicates after their frame.
@@ -29,7 +28,6 @@ pub(crate) struct Delivered {
     pub(crate) refused: u64,
 }
 
-/// One direction of the link.
 #[derive(Debug)]
 pub(crate) struct Way {
     channel: Channel,
@@ -65,7 +63,6 @@ impl Way {
         })
     }
 
-    /// Offers a frame to the model.
     pub(crate) fn offer(&mut self, now: Time, frame: &[u8]) {
         while let Some(step) = self.steps.pop_if(|step| step.at <= now) {
             self.channel.set_rate(step.at, step.rate);
@@ -115,7 +112,6 @@ impl Way {
         Some(taken.map(|_| ()))
     }
 
-    /// Number of frames in transit.
     pub(crate) fn under_way(&self) -> usize {
         self.frames.len()
     }

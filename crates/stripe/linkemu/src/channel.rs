@@ -35,7 +35,6 @@ pub struct Channel {
     holds: Draws,
     /// Arrival time, in order, of the last packet offered, including packets that are lost.
     in_order: Time,
-    /// Time of the last offer.
     now: Time,
     counters: Counters,
 }

@@ -56,7 +56,6 @@ impl Competing {
     }
 }
 
-/// State of competing traffic.
 #[derive(Clone, Debug)]
 pub(crate) struct Competitor {
     competing: Competing,
@@ -78,7 +77,6 @@ impl Competitor {
         competitor
     }
 
-    /// Time of the next packet.
     pub(crate) const fn next(&self) -> Option<Time> {
         self.next
     }

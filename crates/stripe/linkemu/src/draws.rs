@@ -36,7 +36,6 @@ impl Draws {
         Self { key: Stream::new(seed, direction, purpose).bits() }
     }
 
-    /// Returns 64 random bits.
     pub(crate) fn bits(&self, draw: Draw) -> u64 {
         let number = draw.packet.wrapping_mul(2).wrapping_add(draw.copy).wrapping_add(1);
         mix(self.key.wrapping_add(number.wrapping_mul(GOLDEN_GAMMA)))

@@ -26,7 +26,6 @@ pub struct Policer {
     pub burst_bytes: u64,
 }
 
-/// Token bucket of a policer.
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     policer: Policer,

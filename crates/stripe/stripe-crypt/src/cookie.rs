@@ -38,7 +38,6 @@ const COOKIE_AGE_MAX: Duration = Duration::from_secs(10);
 /// Time of issue, relative to a random origin of the issuer.
 pub(crate) type Stamp = [u8; STAMP_BYTES];
 
-/// Cookie with its time of issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cookie {
     pub(crate) stamp: Stamp,
@@ -158,7 +157,6 @@ pub(crate) fn is_same(one: &Mac, other: &Mac) -> bool {
     one.ct_eq(other).into()
 }
 
-/// Issuer of cookies.
 #[derive(Debug)]
 pub(crate) struct Cookies {
     secret: hmac::Key,

@@ -21,7 +21,7 @@ pub enum Discard {
     OtherPeer,
     /// The peer has another public key for us, or another preshared key.
     OtherSecret,
-    /// Too many handshakes from this address.
+    /// The rate limit of handshakes is exceeded, or no random bytes are available.
     Busy,
 }
 

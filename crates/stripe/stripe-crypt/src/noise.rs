@@ -24,7 +24,6 @@ use crate::wire::{
 const NAME: &str = "Noise_IKpsk2_25519_ChaChaPoly_SHA256";
 const PSK_PLACE: u8 = 2;
 
-/// Keys of both ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) private: PrivateKey,
@@ -33,7 +32,6 @@ pub(crate) struct Identity {
     pub(crate) preshared: PresharedKey,
 }
 
-/// Keys of both directions.
 #[derive(Debug)]
 pub(crate) struct Keys {
     pub(crate) sealing: LessSafeKey,
@@ -108,7 +106,6 @@ pub(crate) fn read_response(
     Some(payload)
 }
 
-/// Returns the keys of a completed handshake.
 pub(crate) fn keys(mut state: HandshakeState) -> Keys {
     let (one, other) = state.dangerously_get_raw_split();
     let [initiator, responder] = [one, other].map(|key| cipher(&Zeroizing::new(key)));

@@ -53,7 +53,6 @@ pub(crate) struct SealedNumbers(Box<[[Option<Sealed>; KINDS]]>);
 struct Sealed {
     first_session: u16,
     session: u16,
-    /// First number of the session.
     first: u32,
     last: u32,
 }

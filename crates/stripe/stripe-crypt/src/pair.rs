@@ -22,7 +22,6 @@ use crate::wire::{CONFIRM_BYTES, CONFIRM_CLEAR_BYTES, Type, set_index};
 /// Names of the processes at both ends.
 pub(crate) type Processes = (u64, u64);
 
-/// Key pair with its state.
 #[derive(Debug)]
 pub(crate) struct Pair {
     keys: Keys,
@@ -30,7 +29,6 @@ pub(crate) struct Pair {
     pub(crate) index: u8,
     other_index: u8,
     pub(crate) made_at: Instant,
-    /// Whether we began the handshake.
     pub(crate) is_initiator: bool,
     /// Our process, and the peer's.
     pub(crate) processes: Processes,

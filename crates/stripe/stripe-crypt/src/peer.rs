@@ -76,7 +76,6 @@ pub struct Peer {
     counts: Counts,
 }
 
-/// Handshake that we began.
 #[derive(Debug)]
 struct Attempt {
     state: HandshakeState,
@@ -270,7 +269,6 @@ impl Peer {
         }
     }
 
-    /// Returns the time of the next handshake.
     fn begin_at(&self) -> Instant {
         let due_at = self.current.as_ref().map_or(Instant::ORIGIN, |pair| {
             if pair.is_worn {

@@ -30,7 +30,6 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), NoRandomness> {
     SystemRandom::new().fill(bytes).map_err(|_| NoRandomness)
 }
 
-/// Returns a cipher with this key.
 pub(crate) fn cipher(key: &[u8; KEY_BYTES]) -> LessSafeKey {
     LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, key).expect("a key of that length"))
 }

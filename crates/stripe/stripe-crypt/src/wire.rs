@@ -22,7 +22,6 @@ use gingham_stripe::Header;
 use crate::discard::Discard;
 use crate::primitives::CHECK_BYTES;
 
-/// Version of the handshake.
 pub(crate) const VERSION: u8 = 2;
 pub(crate) const MAC_BYTES: usize = 16;
 /// Length of a cookie's time of issue.
@@ -55,7 +54,6 @@ const KIND: u8 = 0b11;
 const INDEX_SHIFT: u8 = 2;
 const INDEX: u8 = 0b11 << INDEX_SHIFT;
 
-/// Type of a handshake datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     Initiation,

@@ -11,7 +11,6 @@ const NUMBER_BYTES: usize = 8;
 const LENGTH_BYTES: usize = 4;
 pub(crate) const HEADER_BYTES_MAX: usize = NUMBER_BYTES + LENGTH_BYTES;
 
-/// Header of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkHeader {
     /// Sequence number; `None` in strict order.

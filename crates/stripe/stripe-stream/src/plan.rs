@@ -35,7 +35,6 @@ impl StreamPlan {
     /// Longest chunk that readers accept, in bytes.
     pub const CHUNK_BYTES_MAX: u32 = 1 << 24;
 
-    /// Checks the plan for this number of connections.
     pub(crate) fn check(&self, connections: usize) -> Result<(), PlanError> {
         if connections == 0 || connections > CHANNELS_MAX {
             return Err(PlanError::Connections { connections, most: CHANNELS_MAX });

@@ -89,7 +89,6 @@ impl<S: Read + AsFd> StripedReader<S> {
         Ok(Self { inlets, scheduler, chunk_bytes, number: 0, state: State::Between })
     }
 
-    /// Length of a chunk header.
     const fn header_bytes(&self) -> usize {
         ChunkHeader::bytes(self.scheduler.is_some())
     }

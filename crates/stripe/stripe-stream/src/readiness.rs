@@ -6,7 +6,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// Event to wait for.
 #[derive(Clone, Copy)]
 pub(crate) enum For {
     Reading,

@@ -24,7 +24,6 @@ const V4_DESTINATION: Range<usize> = 16..20;
 const V6_SOURCE: Range<usize> = 8..24;
 const V6_DESTINATION: Range<usize> = 24..40;
 
-/// Map from prefixes to peers.
 #[derive(Debug)]
 pub(crate) struct Allowed {
     /// `None` allows every address for peer 0.

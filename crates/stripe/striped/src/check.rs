@@ -43,7 +43,6 @@ pub(crate) struct Checked {
     pub(crate) peers: Vec<PeerPlan>,
 }
 
-/// Configuration file with its parsed contents.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) path: PathBuf,
@@ -154,7 +153,6 @@ fn check_length(path: &Path) -> Result<(), Problem> {
     Err(Problem::Refused(format!("{}: {refused}", path.display())))
 }
 
-/// Checks the address of the metrics server.
 fn check_metrics(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputError> {
     let Config { metrics, metrics_beyond_loopback, .. } = &source.scenario;
     let Some(Endpoint(at)) = metrics else { return Ok(()) };

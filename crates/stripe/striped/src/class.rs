@@ -27,7 +27,6 @@ pub(crate) enum Dscp {
     Copied,
 }
 
-/// DSCP as written in the file.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum DscpText {
@@ -58,7 +57,6 @@ impl Default for Dscp {
 }
 
 impl Dscp {
-    /// Returns the DSCP of the protocol's own messages.
     pub(crate) const fn of_messages(self) -> u8 {
         match self {
             Self::Told(dscp) => dscp,

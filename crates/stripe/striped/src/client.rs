@@ -117,7 +117,6 @@ pub(crate) fn reload(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
     })
 }
 
-/// Stops the daemons.
 pub(crate) fn down(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
     each(bundles, runtime, |path, stream| match ask(path, stream, Asked::Down) {
         Ok(_) => Ok(()),
@@ -154,7 +153,6 @@ fn each(
     Err(Problem::environment(&runtime.display().to_string(), why))
 }
 
-/// Whether no daemon listens on the socket.
 fn is_nobody(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }

@@ -60,7 +60,6 @@ use peer::Peers;
 pub(crate) use peer::{ChannelAt, ChannelNumber, PeerTable};
 pub(crate) use policy::{ClassName, PolicyTable, Ports, QuotaPeriod, meet};
 
-/// Configuration of one end.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Config {
@@ -273,17 +272,14 @@ impl Channel {
         self.local.as_ref().map_or(any, |local| local.0)
     }
 
-    /// Whether the remote address is configured.
     pub(crate) const fn says_remote(&self) -> bool {
         self.remote.is_some()
     }
 
-    /// Whether the local address is configured.
     pub(crate) const fn has_local(&self) -> bool {
         self.local.is_some()
     }
 
-    /// Whether a local address or an interface is configured.
     pub(crate) const fn is_placed(&self) -> bool {
         self.local.is_some() || self.interface.is_some()
     }
@@ -319,7 +315,6 @@ impl Channel {
     }
 }
 
-/// Returns the unspecified address of the same family.
 fn any(address: SocketAddr) -> IpAddr {
     if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }

@@ -25,7 +25,6 @@ const READ_BYTES: usize = 9_216;
 /// it holds some 20 ms, like the socket buffers.
 const QUEUE_PACKETS: u32 = 2_000;
 
-/// TUN device.
 pub(crate) struct Tun {
     device: SyncDevice,
     raw: Vec<u8>,
@@ -74,7 +73,6 @@ impl Tun {
         if config.offload { VIRTIO_NET_HDR_LEN } else { 0 }
     }
 
-    /// Index of the interface.
     pub(crate) fn index(&self) -> io::Result<u32> {
         self.device.if_index()
     }
@@ -119,7 +117,6 @@ impl Tun {
         }
     }
 
-    /// Writes all queued packets.
     pub(crate) fn flush(&mut self) {
         let outgoing = self.outgoing.take();
         if !outgoing.is_empty() {

@@ -17,7 +17,6 @@ use crate::policy::Policies;
 /// Idle time after which the queue's memory is freed, in ns. Most gaps within a flow are shorter.
 const REST_NS: u64 = 1_000_000_000;
 
-/// Entry queue of one peer.
 #[derive(Debug)]
 pub(crate) struct Entry {
     plan: FqCodelPlan,
@@ -64,7 +63,6 @@ impl Entry {
         }
     }
 
-    /// Replaces the policies that classify packets.
     pub(crate) fn set_policies(&mut self, policies: Policies) {
         self.policies = policies;
     }

@@ -17,7 +17,6 @@ const WHOLE_BYTES: u32 = 65_535;
 const QUANTA_WAITING: u32 = 16;
 
 impl Config {
-    /// Whether the channels are over Ethernet.
     pub(crate) fn is_ethernet(&self) -> bool {
         self.channels.iter().any(|channel| channel.ethernet.is_some())
     }

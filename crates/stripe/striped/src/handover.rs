@@ -20,7 +20,6 @@ use gingham_stripe_crypt::{PeerPlan, PresharedKey};
 use rustix::fs::{MemfdFlags, memfd_create};
 use zeroize::Zeroizing;
 
-/// Page of zeros.
 const ZEROS: [u8; 4 << 10] = [0; 4 << 10];
 
 /// Placeholder for a peer without a preshared key.
@@ -31,7 +30,6 @@ const NONE: &str = "-";
 pub(crate) struct Handed {
     /// Keys of the peers, in the order of the file.
     pub(crate) preshared: Vec<Option<PresharedKey>>,
-    /// Text of the configuration file.
     pub(crate) text: String,
 }
 

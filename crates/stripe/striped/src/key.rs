@@ -48,7 +48,6 @@ pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Resu
     text.parse().map_err(wrong)
 }
 
-/// Command that creates a private key.
 pub(crate) const KEYGEN: &str = "striped keygen";
 
 /// Writes a new private key to a file that does not exist yet, and prints its public key.

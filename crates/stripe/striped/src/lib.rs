@@ -14,9 +14,9 @@
 //! ```
 //!
 //! One configuration file describes a bundle (`config`). Errors in it are reported with file, line
-//! and key before anything is changed (`check`). Nothing that the daemon creates outlives it for
-//! long: the interface exists as long as its descriptor, and rules are removed by the monitor or,
-//! after a crash, by the next start (`routes`).
+//! and key before anything is changed (`check`). The interface and its routes exist as long as the
+//! interface's descriptor. The monitor removes the rules; those left by a crash are removed by the
+//! next start (`routes`).
 //!
 //! Invariants: each process is single-threaded; no payload leaves unencrypted unless
 //! `allow-plaintext` is set; the packets of a flow leave the far interface in the order in which

@@ -68,7 +68,6 @@ pub(crate) struct LogOptions {
 }
 
 impl LogOptions {
-    /// Returns the options as command-line arguments.
     pub(crate) fn arguments(self) -> Vec<String> {
         let name =
             |value: Option<clap::builder::PossibleValue>| value?.get_name().to_owned().into();

@@ -64,7 +64,6 @@ impl MetricsServer {
         listener.into_iter().chain(reading.map(|client| client.stream.as_fd()))
     }
 
-    /// Accepts clients, reads requests and sends replies, without blocking.
     pub(crate) fn serve(&mut self, now: Instant, status: impl Fn() -> Status) {
         let Self { listener, acceptor, clients } = self;
         acceptor.begin(now);

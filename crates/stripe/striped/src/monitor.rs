@@ -96,7 +96,6 @@ struct Monitor {
     service: Service,
     clients: Clients,
     reloading: Option<Reloading>,
-    /// Number of reloads started.
     reloads: u64,
     is_ending: bool,
 }

@@ -17,7 +17,6 @@ use crate::status::{WaitName, part};
 /// Minimum time span of a rate.
 const SPAN: Duration = Duration::from_secs(1);
 
-/// Byte counters of a channel.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     sent: u64,
@@ -84,7 +83,6 @@ pub(crate) struct Seen {
 
 #[derive(Debug)]
 pub(crate) struct Observer {
-    /// Number of the peer in the file.
     peer: usize,
     /// Times and counters of the last two samples, older first.
     samples: [(Instant, Vec<Counted>); 2],
@@ -96,7 +94,6 @@ pub(crate) struct Observer {
 }
 
 impl Observer {
-    /// Creates an observer with room for `channels_max` channels.
     pub(crate) fn new(peer: usize, channels_max: usize, now: Instant) -> Self {
         let counted = vec![Counted::default(); channels_max];
         let looks = vec![Look { since: now, ..Look::default() }; channels_max];

@@ -29,7 +29,7 @@ pub(crate) enum Order {
     /// Apply the checked configuration in this memfd ([`crate::handover`]). The number counts
     /// reloads.
     Reload(u64, OwnedFd),
-    /// Inspect all channels again, because the network has changed.
+    /// Retry lost links and probe channels that are out, because the network has changed.
     Look,
     /// The local address of the channel with this number has changed
     /// ([`ChannelNumber`](crate::config::ChannelNumber)).

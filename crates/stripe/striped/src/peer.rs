@@ -49,7 +49,6 @@ fn plan(
     Ok(told(private, public, preshared.transpose()?))
 }
 
-/// Returns the parameters of handshakes with one peer.
 pub(crate) fn told(
     private: &PrivateKey,
     peer: PublicKey,

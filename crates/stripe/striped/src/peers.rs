@@ -83,7 +83,6 @@ pub(crate) struct Peer {
     pub(crate) entry: Entry,
     /// Packets from the pipe that were dropped because of their source address.
     pub(crate) refused_sources: u64,
-    /// ECN marks applied to its packets.
     pub(crate) marks: Marks,
     /// Longest packet that its pipe accepts now, in bytes.
     longest_bytes: u16,

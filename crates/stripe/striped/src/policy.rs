@@ -25,7 +25,6 @@ impl Policies {
         Self(config.policies.clone())
     }
 
-    /// Returns the class of an IP packet.
     pub(crate) fn class(&self, packet: &[u8]) -> Class {
         if self.0.is_empty() {
             return Class::Spread;

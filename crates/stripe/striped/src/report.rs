@@ -20,7 +20,6 @@ struct Counters<'a> {
     status: &'a Status,
 }
 
-/// Returns an event with the current counters.
 pub(crate) fn counters(event: &str, status: &Status) -> Value {
     serde_json::to_value(Counters { event, status }).expect("numbers and names")
 }

@@ -49,7 +49,6 @@ pub(crate) const TABLES_OF_THE_KERNEL: [u32; 4] = [0, 253, 254, 255];
 pub(crate) const PRIORITY_MAX: u32 = 32_766 - PRIORITIES;
 const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
-/// Rules and routes of a bundle.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RoutePlan {
     table: u32,

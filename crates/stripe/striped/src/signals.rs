@@ -19,7 +19,6 @@ impl Signals {
         Ok(Self(SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?))
     }
 
-    /// Returns the next pending signal, if any.
     pub(crate) fn next(&self) -> io::Result<Option<Signal>> {
         let Some(came) = self.0.read_signal()? else { return Ok(None) };
         let number = i32::try_from(came.ssi_signo).expect("signals have small numbers");

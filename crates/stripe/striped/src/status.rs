@@ -50,7 +50,6 @@ pub(crate) struct Status {
     pub(crate) interface_refused: u64,
     /// Packets from the interface dropped because their destination belongs to no peer.
     pub(crate) refused_destinations: u64,
-    /// Datagrams from unauthenticated sources.
     pub(crate) strangers: StrangerStatus,
     pub(crate) peers: Vec<PeerStatus>,
 }
@@ -93,7 +92,6 @@ pub(crate) struct PeerStatus {
     pub(crate) refused_sources: u64,
     /// Effect of ECN marks from the path on its packets.
     pub(crate) ecn: Marks,
-    /// Entry queue before the pipe.
     pub(crate) entry: EntryStatus,
     /// Packets from the interface that were not valid IP.
     pub(crate) strange: u64,
@@ -117,9 +115,7 @@ pub(crate) struct HandshakeStatus {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ChannelState {
-    /// Packets are sent.
     In,
-    /// No packets are sent.
     #[default]
     Out,
 }

@@ -97,7 +97,6 @@ struct Tunnel {
     log_level: Option<LogLevel>,
     began_at: Instant,
     is_whole: bool,
-    /// Current MTU of the interface, in bytes.
     mtu: u16,
     looked_at: Instant,
     /// Time of the next inspection if no event wakes the loop earlier.

@@ -31,7 +31,6 @@ pub(crate) enum SchedulerName {
     /// Generalised round robin: packets per round, in the whole-number ratio closest to that of the
     /// quanta.
     Grr,
-    /// One packet per round.
     RoundRobin,
 }
 

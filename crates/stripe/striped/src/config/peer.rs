@@ -28,7 +28,6 @@ use super::{Channel, Config, Prefix};
 pub(crate) struct PeerTable {
     /// Name in reports.
     pub(crate) name: Option<PeerName>,
-    /// Identity of the peer.
     pub(crate) public_key: PublicKeyText,
     /// File with an additional secret shared by both ends, if any.
     pub(crate) preshared_key: Option<String>,
@@ -150,7 +149,6 @@ pub(crate) struct ChannelAt<'a> {
 }
 
 impl ChannelAt<'_> {
-    /// Path of the channel's table.
     pub(crate) fn table(&self) -> String {
         self.path.clone()
     }

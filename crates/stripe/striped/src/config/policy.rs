@@ -59,7 +59,6 @@ pub(crate) struct PolicyTable {
     pub(crate) to: Option<Vec<Prefix>>,
     /// DSCPs; any by default.
     pub(crate) dscp: Option<Vec<u8>>,
-    /// Class of the packets that match.
     pub(crate) send: ClassName,
 }
 
@@ -86,7 +85,6 @@ impl From<ClassName> for Class {
 #[serde(try_from = "Word")]
 pub(crate) struct Protocol(pub(crate) u8);
 
-/// Inclusive range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Word")]
 pub(crate) struct Ports {
@@ -162,7 +160,6 @@ fn covers<T>(ours: Option<&[T]>, theirs: Option<&[T]>, has: impl Fn(&T, &T) -> b
     }
 }
 
-/// Returns the network of a prefix.
 pub(crate) fn net(prefix: Prefix) -> IpNet {
     prefix.0.trunc()
 }

@@ -283,7 +283,6 @@ fn encode<T>(
     Ok(())
 }
 
-/// Returns a status as OpenMetrics text.
 pub(super) fn text_of(status: Status) -> String {
     let (mut registry, mut text) = (Registry::default(), String::new());
     registry.register_collector(Box::new(Collected(status)));

@@ -90,7 +90,6 @@ impl Bundle {
         self.half.fds().chain(self.control.fd())
     }
 
-    /// Serves a pending request of the tunnel process.
     pub(super) fn serve(&mut self, now: Instant) {
         if let Some(request) = self.half.next_request(now) {
             let result = self.grant(request);

@@ -87,7 +87,6 @@ impl Half {
         if let State::Ends(by) = self.state { Some(by) } else { None }
     }
 
-    /// Whether the process is ending or has ended.
     pub(super) fn is_ending(&self) -> bool {
         self.state != State::Runs
     }
@@ -110,7 +109,6 @@ impl Half {
         Ok(false)
     }
 
-    /// Sends SIGTERM.
     pub(super) fn end(&mut self, now: Instant) {
         if self.state == State::Runs {
             self.state = State::Ends(now.after(ENDS_WITHIN));

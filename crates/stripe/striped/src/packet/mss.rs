@@ -14,7 +14,6 @@ const TCP: u8 = 6;
 const TCP_HEADER_BYTES: usize = 20;
 const CHECKSUM: usize = 16;
 const SYN: u8 = 0x02;
-/// Option kinds.
 const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
 const MSS: u8 = 2;

@@ -75,7 +75,6 @@ impl Answers {
         }
     }
 
-    /// Returns an error to be written.
     pub(crate) fn next_answer(&mut self) -> Option<Vec<u8>> {
         self.waiting.pop()
     }

@@ -124,7 +124,6 @@ pub(super) fn priority_of(rule: &RuleMessage) -> u32 {
     found.unwrap_or(0)
 }
 
-/// Whether this program created a rule.
 pub(super) fn is_ours(rule: &RuleMessage) -> bool {
     rule.attributes.contains(&RuleAttribute::Protocol(PROTOCOL))
 }

@@ -34,7 +34,7 @@ pub(crate) enum WaitName {
     Losses,
     /// The next packet is longer than the channel carries.
     Length,
-    /// The window is full.
+    /// The flight window is full.
     Window,
     /// The rate limiter delays the next packet.
     Pace,

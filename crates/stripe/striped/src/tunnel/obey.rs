@@ -16,7 +16,6 @@ use crate::orders::{Order, Reply};
 use crate::status::{Parts, Status};
 
 impl Tunnel {
-    /// Executes the pending orders.
     pub(super) fn obey(&mut self) -> io::Result<()> {
         while let Some(order) = self.orders.next_order()? {
             let reply = match order {
