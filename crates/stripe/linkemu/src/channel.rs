@@ -133,15 +133,14 @@ impl Channel {
         self.queue.set_rate(now, rate);
     }
 
-    /// Changes the loss from the next packet on. The sequence of random draws continues, and bursts
-    /// begin in the good state.
+    /// Changes the loss from the next packet on. Packets keep their random draws, and bursts begin
+    /// in the good state.
     pub fn set_loss(&mut self, loss: Loss) {
         self.parameters.loss = loss;
         self.losses.set_loss(loss);
     }
 
-    /// Changes the MTU from the next packet on; `None` removes it. The sequence of random draws
-    /// continues.
+    /// Changes the MTU from the next packet on; `None` removes it. Packets keep their random draws.
     pub const fn set_mtu(&mut self, mtu_bytes: Option<u32>) {
         self.parameters.mtu_bytes = mtu_bytes;
     }

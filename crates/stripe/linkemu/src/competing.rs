@@ -22,7 +22,7 @@ use gingham_kernel::{Purpose, Rate, Stream, Time};
 /// Competing traffic during an interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Competing {
-    /// Rate; the mean rate with random spacing.
+    /// Rate; with random spacing, its mean.
     pub rate: Rate,
     /// Length of each packet, in bytes.
     pub packet_bytes: u32,

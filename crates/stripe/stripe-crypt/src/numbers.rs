@@ -45,7 +45,7 @@ pub(crate) enum Use {
     Used,
 }
 
-/// Numbers sealed with a key.
+/// Numbers of the datagrams sealed with a key.
 #[derive(Debug)]
 pub(crate) struct SealedNumbers(Box<[[Option<Sealed>; KINDS]]>);
 
@@ -90,7 +90,7 @@ impl SealedNumbers {
     }
 }
 
-/// Numbers received under a key.
+/// Numbers of the datagrams received under a key.
 #[derive(Debug)]
 pub(crate) struct OpenedNumbers(Box<[[Opened; KINDS]]>);
 

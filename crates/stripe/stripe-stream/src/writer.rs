@@ -20,8 +20,8 @@ const UNSENT_CHUNKS: u32 = 2;
 /// Writes one stream over several connections.
 ///
 /// A chunk holds the bytes of one call of `write`, at most [`StreamPlan::chunk_bytes`]; small
-/// writes should go through a [`std::io::BufWriter`]. A call returns once a connection has been
-/// assigned the chunk.
+/// writes should go through a [`std::io::BufWriter`]. A call returns after handing the chunk to a
+/// connection, possibly before the kernel has accepted all of it.
 #[derive(Debug)]
 pub struct StripedWriter<S> {
     outlets: Vec<Outlet<S>>,
