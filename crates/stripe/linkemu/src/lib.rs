@@ -25,8 +25,8 @@
 //!   bytes, plus one packet.
 //!
 //! Invariants: without reordering, packets arrive in the order of the offers; no arriving packet
-//! was in transit during an outage; the queue never exceeds its bound; no I/O, no clock, no
-//! allocation after construction.
+//! was in transit during an outage; the queue never exceeds its bound, except a bound in time after
+//! the rate falls; no I/O, no clock, no allocation after construction.
 
 mod channel;
 mod competing;
