@@ -1,4 +1,4 @@
-//! From a scenario to the plan of its run; whatever makes no sense is refused with line and key.
+//! Compiles a scenario into the plan of its run and rejects invalid values with file, line and key.
 
 mod alone;
 mod channels;
@@ -14,28 +14,28 @@ use crate::scenario::{Reception as Wanted, ScenarioSource, Tells};
 use gingham_input::{FileRead, InputError};
 use gingham_kernel::{Span, Time};
 
-/// Steps of the table of series where nobody says how wide they are.
+/// Default number of steps of the series table.
 const STEPS: u64 = 200;
-/// Steps of that table at the most.
+/// Maximum number of steps of the series table.
 const STEPS_MAX: u64 = 100_000;
-/// Rows of the tables of events and of packets at the most.
+/// Maximum number of rows of the event and packet tables.
 const ROWS_MAX: u64 = 50_000_000;
 /// Maximum number of steps at one instant. Filling the longest queue of a sender takes fewer; an
 /// endless loop reaches the limit in a few seconds.
 const STEPS_AT_ONE_INSTANT: u64 = 20_000_000;
-/// The longest run: a day.
+/// Longest run: one day, in ps.
 const TIME_PS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000_000;
 
-/// A scenario that can be run, and what was read beside it.
+/// A compiled scenario with the files that it read.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// What it means.
+    /// Plan of the run.
     pub plan: Plan,
-    /// The files that it names.
+    /// Files that the scenario refers to.
     pub files: Vec<FileRead>,
-    /// What was decided and could surprise.
+    /// Notes on choices that may surprise the user.
     pub notes: Vec<String>,
-    /// The reference run of a pipe of several channels with a transport.
+    /// Reference run over the best single channel, for pipes of several channels with a transport.
     pub alone: Option<Alone>,
 }
 
@@ -105,7 +105,7 @@ fn reception(source: &ScenarioSource, spread: &Spread) -> Result<Reception, Inpu
     }
 }
 
-/// Beginning and end of the window, and the end of the run.
+/// Returns the start and end of the measurement window and the end of the run.
 fn times(source: &ScenarioSource) -> Result<(Time, Time, Time), InputError> {
     let stop = &source.scenario.stop;
     let time_ps = stop.time.as_ps();
@@ -151,7 +151,7 @@ fn percentiles(source: &ScenarioSource) -> Result<Vec<f64>, InputError> {
     }
 }
 
-/// A source that always has a packet needs something that holds it back.
+/// Rejects a backlogged source without backpressure, a window or credits: it would send for ever.
 fn check_backlogged(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
     let endless =
         plan.sources.iter().position(|one| one.kind == crate::plan::SourceKind::Backlogged);

@@ -6,7 +6,7 @@
 //!                        the ends of `stripe` over the channels of `linkemu`, sources and a meter
 //! ```
 //!
-//! Strings end here; no fabric is known.
+//! Names are resolved here, and the crate does not depend on any fabric.
 //!
 //! Invariants: time, randomness and input are arguments below `scenario` and `compile`; the same
 //! scenario and seed give the same bits.
@@ -26,7 +26,7 @@ pub use record::{
 };
 pub use run::{NoProgress, Progress, Run};
 
-/// JSON Schema of scenarios.
+/// Returns the JSON Schema of scenarios.
 pub fn scenario_schema() -> serde_json::Value {
     gingham_results::schema_of::<scenario::Scenario>()
 }

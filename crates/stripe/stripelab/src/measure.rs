@@ -1,12 +1,12 @@
-//! What a run counts while it goes on.
+//! Statistics that a run collects.
 //!
 //! ```text
 //!   0 ──────┬──────────── window: 40 sections ────────────┬── follow
 //!   counts  │ rates and delays by section, the order       │ counts
 //! ```
 //!
-//! Counts of packets are of the whole run, so that they add up; rates, delays and shares are of the
-//! window.
+//! Packet counts cover the whole run, so that they add up. Rates, delays and shares cover the
+//! measurement window.
 
 mod delays;
 mod meter;

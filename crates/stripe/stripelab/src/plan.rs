@@ -1,74 +1,75 @@
-//! The plan of a run: what a scenario means, in integers, ids and closed enums.
+//! The plan of a run: a compiled scenario in integers, ids and closed enums.
 
 use gingham_entry::FqCodelPlan;
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{Loss, Parameters};
 use gingham_stripe::{Class, OrderOptions, ReceiverOptions, SenderOptions};
 
-/// What a scenario means.
+/// The plan of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Root of all random streams.
+    /// Root seed of all random streams.
     pub seed: u64,
-    /// The channels, by id.
+    /// Channels by id.
     pub links: Vec<LinkPlan>,
-    /// What chooses channels.
+    /// Rule that chooses a channel for each packet.
     pub spread: Spread,
-    /// How the order is found again.
+    /// Method that restores the packet order at the receiver.
     pub reception: Reception,
-    /// The longest packet.
+    /// Length of the longest packet, in bytes.
     pub longest_bytes: u32,
-    /// Options of the sending end.
+    /// Options of the sender.
     pub sender: SenderOptions,
-    /// Options of the receiving end.
+    /// Options of the receiver.
     pub receiver: ReceiverOptions,
-    /// Whether markers tell the sender's round and nothing else.
+    /// Whether markers carry only the sender's round.
     pub round_alone: bool,
-    /// Whether packets carry tags with numbers.
+    /// Whether packets carry tags with sequence numbers.
     pub tagged: bool,
-    /// How channels that reorder are put in order, if they are.
+    /// Options of the reorder buffers of channels, if there are any.
     pub restore: Option<OrderOptions>,
-    /// When both ends are started anew, in the order of time.
+    /// Restart times of both ends, ascending.
     pub resets: Vec<Time>,
-    /// The queue before the sender.
+    /// Queue before the sender.
     pub entry: EntryPlan,
-    /// Whether the sender sees its channels' queues.
+    /// Whether the sender sees the queues of its channels.
     pub backpressure: bool,
-    /// How fast what arrives is read; at once if there is nothing here.
+    /// Reading rate of the application; `None` reads at once.
     pub reader: Option<Rate>,
-    /// What is sent, by id.
+    /// Traffic sources by id.
     pub sources: Vec<SourcePlan>,
-    /// The window begins.
+    /// Start of the measurement window.
     pub warm_up: Time,
-    /// Sources stop and the window ends.
+    /// End of the measurement window and of the sources.
     pub stop: Time,
-    /// The run ends at the latest.
+    /// Latest end of the run.
     pub end: Time,
-    /// Width of a step of the series.
+    /// Step width of the series.
     pub step: Span,
-    /// Rows of the table of events at the most.
+    /// Maximum number of rows of the event table.
     pub events_max: usize,
-    /// Rows of the table of packets at the most.
+    /// Maximum number of rows of the packet table.
     pub packets_max: usize,
-    /// Percentiles of the delay that are asked for.
+    /// Requested percentiles of the delay.
     pub percentiles: Vec<f64>,
-    /// Steps at one instant after which the run fails: simulated time stands still.
+    /// Maximum number of steps at one instant. A run that reaches it fails, since simulated time
+    /// does not advance.
     pub steps_max: u64,
 }
 
-/// The queue before the sender.
+/// Queue before the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EntryPlan {
-    /// One queue; what finds no room is refused.
+    /// One queue that refuses packets when full.
     Fifo {
-        /// What waits at the most.
+        /// Capacity of the queue.
         limit_bytes: u64,
     },
-    /// A queue for each flow.
+    /// A queue for each flow, each controlled by CoDel.
     FqCodel {
-        /// Its parameters.
+        /// FQ-CoDel parameters.
         plan: FqCodelPlan,
-        /// The times that are derived from the round trip of the longest channel.
+        /// Times derived from the round trip of the longest channel.
         follows: Follows,
     },
 }
@@ -83,7 +84,7 @@ pub struct Follows {
 }
 
 impl EntryPlan {
-    /// What waits at the most.
+    /// Returns the capacity of the queue in bytes.
     pub const fn limit_bytes(&self) -> u64 {
         match self {
             Self::Fifo { limit_bytes } => *limit_bytes,
@@ -92,156 +93,156 @@ impl EntryPlan {
     }
 }
 
-/// A channel.
+/// Plan of a channel.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {
-    /// Its name.
+    /// Name in the scenario.
     pub name: String,
-    /// The way forth.
+    /// Forward direction, from sender to receiver.
     pub forth: Parameters,
-    /// The way back.
+    /// Reverse direction.
     pub back: Parameters,
-    /// What it may send in a round.
+    /// Bytes per round.
     pub quantum_bytes: u32,
-    /// Packets go on channels of 0 before those of 1.
+    /// Priority: packets use channels of 0 before those of 1.
     pub priority: u8,
-    /// What the sender sends on it at most.
+    /// Maximum sending rate.
     pub cap: Option<Rate>,
-    /// Numbers of packets of data that are lost, ascending, from 1.
+    /// Numbers of the data packets that are lost, ascending, from 1.
     pub lose: Vec<u64>,
-    /// Numbers of markers that are lost, likewise.
+    /// Numbers of the markers that are lost, ascending, from 1.
     pub lose_markers: Vec<u64>,
-    /// What changes on the way forth, in the order of time.
+    /// Scheduled changes of the forward direction, in time order.
     pub changes: Vec<(Time, Change)>,
 }
 
-/// What changes on a channel while a run goes on.
+/// A scheduled change of a channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Change {
-    /// Its rate.
+    /// A new rate.
     Rate(Rate),
-    /// What it loses.
+    /// A new loss model.
     Loss(Loss),
-    /// The longest frame that crosses.
+    /// A new maximum frame size, in bytes.
     Mtu(u32),
-    /// The quantum that it is to have; 0 where it is to go out.
+    /// A new target quantum, in bytes; 0 takes the channel out.
     Quantum(u32),
 }
 
-/// What chooses channels.
+/// Rule that chooses a channel for each packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Spread {
-    /// Surplus round robin, with the quanta of the channels.
+    /// Surplus round robin with the quanta of the channels.
     Surplus,
-    /// So many packets a turn.
+    /// Generalised round robin with the number of packets per turn of each channel.
     Packets(Vec<u32>),
-    /// Draws.
+    /// A random channel.
     Randomised,
-    /// The channel whose queue is emptied first.
+    /// The channel whose queue empties first.
     ShortestQueue,
-    /// The channel that the source hashes to.
+    /// A hash of the source.
     AddressHash,
 }
 
-/// How the order is found again.
+/// Method that restores the packet order at the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {
-    /// By the whole protocol.
+    /// Logical reception with markers.
     Logical,
-    /// By the sender's scheduler alone: without markers, so that nothing is put right.
+    /// Logical reception without markers, which does not recover from losses.
     Unmarked,
-    /// Not at all.
+    /// None: packets are delivered as they arrive.
     None,
-    /// By numbers that packets carry.
+    /// Sequence numbers in packets.
     SequenceNumbers,
 }
 
-/// A source.
+/// Plan of a traffic source.
 #[derive(Clone, Debug)]
 pub struct SourcePlan {
-    /// Its name.
+    /// Name in the scenario.
     pub name: String,
-    /// When it sends.
+    /// Arrival process.
     pub kind: SourceKind,
-    /// How long its packets are.
+    /// Packet lengths.
     pub lengths: Lengths,
-    /// How they go over the channels.
+    /// Traffic class, which decides how packets use the channels.
     pub class: Class,
-    /// Its first instant.
+    /// Start of the source.
     pub start: Time,
-    /// The first instant at which it sends nothing more.
+    /// End of the source, exclusive.
     pub stop: Time,
 }
 
-/// When a source sends.
+/// Arrival process of a source.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SourceKind {
-    /// Always.
+    /// Always has a packet to send.
     Backlogged,
-    /// At a rate.
+    /// Constant rate.
     Constant(Rate),
-    /// At a rate in the mean.
+    /// Poisson arrivals with this mean rate.
     Poisson(Rate),
-    /// At a rate while it is on.
+    /// Constant rate during on periods.
     OnOff {
-        /// The rate.
+        /// Rate while on.
         rate: Rate,
         /// Mean length of an on period.
         on: Span,
         /// Mean length of an off period.
         off: Span,
     },
-    /// As the network lets it.
+    /// Window-controlled transport.
     Transport {
-        /// How its window grows and shrinks.
+        /// Growth and reduction of the congestion window.
         rule: WindowRule,
-        /// From a delivery to its acknowledgement at the source.
+        /// Time from a delivery to its acknowledgement at the source.
         ack_delay: Span,
-        /// Bytes under way at the most.
+        /// Maximum number of bytes in flight.
         window_bytes: u64,
-        /// Whether it reads marks.
+        /// Whether it reacts to ECN marks.
         ecn: bool,
     },
-    /// A frame an interval.
+    /// One frame per interval.
     Frames {
-        /// The length of each.
+        /// Length of each frame, in bytes.
         lengths: Vec<u64>,
-        /// From one to the next.
+        /// Time between frames.
         interval: Span,
-        /// The longest packet of a frame.
+        /// Longest packet of a frame.
         packet_bytes: u32,
-        /// Whether the film is repeated when it ends.
+        /// Whether the sequence of frames repeats.
         again: bool,
     },
-    /// The packets that its lengths give in one turn, once.
+    /// One pass over the list of lengths, one packet per interval.
     List {
-        /// From one to the next.
+        /// Time between packets.
         interval: Span,
     },
 }
 
-/// How the window of a transport grows and shrinks.
+/// Growth and reduction of a transport's congestion window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowRule {
-    /// By a segment a round trip, and to a half (RFC 5681).
+    /// One segment per round trip, and a half after a loss (RFC 5681).
     Reno,
-    /// By a cubic function of time, and to seven tenths (RFC 9438).
+    /// A cubic function of time, and seven tenths after a loss (RFC 9438).
     Cubic,
 }
 
-/// How long packets are.
+/// Packet lengths of a source, in bytes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Lengths {
-    /// These one after the other.
+    /// These lengths in round robin.
     InTurn(Vec<u32>),
-    /// Drawn among these, each with the sum of its weight and those before it as a part of 1.
+    /// Random lengths, each with the cumulative weight up to and including it, as a fraction of 1.
     Mixture(Vec<(u32, f64)>),
-    /// Drawn between these, both included.
+    /// Uniformly distributed lengths between two bounds, both included.
     Uniform(u32, u32),
 }
 
 impl Lengths {
-    /// Length of the shortest packet.
+    /// Returns the length of the shortest packet.
     pub fn shortest_bytes(&self) -> u32 {
         match self {
             Self::InTurn(lengths) => lengths.iter().copied().min().unwrap_or_default(),
@@ -250,7 +251,7 @@ impl Lengths {
         }
     }
 
-    /// The longest.
+    /// Returns the length of the longest packet.
     pub fn longest_bytes(&self) -> u32 {
         match self {
             Self::InTurn(lengths) => lengths.iter().copied().max().unwrap_or_default(),

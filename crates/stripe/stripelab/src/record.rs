@@ -1,6 +1,6 @@
 //! The record of a run: verdict, summary and tables.
 //!
-//! Invariant: every number of the summary is one of what was counted, in the unit of its name.
+//! Invariant: every number of the summary is a count of the run in the unit of its name.
 
 mod alone;
 mod channels;
@@ -21,7 +21,7 @@ use crate::run::Engine;
 use gingham_results::Table;
 
 impl Record {
-    /// The record of a run, or its summary alone.
+    /// Returns the record of a run, with or without tables.
     pub(crate) fn new(
         compiled: &Compiled,
         engine: &Engine,
@@ -53,7 +53,7 @@ fn tables(compiled: &Compiled, engine: &Engine, record: &Record) -> Vec<Table> {
     ]
 }
 
-/// Every table that a run leaves behind, without rows: what its columns are, mean and count.
+/// Returns every result table without rows, to document columns.
 pub fn result_tables() -> Vec<Table> {
     let no_series = crate::measure::Series::none();
     vec![
@@ -67,7 +67,7 @@ pub fn result_tables() -> Vec<Table> {
     ]
 }
 
-/// JSON Schema of the summary, for reference pages.
+/// Returns the JSON Schema of the summary, for the reference pages.
 pub fn summary_schema() -> serde_json::Value {
     gingham_results::schema_of::<Record>()
 }

@@ -1,13 +1,13 @@
 //! One run in virtual time.
 //!
 //! ```text
-//!   sources ──► queue ──► sending end ══ channels forth ══► receiving end ──► reader
+//!   sources ──► queue ──► sending end ══ forward channels ══► receiving end ──► reader
 //!                              ▲                                   │
-//!                              └────────── channels back ──────────┘  what the ends tell each other
+//!                              └──────── reverse channels ─────────┘  reports and acknowledgements
 //! ```
 //!
-//! Invariants: no clock, no file, no thread; the same plan gives the same bits, however the run is
-//! cut into calls.
+//! Invariants: no clock, no file, no thread; the same plan gives the same bits, however calls
+//! divide the run.
 
 mod engine;
 mod entry;
@@ -26,7 +26,7 @@ pub use engine::{NoProgress, Progress};
 use crate::compile::Compiled;
 use crate::record::Record;
 
-/// A run under way.
+/// A run in progress.
 #[derive(Debug)]
 pub struct Run {
     compiled: Compiled,
@@ -36,7 +36,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run at its start.
+    /// Creates a run at its start.
     pub fn new(compiled: Compiled) -> Self {
         let alone = compiled.alone.as_ref().map(|alone| Engine::new(&alone.plan));
         Self { engine: Engine::new(&compiled.plan), alone, compiled }
@@ -60,22 +60,22 @@ impl Run {
         Ok(Progress { fraction, ..self.engine.progress(done) })
     }
 
-    /// What was measured so far.
+    /// Returns the results up to now.
     pub fn record(&self) -> Record {
         Record::new(&self.compiled, &self.engine, self.alone(), true)
     }
 
-    /// The same without its tables.
+    /// Returns the results up to now, without tables.
     pub fn summary(&self) -> Record {
         Record::new(&self.compiled, &self.engine, self.alone(), false)
     }
 
-    /// The reference run over one channel, if it is complete.
+    /// Returns the reference run over one channel, if it is complete.
     fn alone(&self) -> Option<&Engine> {
         self.alone.as_ref().filter(|alone| alone.is_done())
     }
 
-    /// What the scenario was compiled to.
+    /// Returns the compiled scenario.
     pub const fn compiled(&self) -> &Compiled {
         &self.compiled
     }

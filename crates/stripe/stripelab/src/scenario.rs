@@ -1,4 +1,4 @@
-//! A striping scenario: everything that a run depends on, as people write it in TOML.
+//! A striping scenario in TOML: all inputs of a run.
 //!
 //! ```toml
 //! title = "10 and 20 Mbit/s make 30"
@@ -18,8 +18,8 @@
 //! packets = { in_turn = ["1000 B", "200 B"] }
 //! ```
 //!
-//! Names and units end here: what follows ([`crate::compile`]) is typed and in integers. The doc
-//! comments of the fields are what `gingham` shows as help.
+//! Names and units are resolved here; [`crate::compile`] turns the scenario into typed integers.
+//! `gingham` shows the doc comments of the fields as help.
 
 mod channel;
 mod choice;
@@ -51,34 +51,34 @@ pub use stripe::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A striping scenario as it was written, with defaults for what was not.
+/// A striping scenario, with defaults for the keys that it omits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// What the scenario shows, for titles of tables and pictures.
+    /// Purpose of the scenario, for titles of tables and figures.
     #[serde(default)]
     pub title: String,
     /// Seed of all random streams. The same scenario and seed give the same bits on any machine.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// How packets are striped over the channels and put in order again.
+    /// Striping over the channels, and restoration of the order.
     #[serde(default)]
     pub stripe: Stripe,
-    /// The channels, 1 to 64.
+    /// Channels, 1 to 64.
     pub channel: Vec<Channel>,
-    /// The queue before the sender.
+    /// Queue before the sender.
     #[serde(default)]
     pub entry: Entry,
-    /// What is sent.
+    /// Traffic sources.
     #[serde(default = "one_backlogged")]
     #[schemars(extend("default" = [{ "kind": "backlogged" }]))]
     pub source: Vec<Source>,
-    /// Who reads what arrives.
+    /// Application that reads the delivered packets.
     #[serde(default)]
     pub receiver: Receiver,
-    /// When the run ends and what counts.
+    /// End of the run, and the measurement window.
     pub stop: Stop,
-    /// What is kept of the run in addition to its sums.
+    /// Data recorded in addition to sums.
     #[serde(default)]
     pub measure: Measure,
 }
@@ -86,7 +86,7 @@ pub struct Scenario {
 /// A striping scenario with the positions of its keys.
 pub type ScenarioSource = gingham_input::Source<Scenario>;
 
-/// Keys that have another name by now, and that name.
+/// Renamed keys, each with its new name.
 const MOVED: [(&str, &str); 1] = [("stripe.queue", "entry.limit")];
 
 impl gingham_input::Scenario for Scenario {
@@ -96,7 +96,7 @@ impl gingham_input::Scenario for Scenario {
         ("stop.time", "a time such as `time = \"10 s\"`"),
     ];
 
-    /// Keys that were moved.
+    /// Rejects renamed keys.
     fn refuse_old(tree: &Tree) -> Result<(), InputError> {
         match MOVED.iter().find(|(old, _)| tree.get(old).is_some()) {
             Some((old, new)) => Err(InputError::at(tree, old, format!("is called `{new}` now"))),
@@ -104,7 +104,7 @@ impl gingham_input::Scenario for Scenario {
         }
     }
 
-    /// Names are running numbers.
+    /// Fills in default names: the number of the channel or source.
     fn fill_in(&mut self) {
         for (index, channel) in self.channel.iter_mut().enumerate() {
             channel.name.get_or_insert_with(|| (index + 1).to_string());

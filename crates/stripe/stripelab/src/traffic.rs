@@ -1,4 +1,4 @@
-//! Sources: what is sent when.
+//! Traffic sources.
 //!
 //! ```text
 //!   clocked sources ──tick──► packets ──► queue before the sender ──► sender
@@ -6,8 +6,8 @@
 //!   transports      ◄── acknowledgements, timeouts ──► packets
 //! ```
 //!
-//! Invariant: what a source sends depends on its plan, the seed and, for a transport, on what came
-//! of its packets; a source more or less changes nobody else's draws.
+//! Invariant: the packets of a source depend only on its plan, the seed and, for a transport, on
+//! the fate of its packets. Adding or removing a source does not change the random draws of others.
 
 mod far_end;
 mod lengths;
@@ -23,44 +23,44 @@ use gingham_entry::Ecn;
 use gingham_kernel::Time;
 use gingham_stripe::{Class, TAG_BYTES, TAG_BYTES_MAX, Tag};
 
-/// A packet from its source to whoever reads it.
+/// A packet on its path from source to reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Packet {
-    /// Its number in the pipe, in the order of sending, from 1; 0 before.
+    /// Number in the pipe, in the order of sending, from 1; 0 before it is sent.
     pub(crate) number: u64,
-    /// Its source.
+    /// Index of the source.
     pub(crate) source: u16,
-    /// The channel it went on.
+    /// Channel of its transmission.
     pub(crate) channel: u8,
     pub(crate) bytes: u32,
-    /// Its number at its source; of a transport, its segment.
+    /// Number at its source, from 1; for a transport, the number of the segment.
     pub(crate) of_source: u64,
-    /// How it goes over the channels.
+    /// Traffic class, which decides on the use of the channels.
     pub(crate) class: Class,
-    /// The frame that it is a part of, from 1; 0 where there are none.
+    /// Number of its frame, from 1; 0 without frames.
     pub(crate) frame: u32,
-    /// Whether it can be marked, and is.
+    /// ECN field.
     pub(crate) ecn: Ecn,
-    /// When its source gave it.
+    /// Time of its generation at the source.
     pub(crate) created: Time,
-    /// When it went on its channel.
+    /// Time of its transmission.
     pub(crate) sent: Time,
-    /// What stands before it on the wire, where the order is guaranteed.
+    /// Tag on the wire, if the order is guaranteed.
     pub(crate) tag: Option<Tag>,
 }
 
 impl Packet {
-    /// The tag of a copy is so much longer than another.
+    /// Additional bytes in the tag of a retransmission.
     #[expect(clippy::cast_possible_truncation, reason = "eight")]
     pub(crate) const BYTES_OF_COPY: u32 = (TAG_BYTES_MAX - TAG_BYTES) as u32;
 
-    /// Whether it is a copy of one that was lost.
+    /// Returns whether this is a retransmission or redundant copy.
     pub(crate) fn is_copy(&self) -> bool {
         self.tag.is_some_and(|tag| tag.repair_of.is_some())
     }
 }
 
-/// Backlogged sources, asked in turn.
+/// Round robin over backlogged sources.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
     next: usize,

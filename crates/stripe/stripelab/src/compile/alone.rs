@@ -1,4 +1,4 @@
-//! The best single channel, the reference for the whole pipe.
+//! The best single channel: the reference for the striped pipe.
 
 use super::compile_one;
 use crate::plan::{Change, LinkPlan, Plan, SourceKind};
@@ -6,24 +6,24 @@ use crate::scenario::ScenarioSource;
 use gingham_kernel::{Rate, Time};
 use gingham_linkemu::{Loss, Outage};
 
-/// A run of all sources over a single channel.
+/// A reference run of all sources over one channel.
 #[derive(Clone, Debug)]
 pub struct Alone {
     /// Index of the channel.
     pub channel: usize,
-    /// The plan of the run over that channel alone.
+    /// Plan of the reference run.
     pub plan: Plan,
 }
 
-/// The reference run of a pipe with a transport. `None` if the scenario is invalid with one channel,
-/// for example with a value for each of several.
+/// Returns the reference run of a pipe with a transport, or `None` if the scenario is invalid with
+/// one channel, for example if it lists a value for each of several channels.
 pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
     let is_transport = |kind: &SourceKind| matches!(kind, SourceKind::Transport { .. });
     if plan.links.len() < 2 || !plan.sources.iter().any(|one| is_transport(&one.kind)) {
         return None;
     }
     let carried: Vec<u128> = plan.links.iter().map(|link| carried(link, plan.stop)).collect();
-    // Among channels of equal capacity, the first.
+    // Ties go to the channel with the lowest index.
     let channel = (0..carried.len()).rev().max_by_key(|channel| carried[*channel])?;
     let mut single = source.clone();
     single.scenario.channel = vec![source.scenario.channel[channel].clone()];
@@ -33,8 +33,8 @@ pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
     Some(Alone { channel, plan })
 }
 
-/// Capacity of a channel until the sources stop, in byte-picoseconds: its rate without random losses
-/// and outages. Losses that change count with their first value.
+/// Returns the capacity of a channel until the sources stop, in byte-picoseconds: its rate without
+/// random losses and outages. If the loss model changes, the first one counts.
 fn carried(link: &LinkPlan, stop: Time) -> u128 {
     let (mut from, mut rate, mut sum) = (Time::ZERO, link.forth.rate, 0);
     let mut add = |from: Time, until: Time, rate: Rate| {
@@ -56,14 +56,15 @@ fn carried(link: &LinkPlan, stop: Time) -> u128 {
     sum / 1_000 * u128::from(passed_thousandths(&link.forth.loss))
 }
 
-/// Minimum of a rate, the cap of the channel and the rate of its policer, in bytes per second.
+/// Returns the minimum of a rate, the cap of the channel and the rate of its policer, in bytes per
+/// second.
 fn limited(link: &LinkPlan, rate: Rate) -> u64 {
     let limits = [link.cap, link.forth.policer.map(|policer| policer.rate)];
     let limits = limits.into_iter().flatten().map(Rate::bytes_per_second);
     limits.fold(rate.bytes_per_second(), u64::min)
 }
 
-/// Expected number of delivered packets out of 1,000.
+/// Returns the expected number of delivered packets out of 1,000.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of 1,000")]
 fn passed_thousandths(model: &Loss) -> u64 {
     let lost = match model {

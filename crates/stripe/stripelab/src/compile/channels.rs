@@ -1,4 +1,4 @@
-//! Channels: their parameters, quanta and changes.
+//! Compiles channels: parameters, quanta and scheduled changes.
 
 use super::spreading::quantum;
 use crate::plan::{Change, LinkPlan, Spread};
@@ -13,7 +13,7 @@ use gingham_linkemu::{
 };
 use gingham_stripe::{TAG_BYTES, TAG_BYTES_MAX};
 
-/// Where a channel stands in the scenario, for messages.
+/// Position of a channel in the scenario, for error messages.
 struct Place<'a> {
     source: &'a ScenarioSource,
     index: usize,
@@ -91,7 +91,7 @@ fn quantum_of(
     Ok(quantum_bytes)
 }
 
-/// A number of bytes from 1 on that a packet or a quantum may have.
+/// Checks the size of a packet or quantum: 1 byte to 1 GiB.
 pub(super) fn bytes(source: &ScenarioSource, key: &str, bytes: u64) -> Result<u32, InputError> {
     let small = u32::try_from(bytes).ok().filter(|bytes| (1..=1 << 30).contains(bytes));
     small.ok_or_else(|| source.refuse(key, "expected 1 B to 1 GiB"))
@@ -160,7 +160,7 @@ fn forth(
     Ok(parameters)
 }
 
-/// A clean channel with a queue that is bounded in either way.
+/// Returns the parameters of a loss-free channel whose queue is bounded by bytes or by time.
 fn bounded(rate: Rate, queue: QueueBound, delay: Span) -> Parameters {
     Parameters { queue, ..Parameters::clean(rate, queue.bytes_at(rate), delay) }
 }
@@ -211,7 +211,7 @@ fn competing(place: &Place<'_>, channel: &Channel) -> Result<Vec<Competing>, Inp
     Ok(all)
 }
 
-/// The key that a parameter which makes no sense was written at.
+/// Returns the scenario key of an invalid parameter.
 fn key_of(error: &ParameterError) -> &'static str {
     match error {
         ParameterError::NoQueue | ParameterError::NoWait | ParameterError::EndlessQueue { .. } => {
@@ -267,7 +267,7 @@ fn back(
     Ok(parameters)
 }
 
-/// Whether the channel can take on a rate, whatever it had before.
+/// Checks that a channel can switch to `rate` from any of its other rates.
 fn check_step(
     forth: &Parameters,
     channel: &Channel,
@@ -281,7 +281,7 @@ fn check_step(
     forth.check_change(rate, fastest, longest_bytes.into())
 }
 
-/// The steps of rate and quantum and the end of loss, in the order of time.
+/// Returns the changes of rate, MTU, quantum and loss in time order.
 fn changes(
     place: &Place<'_>,
     channel: &Channel,
@@ -322,7 +322,8 @@ fn changes(
 }
 
 impl LinkPlan {
-    /// Whether the scenario says of nothing on the way forth that it is lost.
+    /// Returns whether nothing in the scenario makes this channel lose packets on their way to the
+    /// receiver.
     pub(super) fn is_lossless(&self) -> bool {
         self.forth.loss == Loss::None
             && self.lose.is_empty()

@@ -1,4 +1,4 @@
-//! What waits before the sender.
+//! Compiles the queue before the sender.
 
 use crate::plan::{EntryPlan, Follows};
 use crate::scenario::{Entry, EntryQueue, ScenarioSource};
@@ -6,11 +6,11 @@ use gingham_entry::FqCodelPlan;
 use gingham_input::InputError;
 use gingham_kernel::{Bytes, Span};
 
-/// What waits in one queue where nobody says.
+/// Default limit of the FIFO.
 const FIFO_BYTES: u64 = 250_000;
-/// Flows at the most.
+/// Maximum number of flow queues.
 const FLOWS_MAX: u32 = 1 << 16;
-/// The longest target and interval: a minute.
+/// Longest CoDel target and interval: one minute.
 const SPAN_MAX: Span = Span::from_ps(60_000_000_000_000);
 
 pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<EntryPlan, InputError> {
@@ -48,7 +48,7 @@ pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<Entry
     Ok(EntryPlan::FqCodel { plan, follows })
 }
 
-/// Whether one queue is told what only queues by flow have.
+/// Rejects keys that only flow queues support if the entry is a FIFO.
 fn check_fifo(source: &ScenarioSource) -> Result<(), InputError> {
     let (entry, usual) = (&source.scenario.entry, Entry::default());
     let told = [

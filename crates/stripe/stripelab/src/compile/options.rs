@@ -1,4 +1,4 @@
-//! Options of both ends of the protocol.
+//! Compiles the protocol options of sender and receiver.
 
 use crate::plan::{Plan, Reception};
 use crate::scenario::{
@@ -15,12 +15,12 @@ use gingham_stripe::{
     SharePlan, SizePlan, TAG_BYTES_MAX, Thousandths,
 };
 
-/// Maximum number of packets that wait on a channel with observed reordering, as in the daemon.
+/// Capacity of a channel's reorder buffer in the default of free order, as in the daemon.
 const RESTORED_PACKETS: usize = 2_048;
-/// Buffers have room for this many packets at the most.
+/// Maximum number of packets in the buffers of all channels together.
 const PACKETS_MAX: u64 = 1 << 20;
 
-/// Whether something is asked of a choice of channels that plays no part in it.
+/// Rejects keys of scheduling and congestion control that have no effect.
 pub(super) fn check_choice(source: &ScenarioSource) -> Result<(), InputError> {
     let scenario = &source.scenario;
     if scenario.order() == Order::Free
@@ -52,7 +52,7 @@ pub(super) fn check_choice(source: &ScenarioSource) -> Result<(), InputError> {
     }
 }
 
-/// Whether priorities, caps and classes are asked where there are none.
+/// Rejects priorities, caps and traffic classes that have no effect.
 pub(super) fn check_policies(source: &ScenarioSource) -> Result<(), InputError> {
     let scenario = &source.scenario;
     let is_free = scenario.order() == Order::Free;
@@ -84,7 +84,7 @@ pub(super) fn check_policies(source: &ScenarioSource) -> Result<(), InputError> 
     Ok(())
 }
 
-/// Whether what the protocol alone can do is asked of it.
+/// Rejects protocol features that the selected reception or scheduler does not support.
 pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(), InputError> {
     let stripe = &source.scenario.stripe;
     let is_repaired = source.scenario.repair().is_some();
@@ -126,7 +126,7 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
     Ok(())
 }
 
-/// Whether the memory has room for what buffers and rings may hold.
+/// Checks the memory limits of receive and retransmission buffers.
 pub(super) fn check_room(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
     check_buffer(source, plan)?;
     let channels = plan.links.len() as u64;
@@ -145,8 +145,8 @@ pub(super) fn check_room(source: &ScenarioSource, plan: &Plan) -> Result<(), Inp
     }
 }
 
-/// Options of the reorder buffer of each channel. The default in free order is that of the daemon:
-/// packets wait only on channels with observed reordering.
+/// Returns the options of each channel's reorder buffer. The default in free order is that of the
+/// daemon: packets wait only on channels with observed reordering.
 pub(super) fn restore(source: &ScenarioSource) -> Result<Option<OrderOptions>, InputError> {
     let Some(restore) = source.scenario.stripe.restore else {
         let adaptive = OrderOptions {
@@ -163,7 +163,7 @@ pub(super) fn restore(source: &ScenarioSource) -> Result<Option<OrderOptions>, I
     }))
 }
 
-/// When both ends are started anew.
+/// Returns the restart times of both ends in ascending order.
 pub(super) fn resets(source: &ScenarioSource) -> Vec<Time> {
     let mut resets: Vec<_> =
         source.scenario.stripe.resets.iter().map(|at| Time::ZERO + *at).collect();
@@ -171,7 +171,7 @@ pub(super) fn resets(source: &ScenarioSource) -> Vec<Time> {
     resets
 }
 
-/// Options of the sending end.
+/// Returns the options of the sender.
 pub(super) fn sender(
     source: &ScenarioSource,
     channels: usize,
@@ -194,7 +194,7 @@ pub(super) fn sender(
     })
 }
 
-/// The largest frame is the longest packet behind the longest tag.
+/// Returns the plan of packet sizes. The largest frame is the longest packet with the longest tag.
 fn sizes(source: &ScenarioSource, given: Sizes) -> Result<SizePlan, InputError> {
     let stripe = &source.scenario.stripe;
     let whole = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -238,14 +238,14 @@ fn control(source: &ScenarioSource) -> Result<ControlPlan, InputError> {
             seed: source.scenario.seed,
         }),
         Rule::Cubic => Controlled::Cubic,
-        // What each channel carries the sender is told when it is there.
+        // The sender sets the rate of each channel later, when it knows the channel.
         Rule::Told => Controlled::Told(u64::from(u32::MAX)),
     };
     let window_bytes_max = control.window_max.map(|most| most.0);
     Ok(ControlPlan { by, window_bytes_max, ..ControlPlan::default() })
 }
 
-/// A share below one, in thousandths.
+/// Converts a share from 0 to below 1 to thousandths.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
 fn thousandths(source: &ScenarioSource, key: &str, share: f64) -> Result<Thousandths, InputError> {
     if (0.0..1.0).contains(&share) {
@@ -284,7 +284,7 @@ fn markers(source: &ScenarioSource, channels: usize) -> Result<MarkerPlan, Input
     })
 }
 
-/// Options of the receiving end.
+/// Returns the options of the receiver.
 pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, InputError> {
     let stripe = &source.scenario.stripe;
     let reports = stripe.reports.or_else(|| source.scenario.is_held_back().then(Reports::default));
@@ -293,7 +293,7 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
         let repair = source.scenario.repair().map(|repair| requests(source, repair)).transpose()?;
         Ok(Guarantee { repair })
     });
-    // A round by itself is behind what the receiver knows as often as it is not.
+    // A marker with a round number alone often looks late, so a late one proves nothing.
     let late_in_a_row_max = match stripe.markers.tells {
         Tells::Number => ReceiverOptions::default().late_in_a_row_max,
         Tells::Round => u32::MAX,
@@ -310,7 +310,7 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
     })
 }
 
-/// What a packet is charged at both ends.
+/// Returns the unit of charges to the buffer, which is that of both ends.
 const fn charge(source: &ScenarioSource) -> Charge {
     match source.scenario.stripe.buffer_packets {
         None => Charge::BYTES,
@@ -318,8 +318,8 @@ const fn charge(source: &ScenarioSource) -> Charge {
     }
 }
 
-/// Whether the receiver's memory can be: a longest packet of each who shares it, and no more than
-/// the protocol counts.
+/// Checks the size of the receive buffer: at least one longest packet for each channel, at most the
+/// range of the protocol's counters.
 fn check_buffer(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
     let longest = u32::try_from(source.scenario.stripe.longest_packet.0).unwrap_or(u32::MAX);
     let possible = plan.receiver.buffer_bytes(plan.links.len(), longest);
@@ -353,7 +353,7 @@ fn packets(source: &ScenarioSource, key: &str, packets: u64) -> Result<usize, In
     few.ok_or_else(|| source.refuse(key, format!("expected 1 to {PACKETS_MAX} packets")))
 }
 
-/// A span as the protocol counts it, in whole nanoseconds, of which there must be one.
+/// Converts a span to whole nanoseconds and rejects less than one.
 fn some_time(source: &ScenarioSource, key: &str, span: Span) -> Result<Duration, InputError> {
     if span < Span::from_ps(1_000) {
         return Err(source.refuse(key, "expected at least 1 ns"));

@@ -1,4 +1,4 @@
-//! Sources: their lengths, rates and files.
+//! Compiles sources: packet lengths, rates and files.
 
 use crate::plan::{Lengths, SourceKind, SourcePlan, WindowRule};
 use crate::scenario::{
@@ -8,13 +8,13 @@ use gingham_input::{FileRead, InputError};
 use gingham_kernel::{Bytes, FileName, Span, Time};
 use gingham_stripe::Class;
 
-/// Bytes that a transport has under way at the most where nobody says.
+/// Default limit of a transport's data in flight, in bytes.
 const WINDOW_BYTES: u64 = 4_000_000;
 
-/// Packets of a frame at the most.
+/// Maximum number of packets per frame.
 const FRAME_PACKETS_MAX: u64 = 100_000;
 
-/// Where a source stands in the scenario, for messages, and what its files are.
+/// Position of a source in the scenario, for error messages, with the list of files read.
 struct Place<'a> {
     source: &'a ScenarioSource,
     index: usize,
@@ -31,7 +31,7 @@ impl Place<'_> {
         self.source.refuse(&self.key(key), message)
     }
 
-    /// The length of a packet.
+    /// Checks the length of a packet.
     fn length(&self, key: &str, length: Bytes) -> Result<u32, InputError> {
         let longest = self.longest_bytes;
         let fits = u32::try_from(length.0).ok().filter(|bytes| (1..=longest).contains(bytes));
@@ -170,7 +170,7 @@ fn read_frames(place: &mut Place<'_>, file: &FileName) -> Result<Vec<u64>, Input
     Ok(lengths)
 }
 
-/// The last number of each line that is neither empty nor a remark.
+/// Returns the last number of each line that is neither empty nor a comment.
 fn frame_lengths(file: &str, text: &str) -> Result<Vec<u64>, InputError> {
     let mut lengths = Vec::new();
     for (line, content) in (1_u32..).zip(text.lines()) {

@@ -1,4 +1,4 @@
-//! What chooses channels, and the quanta that follow from rates.
+//! Compiles the choice of channels, and derives default quanta from rates.
 
 use core::num::NonZeroU8;
 
@@ -8,10 +8,10 @@ use gingham_fairq::GeneralisedRoundRobin;
 use gingham_input::InputError;
 use gingham_kernel::{Rate, Span};
 
-/// Channels at the most.
+/// Maximum number of channels.
 pub(super) const CHANNELS_MAX: usize = gingham_fairq::CHANNELS_MAX;
 
-/// Where the parameters of generalised round robin stand.
+/// Scenario key of the parameters of generalised round robin.
 const GENERALISED: &str = "stripe.scheduler.generalised-round-robin";
 
 pub(super) fn spread(source: &ScenarioSource) -> Result<Spread, InputError> {
@@ -57,15 +57,15 @@ fn packets(source: &ScenarioSource, packets: &[u32]) -> Result<(), InputError> {
     }
 }
 
-/// What a channel may send in a round where nobody says: in the ratio of the rates, the slowest
-/// having the longest packet.
+/// Returns the default quantum of a channel: proportional to its rate, with the longest packet for
+/// the slowest channel. `None` if it exceeds 32 bits.
 pub(super) fn quantum(rate: Rate, slowest: Rate, longest_bytes: u32) -> Option<u32> {
     let (rate, slowest) =
         (u128::from(rate.bytes_per_second()), u128::from(slowest.bytes_per_second()));
     u32::try_from((rate * u128::from(longest_bytes) + slowest / 2) / slowest).ok()
 }
 
-/// What was decided and could surprise.
+/// Returns notes on choices that may surprise the user.
 pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
     let mut notes = Vec::new();
     if plan.reception == Reception::Unmarked && plan.links.iter().any(|link| !link.is_lossless()) {
@@ -86,8 +86,7 @@ pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
     notes
 }
 
-/// A receiver that goes on before the slowest channel's packets can be there loses step with it
-/// again and again.
+/// Warns if the receiver's wait is at most the skew: it then loses synchronisation again and again.
 fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     let wait = source.scenario.stripe.wait;
     let skew = skew(plan);
@@ -101,7 +100,8 @@ fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     })
 }
 
-/// By how much a packet of one channel may come later than one of another that left its queue then.
+/// Returns the maximum skew of packets that leave their queues at the same time: the longest delay
+/// with jitter minus the shortest delay.
 fn skew(plan: &Plan) -> Span {
     let latest = plan.links.iter().map(|link| link.forth.delay + link.forth.jitter).max();
     let earliest = plan.links.iter().map(|link| link.forth.delay).min();

@@ -1,15 +1,15 @@
-//! How long packets took from their source to whoever reads them.
+//! Packet delays from the source to the reader.
 //!
-//! Counted in bars of a relative width below 1 % (`hdrhistogram`), in nanoseconds, and summed up by
-//! section for the mean's interval.
+//! A histogram in nanoseconds (`hdrhistogram`) has bins narrower than 1 % of their value. Sums by
+//! section give the confidence interval of the mean.
 
 use gingham_results::{Estimate, Ratio, real};
 use hdrhistogram::Histogram;
 
-/// Two digits: bars narrower than 1 % of what they count.
+/// Significant digits of the histogram: bins are narrower than 1 % of their value.
 const DIGITS: u8 = 2;
 
-/// Delays of the window.
+/// Delays in the measurement window, in ns.
 #[derive(Debug)]
 pub(crate) struct Delays {
     histogram: Histogram<u64>,
@@ -31,25 +31,25 @@ impl Delays {
         sums.over += 1.0;
     }
 
-    /// Nothing was recorded.
+    /// Discards all recorded delays.
     pub(crate) fn clear(&mut self) {
         self.histogram.reset();
         self.sections.fill(Ratio::default());
         self.longest_ns = 0;
     }
 
-    /// The mean with its interval, in nanoseconds.
+    /// Returns the mean with its confidence interval, in nanoseconds.
     pub(crate) fn mean(&self) -> Option<Estimate> {
         Estimate::of_sections(&self.sections)
     }
 
-    /// The longest, if there is any.
+    /// Returns the longest delay, if any was recorded.
     pub(crate) fn longest_ns(&self) -> Option<u64> {
         (!self.histogram.is_empty()).then_some(self.longest_ns)
     }
 
-    /// The delay that this share of packets does not exceed; the p-th percentile needs 100 / (100 -
-    /// p) packets.
+    /// Returns the delay that `percentile` percent of packets do not exceed. The p-th percentile
+    /// needs 100 / (100 - p) packets.
     pub(crate) fn percentile_ns(&self, percentile: f64) -> Option<u64> {
         let packets = real(u128::from(self.histogram.len()));
         let told = packets * (100.0 - percentile) >= 100.0 - 1e-4;

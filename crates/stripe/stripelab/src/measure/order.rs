@@ -1,20 +1,20 @@
-//! The order in which packets were delivered.
+//! Order of delivery.
 //!
 //! Source: Morton, Ciavattone, Ramachandran, Shalunov and Perser, "Packet Reordering Metrics", RFC
 //! 4737, section 3: a packet is reordered if one that was sent later was delivered before it. A gap
-//! that nothing fills is a loss and no reordering. Section 4.2.1: its extent is by how many places,
-//! in the order of delivery, it comes after the first that was sent later.
+//! that is never filled is a loss, not reordering. Section 4.2.1: the extent of reordering is the
+//! distance, in order of delivery, to the first earlier arrival that was sent later.
 //!
-//! Invariants: whatever is delivered counts once, as in order, out of order or twice; so many
-//! numbers of missing packets are kept at the most, the highest, and one that comes after its own
-//! was let go counts as twice.
+//! Invariants: each delivery counts once, as in order, out of order or duplicate. At most
+//! `MISSING_MAX` missing numbers are kept, the highest ones; a packet whose number was discarded
+//! counts as a duplicate.
 
 use std::collections::BTreeMap;
 
-/// Missing packets that are kept: some ten mebibytes of them.
+/// Maximum number of missing packets kept, about 10 MiB.
 const MISSING_MAX: usize = 1 << 18;
 
-/// What a packet was to the order.
+/// Place of a delivered packet in the order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     InOrder,
@@ -22,14 +22,15 @@ pub(crate) enum Place {
     Twice,
 }
 
-/// The order so far.
+/// Order of the packets delivered up to now.
 #[derive(Debug)]
 pub(crate) struct Order {
     /// One more than the highest number delivered.
     next: u64,
-    /// Packets delivered, repetitions aside.
+    /// Number of packets delivered, without duplicates.
     given: u64,
-    /// Numbers below the next that were not, and the place of the first packet that was sent later.
+    /// Missing numbers below `next`, each with the position of the first delivery that was sent
+    /// later.
     missing: BTreeMap<u64, u64>,
     extent_max: u64,
 }
@@ -39,7 +40,7 @@ impl Order {
         Self { next: 1, given: 0, missing: BTreeMap::new(), extent_max: 0 }
     }
 
-    /// The packet of this number is delivered.
+    /// Records the delivery of a packet and returns its place.
     pub(crate) fn take(&mut self, number: u64) -> Place {
         let place = self.given;
         if number >= self.next {
@@ -55,7 +56,8 @@ impl Order {
         }
     }
 
-    /// All from the next to this number, which is delivered at this place, are missing.
+    /// Marks the numbers from `next` up to `number`, exclusive, as missing. `place` is the position
+    /// of the packet `number`.
     fn miss(&mut self, number: u64, place: u64) {
         let kept_from = number.saturating_sub(MISSING_MAX as u64).max(self.next);
         self.missing.extend((kept_from..number).map(|missing| (missing, place)));
@@ -64,7 +66,7 @@ impl Order {
         }
     }
 
-    /// By how many places a packet came after the first that was sent later, at the most.
+    /// Returns the maximum reordering extent, in positions.
     pub(crate) const fn extent_max(&self) -> u64 {
         self.extent_max
     }
@@ -75,8 +77,8 @@ mod tests {
     use super::*;
     use Place::{InOrder, OutOfOrder, Twice};
 
-    /// The sequence 1 2 3 7 8 9 10 4 5 6 11 has three reordered packets, which come 4, 5 and 6
-    /// places after 7.
+    /// The sequence 1 2 3 7 8 9 10 4 5 6 11 has three reordered packets, with extents 4, 5 and 6
+    /// from packet 7.
     #[test]
     fn packets_after_later_ones_are_out_of_order() {
         let mut order = Order::new();
@@ -87,8 +89,8 @@ mod tests {
         assert_eq!(order.extent_max(), 6);
     }
 
-    /// 3 to 8 are lost: 2 comes one place after 9, seven numbers above. A repetition takes no
-    /// place.
+    /// Packets 3 to 8 are lost. Packet 2 arrives one position after 9, seven numbers above. A
+    /// duplicate takes no position.
     #[test]
     fn the_extent_is_counted_in_places_and_not_in_numbers() {
         let mut order = Order::new();
@@ -96,8 +98,7 @@ mod tests {
         assert_eq!(order.extent_max(), 1);
     }
 
-    /// Of all that is lost before the last packet, as much is kept as there is room for: the
-    /// highest numbers.
+    /// Of a long loss, the highest numbers are kept up to the limit.
     #[test]
     fn what_is_missing_is_kept_in_bounds() {
         let mut order = Order::new();

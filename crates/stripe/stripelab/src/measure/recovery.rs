@@ -1,17 +1,17 @@
-//! How long the order takes to come back after a loss.
+//! Recovery time: how long deliveries stay out of order after a loss.
 //!
 //! ```text
 //!   lost          lost
 //!   ─x────o──o────x─────o────────────       o: delivered out of order
-//!    └─────────┘  └─────┘                   a loss is recovered from at the last of these before the
-//!      recovery    recovery                 next loss, at once if there is none
+//!    └─────────┘  └─────┘                   recovery ends at the last of these before the next loss,
+//!      recovery    recovery                 and takes no time if there is none
 //! ```
 //!
-//! What arrives out of order by itself, on channels that do not keep the order, counts as well.
+//! Reordering by the channels themselves counts as well.
 
 use gingham_kernel::Time;
 
-/// Losses and what was delivered out of order after them.
+/// Losses and the out-of-order deliveries after them.
 #[derive(Debug, Default)]
 pub(crate) struct Recovery {
     last_loss: Option<Time>,
@@ -32,14 +32,14 @@ impl Recovery {
         self.last_out_of_order = Some(now);
     }
 
-    /// Adds the present recovery to the sums.
+    /// Adds the current recovery to the sums.
     fn settle(&mut self) {
         let present_ns = self.present_ns().unwrap_or_default();
         self.sum_ns += u128::from(present_ns);
         self.longest_ns = self.longest_ns.max(present_ns);
     }
 
-    /// How long the recovery from the last loss has taken so far.
+    /// Returns the duration of the recovery from the last loss up to now.
     fn present_ns(&self) -> Option<u64> {
         let loss = self.last_loss?;
         let last = self.last_out_of_order.filter(|last| *last > loss);
@@ -54,7 +54,7 @@ impl Recovery {
         self.last_out_of_order
     }
 
-    /// The mean and the longest recovery, if there was a loss.
+    /// Returns the mean and the longest recovery, or `None` without losses.
     pub(crate) fn mean_and_longest_ns(&self) -> Option<(u64, u64)> {
         let present_ns = self.present_ns()?;
         let sum_ns = self.sum_ns + u128::from(present_ns);
@@ -79,7 +79,7 @@ mod tests {
         recovery.lost(at(20));
         recovery.lost(at(30));
         recovery.out_of_order(at(33));
-        // 6 us, nothing, 3 us.
+        // Recoveries of 6 us, 0 and 3 us.
         assert_eq!(recovery.mean_and_longest_ns(), Some((3_000, 6_000)));
     }
 }

@@ -1,11 +1,11 @@
-//! What went on in each step of a run: of the pipe, and of each channel.
+//! Time series of the pipe and of each channel.
 
 use super::Delays;
 use gingham_kernel::{Span, Time};
 use gingham_stripe::Flight;
 use std::time::Duration;
 
-/// A step of the pipe.
+/// One step of the pipe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PipeStep {
     pub(crate) delivered_packets: u64,
@@ -17,34 +17,34 @@ pub(crate) struct PipeStep {
     pub(crate) waiting_bytes: u64,
     pub(crate) entry_dropped_packets: u64,
     pub(crate) marked_packets: u64,
-    /// How long packets that were sent had waited before the sender.
+    /// Median and 99th percentile of the time that sent packets waited before the sender.
     pub(crate) sojourn_p50_ns: Option<u64>,
     pub(crate) sojourn_p99_ns: Option<u64>,
 }
 
-/// A step of a channel.
+/// One step of a channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkStep {
     pub(crate) sent_bytes: u64,
     pub(crate) arrived_bytes: u64,
     pub(crate) lost_packets: u64,
-    /// At the end of the step.
+    /// Queues, buffers and quanta are those at the end of the step.
     pub(crate) queue_bytes: u64,
     pub(crate) queue_wait: Span,
     pub(crate) buffer_packets: u64,
     pub(crate) quantum_bytes: u64,
-    /// What windows have found: bytes per second, bytes in flight, and how many may be.
+    /// Delivery rate, data in flight and window as the sender's controller estimates them.
     pub(crate) found_bytes_per_s: Option<u64>,
     pub(crate) in_flight_bytes: u64,
     pub(crate) window_bytes: u64,
     pub(crate) pace_bytes_per_s: Option<u64>,
-    /// There and back, once something has come back.
+    /// Round-trip times, `None` before the first report.
     pub(crate) round_trip: Option<Duration>,
     pub(crate) round_trip_least: Option<Duration>,
 }
 
 impl LinkStep {
-    /// What the sender has found of the channel by the end of the step.
+    /// Stores the controller state at the end of the step.
     pub(crate) fn take_flight(&mut self, flight: &Flight) {
         let known = |span: Duration| (!span.is_zero()).then_some(span);
         self.found_bytes_per_s = flight.bytes_per_second;
@@ -56,15 +56,15 @@ impl LinkStep {
     }
 }
 
-/// All steps so far.
+/// All steps recorded up to now.
 #[derive(Debug)]
 pub(crate) struct Series {
     step: Span,
     links: usize,
     pub(crate) pipe: Vec<PipeStep>,
-    /// Step by step, channel by channel.
+    /// Channel steps, ordered by step and then by channel.
     pub(crate) channels: Vec<LinkStep>,
-    /// Of the present step.
+    /// Queueing delays in the current step.
     sojourns: Option<Delays>,
 }
 
@@ -75,7 +75,7 @@ impl Series {
         Self { step, links, pipe: vec![PipeStep::default()], channels, sojourns }
     }
 
-    /// No step: what tables without rows are made of.
+    /// Returns an empty series, for tables without rows.
     pub(crate) const fn none() -> Self {
         let step = Span::from_ps(1_000);
         Self { step, links: 0, pipe: Vec::new(), channels: Vec::new(), sojourns: None }
@@ -89,7 +89,7 @@ impl Series {
         self.links
     }
 
-    /// When the present step ends.
+    /// Returns the end of the current step.
     pub(crate) fn ends(&self) -> Time {
         Time::ZERO + self.step * self.pipe.len() as u64
     }
@@ -103,14 +103,14 @@ impl Series {
         &mut self.channels[present + channel]
     }
 
-    /// A packet that is sent had waited for so long before the sender.
+    /// Records the time that a sent packet waited before the sender.
     pub(crate) fn waited(&mut self, sojourn_ns: u64) {
         if let Some(sojourns) = &mut self.sojourns {
             sojourns.record(0, sojourn_ns);
         }
     }
 
-    /// The next step begins.
+    /// Starts the next step.
     pub(crate) fn begin(&mut self) {
         if let Some(sojourns) = &mut self.sojourns {
             let (half, most) = (sojourns.percentile_ns(50.0), sojourns.percentile_ns(99.0));

@@ -1,9 +1,9 @@
-//! The first events and packets of a run, each a row, for short runs that are looked at closely.
+//! The first events and packets of a run, one row each, for close inspection of short runs.
 
 use gingham_fairq::Number;
 use gingham_kernel::Time;
 
-/// What an event was.
+/// Kind of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EventKind {
     Send,
@@ -22,7 +22,7 @@ pub(crate) enum EventKind {
 }
 
 impl EventKind {
-    /// All of them, in the order of their places.
+    /// Names of all kinds, in the order of their discriminants.
     pub(crate) const NAMES: [&'static str; 13] = [
         "send",
         "drop",
@@ -40,19 +40,19 @@ impl EventKind {
     ];
 }
 
-/// A row of the table of events.
+/// A row of the event table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EventRow {
     pub(crate) at: Time,
     pub(crate) kind: EventKind,
     pub(crate) channel: usize,
-    /// The number of the packet; 0 of a marker.
+    /// Number of the packet; 0 for a marker.
     pub(crate) packet: u64,
     pub(crate) bytes: u32,
     pub(crate) number: Option<Number>,
 }
 
-/// What became of a packet.
+/// Final state of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
     UnderWay,
@@ -64,12 +64,12 @@ pub(crate) enum Fate {
 }
 
 impl Fate {
-    /// All of them, in the order of their places.
+    /// Names of all fates, in the order of their discriminants.
     pub(crate) const NAMES: [&'static str; 6] =
         ["under way", "delivered", "lost", "dropped", "damaged", "discarded"];
 }
 
-/// A row of the table of packets.
+/// A row of the packet table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketRow {
     pub(crate) source: u16,
@@ -80,12 +80,12 @@ pub(crate) struct PacketRow {
     pub(crate) created: Time,
     pub(crate) sent: Time,
     pub(crate) delivered: Option<Time>,
-    /// In the order of delivery, from 1.
+    /// Position in the order of delivery, from 1.
     pub(crate) position: u64,
     pub(crate) fate: Fate,
 }
 
-/// The first events and packets.
+/// The first events and packets of a run.
 #[derive(Debug)]
 pub(crate) struct Trace {
     events_max: usize,
@@ -105,14 +105,14 @@ impl Trace {
         }
     }
 
-    /// The next packet by number is sent.
+    /// Adds a row for the next packet, if there is room.
     pub(crate) fn packet(&mut self, row: PacketRow) {
         if self.packets.len() < self.packets_max {
             self.packets.push(row);
         }
     }
 
-    /// The packet of this number, if it has a row.
+    /// Returns the row of a packet, if there is one.
     pub(crate) fn row(&mut self, number: u64) -> Option<&mut PacketRow> {
         self.packets.get_mut(usize::try_from(number).ok()?.checked_sub(1)?)
     }

@@ -1,4 +1,4 @@
-//! The numbers of each channel.
+//! Results by channel.
 
 use super::rates::share;
 use crate::compile::Compiled;
@@ -7,57 +7,57 @@ use gingham_results::{Builder, Table, real};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a channel carried.
+/// Results of a channel.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct ChannelSummary {
-    /// Its name.
+    /// Name in the scenario.
     pub name: String,
-    /// Its rate at the start, in bits per second.
+    /// Rate at the start, in bits per second.
     #[schemars(extend("x-unit" = "bit/s"))]
     pub rate_bits_per_s: f64,
-    /// What it may send in a round at the end, in bytes or in packets as its scheduler counts;
-    /// missing where there are no rounds.
+    /// Quantum at the end of the run, in bytes or packets as the scheduler counts; missing without
+    /// rounds.
     pub quantum: Option<u64>,
-    /// Packets of data that went on it.
+    /// Data packets sent on the channel.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_sent: u64,
-    /// Their bytes, with headers.
+    /// Bytes of these packets, with headers.
     #[schemars(extend("x-unit" = "B"))]
     pub bytes_sent: u64,
-    /// Packets that arrived, those that were discarded there among them.
+    /// Packets that arrived, including those that the receiver discarded.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_arrived: u64,
-    /// Packets lost or damaged on it.
+    /// Packets lost or damaged on the channel.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_lost: u64,
-    /// Packets dropped because its queue was full.
+    /// Packets dropped because the queue of the channel was full.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_dropped: u64,
-    /// Packets dropped by its policer.
+    /// Packets dropped by the policer.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_policed: u64,
     /// Packets that the receiver discarded.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_discarded: u64,
-    /// Messages that went on it, markers among them.
+    /// Protocol messages sent on the channel, including markers.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_sent: u64,
-    /// Bits per second that arrived in the window, headers included; missing where a run was ended
-    /// before it began.
+    /// Arrival rate in the window, with headers, in bits per second; missing if the run ended
+    /// before the window.
     #[schemars(extend("x-unit" = "bit/s"))]
     pub arrived_bits_per_s: Option<f64>,
-    /// The same as a share of its rate at the start.
+    /// Arrival rate as a fraction of the rate at the start.
     pub utilisation: Option<f64>,
-    /// The most that its queue held, in bytes.
+    /// Maximum queue length, in bytes.
     #[schemars(extend("x-unit" = "B"))]
     pub queue_bytes_max: u64,
-    /// Packets of competing traffic that came to its queue.
+    /// Packets of competing traffic offered to the queue.
     #[schemars(extend("x-unit" = "packets"))]
     pub competing_packets: u64,
-    /// Of these, dropped, because it was full.
+    /// Packets of competing traffic dropped because the queue was full.
     #[schemars(extend("x-unit" = "packets"))]
     pub competing_packets_dropped: u64,
-    /// The most of its packets that waited at the receiver.
+    /// Maximum number of packets of this channel in the receive buffer.
     #[schemars(extend("x-unit" = "packets"))]
     pub buffer_packets_max: u64,
 }
@@ -96,7 +96,7 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<ChannelSumm
     compiled.plan.links.iter().enumerate().map(summary).collect()
 }
 
-/// A row each channel.
+/// Returns the table of channels, one row each.
 pub(super) fn table(rows: &[ChannelSummary]) -> Table {
     Builder::new(rows)
         .texts("channel", "name of the channel", |row| row.name.clone())

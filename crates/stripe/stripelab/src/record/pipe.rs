@@ -1,4 +1,4 @@
-//! The numbers of the pipe as a whole.
+//! Results of the whole pipe.
 
 use super::rates::{bits_per_s, ns, share};
 use super::summary::{PercentileSummary, Record, Verdict};
@@ -8,7 +8,7 @@ use crate::measure::Loss;
 use crate::run::Engine;
 use gingham_results::{Builder, Table, real};
 
-/// The record without verdict and tables.
+/// Returns the record without verdict and tables.
 pub(super) fn record(compiled: &Compiled, engine: &Engine) -> Record {
     let (plan, meter) = (&compiled.plan, engine.meter());
     let goodput = bits_per_s(&meter.delivered_bytes, engine);
@@ -92,7 +92,7 @@ fn most(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.max().unwrap_or_default()
 }
 
-/// A row each percentile.
+/// Returns the table of delay percentiles, one row each.
 pub(super) fn percentile_table(rows: &[PercentileSummary]) -> Table {
     Builder::new(rows)
         .fields()

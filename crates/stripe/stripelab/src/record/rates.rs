@@ -1,12 +1,12 @@
-//! Counts as rates and shares.
+//! Conversion of counters to rates and shares.
 
 use crate::measure::ByteSections;
 use crate::run::Engine;
 use gingham_kernel::Time;
 use gingham_results::{Estimate, Ratio, real};
 
-/// Bits per second from bytes by section of the window. A run that was ended early has the sections
-/// that were over by then.
+/// Returns bits per second from bytes by section. For a run that ended early, only completed
+/// sections count.
 pub(super) fn bits_per_s(bytes: &ByteSections, engine: &Engine) -> Option<Estimate> {
     let window = engine.meter().sections;
     let section_s = real(u128::from(window.window().as_ps())) / 1e12 / real(bytes.len() as u128);
@@ -16,12 +16,12 @@ pub(super) fn bits_per_s(bytes: &ByteSections, engine: &Engine) -> Option<Estima
     Estimate::of_sections(&bytes[..over].iter().map(section).collect::<Vec<_>>())
 }
 
-/// A share, where there is something to share.
+/// Returns `part` as a fraction of `whole`, or `None` if `whole` is 0.
 pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| real(u128::from(part)) / real(u128::from(whole)))
 }
 
-/// An instant in nanoseconds.
+/// Converts an instant to nanoseconds.
 pub(super) const fn ns(time: Time) -> u64 {
     time.as_ps() / 1_000
 }

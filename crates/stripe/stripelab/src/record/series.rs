@@ -1,9 +1,9 @@
-//! The tables of steps.
+//! Tables of the time series.
 
 use crate::measure::{LinkStep, PipeStep, Series};
 use gingham_results::{Builder, Table, real};
 
-/// A row each step.
+/// Returns the table of the pipe, one row per step.
 pub(super) fn pipe_table(series: &Series, end_ns: u64) -> Table {
     let steps = Steps { width_ns: series.step().as_ps() / 1_000, end_ns };
     let rows: Vec<(u64, &PipeStep)> = (0..).zip(&series.pipe).collect();
@@ -50,7 +50,7 @@ pub(super) fn pipe_table(series: &Series, end_ns: u64) -> Table {
         .build("pipe", "a row each step of the run")
 }
 
-/// A row each step and channel.
+/// Returns the table of channels, one row per step and channel.
 pub(super) fn channel_table(series: &Series, names: Vec<String>, end_ns: u64) -> Table {
     let steps = Steps { width_ns: series.step().as_ps() / 1_000, end_ns };
     let links = series.links().max(1);
@@ -112,7 +112,7 @@ pub(super) fn channel_table(series: &Series, names: Vec<String>, end_ns: u64) ->
         .build("series", "a row each step of the run and channel")
 }
 
-/// When steps begin and end.
+/// Start and end of steps.
 #[derive(Clone, Copy)]
 struct Steps {
     width_ns: u64,
@@ -124,7 +124,8 @@ impl Steps {
         step * self.width_ns
     }
 
-    /// The last step ends with the run, though not before it began.
+    /// Returns the end of a step. The last step ends with the run, but at least 1 ns after its
+    /// start.
     fn ends_ns(self, step: u64) -> u64 {
         (self.begins_ns(step) + self.width_ns).min(self.end_ns.max(self.begins_ns(step) + 1))
     }

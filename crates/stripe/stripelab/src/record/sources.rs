@@ -1,4 +1,4 @@
-//! The numbers of each source.
+//! Results by source.
 
 use super::rates::{bits_per_s, share};
 use crate::compile::Compiled;
@@ -7,64 +7,64 @@ use gingham_results::{Builder, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a source gave, and what came of it.
+/// Results of a source.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct SourceSummary {
-    /// Its name.
+    /// Name in the scenario.
     pub name: String,
-    /// Packets that it offered; of a transport, retransmissions included.
+    /// Packets that the source offered, including a transport's retransmissions.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_offered: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub bytes_offered: u64,
-    /// Of these packets, refused or dropped because the queue before the sender was at its limit.
+    /// Packets refused or dropped because the queue before the sender was at its limit.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_refused: u64,
-    /// Of these packets, dropped before the sender, because their queue stood for too long.
+    /// Packets that CoDel dropped before the sender.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_dropped_before: u64,
-    /// Packets that were delivered.
+    /// Packets delivered.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_delivered: u64,
-    /// Their bytes.
+    /// Bytes of the delivered packets.
     #[schemars(extend("x-unit" = "B"))]
     pub bytes_delivered: u64,
     /// Packets delivered after one of the same source that was sent later.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_out_of_order: u64,
-    /// What was of use to whoever reads in the window, in bits per second: of a transport, what it
-    /// handed on in order.
+    /// Bytes of use to the reader in the window, in bits per second; for a transport, bytes handed
+    /// on in order.
     #[schemars(extend("x-unit" = "bit/s"))]
     pub goodput_bits_per_s: Option<f64>,
-    /// Half-width of the goodput.
+    /// Half-width of the confidence interval of the goodput.
     #[schemars(extend("x-unit" = "bit/s"))]
     pub goodput_half_width_bits_per_s: Option<f64>,
-    /// Packets out of order as a share of those delivered.
+    /// Fraction of the delivered packets that were out of order.
     #[schemars(extend("x-unit" = "1"))]
     pub out_of_order_share: Option<f64>,
     /// Mean delay in the window, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub delay_mean_ns: Option<f64>,
-    /// Half-width of the mean delay.
+    /// Half-width of the confidence interval of the mean delay.
     #[schemars(extend("x-unit" = "ns"))]
     pub delay_half_width_ns: Option<f64>,
-    /// Of a transport: retransmitted segments.
+    /// Segments that a transport retransmitted.
     #[schemars(extend("x-unit" = "packets"))]
     pub retransmissions: Option<u64>,
-    /// Of a transport: times that three duplicate acknowledgements reduced its window.
+    /// Window reductions of a transport after three duplicate acknowledgements.
     #[schemars(extend("x-unit" = "events"))]
     pub fast_recoveries: Option<u64>,
-    /// Of a transport: timeouts.
+    /// Retransmission timeouts of a transport.
     #[schemars(extend("x-unit" = "events"))]
     pub timeouts: Option<u64>,
-    /// Of a transport that reads marks: times that one reduced its window.
+    /// Window reductions of a transport after an ECN mark.
     #[schemars(extend("x-unit" = "events"))]
     pub marks_heeded: Option<u64>,
-    /// Of a transport: share of its stops with a full receive window (`window` of its kind); the
-    /// congestion window was full at the other stops.
+    /// Fraction of a transport's stops caused by its receive window (`window` of its kind). The
+    /// congestion window caused the others.
     #[schemars(extend("x-unit" = "1"))]
     pub receive_window_share: Option<f64>,
-    /// Of a transport: its window at the end, in bytes.
+    /// Window of a transport at the end of the run, in bytes.
     #[schemars(extend("x-unit" = "B"))]
     pub window_bytes: Option<u64>,
 }
@@ -103,7 +103,7 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<SourceSumma
     compiled.plan.sources.iter().enumerate().map(summary).collect()
 }
 
-/// A row each source.
+/// Returns the table of sources, one row each.
 pub(super) fn table(rows: &[SourceSummary]) -> Table {
     Builder::new(rows)
         .texts("source", "name of the source", |row| row.name.clone())

@@ -1,9 +1,9 @@
-//! What the numbers of a run are worth, and what to do next.
+//! The verdict on a run, and advice on the next step.
 
 use super::summary::{Record, Verdict};
 use crate::run::Engine;
 
-/// Half-widths of goodput beyond this part of it say too little.
+/// Largest half-width, as a fraction of the goodput, of a converged run.
 const WIDTH_MAX: f64 = 0.25;
 
 pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {

@@ -1,10 +1,10 @@
-//! The loop: the next event, what it brings about at both ends, and what that schedules.
+//! The event loop.
 //!
-//! After each event at an end everything is polled until there is nothing: messages before packets,
-//! as the protocol asks, and timers anew.
+//! After each event, the affected end is polled until it has nothing left: first messages, then
+//! packets, as the protocol requires. Timers are then set again.
 //!
-//! Invariant: a packet that a source gave is in exactly one place: before the sender, on its way,
-//! in a buffer of the receiver, delivered, or counted as refused or lost.
+//! Invariant: a packet that a source generated is in exactly one place: before the sender, on a
+//! channel, in a buffer of the receiver, delivered, or counted as refused or lost.
 
 mod giving;
 mod sending;
@@ -25,22 +25,22 @@ use std::collections::VecDeque;
 pub use steps::NoProgress;
 use steps::Steps;
 
-/// How far a run has come.
+/// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
-    /// From 0 to 1.
+    /// Completed fraction, from 0 to 1.
     pub fraction: f64,
     /// Simulated time, in picoseconds.
     pub now_ps: u64,
-    /// Packets delivered so far.
+    /// Number of packets delivered up to now.
     pub delivered: u64,
-    /// Packets that were sent and neither delivered nor lost so far.
+    /// Number of packets sent and neither delivered nor lost up to now.
     pub under_way: u64,
-    /// Whether there is nothing left to do.
+    /// Whether the run is complete.
     pub done: bool,
 }
 
-/// A run under way.
+/// State of a run.
 #[derive(Debug)]
 pub(crate) struct Engine {
     now: Time,
@@ -48,7 +48,7 @@ pub(crate) struct Engine {
     end: Time,
     done: bool,
     steps: Steps,
-    /// Whether the pump was interrupted and goes on before the next event.
+    /// Whether the step limit interrupted the pump, which then continues before the next event.
     is_pumping: bool,
     wheel: Wheel<Event>,
     slots: Slots,
@@ -57,19 +57,19 @@ pub(crate) struct Engine {
     receiver: ReceivingEnd,
     sources: Vec<Source>,
     turn: Turn,
-    /// The queue before the sender.
+    /// Queue before the sender.
     entry: Entry,
-    /// Copies that wait for room.
+    /// Retransmissions that wait for space in a channel's queue.
     copies: VecDeque<Packet>,
     backpressure: bool,
     reader: Option<Rate>,
-    /// The reader is busy until then.
+    /// Time until which the reader is busy.
     read_at: Time,
-    /// Timers that are set: an earlier one replaces them, a later one waits for them.
+    /// Pending timers. An earlier time replaces a timer; a later one waits until it fires.
     pump_at: Option<Time>,
     sender_at: Option<Time>,
     receiver_at: Option<Time>,
-    /// Numbers of what goes on a way, so that events of one instant have an order.
+    /// Sequence number of everything put on a channel: orders events at the same instant.
     offered: u64,
     meter: Meter,
 }
@@ -152,12 +152,12 @@ impl Engine {
         }
     }
 
-    /// Whether sources have stopped and nothing is under way any more.
+    /// Returns whether sources have stopped and no packet is left in the pipe.
     fn is_over(&self, at: u64) -> bool {
         at >= self.stop.as_ps() && self.entry.is_empty() && self.is_empty()
     }
 
-    /// Whether no packet is on its way or in a buffer of the receiver.
+    /// Returns whether no packet is on a channel or in a buffer of the receiver.
     pub(crate) fn is_empty(&self) -> bool {
         self.copies.is_empty()
             && self.slots.packets() == 0
@@ -203,8 +203,8 @@ impl Engine {
             Event::Timeout { source } => self.time_out(source),
             Event::Send { source } => self.tick(source),
             Event::Read => self.read(),
-            // An event whose place an earlier one took is for nothing: what it would set anew, that
-            // one has.
+            // Ignores a timer that an earlier one replaced: the earlier one has set it again if
+            // needed.
             Event::Pump if self.pump_at == Some(self.now) => {
                 self.pump_at = None;
                 self.pump();
@@ -234,7 +234,7 @@ impl Engine {
         }
     }
 
-    /// A source's clock has come round.
+    /// Generates the packets that a source has due now.
     fn tick(&mut self, source: u16) {
         let mut packets = Vec::new();
         let next = self.sources[usize::from(source)].tick(self.now, &mut packets);
@@ -245,7 +245,7 @@ impl Engine {
         self.set_timeout(source);
     }
 
-    /// Packets of a source come to the queue before the sender.
+    /// Adds packets of a source to the queue before the sender.
     fn take_offers(&mut self, packets: &[Packet]) {
         for packet in packets {
             self.entry.offer(self.now, packet, &mut self.meter);
@@ -267,7 +267,7 @@ impl Engine {
         self.fill(source);
     }
 
-    /// A transport sends what it may.
+    /// Sends segments of a transport up to its window.
     fn fill(&mut self, source: u16) {
         let mut packets = Vec::new();
         self.sources[usize::from(source)].fill(self.now, &mut packets);
@@ -275,7 +275,7 @@ impl Engine {
         self.set_timeout(source);
     }
 
-    /// A step of the series ends: what is filled now is noted.
+    /// Ends a step of the series and stores the queue and buffer levels.
     fn end_step(&mut self) {
         let (packets, bytes) = (self.entry.waiting_packets(), self.entry.waiting_bytes());
         let pipe = self.meter.series.pipe();
@@ -299,7 +299,7 @@ impl Engine {
         }
     }
 
-    /// A transport's timer is asked again when it may have run out; asking too early does no harm.
+    /// Schedules a check of a transport's timer. Checking too early does no harm.
     fn set_timeout(&mut self, source: u16) {
         let timeout = self.sources[usize::from(source)].take_timer(self.now);
         if let Some(at) = timeout {

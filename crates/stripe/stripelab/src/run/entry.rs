@@ -1,6 +1,6 @@
-//! What waits before the sender: one queue, or one for each flow.
+//! The queue before the sender: a FIFO, or a queue for each flow.
 //!
-//! Invariant: a packet that was offered waits, is taken once, or is counted as refused or dropped.
+//! Invariant: an offered packet waits, is taken once, or is counted as refused or dropped.
 
 use super::sending::{SendingEnd, instant};
 use crate::measure::Meter;
@@ -47,7 +47,7 @@ impl Entry {
         }
     }
 
-    /// A packet comes.
+    /// Offers a packet to the queue; a full FIFO refuses it.
     pub(crate) fn offer(&mut self, now: Time, packet: &Packet, meter: &mut Meter) {
         if let Self::Fifo { bytes, limit_bytes, .. } = self
             && *bytes + u64::from(packet.bytes) > *limit_bytes
@@ -59,7 +59,7 @@ impl Entry {
         self.pull(now, packet, meter);
     }
 
-    /// A packet comes that was asked for, and finds room in an empty queue.
+    /// Enqueues a packet that was requested from a backlogged source because the queue was empty.
     pub(crate) fn pull(&mut self, now: Time, packet: &Packet, meter: &mut Meter) {
         meter.offered(packet);
         match self {
@@ -76,7 +76,7 @@ impl Entry {
         meter.waits(self.waiting_bytes());
     }
 
-    /// The packet that is taken next, which stays where it is.
+    /// Returns the next packet without taking it.
     pub(crate) fn peek(&mut self, now: Time, meter: &mut Meter) -> Option<Packet> {
         match self {
             Self::Fifo { packets, .. } => packets.front().copied(),
@@ -87,7 +87,7 @@ impl Entry {
         }
     }
 
-    /// Takes the next packet, with its mark.
+    /// Takes the next packet, with its ECN mark.
     pub(crate) fn take(&mut self, now: Time, meter: &mut Meter) -> Option<Packet> {
         match self {
             Self::Fifo { packets, bytes, .. } => {

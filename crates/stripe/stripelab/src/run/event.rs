@@ -1,59 +1,60 @@
-//! What happens next, in one total order, and what is on its way.
+//! Events in their total order, and the cargo on channels.
 //!
-//! Events of one instant go by their variant in this order, then by channel or source and number,
-//! so that the order in which they were scheduled cannot matter.
+//! Events of one instant are ordered by variant as listed here, then by channel or source and
+//! number, so that the order of scheduling has no effect.
 
 use crate::traffic::Packet;
 use gingham_stripe::Message;
 
-/// Something that happens.
+/// An event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Traffic that competes comes to the queue of a channel: before whatever looks at it.
+    /// A packet of competing traffic reaches the queue of a channel, before any other event can
+    /// observe that queue.
     Compete { channel: u8 },
-    /// Something changes on a channel: the next of its changes.
+    /// The next scheduled change of a channel takes effect.
     Change { channel: u8 },
-    /// Both ends are started anew.
+    /// Both ends restart.
     Reset,
-    /// Something arrives at the receiver.
+    /// Cargo arrives at the receiver.
     Arrive { channel: u8, number: u64, slot: u32 },
-    /// Something arrives back at the sender.
+    /// Cargo arrives back at the sender.
     Return { channel: u8, number: u64, slot: u32 },
-    /// An acknowledgement reaches its source: everything before a segment has come, and another
-    /// one, marked or not.
+    /// An acknowledgement reaches its source: all segments before `expected` have arrived, and
+    /// segment `got`, with or without an ECN mark.
     Acknowledge { source: u16, number: u64, expected: u64, got: u64, marked: bool },
-    /// A transport may have waited for too long.
+    /// The retransmission timer of a transport may have expired.
     Timeout { source: u16 },
-    /// A source sends.
+    /// A source generates packets.
     Send { source: u16 },
     /// The reader takes the next packet.
     Read,
-    /// There may be room on the channel that a packet waits for.
+    /// A channel may have space for a waiting packet.
     Pump,
-    /// Time alone may bring something about at the sender.
+    /// A timer of the sender expires.
     SenderTimer,
-    /// The same at the receiver.
+    /// A timer of the receiver expires.
     ReceiverTimer,
     /// A step of the series ends.
     Step,
 }
 
-/// What is on its way.
+/// A packet or message on a channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cargo {
     pub(crate) load: Load,
-    /// The first of its bits that is damaged.
+    /// First corrupted bit, if any.
     pub(crate) flipped_bit: Option<u64>,
 }
 
-/// A packet or a message.
+/// Contents of a cargo.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Load {
     Packet(Packet),
     Message(Message),
 }
 
-/// Places for what is on its way, used again.
+/// Storage for cargo on channels, with slots that are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     places: Vec<Option<Cargo>>,
@@ -79,7 +80,7 @@ impl Slots {
         cargo
     }
 
-    /// Packets that are on their way.
+    /// Returns the number of packets on channels.
     pub(crate) const fn packets(&self) -> usize {
         self.packets
     }

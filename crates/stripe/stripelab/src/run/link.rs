@@ -1,29 +1,28 @@
-//! A channel of a run: its two ways, and the packets and markers that the scenario has chosen to
-//! lose.
+//! A channel in both directions, with the packets and markers that the scenario selects for loss.
 
 use crate::plan::{Change, LinkPlan};
 use gingham_kernel::{Span, Time};
 use gingham_linkemu::{Arrival, Channel, Counters, DropReason, Fate, Parameters};
 
-/// What is offered to the way forth.
+/// Kind of cargo offered to the forward direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Data,
     Message,
-    /// A copy of a packet of data, of which none is chosen to be lost.
+    /// A copy of a data packet, never selected for loss.
     Copy,
 }
 
-/// A channel of a run.
+/// State of a channel.
 #[derive(Debug)]
 pub(crate) struct Link {
     plan: LinkPlan,
     forth: Channel,
     back: Channel,
-    /// Packets of data and messages that were offered.
+    /// Number of data packets and of messages offered.
     data: u64,
     messages: u64,
-    /// Changes that have happened.
+    /// Number of changes that have taken effect.
     changed: usize,
     queue_bytes_max: u64,
 }
@@ -46,8 +45,8 @@ impl Link {
         }
     }
 
-    /// Offers something to the way forth. What the scenario has chosen to lose takes its time on
-    /// the wire like anything else that is lost.
+    /// Offers a packet to the forward direction. A packet selected for loss takes its time on the
+    /// wire like any other lost packet.
     pub(crate) fn offer(&mut self, now: Time, length_bytes: u32, kind: Kind) -> Fate {
         let chosen = match kind {
             Kind::Data => is_next(&mut self.data, &self.plan.lose),
@@ -63,12 +62,12 @@ impl Link {
         }
     }
 
-    /// Offers a message to the way back.
+    /// Offers a message to the reverse direction.
     pub(crate) fn offer_back(&mut self, now: Time, length_bytes: u32) -> Option<Arrival> {
         self.back.offer(now, length_bytes).arrivals().next()
     }
 
-    /// When there is room for so many bytes: now, or at an instant to come.
+    /// Returns when the queue will have space for `length_bytes` bytes: `now` or later.
     pub(crate) fn room_at(&self, now: Time, length_bytes: u64) -> Time {
         let parameters = self.forth.parameters();
         let filled_bytes = self.backlog_bytes(now) + length_bytes;
@@ -78,57 +77,56 @@ impl Link {
         now + Span::from_ps(u64::try_from(wait_ps).expect("a queue is emptied within a day"))
     }
 
-    /// Time until the queue is empty, in picoseconds.
+    /// Returns the time until the queue is empty, in picoseconds.
     pub(crate) fn drained_in_ps(&self, now: Time) -> u128 {
         let rate = u128::from(self.forth.parameters().rate.bytes_per_second());
         u128::from(self.backlog_bytes(now)) * PS_PER_SECOND / rate
     }
 
-    /// Bytes in the queue of the way forth.
+    /// Returns the bytes in the queue of the forward direction.
     pub(crate) fn backlog_bytes(&self, now: Time) -> u64 {
         self.forth.backlog_bytes(now)
     }
 
-    /// How long a packet that is offered to the way forth waits until it is sent.
+    /// Returns the time that a packet offered now would wait in the queue.
     pub(crate) fn wait(&self, now: Time) -> Span {
         self.forth.wait(now)
     }
 
-    /// The most that the queue of the way forth may hold; of one that is bounded by time, at its
-    /// rate of the moment.
+    /// Returns the capacity of the forward queue in bytes; for a bound by time, at the current
+    /// rate.
     pub(crate) fn queue_bytes(&self) -> u64 {
         let parameters = self.forth.parameters();
         parameters.queue.bytes_at(parameters.rate)
     }
 
-    /// When the next packet of competing traffic comes.
+    /// Returns the arrival time of the next packet of competing traffic.
     pub(crate) fn next_competing(&self) -> Option<Time> {
         self.forth.next_competing()
     }
 
-    /// It comes.
+    /// Enqueues the next packet of competing traffic.
     pub(crate) fn compete(&mut self, now: Time) {
         self.forth.compete(now);
         self.queue_bytes_max = self.queue_bytes_max.max(self.forth.backlog_bytes(now));
     }
 
-    /// What became of everything that was offered to the way forth.
+    /// Returns the counters of the forward direction.
     pub(crate) const fn counters(&self) -> Counters {
         self.forth.counters()
     }
 
-    /// The most that the queue of the way forth has held.
+    /// Returns the maximum length of the forward queue in bytes.
     pub(crate) const fn queue_bytes_max(&self) -> u64 {
         self.queue_bytes_max
     }
 
-    /// When something changes on it next.
+    /// Returns the time of the next change.
     pub(crate) fn next_change(&self) -> Option<Time> {
         self.plan.changes.get(self.changed).map(|(at, _)| *at)
     }
 
-    /// The next change happens; tells the quantum that the channel is to have, if that is what
-    /// changes.
+    /// Applies the next change. Returns the new target quantum if that is what changes.
     pub(crate) fn change(&mut self, now: Time) -> Option<u32> {
         let (_, change) = self.plan.changes[self.changed];
         self.changed += 1;
@@ -142,7 +140,7 @@ impl Link {
     }
 }
 
-/// Whether the next number is among these.
+/// Counts one more and returns whether its number is in the list.
 fn is_next(number: &mut u64, among: &[u64]) -> bool {
     *number += 1;
     among.binary_search(number).is_ok()

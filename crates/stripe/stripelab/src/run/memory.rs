@@ -1,10 +1,10 @@
-//! The memory of receivers that are not the protocol's: what waits is charged as there.
+//! Buffer memory of the receivers without the protocol, charged as the protocol charges it.
 //!
-//! Invariant: what is held is at most what may be.
+//! Invariant: `held` is at most `max`.
 
 use gingham_stripe::{Charge, ReceiverOptions};
 
-/// What waits, as it is charged, and how much may.
+/// Charged memory in use, and its limit.
 #[derive(Debug)]
 pub(crate) struct Memory {
     charge: Charge,
@@ -17,7 +17,7 @@ impl Memory {
         Self { charge: options.charge, max: options.buffer_bytes_max, held: 0 }
     }
 
-    /// A packet of so many bytes is to wait: whether there is room.
+    /// Reserves memory for a packet; returns whether there is enough.
     pub(crate) fn take(&mut self, bytes: u32) -> bool {
         let held = self.held + u64::from(self.charge.of(bytes));
         let has_room = held <= self.max;
@@ -27,7 +27,7 @@ impl Memory {
         has_room
     }
 
-    /// One waits no longer.
+    /// Releases the memory of a packet.
     pub(crate) fn give(&mut self, bytes: u32) {
         self.held -= u64::from(self.charge.of(bytes));
     }

@@ -1,4 +1,4 @@
-//! The receiving end: the protocol, or something simpler beside it that others are compared with.
+//! The receiving end: the protocol, or a simpler method for comparison.
 
 use super::memory::Memory;
 use super::resequencer::Resequencer;
@@ -11,7 +11,7 @@ use gingham_kernel::Time;
 use gingham_stripe::{ChannelOrder, Instant, Message, Ordered, Receiver, TAG_BYTES};
 use std::collections::VecDeque;
 
-/// The receiving end.
+/// A receiving end.
 #[derive(Debug)]
 pub(crate) enum ReceivingEnd {
     Logical(Box<Logical>),
@@ -19,12 +19,12 @@ pub(crate) enum ReceivingEnd {
     Numbered(Resequencer),
 }
 
-/// The protocol's receiver, and what puts its channels in order before it.
+/// The protocol's receiver with the reorder buffers before it.
 #[derive(Debug)]
 pub(crate) struct Logical {
     receiver: Receiver<Scheduler, Packet>,
     tagged: bool,
-    /// By channel, where channels reorder.
+    /// Reorder buffers by channel; empty if channels do not reorder.
     orders: Vec<ChannelOrder<Packet>>,
 }
 
@@ -54,7 +54,7 @@ impl Logical {
     }
 
     fn take_message(&mut self, now: Instant, channel: usize, bytes: &[u8]) {
-        // What is refused is counted by whoever refuses it.
+        // The receiver and the reorder buffer count the messages that they reject.
         let Some(order) = self.orders.get_mut(channel) else {
             let _ = self.receiver.handle_bytes(now, channel, bytes);
             return;
@@ -65,12 +65,12 @@ impl Logical {
         self.pass_on(now, channel);
     }
 
-    /// Gives the receiver what a channel has in order.
+    /// Passes everything that a channel has in order to the receiver.
     fn pass_on(&mut self, now: Instant, channel: usize) {
         while let Some(order) = self.orders.get_mut(channel)
             && let Some(next) = order.poll(now)
         {
-            // What the receiver refuses it counts.
+            // The receiver counts the packets and messages that it rejects.
             let _ = match next {
                 Ordered::Packet(tag, bytes, packet) => {
                     self.receiver.handle_tagged(now, tag, bytes, packet)
@@ -116,7 +116,7 @@ impl ReceivingEnd {
     #[expect(clippy::cast_possible_truncation, reason = "twelve")]
     const TAG_BYTES: u32 = TAG_BYTES as u32;
 
-    /// Bytes that a packet has on a channel beside its own.
+    /// Returns the header bytes of a packet on a channel.
     pub(crate) const fn header_bytes(&self) -> u32 {
         match self {
             Self::Logical(logical) if logical.tagged => Self::TAG_BYTES,
@@ -125,7 +125,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// A packet has come; tells whether it is kept.
+    /// Takes an arrived packet; returns whether it is kept.
     pub(crate) fn take_packet(&mut self, now: Time, channel: usize, packet: Packet) -> bool {
         match self {
             Self::Logical(logical) => logical.take_packet(instant(now), channel, packet),
@@ -140,14 +140,15 @@ impl ReceivingEnd {
         }
     }
 
-    /// A message has come; what is no message any more is discarded and counted there.
+    /// Takes an arrived message. The protocol counts and discards a corrupted one.
     pub(crate) fn take_message(&mut self, now: Time, channel: usize, bytes: &[u8]) {
         if let Self::Logical(logical) = self {
             logical.take_message(instant(now), channel, bytes);
         }
     }
 
-    /// The next packet in the order found, and its number by the receiver's scheduler.
+    /// Returns the next packet in the restored order, with its round and deficit at the receiver's
+    /// scheduler.
     pub(crate) fn poll_packet(&mut self, now: Time) -> Option<(Packet, Option<Number>)> {
         match self {
             Self::Logical(logical) => logical.poll_packet(instant(now)),
@@ -160,7 +161,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// The next message to the sender, and the channel on whose way back it goes.
+    /// Returns the next message to the sender, and the channel whose reverse direction carries it.
     pub(crate) fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
         match self {
             Self::Logical(logical) => logical.receiver.poll_message(instant(now)),
@@ -168,7 +169,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// When there will be a packet though nothing comes.
+    /// Returns when waiting packets become deliverable without another arrival.
     pub(crate) fn timeout(&self) -> Option<Time> {
         match self {
             Self::Logical(logical) => logical.timeout(),
@@ -177,7 +178,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// Packets of a channel that wait.
+    /// Returns the number of packets of a channel that wait.
     pub(crate) fn buffered_packets(&self, channel: usize) -> usize {
         match self {
             Self::Logical(logical) => logical.buffered_packets(channel),
@@ -188,7 +189,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// The protocol's receiver, if there is one.
+    /// Returns the protocol's receiver, if there is one.
     pub(crate) fn protocol(&self) -> Option<&Receiver<Scheduler, Packet>> {
         match self {
             Self::Logical(logical) => Some(&logical.receiver),

@@ -1,15 +1,16 @@
-//! Reception by sequence numbers that packets carry, as in PPP Multilink.
+//! Reception by sequence numbers in packets, as in PPP Multilink.
 //!
 //! ```text
-//!   last on channel 0:  7        a packet below the least of these that is not there is lost:
-//!   last on channel 1:  5        5 here, so that 4, if it is missing, is waited for no longer
+//!   last on channel 0:  7        a missing packet below the least of these is lost: 5 is the least
+//!   last on channel 1:  5        here, so a missing packet 4 is not waited for any longer
 //! ```
 //!
 //! Source: Sklower, Lloyd, McGregor, Carr and Coradetti, "The PPP Multilink Protocol", RFC 1990,
-//! sections 4.1 (detecting loss by the minimum over all links) and 3 (header). Channels that fall
-//! silent, or do not keep the order, are outside that rule: a wait and a bound on buffers end it.
+//! sections 4.1 (detecting loss by the minimum over all links) and 3 (header). The rule does not
+//! cover channels that fall silent or reorder: for them a timeout and a limit on buffers end the
+//! wait.
 //!
-//! Invariant: what is delivered has ever higher numbers; a packet that is too late is discarded.
+//! Invariant: the numbers of delivered packets increase; a late packet is discarded.
 
 use super::memory::Memory;
 use crate::traffic::Packet;
@@ -17,15 +18,15 @@ use gingham_kernel::{Span, Time};
 use gingham_stripe::ReceiverOptions;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A receiver that sorts by number.
+/// A receiver that sorts packets by sequence number.
 #[derive(Debug)]
 pub(crate) struct Resequencer {
-    /// The number that is delivered next.
+    /// Number of the next packet to deliver.
     next: u64,
     waiting: BTreeMap<u64, Packet>,
-    /// Since when each has waited, in the order of coming; the first of them still waits.
+    /// Arrival time of each packet, in order of arrival. The first one still waits.
     arrivals: VecDeque<(Time, u64)>,
-    /// By channel: the highest number seen, and the packets that wait.
+    /// Highest number seen, and number of waiting packets, by channel.
     seen: Vec<u64>,
     buffered: Vec<usize>,
     memory: Memory,
@@ -33,7 +34,7 @@ pub(crate) struct Resequencer {
 }
 
 impl Resequencer {
-    /// The long header with a sequence number of 24 bits (RFC 1990, section 3).
+    /// Bytes of the long header with a 24-bit sequence number (RFC 1990, section 3).
     pub(crate) const HEADER_BYTES: u32 = 4;
 
     pub(crate) fn new(channels: usize, options: &ReceiverOptions) -> Self {
@@ -49,7 +50,7 @@ impl Resequencer {
         }
     }
 
-    /// A packet has come; tells whether it is kept.
+    /// Takes an arrived packet; returns whether it is kept.
     pub(crate) fn take(&mut self, now: Time, channel: usize, packet: Packet) -> bool {
         self.seen[channel] = self.seen[channel].max(packet.number);
         let is_new = packet.number >= self.next && !self.waiting.contains_key(&packet.number);
@@ -62,7 +63,7 @@ impl Resequencer {
         kept
     }
 
-    /// The next packet by number, if those before it have come or are lost.
+    /// Returns the next packet by number, if those before it have arrived or are lost.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Packet> {
         let first = *self.waiting.first_key_value()?.0;
         let shown = self.seen.iter().copied().min().unwrap_or_default();
@@ -80,7 +81,7 @@ impl Resequencer {
         Some(packet)
     }
 
-    /// When the wait of the packet that waits longest is over.
+    /// Returns when the longest-waiting packet times out.
     pub(crate) fn timeout(&self) -> Option<Time> {
         self.arrivals.front().map(|(since, _)| *since + self.wait)
     }

@@ -1,9 +1,8 @@
-//! The schedulers that both ends can run, behind one type that remembers the number it charged
-//! last.
+//! The schedulers that both ends can run, behind one type that keeps the number it charged last.
 //!
-//! The number of a packet is not in the packet, and the receiver's scheduler has moved on when a
-//! packet is delivered; whoever draws rounds wants to know it, so it is kept at the moment of the
-//! charge.
+//! Packets do not carry their number (round and deficit), and the receiver's scheduler has moved on
+//! when a packet is delivered. The event table needs the number, so it is stored when the packet is
+//! charged.
 
 use crate::plan::{Plan, Spread};
 use gingham_fairq::{
@@ -11,17 +10,17 @@ use gingham_fairq::{
 };
 use gingham_stripe::{Numbered, PacketRounds, Rounds};
 
-/// A scheduler in rounds.
+/// A scheduler with rounds.
 #[derive(Clone, Debug)]
 pub(crate) struct Scheduler {
     rounds: Rounds<CHANNELS_MAX>,
     charged: Number,
-    /// Whether what markers say is no more than a round that the sender was in.
+    /// Whether markers carry only a round of the sender.
     told_rounds: bool,
 }
 
 impl Scheduler {
-    /// The scheduler of a plan that has one in rounds.
+    /// Returns the sender's scheduler, or `None` if the plan's scheduler has no rounds.
     pub(crate) fn of(plan: &Plan) -> Option<Self> {
         let quanta: Vec<u32> = plan.links.iter().map(|link| link.quantum_bytes).collect();
         let fits = "quanta and packets a turn are checked where scenarios are compiled";
@@ -36,25 +35,25 @@ impl Scheduler {
         Some(Self { rounds, charged, told_rounds: false })
     }
 
-    /// What a channel may send in the round of its next packet.
+    /// Returns the quantum of a channel in the round of its next packet.
     pub(crate) fn quantum(&self, channel: usize) -> u32 {
         self.standing(channel).quantum_bytes
     }
 
-    /// The same, of a receiver: what it is told of channels is what markers say.
+    /// Returns the receiver's scheduler, or `None` if the plan's scheduler has no rounds.
     pub(crate) fn of_receiver(plan: &Plan) -> Option<Self> {
         Some(Self { told_rounds: plan.round_alone, ..Self::of(plan)? })
     }
 
-    /// Whether nothing follows from what is told of a channel: a round that it has come to, and
-    /// that is the sender's, not that of the channel's next packet.
+    /// Returns whether a marker's standing carries no news: it holds only the sender's round, which
+    /// the channel has reached already.
     fn knows_better(&self, channel: usize, told: &Standing) -> bool {
         let own = self.standing(channel);
         let both_in = own.is_in() && told.is_in();
         self.told_rounds && both_in && !told.next.round.is_after(own.next.round)
     }
 
-    /// The number of the last packet charged.
+    /// Returns the number of the last packet charged.
     pub(crate) const fn charged(&self) -> Number {
         self.charged
     }

@@ -1,10 +1,10 @@
-//! The sending end: the protocol, or something simpler beside it that others are compared with.
+//! The sending end: the protocol, or a simpler method for comparison.
 //!
 //! | plan | end |
 //! |---|---|
 //! | logical reception | [`Sender`]: scheduler, markers, resets |
 //! | any other reception, or no markers | the same scheduler alone |
-//! | a scheduler that no receiver can follow | a choice: drawn, by queue, or by source |
+//! | a scheduler that no receiver can follow | a random channel, the shortest queue, or a hash of the source |
 
 use super::link::Link;
 use super::scheduler::Scheduler;
@@ -18,7 +18,7 @@ use gingham_stripe::{
     RetransmissionBuffer, Sender, TAG_BYTES,
 };
 
-/// The sending end.
+/// A sending end.
 #[derive(Debug)]
 pub(crate) enum SendingEnd {
     Protocol(Box<Protocol>),
@@ -28,19 +28,19 @@ pub(crate) enum SendingEnd {
     AddressHash,
 }
 
-/// The whole protocol.
+/// The complete protocol.
 #[derive(Debug)]
 pub(crate) struct Protocol {
     sender: Sender<Scheduler>,
     /// Whether packets carry tags.
     tagged: bool,
-    /// Whether markers tell the sender's round and nothing else.
+    /// Whether markers carry only the sender's round.
     round_alone: bool,
-    /// Packets that can be sent again.
+    /// Packets kept for retransmission.
     kept: Option<RetransmissionBuffer<Packet>>,
 }
 
-/// The epoch in which a run begins.
+/// Epoch at the start of a run.
 pub(crate) const EPOCH: Epoch = Epoch::new(1);
 
 impl SendingEnd {
@@ -52,7 +52,7 @@ impl SendingEnd {
                 let checked = "options are checked where scenarios are compiled";
                 let mut sender = sender.expect(checked);
                 tell_channels(&mut sender, plan);
-                // As many as all channels together can be asked for.
+                // The receiver can request this many packets of all channels together.
                 let kept = |repair: RepairPlan| {
                     RetransmissionBuffer::new(repair.packets * plan.links.len())
                 };
@@ -75,7 +75,7 @@ impl SendingEnd {
         }
     }
 
-    /// The channel on which the packet is to go, if anything may be sent now.
+    /// Returns the channel for the packet, or `None` if nothing may be sent now.
     pub(crate) fn channel(&mut self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
         match self {
             Self::Protocol(protocol) => {
@@ -92,14 +92,16 @@ impl SendingEnd {
         }
     }
 
-    /// Whether a packet of this length fits no channel now, and cannot fit any after probing.
+    /// Returns whether a packet of this length fits no channel now, and cannot fit any after
+    /// probing.
     pub(crate) fn is_too_long(&self, bytes: u32) -> bool {
         self.protocol().is_some_and(|sender| {
             sender.is_open() && !sender.fits_somewhere(bytes) && !sender.may_fit(bytes)
         })
     }
 
-    /// The packet goes on that channel, with a tag where there are any; tells its number there.
+    /// Sends the packet on its channel, with a tag if packets have tags. Returns its round and
+    /// deficit there.
     pub(crate) fn send(&mut self, packet: &mut Packet, now: Time) -> Option<Number> {
         match self {
             Self::Protocol(protocol) => {
@@ -118,7 +120,7 @@ impl SendingEnd {
         }
     }
 
-    /// The next message, and the channel on which it goes.
+    /// Returns the next message and its channel.
     pub(crate) fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
         match self {
             Self::Protocol(protocol) => protocol.poll_message(now),
@@ -126,42 +128,43 @@ impl SendingEnd {
         }
     }
 
-    /// A message on this channel is padded to so many bytes.
+    /// Returns the padded length of messages on a channel, in bytes.
     pub(crate) fn padded_bytes(&self, channel: usize) -> u32 {
         let bytes = self.protocol().map_or(0, |sender| sender.padded_bytes(channel));
         u32::try_from(bytes).expect("no longer than a packet")
     }
 
-    /// A channel is to have another quantum; what cannot be, as that no channel is in, is not done.
+    /// Changes the target quantum of a channel. The sender rejects a change that would take out its
+    /// last channel.
     pub(crate) fn set_target(&mut self, channel: usize, quantum: u32) {
         if let Self::Protocol(protocol) = self {
             let sender = &mut protocol.sender;
             let mut targets: Vec<u32> =
                 (0..sender.scheduler().channels()).map(|one| sender.target_quantum(one)).collect();
             targets[channel] = quantum;
-            // That the last channel stays in is the sender's rule.
+            // A rejected change leaves the quanta as they are.
             let _ = sender.change_quanta(&targets);
         }
     }
 
-    /// Both ends are to start anew.
+    /// Resets both ends.
     pub(crate) fn reset(&mut self, now: Time) {
         if let Self::Protocol(protocol) = self {
             protocol.sender.reset(instant(now));
         }
     }
 
-    /// What has been found out of a channel, where there are windows.
+    /// Returns the controller state of a channel, if it has a window.
     pub(crate) fn flight(&self, channel: usize) -> Option<Flight> {
         self.protocol()?.flight(channel)
     }
 
-    /// The time there and back through the pipe without its queues, where there are windows.
+    /// Returns the round-trip time of the pipe without queues, if it has windows.
     pub(crate) fn round_trip_least(&self) -> Option<Duration> {
         self.protocol()?.round_trip_least()
     }
 
-    /// The next copy of a lost packet; its channel is the one on which it goes.
+    /// Returns the next retransmission with its channel.
     pub(crate) fn poll_repair(&mut self, now: Time) -> Option<Packet> {
         match self {
             Self::Protocol(protocol) => protocol.poll_repair(now),
@@ -169,7 +172,7 @@ impl SendingEnd {
         }
     }
 
-    /// When time alone brings something about.
+    /// Returns when the next timer expires.
     pub(crate) fn timeout(&self) -> Option<Time> {
         match self {
             Self::Protocol(protocol) => time(protocol.sender.poll_timeout()),
@@ -177,15 +180,15 @@ impl SendingEnd {
         }
     }
 
-    /// A message has come back; what is no message any more is discarded and counted there.
+    /// Handles a message from the receiver; a corrupted one is discarded.
     pub(crate) fn take_message(&mut self, now: Time, channel: usize, bytes: &[u8]) {
         if let Self::Protocol(protocol) = self {
-            // What is refused is counted by the sender.
+            // The sender counts the messages that it rejects.
             let _ = protocol.sender.handle_bytes(instant(now), channel, bytes);
         }
     }
 
-    /// What a channel may send in a round, where there are rounds; 0 where it is out.
+    /// Returns the quantum of a channel, or 0 if it is out. `None` without rounds.
     pub(crate) fn quantum(&self, channel: usize) -> Option<u32> {
         match self {
             Self::Protocol(protocol) if protocol.sender.order() == Order::Free => {
@@ -198,7 +201,7 @@ impl SendingEnd {
         }
     }
 
-    /// The protocol's sender, if there is one.
+    /// Returns the protocol's sender, if there is one.
     pub(crate) fn protocol(&self) -> Option<&Sender<Scheduler>> {
         match self {
             Self::Protocol(protocol) => Some(&protocol.sender),
@@ -214,7 +217,7 @@ impl SendingEnd {
     }
 }
 
-/// The sender is told priorities and caps of its channels, and what they carry where it is to be.
+/// Sets the priorities and caps of all channels, and their rates if control is fixed-rate.
 fn tell_channels(sender: &mut Sender<Scheduler>, plan: &Plan) {
     let control = plan.sender.control.map(|control| control.by);
     let overhead_bytes = if plan.tagged { TAG_BYTES as u64 } else { 0 };
@@ -251,8 +254,9 @@ impl Protocol {
         Some((channel, message))
     }
 
-    /// What a marker tells of a channel of which it would say this: that it begins the sender's
-    /// round, if that is all; that it is out, or what its quantum will be, in any case.
+    /// Returns the standing that a marker carries in place of `standing`: only the sender's round
+    /// if markers carry rounds. A channel that is out, or with a change of quantum ahead, keeps its
+    /// standing.
     fn told(&self, standing: Standing) -> Standing {
         if self.round_alone && standing.is_in() && standing.coming.is_none() {
             Standing::beginning(self.sender.scheduler().round(), standing.quantum_bytes)
@@ -265,7 +269,7 @@ impl Protocol {
         let kept = self.kept.as_ref()?;
         loop {
             let repair = self.sender.poll_repair(instant(now))?;
-            // One that is not kept any more need not go.
+            // Skips packets that have left the retransmission buffer.
             if let Some(packet) = kept.get(repair.tag.sequence) {
                 let channel = u8::try_from(repair.channel).expect("at most 64 channels");
                 return Some(Packet { channel, tag: Some(repair.tag), ..*packet });
@@ -274,18 +278,19 @@ impl Protocol {
     }
 }
 
-/// Fibonacci hashing (Knuth, "The Art of Computer Programming", volume 3, section 6.4): neighbours
-/// go far apart.
+/// Hashes a source so that neighbours are spread widely: Fibonacci hashing (Knuth, "The Art of
+/// Computer Programming", volume 3, section 6.4).
 fn hash(source: u16) -> usize {
     usize::from(source).wrapping_add(1).wrapping_mul(0x9e37_79b9) >> 16
 }
 
-/// The protocol's clock: whole nanoseconds.
+/// Converts simulated time to the protocol's clock, in whole nanoseconds.
 pub(crate) const fn instant(now: Time) -> Instant {
     Instant::from_nanoseconds(now.as_ps() / 1_000)
 }
 
-/// The first time at which the protocol's clock shows the instant, if time gets there.
+/// Converts the protocol's clock to the earliest simulated time that it matches, or `None` if that
+/// is out of range.
 pub(crate) fn time(instant: Instant) -> Option<Time> {
     instant.nanoseconds().checked_mul(1_000).map(Time::from_ps)
 }

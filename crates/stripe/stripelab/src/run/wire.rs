@@ -1,9 +1,9 @@
-//! Messages as they are on a channel: their length, what a marker tells, and damage.
+//! Messages on the wire: length, marker numbers and corruption.
 
 use gingham_fairq::Number;
 use gingham_stripe::{Kind as MessageKind, Message};
 
-/// A channel's number in an event.
+/// Converts a channel index to its form in events.
 pub(super) fn small(channel: usize) -> u8 {
     u8::try_from(channel).expect("at most 64 channels")
 }
@@ -12,7 +12,7 @@ pub(super) fn length_of(message: &Message) -> u32 {
     u32::try_from(message.to_bytes().len()).expect("messages are short")
 }
 
-/// The number of the next packet that a marker tells.
+/// Returns the number of the next packet that a marker carries.
 pub(super) const fn marker_number(message: &Message) -> Option<Number> {
     match message.kind {
         MessageKind::Marker(marker) => Some(marker.standing.next),
@@ -20,7 +20,7 @@ pub(super) const fn marker_number(message: &Message) -> Option<Number> {
     }
 }
 
-/// A message as bytes, with one of its bits damaged.
+/// Returns the bytes of a message with one bit flipped, if any.
 pub(super) fn damaged(message: Message, flipped_bit: Option<u64>) -> Vec<u8> {
     let mut bytes = message.to_bytes().to_vec();
     if let Some(bit) = flipped_bit {

@@ -1,10 +1,10 @@
-//! Which order a scenario has, and what follows from it.
+//! The order of a scenario, and the features that follow from it.
 
 use super::{Markers, Order, Quanta, Reception, Repair, Scenario, Scheduler, Tells};
 
 impl Scenario {
-    /// How the channel of a packet is chosen: as the scenario says; where it does not, strictly if
-    /// it asks for what only a strict order has, and else freely.
+    /// Returns the order. Default: strict if the scenario uses a feature of strict order, free
+    /// otherwise.
     pub fn order(&self) -> Order {
         self.stripe.order.unwrap_or_else(|| {
             let is_bound = self.stripe.guaranteed || self.stripe.window;
@@ -12,7 +12,7 @@ impl Scenario {
         })
     }
 
-    /// The first key that asks for what plays no part where the order is free.
+    /// Returns the first key that has an effect only in strict order.
     pub(crate) fn bound_by(&self) -> Option<String> {
         let stripe = &self.stripe;
         let Markers { send, every_rounds, before_channel, tells, .. } = stripe.markers;
@@ -39,8 +39,8 @@ impl Scenario {
         })
     }
 
-    /// Parameters of retransmission: those of the scenario. By default it is enabled in free order,
-    /// as in the daemon. `None` if it is disabled.
+    /// Returns the parameters of retransmission, or `None` if it is disabled. By default it is
+    /// enabled in free order, as in the daemon.
     pub fn repair(&self) -> Option<Repair> {
         let by_order = (self.order() == Order::Free).then(Repair::default);
         self.stripe.repair.or(by_order).filter(|repair| repair.tries > 0)
@@ -51,13 +51,13 @@ impl Scenario {
         self.stripe.guaranteed || self.order() == Order::Free
     }
 
-    /// Whether what is in flight is bounded.
+    /// Returns whether data in flight is limited by windows.
     pub(crate) fn has_windows(&self) -> bool {
         let stripe = &self.stripe;
         stripe.window || stripe.quanta == Quanta::Follow || self.order() == Order::Free
     }
 
-    /// Whether the receiver's reports hold the sender back.
+    /// Returns whether the sender depends on the receiver's reports, for windows or credits.
     pub(crate) fn is_held_back(&self) -> bool {
         self.has_windows() || self.stripe.credits
     }

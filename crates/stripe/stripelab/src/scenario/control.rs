@@ -1,34 +1,34 @@
-//! How channels are chosen, and what says how much may be in flight, as a scenario writes it.
+//! Choice of channels and congestion control of a scenario.
 
 use gingham_kernel::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How the channel of a packet is chosen.
+/// Choice of the channel of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// In turn, by the scheduler, so that the receiver knows from where the next packet comes.
+    /// The scheduler's order, so that the receiver knows the channel of the next packet.
     Strict,
-    /// Each packet goes to the channel with room on which it will be there first; the numbers of
-    /// its tag give the order, which is guaranteed. What is in flight is controlled, and quanta
-    /// play no part.
+    /// The channel with window space and the earliest expected arrival. The sequence number in the
+    /// tag of a packet guarantees the order. Data in flight is controlled, and quanta have no
+    /// effect.
     Free,
 }
 
-/// What says how much may be in flight on a channel, and how fast packets go.
+/// Congestion control: limits data in flight on a channel, and paces packets.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Control {
-    /// Which one.
+    /// Congestion controller.
     pub by: Rule,
-    /// BBR takes losses above this fraction of a round trip for congestion (`LossThresh`; the draft
-    /// has .02).
+    /// Fraction of a round trip's packets above which BBR treats losses as congestion
+    /// (`LossThresh`; the draft has .02).
     pub loss_threshold: f64,
     /// Fraction of the inflight limit that BBR leaves to others between two probes (`Headroom`; the
     /// draft has .15, which costs rate on short queues).
     pub headroom: f64,
-    /// Most that may be in flight on a channel, whatever the controller says.
+    /// Upper limit of a channel's window, for any controller.
     pub window_max: Option<Bytes>,
 }
 
@@ -38,7 +38,7 @@ impl Default for Control {
     }
 }
 
-/// The rule of a controller.
+/// A congestion controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -47,6 +47,6 @@ pub enum Rule {
     Bbr,
     /// CUBIC (RFC 9438) with HyStart++ (RFC 9406).
     Cubic,
-    /// The rates of the channels as the scenario has them at the start.
+    /// Fixed rate: the rates that the channels have in the scenario at the start.
     Told,
 }

@@ -1,23 +1,23 @@
-//! When a run ends, what of it counts, and what is kept.
+//! End of a run, measurement window, and recorded data.
 
 use gingham_kernel::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When the run ends and what counts.
+/// End of the run, and the measurement window.
 ///
 /// ```text
 ///   0 ── warm-up ──┬──────── window ────────┬── follow ── end
-///                  │ rates, delays, order   │ what is under way arrives; nothing new is sent
+///                  │ rates, delays, order   │ packets in flight arrive; nothing new is sent
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
-    /// Simulated time at which sources stop, and the window for rates, delays and order ends.
+    /// End of the sources and of the window for rates, delays and order, in simulated time.
     pub time: Span,
-    /// When the window begins. Default: after a tenth of `time`.
+    /// Start of the window. Default: a tenth of `time`.
     pub warm_up: Option<Span>,
-    /// How long after the window packets in flight are followed at most.
+    /// Longest time after the window for packets in flight to arrive.
     #[serde(default = "a_second")]
     pub follow: Span,
 }
@@ -26,17 +26,16 @@ const fn a_second() -> Span {
     Span::from_ps(1_000_000_000_000)
 }
 
-/// What is kept of a run in addition to its sums.
+/// Data recorded in addition to sums.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
-    /// The first events of the run, up to this many, get a row in the table `events`: what was
-    /// sent, lost and delivered, with its round and deficit. For short runs, and for the drawing of
-    /// rounds.
+    /// Number of events, from the start of the run, with a row in the table `events`: packets sent,
+    /// lost and delivered, with round and deficit. For short runs, and for drawings of rounds.
     pub events: u64,
-    /// The first packets, up to this many, get a row in the table `packets`.
+    /// Number of packets, from the first, with a row in the table `packets`.
     pub packets: u64,
-    /// Width of a step of the table `series`. Default: a 200th of the time.
+    /// Step width of the table `series`. Default: a 200th of the time.
     pub step: Option<Span>,
     /// Percentiles of the delay, each above 0 and below 100.
     pub percentiles: Vec<f64>,

@@ -1,4 +1,4 @@
-//! How long a queue is, as a scenario writes it: `"64 kB"`, or `"20 ms"` by the longest wait.
+//! Length of a queue: bytes such as `"64 kB"`, or the longest wait such as `"20 ms"`.
 
 use gingham_linkemu::{ParameterError, QueueBound};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The most that a queue holds, in bytes or in time.
+/// Capacity of a queue, in bytes or in time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueueLength(pub QueueBound);
 
@@ -41,7 +41,7 @@ impl JsonSchema for QueueLength {
     }
 }
 
-/// Accepts a text only, and says what was expected of anything else.
+/// Accepts only strings, and describes the expected format in errors.
 struct TextVisitor;
 
 impl de::Visitor<'_> for TextVisitor {

@@ -1,65 +1,64 @@
-//! What is sent, as a scenario writes it: when, and how long packets are.
+//! Traffic sources of a scenario: arrivals and packet lengths.
 
 use gingham_kernel::{Bytes, FileName, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Something that sends packets.
+/// A traffic source.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// Its name in results. Default: its number, from 1.
+    /// Name in results. Default: the number of the source, from 1.
     pub name: Option<String>,
-    /// When it sends.
+    /// Arrival process.
     #[serde(default)]
     pub kind: SourceKind,
-    /// How long its packets are; a list and frames have their own lengths.
+    /// Packet lengths. Lists and frames have their own.
     #[serde(default)]
     pub packets: Packets,
-    /// How its packets go over the channels.
+    /// Use of the channels.
     #[serde(default)]
     pub send: Send,
-    /// It sends from this instant on. Default: the beginning.
+    /// Start of the source. Default: the start of the run.
     pub start: Option<Span>,
-    /// It sends nothing from this instant on. Default: until the end.
+    /// End of the source. Default: `stop.time`.
     pub stop: Option<Span>,
 }
 
-/// How packets go over the channels; whatever is said, they come out in the order in which they went
-/// in.
+/// Use of the channels by a source. Packets are delivered in the order of sending in any case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Send {
-    /// Where each is there first, by priority.
+    /// The channel with the earliest arrival, by priority.
     #[default]
     Spread,
-    /// On the channel with the least round trip, for which it waits. Only where the order is free.
+    /// The channel with the least round-trip time; packets wait for it. Only in free order.
     Fastest,
-    /// As "spread", and a copy of each at once on another channel: what comes first counts. A copy
-    /// is one of `stripe.repair`, which it takes.
+    /// As "spread", with a copy of each packet at once on another channel; the first to arrive
+    /// counts. Copies are retransmissions of `stripe.repair`, which is required.
     Redundant,
 }
 
-/// When a source sends.
+/// Arrival process of a source.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceKind {
-    /// There is always a packet to be sent.
+    /// A packet is always ready to be sent.
     #[default]
     Backlogged,
-    /// One packet after the other, at this rate.
+    /// Evenly spaced packets at this rate.
     Constant(Constant),
-    /// Exponential times between packets, at this rate in the mean.
+    /// Exponentially distributed times between packets, with this mean rate.
     Poisson(Constant),
-    /// At this rate while it is on; both periods are exponential.
+    /// Packets at this rate during on periods; on and off periods are exponentially distributed.
     OnOff(OnOff),
-    /// A transport that is kept back by loss and by what arrives out of order, as TCP Reno with
-    /// selective acknowledgements (RFC 5681, RFC 6675, RFC 6298), which come by themselves.
+    /// A transport like TCP Reno with selective acknowledgements (RFC 5681, RFC 6675, RFC 6298):
+    /// losses and reordering slow it down. Acknowledgements do not use the channels.
     Reno(Transport),
-    /// The same, but that its window is a cubic function of the time since it was reduced, as of TCP
-    /// CUBIC (RFC 9438).
+    /// A transport like TCP CUBIC (RFC 9438): as Reno, but its window is a cubic function of the
+    /// time since its last reduction.
     Cubic(Transport),
-    /// Frames of a film, one an interval, each cut into packets.
+    /// Frames of a film, one per interval, each cut into packets.
     Frames(Frames),
     /// The packets of a list, once.
     List(List),
@@ -69,7 +68,7 @@ pub enum SourceKind {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Constant {
-    /// The rate, payload of packets only.
+    /// Rate, counting the payload of packets only.
     pub rate: Rate,
 }
 
@@ -77,7 +76,7 @@ pub struct Constant {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
-    /// The rate while it is on.
+    /// Rate while the source is on.
     pub rate: Rate,
     /// Mean length of an on period.
     pub on: Span,
@@ -85,17 +84,17 @@ pub struct OnOff {
     pub off: Span,
 }
 
-/// Parameters of the transport.
+/// Parameters of a transport.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Transport {
-    /// Time of an acknowledgement from the delivery to the source. Default: the shortest delay of a
+    /// Time from a delivery to its acknowledgement at the source. Default: the shortest delay of a
     /// channel.
     pub ack_delay: Option<Span>,
-    /// Most that is in flight, the window of its receiver. Default: 4 MB.
+    /// Receive window: the most data in flight. Default: 4 MB.
     pub window: Option<Bytes>,
-    /// Whether it reads marks (ECN, RFC 3168). A mark reduces its window as a loss does, and
-    /// nothing is retransmitted.
+    /// Whether the transport reacts to marks (ECN, RFC 3168). A mark reduces its window as a loss
+    /// does, without a retransmission.
     pub ecn: bool,
 }
 
@@ -103,17 +102,17 @@ pub struct Transport {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Frames {
-    /// A file with the length of a frame in bytes on each line; the last number of a line counts,
-    /// and lines that begin with `#` do not. The path is relative to the scenario.
+    /// File with the length of a frame in bytes on each line. The last number of a line counts;
+    /// lines that begin with `#` are ignored. The path is relative to the scenario.
     pub file: Option<FileName>,
-    /// The lengths themselves, in place of a file.
+    /// Frame lengths, instead of a file.
     #[serde(default)]
     pub lengths: Vec<Bytes>,
-    /// From one frame to the next.
+    /// Time between frames.
     pub interval: Span,
-    /// The longest packet that a frame is cut into.
+    /// Longest packet of a frame.
     pub packet: Bytes,
-    /// Whether the film is repeated when it ends.
+    /// Whether the film repeats.
     #[serde(default)]
     pub again: bool,
 }
@@ -122,24 +121,24 @@ pub struct Frames {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct List {
-    /// The length of each packet.
+    /// Length of each packet.
     pub lengths: Vec<Bytes>,
-    /// From one packet to the next.
+    /// Time between packets.
     #[serde(default)]
     pub interval: Span,
 }
 
-/// How long packets are.
+/// Packet lengths of a source.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Packets {
-    /// All of the same length.
+    /// One length.
     Fixed(Bytes),
-    /// These lengths one after the other, repeated.
+    /// These lengths in order, repeated.
     InTurn(Vec<Bytes>),
-    /// Drawn for each packet among these.
+    /// Random lengths with these weights.
     Mixture(Vec<Mixed>),
-    /// Every length from the shortest to the longest is as likely.
+    /// Uniformly distributed lengths.
     Uniform(Uniform),
 }
 
@@ -153,9 +152,9 @@ impl Default for Packets {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mixed {
-    /// The length.
+    /// Packet length.
     pub length: Bytes,
-    /// Its weight relative to the others.
+    /// Weight, relative to the others.
     pub weight: f64,
 }
 
@@ -163,8 +162,8 @@ pub struct Mixed {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uniform {
-    /// The shortest, included.
+    /// Shortest length, included.
     pub from: Bytes,
-    /// The longest, included.
+    /// Longest length, included.
     pub to: Bytes,
 }

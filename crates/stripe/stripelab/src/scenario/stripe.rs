@@ -1,75 +1,75 @@
-//! How packets are spread and put in order again, as a scenario writes it.
+//! Striping options of a scenario.
 
 use super::control::{Control, Order};
 use gingham_kernel::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How packets are striped over the channels and put in order again.
+/// Striping over the channels, and restoration of the order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stripe {
-    /// What chooses the channel of a packet.
+    /// Scheduler that chooses the channel of a packet in strict order.
     pub scheduler: Scheduler,
-    /// How the channel of a packet is chosen. Default: "free", or "strict" where the scenario uses
-    /// what only that has: `scheduler`, `quanta` or quanta of channels, `reception`, turns of
+    /// Choice of the channel of a packet. Default: "free", or "strict" if the scenario uses a
+    /// feature of strict order: `scheduler`, `quanta` or quanta of channels, `reception`, rounds of
     /// `markers`, `window`, `guaranteed`.
     pub order: Option<Order>,
-    /// The congestion controller, which says how much may be in flight. It applies with `window`,
-    /// with quanta that follow, and where the order is free.
+    /// Congestion controller, which limits data in flight. It applies with `window`, with quanta
+    /// that follow, and in free order.
     pub control: Control,
-    /// How the receiver restores the order.
+    /// Restoration of the order at the receiver.
     pub reception: Reception,
-    /// The longest packet that may be sent; no quantum may be below it.
+    /// Longest packet that may be sent; no quantum may be below it.
     pub longest_packet: Bytes,
     /// Markers, which resynchronise the receiver after a loss.
     pub markers: Markers,
-    /// Whether quanta stay as given, or follow the rates that windows find.
+    /// Whether quanta stay as given or follow the rates that windows measure.
     pub quanta: Quanta,
-    /// Whether `control` bounds what is in flight on each channel; where quanta follow or the order
-    /// is free it does so in any case.
+    /// Whether `control` limits data in flight on each channel. Always the case if quanta follow,
+    /// or in free order.
     pub window: bool,
-    /// A channel is out if the sender hears nothing of it for this long although markers go on it,
-    /// until it answers again. With "0 s" none ever is out. Credits and windows refuse that, since
-    /// they wait for what is heard.
+    /// Time without reports after which the sender takes a channel out although it sends markers on
+    /// it; the next report takes it in again. "0 s" disables the timeout, which credits and windows
+    /// reject, since they wait for reports.
     pub silence: Span,
-    /// Whether a packet goes only where the receiver has granted room, so that no buffer of the
-    /// receiver overflows (section 6.3; Kung and Chapman 1993).
+    /// Whether a packet is sent only with a credit of the receiver, so that no receive buffer
+    /// overflows (section 6.3; Kung and Chapman 1993).
     pub credits: bool,
-    /// Reports of the receiver between markers, which credits need. By default credits and windows
-    /// have them, with the defaults.
+    /// Reports of the receiver between markers, which credits need. Default: enabled with credits
+    /// and windows.
     pub reports: Option<Reports>,
-    /// Whether each packet carries a tag of 12 bytes with sequence numbers that confirm what the
-    /// receiver expects. Packets are then never out of order, whatever is lost. Where the order is
-    /// free they always carry it.
+    /// Whether each packet carries a tag of 12 bytes with sequence numbers that confirm the
+    /// expected packet. Packets are then never delivered out of order, even after losses. In free
+    /// order they always carry it.
     pub guaranteed: bool,
-    /// Retransmission of lost packets, with these parameters. The order must be guaranteed. Default:
-    /// enabled in free order with default parameters, as in the daemon; disabled in strict order.
+    /// Retransmission of lost packets, with these parameters. The order must be guaranteed.
+    /// Default: enabled in free order with default parameters, as in the daemon; disabled in strict
+    /// order.
     pub repair: Option<Repair>,
-    /// How the longest frame of each channel is found by probes (RFC 8899). By default the sender
-    /// assumes that each passes the longest packet. What fits no channel is dropped before the
-    /// sender.
+    /// Probing for the longest frame of each channel (RFC 8899). Default: none, and the sender
+    /// assumes that each channel passes the longest packet. Packets that fit no channel are dropped
+    /// before the sender.
     pub sizes: Option<Sizes>,
-    /// For channels that reorder: each is put in order by the numbers of the tags before the
-    /// receiver sees it. The order must be guaranteed. Default: in free order, packets wait on
-    /// a channel only after it has reordered packets, as in the daemon.
+    /// Reorder buffer of each channel, which sorts packets by their tags before the receiver sees
+    /// them. The order must be guaranteed. Default: in free order, packets wait on a channel only
+    /// after it has reordered packets, as in the daemon.
     pub restore: Option<Restore>,
-    /// Instants at which the sender resets both ends, as after a crash.
+    /// Times of resets of both ends by the sender, as after a crash.
     pub resets: Vec<Span>,
-    /// Memory of the receiver for all channels together; more is discarded. A packet counts its
-    /// bytes and 112 for its slot. Half is divided among the channels, and among retransmissions
-    /// where there are any.
+    /// Receive buffer for all channels together. Packets that do not fit are discarded. A packet is
+    /// charged its bytes and 112 for its slot. Half of the buffer is divided among the channels,
+    /// and retransmissions if there are any.
     pub buffer: Bytes,
-    /// Instead, this many packets of all channels together. Memory and credits then count packets,
-    /// like the cells of section 6.3.
+    /// Receive buffer in packets of all channels together, instead of `buffer`. Memory and credits
+    /// then count packets, like the cells of section 6.3.
     pub buffer_packets: Option<u64>,
-    /// How long the receiver waits for a channel that is silent while others have packets. It must
-    /// exceed the skew: what the channels differ by in delay, jitter and queues. Twice that is
-    /// ample.
+    /// How long the receiver waits for a silent channel while others have packets. It must exceed
+    /// the skew: the difference of the channels in delay, jitter and queues. Twice that is ample.
     pub wait: Span,
     /// Whether the sender sees the queues of its channels, like those of its own network
-    /// interfaces, and waits for room. Otherwise what finds a queue full is lost. Default: it does,
-    /// unless it has windows, which are for queues that it cannot see.
+    /// interfaces, and waits for space. Otherwise packets that find a queue full are lost. Default:
+    /// true without windows, which are for queues that the sender cannot see.
     pub backpressure: Option<bool>,
 }
 
@@ -102,37 +102,38 @@ impl Default for Stripe {
 
 const MS: u64 = 1_000_000_000;
 
-/// Where quanta come from.
+/// Source of the quanta.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quanta {
-    /// From the scenario: those of the channels, or in the ratio of their rates.
+    /// The scenario: given quanta, or quanta proportional to the rates of the channels.
     #[default]
     Told,
-    /// From what reports tell of the channels. At the start each channel has its own quantum, if it
-    /// is given one, or the longest packet.
+    /// The rates in reports. At the start each channel has its given quantum, or the longest
+    /// packet.
     Follow,
 }
 
-/// What chooses the channel of a packet.
+/// Scheduler that chooses the channel of a packet.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// A quantum of bytes a turn, overdrawn by the last packet and paid back in the next round:
-    /// fair in bytes whatever the lengths (Adiseshu, Parulkar and Varghese 1996, section 3.5).
+    /// A quantum of bytes per turn; the last packet may overdraw it, which the next round pays
+    /// back. Fair in bytes for all packet lengths (Adiseshu, Parulkar and Varghese 1996, section
+    /// 3.5).
     #[default]
     SurplusRoundRobin,
-    /// So many packets a turn, whatever their length (section 6.2).
+    /// A number of packets per turn, of any length (section 6.2).
     GeneralisedRoundRobin(Generalised),
-    /// A packet a turn.
+    /// One packet per turn.
     RoundRobin,
-    /// A channel drawn for each packet, by a generator that the receiver could run as well (section
-    /// 3.4).
+    /// A random channel for each packet, from a generator that the receiver could run as well
+    /// (section 3.4).
     Randomised,
-    /// The channel whose queue is emptied first. Not causal, so it has no logical reception.
+    /// The channel whose queue empties first. Not causal, so logical reception is not possible.
     ShortestQueue,
-    /// The channel that the packet's source hashes to, so that each source keeps its order and none
-    /// is faster than a channel. Not causal.
+    /// A hash of the packet's source, so that each source keeps its order and is limited to the
+    /// rate of one channel. Not causal.
     AddressHash,
 }
 
@@ -140,11 +141,11 @@ pub enum Scheduler {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Generalised {
-    /// Packets a turn of each channel. Default: the closest ratio of small whole numbers to that of
-    /// the rates (section 6.2).
+    /// Packets per turn of each channel. Default: the closest ratio of small whole numbers to the
+    /// ratio of the rates (section 6.2).
     pub packets: Vec<u32>,
-    /// Most packets a turn of the slowest channel in that ratio. With 1 every other rate counts as
-    /// a multiple of the slowest. The paper does not say how many; 8 is ours.
+    /// Maximum number of packets per turn of the slowest channel in that ratio. With 1, every other
+    /// rate is rounded to a multiple of the slowest. The paper gives no number; 8 is ours.
     pub slowest_packets_max: u8,
 }
 
@@ -154,19 +155,18 @@ impl Default for Generalised {
     }
 }
 
-/// How the receiver restores the order.
+/// Restoration of the order at the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reception {
-    /// The receiver runs the sender's scheduler and reads each packet from the channel on which it
-    /// must come; nothing is added to a packet (section 4).
+    /// Logical reception: the receiver runs the sender's scheduler, which gives the channel of each
+    /// packet; nothing is added to a packet (section 4).
     #[default]
     Logical,
-    /// Packets are delivered as they arrive.
+    /// None: packets are delivered as they arrive.
     None,
-    /// Each packet carries a sequence number of 4 bytes, and the receiver sorts; a packet is taken
-    /// for lost when every channel has shown a later one (RFC 1990, section 4.1), or after the
-    /// wait.
+    /// Sequence numbers of 4 bytes in packets. A packet counts as lost when every channel has
+    /// carried a later one (RFC 1990, section 4.1), or after `wait`.
     SequenceNumbers,
 }
 
@@ -174,31 +174,32 @@ pub enum Reception {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Markers {
-    /// Whether any are sent.
+    /// Whether markers are sent.
     pub send: bool,
-    /// They go in one round out of this many.
+    /// Number of rounds per round with markers.
     pub every_rounds: u32,
-    /// They go before the turn of this channel, counted from 1.
+    /// Channel before whose turn markers are sent, counted from 1.
     pub before_channel: u64,
-    /// Longest time between markers, whatever the rounds, while anything sent is not accounted for.
-    /// Where packets have numbers, at most four go in a round trip, but one within `silence`.
+    /// Longest time between markers, in any round, while sent packets are not accounted for. With
+    /// numbers in packets, at most four markers go in a round trip, but at least one within
+    /// `silence`.
     pub interval: Span,
-    /// While nothing is sent they become less frequent; this is the longest interval.
+    /// Longest interval between markers while nothing is sent; the interval grows up to it.
     pub idle_interval_max: Span,
-    /// What they tell of a channel.
+    /// Contents of markers.
     pub tells: Tells,
 }
 
-/// What a marker says of its channel.
+/// Contents of markers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tells {
     /// Round and deficit of the channel's next packet (section 5).
     #[default]
     Number,
-    /// The round that the sender is in, and nothing else, as in the paper's figure 12: a channel on
-    /// which the receiver expects an earlier round is skipped until that one, which it then begins
-    /// with a whole quantum; otherwise nothing follows from the marker.
+    /// The sender's current round only, as in the paper's figure 12: if the receiver expects an
+    /// earlier round on the channel, it skips the channel until that round and then starts with a
+    /// whole quantum. Otherwise the marker has no effect.
     Round,
 }
 
@@ -220,7 +221,7 @@ impl Default for Markers {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reports {
-    /// Longest time after a change.
+    /// Longest time from a change to its report.
     pub interval: Span,
 }
 
@@ -230,17 +231,17 @@ impl Default for Reports {
     }
 }
 
-/// How lost packets are sent again.
+/// Retransmission of lost packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Repair {
-    /// How long the receiver waits for a retransmission after it knows of a loss.
+    /// How long the receiver waits for a retransmission after it detects a loss.
     pub wait: Span,
-    /// What does not arrive is requested again after this time.
+    /// Time after which a missing retransmission is requested again.
     pub again: Span,
     /// Maximum number of retransmissions of a packet; 0 disables retransmission.
     pub tries: u8,
-    /// Size of the retransmission buffer: the last packets of each channel that are kept.
+    /// Size of the retransmission buffer, in packets per channel.
     pub packets: u64,
 }
 
@@ -255,11 +256,11 @@ impl Default for Repair {
     }
 }
 
-/// How the longest frame of each channel is found.
+/// Probing for the longest frame of each channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sizes {
-    /// The frame that each channel must pass, with the header of a packet; one that does not is
+    /// Frame that each channel must pass, with the header of a packet; a channel that does not is
     /// out.
     pub base: Bytes,
     /// Time from the end of a search to the next.
@@ -272,14 +273,14 @@ impl Default for Sizes {
     }
 }
 
-/// How a channel that reorders is put in order.
+/// Reorder buffer of each channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Restore {
-    /// How long a packet waits for those before it. It must exceed the time for which the channel
-    /// delays a packet.
+    /// How long a packet waits for those before it. It must exceed the extra delay of reordered
+    /// packets.
     pub wait: Span,
-    /// Most packets of a channel that are held back.
+    /// Maximum number of packets held back per channel.
     pub packets: u64,
 }
 
@@ -289,11 +290,11 @@ impl Default for Restore {
     }
 }
 
-/// Who reads what arrives.
+/// Application that reads the delivered packets.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Receiver {
-    /// Its reading rate. By default it reads at once. A slow reader fills the buffers of the
-    /// channels.
+    /// Reading rate. Default: packets are read at once. A slow reader fills the receive buffers of
+    /// the channels.
     pub rate: Option<Rate>,
 }

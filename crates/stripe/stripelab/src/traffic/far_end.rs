@@ -1,8 +1,8 @@
-//! The far end of a transport: it hands on what is in order and keeps what came too early.
+//! The far end of a transport: hands segments on in order and stores early ones.
 
 use std::collections::BTreeMap;
 
-/// What it has got, from the first segment on.
+/// Segments received, from the first on.
 #[derive(Debug)]
 pub(super) struct FarEnd {
     expected: u64,
@@ -16,7 +16,7 @@ impl Default for FarEnd {
 }
 
 impl FarEnd {
-    /// A segment comes; tells which one is expected now, and how many bytes are handed on.
+    /// Receives a segment. Returns the next expected segment and the number of bytes handed on.
     pub(super) fn take(&mut self, segment: u64, bytes: u32) -> (u64, u64) {
         if segment >= self.expected {
             self.early.insert(segment, bytes);

@@ -1,14 +1,14 @@
-//! The lengths of a source's packets, one after the other.
+//! Packet lengths of a source.
 
 use crate::plan::Lengths;
 use gingham_kernel::Stream;
 
-/// Lengths under way.
+/// Generator of packet lengths.
 #[derive(Debug)]
 pub(super) struct Drawn {
     lengths: Lengths,
     words: Stream,
-    /// The next of those in turn.
+    /// Index of the next of the lengths in round robin.
     next: usize,
 }
 
@@ -17,7 +17,7 @@ impl Drawn {
         Self { lengths, words, next: 0 }
     }
 
-    /// The length of the next packet.
+    /// Returns the length of the next packet.
     pub(super) fn draw(&mut self) -> u32 {
         match &self.lengths {
             Lengths::InTurn(lengths) => {
@@ -37,7 +37,7 @@ impl Drawn {
         }
     }
 
-    /// How many lengths a turn has.
+    /// Returns the number of lengths in a round; `usize::MAX` for random lengths.
     pub(super) fn in_turn(&self) -> usize {
         match &self.lengths {
             Lengths::InTurn(lengths) => lengths.len(),

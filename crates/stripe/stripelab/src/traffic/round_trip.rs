@@ -1,7 +1,7 @@
-//! How long an acknowledgement takes, and how long it is waited for.
+//! Round-trip time and retransmission timeout of a transport.
 //!
-//! Source: RFC 6298, sections 2 and 5; in place of its least of a second, Linux's: what is added to
-//! the smoothed time for its variation is 200 ms at least (`tcp_rtt_estimator`).
+//! Source: RFC 6298, sections 2 and 5. Instead of a minimum timeout of 1 s, the addition for the
+//! variation is at least 200 ms, as in Linux (`tcp_rtt_estimator`).
 
 use gingham_kernel::Span;
 
@@ -10,7 +10,7 @@ const VARIATION_PS_MIN: u64 = 200 * MS;
 const TIMEOUT_PS_FIRST: u64 = 1_000 * MS;
 const TIMEOUT_PS_MAX: u64 = 60_000 * MS;
 
-/// The times there and back, smoothed, and the timeout that follows.
+/// Smoothed round-trip time, and the resulting timeout.
 #[derive(Debug)]
 pub(super) struct RoundTrip {
     smoothed_ps: Option<u64>,
@@ -25,17 +25,17 @@ impl Default for RoundTrip {
 }
 
 impl RoundTrip {
-    /// How long an acknowledgement is waited for.
+    /// Returns the current timeout.
     pub(super) const fn timeout(&self) -> Span {
         self.timeout
     }
 
-    /// The smoothed time there and back, once there is one.
+    /// Returns the smoothed round-trip time, once there is a sample.
     pub(super) fn smoothed(&self) -> Option<Span> {
         self.smoothed_ps.map(Span::from_ps)
     }
 
-    /// A segment that was sent once has taken so long.
+    /// Adds a sample: the round-trip time of a segment that was sent only once.
     pub(super) fn sample(&mut self, span: Span) {
         let taken_ps = span.as_ps();
         let (smoothed_ps, variation_ps) = match self.smoothed_ps {
@@ -50,7 +50,7 @@ impl RoundTrip {
         self.timeout = Span::from_ps(timeout_ps.min(TIMEOUT_PS_MAX));
     }
 
-    /// It was waited for in vain: the next wait is twice as long.
+    /// Doubles the timeout after it expired.
     pub(super) fn back_off(&mut self) {
         self.timeout = (self.timeout * 2).min(Span::from_ps(TIMEOUT_PS_MAX));
     }

@@ -1,4 +1,4 @@
-//! A source: its clock, its lengths, and what it has given so far.
+//! A traffic source at run time: clock, packet lengths and counters.
 
 use super::lengths::Drawn;
 use super::{Packet, Transport};
@@ -7,7 +7,7 @@ use gingham_entry::Ecn;
 use gingham_kernel::{Purpose, Rate, Span, Stream, Time};
 use gingham_stripe::Class;
 
-/// A source under way.
+/// State of a source.
 #[derive(Debug)]
 pub(crate) struct Source {
     id: u16,
@@ -18,22 +18,22 @@ pub(crate) struct Source {
     shortest_bytes: u32,
     class: Class,
     words: Stream,
-    /// Packets given so far.
+    /// Number of packets generated.
     given: u64,
-    /// Their bytes.
+    /// Bytes generated.
     given_bytes: u128,
-    /// Frames given so far.
+    /// Number of frames generated.
     frames: u64,
-    /// When the present on period ends.
+    /// End of the current on period.
     on_until: Time,
-    /// The transport, if it is one.
+    /// Transport state, if the source is a transport.
     pub(crate) transport: Option<Transport>,
-    /// When its timer will be asked.
+    /// Time of the next scheduled check of the transport's timer.
     timer_at: Option<Time>,
 }
 
 impl Source {
-    /// A source that stops with the run if not before.
+    /// Creates a source that stops at the end of its plan or of the run, if that is earlier.
     pub(crate) fn new(id: usize, plan: &SourcePlan, seed: u64, run_stop: Time) -> Self {
         let name = format!("source {}", plan.name);
         let stream = |purpose| Stream::new(seed, &name, purpose);
@@ -62,12 +62,12 @@ impl Source {
         }
     }
 
-    /// When it sends for the first time by itself.
+    /// Returns the time of the source's first event.
     pub(crate) fn first(&self) -> Option<Time> {
         (self.start < self.stop).then_some(self.start)
     }
 
-    /// Whether it may send at this instant.
+    /// Returns whether it may send at this instant.
     pub(crate) fn is_sending(&self, now: Time) -> bool {
         (self.start..self.stop).contains(&now)
     }
@@ -81,7 +81,7 @@ impl Source {
         may.then(|| self.next_packet(now))
     }
 
-    /// Gives what is sent at this instant; tells when the next comes.
+    /// Generates the packets due now, and returns the time of the next.
     pub(crate) fn tick(&mut self, now: Time, packets: &mut Vec<Packet>) -> Option<Time> {
         let next = match self.kind.clone() {
             SourceKind::Backlogged => None,
@@ -112,7 +112,7 @@ impl Source {
         next.filter(|next| *next < self.stop)
     }
 
-    /// Gives what a transport may send now.
+    /// Generates the segments that a transport may send now.
     pub(crate) fn fill(&mut self, now: Time, packets: &mut Vec<Packet>) {
         let is_sending = self.is_sending(now);
         loop {
@@ -125,7 +125,7 @@ impl Source {
         }
     }
 
-    /// When a transport's timer is to be asked, if nobody has been told to do so early enough.
+    /// Returns when to check a transport's timer, unless an early enough check is scheduled.
     pub(crate) fn take_timer(&mut self, now: Time) -> Option<Time> {
         let at = self.transport.as_ref()?.timeout_at()?;
         let told = self.timer_at.is_some_and(|told| told > now && told <= at);
@@ -191,7 +191,8 @@ impl Source {
         Packet { number, source, channel, bytes, of_source, class, frame, ecn, created, sent, tag }
     }
 
-    /// What packets say of who sends them: ECT(0), as RFC 3168, section 5, asks of TCP.
+    /// Returns the ECN field of packets: ECT(0) for a transport with ECN, as RFC 3168, section 5,
+    /// requires of TCP.
     const fn ecn(&self) -> Ecn {
         match self.kind {
             SourceKind::Transport { ecn: true, .. } => Ecn::Ect0,
@@ -211,7 +212,7 @@ impl Source {
     }
 }
 
-/// The time that so many bytes take.
+/// Returns the transmission time of `bytes` bytes, rounded up.
 fn span_of(rate: Rate, bytes: u128) -> Span {
     let span_ps = (bytes * 1_000_000_000_000).div_ceil(u128::from(rate.bytes_per_second()));
     Span::from_ps(u64::try_from(span_ps).unwrap_or(u64::MAX / 4))

@@ -1,22 +1,21 @@
-//! A transport that is kept back by loss and by what arrives out of order: TCP with selective
-//! acknowledgements, in small.
+//! A transport that reacts to loss and reordering: a small TCP with selective acknowledgements.
 //!
 //! ```text
-//!   fast recovery   what three later segments have overtaken is lost: the window shrinks, and lost
-//!                   segments go again, the first at once and others as far as it lets them
-//!   mark            the window shrinks as by a loss, and nothing goes again
-//!   timeout         a window of one segment, and everything again that has not come
+//!   fast recovery   a segment that three later ones have overtaken is lost: the window shrinks, and
+//!                   lost segments are retransmitted, the first at once, others within the window
+//!   mark            the window shrinks as after a loss, without a retransmission
+//!   timeout         a window of one segment, and all unacknowledged segments are retransmitted
 //!   otherwise       the window grows with each acknowledgement
 //! ```
 //!
-//! By how much the window shrinks and grows is the rule of its [`Window`], Reno's or CUBIC's.
+//! The rule of its [`Window`], Reno's or CUBIC's, determines how much the window shrinks and grows.
 //!
-//! Source: RFC 6675 (recovery), RFC 6298 (timeouts; they begin anew when the first segment
-//! goes again, as Linux's do), RFC 3168 (marks). Every segment is acknowledged by itself, at
-//! once; a segment that was sent again is found lost by the timeout alone.
+//! Source: RFC 6675 (recovery), RFC 6298 (timeouts; the timer restarts when the first segment is
+//! retransmitted, as in Linux), RFC 3168 (marks). Every segment is acknowledged separately and at
+//! once; the loss of a retransmission is detected by the timeout alone.
 //!
-//! Invariants: segments but the first of a recovery go only while less than the window is under way;
-//! a window shrinks at most once for all that was under way.
+//! Invariants: apart from the first segment of a recovery, segments are sent only while less than
+//! the window is in flight; a window shrinks at most once for all data in flight at that time.
 
 use super::far_end::FarEnd;
 use super::round_trip::RoundTrip;
@@ -27,14 +26,14 @@ use std::collections::VecDeque;
 
 const DUPLICATES: u64 = 3;
 
-/// What a transport has counted.
+/// Counters of a transport.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TransportCounts {
-    /// Segments sent again, for whatever reason.
+    /// Retransmitted segments, for any reason.
     pub(crate) retransmissions: u64,
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,
-    /// Times that a mark reduced the window.
+    /// Window reductions after a mark.
     pub(crate) marks_heeded: u64,
     /// Number of times that a full window stopped the sender.
     pub(crate) stops: u64,
@@ -42,7 +41,7 @@ pub(crate) struct TransportCounts {
     pub(crate) stops_at_receiver: u64,
 }
 
-/// A segment that is not acknowledged.
+/// An unacknowledged segment.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     bytes: u32,
@@ -51,13 +50,13 @@ struct Segment {
     standing: Standing,
 }
 
-/// What the sending end takes a segment to be.
+/// State of a segment as the sender knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Standing {
     UnderWay,
-    /// It has come, before its turn.
+    /// Received out of order.
     Come,
-    /// It is lost, and goes again as soon as the window lets it.
+    /// Lost; retransmitted as soon as the window permits.
     Lost,
 }
 
@@ -68,22 +67,23 @@ pub(crate) struct Transport {
     window_bytes_max: u64,
     ack_delay: Span,
     window: Window,
-    /// The first segment that is not acknowledged.
+    /// First unacknowledged segment.
     first: u64,
-    /// From it on, all that were ever sent.
+    /// All sent segments from `first` on.
     segments: VecDeque<Segment>,
-    /// Bytes of segments that are under way.
+    /// Bytes of segments in flight.
     flight_bytes: u64,
-    /// The highest segment that has come.
+    /// Highest segment received.
     highest: u64,
-    /// Below this each segment has been looked at and is not taken for under way without reason.
+    /// Segments below this number have been checked for loss.
     judged: u64,
-    /// Lost segments that have not gone again, ascending.
+    /// Lost segments to retransmit, ascending.
     lost: VecDeque<u64>,
     recovering: bool,
-    /// The loss that began a recovery goes again whatever is under way (RFC 6675, section 5, 4.3).
+    /// Whether the loss that started a recovery may be retransmitted outside the window (RFC 6675,
+    /// section 5, 4.3).
     first_loss: bool,
-    /// Everything before this was sent when the last recovery or timeout began.
+    /// End of the segments sent when the last recovery or timeout began, exclusive.
     recover: u64,
     round_trip: RoundTrip,
     timeout_at: Option<Time>,
@@ -120,7 +120,7 @@ impl Transport {
         }
     }
 
-    /// From a delivery to its acknowledgement at the source.
+    /// Returns the time from a delivery to its acknowledgement at the source.
     pub(crate) const fn ack_delay(&self) -> Span {
         self.ack_delay
     }
@@ -129,18 +129,18 @@ impl Transport {
         &self.counts
     }
 
-    /// What may be under way now.
+    /// Returns the congestion window in bytes.
     pub(crate) fn window_bytes(&self) -> u64 {
         self.window.bytes()
     }
 
-    /// When it will have waited for too long.
+    /// Returns when the retransmission timer expires.
     pub(crate) const fn timeout_at(&self) -> Option<Time> {
         self.timeout_at
     }
 
-    /// A segment to send now, and its length; `length` gives that of a new one, if there may be
-    /// any.
+    /// Returns the next segment to send with its length. `length` generates the length of a new
+    /// segment, if `may_begin` permits one.
     pub(crate) fn next(
         &mut self,
         now: Time,
@@ -167,13 +167,14 @@ impl Transport {
         Some((segment, bytes))
     }
 
-    /// A segment has reached the far end; tells which one that expects now, and how many bytes it
-    /// could hand on.
+    /// Delivers a segment to the far end. Returns the next segment expected there and the number of
+    /// bytes handed on.
     pub(crate) fn deliver(&mut self, segment: u64, bytes: u32) -> (u64, u64) {
         self.far_end.take(segment, bytes)
     }
 
-    /// The far end expects a segment, and has just got another, which was `marked` or not.
+    /// Handles an acknowledgement: all segments before `expected` have arrived, and segment `got`,
+    /// which was `marked` or not.
     pub(crate) fn acknowledge(&mut self, now: Time, expected: u64, got: u64, marked: bool) {
         let (before, mut acknowledged_bytes) = (self.first, 0);
         while self.first < expected
@@ -198,7 +199,7 @@ impl Transport {
         }
     }
 
-    /// Everything that has not come goes again, if it has waited for too long.
+    /// If the timer has expired, marks all segments that have not arrived as lost.
     pub(crate) fn check_timeout(&mut self, now: Time) {
         if self.timeout_at.is_none_or(|at| at > now) {
             return;
@@ -227,7 +228,7 @@ impl Transport {
         None
     }
 
-    /// Whether the far end has room for a new segment.
+    /// Returns whether the receive window permits a new segment.
     fn is_within_receiver(&self) -> bool {
         (self.segments.len() as u64 + 1) * self.segment_bytes <= self.window_bytes_max
     }
@@ -253,7 +254,7 @@ impl Transport {
         Outstanding { under_way_bytes: self.flight_bytes, unacknowledged_bytes: all.sum() }
     }
 
-    /// A segment is under way no longer, having come.
+    /// Removes an arrived segment from the data in flight.
     fn leave_flight(&mut self, now: Time, segment: &Segment) {
         if segment.standing == Standing::UnderWay {
             self.flight_bytes -= u64::from(segment.bytes);
@@ -274,7 +275,8 @@ impl Transport {
         self.segments[index].standing = Standing::Come;
     }
 
-    /// What three later segments have overtaken is lost; the first such loss begins a recovery.
+    /// Marks segments as lost that three later ones have overtaken; the first such loss begins a
+    /// recovery.
     fn find_lost(&mut self) {
         self.judged = self.judged.max(self.first);
         while self.judged + DUPLICATES <= self.highest {
@@ -292,8 +294,8 @@ impl Transport {
         }
     }
 
-    /// A loss or a mark reduces the window, once for all that was under way (RFC 3168, section
-    /// 6.1.2); tells whether this one did.
+    /// Reduces the window after a loss or a mark, once for all data in flight (RFC 3168, section
+    /// 6.1.2). Returns whether it was reduced.
     fn begin_recovery(&mut self) -> bool {
         if self.recovering || self.first < self.recover {
             return false;
@@ -323,7 +325,7 @@ mod tests {
         Time::from_ps(ms * MS)
     }
 
-    /// Sends all that the window lets through.
+    /// Sends all segments that the window permits.
     fn fill(reno: &mut Transport, now: Time) -> Vec<u64> {
         core::iter::from_fn(|| reno.next(now, true, || 1_000).map(|(segment, _)| segment)).collect()
     }
@@ -332,8 +334,8 @@ mod tests {
     fn a_lost_segment_halves_the_window_and_goes_again_after_three_later_ones() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         assert_eq!(fill(&mut reno, at(0)), (1..=10).collect::<Vec<_>>());
-        // Segment 1 is lost. When 2, 3 and 4 have come, 7,000 of 10,000 bytes are under way, half
-        // of which is 3,500; 1 is not under way any more, which leaves 6,000.
+        // Segment 1 is lost. When 2, 3 and 4 have arrived, 7,000 of 10,000 bytes are in flight: the
+        // window is half, 3,500. Then 1 leaves the data in flight, 6,000 bytes now.
         for segment in 2..=4 {
             let (expected, _) = reno.deliver(segment, 1_000);
             assert_eq!(expected, 1);
@@ -343,7 +345,8 @@ mod tests {
             (reno.window.threshold_bytes(), reno.window_bytes(), reno.flight_bytes),
             (3_500, 3_500, 6_000)
         );
-        // 1 goes again whatever is under way; with 5 to 8 come, 9, 10 and 1 are.
+        // Segment 1 is retransmitted although the window is full. After 5 to 8 have arrived, 9, 10
+        // and 1 are in flight.
         assert_eq!(fill(&mut reno, at(20)), [1]);
         for segment in 5..=8 {
             reno.deliver(segment, 1_000);
@@ -352,21 +355,22 @@ mod tests {
         assert_eq!((reno.flight_bytes, fill(&mut reno, at(20))), (3_000, vec![]));
         assert_eq!(reno.deliver(1, 1_000), (9, 8_000));
         reno.acknowledge(at(40), 9, 1, false);
-        // 9 and 10 are under way, and end the recovery; then avoidance: a segment for a window.
+        // Segments 9 and 10 are in flight, and end the recovery. Congestion avoidance follows: one
+        // segment per window.
         assert!(reno.recovering);
         reno.acknowledge(at(40), 10, 9, false);
         reno.acknowledge(at(40), 11, 10, false);
         assert_eq!((reno.recovering, reno.window_bytes(), reno.flight_bytes), (false, 3_500, 0));
     }
 
-    /// RFC 3168, section 6.1.2: a mark halves the window, once for all that was under way, and nothing
-    /// goes again.
+    /// RFC 3168, section 6.1.2: a mark halves the window, once for all data in flight, without a
+    /// retransmission.
     #[test]
     fn a_mark_halves_the_window_and_nothing_goes_again() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         fill(&mut reno, at(0));
         reno.acknowledge(at(20), 2, 1, true);
-        // 9,000 of 10,000 are under way, half of which is 4,500.
+        // 9,000 of 10,000 bytes are in flight; half of them are 4,500.
         assert_eq!((reno.window_bytes(), reno.counts.marks_heeded), (4_500, 1));
         for segment in 2..=10 {
             reno.acknowledge(at(20), segment + 1, segment, true);
@@ -383,7 +387,7 @@ mod tests {
         reno.acknowledge(at(20), 1, 2, false);
         reno.acknowledge(at(20), 1, 3, false);
         assert_eq!((reno.window_bytes(), reno.counts.fast_recoveries), (10_000, 0));
-        // Two have come, so two more may go.
+        // Two segments have arrived, so two more may go.
         assert_eq!(fill(&mut reno, at(20)), [11, 12]);
     }
 
@@ -396,7 +400,7 @@ mod tests {
         reno.check_timeout(at(1_000));
         assert_eq!((reno.counts.timeouts, reno.window_bytes()), (1, 1_000));
         assert_eq!(fill(&mut reno, at(1_000)), [1]);
-        // The next wait is twice as long.
+        // The timeout has doubled.
         assert_eq!(reno.timeout_at(), Some(at(3_000)));
         reno.acknowledge(at(1_020), 2, 1, false);
         assert_eq!(fill(&mut reno, at(1_020)), [2, 3]);

@@ -1,17 +1,17 @@
-//! The window of a transport: how much may be under way, and by which rule it grows and shrinks.
+//! The congestion window of a transport, with its rules of growth and reduction.
 //!
 //! ```text
-//!   slow start      a segment more for each acknowledgement, up to the threshold
-//!   avoidance       as the rule says: a segment a window (Reno), or as a cubic function (CUBIC)
-//!   loss            as the rule says: what is under way is halved, or shrinks to .7; the threshold is
-//!                   the window from now on
-//!   timeout         the same threshold, and a window of one segment
+//!   slow start      one segment more for each acknowledgement, up to the threshold
+//!   avoidance       by rule: one segment per window (Reno), or a cubic function (CUBIC)
+//!   loss            by rule: half the data in flight, or .7 of it; the new window is also the
+//!                   threshold
+//!   timeout         the threshold of a loss, and a window of one segment
 //! ```
 //!
-//! Source: RFC 5681, section 3, and RFC 6928 for the window at the start; each rule has its own.
+//! Source: RFC 5681, section 3, and RFC 6928 for the initial window; each rule has its own.
 //!
-//! Invariants: a window has a segment at least, and the receiver's window at the most; the rule is
-//! asked of nothing but avoidance, losses and timeouts.
+//! Invariants: a window has at least one segment and at most the receive window; the rule applies
+//! only to avoidance, losses and timeouts.
 
 mod cubic;
 mod reno;
@@ -20,19 +20,19 @@ use crate::plan::WindowRule;
 use cubic::Cubic;
 use gingham_kernel::{Span, Time};
 
-/// The window at the start, in segments (RFC 6928).
+/// Initial window, in segments (RFC 6928).
 const SEGMENTS_FIRST: u64 = 10;
 
-/// What was sent, when something of it is found lost.
+/// Outstanding data when a loss is detected.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outstanding {
-    /// What is under way: neither come, as far as is known, nor found lost before.
+    /// Bytes in flight: not known to have arrived, nor detected as lost before.
     pub(super) under_way_bytes: u64,
-    /// All from the first segment that is not acknowledged on (`FlightSize`).
+    /// Bytes from the first unacknowledged segment on (`FlightSize`).
     pub(super) unacknowledged_bytes: u64,
 }
 
-/// How much may be under way.
+/// A congestion window.
 #[derive(Debug)]
 pub(super) struct Window {
     segment_bytes: u64,
@@ -58,7 +58,7 @@ impl Window {
         Self { segment_bytes, bytes_max, bytes, threshold_bytes: u64::MAX, rule }
     }
 
-    /// What may be under way now.
+    /// Returns the window in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.min(self.bytes_max)
     }
@@ -68,7 +68,7 @@ impl Window {
         self.threshold_bytes
     }
 
-    /// An acknowledgement of so many new bytes has come, and nothing is being recovered.
+    /// Grows the window after an acknowledgement of new bytes outside a recovery.
     pub(super) fn open(&mut self, now: Time, acknowledged_bytes: u64, round_trip: Option<Span>) {
         let more_bytes = if self.bytes < self.threshold_bytes {
             acknowledged_bytes.min(self.segment_bytes)
@@ -84,7 +84,7 @@ impl Window {
         self.bytes = (self.bytes + more_bytes).min(self.bytes_max);
     }
 
-    /// Something is lost, and a recovery begins.
+    /// Shrinks the window after a loss, when a recovery begins.
     pub(super) fn lose(&mut self, outstanding: Outstanding) {
         self.threshold_bytes = match &mut self.rule {
             Rule::Reno => reno::threshold_bytes(outstanding, self.segment_bytes),
@@ -93,7 +93,7 @@ impl Window {
         self.bytes = self.threshold_bytes;
     }
 
-    /// Nothing was heard for too long.
+    /// Shrinks the window to one segment after a timeout.
     pub(super) fn time_out(&mut self, outstanding: Outstanding) {
         self.threshold_bytes = match &mut self.rule {
             Rule::Reno => reno::threshold_bytes(outstanding, self.segment_bytes),

@@ -1,5 +1,5 @@
-//! What happens at the receiver: what arrives is kept, what is in order is delivered as fast as it
-//! is read, and the sender is told of it.
+//! The receiver's side of the loop: stores arrivals, delivers packets in order at the reader's
+//! rate, and sends reports.
 
 use super::Engine;
 use crate::measure::Loss;
@@ -13,7 +13,7 @@ use gingham_kernel::Span;
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
 impl Engine {
-    /// Something has reached the receiver.
+    /// Handles an arrival at the receiver.
     pub(super) fn arrive(&mut self, channel: usize, slot: u32) {
         let cargo = self.slots.take(slot);
         match cargo.load {
@@ -42,7 +42,7 @@ impl Engine {
         self.meter.buffered(channel, self.receiver.buffered_packets(channel));
     }
 
-    /// Gives out what is in order, as fast as it is read, and sends what the receiver has to say.
+    /// Delivers packets in order at the reader's rate, and sends the receiver's messages.
     pub(super) fn read(&mut self) {
         while self.read_at <= self.now
             && let Some((packet, number)) = self.receiver.poll_packet(self.now)
@@ -67,7 +67,7 @@ impl Engine {
         self.set_receiver_timer();
     }
 
-    /// A packet is delivered: to whoever reads, or to the far end of its transport.
+    /// Delivers a packet to the reader, or to the far end of its transport.
     fn deliver(&mut self, packet: &Packet, number: Option<Number>) {
         self.meter.delivered(self.now, packet, number);
         let Some(transport) = &mut self.sources[usize::from(packet.source)].transport else {

@@ -1,5 +1,5 @@
-//! What happens at the sender: messages first, then copies of lost packets, then packets in the
-//! order of their queue, as far as there is room.
+//! The sender's side of the loop: first messages, then retransmissions, then packets in queue order
+//! while the channels have space.
 
 use super::Engine;
 use crate::run::event::{Cargo, Event, Load};
@@ -38,14 +38,14 @@ impl Engine {
         true
     }
 
-    /// The packet that is sent next is longer than any channel passes.
+    /// Drops the next packet, which is longer than any channel passes.
     fn drop_too_long(&mut self) {
         if let Some(packet) = self.entry.take(self.now, &mut self.meter) {
             self.meter.dropped_before(&packet);
         }
     }
 
-    /// The packet that is sent next, which stays where it is.
+    /// Returns the next packet without taking it out of the queue.
     fn next_packet(&mut self) -> Option<Packet> {
         if self.entry.is_empty()
             && let Some(packet) =
@@ -56,20 +56,20 @@ impl Engine {
         self.entry.peek(self.now, &mut self.meter)
     }
 
-    /// Whether the packet may go on the channel now: after the copies that wait for that.
+    /// Returns whether a packet may go on the channel now: retransmissions go first.
     fn may_send(&mut self, channel: usize, bytes: u32) -> bool {
         let waits = self.copies.iter().any(|copy| usize::from(copy.channel) == channel);
         !waits && self.has_room(channel, bytes)
     }
 
-    /// Whether there is room for so many bytes on the channel now; if there is no room, asks again
-    /// when there is.
+    /// Returns whether the queue of the channel has space for a packet of `bytes` bytes. If it has
+    /// not, schedules another try for when it will.
     fn has_room(&mut self, channel: usize, bytes: u32) -> bool {
         if !self.backpressure {
             return true;
         }
         let link = &self.links[channel];
-        // Markers and their like find room, too, as far as the queue is long enough for that.
+        // Leaves space for markers and other messages, as far as the queue is long enough.
         let reserve = MESSAGE_BYTES_MAX as u64 * 2;
         let wanted = u64::from(bytes + self.receiver.header_bytes()) + reserve;
         let at = link.room_at(self.now, wanted.min(link.queue_bytes()));
@@ -80,7 +80,7 @@ impl Engine {
         at == self.now
     }
 
-    /// The first packet of the queue goes on its channel.
+    /// Sends the first packet of the queue on a channel.
     fn send(&mut self, channel: usize) {
         let next = self.entry.take(self.now, &mut self.meter);
         let packet = next.expect("there is a packet to send");
@@ -98,8 +98,7 @@ impl Engine {
         }
     }
 
-    /// Copies of lost packets, as far as there is room; they go before packets that were never
-    /// sent.
+    /// Sends retransmissions while there is space. They go before packets that were never sent.
     fn send_copies(&mut self) {
         while let Some(copy) = self.sender.poll_repair(self.now) {
             self.copies.push_back(copy);
@@ -127,7 +126,7 @@ impl Engine {
 
     fn send_messages(&mut self) {
         while let Some((channel, message)) = self.sender.poll_message(self.now) {
-            // A channel that lost all long packets is probed by messages as long.
+            // A channel that lost all long packets is probed by messages of their length.
             let bytes = length_of(&message).max(self.sender.padded_bytes(channel));
             let marker = marker_number(&message);
             self.meter.message_sent(self.now, channel, bytes, marker);
@@ -148,7 +147,7 @@ impl Engine {
         self.wheel.schedule(arrival.at.as_ps(), event);
     }
 
-    /// Something has come back to the sender.
+    /// Handles an arrival back at the sender.
     pub(super) fn come_back(&mut self, channel: usize, slot: u32) {
         let cargo = self.slots.take(slot);
         if let Load::Message(message) = cargo.load {

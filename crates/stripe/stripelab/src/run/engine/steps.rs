@@ -6,7 +6,7 @@
 use core::fmt;
 use gingham_kernel::Time;
 
-/// Simulated time stands still: the run would never end.
+/// Error: simulated time stands still, so the run would never end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoProgress {
     /// Last instant that simulated time reached.
@@ -18,7 +18,7 @@ pub struct NoProgress {
 }
 
 impl NoProgress {
-    /// The scenario key responsible.
+    /// Returns the scenario key responsible.
     pub fn key(&self) -> String {
         self.source.map_or_else(|| "stripe".to_owned(), |source| format!("source.{source}"))
     }
@@ -39,7 +39,7 @@ impl fmt::Display for NoProgress {
 
 impl core::error::Error for NoProgress {}
 
-/// Counters of steps.
+/// Step counters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
     /// Steps left in this call.
@@ -73,12 +73,12 @@ impl Steps {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Notes the source of a packet that was sent or dropped.
+    /// Records the source of a packet that was sent or dropped.
     pub(super) const fn see(&mut self, source: u16) {
         self.source = Some(source);
     }
 
-    /// Whether the limit of steps at one instant is reached.
+    /// Returns whether the limit of steps at one instant is reached.
     pub(super) const fn is_stuck(&self) -> bool {
         self.at_instant >= self.at_instant_max
     }

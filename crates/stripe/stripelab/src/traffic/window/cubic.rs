@@ -1,39 +1,38 @@
-//! CUBIC's rule: the window is a cubic function of the time since avoidance began.
+//! The CUBIC rule: the window is a cubic function of the time since congestion avoidance began.
 //!
 //! ```text
 //!    W_max ┤ · · · · · · · .─────' · ·      W_cubic(t) = C (t - K)^3 + W_max
 //!          │           .─'
 //!          │       .─'                      K = cube root of (W_max - cwnd_epoch) / C
 //!   .7     ┤ |──'
-//!          └─┴────────────┴───────► t       and never less than W_est, which Reno would have
+//!          └─┴────────────┴───────► t       and at least W_est, the window that Reno would have
 //!          t_epoch        K
 //! ```
 //!
-//! Source: RFC 9438, section 4, by whose names things go; windows are in segments there and here,
-//! times in seconds. `FlightSize` is what RFC 5681 calls so, and no more than the window (section
-//! 4.6).
+//! Source: RFC 9438, section 4, whose names are used here; windows are in segments as there, times
+//! in seconds. `FlightSize` is that of RFC 5681, limited to the window (section 4.6).
 //!
-//! Where this does less: slow start ends by a loss alone (no `HyStart++`, section 4.10), and no
-//! reduction is taken back (section 4.9). The sender always has something to send while it sends at
-//! all, so that an epoch's time never stands still (section 5.8).
+//! Simplifications: only a loss ends slow start (no `HyStart++`, section 4.10), and no reduction is
+//! undone (section 4.9). While it is active the sender always has data to send, so the time of an
+//! epoch never stops (section 5.8).
 //!
-//! Invariants: an acknowledgement takes nothing from the window, and adds at most half a segment for
-//! each segment of it but where Reno would have more; a part of a byte that it adds is kept for the
-//! next.
+//! Invariants: an acknowledgement never shrinks the window, and adds at most half a segment for
+//! each acknowledged segment unless Reno would add more; fractions of a byte carry over to the next
+//! one.
 
 use super::Outstanding;
 use gingham_kernel::{Span, Time};
 use gingham_results::real;
 
-/// Segments a cubic second.
+/// Constant `C`, in segments per cubic second.
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
-/// `alpha_cubic` (section 4.3): with it a window that shrinks to `beta_cubic` is in the mean what
-/// Reno's is.
+/// `alpha_cubic` (section 4.3): the average window then equals that of Reno despite the reduction
+/// to `beta_cubic`.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 const SEGMENTS_MIN: f64 = 2.0;
 
-/// A time of avoidance.
+/// State of an epoch of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 struct Avoidance {
     t_epoch: Time,
@@ -42,38 +41,39 @@ struct Avoidance {
     w_est: f64,
 }
 
-/// What the rule remembers.
+/// State of the CUBIC rule.
 #[derive(Debug)]
 pub(super) struct Cubic {
     segment_bytes: f64,
-    /// The window before the last reduction that fast convergence may have cut, if a loss was the
-    /// reason; nothing after a timeout or before anything.
+    /// Window before the last loss, possibly reduced by fast convergence; `None` after a timeout
+    /// and before any loss.
     w_max: Option<f64>,
-    /// The window before the last reduction.
+    /// Window before the last reduction.
     cwnd_prior: f64,
     avoidance: Option<Avoidance>,
-    /// The part of a byte that is still to be added.
+    /// Fraction of a byte still to be added to the window.
     rest_bytes: f64,
 }
 
 impl Avoidance {
-    /// Avoidance begins with a window of `cwnd_epoch`. Without a loss before it, or after a timeout,
-    /// it is on the plateau at once: `K` is 0 and `W_max` the window (sections 4.8 and 4.10).
+    /// Starts an epoch with a window of `cwnd_epoch`. Without a loss before, or after a timeout, it
+    /// starts on the plateau: `K` is 0 and `W_max` the window (sections 4.8 and 4.10).
     fn new(t_epoch: Time, cwnd_epoch: f64, w_max: Option<f64>) -> Self {
         let w_max = w_max.unwrap_or(cwnd_epoch).max(cwnd_epoch);
         let k = libm::cbrt((w_max - cwnd_epoch) / C);
         Self { t_epoch, k, w_max, w_est: cwnd_epoch }
     }
 
-    /// Equation 1.
+    /// Evaluates equation 1.
     fn w_cubic(&self, t: f64) -> f64 {
         let since = t - self.k;
         C * since * since * since + self.w_max
     }
 
-    /// What an acknowledgement of so many segments adds (sections 4.2 to 4.5), in segments.
+    /// Returns the growth after an acknowledgement of `acked` segments (sections 4.2 to 4.5), in
+    /// segments.
     fn growth(&mut self, now: Time, cwnd: f64, acked: f64, rtt: f64, cwnd_prior: f64) -> f64 {
-        // As fast as Reno once it is where it was before.
+        // As fast as Reno once the estimate is back at the window before the reduction.
         let alpha = if self.w_est >= cwnd_prior { 1.0 } else { ALPHA };
         self.w_est += alpha * acked / cwnd;
         let t = seconds(now.since(self.t_epoch));
@@ -91,7 +91,7 @@ impl Cubic {
         Self { segment_bytes, w_max: None, cwnd_prior: 0.0, avoidance: None, rest_bytes: 0.0 }
     }
 
-    /// What an acknowledgement adds in avoidance.
+    /// Returns the growth after an acknowledgement in congestion avoidance, in whole bytes.
     pub(super) fn growth_bytes(
         &mut self,
         now: Time,
@@ -99,7 +99,7 @@ impl Cubic {
         acknowledged_bytes: u64,
         round_trip: Span,
     ) -> u64 {
-        // What is still to be added belongs to the window.
+        // The fraction still to be added is part of the window.
         let cwnd = self.segments(window_bytes) + self.rest_bytes / self.segment_bytes;
         let (acked, rtt) = (self.segments(acknowledged_bytes), seconds(round_trip));
         let w_max = self.w_max;
@@ -111,17 +111,18 @@ impl Cubic {
         whole_bytes
     }
 
-    /// A loss: `ssthresh` (sections 4.6 and 4.7).
+    /// Returns `ssthresh` after a loss (sections 4.6 and 4.7).
     pub(super) fn lose(&mut self, window_bytes: u64, outstanding: Outstanding) -> u64 {
         let cwnd = self.segments(window_bytes);
         let is_below = self.w_max.is_some_and(|w_max| cwnd < w_max);
-        // Fast convergence: a flow that shrinks again before it is back makes room for others.
+        // Fast convergence: a flow that shrinks again before its window has recovered makes room
+        // for others.
         self.w_max = Some(if is_below { cwnd * f64::midpoint(1.0, BETA) } else { cwnd });
         self.reduce(window_bytes, outstanding)
     }
 
-    /// A timeout: the same `ssthresh`, but that what follows starts from its own window (section
-    /// 4.8).
+    /// Returns `ssthresh` after a timeout, which is that of a loss. The next epoch starts from its
+    /// own window (section 4.8).
     pub(super) fn time_out(&mut self, window_bytes: u64, outstanding: Outstanding) -> u64 {
         self.w_max = None;
         self.reduce(window_bytes, outstanding)
@@ -132,7 +133,7 @@ impl Cubic {
         self.cwnd_prior = self.segments(window_bytes);
         (self.avoidance, self.rest_bytes) = (None, 0.0);
         let ssthresh = (self.segments(flight_bytes) * BETA).max(SEGMENTS_MIN);
-        // To the nearest byte: a product of tenths is not exact.
+        // Rounds to the nearest byte, since a product of tenths is not exact.
         whole(ssthresh * self.segment_bytes + 0.5)
     }
 
@@ -145,7 +146,7 @@ fn seconds(span: Span) -> f64 {
     real(u128::from(span.as_ps())) / 1e12
 }
 
-/// The whole bytes of a number of them.
+/// Truncates to whole bytes.
 fn whole(bytes: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -187,32 +188,33 @@ mod tests {
         assert_near(avoidance.w_cubic(2.0 * avoidance.k), 130.0);
     }
 
-    /// 9 / 17 of a segment a window, until it is back at 100 segments; then a whole one.
+    /// 9 / 17 of a segment per window until it is back at 100 segments, then a whole one.
     #[test]
     fn as_fast_as_reno_where_reno_is_faster() {
         let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
-        // At 1 ms W_cubic is 70.02: W_est decides.
+        // At 1 ms W_cubic is 70.02, so W_est decides.
         assert_near(avoidance.growth(at(1), 70.0, 70.0, 0.001, 100.0), 9.0 / 17.0);
         avoidance.w_est = 100.0;
         assert_near(avoidance.growth(at(1), 100.0, 50.0, 0.001, 100.0), 0.5);
     }
 
-    /// At 2 s W_cubic is 100 - .4 x 2.217163^3 = 95.640336, with a round trip of 100 ms it will be
-    /// 100 - .4 x 2.117163^3 = 96.204027. A window of 90 is 6.204027 below: that a window.
+    /// At 2 s W_cubic is 100 - .4 x 2.217163^3 = 95.640336; after a round trip of 100 ms it will be
+    /// 100 - .4 x 2.117163^3 = 96.204027. A window of 90 is 6.204027 below, which is its growth per
+    /// window.
     #[test]
     fn towards_where_the_function_will_be_in_a_round_trip() {
         let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
         assert_near(avoidance.w_cubic(2.0), 95.640_335_686_6);
         let growth = avoidance.growth(at(2_000), 90.0, 1.0, 0.1, 100.0);
         assert_near(growth * 90.0, 6.204_027_312_7);
-        // It grows by half a segment for one at the most: 10 segments are far below.
+        // Growth is at most half a segment per acknowledged segment: 10 segments are far below.
         assert_near(avoidance.growth(at(2_000), 10.0, 1.0, 0.1, 100.0), 0.5);
-        // A window above takes nothing back.
+        // A window above the target does not shrink.
         assert_near(avoidance.growth(at(2_000), 97.0, 1.0, 0.1, 100.0), 0.0);
     }
 
-    /// 100 segments are cut to 70. At 70 again they are cut to 49, and as 70 is below 100, W_max is
-    /// .85 x 70 = 59.5; at 60, which is above that, W_max is 60.
+    /// 100 segments are reduced to 70. At 70 they are reduced to 49; since 70 is below 100, W_max
+    /// is .85 x 70 = 59.5. At 60, which is above that, W_max is 60.
     #[test]
     fn a_loss_cuts_to_seven_tenths_and_convergence_is_fast() {
         let mut cubic = Cubic::new(SEGMENT);
@@ -222,7 +224,7 @@ mod tests {
         assert_eq!(cubic.w_max, Some(59.5));
         assert_eq!(cubic.lose(60_000, full(60_000)), 42_000);
         assert_eq!(cubic.w_max, Some(60.0));
-        // What is in flight counts, no more than the window; two segments are the least.
+        // Data in flight counts, up to the window; the minimum is two segments.
         assert_eq!(cubic.lose(60_000, full(30_000)), 21_000);
         assert_eq!(cubic.lose(60_000, full(90_000)), 42_000);
         assert_eq!(cubic.lose(1_000, full(1_000)), 2_000);
@@ -240,8 +242,8 @@ mod tests {
         assert_near(avoidance.w_cubic(3.0), 60.8);
     }
 
-    /// In 17 windows of 70 segments, acknowledged one by one at once, Reno's part is at most 9: each
-    /// acknowledgement adds 7.56 bytes, of which no part may be lost.
+    /// In 17 windows of 70 segments, acknowledged one by one at once, Reno's growth is at most 9:
+    /// each acknowledgement adds 7.56 bytes, whose fraction must not be lost.
     #[test]
     fn parts_of_bytes_are_kept() {
         let mut cubic = Cubic::new(SEGMENT);
@@ -251,7 +253,7 @@ mod tests {
             window_bytes += cubic.growth_bytes(at(1), window_bytes, SEGMENT, Span::ZERO);
         }
         // The integral of 9 / 17 over w, from 70 on, 70 times: sqrt(70^2 + 2 x 70 x 9 / 17) =
-        // 70.5274; without the parts it is 70 x 7 = 490 bytes.
+        // 70.5274; without the fractions it is 70 x 7 = 490 bytes.
         assert!((70_526..=70_529).contains(&window_bytes), "{window_bytes}");
     }
 }

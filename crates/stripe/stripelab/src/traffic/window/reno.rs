@@ -1,16 +1,18 @@
-//! Reno's rule: a segment more a window, and half of what is under way after a loss.
+//! The Reno rule: one segment more per window, and half of the data in flight after a loss.
 //!
-//! Source: RFC 5681, section 3.1. What has come before its turn is not under way (RFC 6675 counts
-//! it as `FlightSize` does, three segments more where a recovery begins).
+//! Source: RFC 5681, section 3.1. Segments received out of order are not in flight. (RFC 6675
+//! counts them as `FlightSize` does, three segments more when a recovery begins.)
 
 use super::Outstanding;
 
-/// What an acknowledgement adds in avoidance: `SMSS * SMSS / cwnd` (equation 3).
+/// Returns the growth per acknowledgement in congestion avoidance: `SMSS * SMSS / cwnd` (equation
+/// 3).
 pub(super) fn growth_bytes(window_bytes: u64, segment_bytes: u64) -> u64 {
     (segment_bytes * segment_bytes / window_bytes).max(1)
 }
 
-/// The threshold after a loss: half of what is under way, two segments at least (equation 4).
+/// Returns the threshold after a loss: half of the data in flight, at least two segments (equation
+/// 4).
 pub(super) fn threshold_bytes(outstanding: Outstanding, segment_bytes: u64) -> u64 {
     (outstanding.under_way_bytes / 2).max(2 * segment_bytes)
 }
