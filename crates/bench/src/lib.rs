@@ -1,10 +1,10 @@
-//! What the programs of the bench have in common: one line of JSON a run, and the clock.
+//! Common parts of the benchmark programs: one line of JSON per run, and the clock.
 
 use serde_json::{Value, json};
 use std::fmt::Display;
 use std::process::ExitCode;
 
-/// Prints what a program measured, or why it measured nothing, which is a mistake of its caller.
+/// Prints the measurement as one line, or the error message of a wrong call, with exit code 2.
 pub fn report(measured: Result<impl Display, String>) -> ExitCode {
     match measured {
         Ok(line) => {
@@ -23,7 +23,7 @@ fn print(line: &str) {
     println!("{line}");
 }
 
-/// What work results in, and the seconds that it takes.
+/// Returns the result of `work` and its duration in seconds.
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = std::time::Instant::now();
@@ -31,7 +31,7 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, start.elapsed().as_secs_f64())
 }
 
-/// The steps of some work as they end, each with its seconds, and the peak of memory after it.
+/// Durations of consecutive steps in seconds, each with the peak memory at its end.
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 #[derive(Debug)]
 pub struct Steps {
@@ -41,25 +41,25 @@ pub struct Steps {
 
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 impl Steps {
-    /// The first step begins.
+    /// Starts the first step.
     pub fn begin() -> Self {
         Self { since: std::time::Instant::now(), ended: Vec::new() }
     }
 
-    /// The step of this name ends, and the next one begins.
+    /// Ends the current step under this name and starts the next one.
     pub fn end(&mut self, step: &str) {
         let seconds = self.since.elapsed().as_secs_f64();
         self.ended.push(json!({ "step": step, "seconds": seconds, "peak_mib": peak_mib() }));
         self.since = std::time::Instant::now();
     }
 
-    /// All of them, as objects.
+    /// Returns all steps as JSON objects.
     pub fn into_json(self) -> Value {
         self.ended.into()
     }
 }
 
-/// The peak of memory of this process so far, in MiB; `None` where the system does not tell.
+/// Returns the peak memory of this process in MiB, or `None` if the system does not report it.
 fn peak_mib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,10 +1,11 @@
-//! One row of the speed table: one scenario, one engine, one process, so that neither caches nor
-//! memory of one row help or hurt the next.
+//! One row of the speed table: one scenario and one engine in a process of its own, so that no row
+//! profits or suffers from the caches and memory of another.
 //!
-//! `gingham-bench SCENARIO.toml (fast|ports|columns|oracle|none) [KEY=VALUE ...]` simulates and prints one line
-//! of JSON. The engine `none` only sets up: what it costs is what the others cost before time zero.
-//! Each step of a compilation is told with its time, and the peak of memory after it. With `--bare`
-//! nothing is summed up after the run, so that counted instructions are those of the run.
+//! `gingham-bench SCENARIO.toml (fast|ports|columns|oracle|none) [KEY=VALUE ...]` simulates and
+//! prints one line of JSON. The engine `none` only sets up: its cost is that of the other engines
+//! before time zero. Each step of a compilation is reported with its duration and the peak memory
+//! after it. With `--bare` no results are computed after the run, so that counted instructions are
+//! those of the run.
 
 use gingham_bench::{Steps, timed};
 use gingham_lab::scenario::{Overrides, ScenarioSource, Topology};
@@ -81,7 +82,7 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     Ok(line.to_string())
 }
 
-/// What a compilation does to reach a milestone.
+/// Returns the name of the compilation step that ends with a milestone.
 fn step_to(milestone: Milestone, topology: &Topology) -> &'static str {
     match (milestone, topology) {
         (Milestone::Fabric, Topology::Generate(_)) => "generate",
@@ -93,7 +94,7 @@ fn step_to(milestone: Milestone, topology: &Topology) -> &'static str {
     }
 }
 
-/// Flits that left a switch. What a host sends is no hop.
+/// Returns the number of flits that left a switch. Flits sent by a host do not count.
 fn flit_hops(run: &Run) -> u64 {
     let plan = &run.compiled().plan;
     let counts = run.channel_counts();
@@ -102,7 +103,7 @@ fn flit_hops(run: &Run) -> u64 {
     channels.map(|channel| counts[channel.index()].data_flits).sum()
 }
 
-/// Channels that the delivered worms of a class went through.
+/// Returns the number of channels that the delivered packets of a class passed.
 #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
 fn worm_hops(class: &ClassSummary) -> f64 {
     class.messages_followed as f64 * (class.hops_mean.unwrap_or(0.0) + 1.0)

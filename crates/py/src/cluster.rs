@@ -1,4 +1,4 @@
-//! Nodes with several adapters, their rails and units; jobs placed on them.
+//! Compute nodes with several adapters, their rails and units, and jobs on them.
 
 use gingham_topology::cluster::{Adapter, Cluster as CoreCluster, ClusterSummary, Naming, Role};
 use gingham_topology::job::{self, Edge, Effort, Forwarding, Paths, Pattern, Placement};
@@ -13,10 +13,10 @@ use crate::patience::interruptible;
 use crate::routes::Routes;
 use crate::{error, json as convert};
 
-/// By device: the name of its node, and of the adapter in it.
+/// Names of the node and of the adapter in it, by device.
 pub(crate) type Names = BTreeMap<usize, (String, Option<String>)>;
 
-/// The nodes of a fabric, their rails, units and planes.
+/// Compute nodes of a fabric with rails, units and planes.
 #[pyclass(frozen, module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct Cluster {
@@ -24,7 +24,7 @@ pub(crate) struct Cluster {
     inner: Arc<CoreCluster>,
 }
 
-/// Nodes in rank order, rails, pattern (a name, or pairs of positions) and number of ranks.
+/// A job: nodes in rank order, rails, pattern (a name, or pairs of positions) and number of ranks.
 type JobRow = (Vec<usize>, Vec<usize>, PatternRow, usize);
 
 /// A pattern by name, or pairs of positions.
@@ -47,7 +47,7 @@ impl PatternRow {
 }
 
 impl Cluster {
-    /// Recognises the nodes of a fabric; `names` are those of a user's rule, by device.
+    /// Recognises the nodes of a fabric. `names` are those of a user's rule, by device.
     pub(crate) fn of(fabric: &Arc<CoreFabric>, names: Names) -> Self {
         let by_rule = names.into_iter().map(|(device, names)| (NodeId::new(device), names));
         let naming = Naming { by_rule: by_rule.collect() };
@@ -55,8 +55,8 @@ impl Cluster {
         Self { fabric: Arc::clone(fabric), inner }
     }
 
-    /// Returns what `work` computes of the fabric, its nodes and the routes, or adaptive switches without
-    /// routes; Ctrl-C ends the wait.
+    /// Runs `work` with the fabric, its nodes and the routes, or with adaptive switches if `routes`
+    /// is `None`. Ctrl-C ends the wait.
     fn with_forwarding<'py>(
         &self,
         py: Python<'py>,
@@ -76,14 +76,15 @@ impl Cluster {
 
 #[pymethods]
 impl Cluster {
-    /// Nodes with their adapters, units, rails, planes and a summary.
+    /// Returns nodes with their adapters, units, rails, planes and a summary.
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let facts = py.detach(|| facts_json(&self.fabric, &self.inner));
         convert::to_python(py, &facts)
     }
 
-    /// The bound on a job's collective: routes, or adaptive switches without them; flows of other jobs
-    /// beside it; at most `links_max` shared channels with their pairs.
+    /// Returns the bound on a job's collective with the given routes, or with adaptive switches.
+    /// `beside` lists other jobs with flows at the same time; at most `links_max` shared channels
+    /// are listed with their pairs.
     #[pyo3(signature = (job, routes, beside, links_max))]
     fn bound<'py>(
         &self,
@@ -131,7 +132,8 @@ impl Cluster {
         })
     }
 
-    /// Sender, receiver and flows of each channel between switches that a job uses, in its fullest phase.
+    /// Returns sender, receiver and number of flows of each channel between switches that a job
+    /// uses, in its busiest phase.
     fn used<'py>(
         &self,
         py: Python<'py>,
@@ -152,8 +154,8 @@ impl Cluster {
         })
     }
 
-    /// An order of a job's nodes, as positions in the given one, with a high bandwidth bound. `starts`
-    /// are further orders to start from.
+    /// Returns an order of a job's nodes, as positions in the given order, with a high bandwidth
+    /// bound. `starts` are further initial orders.
     #[pyo3(signature = (job, routes, beside, starts, moves, seed))]
     #[expect(clippy::too_many_arguments, reason = "they are those of the Python function")]
     fn improve<'py>(
@@ -187,7 +189,7 @@ impl Cluster {
     }
 }
 
-/// The load of other jobs by channel; empty without any.
+/// Returns the load of other jobs by channel; empty without other jobs.
 fn standing(
     fabric: &CoreFabric,
     cluster: &CoreCluster,
@@ -207,7 +209,7 @@ fn standing(
     Ok(sum)
 }
 
-/// The reason why a job has no bound, with its code.
+/// Reason why a job has no bound, with its code.
 #[derive(Debug)]
 struct Refused {
     code: &'static str,
@@ -241,12 +243,12 @@ impl From<job::PathError> for Refused {
     }
 }
 
-/// Infinity has no place in JSON.
+/// Returns `None` for infinity, which JSON cannot represent.
 fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// Max-min fair rates of flows, each given by (channel, part) pairs.
+/// Returns the max-min fair rates of flows, each given by (channel, part) pairs.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
 pub(crate) fn max_min_rates(capacities: Vec<f64>, flows: Vec<Vec<(usize, f64)>>) -> Vec<f64> {
@@ -289,7 +291,7 @@ fn facts_json(fabric: &CoreFabric, cluster: &CoreCluster) -> Value {
     })
 }
 
-/// Counts of nodes, rails, units and planes.
+/// Returns the counts of nodes, rails, units and planes.
 pub(crate) fn summary_json(cluster: &CoreCluster) -> Value {
     let summary = ClusterSummary::of(cluster);
     let by_role = |counts: &BTreeMap<Role, usize>| -> serde_json::Map<String, Value> {

@@ -1,4 +1,4 @@
-//! Typed errors of the laboratory as the exceptions of `gingham.errors`.
+//! Conversion of the laboratory's errors to the exceptions of `gingham.errors`.
 
 use gingham_input::InputError;
 use gingham_lab::{DeadlockReport, LabError};
@@ -9,7 +9,7 @@ use std::fmt::Display;
 
 use crate::json;
 
-/// A `gingham.errors.InputError` with its place, key and suggestions.
+/// Returns a `gingham.errors.InputError` with position, key and suggestions.
 pub(crate) fn input(py: Python<'_>, error: &InputError) -> PyErr {
     let details = || {
         let fields = json::to_python(py, &error.to_json())?.cast_into::<PyDict>()?;
@@ -22,7 +22,7 @@ pub(crate) fn input(py: Python<'_>, error: &InputError) -> PyErr {
     )
 }
 
-/// Whatever kept a scenario from being run.
+/// Returns the exception of a scenario that cannot run.
 pub(crate) fn lab(py: Python<'_>, error: &LabError) -> PyErr {
     match error {
         LabError::Input(refused) => input(py, refused),
@@ -30,12 +30,12 @@ pub(crate) fn lab(py: Python<'_>, error: &LabError) -> PyErr {
     }
 }
 
-/// A `gingham.errors.InputError` that is only a sentence.
+/// Returns a `gingham.errors.InputError` with only a message.
 pub(crate) fn refusal(py: Python<'_>, message: impl Display) -> PyErr {
     raise(py, "InputError", &message.to_string(), None)
 }
 
-/// The same on a parameter that is to blame.
+/// Returns a `gingham.errors.InputError` about a parameter.
 pub(crate) fn refusal_of(py: Python<'_>, key: &str, message: impl Display) -> PyErr {
     let fields = PyDict::new(py);
     match fields.set_item("key", key) {
@@ -44,7 +44,7 @@ pub(crate) fn refusal_of(py: Python<'_>, key: &str, message: impl Display) -> Py
     }
 }
 
-/// A `gingham.errors.InputError` with a stable code.
+/// Returns a `gingham.errors.InputError` with a stable code.
 pub(crate) fn refusal_with_code(py: Python<'_>, code: &str, message: &str) -> PyErr {
     let fields = PyDict::new(py);
     match fields.set_item("code", code) {
@@ -53,7 +53,7 @@ pub(crate) fn refusal_with_code(py: Python<'_>, code: &str, message: &str) -> Py
     }
 }
 
-/// A `gingham.errors.InternalError` with its code.
+/// Returns a `gingham.errors.InternalError` with its code.
 pub(crate) fn internal(py: Python<'_>, code: &str, message: impl Display) -> PyErr {
     let fields = PyDict::new(py);
     match fields.set_item("code", code) {
@@ -62,7 +62,8 @@ pub(crate) fn internal(py: Python<'_>, code: &str, message: impl Display) -> PyE
     }
 }
 
-/// A `gingham.errors.DeadlockError` with the channels of its cycle and the key that closes it.
+/// Returns a `gingham.errors.DeadlockError` with the channels of its cycle and the key that closes
+/// it.
 pub(crate) fn deadlock(py: Python<'_>, report: &DeadlockReport) -> PyErr {
     let fields = PyDict::new(py);
     let kept = fields.set_item("cycle", &report.channels);
@@ -72,7 +73,8 @@ pub(crate) fn deadlock(py: Python<'_>, report: &DeadlockReport) -> PyErr {
     }
 }
 
-/// The exception `class` of `gingham.errors`, or what kept it from being made.
+/// Creates the exception `class` of `gingham.errors`. If that fails, returns the exception of the
+/// failure.
 fn raise(py: Python<'_>, class: &str, message: &str, fields: Option<&Bound<'_, PyDict>>) -> PyErr {
     let make = || -> PyResult<Bound<'_, PyAny>> {
         let class = py.import("gingham.errors")?.getattr(class)?.cast_into::<PyType>()?;

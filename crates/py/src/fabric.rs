@@ -1,4 +1,4 @@
-//! Fabrics: made, read, written, described.
+//! Fabrics: generated, read, written and described.
 
 use gingham_input::Tree;
 use gingham_lab::load_fabric;
@@ -20,24 +20,24 @@ use crate::request::Request;
 use crate::routes::Routes;
 use crate::{cluster, error, json as convert};
 
-/// A network of switches and hosts; never changes.
+/// A network of switches and hosts; immutable.
 #[pyclass(frozen, module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct Fabric {
     inner: Arc<CoreFabric>,
-    /// Where it comes from, for messages.
+    /// Name of its file, for messages.
     file: String,
 }
 
 /// Kind, name, GUID, description, number of ports.
 type NodeRow = (&'static str, String, Option<String>, String, u16);
-/// Two ends, each a node's index and a port; speed; length in millimetres.
+/// Two ends, each a node index and a port; speed; length in millimetres.
 type CableRow = ((usize, u16), (usize, u16), Option<String>, Option<u64>);
-/// Name, extensions, whether it can be read, whether it can be written.
+/// Name, extensions, readable, writable.
 type FormatRow = (&'static str, &'static [&'static str], bool, bool);
 
 impl Fabric {
-    /// The fabric of the topology crate.
+    /// Returns the fabric of the topology crate.
     pub(crate) fn inner(&self) -> &CoreFabric {
         &self.inner
     }
@@ -45,7 +45,7 @@ impl Fabric {
 
 #[pymethods]
 impl Fabric {
-    /// The fabric in a file, and what its reader found.
+    /// Reads a fabric from a file. Returns it with the findings of its reader.
     #[staticmethod]
     fn load(py: Python<'_>, path: &str) -> PyResult<(Self, Vec<FindingRow>)> {
         let (file, path) = (path.to_owned(), Path::new(path).to_owned());
@@ -55,7 +55,7 @@ impl Fabric {
         Ok((fabric, finding_rows(&loaded.findings)))
     }
 
-    /// A fabric of a generator's shape, whose cables tell a speed if one is given.
+    /// Generates a fabric; its cables have the speed `cables_tell`, if given.
     #[staticmethod]
     #[pyo3(signature = (kind, parameters, seed, cables_tell=None))]
     fn make(
@@ -80,7 +80,8 @@ impl Fabric {
         Ok(Self { inner: Arc::new(made), file: "the fabric".to_owned() })
     }
 
-    /// The text of a file, and a sentence for each thing that the format cannot hold.
+    /// Returns the text of a fabric file, with notes on everything that the format cannot
+    /// represent.
     fn text(&self, py: Python<'_>, format: &str) -> PyResult<(String, Vec<String>)> {
         let format: Format = format.parse().map_err(|unknown| error::refusal(py, unknown))?;
         let written = format::write(&self.inner, format);
@@ -89,12 +90,12 @@ impl Fabric {
         Ok((written.text, written.notes))
     }
 
-    /// A row a node, in canonical order.
+    /// Returns one row per node, in canonical order.
     fn nodes(&self) -> Vec<NodeRow> {
         self.inner.nodes().iter().map(node_row).collect()
     }
 
-    /// A row a cable, in canonical order.
+    /// Returns one row per cable, in canonical order.
     fn cables(&self) -> Vec<CableRow> {
         let end = |port: PortRef| (port.node.index(), port.port);
         let row = |cable: &Cable| {
@@ -105,7 +106,7 @@ impl Fabric {
         self.inner.cables().iter().map(row).collect()
     }
 
-    /// Counts, speeds and distances.
+    /// Returns counts, speeds and distances.
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut facts = py.detach(|| summary_json(&check::summary(&self.inner)));
         let trees = py.detach(|| routing::trees(&self.inner));
@@ -115,27 +116,28 @@ impl Fabric {
         convert::to_python(py, &facts)
     }
 
-    /// The fabric without some nodes and some cables, each by its position.
+    /// Returns the fabric without some nodes and cables, given by their positions.
     fn without(&self, nodes: Vec<usize>, cables: Vec<usize>) -> Self {
         let nodes = nodes.into_iter().map(NodeId::new).collect();
         let cables = cables.into_iter().collect();
         Self { inner: Arc::new(self.inner.without(&nodes, &cables)), file: self.file.clone() }
     }
 
-    /// The nodes of the fabric; a rule of the user names the node and the adapter of some devices.
+    /// Returns the compute nodes of the fabric. `names` are the node and adapter names of devices
+    /// by a user's rule.
     fn cluster(&self, py: Python<'_>, names: cluster::Names) -> cluster::Cluster {
         py.detach(|| cluster::Cluster::of(&self.inner, names))
     }
 
-    /// What is wrong with the fabric itself, whatever its file says.
+    /// Returns findings about the fabric itself, apart from those of its file.
     fn check(&self, py: Python<'_>) -> Vec<FindingRow> {
         finding_rows(&py.detach(|| check::check(&self.inner)))
     }
 
-    /// Routes by an algorithm, in the form `source` or `table`, open for what the size asks for;
-    /// in-transit hosts `spill` or `stop` when they are full. Packets may take each of `lanes`,
-    /// shared out at datelines (by a rule) or not. Routes may take so much memory, such as `8 GB`.
-    /// If `adaptive` packets choose at every switch, with so many escape lanes.
+    /// Computes routes by an algorithm. `form` is `source` or `table`, by default chosen by size.
+    /// In-transit hosts `spill` or `stop` when full. Packets may use `lanes` lanes, split into
+    /// dateline classes or not. `memory_max` limits the memory of the routes, for example `8 GB`.
+    /// With `adaptive`, packets choose an output at every switch, with `escape_lanes` escape lanes.
     #[expect(clippy::too_many_arguments, reason = "they are those of the Python function")]
     #[pyo3(signature = (
         algorithm, form, when_full, lanes=1, datelines=None, memory_max=None, adaptive=false, escape_lanes=None
@@ -157,8 +159,8 @@ impl Fabric {
         Routes::compute(py, &self.inner, request)
     }
 
-    /// Routes as a subnet manager decided on them, from its files: forwarding tables, tables
-    /// from service level to lane, service levels.
+    /// Reads the routes of a subnet manager from its files: forwarding tables, tables from service
+    /// level to lane, and service levels.
     #[pyo3(signature = (tables, lanes=None, levels=None))]
     fn load_routes(
         &self,
@@ -202,8 +204,8 @@ fn summary_json(summary: &Summary) -> Value {
     })
 }
 
-/// Number of cables by speed as a dump writes it: `4xNDR`, `2x???` if one half is known, or
-/// `unknown`.
+/// Returns the number of cables by speed as a dump writes it: `4xNDR`, `2x???` if only width or
+/// rate is known, or `unknown`.
 fn speeds_json(summary: &Summary) -> BTreeMap<String, usize> {
     let halves = &summary.cables_by_partial_speed;
     let known = summary
@@ -218,7 +220,8 @@ fn speeds_json(summary: &Summary) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// The tops by name, for whoever hands them on as roots; of other levels how many switches.
+/// Returns the levels of a tree; its top switches by name, for use as roots, other levels by
+/// number.
 fn tree_json(fabric: &CoreFabric, tree: &TreeShape) -> Value {
     let name = |node: NodeId| fabric.node(node).name.as_str();
     let ratio = |of: Oversubscription| json!({ "min": of.min, "max": of.max, "narrowest": name(of.narrowest) });
@@ -235,7 +238,7 @@ fn tree_json(fabric: &CoreFabric, tree: &TreeShape) -> Value {
     })
 }
 
-/// The file formats that fabrics are read from and written to.
+/// Returns the file formats of fabrics.
 #[pyfunction]
 pub(crate) fn formats() -> Vec<FormatRow> {
     let row = |format: Format| {

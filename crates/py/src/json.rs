@@ -1,4 +1,4 @@
-//! JSON values to Python objects and back.
+//! Conversion between JSON values and Python objects.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -6,10 +6,10 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyNone, PyString, PyTu
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
-/// Deeper nesting than anything of ours has.
+/// Maximum nesting depth, more than any of our values has.
 const DEPTH_MAX: usize = 64;
 
-/// Anything that can be serialized, as dicts, lists, texts and numbers.
+/// Converts a serializable value to Python dicts, lists, strings and numbers.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     value: &impl Serialize,
@@ -18,7 +18,7 @@ pub(crate) fn to_python<'py>(
     py.import("json")?.call_method1("loads", (value.to_string(),))
 }
 
-/// A Python object as a JSON value; `TypeError` if JSON has no such value.
+/// Converts a Python object to a JSON value; raises `TypeError` if JSON cannot represent it.
 pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     value_at(object, 0)
 }
@@ -59,12 +59,12 @@ fn value_at(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     Err(PyTypeError::new_err(format!("expected a number, a text, a list or a dict, found {found}")))
 }
 
-/// A number as one, or where JSON has none as its name, which a message can then show.
+/// Converts a real number; returns NaN and infinities by name, for messages.
 fn real_number(number: f64) -> Value {
     Number::from_f64(number).map_or_else(|| Value::String(number.to_string()), Value::Number)
 }
 
-/// A whole number as one, or beyond 64 bits as its digits, which a message can then show.
+/// Converts an integer; returns one beyond 64 bits as its digits, for messages.
 fn whole_number(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(number) = object.extract::<u64>() {
         return Ok(number.into());

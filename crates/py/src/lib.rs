@@ -7,8 +7,8 @@
 //!        gingham.errors.InputError, DeadlockError ◄── typed errors
 //! ```
 //!
-//! Invariants: no logic is here, no path is opened, nothing is printed; a panic reaches Python
-//! as an exception; long work runs without the interpreter's lock.
+//! Invariants: the module contains no logic, opens no path and prints nothing; a panic reaches
+//! Python as an exception; long work runs without the interpreter's lock.
 //!
 //! `python/gingham/_core.pyi` describes the module; a test compares the two.
 
@@ -63,7 +63,7 @@ mod _core {
     #[expect(non_upper_case_globals, reason = "the name that Python expects")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
-    /// Panics with `message`: how tests see what a fault of ours looks like from Python.
+    /// Panics with `message`, to test how Python reports an internal error.
     #[pyfunction]
     fn panic(message: &str) {
         panic!("{message}");

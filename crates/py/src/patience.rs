@@ -1,23 +1,23 @@
-//! Long work that Ctrl-C may end.
+//! Long work that Ctrl-C can interrupt.
 //!
 //! ```text
-//!   Python's thread   wait ─ a moment ─► signals? ─► wait ... ─► the answer, or KeyboardInterrupt
+//!   Python's thread   wait ─ 50 ms ─► signals? ─► wait ... ─► the result, or KeyboardInterrupt
 //!   a worker          ═══════════ work ═════════════════════╝
 //! ```
 //!
-//! Python's own handlers run only on its thread and only between two of its instructions. So the
-//! work is done by a thread that knows nothing of Python, while the caller waits and asks for
-//! signals. Work that was given up goes on until it is done, unseen; what it made is dropped.
+//! Python runs signal handlers only on its main thread and only between two of its instructions.
+//! The work therefore runs on a worker thread without access to Python, while the caller waits and
+//! polls for signals. Interrupted work runs to its end in the background; its result is dropped.
 
 use pyo3::prelude::*;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use std::{panic, thread};
 
-/// Time between two looks at the signals: far below what a person notices.
+/// Time between two polls for signals, too short for a user to notice.
 const MOMENT: Duration = Duration::from_millis(50);
 
-/// What `work` returns, or the exception of a signal's handler. Panics as `work` does.
+/// Returns the result of `work`, or the exception of a signal handler. Panics if `work` panics.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -28,7 +28,7 @@ pub(crate) fn interruptible<T: Send + 'static>(
         reason = "this is the Python side, which must go on meanwhile"
     )]
     let worker = thread::spawn(move || {
-        // Nobody listens any more if the caller was interrupted.
+        // The receiver is gone if the caller was interrupted.
         let _ = sender.send(work());
     });
     loop {

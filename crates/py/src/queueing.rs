@@ -1,16 +1,17 @@
-//! Surplus round robin, packet by packet: queues that share a channel, channels that share a queue.
+//! Surplus round robin, packet by packet: queues that share a channel, or channels that share a
+//! queue.
 
 use gingham_fairq::{Causal, SurplusRoundRobin};
 use pyo3::prelude::*;
 
 use crate::error;
 
-/// As many queues or channels as a striping end has.
+/// Scheduler with the limit of channels of a striping end.
 type Scheduler = SurplusRoundRobin<{ gingham_fairq::CHANNELS_MAX }>;
-/// Queue or channel from 0, and the number that the packet has there: round, deficit before it.
+/// Queue or channel from 0, with the packet's number there: round, and deficit before it.
 type Turn = (usize, u32, u32);
 
-/// Which channel each packet takes.
+/// Returns the channel of each packet.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "Python gives values")]
 pub(crate) fn share_load(
@@ -22,7 +23,7 @@ pub(crate) fn share_load(
     Ok(lengths.into_iter().map(|length| turn(&mut scheduler, length)).collect())
 }
 
-/// In which order backlogged queues are served, until the turn comes to one that is empty.
+/// Returns the service order of backlogged queues, up to the first turn of an empty queue.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "Python gives values")]
 pub(crate) fn serve_queues(
@@ -39,7 +40,8 @@ pub(crate) fn serve_queues(
     Ok(turns)
 }
 
-/// Packets longer than a quantum use up several rounds, so none is too long here.
+/// Creates a scheduler. A packet longer than a quantum uses up several rounds, so no length is too
+/// long here.
 fn scheduler(py: Python<'_>, quanta: &[u32]) -> PyResult<Scheduler> {
     let longest = quanta.iter().copied().min().unwrap_or(1);
     Scheduler::new(longest, quanta).map_err(|refused| error::refusal(py, refused))

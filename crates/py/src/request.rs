@@ -1,8 +1,8 @@
-//! What a program asks of routes, and why there may be none.
+//! Requests for routes, and reasons for their rejection.
 //!
 //! ```text
-//!   algorithm, form ─► routes ─┬─► as they are                                        ┐
-//!   adaptive ──────────────────┴─► tables beside which packets choose, escape lanes   ┴► proof
+//!   algorithm, form ─► routes ─┬─► as computed                                        ┐
+//!   adaptive ──────────────────┴─► tables for adaptive routing, with escape lanes     ┴► proof
 //! ```
 
 use gingham_input::Tree;
@@ -17,31 +17,31 @@ use serde_json::json;
 
 use crate::{error, json as convert};
 
-/// What a request for routes consists of.
+/// Parameters of a request for routes.
 #[derive(Debug, serde::Deserialize)]
 pub(crate) struct Request {
     pub(crate) algorithm: Algorithm,
-    /// Open for what the size of the fabric asks for.
+    /// Form of the routes; `None` chooses by the size of the fabric.
     form: Option<Form>,
     memory_max: Option<Bytes>,
     when_full: WhenFull,
-    /// Lanes, any of which a packet may take.
+    /// Number of lanes; a packet may take any of them.
     lanes: u8,
-    /// Whether they are shared out at datelines; open for what the algorithm needs.
+    /// Rule of the dateline classes; `None` chooses by the algorithm.
     datelines: Option<DatelineChoice>,
-    /// Whether packets choose at every switch.
+    /// Whether packets choose an output at every switch.
     adaptive: bool,
-    /// Lanes that are for escape then; open for what the algorithm needs.
+    /// Number of escape lanes with adaptive routing; `None` chooses by the algorithm.
     escape_lanes: Option<i64>,
 }
 
-/// What an in-transit host does with a packet for which its pool has no room.
+/// Reaction of an in-transit host to a packet that does not fit into its pool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum WhenFull {
-    /// Takes it in all the same.
+    /// Takes the packet through the memory of the host.
     Spill,
-    /// Lets it wait.
+    /// Lets the packet wait.
     Stop,
 }
 
@@ -54,11 +54,11 @@ impl From<WhenFull> for Ejection {
     }
 }
 
-/// Why there are no routes: the parameter that is to blame, if one is, and the message.
+/// Reason for a missing route: the parameter responsible, if any, and the message.
 pub(crate) struct Refused(Option<String>, String);
 
 impl Refused {
-    /// The exception.
+    /// Returns the exception.
     pub(crate) fn raise(self, py: Python<'_>) -> PyErr {
         match self {
             Self(Some(key), message) => error::refusal_of(py, &key, message),
@@ -78,7 +78,7 @@ impl From<RouteError> for Refused {
 }
 
 impl Request {
-    /// `algorithm` is a name or a dict of one.
+    /// Parses a request; `algorithm` is a name, or a dict with one.
     pub(crate) fn read(
         py: Python<'_>,
         algorithm: &Bound<'_, PyAny>,
@@ -102,7 +102,7 @@ impl Request {
         tree.and_then(|tree| tree.read()).map_err(|refused| error::input(py, &refused))
     }
 
-    /// The routes that are asked for.
+    /// Computes the routes.
     pub(crate) fn routes(&self, fabric: &Fabric) -> Result<Routes, Refused> {
         let form = self.form(fabric)?;
         if self.adaptive {
@@ -117,12 +117,12 @@ impl Request {
         }
     }
 
-    /// What in-transit hosts do when they are full.
+    /// Returns the behaviour of full in-transit hosts.
     pub(crate) fn ejection(&self) -> Ejection {
         self.when_full.into()
     }
 
-    /// The form that is asked for, or that the size of the fabric asks for.
+    /// Returns the requested form, or the default for the size of the fabric.
     fn form(&self, fabric: &Fabric) -> Result<Form, Refused> {
         match self.form {
             Some(Form::Source) if self.adaptive => {
@@ -134,7 +134,7 @@ impl Request {
         }
     }
 
-    /// The lanes that packets may take, if there are several.
+    /// Returns the lanes for packets, if there are several.
     pub(crate) fn lanes(&self, fabric: &Fabric) -> Result<Option<Lanes>, Refused> {
         let (needs_datelines, lanes) = (self.algorithm.needs_datelines(), self.lanes);
         if self.adaptive {
@@ -153,7 +153,7 @@ impl Request {
             .map_err(|error| Refused(None, format!("datelines need a mesh or torus: {error}")))
     }
 
-    /// The lanes of packets that choose at every switch.
+    /// Returns the lanes for adaptive routing.
     fn lanes_to_choose(&self, fabric: &Fabric) -> Result<Lanes, Refused> {
         if self.datelines.is_some() {
             let message = "packets that choose at every switch have dateline classes on their escape lanes alone, where they are \
@@ -176,7 +176,7 @@ impl Request {
     }
 }
 
-/// Tables beside which packets choose at every switch.
+/// Extends tables for adaptive routing: packets choose an output at every switch.
 fn choosing(fabric: &Fabric, routes: Routes) -> Result<Routes, Refused> {
     let Routes::Table(tables) = routes else { unreachable!("the form is that of tables") };
     let tables = tables

@@ -1,4 +1,4 @@
-//! Routes: their proof, costs and paths.
+//! Routes with their proof, costs and paths.
 
 use gingham_lab::ProvedRoutes;
 use gingham_topology::routing::{
@@ -14,7 +14,7 @@ use crate::patience::interruptible;
 use crate::request::{Refused, Request};
 use crate::{error, json as convert};
 
-/// The routes of a fabric, proved or refuted.
+/// Routes of a fabric with a proof that they are free of deadlock, or a cycle.
 #[pyclass(frozen, module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct Routes {
@@ -23,7 +23,7 @@ pub(crate) struct Routes {
     pub(crate) findings: Vec<(String, Finding)>,
 }
 
-/// Who decided on routes, and how management packets reach the switches.
+/// Origin of the routes, and the routes of management packets to switches.
 #[derive(Debug)]
 pub(crate) enum Decided {
     ByAlgorithm(Algorithm),
@@ -34,7 +34,7 @@ pub(crate) enum Decided {
 type FileFindingRow = (String, Option<u32>, &'static str, &'static str, String);
 
 impl Routes {
-    /// Routes `fabric` as asked, and proves the result.
+    /// Computes the requested routes and proves the result.
     pub(crate) fn compute(
         py: Python<'_>,
         fabric: &Arc<Fabric>,
@@ -54,28 +54,30 @@ impl Routes {
 
 #[pymethods]
 impl Routes {
-    /// A shortest cycle of channels (and lanes) that wait for one another; empty if there is none.
+    /// Returns a shortest cycle of channels (and lanes) that wait for one another; empty if there
+    /// is none.
     fn cycle(&self) -> Vec<String> {
         self.proved.cycle()
     }
 
-    /// The same without the packets that go round for ever.
+    /// Returns a shortest cycle, ignoring packets in routing loops.
     fn cycle_without_loops(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.proved.cycle_without_loops())
     }
 
-    /// The same between hosts alone, as if aggregation nodes and routers sent nothing.
+    /// Returns a shortest cycle caused by packets between hosts, ignoring those of aggregation
+    /// nodes and routers.
     fn cycle_between_hosts(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.proved.cycle_between_hosts())
     }
 
-    /// The proof in a sentence, or the cycle with a route for each of its steps.
+    /// Returns the proof in a sentence, or the cycle with a route for each of its steps.
     fn explain(&self) -> String {
         self.proved.explain()
     }
 
-    /// Where packets choose at every switch: their escape lanes and adaptive lanes, and among how many
-    /// outputs they choose; `None` where they follow one path.
+    /// Returns the escape lanes, adaptive lanes and number of outputs to choose from under adaptive
+    /// routing; `None` if packets follow one path.
     fn adaptive<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let choice = py.detach(|| self.proved.choice());
         let json = choice.map(|choice| {
@@ -89,7 +91,7 @@ impl Routes {
         convert::to_python(py, &json.unwrap_or(Value::Null))
     }
 
-    /// The switches from which the algorithm measures which way is up; none if it does not.
+    /// Returns the root switches of the algorithm; empty if it has none.
     fn roots(&self, py: Python<'_>) -> Vec<String> {
         let Decided::ByAlgorithm(algorithm) = &self.decided else {
             return Vec::new();
@@ -99,7 +101,8 @@ impl Routes {
         roots.into_iter().map(|root| self.proved.fabric().node(root).name.clone()).collect()
     }
 
-    /// Notes on properties of the fabric that the algorithm ignores; each begins with its code.
+    /// Returns notes on properties of the fabric that the algorithm ignores; each begins with its
+    /// code.
     fn notes(&self) -> Vec<String> {
         let Decided::ByAlgorithm(algorithm) = &self.decided else {
             return Vec::new();
@@ -107,33 +110,33 @@ impl Routes {
         algorithm.note_of_lengths(self.proved.fabric()).into_iter().collect()
     }
 
-    /// Whether packets carry their route (`source`) or switches look it up (`table`).
+    /// Returns `source` if packets carry their route, `table` if switches look it up.
     fn form(&self) -> &'static str {
         self.proved.form()
     }
 
-    /// How many alternatives a pair has at most.
+    /// Returns the maximum number of alternative routes of a pair.
     fn alternatives(&self) -> usize {
         self.proved.by_offset().len()
     }
 
-    /// The lanes on which packets travel between switches.
+    /// Returns the lanes that packets use between switches.
     fn lanes(&self, py: Python<'_>) -> Vec<u32> {
         let lanes = py.detach(|| self.proved.set().lane_use(self.proved.fabric())).lanes;
         lanes.into_iter().map(u32::from).collect()
     }
 
-    /// How many dateline classes packets go through: two where lanes are shared out at datelines.
+    /// Returns the number of dateline classes: two if lanes are split at datelines, otherwise one.
     fn dateline_classes(&self) -> usize {
         self.proved.lanes().map_or(1, Lanes::dateline_classes)
     }
 
-    /// By which rule packets take their dateline class; `None` where there are no datelines.
+    /// Returns the rule for dateline classes; `None` without datelines.
     fn dateline_rule(&self) -> Option<&'static str> {
         self.proved.dateline_rule()
     }
 
-    /// What the files had to say beside the routes.
+    /// Returns the findings of the files that the routes were read from.
     fn findings(&self) -> Vec<FileFindingRow> {
         let row = |(file, finding): &(String, Finding)| {
             let (line, severity, kind, text) = finding_row(finding);
@@ -142,12 +145,12 @@ impl Routes {
         self.findings.iter().map(row).collect()
     }
 
-    /// A sentence for each way in which packets do not arrive.
+    /// Returns a sentence for each reason why packets do not arrive.
     fn faults(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.proved.faults())
     }
 
-    /// Path lengths, loads of channels, and the bound on all-to-all traffic.
+    /// Returns path lengths, loads of channels, and the bound on all-to-all traffic.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let statistics = py.detach(|| Statistics::new(self.proved.fabric(), self.proved.first()));
         let mut json = statistics_json(self.proved.fabric(), &statistics);
@@ -155,7 +158,7 @@ impl Routes {
         convert::to_python(py, &json)
     }
 
-    /// Names of all endpoints, and for each as source the number of switches to each.
+    /// Returns the names of all endpoints, and the matrix of path lengths in switches by source.
     fn lengths(&self, py: Python<'_>) -> (Vec<String>, Vec<Vec<Option<usize>>>) {
         let names = |fabric: &Fabric| {
             fabric.endpoint_ids().map(|endpoint| fabric.endpoint_name(endpoint)).collect()
@@ -164,8 +167,8 @@ impl Routes {
         (names(self.proved.fabric()), matrix)
     }
 
-    /// What random matchings of half of the hosts with the other half see; `None` without two
-    /// hosts.
+    /// Returns the congestion of random matchings of one half of the hosts with the other; `None`
+    /// with fewer than two hosts.
     fn bisection<'py>(
         &self,
         py: Python<'py>,
@@ -177,14 +180,14 @@ impl Routes {
         convert::to_python(py, &measured.map_or(Value::Null, bisection_json))
     }
 
-    /// For each list of channels that fail: how many groups of channels still wait for one another
-    /// in cycles.
+    /// Returns for each list of failed channels the number of groups of channels that still wait
+    /// for one another in cycles.
     fn deadlock_groups(&self, py: Python<'_>, without: Vec<Vec<String>>) -> PyResult<Vec<usize>> {
         let counted = py.detach(move || self.proved.deadlock_groups(&without));
         counted.map_err(|refused| error::input(py, &refused))
     }
 
-    /// The pairs of hosts that share a channel, by default the busiest between switches.
+    /// Returns the pairs of hosts that share a channel, by default the busiest between switches.
     #[pyo3(signature = (channel, at_most))]
     fn sharing<'py>(
         &self,
@@ -215,12 +218,12 @@ impl Routes {
         convert::to_python(py, &json.unwrap_or(Value::Null))
     }
 
-    /// The tables as a text that OpenSM loads.
+    /// Returns the tables as text that OpenSM loads.
     fn tables(&self, py: Python<'_>) -> PyResult<String> {
         self.tables_text(py)
     }
 
-    /// The channels from one endpoint to another; `None` if no route leads there.
+    /// Returns the channels from one endpoint to another; `None` if no route leads there.
     fn path(
         &self,
         py: Python<'_>,
@@ -293,8 +296,8 @@ fn statistics_json(fabric: &Fabric, statistics: &Statistics) -> Value {
     })
 }
 
-/// For each distance that cables allow: how many pairs of hosts are so far apart, and for how
-/// many of them the path is no longer.
+/// Returns for each distance between hosts the number of pairs, and the number of these with a
+/// minimal path.
 fn by_least_distance(statistics: &Statistics) -> Vec<Value> {
     let pairs = statistics.least_distance.pairs().iter().enumerate();
     pairs

@@ -1,4 +1,4 @@
-//! Runs of a fabric.
+//! Fabric simulations.
 
 use gingham_lab::{
     Compiled, Engine, NoProgress, NotStepped, OLD_NAMES, Progress, Run, SteppedBy, compile,
@@ -14,10 +14,10 @@ use crate::scenario::Scenario;
 use crate::tables::{self, TableRow, columns};
 use crate::{error, json as convert};
 
-/// What a run may be asked to be moved by.
+/// Names of the engines.
 const ENGINES: &str = "fast, oracle, ports, columns";
 
-/// A run under way.
+/// A run in progress.
 #[pyclass(module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct Simulation {
@@ -54,8 +54,8 @@ impl Simulation {
         Ok(Self { run: run.map_err(|refused| error::lab(py, &refused))? })
     }
 
-    /// Simulates at most `events_max` events, without the interpreter's lock. Returns the
-    /// progress of the run; raises `InternalError` if simulated time stands still.
+    /// Simulates at most `events_max` events, without the interpreter's lock. Returns the progress
+    /// of the run; raises `InternalError` if simulated time stands still.
     fn advance<'py>(&mut self, py: Python<'py>, events_max: u64) -> PyResult<Bound<'py, PyAny>> {
         let advanced = py.detach(|| self.run.advance(events_max));
         let Progress { fraction, now_ps, delivered, in_flight, done } =
@@ -63,7 +63,7 @@ impl Simulation {
         (fraction, now_ps, delivered, in_flight, done).into_bound_py_any(py)
     }
 
-    /// What the scenario was compiled to, for people and manifests.
+    /// Returns a description of the compiled scenario, for people and manifests.
     fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let compiled = self.run.compiled();
         let fabric = &compiled.plan.fabric;
@@ -94,46 +94,47 @@ impl Simulation {
         self.run.keeps_all_messages()
     }
 
-    /// The columns of the messages delivered since the last call, where all are kept.
+    /// Returns the columns of the messages delivered since the last call, if all are kept.
     fn take_messages<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let table = py.detach(|| self.run.take_messages());
         columns(py, &table)
     }
 
-    /// The numbers of what was measured so far, without its tables.
+    /// Returns the summary of the results up to now.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let record = py.detach(|| self.run.summary());
         convert::to_python(py, &record)
     }
 
-    /// What was measured so far: the summary, and the tables as (name, columns), a column being
-    /// (name, meaning, unit, values). Values are little-endian bytes of 64-bit integers (`"i64"`)
-    /// or reals (`"f64"`), or 32-bit places (`"u32"`) in a list of words.
+    /// Returns the results up to now: the summary, and the tables as (name, columns), a column
+    /// being (name, meaning, unit, values). Values are little-endian bytes of 64-bit integers
+    /// (`"i64"`) or reals (`"f64"`), or 32-bit indices (`"u32"`) into a list of words.
     fn record<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<TableRow<'py>>)> {
         let record = py.detach(|| self.run.record());
         Ok((convert::to_python(py, &record)?, tables::rows(py, &record.tables)?))
     }
 }
 
-/// What every table of a result holds, and the JSON Schema of its summary.
+/// Returns the columns of every result table, and the JSON Schema of the summary.
 #[pyfunction]
 pub(crate) fn result_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     tables::schema(py, &result_tables(), &summary_schema())
 }
 
-/// The 97.5 % point of Student's t: what a standard error is multiplied with for a 95 % interval.
+/// Returns the 97.5 % quantile of Student's t distribution, the factor from a standard error to the
+/// half-width of a 95 % interval.
 #[pyfunction]
 pub(crate) fn student_t(degrees: u32) -> f64 {
     gingham_lab::student_t(degrees)
 }
 
-/// Every name that a scenario may use, with its parameters.
+/// Returns every name that a scenario may use, with its parameters.
 #[pyfunction]
 pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &gingham_lab::catalogue())
 }
 
-/// The network that a scenario simulates, for titles; reads its fabric.
+/// Returns a description of a scenario's network, for titles; reads its fabric.
 #[pyfunction]
 pub(crate) fn network_said(py: Python<'_>, scenario: &Scenario) -> PyResult<String> {
     let source = &scenario.inner;
@@ -141,7 +142,7 @@ pub(crate) fn network_said(py: Python<'_>, scenario: &Scenario) -> PyResult<Stri
     said.map_err(|refused| error::lab(py, &refused))
 }
 
-/// The source of a scenario's routes, for titles; reads its fabric.
+/// Returns the source of a scenario's routes, for titles; reads its fabric.
 #[pyfunction]
 pub(crate) fn routes_title(py: Python<'_>, scenario: &Scenario) -> PyResult<String> {
     let source = &scenario.inner;
@@ -149,25 +150,26 @@ pub(crate) fn routes_title(py: Python<'_>, scenario: &Scenario) -> PyResult<Stri
     title.map_err(|refused| error::lab(py, &refused))
 }
 
-/// Every switching kind.
+/// Returns every switching kind.
 #[pyfunction]
 pub(crate) fn switching_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &gingham_lab::KINDS)
 }
 
-/// Names that have new ones by now: what each names, the old one and the new one.
+/// Returns renamed names: the kind of name, the old one and the new one.
 #[pyfunction]
 pub(crate) fn old_names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &OLD_NAMES)
 }
 
-/// Foreign names of scenario alternatives: foreign name, name in Gingham, and difference if any.
+/// Returns foreign names of scenario alternatives: foreign name, name in Gingham, and difference if
+/// any.
 #[pyfunction]
 pub(crate) fn other_names() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
     gingham_lab::OTHER_NAMES.iter().map(|other| (other.name, other.ours, other.differs)).collect()
 }
 
-/// JSON Schema of scenarios.
+/// Returns the JSON Schema of scenarios.
 #[pyfunction]
 pub(crate) fn scenario_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &gingham_lab::scenario_schema())

@@ -1,5 +1,5 @@
-//! Scenarios of both laboratories: a class each, because a Python class has no type parameters,
-//! made by one macro.
+//! Scenarios of both laboratories. A Python class has no type parameters, so a macro generates one
+//! class for each.
 
 use gingham_input::{Change, InputError, Overrides, Source};
 use pyo3::prelude::*;
@@ -20,22 +20,22 @@ macro_rules! scenario_class {
 
         #[pymethods]
         impl $name {
-            /// The scenario in a file.
+            /// Reads a scenario from a file.
             #[staticmethod]
             fn load(py: Python<'_>, path: &str) -> PyResult<Self> {
                 let loaded = py.detach(|| Source::load(Path::new(path), &Overrides::default()));
                 Self::from_loaded(py, loaded)
             }
 
-            /// The scenario in a text; `name` stands for the file in messages.
+            /// Parses a scenario from a string; `name` stands for the file in messages.
             #[staticmethod]
             fn parse(py: Python<'_>, name: &str, text: &str, folder: &str) -> PyResult<Self> {
                 let none = Overrides::default();
                 Self::from_loaded(py, Source::parse(name, text, Path::new(folder), &none))
             }
 
-            /// The scenario with values set at dotted paths, then texts, then values again, then
-            /// another seed.
+            /// Returns the scenario with changes at dotted paths: first `first`, then `settings`,
+            /// then `values`, then the seed.
             #[pyo3(signature = (*, first=None, settings=Vec::new(), values=None, seed=None))]
             fn changed(
                 &self,
@@ -51,8 +51,8 @@ macro_rules! scenario_class {
                 Self::from_loaded(py, self.inner.with(&Overrides { changes, seed }))
             }
 
-            /// The scenario of a record: what `resolved` said, paths in it being relative to
-            /// `folder`, with the digest of the file that it once came from.
+            /// Restores the scenario of a record from its `resolved` values. Paths are relative to
+            /// `folder`; `digest` is that of the original file.
             #[staticmethod]
             fn restore(
                 py: Python<'_>,
@@ -65,28 +65,28 @@ macro_rules! scenario_class {
                 Self::from_loaded(py, Source::restore(name, &values, Path::new(folder), digest))
             }
 
-            /// The scenario that stands in a sweep file.
+            /// Reads the scenario within a sweep file.
             #[staticmethod]
             fn within(py: Python<'_>, sweep: &SweepFile, folder: &str) -> PyResult<Self> {
                 Self::from_loaded(py, Source::within(&sweep.tree, "scenario", Path::new(folder)))
             }
 
-            /// A dotted path with the place of whatever it names in a list.
+            /// Returns a dotted path with names of list elements replaced by their positions.
             fn placed(&self, py: Python<'_>, path: &str) -> PyResult<String> {
                 self.inner.tree.placed(path).map_err(|refused| error::input(py, &refused))
             }
 
-            /// Raises the `InputError` that says `message` of the value at a dotted path.
+            /// Raises an `InputError` with `message` for the value at a dotted path.
             fn refuse(&self, py: Python<'_>, key: &str, message: &str) -> PyResult<()> {
                 Err(error::input(py, &self.inner.refuse(key, message)))
             }
 
-            /// The scenario with defaults for what it does not say.
+            /// Returns the scenario with defaults for omitted keys.
             fn resolved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 convert::to_python(py, &self.inner.scenario)
             }
 
-            /// The folder that paths in the scenario are relative to.
+            /// Base folder of relative paths in the scenario.
             #[getter]
             fn folder(&self) -> String {
                 self.inner.folder.display().to_string()
@@ -111,16 +111,16 @@ macro_rules! scenario_class {
 }
 
 scenario_class! {
-    /// A scenario of a fabric, checked as far as it can be without its fabric; never changes.
+    /// A fabric scenario, checked as far as possible without its fabric; immutable.
     Scenario of gingham_lab::scenario::Scenario
 }
 
 scenario_class! {
-    /// A striping scenario; never changes.
+    /// A striping scenario; immutable.
     StripeScenario of gingham_stripelab::scenario::Scenario
 }
 
-/// What a dict of dotted paths changes.
+/// Returns the changes in a dict of dotted paths.
 fn changes(values: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Change>> {
     let change = |(path, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         Ok(Change::Value(path.extract()?, convert::from_python(&value)?))

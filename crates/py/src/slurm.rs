@@ -1,4 +1,4 @@
-//! Slurm's topology files of several fabrics.
+//! Slurm topology files for several fabrics.
 
 use gingham_topology::format::slurm::{self, Form, Topology};
 use pyo3::prelude::*;
@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use crate::error;
 use crate::fabric::Fabric;
 
-/// The text of a `topology.yaml` and its notes. Each topology has a name, a fabric and a form,
-/// `tree` or `block`; the first is the default of the cluster.
+/// Returns the text of a `topology.yaml` and its notes. Each topology has a name, a fabric and a
+/// form, `tree` or `block`; the first is the default of the cluster.
 #[pyfunction]
 pub(crate) fn slurm_yaml(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Runs of a stripe.
+//! Striping simulations.
 
 use gingham_stripelab::scenario::ScenarioSource;
 use gingham_stripelab::{Progress, Run, compile, result_tables, scenario_schema, summary_schema};
@@ -10,18 +10,18 @@ use crate::scenario::StripeScenario;
 use crate::tables::{self, TableRow};
 use crate::{error, json as convert};
 
-/// A striping run under way.
+/// A striping run in progress.
 #[pyclass(module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct StripeSimulation {
     run: Run,
-    /// Source of the line numbers in errors of the run.
+    /// Scenario, for the line numbers in errors of the run.
     source: ScenarioSource,
 }
 
 #[pymethods]
 impl StripeSimulation {
-    /// Checks the scenario and reads the files that it names.
+    /// Checks the scenario and reads its files.
     #[new]
     fn new(py: Python<'_>, scenario: &StripeScenario) -> PyResult<Self> {
         let compiled = py.detach(|| compile(&scenario.inner));
@@ -29,8 +29,8 @@ impl StripeSimulation {
         Ok(Self { run: Run::new(compiled), source: scenario.inner.clone() })
     }
 
-    /// Simulates at most `events_max` steps, without the interpreter's lock. Returns the
-    /// progress of the run; raises `InputError` if simulated time stands still.
+    /// Simulates at most `events_max` steps, without the interpreter's lock. Returns the progress
+    /// of the run; raises `InputError` if simulated time stands still.
     fn advance<'py>(&mut self, py: Python<'py>, events_max: u64) -> PyResult<Bound<'py, PyAny>> {
         let progress = py.detach(|| self.run.advance(events_max));
         let Progress { fraction, now_ps, delivered, under_way, done } =
@@ -40,7 +40,7 @@ impl StripeSimulation {
         (fraction, now_ps, delivered, under_way, done).into_bound_py_any(py)
     }
 
-    /// What the scenario was compiled to, for people and manifests.
+    /// Returns a description of the compiled scenario, for people and manifests.
     fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let compiled = self.run.compiled();
         let channels: Vec<_> = compiled
@@ -57,27 +57,27 @@ impl StripeSimulation {
         convert::to_python(py, &about)
     }
 
-    /// The numbers of what was measured so far, without its tables.
+    /// Returns the summary of the results up to now.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let record = py.detach(|| self.run.summary());
         convert::to_python(py, &record)
     }
 
-    /// What was measured so far: the summary, and the tables as (name, columns), columns as those
-    /// of `Simulation.record`.
+    /// Returns the results up to now: the summary, and the tables as (name, columns), with columns
+    /// as in `Simulation.record`.
     fn record<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<TableRow<'py>>)> {
         let record = py.detach(|| self.run.record());
         Ok((convert::to_python(py, &record)?, tables::rows(py, &record.tables)?))
     }
 }
 
-/// What every table of a striping result holds, and the JSON Schema of its summary.
+/// Returns the columns of every striping result table, and the JSON Schema of the summary.
 #[pyfunction]
 pub(crate) fn stripe_result_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     tables::schema(py, &result_tables(), &summary_schema())
 }
 
-/// JSON Schema of striping scenarios.
+/// Returns the JSON Schema of striping scenarios.
 #[pyfunction]
 pub(crate) fn stripe_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     convert::to_python(py, &scenario_schema())

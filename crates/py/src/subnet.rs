@@ -1,4 +1,4 @@
-//! Routes of a running subnet: its files become `Routes`, and routes become its files.
+//! Conversion between `Routes` and the files of a running subnet.
 
 use gingham_lab::{LoadedArbitration, ProvedRoutes, SubnetFiles, load_routes};
 use gingham_topology::routing::Ejection;
@@ -14,7 +14,7 @@ use crate::patience::interruptible;
 use crate::routes::{Decided, Routes};
 
 impl Routes {
-    /// The routes in the files of a subnet manager.
+    /// Reads routes from the files of a subnet manager.
     pub(crate) fn load(
         py: Python<'_>,
         fabric: &Arc<Fabric>,
@@ -39,7 +39,7 @@ impl Routes {
         loaded.map_err(|refused| error::input(py, &refused))
     }
 
-    /// The file of tables that `opensm -R file -U FILE` loads.
+    /// Returns the table file that `opensm -R file -U FILE` loads.
     pub(crate) fn tables_text(&self, py: Python<'_>) -> PyResult<String> {
         let fabric = self.proved.fabric();
         let to_switches = match &self.decided {
@@ -55,8 +55,8 @@ impl Routes {
     }
 }
 
-/// Lines of `opensm.conf`: the lane of each service level, and the slots of the arbiter as
-/// pairs of lane and weight; `None` for OpenSM's default slots.
+/// Returns lines of `opensm.conf`: the lane of each service level, and the arbitration slots as
+/// pairs of lane and weight; `None` stands for OpenSM's default slots.
 #[pyfunction]
 #[pyo3(signature = (lanes, high=None, low=None, high_limit=0))]
 pub(crate) fn qos_conf(
@@ -85,7 +85,7 @@ pub(crate) fn qos_conf(
 type ArbitrationRow =
     (Option<u16>, Option<u8>, Option<&'static str>, Option<u8>, Vec<(u8, u8)>, Vec<(u8, u8)>);
 
-/// The arbitration tables of single ports, or of all ports of a kind.
+/// Reads the arbitration tables of single ports, or of all ports of a kind.
 #[pyfunction]
 pub(crate) fn load_arbitration(py: Python<'_>, path: &str) -> PyResult<Vec<ArbitrationRow>> {
     let loaded = gingham_lab::load_arbitration(Path::new(path));

@@ -1,4 +1,4 @@
-//! Sweep files: read here, made into runs by Python.
+//! Sweep files, which Python expands into runs.
 
 use gingham_input::{Tree, read};
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::{error, json as convert};
 
-/// What a sweep file says, and where; never changes.
+/// A sweep file with the positions of its keys; immutable.
 #[pyclass(frozen, module = "gingham._core")]
 #[derive(Debug)]
 pub(crate) struct SweepFile {
@@ -17,31 +17,31 @@ pub(crate) struct SweepFile {
 
 #[pymethods]
 impl SweepFile {
-    /// The sweep in a file.
+    /// Reads a sweep file.
     #[staticmethod]
     fn load(py: Python<'_>, path: &str) -> PyResult<Self> {
         let bytes = read(Path::new(path)).map_err(|refused| error::input(py, &refused))?;
         Self::of(py, Tree::from_bytes(path, &bytes))
     }
 
-    /// The sweep that a program built; `name` stands for the file in messages.
+    /// Creates a sweep from values; `name` stands for the file in messages.
     #[staticmethod]
     fn make(py: Python<'_>, name: &str, values: &Bound<'_, PyDict>) -> PyResult<Self> {
         let values = convert::from_python(values)?;
         Self::of(py, Tree::from_json(name, &values))
     }
 
-    /// What sweeps of all kinds of scenarios have, with defaults for what was not written.
+    /// Returns the keys common to sweeps of all kinds of scenarios, with defaults.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::to_python(py, &self.file)
     }
 
-    /// What else stands at the top.
+    /// Returns the other top-level keys.
     fn others<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         convert::to_python(py, &self.file.others)
     }
 
-    /// The line of the value at a dotted path, or of what it stands in.
+    /// Returns the line of the value at a dotted path, or of the value that contains it.
     fn line(&self, path: &str) -> Option<u32> {
         self.tree.line(path)
     }

@@ -1,4 +1,4 @@
-//! Tables of results as columns of bytes that Python makes Arrow tables of.
+//! Result tables as columns of bytes, for conversion to Arrow tables in Python.
 
 use gingham_results::{Column, ColumnData, Table};
 use pyo3::IntoPyObjectExt;
@@ -11,7 +11,7 @@ use crate::json as convert;
 /// Name and columns of a table.
 pub(crate) type TableRow<'py> = (&'static str, Bound<'py, PyList>);
 
-/// What every table holds, and the JSON Schema of the summary beside them.
+/// Returns a description of every table, and the JSON Schema of the summary.
 pub(crate) fn schema<'py>(
     py: Python<'py>,
     tables: &[Table],
@@ -29,12 +29,12 @@ pub(crate) fn schema<'py>(
     convert::to_python(py, &json!({ "tables": tables, "summary": summary }))
 }
 
-/// Each table as its name and its columns.
+/// Returns each table as its name and columns.
 pub(crate) fn rows<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Vec<TableRow<'py>>> {
     tables.iter().map(|table| Ok((table.name, columns(py, table)?))).collect()
 }
 
-/// The columns of a table as (name, meaning, unit, values, rows without a value).
+/// Returns the columns of a table as (name, meaning, unit, values, rows without a value).
 pub(crate) fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> {
     let column = |column: &Column| {
         let values = match &column.data {

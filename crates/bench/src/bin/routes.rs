@@ -1,13 +1,13 @@
-//! What routing a random irregular fabric costs.
+//! Measures the cost of routing a random irregular fabric.
 //!
-//! `gingham-bench-routes SWITCHES PORTS HOSTS (any|fewest|simple) (hosts|switches)` joins so many
-//! switches at random, each with so many ports, of which so many have hosts, routes it, and prints
-//! one line of JSON. Peak memory is the process's; it holds the fabric as well.
+//! `gingham-bench-routes SWITCHES PORTS HOSTS (any|fewest|simple) (hosts|switches)` joins
+//! `SWITCHES` switches at random, each with `PORTS` ports and `HOSTS` hosts, routes the fabric, and
+//! prints one line of JSON. Peak memory is that of the process, fabric included.
 //!
 //! | mode | routes |
 //! |---|---|
 //! | `any` | with in-transit hosts, over all shortest paths |
-//! | `fewest` | with in-transit hosts, over those with the fewest of them |
+//! | `fewest` | with in-transit hosts, over the shortest paths with the fewest of them |
 //! | `simple` | simple routes |
 
 use gingham_bench::timed;

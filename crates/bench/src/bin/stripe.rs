@@ -1,17 +1,16 @@
-//! What a packet costs at both ends of a stripe over 8 channels.
+//! Measures the cost of a packet at both ends of a stripe over 8 channels.
 //!
-//! `gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed|daemon)` prints one line of JSON.
-//! Packets come in batches, and each batch with all the skew that it can have: what went last comes
-//! first, channel by channel.
+//! `gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed|daemon)` prints one line of
+//! JSON. Packets arrive in batches with the maximum skew: channel by channel, the last one first.
 //!
-//! | mode | what is done for each packet |
+//! | mode | work for each packet |
 //! |---|---|
-//! | `none` | its length is drawn, it is put on a channel and taken off: the bench's own work |
-//! | `select` | the scheduler's choice and its charge, at one end |
-//! | `path` | the sender's choice, the arrival, and giving it out in order |
-//! | `pipe` | the same, with all markers and reports between the ends |
-//! | `guaranteed` | the same in guaranteed order, with tags |
-//! | `daemon` | free order with all that goes with it: BBR a channel, windows and paces, reports each millisecond, what is kept for repair, tags and messages as bytes |
+//! | `none` | draw its length, put it on a channel and take it off: the overhead of the bench |
+//! | `select` | the scheduler's choice and charge, at one end |
+//! | `path` | the sender's choice, arrival, and in-order delivery |
+//! | `pipe` | `path` with all markers and reports between the ends |
+//! | `guaranteed` | `pipe` in guaranteed order, with tags |
+//! | `daemon` | free order with all features: BBR for each channel, windows and pacing, reports each millisecond, retransmission buffers, tags and messages as bytes |
 
 use gingham_bench::timed;
 use gingham_fairq::{Causal, SurplusRoundRobin};
@@ -26,11 +25,11 @@ use std::process::ExitCode;
 const CHANNELS: usize = 8;
 const BATCH: usize = 64;
 const LONGEST_BYTES: u32 = 1_500;
-/// A packet takes a microsecond.
+/// Transmission time of a packet: one microsecond.
 const PACKET_NS: u64 = 1_000;
 
 type Scheduler = SurplusRoundRobin<CHANNELS>;
-/// What is on its way on each channel: lengths, numbers and tags.
+/// Packets in flight on each channel: lengths, numbers and tags.
 type Batch = [Vec<(u32, u64, Option<Tag>)>; CHANNELS];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,7 +66,7 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
     Ok(json!({ "packets": packets, "seconds": seconds, "outcome": outcome }))
 }
 
-/// Lengths by a fixed congruence, 64 to 1,500 bytes.
+/// Packet lengths from 64 to 1,500 bytes by a linear congruential generator.
 struct Lengths(u64);
 
 impl Lengths {
@@ -129,7 +128,7 @@ struct Ends {
     receiver: Receiver<Scheduler, u64>,
     now: Instant,
     given: u64,
-    /// So many bytes more go on the channel of the last packet.
+    /// Bytes left in the current run of packets on one channel.
     run_bytes: u64,
 }
 
@@ -149,7 +148,7 @@ impl Ends {
         }
     }
 
-    /// Returns how many packets were given out, in order.
+    /// Returns the number of packets delivered in order.
     fn run(&mut self, packets: usize, lengths: &mut Lengths) -> u64 {
         let mut batch = Batch::default();
         for number in 0..packets as u64 {
@@ -168,7 +167,7 @@ impl Ends {
         self.given
     }
 
-    /// How many bytes go on a channel next, when there is one.
+    /// Waits until a channel may send and returns the bytes of its next run.
     fn next_run(&mut self, batch: &mut Batch) -> u64 {
         loop {
             if let Some(run) = self.sender.poll_transmit(self.now) {
@@ -233,7 +232,7 @@ impl Ends {
         }
     }
 
-    /// What both ends have to say to each other.
+    /// Exchanges the pending messages of both ends.
     fn talk(&mut self) {
         while let Some((channel, message)) = self.sender.poll_message(self.now) {
             self.receiver.handle_message(self.now, channel, message).expect("it is well formed");
