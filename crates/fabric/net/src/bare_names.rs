@@ -1,9 +1,8 @@
-//! Schemas of enums whose variants may be written as a name alone.
+//! JSON schemas of enums whose variants may be written as a bare name.
 
 use schemars::Schema;
 
-/// Adds the name alone for every variant whose parameters all have defaults: a bare name stands
-/// for them.
+/// Adds a bare name to the schema for every variant whose parameters all have defaults.
 pub fn accept_bare_names(schema: &mut Schema) {
     let Some(variants) = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut())
     else {

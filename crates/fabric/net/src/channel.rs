@@ -1,4 +1,4 @@
-//! Channels: what one direction of a cable is like.
+//! Physical properties of channels, one direction of a cable each.
 
 use crate::SlackBuffer;
 use gingham_kernel::{ByteTime, Span};
@@ -6,19 +6,19 @@ use gingham_kernel::{ByteTime, Span};
 /// One direction of a cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChannelPlan {
-    /// Time of one flit; of a byte, to the picosecond, where packets are not cut into flits.
+    /// Time of one flit; without flits, the time of a byte, rounded to the picosecond.
     pub flit: Span,
-    /// Time of bytes, where packets are not cut into flits.
+    /// Exact time of bytes, for networks without flits.
     pub bytes: ByteTime,
     /// Propagation delay.
     pub delay: Span,
-    /// The slack buffer at its end; `None` where a host takes in all that comes, and in networks
-    /// that are not wormhole.
+    /// Slack buffer at its end; `None` at hosts that accept everything, and in networks without
+    /// wormhole switching.
     pub slack: Option<SlackBuffer>,
 }
 
 impl ChannelPlan {
-    /// Time of a byte in picoseconds, where so many travel in a flit.
+    /// Returns the time of a byte in picoseconds, for flits of `flit_bytes` bytes.
     #[expect(clippy::cast_precision_loss, reason = "flit times are small")]
     pub fn byte_ps(&self, flit_bytes: u32) -> f64 {
         self.flit.as_ps() as f64 / f64::from(flit_bytes)

@@ -1,45 +1,46 @@
-//! Updates of credits that are lost: which, and when a receiver says again what was.
+//! Lost credit updates, and their repair by periodic repetition.
 //!
 //! ```text
 //!   e: blocks come free   update, lost        no other update of the lane    e + period: the count again
-//!                                             another update: heals it
+//!                                             another update: repairs it
 //! ```
 //!
-//! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credits are absolute, and a lane
-//! is updated at least every 65,536 symbol times. When what happens is told in
-//! `docs/concepts/timing-packets.md`.
+//! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credits are absolute, and
+//! a lane is updated at least every 65,536 symbol times. `docs/concepts/timing-packets.md` gives
+//! the times of all steps.
 
 use crate::ChannelPlan;
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_topology::ChannelId;
 use std::ops::Range;
 
-/// Updates of credits that get lost.
+/// Random loss of credit updates.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CreditLossPlan {
-    /// With which probability one of them does.
+    /// Probability that an update is lost.
     pub probability: f64,
-    /// Those that are sent then.
+    /// Sending times of the updates that can be lost.
     pub sent: Range<Time>,
-    /// The count of a lane is repeated this long after its last update. Default: InfiniBand's
+    /// Time from the last update of a lane to the repetition of its count. Default: InfiniBand's
     /// period.
     pub period: Option<Span>,
 }
 
-/// Bytes in the 65,536 symbol times after which InfiniBand repeats an update. *(ours)*: a channel is
-/// taken to have four lines (4x), since its rate does not tell how many, and a symbol to be a byte
-/// of one. Of one line (1x) the period has a fourth of these bytes, of twelve (12x) three times as
-/// many: there a scenario gives the `period`.
+/// Bytes in the 65,536 symbol times between repeated updates of InfiniBand. *(ours)*: a channel is
+/// assumed to have four lines (4x), which its rate does not determine, and a symbol is a byte of
+/// one line. With one line (1x) the period has a fourth of these bytes, with twelve (12x) three
+/// times as many: for these a scenario sets the `period`.
 const PERIOD_BYTES: u64 = 65_536 * 4;
 
 impl CreditLossPlan {
-    /// So long after the last update of a lane it is said again, by `back`, the channel from the
-    /// receiver to the sender.
+    /// Returns the time from the last update of a lane to its repetition. `back` is the channel
+    /// from the receiver to the sender.
     pub fn period_on(&self, back: &ChannelPlan) -> Span {
         self.period.unwrap_or_else(|| back.bytes.of(PERIOD_BYTES))
     }
 
-    /// Whether what the receiver of a channel says of a lane at an instant is lost.
+    /// Returns whether the update of a lane sent at an instant by the receiver of a channel is
+    /// lost.
     pub fn is_lost(&self, seed: u64, channel: ChannelId, lane: u8, sent: Time) -> bool {
         if !self.sent.contains(&sent) || self.probability <= 0.0 {
             return false;
@@ -68,13 +69,13 @@ mod tests {
         };
         let count = |of: &[bool]| of.iter().filter(|lost| **lost).count();
         assert_eq!(count(&lost(0.0, 0)), 0);
-        // All from the first instant on, and none at the last.
+        // Loses all updates from the start of the interval on, and none at its end.
         let all = lost(1.0, 0);
         assert_eq!(
             (count(&all), all[9], all[10], all[20_009], all[20_010]),
             (20_000, false, true, true, false)
         );
-        // A tenth of 20,000, give or take four standard deviations, 4 x 42.
+        // A tenth of 20,000, within four standard deviations, 4 x 42.
         let some = lost(0.1, 0);
         assert!(count(&some).abs_diff(2_000) < 170, "{}", count(&some));
         assert_ne!(some, lost(0.1, 1));
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn infiniband_says_it_again_after_65536_symbols() {
-        // SDR: 2.5 Gb/s a line, a symbol of ten bits takes 4 ns; 1 GB/s on four lines.
+        // SDR: 2.5 Gb/s per line, so a symbol of ten bits takes 4 ns; 1 GB/s on four lines.
         let bytes = Rate::from_bytes_per_second(1_000_000_000).byte_time();
         let back = ChannelPlan { flit: Span::from_ns(1), bytes, delay: Span::ZERO, slack: None };
         assert_eq!(loss(0.5).period_on(&back), Span::from_ns(65_536 * 4));

@@ -5,9 +5,9 @@
 //!              │ yes                    │ no
 //!              ▼                        ▼
 //!        Network::step          Endpoints::due ─► end of a followed step:  followed_counts
-//!                                               ─► look at congestion:      waiters
-//!                                               ─► end of a section:        end_section
-//!                                               ─► deadlock check:          wait_for_graph
+//!                                               ─► congestion trees:       waiters
+//!                                               ─► end of a section:       end_section
+//!                                               ─► deadlock check:         wait_for_graph
 //! ```
 //!
 //! Engines and oracle implement [`Network`], each for every switching kind; [`Run`] is the only
@@ -21,16 +21,16 @@ use std::fmt::Debug;
 
 /// A network of one switching kind, with the endpoints attached to it.
 pub trait Network: Debug + Send + Sync {
-    /// Current simulated time.
+    /// Returns the current simulated time.
     fn now(&self) -> Time;
 
-    /// Number of events handled.
+    /// Returns the number of events handled.
     fn events(&self) -> u64;
 
-    /// Endpoints of the network.
+    /// Returns the endpoints of the network.
     fn endpoints(&self) -> &Endpoints;
 
-    /// Endpoints of the network, for changes.
+    /// Returns the endpoints of the network, for changes.
     fn endpoints_mut(&mut self) -> &mut Endpoints;
 
     /// Handles the next event if it happens before the checkpoint of the endpoints. Otherwise
@@ -40,22 +40,22 @@ pub trait Network: Debug + Send + Sync {
     /// Advances the clock to the end of the run.
     fn finish(&mut self, at: Time);
 
-    /// Flows that wait, before any event of `at`.
+    /// Returns the packets that wait before any event of `at`.
     fn waiters(&mut self, at: Time) -> Vec<Waiter>;
 
-    /// The wait-for graph before any event of `at`; a knot in it is a deadlock.
+    /// Returns the wait-for graph before any event of `at`; a knot in it is a deadlock.
     fn wait_for_graph(&mut self, at: Time) -> WaitForGraph;
 
-    /// Counts of the channels that the plan follows, before any event of `end`.
+    /// Returns the counts of the channels that the plan follows, before any event of `end`.
     fn followed_counts(&mut self, end: Time) -> Vec<ChannelCount>;
 
     /// Ends the section at the endpoints, with the counts before any event of `end`.
     fn end_section(&mut self, end: Time);
 
-    /// Counts of all channels since time zero, including the current instant.
+    /// Returns the counts of all channels since time zero, including the current instant.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
-    /// The stepper of virtual-lane switches and the reason for its choice.
+    /// Returns the stepper of virtual-lane switches and the reason for its choice.
     fn stepping(&self) -> Option<Stepping> {
         None
     }
@@ -69,17 +69,17 @@ pub trait Network: Debug + Send + Sync {
 pub struct Run<N>(N);
 
 impl<N: Network> Run<N> {
-    /// A run over `network`, which is at time zero.
+    /// Creates a run over `network`, which is at time zero.
     pub const fn new(network: N) -> Self {
         Self(network)
     }
 
-    /// The network.
+    /// Returns the network.
     pub const fn network(&self) -> &N {
         &self.0
     }
 
-    /// The network, for changes.
+    /// Returns the network, for changes.
     pub const fn network_mut(&mut self) -> &mut N {
         &mut self.0
     }

@@ -1,13 +1,13 @@
-//! Flows: what is known of each, and what of it waits.
+//! State and queues of flows.
 //!
 //! ```text
-//!   message ──► queue of its flow ──┬─ may go ──────► in the ring of its level      (`adapter`)
-//!                                   └─ window shut ─► out of it, until an answer comes
+//!   message ──► queue of its flow ──┬─ may go ──────────► in the ring of its level      (`adapter`)
+//!                                   └─ window closed ─► out of it, until an acknowledgement arrives
 //! ```
 //!
-//! A flow is numbered when its first message is created. Only classes whose flows are controlled,
-//! counted, followed or streams have any, and those as which streams are sent; a flow that is not
-//! controlled has no queue to itself.
+//! A flow gets its number when its first message is created. Flows are tracked only in classes with
+//! controlled, counted or followed flows or with streams, and in classes to which streams are
+//! demoted. Only controlled flows have queues of their own.
 
 use crate::messages::{Messages, Queue};
 use crate::response::{Limits, Responder};
@@ -20,15 +20,15 @@ use std::collections::BTreeMap;
 /// All flows of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Flows {
-    /// By class: whether its flows are told apart; empty where those of none are.
+    /// By class: whether its flows are tracked. Empty if none are.
     told_apart: Box<[bool]>,
     ids: BTreeMap<FlowKey, FlowId>,
     by_id: Vec<Flow>,
-    /// For how long flows were held back, as it becomes known.
+    /// Finished or known periods of being held back, not yet reported.
     held: Vec<Held>,
 }
 
-/// A flow was held back for a time.
+/// A period in which a flow was held back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub(crate) flow: FlowId,
@@ -37,46 +37,46 @@ pub(crate) struct Held {
     pub(crate) to: Time,
 }
 
-/// What a flow is like once a packet of it was taken.
+/// State of a flow after a packet of it was taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standing {
-    /// It has another one, which its window lets go.
+    /// It has another packet, within its window.
     MayGo,
-    /// It has another one, which waits for an answer.
+    /// It has another packet, which waits for an acknowledgement.
     Shut,
-    /// It has none.
+    /// It has no packet.
     Empty,
 }
 
-/// One flow.
+/// State of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     pub(crate) key: FlowKey,
-    /// Whether it has a queue to itself.
+    /// Whether it has a queue of its own.
     pub(crate) is_controlled: bool,
-    /// Messages of which something is to be sent, where it has one.
+    /// Messages with packets to send, for a controlled flow.
     pub(crate) queue: Queue,
     pub(crate) limits: Limits,
-    /// What changes these, where answers come.
+    /// Congestion response that changes the limits, with a window.
     responder: Option<Responder>,
-    /// Packets that are under way and not answered; none of a flow of which not all are answered.
+    /// Packets in flight and not acknowledged; 0 unless all packets are acknowledged.
     under_way_packets: u32,
-    /// Whether they are.
+    /// Whether all packets are acknowledged.
     is_answered: bool,
-    /// At the other end: what arrived and is not answered yet.
+    /// At the destination: packets received and not yet acknowledged.
     pub(crate) receipt: Receipt,
-    /// From when on its pace allows the next packet.
+    /// Earliest start of the next packet under the rate limit.
     pub(crate) earliest: Time,
-    /// The lane that it keeps to, once it was drawn.
+    /// Fixed lane of the flow, once it was drawn.
     pub(crate) lane: Option<VcClass>,
-    /// Since when it waits for an answer, if it has something to send.
+    /// Start of its wait for an acknowledgement, if it has something to send.
     shut_since: Option<Time>,
-    /// Since when it waits for tokens.
+    /// Start of its wait for tokens.
     pub(crate) short_since: Option<Time>,
 }
 
 impl Flows {
-    /// None yet.
+    /// Creates an empty set of flows.
     pub(crate) fn new(plan: &Plan) -> Self {
         let told_apart = |(index, class): (usize, &ClassPlan)| {
             let is_followed = |key: &FlowKey| key.class.index() == index;
@@ -95,13 +95,13 @@ impl Flows {
         }
     }
 
-    /// Whether flows of a class are told apart.
+    /// Returns whether the flows of a class are tracked.
     #[inline]
     pub(crate) fn tells_apart(&self, class: ClassId) -> bool {
         self.told_apart.get(class.index()).is_some_and(|told_apart| *told_apart)
     }
 
-    /// The flow of a key, and whether it is a new one.
+    /// Returns the flow of a key, and whether it is new.
     pub(crate) fn find(&mut self, plan: &Plan, key: FlowKey) -> (FlowId, bool) {
         if let Some(id) = self.ids.get(&key) {
             return (*id, false);
@@ -120,7 +120,7 @@ impl Flows {
         &mut self.by_id[id.index()]
     }
 
-    /// A message of a controlled flow waits. Returns whether the flow had nothing to send before
+    /// Enqueues a message of a controlled flow. Returns whether the flow had nothing to send before
     /// and may go now.
     pub(crate) fn put(
         &mut self,
@@ -135,8 +135,8 @@ impl Flows {
         had_none && self.waits_from(id, now)
     }
 
-    /// The first packet of a flow was taken, of so much payload, and begins at an instant;
-    /// `is_done` says whether it was the last one of its message.
+    /// Records that the first packet of a flow was taken and starts at `now`. `is_done` is set for
+    /// the last packet of its message.
     #[inline(never)]
     pub(crate) fn took(
         &mut self,
@@ -169,8 +169,8 @@ impl Flows {
         }
     }
 
-    /// So many packets of a flow were answered, some of which had been marked or not. Returns what that
-    /// changes for the flow, if it has something to send.
+    /// Handles an acknowledgement of `packets` packets, `marked` if any of them was marked. Returns
+    /// the new state of the flow, if it has something to send and its state changes.
     pub(crate) fn answered(
         &mut self,
         id: FlowId,
@@ -198,8 +198,8 @@ impl Flows {
                 self.waits_for_pace(id, now.max(from));
                 Some(Standing::MayGo)
             }
-            // The response has made the window smaller. What held the flow back until now no longer
-            // does, but for its pace, which was counted ahead.
+            // The response has reduced the window. Other holds end here, except the rate limit,
+            // whose hold was counted in advance.
             None if is_shut && !flow.queue.is_empty() => {
                 flow.shut_since = Some(now.max(flow.earliest));
                 if let Some(from) = flow.short_since.take() {
@@ -211,7 +211,7 @@ impl Flows {
         }
     }
 
-    /// Counts who is held back up to `now`, and from then on anew.
+    /// Reports all current holds up to `now` and starts new ones from then on.
     pub(crate) fn settle(&mut self, now: Time) {
         for index in 0..self.by_id.len() {
             let id = FlowId::new(index);
@@ -227,7 +227,7 @@ impl Flows {
         }
     }
 
-    /// What waits first of a flow waits from an instant on. Returns whether its window lets it go.
+    /// Starts the wait of the first packet at `now`. Returns whether the window lets it go.
     fn waits_from(&mut self, id: FlowId, now: Time) -> bool {
         let flow = self.get_mut(id);
         if flow.under_way_packets >= flow.limits.window_packets {
@@ -248,25 +248,25 @@ impl Flows {
         }
     }
 
-    /// Whether something became known of who was held back.
+    /// Returns whether there are unreported holds.
     #[inline]
     pub(crate) fn has_held(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// What became known of who was held back.
+    /// Returns the next unreported hold.
     #[inline]
     pub(crate) fn next_held(&mut self) -> Option<Held> {
         self.held.pop()
     }
 
-    /// Flows that have something to send and wait for an answer.
+    /// Returns the number of flows that have something to send and wait for an acknowledgement.
     pub(crate) fn shut(&self) -> usize {
         self.by_id.iter().filter(|flow| flow.shut_since.is_some()).count()
     }
 }
 
-/// Whether streams are sent as those of a class: its own, or demoted ones.
+/// Returns whether streams are sent in a class: its own, or demoted ones.
 fn has_streams(plan: &Plan, class: ClassId) -> bool {
     let demotes = |of: &ClassPlan| {
         of.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Demote(class))

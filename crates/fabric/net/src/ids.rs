@@ -1,4 +1,4 @@
-//! What is counted, by its number.
+//! Numeric ids.
 
 use gingham_kernel::{id_type, optional_id_type};
 
@@ -13,18 +13,18 @@ id_type!(
 );
 
 optional_id_type!(
-    /// The place of a message under way; used again once it was delivered.
+    /// Storage slot of a message in progress, reused after its delivery.
     MessageSlot
 );
 
 optional_id_type!(
-    /// A stream, in the order of classes and of the sources of each; only sources that are streams
+    /// A stream, in the order of classes and of the sources of each; only sources with streams
     /// count.
     StreamId
 );
 
 optional_id_type!(
-    /// A flow: the packets of a class from one endpoint to another, or of one stream of them,
+    /// A flow: the packets of a class from one endpoint to another, or of one stream among them,
     /// numbered at first use.
     FlowId
 );

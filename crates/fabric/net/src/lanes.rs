@@ -1,4 +1,4 @@
-//! Virtual lanes: what the switches and adapters of such a network are like.
+//! Virtual lanes: configuration of their switches and adapters.
 //!
 //! ```text
 //!   lane buffers     crossbar      output lanes
@@ -8,8 +8,8 @@
 //!          head: 2, 3  └─────┘
 //! ```
 //!
-//! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3. `docs/concepts/timing.md` says when
-//! what happens.
+//! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3. `docs/concepts/timing.md` gives the
+//! times of all steps.
 
 mod allocator;
 mod arbiter;

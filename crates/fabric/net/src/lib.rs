@@ -1,14 +1,14 @@
 //! The plan of a run, and the pure state machines of its ends: traffic, adapter queues and
-//! the collectors that count.
+//! statistics collectors.
 //!
 //! ```text
 //!   topology::Fabric ─┐
 //!   topology::Routes ─┼─► Plan ─► a simulation (oracle, engine) ─► Collector
-//!   traffic classes  ─┘            asks Source and Adapter, tells the Collector
+//!   traffic classes  ─┘            polls Source and Adapter, notifies the Collector
 //! ```
 //!
-//! What moves flits lives elsewhere and exists twice, slow and fast; what is here exists once
-//! and is shared, pinned by hand traces and closed forms.
+//! Oracle and engine implement the movement of flits twice, slowly and fast, in other crates. This
+//! crate is shared by both and verified by hand traces and closed forms.
 //!
 //! Invariants: time, randomness and input are arguments; no file, no clock, no thread.
 

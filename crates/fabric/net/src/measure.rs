@@ -1,19 +1,19 @@
-//! Measurement: what a run counts, in bounded memory, and what that is worth.
+//! Statistics of a run in bounded memory, with confidence intervals.
 //!
 //! ```text
 //!   slices    ||||||||||||||||||||||||||||||||||||||||||||||||   at most 1,024, sums by class
 //!   sections  |       |       |       |       |       |       |  16 slices each: channels, percentiles
 //!             0 ── warm-up ───┬─────── window ────────────────┐ end of the run
-//!                             │ created here: latency, hops    │ follow: until what was created in the
-//!                             │ delivered here: accepted load  │ window is delivered
+//!                             │ created here: latency, hops    │ follow: until all messages created
+//!                             │ delivered here: accepted load  │ in the window are delivered
 //! ```
 //!
-//! A simulation tells a [`Collector`] of every message created and delivered, and of every section
-//! end the counts of its channels; of flows, where they are told apart, when they were held back;
-//! and of followed channels their counts at every step. The collector decides at section ends when
-//! the window ends. What the window holds is read from [`RunReport`]: means with 95 % intervals
-//! ([`Estimate`]), percentiles with theirs, series and samples. `docs/concepts/measurement.md` is
-//! the specification.
+//! A simulation notifies a [`Collector`] of every message created and delivered, of the channel
+//! counts at every section end, of the periods in which tracked flows were held back, and of the
+//! counts of followed channels at every step. The collector decides at section ends when the window
+//! ends. [`RunReport`] holds the results of the window: means with 95 % intervals ([`Estimate`]),
+//! percentiles with theirs, series and samples. `docs/concepts/measurement.md` is the
+//! specification.
 //!
 //! Invariants: every section boundary is a slice boundary, and the window begins at one and ends at
 //! one (or at the run's time); sums survive the merging of slices; memory does not grow with the

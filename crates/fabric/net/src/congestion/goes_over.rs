@@ -1,11 +1,11 @@
-//! Whether a packet still goes over a channel: a look along its path from where it stands.
+//! Test whether a packet will still pass a channel on its path.
 
 use super::Waiter;
 use crate::{FlowKey, PathSet, Plan};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::collections::BTreeMap;
 
-/// The paths of packets, each found once.
+/// Paths of packets, each computed once.
 #[derive(Debug)]
 pub(super) struct Ways<'a> {
     plan: &'a Plan,
@@ -17,7 +17,8 @@ impl<'a> Ways<'a> {
         Self { plan, paths: BTreeMap::new() }
     }
 
-    /// Whether a channel is before a packet on its path, on any of them if it has not chosen.
+    /// Returns whether a channel is ahead of a packet on its path, or on any of its paths if it has
+    /// not chosen.
     pub(super) fn goes_over(&mut self, waiter: &Waiter, channel: ChannelId) -> bool {
         let plan = self.plan;
         let mut sets = plan.sets().filter(|set| waiter.path_set.is_none_or(|own| own == *set));
@@ -27,7 +28,7 @@ impl<'a> Ways<'a> {
                 .paths
                 .entry((waiter.flow, set))
                 .or_insert_with(|| way(plan, set, source, destination));
-            // A path comes over a channel once.
+            // A path contains a channel at most once.
             let behind = |at: ChannelId| path.iter().position(|passed| *passed == at);
             let passed = waiter.at.and_then(|at| behind(at.channel)).map_or(0, |place| place + 1);
             path[passed..].contains(&channel)
@@ -35,7 +36,8 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// The path of a packet; before one that was diverted there is the channel to the end of a switch.
+/// Returns the path of a packet. A packet diverted to the port 0 of a switch has only the channel
+/// to it.
 fn way(plan: &Plan, set: PathSet, source: EndpointId, destination: EndpointId) -> Vec<ChannelId> {
     if plan.fabric.is_port_0(destination) {
         return vec![Fabric::reverse(plan.fabric.endpoint_channel(destination))];

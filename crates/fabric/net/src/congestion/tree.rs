@@ -1,9 +1,9 @@
-//! From waiters to trees.
+//! Derivation of congestion trees from waiting packets.
 //!
 //! ```text
-//!   branches   lanes that some packet needs, all of which are blocked
-//!   onward     from a branch to what the packets that stand at its end wait for: branches, or a root
-//!   trees      from each root back, level by level; what no root reaches is a knot
+//!   branches   lanes that some packet needs, all of its lanes being blocked
+//!   onward     from a branch to the targets of the packets at its end: branches, or a root
+//!   trees      from each root backwards, level by level; branches that no root reaches form a knot
 //! ```
 
 use super::goes_over::Ways;
@@ -16,44 +16,44 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A congestion tree at an instant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tree {
-    /// Where it begins: everything in it waits for this channel in the end. None of a knot, in which
-    /// packets wait for each other.
+    /// Root: all waits in the tree end at this channel. `None` for a knot of packets that wait for
+    /// one another.
     pub root: Option<ChannelId>,
     /// Lanes without space, in ascending order.
     pub branches: Vec<Buffer>,
-    /// Those of them behind which nothing of the tree stands.
+    /// Branches without another branch of the tree behind them.
     pub leaves: Vec<Buffer>,
-    /// The most branches from a leaf to the root, each the nearest way; 0 of a knot.
+    /// Maximum number of branches from a leaf to the root on the shortest path; 0 for a knot.
     pub depth: usize,
     /// Hosts whose own channel is a branch.
     pub hosts: BTreeSet<EndpointId>,
-    /// Flows of which a packet stands in the tree and goes over the root, or over a knot.
+    /// Flows with a packet in the tree that will pass the root, or with any packet in a knot.
     pub feeding: BTreeSet<FlowKey>,
-    /// Flows of which packets stand in the tree and none goes over the root.
+    /// Flows with packets in the tree, none of which will pass the root.
     pub victims: BTreeSet<FlowKey>,
-    /// Packets that stand in it.
+    /// Number of packets in the tree.
     pub packets: usize,
 }
 
-/// What a packet that is first waits for.
+/// Target of a packet at the front of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Target {
     Branch(Buffer),
     Root(ChannelId),
 }
 
-/// Who stands where.
+/// Index of waiting packets and branches.
 #[derive(Debug)]
 struct Stand<'a> {
     waiters: &'a [Waiter],
     branches: BTreeSet<Buffer>,
-    /// By branch, what those at its end wait for.
+    /// Targets of the packets at the end of each branch.
     onward: BTreeMap<Buffer, BTreeSet<Target>>,
-    /// By what is waited for, the branches at whose ends it is.
+    /// Branches that wait for each target.
     behind: BTreeMap<Target, BTreeSet<Buffer>>,
 }
 
-/// The trees of what waits at an instant: by root, in ascending order, and then the knots.
+/// Returns the trees at an instant: by root in ascending order, followed by the knots.
 pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
     let strict = Stand::new(waiters, Rule::BranchesAreNoRoots);
     let mut ways = Ways::new(plan);
@@ -63,7 +63,7 @@ pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
     if left.is_empty() {
         return found;
     }
-    // What short packets still move is no knot.
+    // Branches on which shorter packets still move do not form a knot.
     let stand = Stand::new(waiters, Rule::AnyMayBeRoot);
     stand.add_rooted(plan, &mut ways, &mut left, &mut found);
     while let Some(first) = left.first().copied() {
@@ -75,21 +75,21 @@ pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
     found
 }
 
-/// Whether a channel may be a root by which some packets go and others cannot, since they are longer.
+/// Whether a channel can be a root if some packets pass it while longer ones are blocked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rule {
-    /// It is a branch for all.
+    /// No: it is a branch for all packets.
     BranchesAreNoRoots,
     AnyMayBeRoot,
 }
 
-/// The lanes that a packet waits for that goes on so, if it waits.
+/// Returns the lanes that a packet waits for, if it is blocked.
 fn awaited(onward: Onward) -> impl Iterator<Item = Buffer> {
     let lanes = onward.lanes.lanes().take(if onward.is_blocked() { usize::MAX } else { 0 });
     lanes.map(move |lane| Buffer { channel: onward.output, lane })
 }
 
-/// The lanes by which it may go now.
+/// Returns the lanes that a packet may use now.
 fn open(onward: Onward) -> impl Iterator<Item = Buffer> {
     let is_blocked = move |lane: &u8| onward.blocked.bits() >> lane & 1 == 1;
     let lanes = onward.lanes.lanes().filter(move |lane| !is_blocked(lane));
@@ -117,7 +117,8 @@ impl<'a> Stand<'a> {
             }
         }
         for branch in &branches {
-            // Nothing stands first at its end: its space is on the way, and it is its own root.
+            // Without a packet at its end, the space is on its way back: the branch is its own
+            // root.
             let own = || BTreeSet::from([Target::Root(branch.channel)]);
             onward.entry(*branch).or_insert_with(own);
         }
@@ -130,7 +131,8 @@ impl<'a> Stand<'a> {
         Self { waiters, branches, onward, behind }
     }
 
-    /// Adds the trees of all roots to those found, as far as their branches are left.
+    /// Adds the trees of all roots, restricted to the branches in `left`, and removes these from
+    /// `left`.
     fn add_rooted(
         &self,
         plan: &Plan,
@@ -154,7 +156,7 @@ impl<'a> Stand<'a> {
         self.behind.get(&target).into_iter().flatten().copied()
     }
 
-    /// The branches behind a root, each with how many it is from there.
+    /// Returns the branches behind a root, each with its distance from the root.
     fn levels_behind(&self, root: Target) -> BTreeMap<Buffer, usize> {
         let mut levels = BTreeMap::new();
         let (mut level, mut found): (_, BTreeSet<Buffer>) = (1, self.behind(root).collect());
@@ -167,7 +169,7 @@ impl<'a> Stand<'a> {
         levels
     }
 
-    /// A branch with all those among some that are joined with it, whichever waits for the other.
+    /// Returns a branch with all branches of `among` that are connected to it in either direction.
     fn joined_with(&self, first: Buffer, among: &BTreeSet<Buffer>) -> BTreeMap<Buffer, usize> {
         let mut joined = BTreeMap::from([(first, 0)]);
         let mut to_visit = vec![first];
@@ -185,7 +187,7 @@ impl<'a> Stand<'a> {
         joined
     }
 
-    /// The tree of these branches.
+    /// Returns the tree of these branches.
     fn tree(
         &self,
         plan: &Plan,
@@ -214,8 +216,8 @@ impl<'a> Stand<'a> {
         }
     }
 
-    /// The packets that stand in a tree: at the end of a branch; waiting for a branch or behind one
-    /// that does; waiting for the root itself.
+    /// Returns the packets of a tree: at the end of a branch, waiting for a branch or behind a
+    /// packet that does, or waiting for the root.
     fn standing(
         &self,
         root: Option<ChannelId>,

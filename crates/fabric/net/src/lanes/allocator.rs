@@ -1,32 +1,32 @@
-//! Switch allocation at a multiplexed crossbar: which inputs are matched with which outputs in a
-//! cycle. And VC allocation: which heads are matched with which lanes of an output.
+//! Switch allocation (matching of inputs and outputs at a multiplexed crossbar in a cycle) and VC
+//! allocation (matching of heads and lanes of an output).
 //!
 //! ```text
-//!   one mechanism     first a side proposes, then the other accepts; again, with those not matched
-//!   maximal           outputs propose, inputs accept     until nobody can be matched   who is matched moves its pointers
-//!   iSLIP             outputs propose, inputs accept     n times                       in the first iteration alone
+//!   in common         one side proposes, then the other accepts; repeated for those not matched
+//!   maximal           outputs propose, inputs accept     until no match is added   matches move pointers
+//!   iSLIP             outputs propose, inputs accept     n times                   in the first iteration only
 //!   separable         either side proposes               once
 //! ```
 //!
 //! Sources: McKeown 1999, section III (iSLIP); Dally and Towles 2004, section 19.3 (separable
-//! allocators). `docs/concepts/routers.md` says what each does to the last pointer.
+//! allocators). `docs/concepts/routers.md` specifies all of them exactly, pointers included.
 
 use crate::bare_names::accept_bare_names;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How inputs and outputs of a multiplexed crossbar are matched.
+/// Matching of inputs and outputs of a multiplexed crossbar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum Allocator {
-    /// Outputs grant inputs, and each input chooses among its lanes that were granted. This is
-    /// repeated until nothing more can be matched.
+    /// Outputs grant inputs, and each input chooses among its granted lanes, repeated until no
+    /// match is added.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1; until nothing is left is ours"))]
     Maximal,
-    /// iSLIP: outputs grant inputs, and inputs accept outputs, by round robin. Pointers move only
-    /// for matches of the first iteration, so they diverge under load.
+    /// iSLIP: outputs grant inputs, and inputs accept outputs, both by round robin. Pointers move
+    /// only for matches of the first iteration, so they diverge under load.
     #[schemars(extend("x-source" = "McKeown 1999, section III"))]
     #[schemars(extend("x-example" = "{ islip = { iterations = 2 } }"))]
     Islip(Islip),
@@ -53,26 +53,25 @@ impl Default for Islip {
     }
 }
 
-/// How heads that request an output are matched with its lanes in a cycle.
+/// Matching of heads that request an output with its lanes in a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum VcAllocator {
-    /// Heads in turn are granted one of the lanes that are free, in turn, until nothing more can be
-    /// granted.
+    /// Heads are granted free lanes, both by round robin, until no grant is possible.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1; until nothing is left is ours"))]
     Maximal,
-    /// iSLIP over lanes: each free lane grants a head, and heads accept lanes, by round robin. Two lanes
-    /// may grant one head while another head goes without. Pointers move only for matches of the first
-    /// iteration.
+    /// iSLIP over lanes: each free lane grants a head, and heads accept lanes, both by round robin.
+    /// Two lanes may grant the same head while another head gets none. Pointers move only for
+    /// matches of the first iteration.
     #[schemars(extend("x-source" = "McKeown 1999, section III; over lanes: BookSim 2, src/allocators/islip.cpp and src/routers/iq_router.cpp"))]
     #[schemars(extend("x-example" = "{ islip = { iterations = 2 } }"))]
     Islip(Islip),
 }
 
 impl Allocator {
-    /// The most iterations of a cycle.
+    /// Returns the maximum number of iterations per cycle.
     pub const fn iterations(self) -> u32 {
         match self {
             Self::Maximal => u32::MAX,
@@ -81,18 +80,18 @@ impl Allocator {
         }
     }
 
-    /// Whether pointers move for what is matched in an iteration, counted from 0.
+    /// Returns whether matches of an iteration, counted from 0, move pointers.
     pub const fn moves_in(self, iteration: u32) -> bool {
         matches!(self, Self::Maximal) || iteration == 0
     }
 
-    /// Whether inputs propose and outputs accept, and not the other way round.
+    /// Returns whether inputs propose and outputs accept, rather than the reverse.
     pub const fn is_input_first(self) -> bool {
         matches!(self, Self::SeparableInputFirst)
     }
 
-    /// Whether an input chooses an output in turn, and then among its lanes there, and not at once
-    /// among all its lanes that were granted.
+    /// Returns whether an input first chooses an output by round robin and then a lane there,
+    /// instead of choosing among all its granted lanes at once.
     pub const fn takes_outputs_in_turn(self) -> bool {
         !matches!(self, Self::Maximal)
     }

@@ -1,28 +1,27 @@
-//! Arbiters of lanes: which lane of a port sends next, at the crossbar, on the link and at the
-//! adapter.
+//! Lane arbiters: choose the next lane of a port at the crossbar, on the link and at the adapter.
 //!
 //! ```text
 //!   lanes that can send   0 1 . 3      as bits 0b1011 ┐
-//!   what stands first     length, instant it came ────┴► LaneArbiter ─► lane
+//!   first packets         length, arrival time ───────┴► LaneArbiter ─► lane
 //! ```
 //!
-//! The schedulers are those of `fairq` over up to 16 lanes. **By the flit** an arbiter is asked for
-//! every flit; **by the packet** it is asked for heads alone, and whoever asks keeps to the lane
-//! until the tail has gone.
+//! The schedulers are those of `fairq` over up to 16 lanes. **Per flit**, an arbiter is used for
+//! every flit; **per packet**, only for heads, and its caller keeps the lane until the tail has
+//! gone.
 //!
 //! Source: Yum et al. 2002, section 3.1 (stages 4 and 5, weighted round robin); InfiniBand
-//! Architecture Specification, Volume 1, section 7.6.9, for its tables, by the packet.
+//! Architecture Specification, Volume 1, section 7.6.9, for its tables, per packet.
 //!
 //! The slots of InfiniBand's tables name VLs. If a VL owns several lanes, arbitration has two
-//! stages: the tables choose a VL, and its lanes take turns, so that they share the weight of their
-//! VL. All other schedulers choose among lanes.
+//! stages: the tables choose a VL, and round robin chooses one of its lanes, so that these share
+//! the weight of the VL. All other schedulers choose among lanes.
 //!
-//! A lane whose weight or quantum is 0 is never served, as InfiniBand skips a slot of weight 0: a
-//! plan lets no class use it. Round robin over bits is here and not `fairq`'s, for every flit of
-//! every hop asks for it twice; a test holds the two together.
+//! A lane with weight or quantum 0 is never served, just as InfiniBand skips a slot of weight 0; a
+//! plan lets no class use it. Round robin over bits is implemented here and not in `fairq`, since
+//! every flit uses it twice per hop; a test compares the two.
 //!
-//! Invariants: somebody is served whenever a lane of [`Scheduler::served`] is eligible, and nothing
-//! changes when nobody is; no allocation once built.
+//! Invariants: a lane is served whenever one of [`Scheduler::served`] is eligible, and otherwise
+//! nothing changes; no allocation after construction.
 
 use super::scheduler::{Built, PLACES};
 use super::{LanePlan, Scheduler};
@@ -46,7 +45,7 @@ pub struct LaneArbiter(State);
 
 #[derive(Clone, Debug)]
 enum State {
-    /// Lanes after the last that was served, as bits.
+    /// `after`: lanes after the last one served, as bits.
     RoundRobin {
         after: u32,
     },
@@ -56,7 +55,7 @@ enum State {
 
 #[derive(Clone, Debug)]
 struct Other {
-    /// Lanes that may be asked for.
+    /// Lanes that can be served, as bits.
     served: u16,
     arbiter: Built,
 }
@@ -71,16 +70,15 @@ struct Vls {
 /// Round robin among the lanes of each VL.
 #[derive(Clone, Debug)]
 struct VlTurns {
-    /// VLs that may be asked for.
+    /// VLs that can be served.
     served: LaneSet,
     lanes_per_vl: u8,
-    /// By VL: its lane that was served last, as a number of the channel.
+    /// By VL: its lane that was served last, numbered in the channel.
     last: [Option<u8>; PLACES],
 }
 
 impl LaneArbiter {
-    /// A fresh arbiter over lanes `0..lanes`. Panics where [`Scheduler::check`] finds something
-    /// wrong.
+    /// Creates an arbiter over lanes `0..lanes`. Panics if [`Scheduler::check`] fails.
     pub fn new(scheduler: &Scheduler, lanes: u8) -> Self {
         if matches!(scheduler, Scheduler::RoundRobin(_)) {
             return Self(State::RoundRobin { after: u32::MAX });
@@ -90,8 +88,8 @@ impl LaneArbiter {
         Self(State::Other(Box::new(Other { served, arbiter })))
     }
 
-    /// A fresh arbiter over the lanes of a plan, by VL where the scheduler chooses among VLs and each
-    /// owns several lanes. Panics where [`Scheduler::check`] finds something wrong.
+    /// Creates an arbiter over the lanes of a plan, in two stages if the scheduler chooses among
+    /// VLs with several lanes each. Panics if [`Scheduler::check`] fails.
     pub fn over(scheduler: &Scheduler, plan: &LanePlan) -> Self {
         let lanes_per_vl = plan.allowed.lanes_per_vl();
         if lanes_per_vl == 1 || !scheduler.chooses_among_vls() {
@@ -103,11 +101,12 @@ impl LaneArbiter {
         Self(State::Vls(Box::new(Vls { arbiter, turns })))
     }
 
-    /// Chooses among the eligible lanes, given as bits, and takes what stands first there as sent.
+    /// Chooses among the eligible lanes, given as bits, and counts the head of the chosen lane as
+    /// sent.
     ///
-    /// `heads` is by lane, and may be empty where
-    /// [`Facts::looks_at`](super::scheduler::Facts::looks_at) says that lanes are enough.
-    // Twice a flit and hop.
+    /// `heads` is indexed by lane. It may be empty if
+    /// [`Facts::looks_at`](super::scheduler::Facts::looks_at) is `Lanes`.
+    // Called twice per flit and hop.
     #[inline]
     pub fn serve(&mut self, eligible: u16, heads: &[Head]) -> Option<u8> {
         let State::RoundRobin { after } = &mut self.0 else {
@@ -124,7 +123,7 @@ impl LaneArbiter {
         Some(lane as u8)
     }
 
-    /// The lane that [`Self::serve`] would choose; nothing changes.
+    /// Returns the lane that [`Self::serve`] would choose, without changing state.
     pub fn peek(&self, eligible: u16, heads: &[Head]) -> Option<u8> {
         match &self.0 {
             State::RoundRobin { .. } => self.clone().serve(eligible, heads),
@@ -135,8 +134,8 @@ impl LaneArbiter {
         }
     }
 
-    /// A lane has another weight from the end of the arbiter's round on, if it has a share at all.
-    /// Panics where [`Scheduler::can_change`] says no.
+    /// Changes the weight of a lane from the end of the arbiter's round on, if the lane has a share
+    /// at all. Panics if [`Scheduler::can_change`] is false.
     pub fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
         let State::Other(other) = &mut self.0 else {
             unreachable!("lanes in turn and tables have no weights that change")
@@ -165,7 +164,7 @@ impl LaneArbiter {
 }
 
 impl VlTurns {
-    /// The lane that is next on the VL which an arbiter chooses.
+    /// Returns the next lane of the VL that an arbiter chooses.
     fn ask(
         &self,
         eligible: u16,
@@ -188,7 +187,7 @@ impl VlTurns {
         ask(vls.bits(), heads, arbiter).map(|vl| next[usize::from(vl)])
     }
 
-    /// Of some lanes of a VL the first behind the one that was served last.
+    /// Returns the first of these lanes of a VL after the one served last.
     fn next_of(&self, vl: u8, lanes: LaneSet) -> Option<u8> {
         let last = self.last[usize::from(vl)];
         let behind = lanes.lanes().find(|lane| last.is_none_or(|last| *lane > last));
@@ -196,7 +195,7 @@ impl VlTurns {
     }
 }
 
-/// Asks an arbiter for one of some lanes.
+/// Calls an arbiter with a set of eligible lanes.
 fn ask(
     eligible: u16,
     heads: &[Head],
@@ -275,7 +274,7 @@ mod tests {
         }
     }
 
-    /// Tables map every level to VL 0; nothing asks them here.
+    /// Tables map every level to VL 0, which has no effect here.
     fn vls(count: u8, lanes_per_vl: u8) -> LanePlan {
         let fabric = Generator::TwoHosts(TwoHosts { switches: 1, rails: 1 }).generate(1).unwrap();
         let map = LaneMap::uniform(&fabric, [0; 16]);
@@ -295,7 +294,7 @@ mod tests {
             let mut by_vl = arbiter(&plan, 16);
             let heads = [Head { length_bytes: 64, arrival_ps: 0 }; 16];
             for set in sets {
-                // VL 15, above all tables, has no lanes unless it is one.
+                // VL 15, above all tables, has lanes only if it is a lane itself.
                 let set = LaneSet::from_bits(set & 0x7fff);
                 let vls = (0..15).filter(|vl| !(LaneSet::of_vl(*vl, lanes_per_vl) & set).is_empty());
                 let vls = vls.collect::<LaneSet>();
@@ -320,13 +319,13 @@ mod tests {
         let heads = [Head { length_bytes: 64, arrival_ps: 0 }; 4];
         let order = [0b1111; 8].map(|eligible| arbiter.serve(eligible, &heads));
         assert_eq!(order, [0, 2, 3, 2, 1, 3, 2, 3].map(Some));
-        // VL 1 without a slot.
+        // VL 1 has no slot.
         let plan = tables(Vec::new(), vec![slot(0, 1)]);
         assert_eq!(lanes.served(&plan), LaneSet::first_n(2));
         assert_eq!(LaneArbiter::over(&plan, &lanes).serve(0b1100, &heads), None);
     }
 
-    /// Weights of 1 and 2: a look says twice who is next, and moves nothing.
+    /// Weights of 1 and 2: `peek` returns the next lane twice, and moves nothing.
     #[test]
     fn a_look_moves_no_turn() {
         let schedulers = [Scheduler::default(), weighted(vec![1, 2]), strict(vec![0, 0])];
@@ -378,7 +377,7 @@ mod tests {
         assert_eq!(order, [Some(15), Some(0), Some(2), Some(0), None]);
     }
 
-    /// Lane 1 came first; lane 0 has the higher level and the higher rate.
+    /// Lane 1 arrived first; lane 0 has the higher level and the higher rate.
     #[test]
     fn arrivals_levels_and_rates_decide() {
         let heads = [70, 10].map(|arrival_ps| Head { length_bytes: 10, arrival_ps });
@@ -388,7 +387,7 @@ mod tests {
         assert_eq!(first, [1, 0, 0].map(Some));
     }
 
-    /// Lane 0 above lanes 1 and 2, which share 1 to 2, and one of them after two of lane 0.
+    /// Lane 0 is above lanes 1 and 2, which share 1 to 2; they get one turn after two of lane 0.
     #[test]
     fn levels_yield_to_the_turns_of_lower_ones() {
         let mut arbiter = arbiter(&levels(vec![1, 0, 0], vec![1, 1, 2], 2), 3);

@@ -1,44 +1,45 @@
-//! Where arbiters of lanes stand, and what gives a lane another weight while a run goes on.
+//! Places of lane arbiters, and changes of a lane's weight during a run.
 //!
 //! ```text
-//!   Order::Weigh ──► the arbiter of one place of one port ──► at the end of its round the lane has the weight
+//!   Order::Weigh ──► the arbiter of one place of one port ──► new weight from the end of its round on
 //! ```
 //!
-//! Who orders it asks [`Plan::can_weigh`](crate::Plan::can_weigh) when a plan is built: schedulers
-//! without weights have none to change.
+//! Users of this order check [`Plan::can_weigh`](crate::Plan::can_weigh) when a plan is built,
+//! since some schedulers have no weights.
 
 use gingham_topology::ChannelId;
 use std::num::NonZeroU16;
 
-/// Where an arbiter stands.
+/// Place of an arbiter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArbiterPlace {
-    /// At an input port of a multiplexed crossbar, where a channel into the switch ends.
+    /// Input port of a multiplexed crossbar, at the end of a channel into the switch.
     CrossbarInput,
-    /// At an output port of a multiplexed crossbar, where a channel out of the switch begins.
+    /// Output port of a multiplexed crossbar, at the start of a channel out of the switch.
     CrossbarOutput,
-    /// At an output port of a switch, where a channel begins.
+    /// Output port of a switch, at the start of a channel.
     LinkOutput,
-    /// At the port of an adapter, where its channel begins.
+    /// Port of an adapter, at the start of its channel.
     AdapterPort,
 }
 
 impl ArbiterPlace {
-    /// All of them.
+    /// All places.
     pub const ALL: [Self; 4] =
         [Self::CrossbarInput, Self::CrossbarOutput, Self::LinkOutput, Self::AdapterPort];
 }
 
-/// A lane has another weight at one place of one port, from the end of the arbiter's round on.
+/// A change of a lane's weight at one place of one port, from the end of the arbiter's round on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Weighing {
-    /// The channel that begins or ends at the port.
+    /// Channel that starts or ends at the port.
     pub channel: ChannelId,
-    /// Which arbiter of the port.
+    /// Arbiter of the port.
     pub place: ArbiterPlace,
-    /// The lane: an output lane, but at the crossbar input. One that has no share keeps none.
+    /// Lane to change: an output lane, except at the crossbar input. A lane without a share keeps
+    /// none.
     pub lane: u8,
-    /// Flits or packets of a turn under weighted round robin, by priority or not; of surplus round
-    /// robin, units of 64 bytes ([`WEIGHT_BYTES`](crate::scheduler::WEIGHT_BYTES)).
+    /// Flits or packets per turn under weighted round robin, with priorities or without; units of
+    /// 64 bytes ([`WEIGHT_BYTES`](crate::scheduler::WEIGHT_BYTES)) under surplus round robin.
     pub weight: NonZeroU16,
 }

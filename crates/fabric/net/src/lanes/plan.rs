@@ -1,5 +1,4 @@
-//! What lanes are in any network, and the switch of five stages that moves flits over them, in
-//! integers.
+//! Lanes of any network, and the five-stage switch that moves flits over them, in integers.
 
 use crate::{
     Allocator, Arbitration, ChannelPlan, Reallocation, Reselect, Scheduler, Select, VcAllocator,
@@ -10,11 +9,11 @@ use gingham_topology::routing::{LANES_MAX, LaneSet, Lanes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How lanes share the crossbar of a switch.
+/// Sharing of a switch's crossbar among lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Crossbar {
-    /// The lanes of a port share one crossbar input and one output: a flit a cycle each.
+    /// The lanes of a port share one crossbar input and one output, each one flit per cycle.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1; matching until nothing is left is ours"))]
     Multiplexed,
@@ -23,37 +22,35 @@ pub enum Crossbar {
     Full,
 }
 
-/// How many packets of its own a host may be in the middle of.
+/// Number of packets that a host may be sending at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Injection {
-    /// One on each lane: it begins another packet when those of its queue that it has begun cannot
-    /// go on.
+    /// One on each lane: a host starts another packet when those it has started cannot continue.
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     OneALane,
-    /// One on all lanes together: it begins another packet when the last flit of the one before has
-    /// been sent.
+    /// One on all lanes together: a host starts another packet after the last flit of the one
+    /// before.
     #[schemars(extend("x-source" = "BookSim 2, src/trafficmanager.cpp: the packets of a class leave its node in turn"))]
     OneAtATime,
 }
 
-/// The lanes of every channel: of any switching kind, for where a channel is not divided it has
-/// one.
+/// Lanes of the channels, for any switching kind; undivided channels have one lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LanePlan {
-    /// Which lanes a packet may take at each hop.
+    /// Lanes that a packet may take at each hop.
     pub allowed: Lanes,
     /// Lanes of every channel, from 1 to 16.
     pub count: u8,
-    /// How an output port of a switch chooses among its lanes.
+    /// Scheduler by which an output port of a switch chooses among its lanes.
     pub link_output: Scheduler,
-    /// How an adapter chooses among its lanes.
+    /// Scheduler by which an adapter chooses among its lanes.
     pub adapter_port: Scheduler,
 }
 
 impl LanePlan {
-    /// So many lanes, any of which every packet may take, served round robin.
+    /// Returns a plan of `count` lanes, served round robin, any of which every packet may take.
     pub fn free(count: u8) -> Self {
         Self {
             allowed: Lanes::free(&[LaneSet::first_n(count)]),
@@ -63,7 +60,7 @@ impl LanePlan {
         }
     }
 
-    /// The lanes that a scheduler ever serves.
+    /// Returns the lanes that a scheduler ever serves.
     pub fn served(&self, scheduler: &Scheduler) -> LaneSet {
         let served = scheduler.served(self.count);
         if scheduler.chooses_among_vls() {
@@ -72,13 +69,13 @@ impl LanePlan {
         served
     }
 
-    /// By VC class: the lanes on which a packet may leave a host.
+    /// Returns the lanes on which a packet may leave a host, by VC class.
     pub fn first_lanes(&self, host: EndpointId) -> Vec<LaneSet> {
         self.allowed.vc_classes().map(|vc_class| self.allowed.first(host, vc_class)).collect()
     }
 }
 
-/// The switch of five stages and its adapters: flits of several lanes share links and crossbar, and
+/// The five-stage switch and its adapters: flits of several lanes share links and crossbar, and
 /// lane buffers have credits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PipelinePlan {
@@ -86,65 +83,65 @@ pub struct PipelinePlan {
     pub flit_bytes: u32,
     /// Type and trailer bytes of a packet.
     pub overhead_bytes: u32,
-    /// The cycle of all switches and adapters: the least flit time of any channel.
+    /// Cycle of all switches and adapters: the shortest flit time of any channel.
     pub cycle: Span,
-    /// By lane: what a lane buffer holds.
+    /// Capacity of a lane buffer, by lane.
     pub depths_flits: [u32; LANES_MAX as usize],
-    /// By lane: what an output lane holds; nothing on all of them where a flit takes its credit as it
-    /// crosses.
+    /// Capacity of an output lane, by lane; 0 for all lanes if a flit takes its credit as it
+    /// crosses the switch.
     pub output_depths_flits: [u32; LANES_MAX as usize],
     /// Lanes with virtual cut-through; the others are wormhole.
     pub cut_through: LaneSet,
-    /// From the arrival of a flit at a switch to its lane buffer: a pipeline, which takes in a flit
-    /// a cycle.
+    /// Cycles from the arrival of a flit at a switch to its lane buffer: a pipeline, which accepts
+    /// a flit per cycle.
     pub pipeline_cycles: u32,
     /// Cycles of routing, stage 2.
     pub routing_cycles: u32,
-    /// Cycles that a credit takes to its sender, where they are not those of the cable.
+    /// Cycles of a credit to its sender, if not those of the cable.
     pub credit_delay_cycles: Option<u32>,
-    /// When an output lane can be given again.
+    /// Earliest reallocation of an output lane.
     pub reallocation: Reallocation,
-    /// Which of several outputs a packet asks for, where it chooses at every switch.
+    /// Selection among several outputs under adaptive routing.
     pub select: Option<Select>,
-    /// When a head that waits chooses again.
+    /// Repetition of the selection while a head waits.
     pub reselect: Reselect,
-    /// How heads are matched with the lanes of an output.
+    /// Matching of heads with the lanes of an output.
     pub vc_allocator: VcAllocator,
-    /// How lanes share the crossbar.
+    /// Sharing of the crossbar among lanes.
     pub crossbar: Crossbar,
-    /// How inputs and outputs of a multiplexed crossbar are matched.
+    /// Matching of inputs and outputs of a multiplexed crossbar.
     pub allocator: Allocator,
-    /// Ways of an input port into a multiplexed crossbar, each a flit a cycle: lane `l` goes by way
-    /// `l mod input_speedup`.
+    /// Paths from an input port into a multiplexed crossbar, each one flit per cycle: lane `l` uses
+    /// path `l mod input_speedup`.
     pub input_speedup: u8,
-    /// Ways out of it to an output port, by output lane in the same manner.
+    /// Paths from a multiplexed crossbar to an output port, assigned to output lanes likewise.
     pub output_speedup: u8,
-    /// Which heads that ask for an output are given lanes first.
+    /// Priority among the heads that request an output, for the grant of lanes.
     pub arbitration: Arbitration,
-    /// How an input port chooses among its lanes at a multiplexed crossbar: stage 4.
+    /// Scheduler of an input port's lanes at a multiplexed crossbar: stage 4.
     pub crossbar_input: Scheduler,
-    /// How an output port chooses there among its output lanes whose holders can send; it grants
-    /// input ports in turn if not given.
+    /// Scheduler of an output port at a multiplexed crossbar among its output lanes with holders
+    /// that can send. `None` grants input ports by round robin.
     pub crossbar_output: Option<Scheduler>,
-    /// How many packets of its own a host may be in the middle of.
+    /// Number of packets that a host may be sending at the same time.
     pub injection: Injection,
 }
 
 impl PipelinePlan {
-    /// Flits of a packet with so much payload.
+    /// Returns the flits of a packet with `payload_bytes` of payload.
     pub const fn packet_flits(&self, payload_bytes: u32) -> u64 {
         (payload_bytes as u64 + self.overhead_bytes as u64).div_ceil(self.flit_bytes as u64)
     }
 
-    /// Cycles from that in which a flit leaves a lane buffer to that in which its credit counts at the
+    /// Returns the cycles from a flit's departure from a lane buffer until its credit counts at the
     /// start of the channel.
     pub fn credit_cycles(&self, channel: &ChannelPlan) -> u64 {
         let delay_cycles = channel.delay.div_ceil(self.cycle);
         1 + self.credit_delay_cycles.map_or(delay_cycles, u64::from)
     }
 
-    /// The credits that a lane must have to be given to a packet of so many flits; 0 where it needs
-    /// none.
+    /// Returns the credits that a lane must have to be granted to a packet of `flits` flits, or 0
+    /// if it needs none.
     pub const fn credits_to_be_given(&self, lane: u8, flits: u64) -> u64 {
         match self.reallocation {
             Reallocation::TailCredit => self.depth_flits(lane),
@@ -153,8 +150,8 @@ impl PipelinePlan {
         }
     }
 
-    /// The same of a lane of an adapter, for the packet to begin; 0 where one for its first flit is
-    /// enough.
+    /// Returns the credits that a lane of an adapter must have for a packet to start, or 0 if one
+    /// credit for the first flit is enough.
     pub const fn credits_to_begin(&self, lane: u8, flits: u64, is_by_packet: bool) -> u64 {
         if matches!(self.reallocation, Reallocation::TailCredit) {
             self.depth_flits(lane)
@@ -165,23 +162,24 @@ impl PipelinePlan {
         }
     }
 
-    /// Whether flits take their credits as they cross, and go on the link in the next cycle.
+    /// Returns whether flits take their credits as they cross the switch and go on the link in the
+    /// next cycle.
     pub const fn pays_at_crossing(&self) -> bool {
         self.output_depths_flits[0] == 0
     }
 
-    /// Whether ways through a multiplexed crossbar are taken in turn, whatever their arbiters: by
-    /// another allocator than the maximal one, or where a port has several.
+    /// Returns whether paths through a multiplexed crossbar are chosen by round robin, with any
+    /// arbiters: with an allocator other than the maximal one, or with several paths per port.
     pub fn takes_turns(&self) -> bool {
         self.allocator != Allocator::Maximal || self.input_speedup > 1 || self.output_speedup > 1
     }
 
-    /// Whether anything waits for more credits of a lane than one.
+    /// Returns whether any packet waits for more than one credit of a lane.
     pub fn counts_credits(&self) -> bool {
         !self.cut_through.is_empty() || self.reallocation == Reallocation::TailCredit
     }
 
-    /// Whether an output lane that nobody holds can be given to any head.
+    /// Returns whether a free output lane can be granted to any head.
     pub fn gives_at_once(&self) -> bool {
         self.cut_through.is_empty() && self.reallocation == Reallocation::Tail
     }
@@ -190,7 +188,7 @@ impl PipelinePlan {
         self.depths_flits[lane as usize] as u64
     }
 
-    /// Bytes of so many flits on a cable.
+    /// Returns the bytes of `flits` flits on a cable.
     pub const fn wire_bytes(&self, flits: u64) -> u64 {
         flits * self.flit_bytes as u64
     }

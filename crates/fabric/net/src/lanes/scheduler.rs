@@ -1,5 +1,4 @@
-//! Schedulers of lanes: by which rule a port chooses, as a scenario names it, by name alone or with
-//! parameters.
+//! Lane schedulers, as a scenario names them, with or without parameters.
 //!
 //! ```text
 //!   crossbar_input = "round-robin"
@@ -7,9 +6,8 @@
 //!   adapter_port = { infiniband = { high = [{ lane = 0, weight = 4 }], low = [{ lane = 1, weight = 1 }] } }
 //! ```
 //!
-//! What is given by lane is a list with a value for each, lane 0 first. A scheduler is a file that
-//! says what it takes, what can be wrong with that, and which arbiter of `fairq` it means; and a
-//! line of `schedulers!` below.
+//! Values by lane are lists with a value for each, lane 0 first. A scheduler is a file with its
+//! parameters, their checks and its arbiter of `fairq`, and a line of `schedulers!` below.
 
 mod deficit_round_robin;
 mod first_come_first_served;
@@ -39,24 +37,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU16;
 
-/// Places of an arbiter, the most lanes of a channel.
+/// Capacity of an arbiter: the maximum number of lanes of a channel.
 pub(super) const PLACES: usize = LANES_MAX as usize;
 
-/// Every lane that there can be.
+/// Every possible lane.
 const ALL_LANES: LaneSet = LaneSet::first_n(LANES_MAX);
 
-/// The highest level of a scheduler that has levels.
+/// Highest level of a scheduler with levels.
 const LEVEL_MAX: u8 = 15;
 
-/// Bytes of a weight of one where turns are in bytes: the unit of InfiniBand's tables
-/// (InfiniBand Architecture Specification, Volume 1, section 7.6.9).
+/// Bytes per unit of weight for turns in bytes: the unit of InfiniBand's tables (InfiniBand
+/// Architecture Specification, Volume 1, section 7.6.9).
 pub const WEIGHT_BYTES: u32 = 64;
 
-/// What an arbiter chooses at a time.
+/// Unit of an arbiter's choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Granularity {
-    /// The lane of the next flit: packets of different lanes go through each other.
+    /// The lane of the next flit: flits of packets on different lanes interleave.
     #[default]
     Flit,
     /// The lane of the next packet, which goes from head to tail. All lanes must have virtual
@@ -64,36 +62,36 @@ pub enum Granularity {
     Packet,
 }
 
-/// What an arbiter looks at beside which lanes can send; each holds those before it.
+/// Input of an arbiter in addition to the eligible lanes; each variant includes those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LooksAt {
     /// Nothing.
     Lanes,
-    /// The length of what stands first on each lane.
+    /// Length of the first packet or flit of each lane.
     Lengths,
-    /// The instant at which that came.
+    /// Arrival time of the first packet or flit of each lane.
     Arrivals,
 }
 
-/// What is to be known of a scheduler beside its arbiter.
+/// Properties of a scheduler apart from its arbiter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Facts {
-    /// Its name in scenarios.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// What its arbiter looks at.
+    /// Input of its arbiter.
     pub looks_at: LooksAt,
     /// Unit of choice.
     pub by: Granularity,
-    /// The lanes that are ever served, and perhaps some that are not there.
+    /// Lanes that are ever served, possibly with some that do not exist.
     pub served: LaneSet,
 }
 
-/// What is wrong with the parameters of a scheduler.
+/// An invalid parameter of a scheduler.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// The parameter, as a dotted path; empty for all of them together.
+    /// Dotted path of the parameter; empty for all parameters together.
     pub key: String,
-    /// Why.
+    /// Reason.
     pub message: String,
 }
 
@@ -105,23 +103,23 @@ impl From<SchedulerError> for Fault {
 
 /// A scheduler with its parameters.
 pub(super) trait LaneScheduler: Sized {
-    /// What chooses.
+    /// Its arbiter.
     type Arbiter;
 
     fn facts(&self) -> Facts;
 
-    /// The same where it chooses by the packet.
+    /// Returns the scheduler with choice per packet.
     fn by_packet(self) -> Self;
 
-    /// A fresh arbiter over lanes `0..lanes`, with flits of so many bytes; else what is wrong with
-    /// the parameters.
+    /// Creates an arbiter over lanes `0..lanes`, with flits of `flit_bytes` bytes; fails if a
+    /// parameter is invalid.
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault>;
 
-    /// Whether its lanes have weights, which can change while it chooses.
+    /// Whether its lanes have weights that can change during a run.
     const HAS_WEIGHTS: bool = false;
 
-    /// A lane has another weight, from the end of the arbiter's round on. Only where lanes have
-    /// weights.
+    /// Changes the weight of a lane from the end of the arbiter's round on. Only with
+    /// `HAS_WEIGHTS`.
     fn weigh(
         _arbiter: &mut Self::Arbiter,
         _lane: usize,
@@ -131,10 +129,10 @@ pub(super) trait LaneScheduler: Sized {
     }
 }
 
-/// Makes [`Scheduler`] and [`Built`] of the types of the schedulers.
+/// Generates [`Scheduler`] and [`Built`] from the types of the schedulers.
 macro_rules! schedulers {
     ($($(#[$about:meta])* $name:ident,)*) => {
-        /// How a port chooses among its lanes.
+        /// Scheduler of a port's lanes.
         #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         #[schemars(transform = accept_bare_names)]
@@ -143,14 +141,14 @@ macro_rules! schedulers {
         }
 
         impl Scheduler {
-            /// What is to be known of it beside its arbiter.
+            /// Returns its properties apart from its arbiter.
             pub fn facts(&self) -> Facts {
                 match self {
                     $(Self::$name(of) => of.facts(),)*
                 }
             }
 
-            /// The same where it chooses by the packet.
+            /// Returns the scheduler with choice per packet.
             #[must_use]
             pub fn by_packet(self) -> Self {
                 match self {
@@ -158,14 +156,14 @@ macro_rules! schedulers {
                 }
             }
 
-            /// Whether the weights of its lanes can change while a run goes on.
+            /// Returns whether the weights of its lanes can change during a run.
             pub const fn can_change(&self) -> bool {
                 match self {
                     $(Self::$name(_) => <$name as LaneScheduler>::HAS_WEIGHTS,)*
                 }
             }
 
-            /// A fresh arbiter over lanes `0..lanes`.
+            /// Creates an arbiter over lanes `0..lanes`.
             pub(super) fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Built, Fault> {
                 match self {
                     $(Self::$name(of) => of.build(lanes, flit_bytes).map(Built::$name),)*
@@ -173,7 +171,7 @@ macro_rules! schedulers {
             }
         }
 
-        /// An arbiter. Big, and behind a box.
+        /// An arbiter. Large, and therefore boxed.
         #[derive(Clone, Debug)]
         pub(super) enum Built {
             $($name(<$name as LaneScheduler>::Arbiter),)*
@@ -207,38 +205,38 @@ schedulers! {
     /// Round robin, from the lane after the last one served.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     RoundRobin,
-    /// Weighted round robin: so many flits, or packets, a turn.
+    /// Weighted round robin: a number of flits, or packets, per turn.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = "{ weighted-round-robin = { weights = [1, 3] } }"))]
     WeightedRoundRobin,
-    /// Surplus round robin: so many bytes a turn. What the last flit or packet takes beyond them is
-    /// deducted from the next turn.
+    /// Surplus round robin: a number of bytes per turn. The last flit or packet may exceed it; the
+    /// excess is deducted from the next turn.
     #[schemars(extend("x-source" = "Adiseshu et al. 1996, section 3"))]
     #[schemars(extend("x-example" = r#"{ surplus-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     SurplusRoundRobin,
-    /// Deficit round robin: so many bytes a turn. What does not suffice for the next flit or packet
-    /// is saved for the next turn.
+    /// Deficit round robin: a number of bytes per turn. A remainder too small for the next flit or
+    /// packet is saved for the next turn.
     #[schemars(extend("x-source" = "Shreedhar and Varghese 1995"))]
     #[schemars(extend("x-example" = r#"{ deficit-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     DeficitRoundRobin,
-    /// VirtualClock: as if each lane had a channel of its own rate. What that channel would have
-    /// carried first goes first.
+    /// VirtualClock: orders flits or packets by the time at which each would end on a separate
+    /// channel with the lane's rate.
     #[schemars(extend("x-source" = "Zhang 1990; Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = r#"{ virtual-clock = { rates = ["50 MB/s", "best-effort"] } }"#))]
     VirtualClock,
-    /// First come, first served, whatever the lane.
+    /// First come, first served across all lanes.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     FirstComeFirstServed,
     /// The highest level that can send, with round robin among its lanes. Lower levels may starve.
     #[schemars(extend("x-source" = "textbook", "x-example" = "{ strict-priority = { levels = [0, 1] } }"))]
     StrictPriority,
-    /// The highest level that can send, with weighted round robin among its lanes. With
-    /// `yield_after`, a lower level has a turn after so many.
+    /// The highest level that can send, with weighted round robin among its lanes. `yield_after`
+    /// bounds the wait of lower levels.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.3"))]
     #[schemars(extend("x-example" = "{ priority-weighted-round-robin = { levels = [1, 0], weights = [1, 3], yield_after = 16 } }"))]
     PriorityWeightedRoundRobin,
     /// InfiniBand's tables of high and low priority, with the limit of high priority and lane 15
-    /// above all; always by the packet. Without parameters, the default tables of OpenSM.
+    /// above all; always per packet. Without parameters, the default tables of OpenSM.
     #[serde(rename = "infiniband")]
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.9"))]
     #[schemars(extend("x-example" = r#"network.lanes.count = 2
@@ -255,23 +253,24 @@ impl Default for Scheduler {
 }
 
 impl Scheduler {
-    /// What is wrong with it for so many lanes, with flits of so many bytes.
+    /// Checks the parameters for `lanes` lanes and flits of `flit_bytes` bytes.
     pub fn check(&self, lanes: u8, flit_bytes: u32) -> Result<(), Fault> {
         self.build(lanes, flit_bytes).map(|_| ())
     }
 
-    /// Whether its parameters are of VLs, whose lanes share what their VL has.
+    /// Returns whether its parameters apply to VLs, whose lanes share their VL's part.
     pub const fn chooses_among_vls(&self) -> bool {
         matches!(self, Self::InfiniBand(_))
     }
 
-    /// The lanes among the first `count` that are ever served; VLs if it chooses among these.
+    /// Returns the lanes among the first `count` that are ever served, or VLs if it chooses among
+    /// these.
     pub fn served(&self, count: u8) -> LaneSet {
         self.facts().served & LaneSet::first_n(count)
     }
 }
 
-/// What is given by lane is given once for each.
+/// Checks that a list has one value for each lane.
 fn one_a_lane<T>(key: &str, values: &[T], lanes: u8) -> Result<(), Fault> {
     let (values, lanes) = (values.len(), usize::from(lanes));
     if values == lanes {
@@ -287,15 +286,15 @@ fn one_a_lane<T>(key: &str, values: &[T], lanes: u8) -> Result<(), Fault> {
     Err(Fault { key: key.to_owned(), message })
 }
 
-/// The shares with the least for 0, and the least that is not 0: a lane of no share is never
-/// eligible, and its turns are passed over whatever they would give.
+/// Returns the shares, with 0 replaced by the smallest positive share, and that share. A lane
+/// without a share is never eligible, so the replacement has no effect.
 fn shares_of(shares: &[u32]) -> Result<(Vec<u32>, u32), Fault> {
     let least = shares.iter().copied().filter(|share| *share > 0).min();
     let least = least.ok_or(SchedulerError::NoWeight)?;
     Ok((shares.iter().map(|share| if *share == 0 { least } else { *share }).collect(), least))
 }
 
-/// The level of each lane.
+/// Checks and returns the level of each lane.
 fn levels_of(levels: &[u8], lanes: u8) -> Result<Vec<usize>, Fault> {
     one_a_lane("levels", levels, lanes)?;
     if let Some(lane) = levels.iter().position(|level| *level > LEVEL_MAX) {
@@ -305,7 +304,7 @@ fn levels_of(levels: &[u8], lanes: u8) -> Result<Vec<usize>, Fault> {
     Ok(levels.iter().map(|level| usize::from(*level)).collect())
 }
 
-/// The same of turns in bytes, each a flit or more, or nothing.
+/// Checks quanta in bytes, each 0 or at least a flit, and returns them as shares.
 fn quanta_of(quanta: &[Bytes], lanes: u8, flit_bytes: u32) -> Result<(Vec<u32>, u32), Fault> {
     one_a_lane("quanta", quanta, lanes)?;
     let share = |(lane, quantum): (usize, &Bytes)| {
@@ -321,12 +320,12 @@ fn quanta_of(quanta: &[Bytes], lanes: u8, flit_bytes: u32) -> Result<(Vec<u32>, 
     shares_of(&quanta.iter().enumerate().map(share).collect::<Result<Vec<_>, _>>()?)
 }
 
-/// The lanes of which each turn has something.
+/// Returns the lanes with a positive weight.
 fn with_weight(weights: &[u32]) -> LaneSet {
     (0..LANES_MAX).zip(weights).filter(|(_, weight)| **weight > 0).map(|(lane, _)| lane).collect()
 }
 
-/// The same of turns in bytes.
+/// Returns the lanes with a positive quantum.
 fn with_quantum(quanta: &[Bytes]) -> LaneSet {
     (0..LANES_MAX).zip(quanta).filter(|(_, quantum)| quantum.0 > 0).map(|(lane, _)| lane).collect()
 }

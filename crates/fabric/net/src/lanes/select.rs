@@ -1,19 +1,20 @@
-//! Which output a packet asks for that may take any of several.
+//! Selection of an output for a packet that may take any of several.
 //!
 //! ```text
-//!   to t, at s0:   east   lanes 1 2     a lane of them can be granted, 7 credits    ─┐
-//!                  north  lanes 0 1 2   none can                                      ├─► one of them, by [`Select`]
-//!                  up     lanes 1 2     one can, 9 credits                          ─┘
+//!   to t, at s0:   east   lanes 1 2     a lane can be granted, 7 credits   ─┐
+//!                  north  lanes 0 1 2   no lane can                        ├─► one output, by [`Select`]
+//!                  up     lanes 1 2     a lane can, 9 credits              ─┘
 //! ```
 //!
-//! At every tick until it is granted a lane a head asks for one output: one of which a lane could be
-//! granted to it at the start of VC allocation, chosen anew. Where no output has one, it asks for none
-//! and waits for all of them. Where there is but one output, that is what a head on a single path does.
+//! At every tick until it is granted a lane, a head requests one output, chosen anew among those
+//! with a lane that could be granted to it at the start of VC allocation. If no output has one, it
+//! requests none and waits for all of them. With a single output this is the behaviour of a head on
+//! a single path.
 //!
-//! With [`Reselect::Never`] it chooses once, among all outputs, as its routing is over. From then on it
-//! may take that output, and the escape lanes on its path.
+//! With [`Reselect::Never`] it chooses once, among all outputs, when its routing is over. From then
+//! on it may take that output, and the escape lanes on its path.
 //!
-//! Draws are counted by tick, so that a run does not depend on who looks when.
+//! Random draws are indexed by tick, so that a run does not depend on the order of evaluation.
 
 use crate::{PipelinePlan, Plan};
 use gingham_kernel::{Counted, Purpose};
@@ -22,24 +23,24 @@ use gingham_topology::{ChannelId, EndpointId, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which of several outputs a packet asks for.
+/// Selection among several outputs of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Select {
-    /// The one of the lowest port.
+    /// The output with the lowest port.
     #[schemars(extend("x-source" = "textbook"))]
     First,
-    /// Any of them, with equal chances.
+    /// A random output, all with equal probability.
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 10.2 (random ascent in trees)"))]
     Random,
-    /// The output with the most credits on the adaptive lanes that the packet may take there; a tie
-    /// is broken at random with equal probability. Escape lanes count only if no lane is adaptive.
+    /// The output with the most credits on the adaptive lanes that the packet may take there; ties
+    /// are broken at random with equal probability. Escape lanes count only if no lane is adaptive.
     #[default]
     #[schemars(extend("x-source" = "Dally and Towles 2004, section 10.1; credits stand for queue lengths"))]
     LeastLoaded,
 }
 
-/// When a head that waits for a lane chooses again.
+/// Repetition of the selection for a head that waits for a lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reselect {
@@ -47,18 +48,18 @@ pub enum Reselect {
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     EveryCycle,
-    /// It does not: it chooses among all its outputs as its routing is over, and waits for that one. It
-    /// takes the escape lanes on its path beside that, if there are any.
+    /// Never: the head chooses among all its outputs when its routing is over, and waits for that
+    /// one. It may also take the escape lanes on its path, if there are any.
     #[schemars(extend("x-source" = "BookSim 2, src/routers/iq_router.cpp; escape lanes beside the choice are ours"))]
     Never,
 }
 
-/// An output that a packet may take, and its lanes there.
+/// An output that a packet may take, with its lanes there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutputChoice {
-    /// The output.
+    /// Output channel.
     pub output: ChannelId,
-    /// At least one lane.
+    /// Permitted lanes, at least one.
     pub lanes: LaneSet,
     /// Lanes whose credits indicate the load of the output: the adaptive lanes, or all lanes if
     /// none is adaptive. An escape lane exists at one output only, so counting it would make this
@@ -67,14 +68,14 @@ pub struct OutputChoice {
 }
 
 impl Plan {
-    /// Whether packets choose at every switch.
+    /// Returns whether packets choose an output at every switch.
     pub fn is_adaptive(&self) -> bool {
         matches!(&self.path_sets[0], Routes::Table(tables) if tables.are_adaptive())
     }
 
-    /// Every output by which a packet of a VC class may leave a switch on its way to `to`, in the
-    /// order of ports, where packets choose at every switch: if it chose one for good, that and the
-    /// escape lanes of the other that the tables tell.
+    /// Returns every output by which a packet of a VC class may leave a switch towards `to`, in
+    /// port order, under adaptive routing. With a `chosen` output, returns that and the escape
+    /// lanes of the table's output.
     pub fn outputs(
         &self,
         switch: NodeId,
@@ -96,28 +97,28 @@ impl Plan {
     }
 }
 
-/// Where a head stands: the port and lane by which it came to a switch.
+/// Position of a head: the port and lane by which it arrived at a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeadPlace {
-    /// The switch.
+    /// Switch.
     pub switch: NodeId,
-    /// The port.
+    /// Input port.
     pub port: u16,
-    /// The lane.
+    /// Lane of the input port.
     pub lane: u8,
 }
 
-/// What chooses, at all switches.
+/// Output selection at all switches.
 #[derive(Clone, Debug)]
 pub struct Selector {
     select: Select,
     reselect: Reselect,
-    /// By switch.
+    /// Random draws by switch.
     draws: Vec<Counted>,
 }
 
 impl Selector {
-    /// That of a run, if packets choose.
+    /// Creates the selector of a run, or `None` without adaptive routing.
     pub fn new(plan: &Plan, lanes: &PipelinePlan) -> Option<Self> {
         let (select, reselect) = (lanes.select?, lanes.reselect);
         let draws = |switch| {
@@ -128,13 +129,13 @@ impl Selector {
         Some(Self { select, reselect, draws })
     }
 
-    /// Whether a head keeps to what it chose as its routing was over.
+    /// Returns whether a head keeps the output chosen when its routing was over.
     pub fn is_for_good(&self) -> bool {
         self.reselect == Reselect::Never
     }
 
-    /// The output that a head chooses at a tick, as an index into `credits`. This slice has the
-    /// credits on the judged lanes of each output ([`OutputChoice::judged`]), and is not empty.
+    /// Returns the output that a head chooses at a tick, as an index into `credits`: the credits on
+    /// the judged lanes of each output ([`OutputChoice::judged`]), at least one.
     pub fn choose(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
         let draw = |among: usize| {
             let lane = u64::from(head.port) << 8 | u64::from(head.lane);

@@ -1,4 +1,4 @@
-//! What channels did, by section.
+//! Channel counts by section.
 
 use super::grid::SECTIONS_MAX;
 use super::section::{Row, Section};
@@ -6,36 +6,37 @@ use super::{ChannelCount, Estimate};
 use gingham_results::{Ratio, real};
 use gingham_topology::ChannelId;
 
-/// What one channel did in the window.
+/// Results of one channel in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ChannelReport {
     /// Counts of the window.
     pub count: ChannelCount,
-    /// Share of the window in which flits kept it busy.
+    /// Fraction of the window in which flits kept it busy.
     pub utilisation: Estimate,
-    /// Share of the window with its sender held by flow control.
+    /// Fraction of the window in which flow control held its sender.
     pub stopped_share: Estimate,
-    /// Flits in the input buffer at its end, on average over time; `None` where a host consumes.
+    /// Flits in the input buffer at its end, averaged over time; `None` at hosts that accept
+    /// everything.
     pub occupancy_flits: Option<Estimate>,
 }
 
-/// What every channel did in every section.
+/// Counts of every channel in every section.
 #[derive(Clone, Debug)]
 pub(super) struct ChannelCollector {
-    /// By channel: the time of a flit in picoseconds.
+    /// Time of a flit in picoseconds, by channel.
     flits_ps: Vec<f64>,
-    /// By channel: whether there is a buffer at its end.
+    /// Whether there is a buffer at the end of a channel, by channel.
     has_buffers: Vec<bool>,
-    /// By channel: its counts at the last section end.
+    /// Counts at the last section end, by channel.
     last: Vec<ChannelCount>,
     sections: Vec<Section>,
-    /// What happened in the last section; its memory is used again.
+    /// Changes in the last section; a reused buffer.
     changes: Vec<Row>,
 }
 
 impl ChannelCollector {
-    /// By channel the time of a flit in picoseconds; `has_buffer` says whether there is a buffer at
-    /// the end of a channel.
+    /// Creates a collector. `flits_ps` is the time of a flit in picoseconds by channel;
+    /// `has_buffer` returns whether there is a buffer at the end of a channel.
     pub(super) fn new(flits_ps: Vec<f64>, has_buffer: impl Fn(ChannelId) -> bool) -> Self {
         let channels = ChannelId::first(flits_ps.len());
         let has_buffers = channels.map(has_buffer).collect();
@@ -43,8 +44,8 @@ impl ChannelCollector {
         Self { flits_ps, has_buffers, last, sections: Vec::new(), changes: Vec::new() }
     }
 
-    /// A section has ended with these counts since time zero of the channels on which anything
-    /// happened in it, in ascending order.
+    /// Ends a section. `counts` are totals since time zero for the channels that changed in it, in
+    /// ascending order.
     pub(super) fn end_section(&mut self, counts: &[Row]) {
         self.changes.clear();
         for (channel, count) in counts {
@@ -58,14 +59,14 @@ impl ChannelCollector {
         debug_assert!(self.sections.len() <= SECTIONS_MAX, "sections are few");
     }
 
-    /// Neighbours merge: the counts of each two are added.
+    /// Merges pairs of neighbouring sections by adding their counts.
     pub(super) fn double(&mut self) {
         let merge = |pair: &[Section]| pair[0].sum(&pair[1]);
         self.sections = self.sections.chunks_exact(2).map(merge).collect();
     }
 
-    /// What each channel did in the sections from `first` on, which are so long, in picoseconds;
-    /// `None` if there is none.
+    /// Returns the results of each channel over the sections from `first` on, whose lengths in
+    /// picoseconds are given; `None` if there are none.
     pub(super) fn reports(
         &self,
         first: usize,
@@ -86,7 +87,7 @@ impl ChannelCollector {
     }
 }
 
-/// What a channel did in sections with these counts.
+/// Returns the results of a channel from its counts by section.
 fn report(
     flit_ps: f64,
     has_buffer: bool,
@@ -123,7 +124,7 @@ mod tests {
         ChannelCount { data_flits, ..ChannelCount::default() }
     }
 
-    /// A channel of 10 ps a flit.
+    /// Flit time of a channel, in ps.
     const FLIT_PS: f64 = 10.0;
 
     fn data_flits(collector: &ChannelCollector, first: usize, channel: usize) -> Vec<u64> {
@@ -176,8 +177,8 @@ mod tests {
     }
 
     proptest! {
-        /// Sections in which each channel does something or nothing, told where it did and
-        /// sometimes where it did not, against the differences of the counts themselves.
+        /// Compares with the differences of the counts themselves, for random sections with and
+        /// without activity of a channel, where idle channels are sometimes reported too.
         #[test]
         fn sections_are_the_differences_of_counts(
             steps in proptest::collection::vec(

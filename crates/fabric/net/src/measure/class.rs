@@ -1,4 +1,4 @@
-//! What one class did, as it is counted.
+//! Counts of one class.
 
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::latencies::LatencySections;
@@ -8,14 +8,14 @@ use crate::{Delivery, Message};
 use gingham_kernel::{Span, Time};
 use std::ops::Range;
 
-/// Slices whose mean is one value of the series in which the warm-up is looked for: the batches of
-/// five that give MSER-5 its name (`warm_up`), of slices in place of observations *(ours)*.
+/// Slices averaged for one value of the series from which the warm-up is estimated: the batches of
+/// five in the name MSER-5 (`warm_up`), with slices instead of observations *(ours)*.
 pub(super) const SLICES_PER_VALUE: usize = 5;
 
-/// The counts of one class.
+/// Counts of one class.
 #[derive(Clone, Debug)]
 pub(super) struct ClassCollector {
-    /// It creates messages from the first of these instants on, and before the second.
+    /// Period in which it creates messages.
     pub(super) active: Range<Time>,
     /// Sums by slice.
     pub(super) slices: Slices,
@@ -35,14 +35,14 @@ pub(super) struct Steps {
 }
 
 impl ClassCollector {
-    /// An empty collector of a class in a fabric with `endpoints` endpoints.
+    /// Creates the collector of a class in a fabric with `endpoints` endpoints.
     pub(super) fn new(active: Range<Time>, step: Option<Span>, endpoints: usize) -> Self {
         let steps = step.map(|width| Steps { width, slices: Slices::new() });
         let served = ServedCollector::new(endpoints);
         Self { active, slices: Slices::new(), latencies: LatencySections::new(), steps, served }
     }
 
-    /// A message was created.
+    /// Counts a created message.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_created(&mut self, grid: &Grid, message: &Message) {
@@ -50,13 +50,13 @@ impl ClassCollector {
         self.served.count_created(message);
     }
 
-    /// A message that was just created was dropped.
+    /// Counts a message that was dropped right after its creation.
     pub(super) fn count_dropped(&mut self, grid: &Grid, message: &Message) {
         self.each_at(grid, message.created, |slice| slice.dropped.add(message));
         self.served.take_back(message);
     }
 
-    /// A message was delivered, so many bytes long on the wire.
+    /// Counts a delivery at the time of delivery.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_accepted(&mut self, grid: &Grid, delivery: &Delivery) {
@@ -67,7 +67,7 @@ impl ClassCollector {
         self.served.count_delivered(&delivery.message);
     }
 
-    /// A message has come to the end of its journey, which counts when it began.
+    /// Counts a delivery at the time of creation, for latencies.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_journey(&mut self, grid: &Grid, delivery: &Delivery) {
@@ -76,15 +76,15 @@ impl ClassCollector {
         self.latencies.at(Grid::section_of(slice)).record(delivery.latency());
     }
 
-    /// Neighbours merge.
+    /// Merges neighbouring slices and sections.
     pub(super) fn double(&mut self) {
         self.slices.double();
         self.latencies.double();
         self.served.double();
     }
 
-    /// Mean latencies of groups of slices, of so many sections, and the first slice after each
-    /// group; groups without a message are left out.
+    /// Returns mean latencies of groups of slices in the first `sections` sections, and the first
+    /// slice after each group. Groups without a message are omitted.
     pub(super) fn latency_series(&self, sections: usize) -> (Vec<f64>, Vec<usize>) {
         let slices = self.slices.range(0, sections * SLICES_PER_SECTION);
         let means = slices.chunks_exact(SLICES_PER_VALUE).map(|group| {
@@ -95,7 +95,7 @@ impl ClassCollector {
         means.zip(ends).filter_map(|(mean, end)| Some((mean?, end))).unzip()
     }
 
-    /// Counts at an instant. Returns its slice.
+    /// Applies `count` to the slice and step of an instant. Returns the index of the slice.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     fn each_at(&mut self, grid: &Grid, time: Time, count: impl Fn(&mut Slice)) -> usize {

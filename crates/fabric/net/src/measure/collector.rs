@@ -1,20 +1,21 @@
-//! The collector: told of what happens, it decides when the window ends and the run is complete.
+//! The statistics collector: counts events, and decides when the window ends and when the run is
+//! complete.
 //!
 //! ```text
 //!   open ── a rule holds at a section end, or the run's time is over ──► following ──► complete
-//!   counts everything                            counts deliveries of what was created in the window
+//!   counts everything                            counts deliveries of messages created in the window
 //! ```
 //!
-//! A rule about messages (their number, or the mean of what is counted by creation) is asked of the
-//! **followed** sections only: those up to which every message was delivered. What is still under
-//! way is slower than the rest, and a mean without it too good. Where such a rule holds the window
-//! ends with those sections, so that what was tested is what is reported. A rule about accepted
-//! load is asked of all sections that have ended.
+//! Rules about messages (their number, or the mean of a quantity counted by creation) use only the
+//! **followed** sections: those up to which every message was delivered. Messages still in flight
+//! are slower than the rest, and a mean without them would be too low. If such a rule holds, the
+//! window ends with those sections, so that the reported data are the tested data. Rules about
+//! accepted load use all sections that have ended.
 //!
-//! Whether an interval is narrow is asked each time the run has doubled, must be so twice in a row,
-//! and of 1,000 messages at the least. An interval is itself random: a rule that is asked often
-//! enough ends the run where it happens to be too narrow (Law, "Simulation Modeling and Analysis",
-//! section 9.5.3; `docs/concepts/measurement.md` has the figures).
+//! The width of an interval is tested each time the run has doubled; it must be small enough twice
+//! in a row, with at least 1,000 messages. An interval is itself random: a rule tested often enough
+//! ends the run when the interval happens to be too narrow (Law, "Simulation Modeling and
+//! Analysis", section 9.5.3; `docs/concepts/measurement.md` has the figures).
 
 use super::ChannelCount;
 use super::channels::ChannelCollector;
@@ -37,11 +38,12 @@ use crate::{
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 
-/// An interval of fewer messages ends no run. *(ours)*: one of the rules under which 183 to
-/// 195 of 200 intervals held the truth (`docs/concepts/measurement.md`).
+/// Minimum number of messages for the width of an interval to end a run. *(ours)*: one of the rules
+/// with which 183 to 195 of 200 intervals contained the true value
+/// (`docs/concepts/measurement.md`).
 const MESSAGES_MIN: u64 = 1_000;
 
-/// All counts of a run.
+/// Statistics collector of a run.
 #[derive(Clone, Debug)]
 pub struct Collector {
     pub(super) grid: Grid,
@@ -55,28 +57,28 @@ pub struct Collector {
     pub(super) samples: Samples,
     trees: Trees,
     pub(super) records: Records,
-    /// Sections of the window and the warm-up, once the window is closed.
+    /// Number of sections of the warm-up and the window, once the window is closed.
     pub(super) closed: Option<usize>,
-    /// Messages created before the end of the closed window and not delivered yet.
+    /// Number of messages created before the end of the closed window and not delivered yet.
     followed_left: u64,
-    /// Whether intervals were narrow when last asked.
+    /// Whether intervals were narrow at the last test.
     was_narrow: bool,
     end: Time,
-    /// By class: data packets that switches marked, by trigger, over the whole run.
+    /// Data packets marked by switches over the whole run, by class and trigger.
     marked_packets: Vec<[u64; 2]>,
-    /// By class: posts that found no credit, over the whole run.
+    /// Posts refused for lack of credits over the whole run, by class.
     refused_posts: Vec<u64>,
     created_messages: u64,
     dropped_messages: u64,
     delivered_messages: u64,
-    /// Instant of the latest delivery; zero before the first.
+    /// Time of the latest delivery; zero before the first.
     pub(super) last_delivery: Time,
     /// Whether the workload ended within the run, with every message delivered.
     pub(super) is_finished: bool,
 }
 
 impl Collector {
-    /// An empty collector for a plan.
+    /// Creates the collector of a plan.
     pub fn new(plan: &Plan) -> Self {
         let endpoints = plan.fabric.endpoints().len();
         let class = |class: &ClassPlan| {
@@ -111,7 +113,7 @@ impl Collector {
         }
     }
 
-    /// A message was created.
+    /// Counts a created message.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn on_created(&mut self, message: &Message) {
@@ -124,7 +126,7 @@ impl Collector {
         }
     }
 
-    /// A message that was just created, and told, is dropped: it will never be delivered.
+    /// Counts a message that was dropped right after its creation.
     pub fn on_dropped(&mut self, message: &Message) {
         self.dropped_messages += 1;
         if self.closed.is_none() {
@@ -135,7 +137,7 @@ impl Collector {
         }
     }
 
-    /// A message was delivered.
+    /// Counts a delivered message.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn on_delivered(&mut self, delivery: &Delivery) {
@@ -154,7 +156,7 @@ impl Collector {
         }
     }
 
-    /// A message was delivered after the window was closed.
+    /// Counts a message delivered after the window was closed.
     #[inline(never)]
     fn on_followed(&mut self, delivery: &Delivery) {
         if !self.is_followed(delivery) {
@@ -170,66 +172,66 @@ impl Collector {
         }
     }
 
-    /// A host begins at `now` to send a packet on that had been ready for `waited`.
+    /// Counts a packet that a host starts to re-inject at `now` after it was ready for `waited`.
     pub fn on_reinjected(&mut self, host: EndpointId, now: Time, waited: Span) {
         if self.closed.is_none() {
             self.transit.count_reinjected(self.grid.section_at(now), host, waited);
         }
     }
 
-    /// At `now` a host found no room in its pool for a packet that it is to send on.
+    /// Counts a packet to re-inject for which a host had no space in its pool at `now`.
     pub fn on_spilled(&mut self, host: EndpointId, now: Time) {
         if self.closed.is_none() {
             self.transit.count_spilled(self.grid.section_at(now), host);
         }
     }
 
-    /// So much of a host's pool is taken, after more of it was.
+    /// Updates the maximum use of a host's pool.
     pub fn on_pool(&mut self, host: EndpointId, taken_bytes: u64) {
         self.transit.note_pool(host, taken_bytes);
     }
 
-    /// A packet of a host has left at `now`: what the host makes of the network.
+    /// Records a host's contention estimate after one of its packets left at `now`.
     pub fn on_contention(&mut self, host: EndpointId, now: Time, contention: Contention) {
         if self.closed.is_none() {
             self.contention.note(&self.grid, host, now, contention);
         }
     }
 
-    /// A flow is used for the first time, before any of its messages is told. Flows are numbered in
+    /// Adds a flow at its first use, before any of its messages is reported. Flows are numbered in
     /// this order.
     pub fn on_flow(&mut self, flow: FlowId, key: FlowKey) {
         self.flows.add(flow, key);
     }
 
-    /// A message of a stream was created.
+    /// Counts a created message of a stream.
     pub fn on_part_created(&mut self, part: StreamPart) {
         if self.closed.is_none() {
             self.deadlines.created(part);
         }
     }
 
-    /// A message of a stream, which was just created, is dropped.
+    /// Counts a message of a stream that was dropped right after its creation.
     pub fn on_part_dropped(&mut self, part: StreamPart) {
         if self.closed.is_none() {
             self.deadlines.dropped(part);
         }
     }
 
-    /// A message of a stream was delivered `now`.
+    /// Counts a message of a stream delivered at `now`.
     pub fn on_part_delivered(&mut self, part: StreamPart, now: Time) {
         if self.closed.is_none() {
             self.deadlines.delivered(part, now);
         }
     }
 
-    /// Streams, and their frames against their deadlines, up to now or the end of the window.
+    /// Returns the deadlines of streams and their frames, up to now or to the end of the window.
     pub fn deadlines(&self) -> &Deadlines {
         &self.deadlines
     }
 
-    /// A flow that had something to send was held back from `from` to `to`. It may be told in
-    /// parts, and ahead of `to`.
+    /// Counts a period in which a flow with something to send was held back. It may be reported in
+    /// parts, and before `to`.
     pub fn on_held(&mut self, flow: FlowId, hold: Hold, from: Time, to: Time) {
         let to = to.min(self.window_end().unwrap_or(self.stop.time));
         if from < to {
@@ -237,79 +239,80 @@ impl Collector {
         }
     }
 
-    /// The answer to so many packets of a flow has come back `now`, and says how many of these were
-    /// marked.
+    /// Counts an acknowledgement of `packets` packets of a flow, `marked` of them with a mark, that
+    /// arrived at `now`.
     pub fn on_answered(&mut self, flow: FlowId, packets: u32, marked: u32, now: Time) {
         if self.closed.is_none() {
             self.flows.count_answered(&self.grid, flow, [packets, marked], now);
         }
     }
 
-    /// A switch has marked a data packet of a class, for this reason.
+    /// Counts a data packet of a class that a switch marked.
     pub fn on_marked(&mut self, class: ClassId, trigger: Trigger) {
         self.marked_packets[class.index()][trigger as usize] += 1;
     }
 
-    /// Data packets of a class that switches marked over the whole run for this reason.
+    /// Returns the number of data packets of a class that switches marked for one reason over the
+    /// whole run.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.marked_packets[class.index()][trigger as usize]
     }
 
-    /// A message of a class is accepted by its adapter, after so many posts that were refused.
+    /// Counts the refused posts of a message that its adapter has now accepted.
     pub fn on_refused(&mut self, class: ClassId, posts: u64) {
         self.refused_posts[class.index()] += posts;
     }
 
-    /// Posts of messages of a class that were refused, over the whole run; of those that were
-    /// accepted in the end.
+    /// Returns the number of refused posts of a class over the whole run, for messages accepted in
+    /// the end.
     pub fn refused_posts(&self, class: ClassId) -> u64 {
         self.refused_posts[class.index()]
     }
 
-    /// An answer to a packet of a class was queued in an adapter, where `depth` packets that no
-    /// message is behind now wait: answers, to packets of whatever class.
+    /// Records the queue length of an adapter after an acknowledgement of a packet of `class` was
+    /// queued: `depth` acknowledgements, of packets of all classes.
     pub fn on_answer_queue(&mut self, class: ClassId, depth: usize) {
         self.flows.note_answers(class, depth);
     }
 
-    /// When the next sample of the followed channels is due: the simulation calls
-    /// [`Self::on_sample`] when everything before that instant, and nothing of that instant, has
-    /// happened, and before it ends a section there. `None` once the window is closed, and where no
-    /// channel is followed.
+    /// Returns when the next sample of the followed channels is due. The simulation calls
+    /// [`Self::on_sample`] after everything before that instant and before anything of that
+    /// instant, and before it ends a section there. `None` once the window is closed, and without
+    /// followed channels.
     pub fn next_sample(&self) -> Option<Time> {
         self.samples.next().filter(|_| self.closed.is_none())
     }
 
-    /// A step has ended at `time`: `counts` are the cumulative counts of the followed channels over
-    /// `[0, time)`, in the order of the plan.
+    /// Adds a sample: a step has ended at `time`. `counts` are the cumulative counts of the
+    /// followed channels over `[0, time)`, in the order of the plan.
     pub fn on_sample(&mut self, time: Time, counts: &[ChannelCount]) {
         self.samples.add(time, counts);
     }
 
-    /// When it is due to look who waits: as a sample is, and after that of the same instant. `None`
-    /// where nobody asks for congestion trees.
+    /// Returns when the next congestion trees are due: like a sample, and after the sample of the
+    /// same instant. `None` if none are requested.
     pub fn next_look(&self) -> Option<Time> {
         self.trees.next().filter(|_| self.closed.is_none())
     }
 
-    /// These trees were found at a look that was due at `time`.
+    /// Adds the congestion trees that were due at `time`.
     pub fn on_look(&mut self, time: Time, trees: &[Tree]) {
         self.trees.add(time, trees);
     }
 
-    /// Congestion trees, of all looks so far.
+    /// Returns the statistics of all congestion trees up to now.
     pub fn trees(&self) -> &Trees {
         &self.trees
     }
 
-    /// The next section end: the simulation calls [`Self::on_section_end`] when everything before
-    /// that instant, and nothing of that instant, has happened. `None` once the window is closed.
+    /// Returns the next section end. The simulation calls [`Self::on_section_end`] after everything
+    /// before that instant and before anything of that instant. `None` once the window is closed.
     pub fn section_end(&self) -> Option<Time> {
         self.closed.is_none().then(|| self.grid.next_end())
     }
 
-    /// A section has ended: `counts` are the cumulative counts over `[0, section_end)` of every
-    /// channel on which anything happened since the section before, or more, in ascending order.
+    /// Ends a section. `counts` are the cumulative counts over `[0, section_end)` of at least the
+    /// channels that changed since the section before, in ascending order.
     pub fn on_section_end(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         assert!(self.closed.is_none(), "a closed window has no more sections");
         self.channels.end_section(counts);
@@ -325,13 +328,13 @@ impl Collector {
         }
     }
 
-    /// Events after this instant are not simulated. It comes nearer when the window closes, and is
-    /// the present instant of a delivery once all is followed.
+    /// Returns the end of the simulation. It moves forward when the window closes, and becomes the
+    /// time of the last followed delivery.
     pub fn end(&self) -> Time {
         self.end
     }
 
-    /// Whether the window is closed, and all that was created in it delivered.
+    /// Returns whether the window is closed and all its messages are delivered.
     pub fn is_complete(&self) -> bool {
         self.closed.is_some() && self.followed_left == 0
     }

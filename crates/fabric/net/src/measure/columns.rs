@@ -1,19 +1,19 @@
-//! Counts of channels in one section, a column a count.
+//! Counts of channels in one section, stored by column.
 //!
 //! ```text
 //!   data flits       20 7 300 1 ...    in 32 bits each
-//!   control flits                      nowhere any: no column
+//!   control flits                      all zero: no column
 //!   occupancy        5 000 000 000 ... in 64 bits each
 //! ```
 //!
-//! What a channel does in a section is mostly a small number, and some of it happens nowhere. So a
-//! count is held in the fewest of 0, 32, 64 and 128 bits that hold it for every channel: exact,
-//! however large, and made and merged without a branch a channel.
+//! Most counts of a channel in a section are small, and some are zero everywhere. A column
+//! therefore uses the fewest of 0, 32, 64 and 128 bits that hold its counts for every channel:
+//! exact for any size, and created and merged without a branch per channel.
 
 use super::ChannelCount;
 use std::ops::BitOr;
 
-/// Counts, by row.
+/// Channel counts, by row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Columns {
     data_flits: Column,
@@ -24,7 +24,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// A row for each count.
+    /// Stores one row for each count.
     pub(super) fn new<'a>(counts: impl Iterator<Item = &'a ChannelCount> + Clone) -> Self {
         Self {
             data_flits: Column::of(counts.clone().map(|count| count.data_flits)),
@@ -35,7 +35,7 @@ impl Columns {
         }
     }
 
-    /// The sums of two, row by row.
+    /// Returns the row-by-row sums of two sets of columns.
     pub(super) fn sum(&self, other: &Self) -> Self {
         Self {
             data_flits: self.data_flits.sum(&other.data_flits),
@@ -46,7 +46,7 @@ impl Columns {
         }
     }
 
-    /// The counts of a row.
+    /// Returns the counts of a row.
     pub(super) fn count(&self, row: usize) -> ChannelCount {
         ChannelCount {
             data_flits: self.data_flits.word(row),
@@ -58,7 +58,7 @@ impl Columns {
     }
 }
 
-/// One count, by row.
+/// One kind of count, by row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Column {
     /// Zero in every row.
@@ -69,7 +69,7 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// In the fewest bits that hold all values.
+    /// Stores values in the fewest bits that hold all of them.
     pub(super) fn of<N: Number>(values: impl Iterator<Item = N> + Clone) -> Self {
         let all = values.clone().fold(N::default(), |all, value| all | value);
         match u128::BITS - all.into().leading_zeros() {
@@ -113,17 +113,17 @@ impl Column {
         }
     }
 
-    /// A count of 64 bits.
+    /// Returns a count that fits 64 bits.
     pub(super) fn word(&self, row: usize) -> u64 {
         self.get(row).word()
     }
 }
 
-/// What counts are held in.
+/// Integer type of counts.
 pub(super) trait Number: Copy + Default + Into<u128> + BitOr<Output = Self> {
-    /// Its lowest 32 bits, where there are no others.
+    /// Returns the lowest 32 bits; the others must be zero.
     fn low(self) -> u32;
-    /// Its lowest 64 bits, where there are no others.
+    /// Returns the lowest 64 bits; the others must be zero.
     fn word(self) -> u64;
 }
 

@@ -1,17 +1,17 @@
-//! What hosts make of the network, step by step: their contention coefficients.
+//! Contention coefficients of hosts, by step.
 //!
 //! ```text
 //!   h0    1 ──┬──────── 1.3 ──────┬─ 1.51 ──────
 //!   h1    1 ──│────┬────────── 1.2│─────────────
 //!             └ a packet left     │
-//!   step  |         0         |         1         |     mean and highest at the end of each
+//!   step  |         0         |         1         |     mean and maximum at the end of each
 //! ```
 //!
-//! A step is summed up when the first packet leaves after it, or when it is asked for. Where steps
-//! are slices, two of them merge into what was at the end of the second.
+//! A step is summarised when the first packet after it leaves, or when it is requested. If steps
+//! are slices, merging two of them keeps the state at the end of the second.
 //!
-//! Invariant: what a step says depends on what each host held at its end, and not on the order in
-//! which hosts told.
+//! Invariant: the result of a step depends only on the state of each host at its end, not on the
+//! order in which hosts reported.
 
 use super::grid::Grid;
 use crate::{Contention, PathChoice, PathSet, Plan};
@@ -20,22 +20,22 @@ use gingham_results::real;
 use gingham_topology::EndpointId;
 use std::collections::BTreeSet;
 
-/// The contention coefficients of all sending hosts at the end of a step.
+/// Contention coefficients of all sending hosts at the end of a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ContentionStep {
-    /// The step begins here.
+    /// Start of the step.
     pub from: Time,
-    /// It ends here.
+    /// End of the step.
     pub to: Time,
-    /// Their mean.
+    /// Mean coefficient.
     pub coefficient_mean: f64,
-    /// The highest.
+    /// Maximum coefficient.
     pub coefficient_max: f64,
-    /// The share of the hosts whose packets take alternative paths.
+    /// Fraction of the hosts whose packets take alternative paths.
     pub alternative_share: f64,
 }
 
-/// Mean, highest and share at one instant.
+/// Mean, maximum and fraction at one instant.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Sample {
     mean: f64,
@@ -43,14 +43,14 @@ struct Sample {
     alternative_share: f64,
 }
 
-/// The coefficients of a run; nothing where packets do not choose by them.
+/// Coefficients of a run; empty unless packets choose their paths by contention.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContentionCollector {
-    /// The hosts that send, in ascending order.
+    /// Sending hosts, in ascending order.
     senders: Box<[EndpointId]>,
-    /// By sender.
+    /// Current state by sender.
     now: Vec<Contention>,
-    /// Steps that have ended and whose end was passed.
+    /// Summaries of completed steps.
     steps: Vec<Sample>,
     /// Width of a step, if steps are not slices.
     width: Option<Span>,
@@ -69,7 +69,7 @@ impl ContentionCollector {
         }
     }
 
-    /// What a host makes of the network from `now` on.
+    /// Sets the state of a host from `now` on.
     pub(super) fn note(
         &mut self,
         grid: &Grid,
@@ -79,20 +79,21 @@ impl ContentionCollector {
     ) {
         let step = now.as_ps() / self.width(grid).as_ps();
         self.end_steps(usize::try_from(step).expect("64-bit platform"));
-        // A host that does nothing but answer counts for nothing: who sends is known beforehand.
+        // A host that only sends acknowledgements is not counted: the senders are those of the
+        // plan.
         if let Ok(place) = self.senders.binary_search(&host) {
             self.now[place] = contention;
         }
     }
 
-    /// Sums up all steps before this one.
+    /// Summarises all steps before this one.
     fn end_steps(&mut self, step: usize) {
         if self.steps.len() < step {
             self.steps.resize(step, self.sample());
         }
     }
 
-    /// Neighbours merge.
+    /// Merges neighbouring steps.
     pub(super) fn double(&mut self) {
         if self.width.is_none() {
             let seconds = self.steps.iter().skip(1).step_by(2);
@@ -100,7 +101,7 @@ impl ContentionCollector {
         }
     }
 
-    /// Step by step from time zero to `end`, the last cut short by `last`.
+    /// Returns the steps from time zero to `end`; `last` cuts the last one short.
     pub(super) fn series(&self, grid: &Grid, end: Time, last: Time) -> Vec<ContentionStep> {
         if self.senders.is_empty() {
             return Vec::new();
@@ -142,7 +143,8 @@ impl ContentionCollector {
 mod tests {
     use super::*;
 
-    /// A collector of three senders, one of which is endpoint 5, in steps of 100 ps or in slices.
+    /// Returns a collector of three senders, one of them endpoint 5, in steps of 100 ps or in
+    /// slices.
     fn collector(width: Option<u64>) -> ContentionCollector {
         ContentionCollector {
             senders: [0, 1, 5].map(EndpointId::new).into(),
@@ -165,7 +167,7 @@ mod tests {
         collector.note(&grid, EndpointId::new(host), Time::from_ps(now), contention);
     }
 
-    /// (start, mean, highest, share) of the steps that end by `end`.
+    /// Returns (start, mean, maximum, fraction) of the steps that end by `end`.
     fn series(collector: &ContentionCollector, end: u64) -> Vec<(u64, f64, f64, f64)> {
         let grid = Grid::new(Time::from_ps(102_400));
         let steps = collector.series(&grid, Time::from_ps(end), Time::from_ps(1_050));
@@ -182,7 +184,7 @@ mod tests {
     fn a_step_says_what_was_at_its_end() {
         let mut collector = collector(Some(100));
         note(&mut collector, 1, 99, 1.6, true);
-        // What happens at the end of a step happens in the next.
+        // An event at the end of a step belongs to the next one.
         note(&mut collector, 5, 100, 2.2, true);
         note(&mut collector, 5, 150, 1.0, false);
         note(&mut collector, 0, 410, 4.0, true);
@@ -202,7 +204,7 @@ mod tests {
             expected[..5],
             "a step that reaches beyond is left out"
         );
-        // The run ends with 1,050 ps, and cuts its last step short.
+        // The run ends at 1,050 ps, which cuts its last step short.
         assert_eq!(series(&collector, 1_050).len(), 11);
     }
 
@@ -213,7 +215,7 @@ mod tests {
         for (slice, coefficient) in [(0, 2.0), (1, 3.0), (2, 4.0), (3, 5.0), (4, 6.0)] {
             note(&mut collector, 0, 100 * slice + 50, coefficient, false);
         }
-        // Slice 4 has not been passed: what it holds is what is now.
+        // Slice 4 is not complete and has the current state.
         collector.double();
         let highest: Vec<f64> = collector.steps.iter().map(|step| step.highest).collect();
         assert_eq!(highest, [3.0, 5.0]);

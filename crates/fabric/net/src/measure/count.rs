@@ -1,14 +1,14 @@
-//! What is counted: messages and their payload, flits and stops of a channel.
+//! Counts of messages with their payload, and of flits and stops of a channel.
 
 use crate::Message;
 use std::ops::{Add, AddAssign};
 
-/// Messages and their payload.
+/// Number of messages and their payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Count {
     /// Number of messages.
     pub messages: u64,
-    /// Their payload bytes.
+    /// Payload bytes.
     pub bytes: u64,
 }
 
@@ -33,7 +33,7 @@ impl AddAssign for Count {
     }
 }
 
-/// What one channel did since time zero.
+/// Counts of one channel since time zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ChannelCount {
     /// Data flits that started.
@@ -42,11 +42,11 @@ pub struct ChannelCount {
     pub control_flits: u64,
     /// STOPs, or pauses of lanes, that reached the sender.
     pub stops: u64,
-    /// Picoseconds with the sender held by flow control. With STOP and GO it was stopped; with
-    /// pauses any of its lanes was paused; with credits a packet was ready but had no credits.
+    /// Picoseconds during which flow control held the sender: after STOP until GO, while any of its
+    /// lanes was paused, or while a packet was ready without credits.
     pub stopped_ps: u64,
-    /// Flits in the input buffer at its end, summed over time: a flit counts from its arrival until
-    /// it starts on the next channel or is stripped. Zero where a host consumes.
+    /// Flits in the input buffer at its end, integrated over time: a flit counts from its arrival
+    /// until it starts on the next channel or is stripped. Zero at hosts that accept everything.
     pub occupancy_flit_ps: u128,
 }
 
@@ -64,7 +64,7 @@ impl Add for ChannelCount {
 }
 
 impl ChannelCount {
-    /// What happened after `earlier`, which counts a part of the same time.
+    /// Returns the counts after `earlier`, which covers a part of the same time.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

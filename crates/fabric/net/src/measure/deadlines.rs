@@ -1,4 +1,4 @@
-//! Frames of streams against their deadlines.
+//! Deadlines of the frames of streams.
 //!
 //! ```text
 //!   frame       0        1        2          3        4
@@ -6,24 +6,24 @@
 //!   deadline    -        a0 + T   a0 + 2 T   a2 + T   a2 + 2 T       frame 2 came after a0 + 2 T: a miss
 //! ```
 //!
-//! A frame has arrived when all its messages have, in whatever order, and frames are judged in the
-//! order of their numbers. The first sets the clock; every deadline is that of the frame before and
-//! an interval, or after a miss the arrival of the missed frame and an interval. The share of
-//! frames that miss is DMP, their mean lateness DMT.
+//! A frame has arrived when all its messages have, in any order; frames are judged in the order of
+//! their numbers. The first frame sets the clock. Every other deadline is one interval after that
+//! of the frame before or, after a miss, one interval after the arrival of the missed frame. DMP is
+//! the fraction of frames that miss their deadline, DMT their mean lateness.
 //!
-//! Such a miss is a record: a frame that is later against its own clock, `a - i T`, than all before
-//! it. Of frames that are independent of each other and alike, frame `k` is a record with probability
-//! `1 / k`, so that of `n` frames after `W` there miss `(H(W + n) - H(W)) / n`, whatever their
-//! latencies ([`law_of_records`]). Therefore misses against a fixed clock, `a0 + i T + slack`,
-//! and the time from one delivery to the next, stand beside it.
+//! Such a miss is a record: a frame later against its own clock, `a - i T`, than all before it. If
+//! frames are independent and identically distributed, frame `k` is a record with probability `1 /
+//! k`, so the expected fraction of misses among `n` frames after `W` is `(H(W + n) - H(W)) / n` for
+//! any distribution of latencies ([`law_of_records`]). Misses against a fixed clock, `a0 + i T +
+//! slack`, and the time between deliveries are therefore reported as well.
 //!
-//! Source: deadlines, DMP and DMT: Yum et al. 2002, section 6.2; mean and deviation of the
-//! interval of delivery: Yum, Kim and Das 2000 (MediaWorm); records: Rényi 1962 (as in Arnold,
-//! Balakrishnan and Nagaraja, "Records", 1998, section 2.5); the fixed clock: ours.
+//! Source: deadlines, DMP and DMT: Yum et al. 2002, section 6.2; mean and deviation of the interval
+//! of delivery: Yum, Kim and Das 2000 (MediaWorm); records: Rényi 1962 (as in Arnold, Balakrishnan
+//! and Nagaraja, "Records", 1998, section 2.5); the fixed clock: ours.
 //!
-//! Invariants: a frame with a message that policing dropped never arrives, and moves the clock on
-//! by an interval; the first frames of each stream are not counted, as many as its plan says; a
-//! stream takes the memory of its frames under way and of a few sums.
+//! Invariants: a frame with a message dropped by policing never arrives, and advances the clock by
+//! an interval; the first frames of each stream, as many as its plan specifies, are not counted; a
+//! stream uses memory only for its frames in progress and a few sums.
 
 mod clock;
 mod report;
@@ -38,10 +38,10 @@ use crate::{Plan, StreamId};
 use gingham_kernel::Time;
 use stream::StreamFrames;
 
-/// The streams of a run.
+/// Deadlines of all streams of a run.
 #[derive(Clone, Debug)]
 pub struct Deadlines {
-    /// By [`StreamId`]; nothing for a stream without frames.
+    /// By [`StreamId`]; `None` for a stream without frames.
     streams: Vec<Option<StreamFrames>>,
 }
 
@@ -52,21 +52,21 @@ impl Deadlines {
         Self { streams: plan.streams().map(|(_, _, of)| stream(of)).collect() }
     }
 
-    /// A message was created.
+    /// Records a created message.
     pub(super) fn created(&mut self, part: StreamPart) {
         if let (Some(stream), Some(frame)) = (self.stream(part.stream), part.frame) {
             stream.created(frame);
         }
     }
 
-    /// A message will never be delivered.
+    /// Records a message that will never be delivered.
     pub(super) fn dropped(&mut self, part: StreamPart) {
         if let (Some(stream), Some(frame)) = (self.stream(part.stream), part.frame) {
             stream.dropped(frame);
         }
     }
 
-    /// A message was delivered.
+    /// Records a delivered message.
     pub(super) fn delivered(&mut self, part: StreamPart, now: Time) {
         if let (Some(stream), Some(frame)) = (self.stream(part.stream), part.frame) {
             stream.delivered(frame, now);

@@ -1,20 +1,18 @@
-//! What flows did, by section, and step by step where they are followed.
+//! Statistics of flows, by section, and by step for followed flows.
 //!
 //! ```text
 //!   flow 0   sections | 0: created | 0: latency | 1: delivered | 1: held back by its window | ...
 //!   flow 1   sections | 7: created | ...
 //!            steps    | 30: created | 30: held back | 31: held back | ...          followed, too
-//!                                     └ one time: split where sections and steps begin ┘
+//!                                     └ one period: split at section and step boundaries ┘
 //! ```
 //!
-//! Counted are the flows of a class that has a window or a pace, or of which a flow is followed, or
-//! those of all classes, as [`crate::MeasurePlan::flows`] says. Other classes take no memory, and
-//! nothing of theirs is looked at.
+//! Flows are counted in classes with a window, a rate limit or a followed flow, or in all classes
+//! with [`crate::MeasurePlan::flows`]. Other classes use no memory and no time.
 //!
-//! Invariants: sums survive the merging of sections; only sums that are not zero are kept, 16 bytes
-//! each, at most seven a section, so that a flow takes about 100 bytes, and 7 KiB more at the most; a
-//! followed one takes as much again for each step in which it did something; no message and no
-//! interval is kept.
+//! Invariants: sums survive the merging of sections; only non-zero sums are kept, 16 bytes each, at
+//! most seven per section, so that a flow uses about 100 bytes, at most 7 KiB more; a followed flow
+//! uses as much again for each step with activity; no message and no period is kept.
 
 mod report;
 mod series;
@@ -29,33 +27,34 @@ use crate::{ClassId, ClassPlan, Delivery, FlowId, FlowKey, Hold, Message, Plan};
 use gingham_kernel::{Span, Time};
 use sum::{FlowSums, SumOf};
 
-/// The counts of all flows.
+/// Counts of all flows.
 #[derive(Clone, Debug)]
 pub(super) struct FlowCollector {
     /// By class: whether its flows are counted.
     is_counted: Box<[bool]>,
     /// By [`FlowId`].
     flows: Vec<Flow>,
-    /// By class: the most answers that ever waited in an adapter as one to its packets came in.
+    /// By class: the longest queue of acknowledgements in an adapter when one for a packet of this
+    /// class was queued.
     answers_waiting_max: Box<[usize]>,
-    /// Those that are followed, as the plan names them.
+    /// Followed flows, in the order of the plan.
     followed: Vec<FlowKey>,
     steps: Steps,
 }
 
-/// The counts of one flow.
+/// Counts of one flow.
 #[derive(Clone, Debug)]
 struct Flow {
     key: FlowKey,
-    /// By section.
+    /// Sums by section.
     sections: FlowSums,
-    /// What is known of times held back that lie beyond all sections of the present width.
+    /// Periods of being held back beyond the last section at the current width.
     ahead: Vec<Held>,
-    /// By step, if it is followed.
+    /// Sums by step, if the flow is followed.
     steps: Option<FlowSums>,
 }
 
-/// A time for which a flow is held back.
+/// A period in which a flow is held back.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     hold: Hold,
@@ -80,20 +79,20 @@ impl FlowCollector {
         }
     }
 
-    /// A flow is used for the first time.
+    /// Adds a flow at its first use.
     pub(super) fn add(&mut self, flow: FlowId, key: FlowKey) {
         assert_eq!(flow.index(), self.flows.len(), "flows are numbered at first use");
         let steps = self.followed.contains(&key).then(FlowSums::default);
         self.flows.push(Flow { key, sections: FlowSums::default(), ahead: Vec::new(), steps });
     }
 
-    /// A message of a flow was created.
+    /// Counts a created message.
     pub(super) fn count_created(&mut self, grid: &Grid, flow: FlowId, message: &Message) {
         let bytes = message.payload_bytes.into();
         self.add_at(grid, flow, message.created, (SumOf::Created, bytes));
     }
 
-    /// A message that was just created was dropped.
+    /// Counts a message that was dropped right after its creation.
     pub(super) fn count_dropped(&mut self, grid: &Grid, flow: FlowId, message: &Message) {
         let (width, bytes) = (self.steps.width, message.payload_bytes.into());
         let Some(Flow { sections, steps, .. }) = self.counted(flow) else { return };
@@ -103,19 +102,19 @@ impl FlowCollector {
         }
     }
 
-    /// A message of a flow was delivered.
+    /// Counts a delivery at the time of delivery.
     pub(super) fn count_accepted(&mut self, grid: &Grid, flow: FlowId, delivery: &Delivery) {
         let bytes = delivery.message.payload_bytes.into();
         self.add_at(grid, flow, delivery.delivered, (SumOf::Delivered, bytes));
     }
 
-    /// A message has come to the end of its journey, which counts when it began.
+    /// Counts a delivery at the time of creation, for latencies.
     pub(super) fn count_journey(&mut self, grid: &Grid, flow: FlowId, delivery: &Delivery) {
         let latency_ps = delivery.latency().as_ps();
         self.add_at(grid, flow, delivery.message.created, (SumOf::Journeys, latency_ps));
     }
 
-    /// So many packets of a flow were answered, and so many of these had been marked.
+    /// Counts acknowledged packets of a flow, and those among them that were marked.
     pub(super) fn count_answered(
         &mut self,
         grid: &Grid,
@@ -128,7 +127,7 @@ impl FlowCollector {
         }
     }
 
-    /// A flow was held back from `from` to `to`.
+    /// Counts a period in which a flow was held back.
     pub(super) fn count_held(
         &mut self,
         grid: &Grid,
@@ -147,13 +146,14 @@ impl FlowCollector {
         }
     }
 
-    /// So many answers wait in an adapter, of which the last is to a packet of a class.
+    /// Updates the longest queue of acknowledgements in an adapter, after one for a packet of
+    /// `class` was queued.
     pub(super) fn note_answers(&mut self, class: ClassId, depth: usize) {
         let most = &mut self.answers_waiting_max[class.index()];
         *most = depth.max(*most);
     }
 
-    /// Neighbours merge.
+    /// Merges neighbouring sections.
     pub(super) fn double(&mut self, grid: &Grid) {
         for flow in &mut self.flows {
             flow.sections.double();
@@ -173,7 +173,7 @@ impl FlowCollector {
         }
     }
 
-    /// A flow, if it is counted.
+    /// Returns a flow, if it is counted.
     fn counted(&mut self, flow: FlowId) -> Option<&mut Flow> {
         let flow = &mut self.flows[flow.index()];
         self.is_counted[flow.key.class.index()].then_some(flow)
@@ -181,7 +181,8 @@ impl FlowCollector {
 }
 
 impl Flow {
-    /// Counts a time held back by section, as far as sections reach.
+    /// Counts a period of being held back by section, and keeps the part beyond the last possible
+    /// section.
     fn count_held(&mut self, grid: &Grid, held: Held) {
         let reach = Time::ZERO + grid.section() * SECTIONS_MAX as u64;
         for (section, part) in parts(grid.section(), held.from, held.to.min(reach)) {
@@ -193,12 +194,12 @@ impl Flow {
     }
 }
 
-/// The step that holds an instant.
+/// Returns the step that contains an instant.
 fn step_at(width: Span, time: Time) -> usize {
     usize::try_from(time.as_ps() / width.as_ps()).expect("64-bit platform")
 }
 
-/// What of an interval lies in each step that it touches.
+/// Returns the part of an interval in each step that it touches.
 fn parts(width: Span, from: Time, to: Time) -> impl Iterator<Item = (usize, Span)> {
     (step_at(width, from)..).map_while(move |step| {
         let begins = Time::ZERO + width * step as u64;

@@ -1,4 +1,4 @@
-//! What is followed step by step: how steps lie, and means over several of them.
+//! Steps of time series, and centred means over several of them.
 //!
 //! ```text
 //!   steps     | 0 | 1 | 2 | 3 | 4 | 5 |      of equal width from time zero, the last cut short by the run's end
@@ -11,14 +11,14 @@ use gingham_kernel::{Span, Time};
 use gingham_results::real;
 use std::ops::Range;
 
-/// How the steps of a run lie.
+/// Steps of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Steps {
-    /// Width of a step; zero where nothing is followed.
+    /// Width of a step; zero if nothing is followed.
     pub(super) width: Span,
-    /// The run's time, which cuts the last step short.
+    /// End of the run, which cuts the last step short.
     pub(super) last: Time,
-    /// Steps over which a centred mean goes.
+    /// Number of steps in a centred mean.
     window: usize,
 }
 
@@ -28,23 +28,23 @@ impl Steps {
         Self { width: step, last: plan.stop.time, window: window_steps as usize }
     }
 
-    /// Steps without a mean over several.
+    /// Returns steps without centred means.
     pub(super) fn every(width: Span, last: Time) -> Self {
         Self { width, last, window: 1 }
     }
 
-    /// When a step ends; `None` of one after the run, and where there are no steps.
+    /// Returns the end of a step; `None` for a step after the run, and without steps.
     pub(super) fn end_of(&self, step: usize) -> Option<Time> {
         let [from, to] = self.bounds(step);
         (from < to).then_some(to)
     }
 
-    /// Beginning and end of a step; of those after the run's time both are that.
+    /// Returns start and end of a step. Both equal the end of the run for later steps.
     pub(super) fn bounds(&self, step: usize) -> [Time; 2] {
         [step, step + 1].map(|at| (Time::ZERO + self.width * at as u64).min(self.last))
     }
 
-    /// How many steps end by `end`.
+    /// Returns the number of steps that end by `end`.
     pub(super) fn count(&self, end: Time) -> usize {
         if self.width == Span::ZERO {
             return 0;
@@ -54,13 +54,13 @@ impl Steps {
         usize::try_from(whole).expect("64-bit platform") + usize::from(cut)
     }
 
-    /// Length of steps in picoseconds.
+    /// Returns the length of steps in picoseconds.
     pub(super) fn over_ps(&self, steps: &Range<usize>) -> f64 {
         let over = self.bounds(steps.end - 1)[1].since(self.bounds(steps.start)[0]);
         real(u128::from(over.as_ps()))
     }
 
-    /// Of so many steps, those over which the mean goes that is centred on one.
+    /// Returns the range of steps, out of `count`, in the mean centred on one.
     pub(super) fn centred(&self, step: usize, count: usize) -> Range<usize> {
         let reach = self.window / 2;
         step.saturating_sub(reach)..(step + reach + 1).min(count)
@@ -71,7 +71,7 @@ impl Steps {
 mod tests {
     use super::*;
 
-    /// Steps of a run of 1,000 ps.
+    /// Returns steps of a run of 1,000 ps.
     fn steps(width_ps: u64, window: usize) -> Steps {
         Steps { width: Span::from_ps(width_ps), last: Time::from_ps(1_000), window }
     }

@@ -1,4 +1,4 @@
-//! Where slices and sections begin and end.
+//! Boundaries of slices and sections.
 //!
 //! ```text
 //!   64 sections of 16 slices    |-|-|-|-|-|-|-|-| ... |-|
@@ -7,22 +7,21 @@
 //!
 //! The first width `w0` of a slice is `ceil(time / (1,024 x 2^k))` with the smallest `k` for which
 //! that is at most 2^20 ps, about a microsecond. After `k` doublings 64 sections cover the run's
-//! time; the last of them ends with it, a little short where the division left a rest. Because a
-//! width is only ever doubled, a boundary of wide sections was one of narrow sections and of
-//! slices.
+//! time; the last one ends with it, slightly short if the division left a remainder. Since widths
+//! only double, every boundary of wide sections was a boundary of narrow sections and of slices.
 
 use gingham_kernel::{Span, Time};
 
-/// Slices of a section.
+/// Slices per section.
 pub(super) const SLICES_PER_SECTION: usize = 16;
-/// Sections of a run at the most.
+/// Maximum number of sections of a run.
 pub(super) const SECTIONS_MAX: usize = 64;
-/// Slices of a run at the most.
+/// Maximum number of slices of a run.
 pub(super) const SLICES_MAX: usize = SLICES_PER_SECTION * SECTIONS_MAX;
-/// A slice is no wider than this at first.
+/// Maximum initial width of a slice.
 const FIRST_WIDTH_MAX_PS: u64 = 1 << 20;
 
-/// Widths of slices and sections, and how many sections have ended.
+/// Widths of slices and sections, and the number of sections that have ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Grid {
     slice: Span,
@@ -31,7 +30,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// The grid of a run that lasts until `time`.
+    /// Creates the grid of a run that lasts until `time`.
     pub(super) fn new(time: Time) -> Self {
         assert!(time > Time::ZERO, "a run lasts");
         let width = |doublings: u32| time.as_ps().div_ceil((SLICES_MAX as u64) << doublings);
@@ -40,75 +39,75 @@ impl Grid {
         Self { slice: Span::from_ps(first), sections: 0, time }
     }
 
-    /// The slice that holds an instant.
+    /// Returns the slice that contains an instant.
     pub(super) fn slice_at(&self, time: Time) -> usize {
         index(time.as_ps() / self.slice.as_ps())
     }
 
-    /// The section that holds an instant.
+    /// Returns the section that contains an instant.
     pub(super) fn section_at(&self, time: Time) -> usize {
         Self::section_of(self.slice_at(time))
     }
 
-    /// The section that a slice is a part of.
+    /// Returns the section of a slice.
     pub(super) fn section_of(slice: usize) -> usize {
         slice / SLICES_PER_SECTION
     }
 
-    /// Sections that have ended.
+    /// Returns the number of sections that have ended.
     pub(super) fn sections(&self) -> usize {
         self.sections
     }
 
-    /// When the `index`-th section begins, and the one before it ends.
+    /// Returns the start of the section `index`, which is the end of the one before.
     pub(super) fn boundary(&self, index: usize) -> Time {
         (Time::ZERO + self.section() * index as u64).min(self.time)
     }
 
-    /// Width of a slice.
+    /// Returns the width of a slice.
     pub(super) fn slice(&self) -> Span {
         self.slice
     }
 
-    /// The first section that begins with the `slice`-th slice or later.
+    /// Returns the first section that starts with the slice `slice` or later.
     pub(super) fn section_from_slice(slice: usize) -> usize {
         slice.div_ceil(SLICES_PER_SECTION)
     }
 
-    /// The first section that begins at `time` or later.
+    /// Returns the first section that starts at `time` or later.
     pub(super) fn section_from(&self, time: Time) -> usize {
         index(time.since(Time::ZERO).div_ceil(self.section()))
     }
 
-    /// When the next section ends.
+    /// Returns the end of the next section.
     pub(super) fn next_end(&self) -> Time {
         self.boundary(self.sections + 1)
     }
 
-    /// A section has ended.
+    /// Ends a section.
     pub(super) fn end_section(&mut self) {
         self.sections += 1;
         assert!(self.sections <= SECTIONS_MAX, "sections merge when there are too many");
     }
 
-    /// Whether the run is twice as long as when this was last so.
+    /// Returns whether the run has doubled since this was last true.
     pub(super) fn has_doubled(&self) -> bool {
         self.sections == SECTIONS_MAX / 2 || self.is_full()
     }
 
-    /// Whether neighbours must merge before there is room for another section.
+    /// Returns whether neighbours must merge before there is room for another section.
     pub(super) fn is_full(&self) -> bool {
         self.sections == SECTIONS_MAX
     }
 
-    /// Neighbours merge.
+    /// Merges neighbouring sections.
     pub(super) fn double(&mut self) {
         assert!(self.is_full(), "sections merge in pairs, when there are too many");
         self.slice = self.slice * 2;
         self.sections /= 2;
     }
 
-    /// Width of a section.
+    /// Returns the width of a section.
     pub(super) fn section(&self) -> Span {
         self.slice * SLICES_PER_SECTION as u64
     }
@@ -122,7 +121,8 @@ fn index(number: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Ends sections up to the run's time; (slice width at the end, sections, doublings).
+    /// Ends sections up to the run's time. Returns the slice width at the end, sections and
+    /// doublings.
     fn whole_run(time_ps: u64) -> (u64, usize, u32) {
         let mut grid = Grid::new(Time::from_ps(time_ps));
         let mut doublings = 0;
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_whole_run_has_64_sections() {
-        // 1,024 slices of 10 ps; of 2^20 ps; and one more picosecond: 2 x ceil((2^30 + 1) / 2,048).
+        // 1,024 slices of 10 ps; of 2^20 ps; and one picosecond more: 2 x ceil((2^30 + 1) / 2,048).
         assert_eq!(whole_run(10_240), (10, 64, 0));
         assert_eq!(whole_run(1 << 30), (1 << 20, 64, 0));
         assert_eq!(whole_run((1 << 30) + 1), (2 * 524_289, 64, 1));

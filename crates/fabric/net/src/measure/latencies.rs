@@ -1,36 +1,36 @@
-//! How often each latency occurred, by section of creation.
+//! Latency histograms, by section of creation.
 //!
-//! Counted in bars of a relative width below 1 % (`hdrhistogram`, after Tene's HdrHistogram: 128
-//! bars of equal width between a power of two and the next), so that a percentile is known to half
-//! a per cent and a section needs some kilobytes whatever it holds. Bars that are needed are added
-//! as they are needed. Sections count each message and keep the bars alone; that they are those of
-//! the histogram in which sections come together, a test says.
+//! Bins have a relative width below 1 % (`hdrhistogram`, after Tene's HdrHistogram: 128 bins of
+//! equal width between a power of two and the next), so that a percentile is exact to half a per
+//! cent and a section uses some kilobytes for any number of messages. Bins are added when needed.
+//! Sections contain only the bins; a test checks that these equal the bins of the histogram into
+//! which sections are merged.
 
 use gingham_kernel::Span;
 use hdrhistogram::Histogram;
 
-/// Two digits: bars narrower than 1 % of what they count.
+/// Significant digits: bins are narrower than 1 % of their value.
 const DIGITS: u8 = 2;
 
-/// A bar of a histogram: `from` included, `below` not.
+/// A bin of a histogram: `from` included, `below` not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bar {
-    /// The shortest latency counted.
+    /// Shortest latency in the bin.
     pub from: Span,
-    /// Shorter than this.
+    /// Upper bound of the latencies, exclusive.
     pub below: Span,
-    /// Messages with such a latency.
+    /// Number of messages in the bin.
     pub messages: u64,
 }
 
-/// log2 of the bars of equal width between a power of two and the next.
+/// Binary logarithm of the number of equal bins between a power of two and the next.
 const BARS_LOG2: u32 = 7;
 
-/// The latencies of messages created in one section: the bars of [`Merged`], and nothing else that
-/// a message would have to change.
+/// Latencies of messages created in one section: the bins of [`Merged`] without its other state, to
+/// save work per message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Latencies {
-    /// Messages by bar.
+    /// Messages by bin.
     bars: Vec<u32>,
     longest: Span,
 }
@@ -40,7 +40,7 @@ impl Latencies {
         Self { bars: Vec::new(), longest: Span::ZERO }
     }
 
-    /// Without a message, with room for as long ones as here.
+    /// Returns an empty histogram with the same capacity.
     fn emptied(&self) -> Self {
         Self { bars: vec![0; self.bars.len()], longest: Span::ZERO }
     }
@@ -56,20 +56,20 @@ impl Latencies {
         }
     }
 
-    /// Counts a latency of a bar for which there was no room.
+    /// Counts a latency beyond the present bins.
     #[cold]
     fn record_beyond(&mut self, bar: usize) {
-        // Up to the end of its power of two: longer ones are near.
+        // Extends the bins to the end of the power of two, since similar latencies will follow.
         self.bars.resize((bar + 1).next_multiple_of(1 << BARS_LOG2), 0);
         self.bars[bar] = 1;
     }
 
-    /// Messages counted.
+    /// Returns the number of messages.
     pub(super) fn messages(&self) -> u64 {
         self.bars.iter().map(|messages| u64::from(*messages)).sum()
     }
 
-    /// Messages no slower than the slowest in the bar of `latency`.
+    /// Returns the number of messages up to the end of the bin of `latency`.
     pub(super) fn messages_up_to(&self, latency: Span) -> u64 {
         let bars = self.bars.iter().take(bar_of(latency) + 1);
         bars.map(|messages| u64::from(*messages)).sum()
@@ -85,14 +85,14 @@ impl Latencies {
         self.longest = self.longest.max(other.longest);
     }
 
-    /// A latency of each bar that is not empty, with its messages.
+    /// Returns a latency of each non-empty bin, with its number of messages.
     fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
         let bars = self.bars.iter().enumerate().filter(|(_, messages)| **messages > 0);
         bars.map(|(bar, messages)| (longest_of(bar), u64::from(*messages)))
     }
 }
 
-/// The bar of a latency: of those up to 256 ps each has its own.
+/// Returns the bin of a latency. Up to 256 ps each has its own.
 #[inline]
 fn bar_of(latency: Span) -> usize {
     let ps = latency.as_ps();
@@ -102,7 +102,7 @@ fn bar_of(latency: Span) -> usize {
     usize::try_from(below + (ps >> width_log2)).expect("bars are few")
 }
 
-/// The longest latency of a bar, in picoseconds.
+/// Returns the longest latency of a bin, in picoseconds.
 fn longest_of(bar: usize) -> u64 {
     let bar = bar as u64;
     let width_log2 = (bar >> BARS_LOG2).saturating_sub(1);
@@ -110,7 +110,7 @@ fn longest_of(bar: usize) -> u64 {
     from + ((1 << width_log2) - 1)
 }
 
-/// The latencies of a run, by section.
+/// Latencies of a run, by section.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LatencySections {
     sections: Vec<Latencies>,
@@ -121,7 +121,7 @@ impl LatencySections {
         Self { sections: Vec::new() }
     }
 
-    /// The latencies of the section with this number.
+    /// Returns the latencies of a section.
     #[inline]
     pub(super) fn at(&mut self, index: usize) -> &mut Latencies {
         if index >= self.sections.len() {
@@ -138,13 +138,13 @@ impl LatencySections {
         }
     }
 
-    /// Sections `from..to`, as far as anything was counted in them or later.
+    /// Returns sections `from..to`, up to the last one with a count.
     pub(super) fn range(&self, from: usize, to: usize) -> &[Latencies] {
         let to = to.min(self.sections.len());
         &self.sections[from.min(to)..to]
     }
 
-    /// Neighbours merge.
+    /// Merges neighbouring sections.
     pub(super) fn double(&mut self) {
         let mut narrow = std::mem::take(&mut self.sections).into_iter();
         while let Some(mut first) = narrow.next() {
@@ -156,7 +156,7 @@ impl LatencySections {
     }
 }
 
-/// The latencies of several sections together.
+/// Merged latencies of several sections.
 #[derive(Clone, Debug)]
 pub(super) struct Merged {
     histogram: Histogram<u64>,
@@ -177,27 +177,28 @@ impl Merged {
         Self { histogram, longest }
     }
 
-    /// The longest latency; `None` without a message.
+    /// Returns the longest latency, or `None` without messages.
     pub(super) fn longest(&self) -> Option<Span> {
         (self.messages() > 0).then_some(self.longest)
     }
 
-    /// Messages counted.
+    /// Returns the number of messages.
     pub(super) fn messages(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// The shortest latency that a `share` of the messages does not exceed: the slowest of its bar.
+    /// Returns the latency that a fraction `share` of the messages does not exceed: the upper end
+    /// of its bin.
     pub(super) fn quantile(&self, share: f64) -> Span {
         Span::from_ps(self.histogram.value_at_quantile(share))
     }
 
-    /// The middle of the bar of a latency.
+    /// Returns the middle of a latency's bin.
     pub(super) fn middle(&self, latency: Span) -> Span {
         Span::from_ps(self.histogram.median_equivalent(latency.as_ps())).min(self.longest)
     }
 
-    /// Every bar that is not empty, from short to long.
+    /// Returns every non-empty bin in ascending order.
     pub(super) fn bars(&self) -> Vec<Bar> {
         let bar = |from: u64, messages| Bar {
             from: Span::from_ps(from),
@@ -229,7 +230,7 @@ mod tests {
 
     #[test]
     fn short_latencies_are_counted_one_by_one() {
-        // Below 256 ps a bar is 1 ps wide, up to 512 ps 2 ps.
+        // Below 256 ps a bin is 1 ps wide, up to 512 ps 2 ps.
         let merged = merged(&[10, 10, 11, 255, 256, 257, 511]);
         let bars: Vec<_> = merged
             .bars()

@@ -1,11 +1,11 @@
-//! Percentiles of latency and their intervals.
+//! Percentiles of latency with confidence intervals.
 //!
 //! ```text
 //!   share at or below        ......*****   q + h
-//!                       ..***..............q         the share of the messages at or below Q(q) is a ratio like
-//!                    .**...................q - h     any other, with its half-width h; the interval of the
-//!                 ***      |    |    |               percentile lies between the latencies of the shares q - h
-//!                      Q(q - h) Q(q) Q(q + h)        and q + h (Serfling 1980, section 2.6.3)
+//!                       ..***..............q         the share of messages at or below Q(q) is a ratio like
+//!                    .**...................q - h     any other, with half-width h; the interval of the
+//!                 ***      |    |    |               percentile lies between the latencies of the shares
+//!                      Q(q - h) Q(q) Q(q + h)        q - h and q + h (Serfling 1980, section 2.6.3)
 //! ```
 
 use super::Estimate;
@@ -16,24 +16,24 @@ use gingham_results::{Ratio, real};
 /// A percentile of latency with its 95 % interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Percentile {
-    /// So long or shorter was the latency of this share of the messages, to half a per cent.
+    /// Latency that this fraction of the messages does not exceed, to half a per cent.
     pub latency: Span,
-    /// Lower end of the interval; `None` where there is no interval.
+    /// Lower end of the interval; `None` without an interval.
     pub low: Option<Span>,
-    /// Upper end of the interval; `None` where there is no interval, or too few messages lie above.
+    /// Upper end of the interval; `None` without an interval, or with too few messages above.
     pub high: Option<Span>,
 }
 
-/// The latency that a `share` of the messages does not exceed; `None` where fewer messages than
-/// `1 / (1 - share)` were counted. `merged` is all `sections` together.
+/// Returns the latency that a fraction `share` of the messages does not exceed, or `None` with
+/// fewer messages than `1 / (1 - share)`. `merged` is the sum of all `sections`.
 pub(super) fn percentile(
     merged: &Merged,
     sections: &[Latencies],
     share: f64,
 ) -> Option<Percentile> {
     let messages = real(u128::from(merged.messages()));
-    // Of 1,000 messages the 99.9th percentile has one above it; rounding of the share must not
-    // decide.
+    // With 1,000 messages one lies above the 99.9th percentile; rounding of the share must not
+    // exclude it.
     if messages * (1.0 - share) < 1.0 - 1e-6 {
         return None;
     }
@@ -47,7 +47,7 @@ pub(super) fn percentile(
     })
 }
 
-/// Half-width of the interval of the share of messages up to a latency.
+/// Returns the half-width of the interval of the fraction of messages up to a latency.
 fn half_width(sections: &[Latencies], latency: Span) -> Option<f64> {
     let ratio = |section: &Latencies| Ratio {
         sum: real(u128::from(section.messages_up_to(latency))),

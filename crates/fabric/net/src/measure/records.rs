@@ -1,14 +1,14 @@
-//! Messages kept one by one: none, a sample, or all.
+//! Individual records of messages: none, a sample, or all.
 //!
 //! The sample is uniform over all deliveries and of bounded size (Vitter, "Random Sampling with a
-//! Reservoir", ACM TOMS 11(1), 1985, algorithm R), seeded, so that the same run keeps the same
-//! messages. Because each delivery is as likely to be in it as any other, what is left after
-//! filtering it to the window is a uniform sample of the window's.
+//! Reservoir", ACM TOMS 11(1), 1985, algorithm R), with a seed, so that the same run keeps the same
+//! messages. Since every delivery has the same probability, the part of the sample in the window is
+//! a uniform sample of the window.
 
 use crate::{Delivery, KeptMessages, MeasurePlan};
 use gingham_kernel::{Purpose, Stream};
 
-/// Deliveries that were kept.
+/// Recorded deliveries.
 #[derive(Clone, Debug)]
 pub(super) struct Records {
     messages: KeptMessages,
@@ -25,7 +25,7 @@ impl Records {
         Self { messages, kept: Vec::new(), sample_size, seen: 0, stream }
     }
 
-    /// Keeps a delivery, or not.
+    /// Records a delivery if it is selected.
     #[inline]
     pub(super) fn offer(&mut self, delivery: &Delivery) {
         match self.messages {
@@ -48,12 +48,12 @@ impl Records {
         }
     }
 
-    /// What is kept, in no order that means anything.
+    /// Returns the recorded deliveries, in arbitrary order.
     pub(super) fn kept(&self) -> &[Delivery] {
         &self.kept
     }
 
-    /// Empties the buffer of a run that keeps all; nothing otherwise.
+    /// Returns and removes all records if the run keeps all messages; otherwise returns nothing.
     pub(super) fn take(&mut self) -> Vec<Delivery> {
         match self.messages {
             KeptMessages::All => std::mem::take(&mut self.kept),

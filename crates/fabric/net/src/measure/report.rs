@@ -1,4 +1,4 @@
-//! What was measured: the window of a run, and what it holds.
+//! Results of a run over its measurement window.
 
 use super::class::ClassCollector;
 use super::collector::Collector;
@@ -20,77 +20,82 @@ use gingham_results::{Ratio, batch_means, real, student_t, trend};
 use gingham_topology::{ChannelId, EndpointId};
 use std::ops::Range;
 
-/// What one class did in the window.
+/// Results of one class in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassReport {
-    /// Created in the window.
+    /// Messages created in the window.
     pub created: Count,
-    /// Of these, dropped by policing.
+    /// Messages created in the window and dropped by policing.
     pub dropped: Count,
-    /// Created in the window and delivered.
+    /// Messages created in the window and delivered.
     pub followed_messages: u64,
-    /// Of these, delayed by policing.
+    /// Messages among these that policing delayed.
     pub delayed_messages: u64,
-    /// Of these, demoted by policing.
+    /// Messages among these that policing demoted.
     pub demoted_messages: u64,
-    /// Delivered in the window, whenever created.
+    /// Messages delivered in the window, created at any time.
     pub delivered: Count,
-    /// Bytes on the wire, at the source's cable, of what was delivered in the window.
+    /// Bytes on the wire, at the source's cable, of the messages delivered in the window.
     pub delivered_wire_bytes: u64,
-    /// From creation to delivery, in picoseconds; of messages created in the window.
+    /// Latency from creation to delivery of messages created in the window, in picoseconds.
     pub latency_ps: Option<Estimate>,
-    /// The longest latency.
+    /// Longest latency.
     pub latency_max: Option<Span>,
-    /// From the accepted post to delivery, in picoseconds; of messages created in the window.
+    /// Latency from the accepted post to delivery of messages created in the window, in
+    /// picoseconds.
     pub posted_latency_ps: Option<Estimate>,
-    /// From creation to the accepted post, in picoseconds; of messages created in the window.
+    /// Time from creation to the accepted post of messages created in the window, in picoseconds.
     pub posting_ps: Option<Estimate>,
-    /// From entry into the network to delivery, in picoseconds; of messages created in the window.
+    /// Latency from entry into the network to delivery of messages created in the window, in
+    /// picoseconds.
     pub network_latency_ps: Option<Estimate>,
-    /// From entry into the network to the arrival of the head, in picoseconds; of messages created
-    /// in the window.
+    /// Latency from entry into the network to the arrival of the head of messages created in the
+    /// window, in picoseconds.
     pub head_latency_ps: Option<Estimate>,
-    /// Switches traversed; of messages created in the window.
+    /// Switches traversed by messages created in the window.
     pub hops: Option<Estimate>,
-    /// Hosts that took it in and sent it on; of messages created in the window.
+    /// In-transit hosts passed by messages created in the window.
     pub in_transit_hosts: Option<Estimate>,
     /// Payload delivered in the window, in bytes per picosecond over all hosts of the class.
     pub accepted_bytes_per_ps: Option<Estimate>,
-    /// Messages by which the backlog grew in the window, over those created and not dropped. Means
-    /// nothing for a backlogged class.
+    /// Growth of the backlog in the window, over the messages created and not dropped. Meaningless
+    /// for a backlogged class.
     pub left_behind: Option<Estimate>,
-    /// By how much of the mean latency latencies rise over the window, or fall (negative); `None`
-    /// where they have no trend ([`gingham_results::trend`]).
+    /// Change of latencies over the window as a fraction of their mean, negative if they fall;
+    /// `None` without a trend ([`gingham_results::trend`]).
     pub latency_trend: Option<f64>,
-    /// The same for the backlog: messages created, not dropped and not delivered.
+    /// Change of the backlog over the window, likewise. The backlog consists of messages created,
+    /// not dropped and not delivered.
     pub backlog_trend: Option<f64>,
 }
 
 impl ClassReport {
-    /// Created in the window, not dropped and not delivered within the time of following.
+    /// Returns the number of messages created in the window, not dropped and not delivered within
+    /// the follow time.
     pub fn censored_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
 
-    /// Whether the backlog grew by more than its interval: less is delivered than created.
+    /// Returns whether the backlog grew by more than its half-width: less is delivered than
+    /// created.
     pub fn is_saturated(&self) -> bool {
         let grew = |left: Estimate| left.half_width.is_some_and(|half| left.mean > half);
         self.left_behind.is_some_and(grew)
     }
 }
 
-/// A collector, read over its window.
+/// View of a collector over its window.
 #[derive(Clone, Debug)]
 pub struct RunReport<'a> {
     collector: &'a Collector,
-    /// The sections with which windows begin.
+    /// First sections of the windows.
     beginnings: Beginnings,
-    /// The section with which all of them end, itself not included.
+    /// Last section of all windows, exclusive.
     sections: usize,
 }
 
 impl<'a> RunReport<'a> {
-    /// The collector read over its first `sections` sections, less the warm-up.
+    /// Creates a view of the first `sections` sections without the warm-up.
     pub(super) fn new(collector: &'a Collector, sections: usize) -> Self {
         let Collector { stop, grid, classes, .. } = collector;
         let beginnings = if collector.is_finished() && stop.warm_up.is_none() {
@@ -101,30 +106,30 @@ impl<'a> RunReport<'a> {
         Self { collector, beginnings, sections }
     }
 
-    /// Beginning and end of the window of the run: that of channels, hosts and classes that settle.
+    /// Returns the window of the run: that of channels, hosts and classes that settle.
     pub fn window(&self) -> Window {
         self.window_from(self.beginnings.run)
     }
 
-    /// Beginning and end of the window of a class: that of the run, unless the class does not
-    /// settle.
+    /// Returns the window of a class: that of the run, unless the class does not settle.
     pub fn class_window(&self, class: ClassId) -> Window {
         self.window_from(self.beginnings.classes[class.index()])
     }
 
-    /// Time from zero to the last delivery, if the workload ended within the run and every message
-    /// was delivered.
+    /// Returns the time from zero to the last delivery, if the workload ended within the run and
+    /// every message was delivered.
     pub fn makespan(&self) -> Option<Span> {
         let Collector { is_finished, last_delivery, .. } = self.collector;
         is_finished.then(|| last_delivery.since(Time::ZERO))
     }
 
-    /// Data packets of a class that switches marked over the whole run for this reason.
+    /// Returns the number of data packets of a class that switches marked for one reason over the
+    /// whole run.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.collector.marked_packets(class, trigger)
     }
 
-    /// Posts of messages of a class that were refused over the whole run.
+    /// Returns the number of refused posts of a class over the whole run.
     pub fn refused_posts(&self, class: ClassId) -> u64 {
         self.collector.refused_posts(class)
     }
@@ -134,12 +139,13 @@ impl<'a> RunReport<'a> {
         Window { start, end, warm_up }
     }
 
-    /// Whether the intervals are as narrow as the plan wants; true where it does not say.
+    /// Returns whether the intervals are as narrow as the plan requires; true without a
+    /// requirement.
     pub fn is_narrow_enough(&self) -> bool {
         self.collector.stop.relative_width.is_none_or(|width| self.is_as_narrow_as(width, 0))
     }
 
-    /// What a class did in the window.
+    /// Returns the results of a class in the window.
     pub fn class(&self, class: ClassId) -> ClassReport {
         let whole = self.whole(class);
         ClassReport {
@@ -167,29 +173,29 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// The latency that a `share` of the messages does not exceed (0.99: the 99th percentile), for
-    /// every share; `None` where fewer messages than `1 / (1 - share)` were followed.
+    /// Returns for every share the latency that this fraction of the messages does not exceed
+    /// (0.99: the 99th percentile), or `None` with fewer messages than `1 / (1 - share)`.
     pub fn percentiles(&self, class: ClassId, shares: &[f64]) -> Vec<Option<Percentile>> {
         let merged = self.merged(class);
         let sections = self.latencies(class);
         shares.iter().map(|share| percentile(&merged, sections, *share)).collect()
     }
 
-    /// The given quantile (`share`) of latency over the messages of all classes, each class over
-    /// its own window; `None` if fewer than `1 / (1 - share)` messages were followed.
+    /// Returns the given quantile (`share`) of latency over the messages of all classes, each class
+    /// over its own window; `None` if fewer than `1 / (1 - share)` messages were followed.
     pub fn percentile_of_all(&self, share: f64) -> Option<Span> {
         let merged = Merged::of(self.classes().flat_map(|class| self.latencies(class)));
         Some(percentile(&merged, &[], share)?.latency)
     }
 
-    /// The histogram of latencies of a class, without its empty bars, from short to long.
+    /// Returns the latency histogram of a class, without its empty bins, in ascending order.
     pub fn histogram(&self, class: ClassId) -> Vec<Bar> {
         self.merged(class).bars()
     }
 
-    /// What a class did step by step, from time zero to the end of the window: the steps that the
-    /// plan asks for, or slices. A step that reaches beyond the window is left out; one that is cut
-    /// short by the end of the run is not.
+    /// Returns the time series of a class from time zero to the end of the window, in the steps of
+    /// the plan or in slices. A step that extends beyond the window is omitted, unless the end of
+    /// the run cuts it short.
     pub fn series(&self, class: ClassId) -> Vec<Step> {
         let ClassCollector { slices, steps, .. } = &self.collector.classes[class.index()];
         let (width, slices) = match steps {
@@ -205,38 +211,38 @@ impl<'a> RunReport<'a> {
         (0..usize::MAX).map(step).take_while(|step| step.from < step.to && step.to <= end).collect()
     }
 
-    /// The smallest mean network latency of a slice since time zero, in picoseconds; `None` if no
-    /// message was delivered. Slices do not depend on the steps of the series.
+    /// Returns the smallest mean network latency of a slice since time zero, in picoseconds; `None`
+    /// if no message was delivered. Slices do not depend on the steps of the series.
     pub fn least_network_latency_ps(&self, class: ClassId) -> Option<f64> {
         let slices = self.collector.classes[class.index()].slices.range(0, usize::MAX);
         slices.iter().filter_map(Slice::network_latency_mean_ps).reduce(f64::min)
     }
 
-    /// What each channel did in the window; `None` if the window is empty.
+    /// Returns the results of each channel in the window; `None` if the window is empty.
     pub fn channels(&self) -> impl Iterator<Item = Option<ChannelReport>> {
         let sections_ps = self.run_sections().map(|section| self.section_ps(section)).collect();
         self.collector.channels.reports(self.run_sections().start, sections_ps)
     }
 
-    /// The same of one; whoever wants all asks for [`Self::channels`].
+    /// Returns the results of one channel. For all channels, use [`Self::channels`].
     pub fn channel(&self, channel: ChannelId) -> Option<ChannelReport> {
         self.channels().nth(channel.index()).expect("there is such a channel")
     }
 
-    /// What a host did as an in-transit host.
+    /// Returns the results of a host as an in-transit host.
     pub fn transit(&self, host: EndpointId) -> TransitReport {
         let Range { start, end } = self.run_sections();
         self.collector.transit.report(host, start, end)
     }
 
-    /// What hosts made of the network step by step, from time zero to the end of the window, in the
-    /// steps of [`Self::series`]; nothing where packets do not choose by contention.
+    /// Returns the contention coefficients of hosts from time zero to the end of the window, in the
+    /// steps of [`Self::series`]; empty unless packets choose paths by contention.
     pub fn contention(&self) -> Vec<ContentionStep> {
         let Collector { grid, stop, contention, .. } = self.collector;
         contention.series(grid, self.window().end, stop.time)
     }
 
-    /// The sampled messages that were created in the window of their class, in order of creation.
+    /// Returns the sampled messages created in the window of their class, in order of creation.
     pub fn sample(&self) -> Vec<Delivery> {
         let windows: Vec<Window> = self.classes().map(|class| self.class_window(class)).collect();
         let within = |delivery: &&Delivery| {
@@ -250,34 +256,35 @@ impl<'a> RunReport<'a> {
         sample
     }
 
-    /// Messages created in the window and delivered, over all classes.
+    /// Returns the number of messages created in the window and delivered, over all classes.
     pub fn followed_messages(&self) -> u64 {
         let of = |class| self.whole(class).followed_messages;
         self.classes().map(of).sum()
     }
 
-    /// Whether no class is known to be in its warm-up still.
+    /// Returns whether no class is known to be still in its warm-up.
     fn has_settled(&self) -> bool {
         self.beginnings.classes.iter().all(|(_, warm_up)| *warm_up != WarmUp::TooShort)
     }
 
-    /// Whether so many messages were created in the window and delivered, all warm-up being over.
+    /// Returns whether at least `wanted` messages were created in the window and delivered, after
+    /// the warm-up of all classes.
     pub(super) fn has_messages(&self, wanted: u64) -> bool {
         self.has_settled() && self.followed_messages() >= wanted
     }
 
-    /// The section from which on what is created is not followed, once that is known.
+    /// Returns the first section whose messages are not followed, once that is known.
     pub(super) fn followed_until(&self) -> usize {
         self.collector.closed.unwrap_or(usize::MAX)
     }
 
-    /// The section with which the window ends.
+    /// Returns the last section of the window, exclusive.
     pub(super) fn sections(&self) -> usize {
         self.sections
     }
 
-    /// Whether every class's interval is that narrow in the quantity of the plan, of so many
-    /// messages at the least, and the warm-up over.
+    /// Returns whether the intervals of all classes in the plan's quantity are at most `width`
+    /// wide, relative to the mean, from at least `messages_min` messages, after the warm-up.
     pub(super) fn is_as_narrow_as(&self, width: f64, messages_min: u64) -> bool {
         let is_narrow = |class| {
             let messages = self.whole(class).followed_messages;
@@ -299,11 +306,12 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Messages created, not dropped and not delivered in the same time, over those created.
+    /// Returns the messages created, not dropped and not delivered in the same time, over those
+    /// created.
     ///
-    /// Verdicts test this share, so its interval is Student's: what stays behind in one section
-    /// leaves in the next, and an interval corrected for that would call one stable run of forty
-    /// saturated.
+    /// Verdicts test this share, so its interval is Student's: messages left over in one section
+    /// leave in the next, and an interval corrected for that would classify one stable run of forty
+    /// as saturated.
     fn left_behind(&self, class: ClassId) -> Option<Estimate> {
         let sections = self.ratios(class, |_, slice| Ratio {
             sum: slice.left_messages(),
@@ -340,7 +348,7 @@ impl<'a> RunReport<'a> {
         ClassId::first(self.collector.classes.len())
     }
 
-    /// The latencies of a class by section of the window.
+    /// Returns the latencies of a class by section of the window.
     fn latencies(&self, class: ClassId) -> &'a [Latencies] {
         let Range { start, end } = self.class_sections(class);
         self.collector.classes[class.index()].latencies.range(start, end)
@@ -350,19 +358,19 @@ impl<'a> RunReport<'a> {
         Merged::of(self.latencies(class))
     }
 
-    /// The sum of a class over its window.
+    /// Returns the sums of a class over its window.
     fn whole(&self, class: ClassId) -> Slice {
         let Range { start, end } = self.class_sections(class);
         self.sum(class, start, end)
     }
 
-    /// The sum of a class over sections `from..to`.
+    /// Returns the sums of a class over sections `from..to`.
     fn sum(&self, class: ClassId, from: usize, to: usize) -> Slice {
         let slices = &self.collector.classes[class.index()].slices;
         slices.sum(from * SLICES_PER_SECTION, to * SLICES_PER_SECTION)
     }
 
-    /// A mean over the messages that were created in the window.
+    /// Returns a mean over the messages created in the window.
     fn over_messages(&self, class: ClassId, of: impl Fn(&Slice) -> u128) -> Option<Estimate> {
         self.estimate(class, |_, slice| Ratio {
             sum: real(of(slice)),
@@ -370,7 +378,7 @@ impl<'a> RunReport<'a> {
         })
     }
 
-    /// A rate per picosecond of the window.
+    /// Returns a rate per picosecond of the window.
     fn over_time(&self, class: ClassId, of: impl Fn(&Slice) -> u64) -> Option<Estimate> {
         self.estimate(class, |section, slice| Ratio {
             sum: real(u128::from(of(slice))),
@@ -387,32 +395,32 @@ impl<'a> RunReport<'a> {
         self.class_sections(class).map(section).collect()
     }
 
-    /// Payload of a class by endpoint.
+    /// Returns the payload of a class by endpoint.
     pub(super) fn served_of(&self, class: ClassId) -> &'a ServedCollector {
         &self.collector.classes[class.index()].served
     }
 
-    /// The counts of flows.
+    /// Returns the counts of flows.
     pub(super) fn all_flows(&self) -> &'a FlowCollector {
         &self.collector.flows
     }
 
-    /// The counts of followed channels.
+    /// Returns the counts of followed channels.
     pub(super) fn samples(&self) -> &'a Samples {
         &self.collector.samples
     }
 
-    /// The sections of the window of the run.
+    /// Returns the sections of the window of the run.
     fn run_sections(&self) -> Range<usize> {
         self.beginnings.run.0..self.sections
     }
 
-    /// The sections of the window of a class.
+    /// Returns the sections of the window of a class.
     pub(super) fn class_sections(&self, class: ClassId) -> Range<usize> {
         self.beginnings.classes[class.index()].0..self.sections
     }
 
-    /// Length of the window of a class in picoseconds.
+    /// Returns the length of the window of a class in picoseconds.
     pub(super) fn class_window_ps(&self, class: ClassId) -> f64 {
         real(u128::from(self.class_window(class).span().as_ps()))
     }
@@ -423,7 +431,7 @@ impl<'a> RunReport<'a> {
     }
 }
 
-/// By how much of their mean the means of batches rise, if they have a trend.
+/// Returns the rise of batch means as a fraction of their mean, if they have a trend.
 fn relative_trend(sections: &[Ratio]) -> Option<f64> {
     let mean = Estimate::of_sections(sections)?.mean;
     let rise = trend(&batch_means(sections))?;

@@ -1,7 +1,7 @@
-//! What followed channels did, step by step: counts that a simulation gives at the end of each.
+//! Time series of followed channels, from counts at the end of each step.
 //!
-//! Invariant: a sample at an instant counts all before that instant and nothing of it, so that it
-//! does not depend on the order of events.
+//! Invariant: a sample at an instant counts everything before that instant and nothing of it, so
+//! that it does not depend on the order of events.
 
 use super::ChannelCount;
 use super::follow::Steps;
@@ -15,32 +15,32 @@ use std::ops::Range;
 /// A followed channel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkSeries {
-    /// Which channel.
+    /// Id of the channel.
     pub channel: ChannelId,
-    /// Its steps, from time zero to the end of the window.
+    /// Steps from time zero to the end of the window.
     pub steps: Vec<LinkStep>,
 }
 
-/// A followed channel in one step.
+/// One step of a followed channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkStep {
-    /// The step begins here.
+    /// Start of the step.
     pub from: Time,
-    /// It ends here.
+    /// End of the step.
     pub to: Time,
-    /// Share of it in which flits kept the channel busy.
+    /// Fraction of the step in which flits kept the channel busy.
     pub utilisation: f64,
-    /// The same over the steps of the window that is centred on this one.
+    /// Utilisation over the window of steps centred on this one.
     pub utilisation_smoothed: f64,
 }
 
 /// Counts of the followed channels at the ends of steps.
 #[derive(Clone, Debug)]
 pub(super) struct Samples {
-    /// Which channels, and the time of a flit on each.
+    /// Followed channels, with the time of a flit on each.
     channels: Vec<(ChannelId, Span)>,
     steps: Steps,
-    /// Flits that had started, data and control: by step, then by channel.
+    /// Number of flits started, data and control, by step and then by channel.
     flits: Vec<u64>,
 }
 
@@ -54,26 +54,27 @@ impl Samples {
         }
     }
 
-    /// When the next sample is due; `None` if no channel is followed, or none is left to take.
+    /// Returns when the next sample is due; `None` without followed channels or after the last
+    /// sample.
     pub(super) fn next(&self) -> Option<Time> {
         let taken = self.flits.len().checked_div(self.channels.len())?;
         self.steps.end_of(taken)
     }
 
-    /// A sample, by followed channel: what each did before `time`.
+    /// Adds a sample of the counts before `time`, by followed channel.
     pub(super) fn add(&mut self, time: Time, counts: &[ChannelCount]) {
         assert_eq!(Some(time), self.next(), "samples are taken at the ends of steps");
         assert_eq!(counts.len(), self.channels.len(), "a count a followed channel");
         self.flits.extend(counts.iter().map(|count| count.data_flits + count.control_flits));
     }
 
-    /// Flits of a channel before a step.
+    /// Returns the flits of a channel before a step.
     fn before(&self, step: usize, channel: usize) -> u64 {
         let sample = step.checked_sub(1);
         sample.map_or(0, |sample| self.flits[sample * self.channels.len() + channel])
     }
 
-    /// Share of some steps in which a channel was busy.
+    /// Returns the fraction of some steps in which a channel was busy.
     fn utilisation(&self, channel: usize, steps: &Range<usize>) -> f64 {
         let flits = self.before(steps.end, channel) - self.before(steps.start, channel);
         let busy_ps = u128::from(flits) * u128::from(self.channels[channel].1.as_ps());
@@ -82,11 +83,12 @@ impl Samples {
 }
 
 impl RunReport<'_> {
-    /// Every followed channel in the order of the plan, step by step from time zero to the end of
-    /// the window, as far as samples were taken. A step that reaches beyond the window is left out;
-    /// one that is cut short by the end of the run is not.
+    /// Returns every followed channel in the order of the plan, with its steps from time zero to
+    /// the end of the window, up to the last sample. A step that extends beyond the window is
+    /// omitted, unless the end of the run cuts it short.
     ///
-    /// A flit counts where it starts, so that a share may exceed 1 by what one flit takes.
+    /// A flit counts entirely in the step of its start, so that utilisation may exceed 1 by one
+    /// flit time.
     pub fn link_series(&self) -> Vec<LinkSeries> {
         let samples = self.samples();
         let taken = samples.flits.len().checked_div(samples.channels.len()).unwrap_or(0);

@@ -1,23 +1,23 @@
-//! What happened on channels in one section: of those on which anything did.
+//! Counts of active channels in one section.
 //!
 //! ```text
-//!   channels   3   4   17          all others did nothing
+//!   channels   3   4   17          all others were idle
 //!   counts     c   c   c           by column (`columns`)
 //! ```
 //!
-//! Memory and time are those of what happened, not of the fabric.
+//! Memory and time are proportional to the active channels, not to the fabric.
 //!
-//! Invariant: channels ascend.
+//! Invariant: channels are in ascending order.
 
 use super::ChannelCount;
 use super::columns::Columns;
 use gingham_topology::ChannelId;
 use std::cmp::Ordering;
 
-/// A channel, and a count of it.
+/// A channel with its counts.
 pub(super) type Row = (ChannelId, ChannelCount);
 
-/// What happened on channels in a section.
+/// Counts of channels in a section.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     channels: Box<[ChannelId]>,
@@ -25,14 +25,14 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// What happened, by channel, in ascending order.
+    /// Stores the counts of active channels, in ascending order.
     pub(super) fn new(rows: &[Row]) -> Self {
         debug_assert!(rows.is_sorted_by_key(|row| row.0), "channels ascend");
         let channels = rows.iter().map(|row| row.0).collect();
         Self { channels, counts: Columns::new(rows.iter().map(|row| &row.1)) }
     }
 
-    /// Two sections as one.
+    /// Returns the sum of two sections.
     pub(super) fn sum(&self, other: &Self) -> Self {
         if self.channels == other.channels {
             return Self {
@@ -60,7 +60,7 @@ impl Section {
         Self::new(&rows)
     }
 
-    /// The channels on which anything happened, with what.
+    /// Returns the active channels with their counts.
     pub(super) fn rows(&self) -> impl Iterator<Item = Row> {
         self.channels.iter().enumerate().map(|(row, channel)| (*channel, self.counts.count(row)))
     }

@@ -1,4 +1,4 @@
-//! Time series: what a class did step by step, from time zero to the end of the window.
+//! Time series of a class, from time zero to the end of the window.
 
 use super::Count;
 use super::slices::Slice;
@@ -7,15 +7,15 @@ use gingham_kernel::Time;
 /// A step of a time series.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Step {
-    /// It begins here.
+    /// Start of the step.
     pub from: Time,
-    /// It ends here.
+    /// End of the step.
     pub to: Time,
-    /// Created in it.
+    /// Messages created in the step.
     pub created: Count,
-    /// Delivered in it.
+    /// Messages delivered in the step.
     pub delivered: Count,
-    /// Mean latency of the messages created in it and delivered, in picoseconds.
+    /// Mean latency of the messages created in the step and delivered, in picoseconds.
     pub latency_mean_ps: Option<f64>,
 }
 

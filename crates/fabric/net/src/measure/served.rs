@@ -6,19 +6,19 @@
 //!   section 1    ....    ....    ....
 //! ```
 //!
-//! A mean over all hosts hides a host that is not served. Dally and Towles define the throughput of
-//! a network as the accepted traffic of the flow that is served least, relative to its share of the
-//! traffic matrix ("Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004,
-//! section 23.1 and chapter 25). Memory for each flow would grow with the square of the hosts; sums by
+//! A mean over all hosts hides a starved host. Dally and Towles define the throughput of a network
+//! as the accepted traffic of the flow with the lowest service relative to its share of the traffic
+//! matrix ("Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section
+//! 23.1 and chapter 25). Memory for each flow would grow with the square of the hosts; sums by
 //! source and by destination grow with the hosts: 64 B and at most 1 KiB for each endpoint and
 //! class.
 //!
 //! **Endpoints that fall behind.** The share of an endpoint left behind is the payload created less
 //! the payload delivered, over the payload created, of all messages that it sends (or that are
-//! destined for it). It is a ratio over sections and has an interval from batch means, as all
-//! ratios do. With `n` endpoints tested, each is tested at the probability
-//! [`FAMILY_CHANCE`] `/ n` (Bonferroni), so that at most one run in a hundred names an endpoint
-//! whose backlog does not grow.
+//! destined for it). It is a ratio over sections, with an interval from batch means like all
+//! ratios. With `n` endpoints tested, each is tested at the probability [`FAMILY_CHANCE`] `/ n`
+//! (Bonferroni), so that at most one run in a hundred names an endpoint whose backlog does not
+//! grow.
 //!
 //! Invariant: the sums over endpoints are those of the slices of the class.
 
@@ -43,19 +43,19 @@ enum End {
 /// Traffic that one endpoint sent, or received, in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EndpointReport {
-    /// The endpoint.
+    /// Id of the endpoint.
     pub endpoint: EndpointId,
     /// Payload created in the window, less payload dropped by policing.
     pub created_bytes: u64,
     /// Payload delivered in the window, regardless of the time of creation.
     pub delivered_bytes: u64,
-    /// Payload left behind, as a share of the payload created: the mean, and the distance of the
-    /// mean to the lower end of its one-sided interval at [`FAMILY_CHANCE`] over all endpoints.
+    /// Payload left behind as a fraction of the payload created: the mean, and its distance to the
+    /// lower end of the one-sided interval at [`FAMILY_CHANCE`] over all endpoints.
     pub left_behind: Option<Estimate>,
 }
 
 impl EndpointReport {
-    /// Whether the share of payload left behind exceeds `share` by more than chance.
+    /// Returns whether the fraction of payload left behind exceeds `share` by more than chance.
     pub fn falls_behind(&self, share: f64) -> bool {
         let grows = |left: Estimate| left.half_width.is_some_and(|half| left.mean > half);
         self.left_behind.is_some_and(|left| left.mean > share && grows(left))
@@ -67,7 +67,7 @@ impl EndpointReport {
 enum Sum {
     /// Payload that the endpoint created.
     Sent,
-    /// Payload of its own that was delivered.
+    /// Payload created by the endpoint and delivered.
     SentDelivered,
     /// Payload created for it.
     Destined,
@@ -75,7 +75,7 @@ enum Sum {
     Received,
 }
 
-/// Sums in a row.
+/// Number of sums in a row.
 const SUMS: usize = 4;
 
 /// Returns the index of a sum of an endpoint, by endpoint and then by sum. The sums that a message
@@ -88,11 +88,11 @@ fn place(endpoint: EndpointId, sum: Sum) -> usize {
 /// Payload of one class by endpoint and section.
 #[derive(Clone, Debug)]
 pub(super) struct ServedCollector {
-    /// By [`place`], since time zero.
+    /// Totals since time zero, by [`place`].
     totals: Box<[u64]>,
     /// Totals at the end of the last section, by [`place`].
     last: Box<[u64]>,
-    /// By [`place`], in each section.
+    /// Differences in each section, by [`place`].
     sections: Vec<Column>,
 }
 
@@ -102,7 +102,7 @@ impl ServedCollector {
         Self { totals: none.clone(), last: none, sections: Vec::new() }
     }
 
-    /// Counts a message that was created.
+    /// Counts a created message.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_created(&mut self, message: &Message) {
@@ -111,14 +111,14 @@ impl ServedCollector {
         self.totals[place(message.destination, Sum::Destined)] += bytes;
     }
 
-    /// Withdraws a message that was just created and is dropped.
+    /// Removes a message that was dropped right after its creation.
     pub(super) fn take_back(&mut self, message: &Message) {
         let bytes = u64::from(message.payload_bytes);
         self.totals[place(message.source, Sum::Sent)] -= bytes;
         self.totals[place(message.destination, Sum::Destined)] -= bytes;
     }
 
-    /// Counts a message that was delivered.
+    /// Counts a delivered message.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_delivered(&mut self, message: &Message) {
@@ -144,7 +144,8 @@ impl ServedCollector {
         self.totals.len() / SUMS
     }
 
-    /// Payload created and payload delivered of an endpoint in each of these sections.
+    /// Returns the payload created and the payload delivered of an endpoint in each of these
+    /// sections.
     fn counts(
         &self,
         end: End,
@@ -161,14 +162,14 @@ impl ServedCollector {
 }
 
 impl RunReport<'_> {
-    /// Payload of a class in its window by source, in ascending order; endpoints without any are
-    /// omitted.
+    /// Returns the payload of a class in its window by source, in ascending order, without
+    /// endpoints that have none.
     pub fn served_senders(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Source)
     }
 
-    /// Payload of a class in its window by destination, in ascending order; endpoints without any
-    /// are omitted.
+    /// Returns the payload of a class in its window by destination, in ascending order, without
+    /// endpoints that have none.
     pub fn served_destinations(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Destination)
     }
@@ -196,7 +197,7 @@ impl RunReport<'_> {
     }
 }
 
-/// Growth of the backlog, over the payload created.
+/// Returns the growth of the backlog, over the payload created.
 fn left_behind([created, delivered]: [u64; 2]) -> Ratio {
     let [created, delivered] = [created, delivered].map(|bytes| real(bytes.into()));
     Ratio { sum: created - delivered, over: created }

@@ -7,24 +7,24 @@ use gingham_results::real;
 use std::iter::Sum;
 use std::ops::Add;
 
-/// What happened in one slice.
+/// Sums over one slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Slice {
     /// Messages created in the slice.
     pub(super) created: Count,
-    /// Of these, dropped by policing.
+    /// Messages created in the slice and dropped by policing.
     pub(super) dropped: Count,
-    /// Messages delivered in the slice, whenever created.
+    /// Messages delivered in the slice, created at any time.
     pub(super) delivered: Count,
-    /// Their bytes on the wire.
+    /// Bytes of the delivered messages on the wire.
     pub(super) delivered_wire_bytes: u64,
     /// Messages created in the slice and delivered at any time.
     pub(super) followed_messages: u64,
-    /// Of these, delayed by policing.
+    /// Messages among these that policing delayed.
     pub(super) delayed_messages: u64,
-    /// Of these, demoted by policing.
+    /// Messages among these that policing demoted.
     pub(super) demoted_messages: u64,
-    /// Sum of their latencies.
+    /// Sum of the latencies of the messages created in the slice and delivered.
     pub(super) latency_sum_ps: u128,
     /// Sum of their latencies from the accepted post on.
     pub(super) posted_latency_sum_ps: u128,
@@ -32,14 +32,14 @@ pub(super) struct Slice {
     pub(super) network_latency_sum_ps: u128,
     /// Sum of the latencies of their heads.
     pub(super) head_latency_sum_ps: u128,
-    /// Switches that they traversed.
+    /// Sum of the numbers of switches traversed.
     pub(super) hops_sum: u64,
-    /// In-transit hosts that they came through.
+    /// Sum of the numbers of in-transit hosts passed.
     pub(super) in_transit_hosts_sum: u64,
 }
 
 impl Slice {
-    /// Counts the journey of a message that was created in the slice.
+    /// Adds the latencies of a message created in the slice.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_journey(&mut self, delivery: &Delivery) {
@@ -58,25 +58,26 @@ impl Slice {
         self.in_transit_hosts_sum += u64::from(delivery.in_transit_hosts);
     }
 
-    /// Mean latency of the messages created in the slice and delivered, in picoseconds.
+    /// Returns the mean latency of the messages created in the slice and delivered, in picoseconds.
     pub(super) fn latency_mean_ps(&self) -> Option<f64> {
         let messages = u128::from(self.followed_messages);
         (messages > 0).then(|| real(self.latency_sum_ps) / real(messages))
     }
 
-    /// Mean network latency of the same messages, in picoseconds.
+    /// Returns the mean network latency of the messages created in the slice and delivered, in
+    /// picoseconds.
     pub(super) fn network_latency_mean_ps(&self) -> Option<f64> {
         let messages = u128::from(self.followed_messages);
         (messages > 0).then(|| real(self.network_latency_sum_ps) / real(messages))
     }
 
-    /// Messages created in the slice, not dropped and not delivered yet.
+    /// Returns the number of messages created in the slice, not dropped and not delivered yet.
     pub(super) fn under_way_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
 
-    /// Messages created in the slice and not dropped, less those delivered in it: by so much the
-    /// backlog grows.
+    /// Returns the growth of the backlog: messages created in the slice and not dropped, less those
+    /// delivered in it.
     pub(super) fn left_messages(&self) -> f64 {
         let created = real(u128::from(self.created.messages - self.dropped.messages));
         created - real(u128::from(self.delivered.messages))
@@ -121,7 +122,7 @@ impl Slices {
         Self { slices: Vec::with_capacity(SLICES_MAX) }
     }
 
-    /// The slice with this number.
+    /// Returns a slice, extending the list if necessary.
     #[inline]
     pub(super) fn at(&mut self, index: usize) -> &mut Slice {
         if index >= self.slices.len() {
@@ -135,18 +136,18 @@ impl Slices {
         self.slices.resize(index + 1, Slice::default());
     }
 
-    /// Slices `from..to`, as far as anything happened in them or later.
+    /// Returns slices `from..to`, up to the last one in the list.
     pub(super) fn range(&self, from: usize, to: usize) -> &[Slice] {
         let to = to.min(self.slices.len());
         &self.slices[from.min(to)..to]
     }
 
-    /// The sum of slices `from..to`.
+    /// Returns the sum of slices `from..to`.
     pub(super) fn sum(&self, from: usize, to: usize) -> Slice {
         self.range(from, to).iter().sum()
     }
 
-    /// Neighbours merge.
+    /// Merges neighbouring slices.
     pub(super) fn double(&mut self) {
         let pairs = self.slices.len().div_ceil(2);
         for index in 0..pairs {

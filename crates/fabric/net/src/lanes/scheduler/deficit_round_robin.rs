@@ -1,4 +1,4 @@
-//! Deficit round robin: so many bytes a turn, of which nothing may take more than are left.
+//! Deficit round robin: a quantum of bytes per turn that must not be exceeded.
 
 use super::{Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, quanta_of, with_quantum};
 use gingham_kernel::Bytes;
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeficitRoundRobin {
-    /// Quanta, in bytes a turn, by lane, at least a flit; `0 B` for a lane that is never served and
-    /// that no class may use.
+    /// Quanta, in bytes per turn, by lane, at least a flit; `0 B` for a lane that is never served
+    /// and that no class may use.
     pub quanta: Vec<Bytes>,
     /// Unit of choice.
     #[serde(default)]

@@ -9,37 +9,37 @@ use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The most slots of a table.
+/// Maximum number of slots of a table.
 const SLOTS_MAX: usize = 64;
 
-/// Parameters of `infiniband`: tables, or a file that has them.
+/// Parameters of `infiniband`: tables, or a file with them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InfiniBand {
-    /// Entries of the high-priority table, at most 64; none if only `low` is given.
+    /// Slots of the high-priority table, at most 64; none if only `low` is given.
     pub high: Option<Vec<TableSlot>>,
-    /// Entries of the low-priority table, at most 64; none if only `high` is given.
+    /// Slots of the low-priority table, at most 64; none if only `high` is given.
     pub low: Option<Vec<TableSlot>>,
-    /// What high priority may send before a packet of low priority has its turn, in units of 4,096
-    /// bytes: 0 for a single packet, 255 for no limit. Default: that of the file, or else 0.
+    /// Amount that high priority may send before a packet of low priority has its turn, in units of
+    /// 4,096 bytes: 0 for a single packet, 255 for no limit. Default: that of the file, or else 0.
     pub high_limit: Option<u8>,
-    /// Instead of tables: an `opensm.conf`, whose lines for switches or adapters are used, or
+    /// File with the tables: an `opensm.conf`, whose lines for switches or adapters are used, or
     /// outputs of `smpquery vlarb` that all agree. The path is relative to the scenario.
     pub file: Option<FileName>,
 }
 
-/// A slot of a table of InfiniBand.
+/// A slot of an InfiniBand table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableSlot {
-    /// The lane, 0 to 14; it may have several slots, in both tables.
+    /// Lane, 0 to 14; it may have several slots, in both tables.
     pub lane: u8,
-    /// What it may send in its turn, in units of 64 bytes; 0 skips the slot.
+    /// Amount that the lane may send per turn, in units of 64 bytes; 0 skips the slot.
     pub weight: u8,
 }
 
 impl InfiniBand {
-    /// These tables, as a file or a port has them.
+    /// Returns the parameters for the tables of a file or port.
     pub fn of(ArbitrationTables { high_limit, high, low }: ArbitrationTables) -> Self {
         let slots = |slots: Vec<ArbitrationSlot>| {
             slots
@@ -51,8 +51,8 @@ impl InfiniBand {
         Self { high, low, high_limit: Some(high_limit), file: None }
     }
 
-    /// The tables over so many lanes: as given, else those of OpenSM without the slots of lanes
-    /// that are not there.
+    /// Returns the tables over `lanes` lanes: those given, otherwise those of OpenSM without slots
+    /// of missing lanes.
     pub fn arbitration(&self, lanes: u8) -> ArbitrationTables {
         let high_limit = self.high_limit.unwrap_or_default();
         if self.high.is_none() && self.low.is_none() {
@@ -70,7 +70,7 @@ impl InfiniBand {
     }
 }
 
-/// Whether tables over so many lanes may have slots of this one.
+/// Returns whether a table over `lanes` lanes may have slots of this lane.
 pub const fn has_slots(lane: u8, lanes: u8) -> bool {
     lane < lanes && lane < MANAGEMENT_LANE
 }

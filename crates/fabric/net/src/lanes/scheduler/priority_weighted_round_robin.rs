@@ -1,5 +1,5 @@
 //! Priority weighted round robin: the highest level first, weighted round robin among its lanes,
-//! and a yield to lower levels.
+//! and bounded waits of lower levels.
 
 use super::{
     Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, levels_of, one_a_lane, shares_of,
@@ -16,11 +16,11 @@ use std::num::{NonZeroU16, NonZeroU32};
 pub struct PriorityWeightedRoundRobin {
     /// Levels by lane, from 0, the lowest, to 15.
     pub levels: Vec<u8>,
-    /// Weights within its level, in flits or packets a turn, by lane; 0 for a lane that is never
+    /// Weights within the level, in flits or packets per turn, by lane; 0 for a lane that is never
     /// served and that no class may use.
     pub weights: Vec<u32>,
-    /// When a level has sent this many flits, or packets, while a lower one could, the next is of a
-    /// lower one, so none starves. By default lower levels send only when no higher one can.
+    /// Number of flits, or packets, that a level may send while a lower one could, before that one
+    /// has a turn; thus none starves. By default lower levels send only when no higher one can.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.3: the progress of low priorities, which should be programmable"))]
     pub yield_after: Option<NonZeroU32>,
     /// Unit of choice.
@@ -29,7 +29,7 @@ pub struct PriorityWeightedRoundRobin {
 }
 
 impl LaneScheduler for PriorityWeightedRoundRobin {
-    // As many arbiters as levels.
+    // One arbiter per level.
     type Arbiter = Box<gingham_fairq::PriorityWeightedRoundRobin<PLACES>>;
 
     fn facts(&self) -> Facts {

@@ -1,4 +1,4 @@
-//! Surplus round robin: so many bytes a turn, of which the last may take more than are left.
+//! Surplus round robin: a quantum of bytes per turn that the last flit or packet may exceed.
 
 use super::{
     Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, WEIGHT_BYTES, quanta_of,
@@ -14,8 +14,8 @@ use std::num::NonZeroU16;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SurplusRoundRobin {
-    /// Quanta, in bytes a turn, by lane, at least a flit; `0 B` for a lane that is never served and
-    /// that no class may use.
+    /// Quanta, in bytes per turn, by lane, at least a flit; `0 B` for a lane that is never served
+    /// and that no class may use.
     pub quanta: Vec<Bytes>,
     /// Unit of choice.
     #[serde(default)]
@@ -36,7 +36,8 @@ impl LaneScheduler for SurplusRoundRobin {
 
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault> {
         let (quanta, _) = quanta_of(&self.quanta, lanes, flit_bytes)?;
-        // Quanta that come later may be less than these, and a turn longer than one takes several.
+        // Later quanta may be smaller than these; a packet or flit longer than one quantum takes
+        // several turns.
         Ok(PassingOver::new(gingham_fairq::SurplusRoundRobin::new(1, &quanta)?))
     }
 

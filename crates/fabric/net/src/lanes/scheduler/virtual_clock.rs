@@ -1,4 +1,4 @@
-//! VirtualClock: as if each lane had a channel of its own.
+//! VirtualClock: emulates a separate channel for each lane.
 
 use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, one_a_lane};
 use gingham_kernel::Rate;
@@ -12,24 +12,24 @@ use std::num::NonZeroU64;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VirtualClock {
-    /// Rates by lane; `best-effort` for a lane that is served when no other can be.
+    /// Rates by lane; `best-effort` for a lane that is served only when no other can be.
     pub rates: Vec<LaneRate>,
     /// Unit of choice.
     #[serde(default)]
     pub by: Granularity,
 }
 
-/// The rate of a lane under `virtual-clock`.
+/// Rate of a lane under `virtual-clock`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LaneRate {
-    /// So much.
+    /// Reserved rate.
     Reserved(Rate),
-    /// None: the lane goes when no other can.
+    /// No rate: the lane is served only when no other can be.
     BestEffort,
 }
 
 impl LaneRate {
-    /// The rate in bytes per second; none for a lane that goes when no other can.
+    /// Returns the rate in bytes per second, or `None` for a best-effort lane.
     pub fn bytes_per_second(self) -> Option<NonZeroU64> {
         match self {
             Self::Reserved(rate) => NonZeroU64::new(rate.bytes_per_second()),
@@ -57,7 +57,7 @@ impl LaneScheduler for VirtualClock {
     }
 }
 
-/// The word for a lane without a rate.
+/// Keyword for a lane without a rate.
 const BEST_EFFORT: &str = "best-effort";
 
 impl Serialize for LaneRate {

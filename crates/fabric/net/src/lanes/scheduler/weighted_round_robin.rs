@@ -1,4 +1,4 @@
-//! Weighted round robin: so many flits or packets a turn.
+//! Weighted round robin: a number of flits or packets per turn.
 
 use super::{
     Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, one_a_lane, shares_of, with_weight,
@@ -12,8 +12,8 @@ use std::num::NonZeroU16;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WeightedRoundRobin {
-    /// Weights, in flits or packets a turn, by lane; 0 for a lane that is never served and that no
-    /// class may use.
+    /// Weights, in flits or packets per turn, by lane; 0 for a lane that is never served and that
+    /// no class may use.
     pub weights: Vec<u32>,
     /// Unit of choice.
     #[serde(default)]

@@ -1,46 +1,46 @@
-//! The deadlines of one stream, frame after frame.
+//! Deadline clock of one stream.
 
 use crate::traffic::DeadlinePlan;
 use gingham_kernel::{Span, Time};
 
-/// The deadlines of one stream, and what it made of them.
+/// Deadline clock of one stream, with its statistics.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     interval: Span,
     plan: DeadlinePlan,
-    /// Once a frame has arrived.
+    /// State of the clock, once a frame has arrived.
     running: Option<Running>,
-    /// Frames that have arrived, counted or not.
+    /// Number of frames that have arrived, counted or not.
     pub(super) delivered: u32,
     pub(super) sums: FrameSums,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Running {
-    /// The deadline of the next frame.
+    /// Deadline of the next frame.
     due: Time,
-    /// The same of the fixed clock, without slack.
+    /// Deadline of the next frame by the fixed clock, without slack.
     fixed: Time,
-    /// When the frame before arrived, if it did.
+    /// Arrival of the frame before, if it arrived.
     before: Option<Time>,
 }
 
-/// Sums over the frames of a stream that count.
+/// Sums over the counted frames of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct FrameSums {
     /// Frames that have arrived.
     pub(super) frames: u32,
-    /// Of these, later than their deadline.
+    /// Frames later than their deadline.
     pub(super) missed: u32,
-    /// By how much, all together, in picoseconds.
+    /// Total lateness of these, in picoseconds.
     pub(super) late_ps: u128,
-    /// Later than the fixed clock says, and the slack.
+    /// Frames later than the fixed clock with its slack.
     pub(super) missed_fixed: u32,
-    /// Those that came after the frame before them.
+    /// Frames that arrived right after the frame with the number before.
     pub(super) intervals: u32,
-    /// By how much later than an interval after it, all together, in picoseconds.
+    /// Total excess of the times between these over the interval, in picoseconds.
     pub(super) excess_ps: i128,
-    /// The same squared.
+    /// Sum of the squares of these excesses.
     pub(super) excess_squared_ps: u128,
 }
 
@@ -49,17 +49,17 @@ impl Clock {
         Self { interval, plan, running: None, delivered: 0, sums: FrameSums::default() }
     }
 
-    /// From one frame to the next.
+    /// Returns the time between frames.
     pub(super) fn interval(&self) -> Span {
         self.interval
     }
 
-    /// The first frames, which do not count, as far as they have arrived.
+    /// Returns the number of warm-up frames, which do not count, that have arrived.
     pub(super) fn warm_up_frames(&self) -> u32 {
         self.delivered.min(self.plan.warm_up_frames)
     }
 
-    /// The next frame has arrived.
+    /// Records the arrival of the next frame.
     pub(super) fn arrive(&mut self, arrived: Time) {
         let Running { due, fixed, before } =
             self.running.unwrap_or(Running { due: arrived, fixed: arrived, before: None });
@@ -85,7 +85,7 @@ impl Clock {
         });
     }
 
-    /// The next frame will never arrive.
+    /// Skips the next frame, which will never arrive.
     pub(super) fn skip(&mut self) {
         let interval = self.interval;
         if let Some(running) = &mut self.running {

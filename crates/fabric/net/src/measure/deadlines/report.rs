@@ -1,8 +1,8 @@
-//! What streams made of their deadlines, one by one and by class.
+//! Results of streams and their deadlines, by stream and by class.
 //!
-//! The streams of a class are taken for independent replicas of it: over them, as over replications,
-//! go the ratio estimator and Student's t. Where they contend with each other they are not, and
-//! replications tell more.
+//! The streams of a class are treated as independent replicas: ratio estimator and Student's t
+//! apply to them as to replications. If they contend with each other they are not independent, and
+//! replications are more reliable.
 
 use super::Deadlines;
 use super::clock::FrameSums;
@@ -10,78 +10,79 @@ use super::stream::StreamFrames;
 use crate::{ClassId, Plan, StreamId};
 use gingham_results::{Estimate, Ratio, student_t};
 
-/// What one stream made of its deadlines; of the counted frames where nothing else is said.
+/// Results of one stream. Unless stated otherwise they cover its counted frames.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StreamReport {
-    /// The stream.
+    /// Stream.
     pub stream: StreamId,
-    /// Its class.
+    /// Class of the stream.
     pub class: ClassId,
-    /// Frames that have begun.
+    /// Frames that have started.
     pub begun_frames: u32,
-    /// Frames of which policing dropped a message.
+    /// Frames with a message dropped by policing.
     pub lost_frames: u32,
-    /// Frames that have arrived and are not counted.
+    /// Warm-up frames that have arrived, which are not counted.
     pub warm_up_frames: u32,
-    /// Frames that have arrived and are counted.
+    /// Counted frames that have arrived.
     pub frames: u32,
-    /// Of these, later than their deadline.
+    /// Counted frames later than their deadline.
     pub missed_frames: u32,
-    /// Mean lateness of those, in picoseconds.
+    /// Mean lateness of the missed frames, in picoseconds.
     pub late_mean_ps: Option<f64>,
-    /// Share of those counted that would miss their deadline if frames were independent.
+    /// Expected fraction of missed frames if frames were independent.
     pub law: Option<f64>,
-    /// Later than the fixed clock and the slack.
+    /// Frames later than the fixed clock with its slack.
     pub missed_fixed_frames: u32,
-    /// Mean time from one delivery to the next, in picoseconds.
+    /// Mean time between deliveries, in picoseconds.
     pub interval_mean_ps: Option<f64>,
-    /// Standard deviation of that.
+    /// Standard deviation of the time between deliveries, in picoseconds.
     pub interval_deviation_ps: Option<f64>,
 }
 
-/// What the streams of a class made of their deadlines together.
+/// Results of all streams of a class together.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassDeadlines {
-    /// Streams.
+    /// Number of streams.
     pub streams: usize,
-    /// Frames that have arrived and are not counted.
+    /// Warm-up frames that have arrived, which are not counted.
     pub warm_up_frames: u64,
-    /// Frames that have arrived and are counted.
+    /// Counted frames that have arrived.
     pub frames: u64,
-    /// Frames of which policing dropped a message.
+    /// Frames with a message dropped by policing.
     pub lost_frames: u64,
-    /// Of those counted, later than their deadline.
+    /// Counted frames later than their deadline.
     pub missed_frames: u64,
-    /// The share of that: DMP.
+    /// Fraction of missed frames: DMP.
     pub missed: Option<Estimate>,
-    /// Mean lateness of these, in picoseconds: DMT.
+    /// Mean lateness of the missed frames, in picoseconds: DMT.
     pub late_ps: Option<Estimate>,
-    /// What the share would be if frames were independent.
+    /// Expected fraction of missed frames if frames were independent.
     pub law: Option<f64>,
-    /// Share that is later than the fixed clock and the slack.
+    /// Fraction of frames later than the fixed clock with its slack.
     pub missed_fixed: Option<Estimate>,
-    /// Mean time from one delivery to the next, in picoseconds.
+    /// Mean time between deliveries, in picoseconds.
     pub interval_ps: Option<Estimate>,
-    /// Standard deviation of that, within streams.
+    /// Standard deviation of the time between deliveries within streams, in picoseconds.
     pub interval_deviation_ps: Option<f64>,
 }
 
-/// The share of `frames` after the first `before` that are records, if all are independent and alike;
-/// the very first is none, because it sets the clock. `None` of no frames.
+/// Returns the expected fraction of records among `frames` frames after the first `before`, if all
+/// are independent and identically distributed. The very first frame sets the clock and is not a
+/// record. `None` without frames.
 pub fn law_of_records(before: u32, frames: u32) -> Option<f64> {
     (frames > 0).then(|| records(before, frames) / f64::from(frames))
 }
 
-/// How many are.
+/// Returns the expected number of records.
 fn records(before: u32, frames: u32) -> f64 {
     let first = u64::from(before.max(1)) + 1;
     let last = u64::from(before) + u64::from(frames);
-    // From the small ones on.
+    // Adds the small terms first.
     (first..=last).rev().map(|number| 1.0 / real(number.into())).sum()
 }
 
 impl Deadlines {
-    /// By stream.
+    /// Returns the results by stream.
     pub fn streams<'a>(
         &'a self,
         plan: &'a Plan,
@@ -92,7 +93,7 @@ impl Deadlines {
         plan.streams().zip(&self.streams).enumerate().map(of)
     }
 
-    /// Of a class; `None` where it has no frames.
+    /// Returns the results of a class, or `None` if it has no frames.
     pub fn class(&self, plan: &Plan, class: ClassId) -> Option<ClassDeadlines> {
         let streams = plan.streams().zip(&self.streams);
         let own = streams.filter(|((of, _, _), _)| *of == class);
@@ -146,13 +147,13 @@ impl StreamFrames {
         }
     }
 
-    /// How many of its frames would be late if they were independent.
+    /// Returns the expected number of late frames if they were independent.
     fn records(&self) -> f64 {
         records(self.clock.warm_up_frames(), self.clock.sums.frames)
     }
 }
 
-/// The standard deviation of intervals around the means of their streams.
+/// Returns the standard deviation of intervals around the means of their streams.
 fn deviation_within(streams: &[&StreamFrames]) -> Option<f64> {
     let (mut squares, mut degrees) = (0.0, 0.0);
     for sums in streams.iter().map(|frames| &frames.clock.sums).filter(|sums| sums.intervals > 1) {
@@ -163,7 +164,8 @@ fn deviation_within(streams: &[&StreamFrames]) -> Option<f64> {
     (degrees > 0.0).then(|| libm::sqrt((squares / degrees).max(0.0)))
 }
 
-/// A mean over streams as if they were replications, with its interval if there are two of them.
+/// Returns the mean over streams, treated as replications, with its interval if there are at least
+/// two.
 pub fn over_streams(streams: &[Ratio]) -> Option<Estimate> {
     let filled: Vec<Ratio> = streams.iter().filter(|stream| stream.over > 0.0).copied().collect();
     let sum: f64 = filled.iter().map(|stream| stream.sum).sum();

@@ -1,18 +1,18 @@
-//! The frames of one stream that are under way, and which of them has arrived.
+//! Frames of one stream in progress, and their arrivals.
 
 use super::clock::Clock;
 use crate::traffic::{FramePart, FramePlan};
 use gingham_kernel::Time;
 use std::collections::VecDeque;
 
-/// The frames of one stream.
+/// Frames of one stream.
 #[derive(Clone, Debug)]
 pub(super) struct StreamFrames {
-    /// Frames that have begun: those under way are the last of them.
+    /// Number of frames that have started. Those in progress are the last of them.
     pub(super) begun: u32,
-    /// From the first frame that is not judged yet.
+    /// Frames from the first one that is not judged yet.
     under_way: VecDeque<Frame>,
-    /// Frames that were lost.
+    /// Number of lost frames.
     pub(super) lost: u32,
     pub(super) clock: Clock,
 }
@@ -23,7 +23,7 @@ struct Frame {
     /// Messages that have neither arrived nor been dropped.
     left: u32,
     is_lost: bool,
-    /// When the last one arrived.
+    /// Time of the last arrival.
     arrived: Time,
 }
 
@@ -33,7 +33,7 @@ impl StreamFrames {
         Self { begun: 0, under_way: VecDeque::new(), lost: 0, clock }
     }
 
-    /// A message of a frame was created: of the last one, or of a new one.
+    /// Records a created message of the current frame, or of a new one.
     pub(super) fn created(&mut self, part: FramePart) {
         if part.number == self.begun {
             self.begun += 1;
@@ -56,13 +56,13 @@ impl StreamFrames {
         self.judge();
     }
 
-    /// A frame under way.
+    /// Returns a frame in progress.
     fn frame(&mut self, part: FramePart) -> &mut Frame {
         let first = self.begun as usize - self.under_way.len();
         &mut self.under_way[part.number as usize - first]
     }
 
-    /// Judges the frames that nothing is left of, up to the first of which something is.
+    /// Judges complete frames, up to the first incomplete one.
     fn judge(&mut self) {
         while let Some(frame) = self.under_way.front().copied().filter(|frame| frame.left == 0) {
             self.under_way.pop_front();

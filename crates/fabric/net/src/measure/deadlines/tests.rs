@@ -1,4 +1,4 @@
-//! Frames of streams against their deadlines, worked out by hand.
+//! Deadlines of streams' frames, calculated by hand.
 
 use super::clock::{Clock, FrameSums};
 use super::report::{law_of_records, over_streams};
@@ -14,7 +14,7 @@ fn deadlines(warm_up_frames: u32, slack: u64) -> DeadlinePlan {
     DeadlinePlan { warm_up_frames, slack: Span::from_ps(slack) }
 }
 
-/// What is made of frames that arrive whole at these instants.
+/// Returns the sums for frames that arrive completely at these times.
 fn sums(plan: DeadlinePlan, arrivals: &[u64]) -> FrameSums {
     let mut clock = Clock::new(Span::from_ps(T), plan);
     for ps in arrivals {
@@ -23,15 +23,15 @@ fn sums(plan: DeadlinePlan, arrivals: &[u64]) -> FrameSums {
     clock.sums
 }
 
-/// The deadlines are -, 1100, 1200, 1330, 1440 and 1540: the third frame comes 30 late, and the
-/// fourth 10, after a clock that the third has set.
+/// The deadlines are -, 1100, 1200, 1330, 1440 and 1540: the third frame is 30 late, and the fourth
+/// 10, by a clock that the third has set.
 const ARRIVALS: [u64; 6] = [1_000, 1_100, 1_230, 1_340, 1_430, 1_540];
 
 #[test]
 fn a_miss_sets_the_clock_and_may_follow_another() {
     let found = sums(deadlines(0, 0), &ARRIVALS);
     assert_eq!((found.frames, found.missed, found.late_ps), (6, 2, 40));
-    // 100, 130, 110, 90 and 110 ps after each other.
+    // Times between arrivals: 100, 130, 110, 90 and 110 ps.
     assert_eq!((found.intervals, found.excess_ps, found.excess_squared_ps), (5, 40, 1_200));
 }
 
@@ -39,7 +39,7 @@ fn a_miss_sets_the_clock_and_may_follow_another() {
 fn a_fixed_clock_is_set_by_the_first_frame_alone() {
     // 1000, 1100, 1200, 1300, 1400, 1500.
     assert_eq!(sums(deadlines(0, 0), &ARRIVALS).missed_fixed, 4);
-    // 30 later: 1230 and 1430 come just in time.
+    // 30 later: the frames at 1230 and 1430 are just in time.
     assert_eq!(sums(deadlines(0, 30), &ARRIVALS).missed_fixed, 2);
 }
 
@@ -75,7 +75,7 @@ fn a_frame_arrives_with_the_last_of_its_messages_and_is_judged_in_its_turn() {
     create(&mut stream, 0, 2);
     create(&mut stream, 1, 2);
     create(&mut stream, 2, 1);
-    // Frame 1 is whole at 30, before frame 0 at 40; frame 2 has until 40 + 200.
+    // Frame 1 is complete at 30, before frame 0 at 40; the deadline of frame 2 is 40 + 200.
     for (ps, number, messages) in [(10, 1, 2), (20, 0, 2), (30, 1, 2)] {
         stream.delivered(part(number, messages), Time::from_ps(ps));
         assert_eq!(stream.clock.delivered, 0);
@@ -108,7 +108,7 @@ fn a_frame_that_lost_a_message_moves_the_clock_on() {
 fn records_of_few_frames_are_counted_on_paper() {
     let close = |found: Option<f64>, expected: f64| (found.unwrap() - expected).abs() < 1e-12;
     assert!(close(law_of_records(2, 2), 7.0 / 24.0));
-    // The first of all sets the clock, and is never late.
+    // The very first frame sets the clock, and is never late.
     assert!(close(law_of_records(0, 3), 5.0 / 18.0));
     assert!(close(law_of_records(1, 2), 5.0 / 12.0));
     assert_eq!(law_of_records(100, 0), None);
@@ -116,7 +116,8 @@ fn records_of_few_frames_are_counted_on_paper() {
     assert!((law_of_records(100, 300).unwrap() - 0.004_608).abs() < 1e-6);
 }
 
-/// What streams miss whose frames come up to `jitter` late, each by itself, as a mean over streams.
+/// Returns the mean over streams of the fraction of missed frames, with independent lateness of up
+/// to `jitter` for each frame.
 fn missed_by_chance(streams: u32, jitter: u64) -> gingham_results::Estimate {
     let of_stream = |number: u32| {
         let mut draw = Stream::new(7, &format!("stream {number}"), Purpose::Jitter);
@@ -142,7 +143,7 @@ fn independent_frames_miss_as_the_law_of_records_says_however_much_they_jitter()
 
 #[test]
 fn the_interval_over_streams_is_students() {
-    // Means 1, 2 and 3 of as many frames: t(2) x 1 / sqrt 3.
+    // Means 1, 2 and 3 with equal numbers of frames: t(2) x 1 / sqrt 3.
     let streams = [1.0, 2.0, 3.0].map(|sum| Ratio { sum: 4.0 * sum, over: 4.0 });
     let found = over_streams(&streams).unwrap();
     assert!((found.mean - 2.0).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! What flows did in the window, and how fairly they shared it.
+//! Results of flows in the window, and their fairness.
 
 use super::super::report::RunReport;
 use super::super::{Count, Estimate};
@@ -8,71 +8,71 @@ use crate::{ClassId, FlowKey, Hold};
 use gingham_results::{Ratio, real};
 use std::ops::Range;
 
-/// Shares of a time for which a flow that had something to send was held back, by reason.
+/// Fractions of a period in which a flow with something to send was held back, by reason.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct HeldShares([f64; 3]);
 
 impl HeldShares {
-    /// The shares of these sums in so many picoseconds; zero in no time.
+    /// Returns the fractions of `over_ps` picoseconds; zero if that is zero.
     pub(super) fn of_sum(sum: &FlowSum, over_ps: f64) -> Self {
         Self(sum.held_ps().map(|held_ps| if over_ps > 0.0 { held_ps / over_ps } else { 0.0 }))
     }
 
-    /// That of a reason.
+    /// Returns the fraction for one reason.
     pub const fn of(&self, hold: Hold) -> f64 {
         self.0[place(hold)]
     }
 }
 
-/// What one flow did in the window.
+/// Results of one flow in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowReport {
-    /// Which flow.
+    /// Identity of the flow.
     pub key: FlowKey,
-    /// Created in the window, less what policing dropped.
+    /// Messages created in the window, without those dropped by policing.
     pub created: Count,
-    /// Delivered in the window, whenever created.
+    /// Messages delivered in the window, created at any time.
     pub delivered: Count,
     /// Payload delivered in the window, in bytes per picosecond.
     pub accepted_bytes_per_ps: Estimate,
-    /// From creation to delivery, on average, in picoseconds; of messages created in the window.
+    /// Mean latency from creation to delivery of messages created in the window, in picoseconds.
     pub latency_mean_ps: Option<f64>,
-    /// Shares of the window for which it was held back.
+    /// Fractions of the window in which it was held back.
     pub held: HeldShares,
-    /// Packets of it whose answers came back in the window.
+    /// Packets whose acknowledgements arrived in the window.
     pub answered_packets: u64,
-    /// Of these, those of which the answer said that they were marked.
+    /// Packets among these whose acknowledgements reported a mark.
     pub marked_packets: u64,
 }
 
-/// What the flows of a class did in the window.
+/// Results of the flows of a class in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassFlows {
-    /// Flows that were used: those with a message to deliver at any time of the window.
+    /// Number of flows with a message to deliver at any time of the window.
     pub used: usize,
-    /// Jain's index of fairness of what was delivered of them in the window ([`fairness`]); `None`
-    /// if nothing was.
+    /// Jain's index of fairness of the payload delivered in the window ([`fairness`]); `None` if
+    /// nothing was delivered.
     pub fairness: Option<Estimate>,
-    /// Shares of the window for which they were held back, on average over them.
+    /// Fractions of the window in which flows were held back, averaged over them.
     pub held: HeldShares,
-    /// The most answers that waited in any one adapter as one to their packets came in, those to
-    /// packets of other classes among them; from time zero to the end of the run.
+    /// Longest queue of acknowledgements in any adapter when one for a packet of this class was
+    /// queued, including those for other classes, from time zero to the end of the run.
     pub answers_waiting_max: usize,
-    /// Of their packets whose answers came back in the window, the share that was marked; `None` if
-    /// none came back.
+    /// Fraction of the packets acknowledged in the window that were marked; `None` if none were
+    /// acknowledged.
     pub marked_share: Option<f64>,
 }
 
-/// Jain's index of fairness: `(sum x)^2 / (n sum x^2)`, from 1 where all are equal to `1 / n` where
-/// one has all; `None` where nobody has anything.
+/// Returns Jain's index of fairness, `(sum x)^2 / (n sum x^2)`: 1 if all are equal, `1 / n` if one
+/// has everything. `None` if all are zero.
 ///
 /// Source: Jain, Chiu and Hawe, "A quantitative measure of fairness and discrimination for resource
 /// allocation in shared computer systems", DEC-TR-301, 1984.
 ///
-/// It is taken of the sums over the whole window: that of a short time is lower than the true one,
-/// since chance makes what is equal look unequal, so that a mean over sections would be too low.
-/// What is left of that in the window, and chance itself, is the half-width, by the jackknife
-/// ([`Estimate::by_jackknife`]).
+/// The index is computed from the sums over the whole window. Over a short time it is too low,
+/// since random fluctuations make equal flows look unequal, so a mean over sections would be too
+/// low as well. The half-width, by the jackknife ([`Estimate::by_jackknife`]), includes the
+/// remaining bias.
 pub fn fairness(sums: &[f64]) -> Option<f64> {
     let squares: f64 = sums.iter().map(|sum| sum * sum).sum();
     let all: f64 = sums.iter().sum();
@@ -80,15 +80,16 @@ pub fn fairness(sums: &[f64]) -> Option<f64> {
 }
 
 impl RunReport<'_> {
-    /// What each flow that was used in the window did in it, by class, source and destination;
-    /// those of classes whose flows are not counted are not among them.
+    /// Returns the results of each flow that was used in the window, by class, source and
+    /// destination, for classes whose flows are counted.
     pub fn flows(&self) -> Vec<FlowReport> {
         let mut flows: Vec<_> = self.used().filter_map(|flow| self.flow(flow)).collect();
         flows.sort_by_key(|flow| flow.key);
         flows
     }
 
-    /// What the flows of a class did in the window; `None` where they are not counted.
+    /// Returns the results of the flows of a class in the window, or `None` if they are not
+    /// counted.
     pub fn class_flows(&self, class: ClassId) -> Option<ClassFlows> {
         let FlowCollector { is_counted, answers_waiting_max, .. } = self.all_flows();
         if !is_counted[class.index()] {
@@ -114,8 +115,8 @@ impl RunReport<'_> {
         })
     }
 
-    /// Flows of a class with messages that are not delivered, of those created before the end of
-    /// the window once that is known; none where flows are not counted.
+    /// Returns the number of flows of a class with undelivered messages, created before the end of
+    /// the window once that is known. Zero if flows are not counted.
     pub fn flows_under_way(&self, class: ClassId) -> usize {
         let of_class = self.all_flows().flows.iter().filter(|flow| flow.key.class == class);
         let end = self.followed_until();
@@ -143,7 +144,7 @@ impl RunReport<'_> {
         })
     }
 
-    /// Flows that had a message to deliver at any time of the window.
+    /// Returns the flows that had a message to deliver at any time of the window.
     fn used(&self) -> impl Iterator<Item = &Flow> {
         let is_used = |flow: &&Flow| {
             let sections = self.class_sections(flow.key.class);

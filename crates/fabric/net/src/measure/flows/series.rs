@@ -1,4 +1,4 @@
-//! Followed flows, step by step.
+//! Time series of followed flows.
 
 use super::super::report::RunReport;
 use super::report::HeldShares;
@@ -12,33 +12,33 @@ use std::ops::Range;
 /// A followed flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowSeries {
-    /// Which flow.
+    /// Identity of the flow.
     pub key: FlowKey,
-    /// Its steps, from time zero to the end of the window.
+    /// Steps from time zero to the end of the window.
     pub steps: Vec<FlowStep>,
 }
 
-/// A followed flow in one step.
+/// One step of a followed flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowStep {
-    /// The step begins here.
+    /// Start of the step.
     pub from: Time,
-    /// It ends here.
+    /// End of the step.
     pub to: Time,
-    /// What the flow did in it.
+    /// Values of the step.
     pub own: FlowValues,
-    /// What it did on average over the steps of the window that is centred on this one.
+    /// Mean values over the window of steps centred on this one.
     pub smoothed: FlowValues,
 }
 
-/// What a flow did in a step, or on average over some.
+/// Values of a flow in a step, or averaged over some.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowValues {
     /// Payload delivered, in bytes per picosecond.
     pub accepted_bytes_per_ps: f64,
-    /// From creation to delivery, on average, in picoseconds; of messages created then.
+    /// Mean latency from creation to delivery of messages created in the step, in picoseconds.
     pub latency_mean_ps: Option<f64>,
-    /// Shares of the time for which it was held back.
+    /// Fractions of the time in which it was held back.
     pub held: HeldShares,
 }
 
@@ -53,9 +53,9 @@ impl FlowValues {
 }
 
 impl RunReport<'_> {
-    /// Every followed flow in the order of the plan, step by step from time zero to the end of the
-    /// window; one that was not used as well. A step that reaches beyond the window is left out;
-    /// one that is cut short by the end of the run is not.
+    /// Returns every followed flow, used or not, in the order of the plan, with its steps from time
+    /// zero to the end of the window. A step that extends beyond the window is omitted, unless the
+    /// end of the run cuts it short.
     pub fn flow_series(&self) -> Vec<FlowSeries> {
         let FlowCollector { followed, flows, .. } = self.all_flows();
         let of = |key: &FlowKey| {

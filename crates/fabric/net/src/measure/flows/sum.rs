@@ -1,30 +1,30 @@
-//! What is summed up of one flow over a section or a step.
+//! Sums of one flow over a section or a step.
 
 use super::super::Count;
 use crate::Hold;
 use gingham_results::real;
 use std::ops::Add;
 
-/// What one flow did in a section or a step.
+/// Sums of one flow over a section or a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct FlowSum {
-    /// Created in it, and not dropped by policing.
+    /// Messages created and not dropped by policing.
     pub(super) created: Count,
-    /// Delivered in it, whenever created.
+    /// Messages delivered, created at any time.
     pub(super) delivered: Count,
-    /// Created in it and delivered at any time.
+    /// Messages created here and delivered at any time.
     followed_messages: u64,
-    /// Sum of their latencies.
+    /// Sum of the latencies of these messages.
     latency_sum_ps: u128,
-    /// For how long it was held back in it, by reason.
+    /// Time of being held back, by reason.
     held_ps: [u64; 3],
-    /// Packets whose answers came back in it.
+    /// Packets whose acknowledgements arrived.
     pub(super) answered_packets: u64,
-    /// Of these, those that were marked.
+    /// Marked packets among these.
     pub(super) marked_packets: u64,
 }
 
-/// The place of a reason.
+/// Returns the index of a reason.
 pub(super) const fn place(hold: Hold) -> usize {
     match hold {
         Hold::Window => 0,
@@ -34,25 +34,25 @@ pub(super) const fn place(hold: Hold) -> usize {
 }
 
 impl FlowSum {
-    /// Messages created here, not dropped and not delivered yet.
+    /// Returns the number of messages created here, not dropped and not delivered yet.
     pub(super) fn under_way_messages(&self) -> u64 {
         self.created.messages - self.followed_messages
     }
 
-    /// Mean latency of the messages created here and delivered, in picoseconds.
+    /// Returns the mean latency of the messages created here and delivered, in picoseconds.
     pub(super) fn latency_mean_ps(&self) -> Option<f64> {
         let messages = u128::from(self.followed_messages);
         (messages > 0).then(|| real(self.latency_sum_ps) / real(messages))
     }
 
-    /// Share of the packets answered that was marked.
+    /// Returns the fraction of the acknowledged packets that were marked.
     pub(super) fn marked_share(&self) -> Option<f64> {
         let [marked, answered] =
             [self.marked_packets, self.answered_packets].map(|packets| real(u128::from(packets)));
         (answered > 0.0).then(|| marked / answered)
     }
 
-    /// Picoseconds for which it was held back, by reason: window, pace, tokens.
+    /// Returns the picoseconds of being held back by reason: window, rate limit, tokens.
     pub(super) fn held_ps(&self) -> [f64; 3] {
         self.held_ps.map(|ps| real(u128::from(ps)))
     }
@@ -74,23 +74,23 @@ impl Add for FlowSum {
     }
 }
 
-/// What a sum is of.
+/// Kind of a sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SumOf {
     /// Messages created, with their bytes.
     Created,
     /// Messages delivered, with their bytes.
     Delivered,
-    /// Messages created then and delivered at any time, with their latencies in picoseconds.
+    /// Messages created here and delivered at any time, with their latencies in picoseconds.
     Journeys,
-    /// Times for which it was held back, in picoseconds.
+    /// Periods of being held back, in picoseconds.
     Held(Hold),
-    /// Packets answered, with how many were marked.
+    /// Packets acknowledged, with the number of marked ones.
     Answers,
 }
 
 impl SumOf {
-    /// The sums of a stretch, in the order of their places.
+    /// All kinds, in the order of their indices.
     const ALL: [Self; SUMS as usize] = [
         Self::Created,
         Self::Delivered,
@@ -101,24 +101,24 @@ impl SumOf {
         Self::Answers,
     ];
 
-    /// Its place among those of a stretch.
+    /// Returns the index of the kind.
     fn place(self) -> u32 {
         let place = Self::ALL.iter().position(|other| *other == self);
         u32::try_from(place.expect("all are listed")).expect("sums are few")
     }
 }
 
-/// Different sums of a stretch.
+/// Number of kinds.
 const SUMS: u32 = 7;
 
-/// One sum of one stretch.
+/// One sum over one stretch of time, a section or step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
-    /// `SUMS` times the stretch, and the place among its sums.
+    /// `SUMS` times the stretch, plus the index of the kind.
     place: u32,
-    /// How many amounts were added.
+    /// Number of amounts added.
     number: u32,
-    /// Their sum.
+    /// Sum of the amounts.
     amount: u64,
 }
 
@@ -131,7 +131,7 @@ impl Entry {
         SumOf::ALL[(self.place % SUMS) as usize]
     }
 
-    /// Adds another one of the same place. Returns whether there is room.
+    /// Adds another entry of the same place. Returns whether the result fits.
     fn join(&mut self, other: &Self) -> bool {
         let number = self.number.checked_add(other.number);
         let amount = self.amount.checked_add(other.amount);
@@ -158,8 +158,8 @@ impl Entry {
     }
 }
 
-/// Sums over equal stretches of time from zero on: those that are not zero, in the order of
-/// stretches, 16 bytes each. One that is full is followed by another of the same place.
+/// Non-zero sums over equal stretches of time from zero on, in the order of stretches, 16 bytes
+/// each. A full entry is followed by another one of the same place.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct FlowSums(Vec<Entry>);
 
@@ -176,7 +176,7 @@ impl FlowSums {
         self.0.insert(end, entry);
     }
 
-    /// Takes away what was just added.
+    /// Removes an amount that was just added.
     pub(super) fn take_back(&mut self, stretch: usize, what: SumOf, amount: u64) {
         let place = place_of(stretch, what);
         let last = self.last_of(self.end_of(place), place).expect("it was added");
@@ -184,7 +184,7 @@ impl FlowSums {
         last.amount -= amount;
     }
 
-    /// The sums of stretches `from..to`.
+    /// Returns the sums of stretches `from..to`.
     pub(super) fn sum(&self, from: usize, to: usize) -> FlowSum {
         let [from, to] =
             [from, to].map(|bound| self.0.partition_point(|entry| entry.stretch() < bound));
@@ -193,7 +193,7 @@ impl FlowSums {
         sum
     }
 
-    /// Neighbours merge.
+    /// Merges neighbouring stretches.
     pub(super) fn double(&mut self) {
         for entry in &mut self.0 {
             entry.place = entry.place / SUMS / 2 * SUMS + entry.place % SUMS;
@@ -202,18 +202,18 @@ impl FlowSums {
         self.0.dedup_by(|later, earlier| later.place == earlier.place && earlier.join(later));
     }
 
-    /// Behind the entries of a place.
+    /// Returns the index after the entries of a place.
     fn end_of(&self, place: u32) -> usize {
         self.0.partition_point(|entry| entry.place <= place)
     }
 
-    /// The last entry of a place, which has its end there.
+    /// Returns the last entry of a place, given the index after it.
     fn last_of(&mut self, end: usize, place: u32) -> Option<&mut Entry> {
         self.0[..end].last_mut().filter(|entry| entry.place == place)
     }
 }
 
-/// Where a sum of a stretch stands. Panics beyond 32 bits.
+/// Returns the place of a sum of a stretch. Panics beyond 32 bits.
 fn place_of(stretch: usize, what: SumOf) -> u32 {
     let first = u32::try_from(stretch).ok().and_then(|stretch| stretch.checked_mul(SUMS));
     first.and_then(|first| first.checked_add(what.place())).expect("stretches fit 32 bits")
