@@ -11,9 +11,9 @@ use gingham_topology::ChannelId;
 pub struct ChannelReport {
     /// Counts of the window.
     pub count: ChannelCount,
-    /// Fraction of the window in which flits kept it busy.
+    /// Fraction of the window during flits on the channel.
     pub utilisation: Estimate,
-    /// Fraction of the window in which flow control held its sender.
+    /// Fraction of the window with the sender held by flow control.
     pub stopped_share: Estimate,
     /// Flits in the input buffer at its end, averaged over time; `None` at hosts that accept
     /// everything.

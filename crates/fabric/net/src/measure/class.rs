@@ -8,14 +8,14 @@ use crate::{Delivery, Message};
 use gingham_kernel::{Span, Time};
 use std::ops::Range;
 
-/// Slices averaged for one value of the series from which the warm-up is estimated: the batches of
-/// five in the name MSER-5 (`warm_up`), with slices instead of observations *(ours)*.
+/// Slices averaged for one value of the series used to estimate the warm-up: the batches of five in
+/// the name MSER-5 (`warm_up`), with slices instead of observations *(ours)*.
 pub(super) const SLICES_PER_VALUE: usize = 5;
 
 /// Counts of one class.
 #[derive(Clone, Debug)]
 pub(super) struct ClassCollector {
-    /// Period in which it creates messages.
+    /// Period of message creation.
     pub(super) active: Range<Time>,
     /// Sums by slice.
     pub(super) slices: Slices,

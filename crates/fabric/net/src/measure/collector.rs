@@ -38,9 +38,8 @@ use crate::{
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Minimum number of messages for the width of an interval to end a run. *(ours)*: one of the rules
-/// with which 183 to 195 of 200 intervals contained the true value
-/// (`docs/concepts/measurement.md`).
+/// Minimum number of messages for the width of an interval to end a run. *(ours)*: with rules like
+/// this, 183 to 195 of 200 intervals contained the true value (`docs/concepts/measurement.md`).
 const MESSAGES_MIN: u64 = 1_000;
 
 /// Statistics collector of a run.
@@ -179,7 +178,7 @@ impl Collector {
         }
     }
 
-    /// Counts a packet to re-inject for which a host had no space in its pool at `now`.
+    /// Counts a packet to re-inject that did not fit into the pool of a host at `now`.
     pub fn on_spilled(&mut self, host: EndpointId, now: Time) {
         if self.closed.is_none() {
             self.transit.count_spilled(self.grid.section_at(now), host);
@@ -328,8 +327,8 @@ impl Collector {
         }
     }
 
-    /// Returns the end of the simulation. It moves forward when the window closes, and becomes the
-    /// time of the last followed delivery.
+    /// Returns the end of the simulation. It becomes earlier when the window closes, and then
+    /// equals the time of the last followed delivery once all are delivered.
     pub fn end(&self) -> Time {
         self.end
     }
@@ -354,55 +353,54 @@ impl Collector {
         }
     }
 
-    /// Whether the workload ended within the run, with every message delivered.
+    /// Returns whether the workload ended within the run, with every message delivered.
     pub fn is_finished(&self) -> bool {
         self.is_finished
     }
 
-    /// Instant of the latest delivery so far; zero before the first.
+    /// Returns the time of the latest delivery; zero before the first.
     pub fn last_delivery(&self) -> Time {
         self.last_delivery
     }
 
-    /// What was measured so far: the window is that of the whole run once it is closed, and what
-    /// its sections amount to until then.
+    /// Returns the results up to now. Their window is the final one once it is closed; until then
+    /// it follows from the completed sections.
     pub fn report(&self) -> RunReport<'_> {
         RunReport::new(self, self.closed.unwrap_or(self.grid.sections()))
     }
 
-    /// Empties the buffer of a run that keeps all messages: every delivery since the last call,
-    /// those of the warm-up among them, in order of delivery. Nothing for runs that keep a sample
-    /// or none.
+    /// Returns and removes every delivery since the last call, in order of delivery and including
+    /// the warm-up, if the run keeps all messages. Empty if it keeps a sample or none.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
         self.records.take()
     }
 
-    /// Messages created so far.
+    /// Returns the number of messages created up to now.
     pub fn created_messages(&self) -> u64 {
         self.created_messages
     }
 
-    /// Messages delivered so far.
+    /// Returns the number of messages delivered up to now.
     pub fn delivered_messages(&self) -> u64 {
         self.delivered_messages
     }
 
-    /// Messages created at any time, not dropped and not delivered yet.
+    /// Returns the number of messages created at any time, not dropped and not delivered yet.
     pub fn in_flight_messages(&self) -> u64 {
         self.created_messages - self.dropped_messages - self.delivered_messages
     }
 
-    /// Whether what was delivered was created before the end of the closed window.
+    /// Returns whether a delivered message was created before the end of the closed window.
     fn is_followed(&self, delivery: &Delivery) -> bool {
         self.window_end().is_some_and(|end| delivery.message.created < end)
     }
 
-    /// Where the window ends, once it is closed.
+    /// Returns the end of the window, once it is closed.
     fn window_end(&self) -> Option<Time> {
         self.closed.map(|sections| self.grid.boundary(sections))
     }
 
-    /// Where a stop rule says that the window ends, in sections.
+    /// Returns the number of sections after which a stop rule ends the window.
     fn sections_wanted(&mut self) -> Option<usize> {
         if let Some(wanted) = self.stop.messages {
             let followed = RunReport::new(self, self.followed_sections());
@@ -426,7 +424,7 @@ impl Collector {
         (is_narrow && was_narrow).then_some(tested)
     }
 
-    /// Sections from time zero up to which every message was delivered.
+    /// Returns the number of sections from time zero on whose messages were all delivered.
     fn followed_sections(&self) -> usize {
         let is_followed = |section: &usize| {
             let from = section * SLICES_PER_SECTION;

@@ -28,7 +28,7 @@ pub struct LinkStep {
     pub from: Time,
     /// End of the step.
     pub to: Time,
-    /// Fraction of the step in which flits kept the channel busy.
+    /// Fraction of the step during which flits kept the channel busy.
     pub utilisation: f64,
     /// Utilisation over the window of steps centred on this one.
     pub utilisation_smoothed: f64,
@@ -74,7 +74,7 @@ impl Samples {
         sample.map_or(0, |sample| self.flits[sample * self.channels.len() + channel])
     }
 
-    /// Returns the fraction of some steps in which a channel was busy.
+    /// Returns the busy fraction of a channel over some steps.
     fn utilisation(&self, channel: usize, steps: &Range<usize>) -> f64 {
         let flits = self.before(steps.end, channel) - self.before(steps.start, channel);
         let busy_ps = u128::from(flits) * u128::from(self.channels[channel].1.as_ps());

@@ -1,4 +1,4 @@
-//! What in-transit hosts did, by section.
+//! Statistics of in-transit hosts, by section.
 
 use super::grid::SECTIONS_MAX;
 use gingham_kernel::Span;
@@ -7,17 +7,16 @@ use gingham_topology::EndpointId;
 use std::iter::Sum;
 use std::ops::Add;
 
-/// What an in-transit host did in the window.
+/// Results of an in-transit host in the window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct TransitReport {
-    /// Packets that it began to send on.
+    /// Packets that it started to re-inject.
     pub reinjected_packets: u64,
-    /// Packets that came and found no room in the pool, so that they went through the host's
-    /// memory.
+    /// Packets that did not fit into the pool and went through the host's memory.
     pub spilled_packets: u64,
-    /// How long those that it began to send on had been ready, on average, in picoseconds.
+    /// Mean time from ready to the start of re-injection, in picoseconds.
     pub wait_mean_ps: Option<f64>,
-    /// The most that its pool ever held, from time zero to the end of the run.
+    /// Maximum fill of its pool from time zero to the end of the run.
     pub pool_peak_bytes: u64,
 }
 
@@ -46,13 +45,13 @@ impl Sum for TransitCount {
     }
 }
 
-/// Counts of every in-transit host; takes no memory where there is none.
+/// Counts of every in-transit host; uses no memory without any.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TransitCollector {
     endpoints: usize,
-    /// By section, then by endpoint; as far as anything happened.
+    /// Counts by section and then by endpoint, up to the last one with activity.
     sections: Vec<TransitCount>,
-    /// By endpoint; empty until a pool is used.
+    /// Maximum fill by endpoint; empty until a pool is used.
     pool_peaks_bytes: Vec<u64>,
 }
 
@@ -61,26 +60,26 @@ impl TransitCollector {
         Self { endpoints, ..Self::default() }
     }
 
-    /// A host began to send a packet on that had been ready for so long.
+    /// Counts a packet that a host started to re-inject after it was ready for `waited`.
     pub(super) fn count_reinjected(&mut self, section: usize, host: EndpointId, waited: Span) {
         let count = self.at(section, host);
         count.reinjected_packets += 1;
         count.waited_ps += u128::from(waited.as_ps());
     }
 
-    /// A packet came that found no room in the pool.
+    /// Counts a packet that did not fit into the pool.
     pub(super) fn count_spilled(&mut self, section: usize, host: EndpointId) {
         self.at(section, host).spilled_packets += 1;
     }
 
-    /// A pool holds so much.
+    /// Updates the maximum fill of a pool.
     pub(super) fn note_pool(&mut self, host: EndpointId, bytes: u64) {
         self.pool_peaks_bytes.resize(self.endpoints, 0);
         let peak = &mut self.pool_peaks_bytes[host.index()];
         *peak = bytes.max(*peak);
     }
 
-    /// Neighbours merge.
+    /// Merges neighbouring sections.
     pub(super) fn double(&mut self) {
         let pairs = self.sections.len().div_ceil(2 * self.endpoints.max(1));
         for place in 0..pairs * self.endpoints {
@@ -91,7 +90,7 @@ impl TransitCollector {
         self.sections.truncate(pairs * self.endpoints);
     }
 
-    /// What a host did in sections `from..to`.
+    /// Returns the results of a host in sections `from..to`.
     pub(super) fn report(&self, host: EndpointId, from: usize, to: usize) -> TransitReport {
         let sum: TransitCount = (from..to).map(|section| self.get(section, host.index())).sum();
         let packets = u128::from(sum.reinjected_packets);

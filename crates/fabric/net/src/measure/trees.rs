@@ -1,15 +1,15 @@
-//! Congestion trees over time: what was found at each look, and what became of each tree.
+//! Congestion trees over time, from periodic inspections.
 //!
 //! ```text
-//!   look        1     2     3     4     5     6
+//!   inspection  1     2     3     4     5     6
 //!   root BC     .     3     5     5     2     .        branches
-//!   life              ├── birth       death ──┤        greatest: 5, at look 3
+//!   life              ├── birth       death ──┤        greatest: 5, at inspection 3
 //! ```
 //!
-//! Two trees at looks that follow each other are one if they have the same root; all knots of a
-//! look are one. A tree that is gone for one look and comes back is another one.
+//! Trees at consecutive inspections with the same root are one tree; all knots of an inspection are
+//! one. A tree that is absent at one inspection and returns later is a new one.
 //!
-//! Invariant: a look at an instant sees all before that instant and nothing of it.
+//! Invariant: an inspection at an instant sees everything before that instant and nothing of it.
 
 use super::follow::Steps;
 use crate::congestion::Tree;
@@ -18,61 +18,61 @@ use gingham_kernel::Time;
 use gingham_topology::ChannelId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A tree at one look.
+/// A tree at one inspection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TreeStep {
-    /// When that was.
+    /// Time of the inspection.
     pub time: Time,
-    /// The root; none of a knot.
+    /// Root; `None` for a knot.
     pub root: Option<ChannelId>,
-    /// Lanes that are branches.
+    /// Number of branches, counted as lanes.
     pub branches: usize,
-    /// Those that are leaves.
+    /// Number of leaves among the branches.
     pub leaves: usize,
-    /// Branches from the farthest leaf to the root.
+    /// Number of branches from the farthest leaf to the root.
     pub depth: usize,
-    /// Hosts whose own channel is a branch.
+    /// Number of hosts whose own channel is a branch.
     pub hosts: usize,
-    /// Flows that feed it.
+    /// Number of flows that feed the tree.
     pub feeding: usize,
-    /// Flows that are its victims.
+    /// Number of victim flows.
     pub victims: usize,
-    /// Packets that stand in it.
+    /// Number of packets in the tree.
     pub packets: usize,
 }
 
 /// A tree from its birth to its death.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TreeLife {
-    /// The root; none of a knot.
+    /// Root; `None` for a knot.
     pub root: Option<ChannelId>,
-    /// The look at which it was found first.
+    /// First inspection that found it.
     pub born: Time,
-    /// The first look at which it was gone; none if it was there at the last.
+    /// First inspection without it; `None` if the last one still found it.
     pub died: Option<Time>,
-    /// Looks at which it was there.
+    /// Number of inspections that found it.
     pub looks: usize,
-    /// The look at which it had the most branches, the first of them.
+    /// First inspection with the maximum number of branches.
     pub greatest: TreeStep,
 }
 
-/// At how many looks a channel was what, of any tree.
+/// Number of inspections with a channel in each role, in any tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ChannelRoles {
-    /// A root.
+    /// As a root.
     pub root: usize,
-    /// A branch, on any lane.
+    /// As a branch, on any lane.
     pub branch: usize,
-    /// Of these, a leaf.
+    /// As a leaf.
     pub leaf: usize,
 }
 
-/// At how many looks a flow was what, of any tree.
+/// Number of inspections with a flow in each role, in any tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowRoles {
-    /// It fed one.
+    /// Feeding a tree.
     pub feeding: usize,
-    /// It was the victim of one and fed none.
+    /// As a victim of a tree, feeding none.
     pub victim: usize,
 }
 
@@ -80,9 +80,9 @@ pub struct FlowRoles {
 #[derive(Clone, Debug)]
 pub struct Trees {
     looks: Steps,
-    /// When looks were.
+    /// Times of the inspections.
     times: Vec<Time>,
-    /// In order of time, then of roots, knots last.
+    /// Trees by time and then by root, knots last.
     steps: Vec<TreeStep>,
     channels: BTreeMap<ChannelId, ChannelRoles>,
     flows: BTreeMap<FlowKey, FlowRoles>,
@@ -99,12 +99,12 @@ impl Trees {
         }
     }
 
-    /// When the next look is due, if one is.
+    /// Returns the time of the next inspection, if there is one.
     pub(super) fn next(&self) -> Option<Time> {
         self.looks.end_of(self.times.len())
     }
 
-    /// These were found at `time`.
+    /// Adds the trees found at `time`.
     pub(super) fn add(&mut self, time: Time, trees: &[Tree]) {
         assert_eq!(Some(time), self.next(), "looks are at the ends of steps");
         self.times.push(time);
@@ -142,27 +142,27 @@ impl Trees {
         }
     }
 
-    /// Looks that were taken.
+    /// Returns the number of inspections.
     pub fn looks(&self) -> usize {
         self.times.len()
     }
 
-    /// What was found, by look, and there by root.
+    /// Returns all trees by inspection and then by root.
     pub fn steps(&self) -> &[TreeStep] {
         &self.steps
     }
 
-    /// Channels that were in any tree, in ascending order.
+    /// Returns the channels that were in any tree, in ascending order.
     pub fn channels(&self) -> impl Iterator<Item = (ChannelId, ChannelRoles)> {
         self.channels.iter().map(|(channel, roles)| (*channel, *roles))
     }
 
-    /// Flows of which packets stood in any tree, in ascending order.
+    /// Returns the flows with packets in any tree, in ascending order.
     pub fn flows(&self) -> impl Iterator<Item = (FlowKey, FlowRoles)> {
         self.flows.iter().map(|(flow, roles)| (*flow, *roles))
     }
 
-    /// Every tree, by birth, and of one instant by root, knots last.
+    /// Returns every tree by birth and, for equal births, by root, knots last.
     pub fn lives(&self) -> Vec<TreeLife> {
         let mut lives: Vec<TreeLife> = Vec::new();
         let mut alive: BTreeMap<Option<ChannelId>, usize> = BTreeMap::new();
@@ -170,7 +170,7 @@ impl Trees {
         for time in &self.times {
             let mut before = std::mem::take(&mut alive);
             while let Some(step) = steps.next_if(|step| step.time == *time) {
-                // All knots of an instant are one.
+                // All knots at one inspection count as one tree.
                 let known = alive.get(&step.root).copied().or_else(|| before.remove(&step.root));
                 let place = known.unwrap_or_else(|| {
                     let TreeStep { root, time: born, .. } = *step;
@@ -197,7 +197,8 @@ mod tests {
     use gingham_kernel::Span;
     use gingham_topology::routing::Buffer;
 
-    /// A run of 60 ps with a look every 10 ps, at which a root has so many branches.
+    /// Returns a run of 60 ps with an inspection every 10 ps, and the numbers of branches of a
+    /// root.
     fn run(root: usize, branches: &[usize]) -> Trees {
         let mut trees = Trees {
             looks: Steps::every(Span::from_ps(10), Time::from_ps(60)),

@@ -1,4 +1,4 @@
-//! MSER-5: how much of the beginning of a series is warm-up.
+//! MSER-5: the length of the warm-up at the start of a series.
 //!
 //! ```text
 //!                     *  * **  *     *
@@ -18,27 +18,26 @@
 //! ```
 //!
 //! is smallest, `d` being at most half of `n`. Latencies near saturation come in bursts, and the
-//! plain rule takes a burst for a transient: it cuts behind it, and the mean of what is left is too
-//! low. *(ours)* The values are therefore the logarithms of latencies, among which a burst is less
-//! of an outlier and the emptiness at the beginning more of one; and of all cuts whose MSER is
-//! within a tenth of the smallest the shallowest is taken. Where that lies in the last fifth of the
-//! half, the transient reaches beyond: the series is too short to tell.
+//! plain rule mistakes a burst for a transient: it cuts behind it, and the mean of the rest is too
+//! low. *(ours)* The values are therefore logarithms of latencies, which make a burst less of an
+//! outlier and the empty start more of one; and among all cuts whose MSER is within a tenth of the
+//! smallest, the shallowest is used. If that lies in the last fifth of the half, the transient
+//! extends beyond: the series is too short to tell.
 //!
 //! A network fills from empty, so a true transient is nearly always low. High values at the start
-//! are mostly chance, and to cut them makes the mean too low and its interval too narrow. They are
-//! cut only if nothing else explains them: if that halves the MSER. *(ours)*
-//! `docs/concepts/measurement.md` has the figures.
+//! are mostly chance; cutting them makes the mean too low and its interval too narrow. They are cut
+//! only if this halves the MSER. *(ours)* `docs/concepts/measurement.md` has the figures.
 
-/// Fewer values than this tell nothing. *(ours)*, by judgement and not measured: of ten values the
-/// cut takes three at most.
+/// Minimum number of values. *(ours)*, by judgement and not measured: of ten values the cut takes
+/// three at most.
 pub(super) const VALUES_MIN: usize = 10;
-/// A cut is good enough if its MSER is no more than this many times the smallest.
+/// Largest MSER of an acceptable cut, as a multiple of the smallest MSER.
 const GOOD_ENOUGH: f64 = 1.1;
-/// Values above the rest are kept if the MSER without a cut is at most this many times the
-/// smallest.
+/// Largest MSER without a cut, as a multiple of the smallest, for keeping values above the rest.
 const KEEPS_HIGH: f64 = 2.0;
 
-/// How many of the first latencies are warm-up; `None` if the series is too short to tell.
+/// Returns how many of the first latencies are warm-up, or `None` if the series is too short to
+/// tell.
 pub(super) fn truncation(latencies: &[f64]) -> Option<usize> {
     if latencies.len() < VALUES_MIN {
         return None;
@@ -55,7 +54,7 @@ pub(super) fn truncation(latencies: &[f64]) -> Option<usize> {
     (5 * cut < 2 * values.len()).then_some(cut)
 }
 
-/// Whether the values before a cut are higher on average than those after it.
+/// Returns whether the values before a cut are higher on average than those after it.
 fn falls_at(cut: usize, values: &[f64]) -> bool {
     #[expect(clippy::cast_precision_loss, reason = "at most some hundreds of values")]
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -63,7 +62,7 @@ fn falls_at(cut: usize, values: &[f64]) -> bool {
     cut > 0 && mean(before) > mean(after)
 }
 
-/// `(d, MSER(d))` for every cut that leaves a value, from the deepest cut to none.
+/// Returns `(d, MSER(d))` for every cut that leaves a value, from the deepest cut to none.
 fn marginal_errors(values: &[f64]) -> impl Iterator<Item = (usize, f64)> {
     // Sums of differences from one of the values lose fewer digits than sums of the values.
     let origin = values[values.len() - 1];
@@ -86,8 +85,8 @@ mod tests {
     #[test]
     fn a_constructed_transient_is_cut_to_the_value() {
         // Eight values ten times as high, then a steady saw tooth: keeping one of the eight would
-        // add a square of nearly log(10)^2 = 5.3 to some 40 of 0.01, while each saw tooth more only
-        // makes the error smaller.
+        // add a square of nearly log(10)^2 = 5.3 to some 40 of 0.01, while each additional saw
+        // tooth only makes the error smaller.
         let mut values = vec![100.0; 8];
         values.extend((0..40).map(|index| if index % 2 == 0 { 9.0 } else { 11.0 }));
         assert_eq!(truncation(&values), Some(8));
@@ -142,7 +141,7 @@ mod tests {
     #[test]
     fn a_burst_is_no_transient() {
         // One of the first twenty of 200 values is half as high again as the rest: the smallest
-        // MSER of all is that behind it, but hardly smaller than with nothing cut.
+        // MSER of all is that behind it, but hardly smaller than without a cut.
         let mut stream = Stream::new(2, "burst", Purpose::Shuffle);
         for place in 5..20 {
             let mut values: Vec<f64> = (0..200).map(|_| 100.0 + 40.0 * stream.unit()).collect();
@@ -154,8 +153,8 @@ mod tests {
 
     #[test]
     fn chance_is_hardly_ever_cut() {
-        // One latency of ten has waited. Nothing is warm-up, and a cut would remove such latencies.
-        // Without the rule about high values 49 series are cut.
+        // One latency of ten has waited. No value is warm-up, and a cut would remove high
+        // latencies. Without the rule about high values 49 series are cut.
         let mut stream = Stream::new(3, "chance", Purpose::Shuffle);
         let mut cut = 0;
         for _ in 0..200 {

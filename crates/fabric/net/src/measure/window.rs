@@ -1,47 +1,47 @@
-//! The window: the part of a run that its numbers describe.
+//! The measurement window of a run.
 
 use super::class::{ClassCollector, SLICES_PER_VALUE};
 use super::grid::{Grid, SLICES_PER_SECTION};
 use super::warm_up::{VALUES_MIN, truncation};
 use gingham_kernel::{Span, Time};
 
-/// How the beginning of the window was found.
+/// Origin of the start of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WarmUp {
-    /// It was given.
+    /// Given in the plan.
     Given,
-    /// MSER-5 found it.
+    /// Found by MSER-5.
     Found,
-    /// MSER-5 would cut more than half: the run is too short. The window is the second half. Of a run
-    /// this is so if it is so of every class that tells anything.
+    /// The run is too short: MSER-5 would cut more than half, and the window is the second half.
+    /// For the run, this holds if it holds for every class with enough data.
     TooShort,
     /// No warm-up: the workload ended within the run, and the window covers all of it.
     Whole,
 }
 
-/// The part of a run that its numbers describe.
+/// The part of a run that its results describe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// It begins here, at a section boundary.
+    /// Start, at a section boundary.
     pub start: Time,
-    /// It ends here.
+    /// End.
     pub end: Time,
-    /// How its beginning was found.
+    /// Origin of the start.
     pub warm_up: WarmUp,
 }
 
 impl Window {
-    /// Its length.
+    /// Returns the length of the window.
     pub fn span(&self) -> Span {
         self.end.since(self.start)
     }
 }
 
-/// Where the windows of a run and of its classes begin, in sections.
+/// First sections of the windows of a run and of its classes.
 ///
-/// Classes that settle have one window, that of the run: they share the network, and nobody's
-/// numbers are those of a steady state before all of these settle. A class that does not settle has
-/// the second half, and does not take from the window of the others.
+/// Classes that settle share one window, that of the run: they share the network, and no result is
+/// that of a steady state before all of them settle. A class that does not settle has the second
+/// half as its window, without effect on the window of the others.
 #[derive(Clone, Debug)]
 pub(super) struct Beginnings {
     pub(super) run: (usize, WarmUp),
@@ -49,13 +49,14 @@ pub(super) struct Beginnings {
 }
 
 impl Beginnings {
-    /// Windows of a run with `classes` classes whose workload ended: all begin at time zero.
+    /// Returns the windows of a run with `classes` classes whose workload ended: all start at time
+    /// zero.
     pub(super) fn of_whole(classes: usize) -> Self {
         let first = (0, WarmUp::Whole);
         Self { run: first, classes: vec![first; classes] }
     }
 
-    /// Those of a run of so many sections.
+    /// Returns the windows of a run of `sections` sections.
     pub(super) fn of(
         given: Option<Time>,
         grid: &Grid,
@@ -85,11 +86,11 @@ impl Beginnings {
 /// When a class settles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Settled {
-    /// From this section on.
+    /// At the start of this section.
     From(usize),
-    /// Not in the first half, or there are too few sections to tell.
+    /// Not in the first half, or unknown for lack of sections.
     Never,
-    /// It has no say: it stops before the end, or has too few messages to tell.
+    /// Not considered: the class stops before the end, or has too few messages.
     Silent,
 }
 

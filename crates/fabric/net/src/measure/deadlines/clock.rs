@@ -36,7 +36,7 @@ pub(super) struct FrameSums {
     pub(super) late_ps: u128,
     /// Frames later than the fixed clock with its slack.
     pub(super) missed_fixed: u32,
-    /// Frames that arrived right after the frame with the number before.
+    /// Frames that arrived and whose predecessor arrived.
     pub(super) intervals: u32,
     /// Total excess of the times between these over the interval, in picoseconds.
     pub(super) excess_ps: i128,

@@ -1,4 +1,4 @@
-//! Results of flows in the window, and their fairness.
+//! Reports of flows: values in the window, fairness, and series of followed flows.
 
 use super::super::report::RunReport;
 use super::super::{Count, Estimate};
@@ -8,7 +8,7 @@ use crate::{ClassId, FlowKey, Hold};
 use gingham_results::{Ratio, real};
 use std::ops::Range;
 
-/// Fractions of a period in which a flow with something to send was held back, by reason.
+/// Fractions of a time during which a flow with something to send was held back, by reason.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct HeldShares([f64; 3]);
 
@@ -37,7 +37,7 @@ pub struct FlowReport {
     pub accepted_bytes_per_ps: Estimate,
     /// Mean latency from creation to delivery of messages created in the window, in picoseconds.
     pub latency_mean_ps: Option<f64>,
-    /// Fractions of the window in which it was held back.
+    /// Fractions of the window during which it was held back.
     pub held: HeldShares,
     /// Packets whose acknowledgements arrived in the window.
     pub answered_packets: u64,
@@ -53,7 +53,7 @@ pub struct ClassFlows {
     /// Jain's index of fairness of the payload delivered in the window ([`fairness`]); `None` if
     /// nothing was delivered.
     pub fairness: Option<Estimate>,
-    /// Fractions of the window in which flows were held back, averaged over them.
+    /// Fractions of the window during which flows were held back, averaged over them.
     pub held: HeldShares,
     /// Longest queue of acknowledgements in any adapter when one for a packet of this class was
     /// queued, including those for other classes, from time zero to the end of the run.

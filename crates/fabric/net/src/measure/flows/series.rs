@@ -1,4 +1,4 @@
-//! Time series of followed flows.
+//! Followed flows, step by step.
 
 use super::super::report::RunReport;
 use super::report::HeldShares;
@@ -12,33 +12,33 @@ use std::ops::Range;
 /// A followed flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowSeries {
-    /// Identity of the flow.
+    /// Which flow.
     pub key: FlowKey,
-    /// Steps from time zero to the end of the window.
+    /// Its steps, from time zero to the end of the window.
     pub steps: Vec<FlowStep>,
 }
 
-/// One step of a followed flow.
+/// A followed flow in one step.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowStep {
-    /// Start of the step.
+    /// The step begins here.
     pub from: Time,
-    /// End of the step.
+    /// It ends here.
     pub to: Time,
-    /// Values of the step.
+    /// What the flow did in it.
     pub own: FlowValues,
-    /// Mean values over the window of steps centred on this one.
+    /// What it did on average over the steps of the window that is centred on this one.
     pub smoothed: FlowValues,
 }
 
-/// Values of a flow in a step, or averaged over some.
+/// What a flow did in a step, or on average over some.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowValues {
     /// Payload delivered, in bytes per picosecond.
     pub accepted_bytes_per_ps: f64,
-    /// Mean latency from creation to delivery of messages created in the step, in picoseconds.
+    /// From creation to delivery, on average, in picoseconds; of messages created then.
     pub latency_mean_ps: Option<f64>,
-    /// Fractions of the time in which it was held back.
+    /// Shares of the time for which it was held back.
     pub held: HeldShares,
 }
 
@@ -53,9 +53,9 @@ impl FlowValues {
 }
 
 impl RunReport<'_> {
-    /// Returns every followed flow, used or not, in the order of the plan, with its steps from time
-    /// zero to the end of the window. A step that extends beyond the window is omitted, unless the
-    /// end of the run cuts it short.
+    /// Every followed flow in the order of the plan, step by step from time zero to the end of the
+    /// window; one that was not used as well. A step that reaches beyond the window is left out;
+    /// one that is cut short by the end of the run is not.
     pub fn flow_series(&self) -> Vec<FlowSeries> {
         let FlowCollector { followed, flows, .. } = self.all_flows();
         let of = |key: &FlowKey| {
