@@ -1,19 +1,19 @@
-//! Traffic: who sends when, how much, and where to.
+//! Traffic: arrivals, lengths and destinations of messages.
 //!
 //! ```text
-//!   class ── [start, stop) ── a Source an endpoint, which may begin later
+//!   class ── [start, stop) ── a Source per endpoint, which may start later
 //!                               ├ drawn: arrivals ── lengths ── destinations
-//!                               │          a random stream a purpose
+//!                               │          a random stream for each purpose
 //!                               ├ scheduled: (instant, destination, payload), as written
-//!                               └ a stream: frame after frame to one host; many an endpoint
+//!                               └ a stream: frame after frame to one host; many per endpoint
 //! ```
 //!
-//! A [`Source`] is asked for the next arrival and the next message; it never knows the state
-//! of the network. Streams are keyed by seed, class and the stable name of the host, so that one
-//! more host changes nobody else's draws.
+//! A [`Source`] is polled for the next arrival and the next message; it never sees the state of the
+//! network. Random streams depend on seed, class and the stable name of the host, so that an
+//! additional host does not change the draws of others.
 //!
-//! The types without `Plan` in their name are what a scenario writes; their doc comments are
-//! what users read as help.
+//! The types without `Plan` in their names are those of scenarios; their doc comments are shown to
+//! users as help.
 
 mod arrivals;
 mod destinations;

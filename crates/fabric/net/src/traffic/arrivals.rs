@@ -1,17 +1,17 @@
-//! When messages are created.
+//! Arrival processes: times of message creation.
 //!
 //! ```text
 //!   poisson     |  ||     |   |      |      independent exponential intervals
-//!   bernoulli   :|::|::::|:|:::::|:::      at each cycle or not, with equal probability
+//!   bernoulli   :|::|::::|:|:::::|:::      in each cycle with equal probability
 //!   constant    |    |    |    |    |       phase + k x interval, each rounded once
 //!   on-off      |||       ||||              equally spaced while on (`on_off`)
-//!   backlogged  |...|...|...|               the next as the last one's first flit starts
+//!   backlogged  |...|...|...|               the next when the last one's first flit starts
 //! ```
 //!
-//! The load of a source is the share of its link's time that the payload of its messages takes:
+//! The load of a source is the fraction of its link's time that the payload of its messages takes:
 //! `interval = mean payload x flit time / load`.
 //!
-//! Invariants: instants never run backwards; none lies before the class starts.
+//! Invariants: times never decrease; none lies before the start of the class.
 
 use super::on_off::{OnOffClock, PeriodPlan};
 use super::ticks::{Ticks, later, whole_ps};
@@ -20,7 +20,7 @@ use gingham_kernel::{FileName, Purpose, Span, Stream, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The arrival process of a class, as a scenario names it.
+/// Arrival process of a class, as a scenario names it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
@@ -28,18 +28,18 @@ pub enum Arrivals {
     /// Poisson: independent exponential intervals, whose mean follows from the load.
     #[schemars(extend("x-source" = "textbook"))]
     Poisson,
-    /// Bernoulli: in every cycle of the switches a message is created with the same probability, which
-    /// follows from the load. Only where switches have cycles.
+    /// Bernoulli: in every cycle of the switches a message is created with the same probability,
+    /// which follows from the load. Only for switches with cycles.
     #[schemars(extend("x-source" = "textbook; BookSim 2, src/injection.cpp"))]
     Bernoulli,
     /// Equal intervals. The phase is random unless given.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     Constant(Constant),
-    /// Bursts: equal intervals within on periods, none in off periods, all of exponential length;
-    /// the load is the mean over both.
+    /// Bursts: equal intervals in on periods, no messages in off periods, both of exponential
+    /// length; the load is the mean over both.
     #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ on-off = { on = "20 us", off = "80 us" } }"#))]
     OnOff(OnOff),
-    /// The same with periods whose lengths follow Pareto's law: many such hosts together are
+    /// Bursts with periods whose lengths follow Pareto's law: the sum of many hosts is
     /// self-similar.
     #[schemars(extend("x-source" = "Willinger, Taqqu, Sherman and Wilson 1997"))]
     #[schemars(extend("x-example" = r#"{ on-off-pareto = { on = "20 us", off = "80 us", shape = 1.5 } }"#))]
@@ -75,8 +75,8 @@ length = { fixed = "64 B" }"#))]
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constant {
-    /// From the start of the class to the first message of every host. Default: random within one
-    /// interval, drawn for each host.
+    /// Time from the start of the class to the first message of every host. Default: random within
+    /// one interval, drawn for each host.
     pub phase: Option<Span>,
 }
 
@@ -107,15 +107,15 @@ pub struct OnOffPareto {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reply {
-    /// The name of the class whose messages are replied to.
+    /// Name of the class whose messages are replied to.
     pub to: String,
-    /// From the delivery of such a message to the creation of its reply. Default: none.
+    /// Time from the delivery of a message to the creation of its reply. Default: none.
     #[serde(default)]
     pub think: Span,
 }
 
-/// The arrival process of a source. A load is the fraction of the source's link that its payload
-/// would fill, in (0, 1].
+/// Arrival process of a source. A load is the fraction of the source's link that its payload would
+/// fill, in (0, 1].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ArrivalPlan {
     /// Exponential intervals.
@@ -123,25 +123,25 @@ pub enum ArrivalPlan {
         /// Offered load.
         load: f64,
     },
-    /// At every cycle with the same probability.
+    /// Equal probability in every cycle.
     Bernoulli {
         /// Offered load.
         load: f64,
-        /// From one cycle to the next.
+        /// Length of a cycle.
         cycle: Span,
     },
     /// Equal intervals.
     Constant {
         /// Offered load.
         load: f64,
-        /// From the start to the first message; random within an interval if `None`.
+        /// Time from the start to the first message; random within an interval if `None`.
         phase: Option<Span>,
     },
     /// Equal intervals within on periods.
     OnOff {
         /// Offered load over on and off periods.
         load: f64,
-        /// Their lengths.
+        /// Lengths of the periods.
         periods: PeriodPlan,
     },
     /// Always one message waiting.
@@ -149,7 +149,7 @@ pub enum ArrivalPlan {
 }
 
 impl ArrivalPlan {
-    /// Offered load; `None` for a backlogged source.
+    /// Returns the offered load; `None` for a backlogged source.
     pub fn load(&self) -> Option<f64> {
         match self {
             Self::Poisson { load }
@@ -160,7 +160,7 @@ impl ArrivalPlan {
         }
     }
 
-    /// The load while it sends: above that over all time for a source with off periods.
+    /// Returns the load while it sends, which exceeds the mean load of a source with off periods.
     pub fn peak_load(&self) -> Option<f64> {
         match self {
             Self::OnOff { load, periods } => Some(load / periods.share_on()),
@@ -168,7 +168,7 @@ impl ArrivalPlan {
         }
     }
 
-    /// The same process with its load multiplied; a backlogged one stays what it is.
+    /// Returns the process with its load multiplied by `factor`; a backlogged one is unchanged.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         match self {
@@ -180,15 +180,15 @@ impl ArrivalPlan {
         }
     }
 
-    /// The mean interval between messages of a source, in picoseconds: the time that the mean
-    /// payload takes on its link, where a byte takes `byte_ps`, divided by the load. `None` for a
-    /// backlogged source.
+    /// Returns the mean interval between messages of a source, in picoseconds: the time of the mean
+    /// payload on its link, at `byte_ps` per byte, divided by the load. `None` for a backlogged
+    /// source.
     pub fn interval_mean_ps(&self, payload_mean_bytes: f64, byte_ps: f64) -> Option<f64> {
         self.load().map(|load| payload_mean_bytes * byte_ps / load)
     }
 }
 
-/// What tells the instants of one source.
+/// Generator of the arrival times of one source.
 #[derive(Clone, Debug)]
 pub(super) enum Clock {
     Poisson { now: Time, interval_mean_ps: f64, stream: Stream },
@@ -199,8 +199,8 @@ pub(super) enum Clock {
 }
 
 impl Clock {
-    /// The clock of a source whose class starts at `start`; `stream` gives the source's stream
-    /// for a purpose.
+    /// Creates the clock of a source whose class starts at `start`; `stream` returns the source's
+    /// random stream for a purpose.
     pub(super) fn new(
         plan: &ArrivalPlan,
         interval_mean_ps: f64,
@@ -233,7 +233,8 @@ impl Clock {
         }
     }
 
-    /// The next instant, if there is one before `stop`. A backlogged source has only a first one.
+    /// Returns the next arrival before `stop`, if there is one. A backlogged source has only a
+    /// first one.
     #[inline]
     pub(super) fn next(&mut self, stop: Time) -> Option<Time> {
         let next = match self {
@@ -242,7 +243,7 @@ impl Clock {
                 *now
             }
             Self::Bernoulli { next_cycle, cycle_ps, gap_mean, stream } => {
-                // Geometric gaps are what independent coins leave between those that fall.
+                // Geometric gaps have the distribution of gaps between independent successes.
                 let cycle = next_cycle.saturating_add(stream.geometric(*gap_mean) - 1);
                 *next_cycle = cycle.saturating_add(1);
                 Time::from_ps(cycle.saturating_mul(*cycle_ps).min(u64::MAX / 4))
@@ -346,7 +347,7 @@ mod tests {
 
     #[test]
     fn the_first_coin_falls_at_the_start() {
-        // Of 4,000 hosts 1/4 begin at once: 1,000, with a standard deviation of 27.
+        // Of 4,000 hosts 1/4 start at once: 1,000, with a standard deviation of 27.
         let is_at_once = |host: &usize| {
             let stream = |purpose| Stream::new(1, &format!("h{host}"), purpose);
             let mut clock = Clock::new(&bernoulli(8), 32.0, Time::ZERO, stream);

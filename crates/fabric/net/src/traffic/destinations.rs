@@ -1,9 +1,9 @@
-//! Where messages go.
+//! Destinations of messages.
 //!
-//! What a scenario names becomes, for each source, one of four: uniform among others, always the
-//! same (which holds for every permutation), some hosts more than others, or by weight.
+//! A pattern of a scenario becomes one of four plans for each source: uniform among others, fixed
+//! (for every permutation), hot spots, or weighted.
 //!
-//! Invariant: no source sends to its own host, unless it was asked to.
+//! Invariant: no source sends to its own host unless the scenario permits it.
 
 use super::Weighted;
 use crate::bare_names::accept_bare_names;
@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The destination pattern of a class, as a scenario names it.
+/// Destination pattern of a class, as a scenario names it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum Destinations {
-    /// Every other host that can be reached, with equal probability; of a host with several ports,
-    /// each. `hosts` of the class limits the senders; `within = "class"` limits the destinations to them
+    /// Every other reachable host with equal probability; every port of a host with several.
+    /// `hosts` of the class limits the senders; `within = "class"` limits the destinations to them
     /// as well.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]
     #[schemars(extend("x-example" = "{ uniform = { itself = true } }"))]
@@ -29,11 +29,11 @@ pub enum Destinations {
     /// Always this host, by name; one port of a host with several as `name[port]`.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = r#"{ host = "h1-0-0" }"#))]
     Host(String),
-    /// A share of the messages goes to some hosts, the rest is uniform.
+    /// A fraction of the messages goes to some hosts, the rest is uniform.
     #[schemars(extend("x-source" = "Pfister and Norton 1985"))]
     #[schemars(extend("x-example" = r#"{ hot-spot = { hosts = ["h1-1-0"], share = 0.1 } }"#))]
     HotSpot(HotSpot),
-    /// The destination of each host, by name; a host that is not named sends nothing.
+    /// The destination of each host, by name; a host that is not listed sends nothing.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"{ pairs = { h0-0-0 = "h2-2-0", h1-0-0 = "h2-2-0" } }"#))]
     Pairs(BTreeMap<String, String>),
@@ -56,8 +56,9 @@ pub enum Destinations {
     /// number of hosts.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     BitRotation,
-    /// With N hosts, to the host numbered s mod N / 2 or the one N / 2 above it, with equal probability:
-    /// the sender itself or its partner in the other half. Needs an even number of hosts.
+    /// With N hosts, to the host numbered s mod N / 2 or the one N / 2 above it, with equal
+    /// probability: the sender itself or its partner in the other half. Needs an even number of
+    /// hosts.
     #[schemars(extend("x-source" = "BookSim 2, src/traffic.cpp"))]
     Asymmetric,
     /// Nearly half way around every dimension: by ceil(k / 2) - 1 of k.
@@ -65,7 +66,7 @@ pub enum Destinations {
     #[schemars(extend("x-example" = "{ tornado = { dimensions = [4, 4] } }"))]
     Tornado(GridPlaces),
     /// The host one further in every dimension at once, a diagonal step, with wrap-around. For the
-    /// neighbours of a stencil code, take `stencil`.
+    /// neighbours of a stencil code, use `stencil`.
     #[schemars(extend("x-source" = "Dally and Towles 2004, table 3.1"))]
     Neighbour(GridPlaces),
     /// To one of the neighbours on a grid, drawn for each message with equal probability: one step
@@ -94,15 +95,15 @@ pub enum Destinations {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UniformPlaces {
-    /// Whether a host is among its own destinations, as likely as any other. What it sends to itself
-    /// goes to its switch and back.
+    /// Whether a host is among its own destinations, with the probability of any other. Its
+    /// messages to itself go to its switch and back.
     #[schemars(extend("x-source" = "BookSim 2, src/traffic.cpp"))]
     pub itself: bool,
     /// Set of hosts to draw from: all of the fabric, or only those of the class (`hosts`).
     pub within: Within,
 }
 
-/// The hosts that `uniform` sends to.
+/// Destination hosts of `uniform`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Within {
@@ -162,9 +163,9 @@ impl Default for GroupPlaces {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HotSpot {
-    /// The hot hosts: names or patterns.
+    /// Hot hosts: names or patterns.
     pub hosts: Vec<String>,
-    /// The share of messages that goes to them, in equal parts; the rest is uniform. Above 0 and at
+    /// Fraction of messages that go to them, in equal parts; the rest is uniform. Above 0 and at
     /// most 1.
     pub share: f64,
 }
@@ -178,34 +179,36 @@ pub struct GridPlaces {
     pub dimensions: Option<Vec<u32>>,
 }
 
-/// Hosts in ascending order, but for those of the source's own node if it sends nothing to itself.
+/// Endpoints in ascending order, without those of the source's own node if it sends nothing to
+/// itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OtherHosts {
-    /// The endpoints, in ascending order.
+    /// Endpoints in ascending order.
     pub among: Arc<[EndpointId]>,
-    /// The places that are left out, of the source's own host; empty if it is not there or stays.
+    /// Indices of the source's own host, which are left out; empty if it is not among them or not
+    /// left out.
     pub own: Range<usize>,
 }
 
 impl OtherHosts {
-    /// Whether there is any.
+    /// Returns whether there is at least one.
     pub fn has_any(&self) -> bool {
         self.len() > 0
     }
 
-    /// How many there are.
+    /// Returns the number of endpoints.
     #[expect(clippy::len_without_is_empty, reason = "`has_any` says it")]
     pub fn len(&self) -> usize {
         self.among.len() - self.own.len()
     }
 
-    /// All of them, in ascending order.
+    /// Returns the endpoints in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = EndpointId> {
         let Self { among, own } = self;
         among[..own.start].iter().chain(&among[own.end..]).copied()
     }
 
-    /// One of them, with equal probability. Panics if there is none.
+    /// Draws an endpoint with equal probability. Panics if there is none.
     #[inline]
     fn draw(&self, stream: &mut Stream) -> EndpointId {
         let drawn = stream.below(self.len() as u64);
@@ -214,21 +217,21 @@ impl OtherHosts {
     }
 }
 
-/// The destinations of one source.
+/// Destinations of one source.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DestinationPlan {
-    /// Every host with equal probability, mostly but for the own one.
+    /// Every host with equal probability, usually without the source's own.
     Uniform(OtherHosts),
-    /// Always the same endpoint.
+    /// Always this endpoint.
     Fixed(EndpointId),
-    /// Some hosts more than others (Pfister and Norton, "Hot spot contention and combining in
-    /// multistage interconnection networks", IEEE Transactions on Computers 34(10), 1985).
+    /// Hot spots (Pfister and Norton, "Hot spot contention and combining in multistage
+    /// interconnection networks", IEEE Transactions on Computers 34(10), 1985).
     HotSpot {
-        /// The hot hosts, in equal parts.
+        /// Hot hosts, in equal parts.
         hot: OtherHosts,
-        /// The share of messages that goes to them.
+        /// Fraction of messages that go to them.
         share: f64,
-        /// The rest, hot ones included.
+        /// Hosts for the other messages, hot ones included.
         all: OtherHosts,
     },
     /// In proportion to weights.
@@ -236,7 +239,7 @@ pub enum DestinationPlan {
 }
 
 impl DestinationPlan {
-    /// Whether there is anywhere to send to from `source`.
+    /// Returns whether there is any destination for messages from `source`.
     pub fn has_any(&self, source: EndpointId) -> bool {
         match self {
             Self::Uniform(others) => others.has_any(),
@@ -246,7 +249,7 @@ impl DestinationPlan {
         }
     }
 
-    /// A destination. Panics if there is none.
+    /// Draws a destination. Panics if there is none.
     #[inline]
     pub(super) fn draw(&self, stream: &mut Stream) -> EndpointId {
         match self {

@@ -1,4 +1,4 @@
-//! How long messages are.
+//! Lengths of messages.
 
 use super::Weighted;
 use gingham_kernel::{Bytes, FileName, Stream};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// The length distribution of a class, as a scenario names it.
+/// Length distribution of a class, as a scenario names it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lengths {
@@ -25,11 +25,11 @@ segmentation = { fixed = "2 KiB" }"#))]
     /// Every whole number of bytes between two limits, with equal probability.
     #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ uniform = { from = "64 B", to = "1 KiB" } }"#))]
     Uniform(Uniform),
-    /// Short messages and long ones.
+    /// Short and long messages.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"{ bimodal = { short = "16 B", long = "1 KiB", long_share = 0.2 } }"#))]
     Bimodal(Bimodal),
-    /// Weighted as in a CSV file with the columns `payload_bytes` and `weight`; the path is
+    /// Weighted lengths of a CSV file with the columns `payload_bytes` and `weight`; the path is
     /// relative to the scenario.
     #[schemars(extend("x-source" = "textbook", "x-example" = r#"{ empirical = "lengths.csv" }"#))]
     Empirical(FileName),
@@ -39,9 +39,9 @@ segmentation = { fixed = "2 KiB" }"#))]
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uniform {
-    /// The shortest, included.
+    /// Shortest length, included.
     pub from: Bytes,
-    /// The longest, included.
+    /// Longest length, included.
     pub to: Bytes,
 }
 
@@ -53,39 +53,39 @@ pub struct Bimodal {
     pub short: Bytes,
     /// Payload of a long message.
     pub long: Bytes,
-    /// The share of messages (not of bytes) that are long, from 0 to 1.
+    /// Fraction of messages (not of bytes) that are long, from 0 to 1.
     pub long_share: f64,
 }
 
-/// The length distribution of a source, in payload bytes, all at least 1.
+/// Length distribution of a source, in payload bytes, all at least 1.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LengthPlan {
-    /// Always the same.
+    /// One length.
     Fixed(u32),
     /// Geometric with this mean.
     Exponential(f64),
-    /// Uniform on whole numbers, both ends included.
+    /// Uniform on whole numbers, both bounds included.
     Uniform {
-        /// The least.
+        /// Shortest length.
         from: u32,
-        /// The largest.
+        /// Longest length.
         to: u32,
     },
-    /// One of two.
+    /// One of two lengths.
     Bimodal {
-        /// The one.
+        /// Short length.
         short: u32,
-        /// The other.
+        /// Long length.
         long: u32,
-        /// Probability of the other.
+        /// Probability of the long length.
         long_share: f64,
     },
-    /// By weight.
+    /// Weighted lengths.
     Empirical(Arc<Weighted<u32>>),
 }
 
 impl LengthPlan {
-    /// Mean payload in bytes.
+    /// Returns the mean payload in bytes.
     pub fn mean_bytes(&self) -> f64 {
         match self {
             Self::Fixed(bytes) => f64::from(*bytes),
@@ -100,7 +100,7 @@ impl LengthPlan {
         }
     }
 
-    /// The least and the most that may be drawn.
+    /// Returns the shortest and the longest possible length.
     pub fn range_bytes(&self) -> RangeInclusive<u32> {
         match self {
             Self::Fixed(bytes) => *bytes..=*bytes,
@@ -147,7 +147,8 @@ mod tests {
         (0..DRAWS).map(|_| plan.draw(&mut stream)).collect()
     }
 
-    /// The mean of the plan is `mean`, and that of its draws lies within 5 standard errors of it.
+    /// Checks that the mean of the plan is `mean`, and that of its draws within 5 standard errors
+    /// of it.
     fn assert_moments(plan: &LengthPlan, mean: f64, variance: f64) {
         assert!((plan.mean_bytes() - mean).abs() < 1e-9 * mean, "{plan:?}");
         let sample: f64 = drawn(plan).into_iter().map(f64::from).sum::<f64>() / f64::from(DRAWS);

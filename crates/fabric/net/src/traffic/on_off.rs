@@ -1,29 +1,29 @@
-//! Bursts: on periods, in which messages come equally spaced, and silent off periods.
+//! Bursts: on periods with equally spaced messages, and silent off periods.
 //!
 //! ```text
 //!   on-time   0  i  2i 3i 4i 5i 6i                     one clock, interval i, that
-//!             |  |  |  :  |  |  |  :                   stands still in off periods
+//!             |  |  |  :  |  |  |  :                   stops in off periods
 //!   time      ├──on──────┤...off.....├──on─────┤...
 //! ```
 //!
-//! The lengths of periods are independent, exponential or Pareto with given means; a Pareto law of
-//! both with 1 < shape < 2 makes the sum of many sources self-similar (Willinger, Taqqu, Sherman
-//! and Wilson, "Self-similarity through high-variability", IEEE/ACM ToN 5(1), 1997). Because the
-//! clock runs on through off periods no part of an interval is lost, so that the mean load is
-//! exactly what was asked for, however short a period is. A source begins in its stationary
-//! state: on with probability on / (on + off), with the rest of a period that is under way.
+//! The lengths of periods are independent, exponential or Pareto with given means; Pareto periods
+//! with 1 < shape < 2 make the sum of many sources self-similar (Willinger, Taqqu, Sherman and
+//! Wilson, "Self-similarity through high-variability", IEEE/ACM ToN 5(1), 1997). Since the clock
+//! continues after an off period, no part of an interval is lost, and the mean load is exact even
+//! with short periods. A source starts in its stationary state: on with probability on / (on +
+//! off), with the remainder of a period in progress.
 //!
-//! Invariant: a message is created only within an on period, its beginning included.
+//! Invariant: a message is created only within an on period, including its start.
 
 use super::ticks::{Ticks, later, whole_ps};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 
-/// How the lengths of periods are distributed around their means.
+/// Distribution of the lengths of periods around their mean.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum PeriodLaw {
     /// Exponential.
     Exponential,
-    /// Pareto from `mean x (shape - 1) / shape` on.
+    /// Pareto with the minimum `mean x (shape - 1) / shape`.
     Pareto {
         /// Tail index, above 1.
         shape: f64,
@@ -31,7 +31,7 @@ pub enum PeriodLaw {
 }
 
 impl PeriodLaw {
-    /// A whole period, in picoseconds.
+    /// Draws the length of a period, in picoseconds.
     fn draw(self, mean_ps: f64, stream: &mut Stream) -> f64 {
         match self {
             Self::Exponential => stream.exponential(mean_ps),
@@ -42,8 +42,8 @@ impl PeriodLaw {
         }
     }
 
-    /// Variance of the length of a period with mean `mean_ps`. Pareto periods are cut off at
-    /// `span_ps`.
+    /// Returns the variance of the length of a period with mean `mean_ps`. Pareto periods are cut
+    /// off at `span_ps`.
     fn variance(self, mean_ps: f64, span_ps: f64) -> f64 {
         match self {
             Self::Exponential => mean_ps * mean_ps,
@@ -63,15 +63,16 @@ impl PeriodLaw {
         }
     }
 
-    /// What is left of a period that is under way at an instant chosen at random: its density is
-    /// that of a whole period being longer, divided by the mean.
+    /// Draws the remainder of a period in progress at a random instant: its density is the
+    /// probability that a whole period is longer, divided by the mean.
     fn draw_rest(self, mean_ps: f64, stream: &mut Stream) -> f64 {
         match self {
             Self::Exponential => stream.exponential(mean_ps),
             Self::Pareto { shape } => {
                 let least = mean_ps * (shape - 1.0) / shape;
                 let below = stream.unit();
-                // Up to the least period the density is flat, and holds (shape - 1) / shape.
+                // Up to the minimum period the density is constant, with the probability (shape -
+                // 1) / shape.
                 if below < (shape - 1.0) / shape {
                     below * mean_ps
                 } else {
@@ -82,25 +83,25 @@ impl PeriodLaw {
     }
 }
 
-/// The on and off periods of a source.
+/// On and off periods of a source.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PeriodPlan {
     /// Mean length of on periods, above zero.
     pub on_mean: Span,
     /// Mean length of off periods.
     pub off_mean: Span,
-    /// Their distribution.
+    /// Distribution of their lengths.
     pub law: PeriodLaw,
 }
 
 impl PeriodPlan {
-    /// Mean length of an on period and the off period after it.
+    /// Returns the mean length of an on period and the off period after it.
     pub fn cycle(&self) -> Span {
         self.on_mean + self.off_mean
     }
 
-    /// Relative standard error of the on-time of a source within `span`, and hence of the load that
-    /// it offers, from the variance of an alternating renewal process.
+    /// Returns the relative standard error of the on-time of a source within `span`, and hence of
+    /// its offered load, from the variance of an alternating renewal process.
     ///
     /// For on periods of mean `a` and variance `v` and off periods of mean `b` and variance `w`,
     /// the on-time within `T` has the variance `T (b^2 v + a^2 w) / (a + b)^3` (Cox, "Renewal
@@ -122,7 +123,7 @@ impl PeriodPlan {
         (rate * span_ps).min(most).sqrt() / (self.share_on() * span_ps)
     }
 
-    /// The fraction of time spent in on periods.
+    /// Returns the fraction of time spent in on periods.
     pub fn share_on(&self) -> f64 {
         mean_ps(self.on_mean) / (mean_ps(self.on_mean) + mean_ps(self.off_mean))
     }
@@ -133,18 +134,18 @@ fn mean_ps(mean: Span) -> f64 {
     mean.as_ps() as f64
 }
 
-/// What tells the instants of a source with on and off periods.
+/// Generator of the arrival times of a source with on and off periods.
 #[derive(Clone, Debug)]
 pub(super) struct OnOffClock {
     plan: PeriodPlan,
-    /// Instants in on-time.
+    /// Arrivals in on-time.
     ticks: Ticks,
-    /// Lengths of periods.
+    /// Random stream of period lengths.
     stream: Stream,
-    /// The on period at hand, or the next.
+    /// Current or next on period.
     on_begins: Time,
     on_ps: u64,
-    /// On-time before it.
+    /// On-time before that period.
     elapsed_ps: u64,
 }
 
@@ -167,7 +168,7 @@ impl OnOffClock {
         Self { plan, ticks, stream: periods, on_begins, on_ps: whole_ps(on_ps), elapsed_ps: 0 }
     }
 
-    /// The next instant, unless the on period that holds it begins at `stop` or later.
+    /// Returns the next arrival, unless its on period starts at `stop` or later.
     pub(super) fn next(&mut self, stop: Time) -> Option<Time> {
         let due_ps = self.ticks.next();
         while due_ps - self.elapsed_ps >= self.on_ps {
@@ -203,7 +204,7 @@ mod tests {
         move |purpose| Stream::new(3, &name, purpose)
     }
 
-    /// The instants of a source before `stop`.
+    /// Returns the arrivals of a source before `stop`.
     fn instants(mut clock: OnOffClock, stop: u64) -> Vec<u64> {
         let stop = Time::from_ps(stop);
         let next = || clock.next(stop).filter(|next| *next < stop).map(Time::as_ps);
@@ -212,7 +213,8 @@ mod tests {
 
     #[test]
     fn the_clock_stands_still_in_off_periods() {
-        // A tail index of 10^9 leaves no spread: every period is its mean, 25 on and 40 off.
+        // A tail index of 10^9 leaves no spread: every period has its mean length, 25 on and 40
+        // off.
         let (on_mean, off_mean) = (Span::from_ps(25), Span::from_ps(40));
         let plan = PeriodPlan { on_mean, off_mean, law: PeriodLaw::Pareto { shape: 1e9 } };
         let clock = OnOffClock {
@@ -315,8 +317,9 @@ mod tests {
             assert_tail(|stream| law.draw(1.0, stream), x, libm::exp(-x));
             assert_tail(|stream| law.draw_rest(1.0, stream), x, libm::exp(-x));
         }
-        // Mean 3, tail index 1.5: no period is below 1, and beyond x lie x^-1.5 of them; of the
-        // rests of periods x / 3 lie below x up to 1, and x^-0.5 / 1.5 beyond x from there on.
+        // Mean 3, tail index 1.5: no period is below 1, and a fraction x^-1.5 exceeds x. Of the
+        // remainders, a fraction x / 3 is below x up to 1, and x^-0.5 / 1.5 exceeds x from there
+        // on.
         let law = PeriodLaw::Pareto { shape: 1.5 };
         let mut stream = stream("least")(Purpose::Arrival);
         assert!((0..100_000).all(|_| law.draw(3.0, &mut stream) >= 1.0));

@@ -2,41 +2,42 @@
 //!
 //! ```text
 //!   place of the source, N = 16      d3 d2 d1 d0
-//!     transpose       the halves change places     d1 d0 d3 d2
-//!     bit complement  every bit turns              /d3 /d2 /d1 /d0
-//!     bit reversal    read from the other end      d0 d1 d2 d3
-//!     shuffle         turned left by one           d2 d1 d0 d3
-//!     bit rotation    turned right by one          d0 d3 d2 d1
+//!     transpose       halves exchanged             d1 d0 d3 d2
+//!     bit complement  every bit inverted           /d3 /d2 /d1 /d0
+//!     bit reversal    bits in reverse order        d0 d1 d2 d3
+//!     shuffle         rotated left by one          d2 d1 d0 d3
+//!     bit rotation    rotated right by one         d0 d3 d2 d1
 //!   place on a grid, in each dimension of size k
 //!     tornado         x + ceil(k / 2) - 1          as far as the shorter way still is unique
 //!     neighbour       x + 1
 //! ```
 //!
 //! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, section
-//! 3.2 and table 3.1. There transpose turns the address by half of its bits; on a square of m x m
-//! places, a row being m places, that is the exchange of row and column, which any square number
-//! has.
+//! 3.2 and table 3.1. There, transpose rotates the address by half of its bits. On a square of m x
+//! m places with rows of m places, that exchanges row and column, which is possible for any square
+//! number.
 //!
-//! Invariant: for a number of places that is not refused each is a permutation.
+//! Invariant: each is a permutation for every number of places that is not rejected.
 
 use gingham_kernel::{Purpose, Stream};
 
 /// A permutation of places 0, 1, ..., N - 1 by their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permutation {
-    /// Row and column of a square change places.
+    /// Exchanges row and column of a square.
     Transpose,
-    /// Every bit turns.
+    /// Inverts every bit.
     BitComplement,
-    /// The bits in reverse order.
+    /// Reverses the order of the bits.
     BitReversal,
-    /// The bits turned left by one: a perfect shuffle of cards.
+    /// Rotates the bits left by one: a perfect shuffle of cards.
     Shuffle,
     /// Rotates the bits right by one, the inverse of the shuffle.
     BitRotation,
 }
 
-/// A number of places on which a permutation does not exist, and the nearest on which it does.
+/// Error: a permutation does not exist for this number of places. Includes the nearest valid
+/// numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("needs {kind} hosts, such as {below} or {above}, not {places}")]
 pub struct PlacesError {
@@ -47,7 +48,7 @@ pub struct PlacesError {
 }
 
 impl Permutation {
-    /// Whether it exists on `places` places, of which there is at least one.
+    /// Checks that it exists on `places` places, at least one.
     pub fn check(self, places: usize) -> Result<(), PlacesError> {
         let (kind, below, above) = match self {
             Self::Transpose => {
@@ -62,8 +63,8 @@ impl Permutation {
         if below == places { Ok(()) } else { Err(PlacesError { kind, below, above, places }) }
     }
 
-    /// Where `place` sends to. Panics if the permutation does not exist on `places` places, or if
-    /// the place lies beyond them.
+    /// Returns the destination of `place`. Panics if the permutation does not exist on `places`
+    /// places, or if the place lies beyond them.
     pub fn apply(self, place: usize, places: usize) -> usize {
         assert!(place < places && self.check(places).is_ok(), "{self:?} on {places} places");
         let bits = places.ilog2();
@@ -81,10 +82,11 @@ impl Permutation {
     }
 }
 
-/// A permutation of the cells of a grid: a shift in every dimension, around its end.
+/// A permutation of the cells of a grid: a shift in every dimension, with wrap-around.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GridShift {
-    /// By ceil(k / 2) - 1 in a dimension of size k: nearly half way round, always the same way.
+    /// By ceil(k / 2) - 1 in a dimension of size k: nearly half way round, always in the same
+    /// direction.
     Tornado,
     /// By one.
     Neighbour,
@@ -98,19 +100,19 @@ impl GridShift {
         }
     }
 
-    /// Where the cell at these coordinates sends to.
+    /// Returns the destination of the cell at these coordinates.
     pub fn apply_to(self, coordinates: &[usize], dimensions: &[usize]) -> Vec<usize> {
         let along = coordinates.iter().zip(dimensions);
         along.map(|(at, size)| (at + self.step(*size)) % size).collect()
     }
 
-    /// The same for a cell by its number, the last dimension running fastest.
+    /// Returns the destination of a cell by its number; the last dimension varies fastest.
     pub fn apply(self, cell: usize, dimensions: &[usize]) -> usize {
         cell_at(&self.apply_to(&coordinates_of(cell, dimensions), dimensions), dimensions)
     }
 }
 
-/// The coordinates of a cell; the last dimension varies fastest.
+/// Returns the coordinates of a cell; the last dimension varies fastest.
 fn coordinates_of(cell: usize, dimensions: &[usize]) -> Vec<usize> {
     let mut coordinates = vec![0; dimensions.len()];
     let mut rest = cell;
@@ -121,7 +123,7 @@ fn coordinates_of(cell: usize, dimensions: &[usize]) -> Vec<usize> {
     coordinates
 }
 
-/// The cell at these coordinates.
+/// Returns the cell at these coordinates.
 fn cell_at(coordinates: &[usize], dimensions: &[usize]) -> usize {
     coordinates.iter().zip(dimensions).fold(0, |cell, (at, size)| cell * size + at)
 }
@@ -146,11 +148,12 @@ pub struct Stencil {
 }
 
 impl Stencil {
-    /// The neighbours of a cell, in ascending order: each once, and never the cell itself, even where a
-    /// dimension of size 1 or 2 wraps around. Takes time and space in proportion to their number.
+    /// Returns the neighbours of a cell in ascending order: each once, and never the cell itself,
+    /// even if a dimension of size 1 or 2 wraps around. Time and memory are proportional to their
+    /// number.
     pub fn neighbours(&self, cell: usize) -> Vec<usize> {
         let here = coordinates_of(cell, &self.dimensions);
-        // Cells of the dimensions so far, and whether that took a step.
+        // Cells of the dimensions up to now, and whether a step was taken.
         let mut reached = vec![(0, false)];
         for (dimension, at) in here.iter().enumerate() {
             let size = self.dimensions[dimension];
@@ -165,7 +168,7 @@ impl Stencil {
         reached.into_iter().map(|(other, _)| other).filter(|other| *other != cell).collect()
     }
 
-    /// Number of neighbours of a cell, without listing them.
+    /// Returns the number of neighbours of a cell, without listing them.
     pub fn neighbour_count(&self, cell: usize) -> usize {
         let here = coordinates_of(cell, &self.dimensions);
         let along = here.iter().enumerate();
@@ -177,8 +180,8 @@ impl Stencil {
         }
     }
 
-    /// The coordinates within one step in a dimension, its own among them: each once, in ascending
-    /// order.
+    /// Returns the coordinates within one step in a dimension, including its own: each once, in
+    /// ascending order.
     fn within_a_step(&self, dimension: usize, at: usize) -> Vec<usize> {
         let steps = [-1, 0, 1].into_iter();
         let mut near: Vec<usize> =
@@ -188,7 +191,7 @@ impl Stencil {
         near
     }
 
-    /// The coordinate one step away in a dimension; `None` beyond the edge.
+    /// Returns the coordinate one step away in a dimension; `None` beyond the edge.
     fn step(&self, dimension: usize, at: usize, step: i8) -> Option<usize> {
         let (size, wraps) = (self.dimensions[dimension], self.wraps[dimension]);
         match step {
@@ -201,19 +204,19 @@ impl Stencil {
     }
 }
 
-/// The group `by` groups after one of `groups`, modulo their number.
+/// Returns the group `by` groups after one of `groups`, modulo their number.
 pub fn group_target(group: usize, by: i64, groups: usize) -> usize {
     let sum = i128::try_from(group).expect("groups are few") + i128::from(by);
     let modulus = i128::try_from(groups).expect("groups are few");
     usize::try_from(sum.rem_euclid(modulus)).expect("below the number of groups")
 }
 
-/// A permutation of `places` places drawn from seed and class alone, in which no place keeps
-/// its own (each such permutation with equal probability); of one place, itself.
+/// Draws a permutation of `places` places, from seed and class alone, that moves every place, each
+/// with equal probability. A single place stays.
 pub fn derangement(seed: u64, class: &str, places: usize) -> Vec<usize> {
     let mut stream = Stream::new(seed, class, Purpose::Permutation);
     let mut targets: Vec<usize> = (0..places).collect();
-    // One shuffle in e = 2.7 leaves no place alone.
+    // One shuffle in e = 2.7 moves every place.
     while places > 1 && targets.iter().enumerate().any(|(place, target)| place == *target) {
         stream.shuffle(&mut targets);
     }
@@ -230,7 +233,7 @@ mod tests {
 
     #[test]
     fn sixteen_places_by_hand() {
-        // Bits d3 d2 d1 d0 written out and turned by hand.
+        // Bits d3 d2 d1 d0 written out and rotated by hand.
         assert_eq!(
             table(Permutation::Transpose, 16),
             [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]
@@ -436,7 +439,7 @@ mod tests {
 
     #[test]
     fn every_derangement_is_equally_likely() {
-        // Of three places there are two: (1, 2, 0) and (2, 0, 1). 2,000 expected, deviation 31.6.
+        // Three places have two: (1, 2, 0) and (2, 0, 1). 2,000 expected, deviation 31.6.
         let first = (0..4_000).filter(|seed| derangement(*seed, "all", 3)[0] == 1).count();
         assert!(first.abs_diff(2_000) < 158, "{first}");
     }

@@ -1,4 +1,4 @@
-//! What an endpoint sends in a class, as plans say it.
+//! Traffic of an endpoint in a class.
 
 use super::{ArrivalPlan, DestinationPlan, LengthPlan, StreamPlan};
 use crate::ClassId;
@@ -7,17 +7,17 @@ use gingham_topology::EndpointId;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// An endpoint that sends in a class, and what.
+/// A sending endpoint of a class, with its traffic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SourcePlan {
-    /// Where messages begin.
+    /// Source endpoint of the messages.
     pub endpoint: EndpointId,
-    /// What it sends.
+    /// Its messages.
     pub messages: MessagePlan,
 }
 
 impl SourcePlan {
-    /// A source that draws its messages.
+    /// Returns a source with random messages.
     pub fn drawn(
         endpoint: EndpointId,
         arrivals: ArrivalPlan,
@@ -29,7 +29,7 @@ impl SourcePlan {
         Self { endpoint, messages }
     }
 
-    /// The longest time by which it may begin after its class.
+    /// Returns the maximum delay of its start after that of its class.
     pub fn later_max(&self) -> Span {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.later.max(),
@@ -38,7 +38,7 @@ impl SourcePlan {
         }
     }
 
-    /// The load that it offers while its class sends, where a byte takes `byte_ps` on its link;
+    /// Returns the load that it offers while its class sends, at `byte_ps` per byte on its link;
     /// `None` if it is backlogged or scheduled, or replies.
     pub fn load(&self, byte_ps: f64) -> Option<f64> {
         match &self.messages {
@@ -48,7 +48,7 @@ impl SourcePlan {
         }
     }
 
-    /// The least and the most payload that a message of it may have.
+    /// Returns the smallest and the largest possible payload of its messages.
     pub fn payload_bytes(&self) -> RangeInclusive<u32> {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.lengths.range_bytes(),
@@ -61,7 +61,7 @@ impl SourcePlan {
         }
     }
 
-    /// The stream that it is, if it is one.
+    /// Returns the stream, if the source is one.
     pub fn stream(&self) -> Option<&StreamPlan> {
         match &self.messages {
             MessagePlan::Stream(stream) => Some(stream),
@@ -69,66 +69,66 @@ impl SourcePlan {
         }
     }
 
-    /// Whether it always has a message waiting.
+    /// Returns whether it always has a message waiting.
     pub fn is_backlogged(&self) -> bool {
         let MessagePlan::Drawn(drawn) = &self.messages else { return false };
         matches!(drawn.arrivals, ArrivalPlan::Backlogged)
     }
 }
 
-/// Where the messages of a source come from.
+/// Origin of the messages of a source.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MessagePlan {
-    /// Random streams.
+    /// Random draws.
     Drawn(DrawnPlan),
     /// A list, in order of time.
     Scheduled(Arc<[Scheduled]>),
-    /// One for each message of another class that is delivered here, back to where that came from.
+    /// One reply to the sender of each message of another class that is delivered here.
     Replies(ReplyPlan),
     /// A stream; a host may have many of a class.
     Stream(StreamPlan),
 }
 
-/// Messages that wait for those of another class.
+/// Replies to messages of another class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReplyPlan {
-    /// The class whose messages are replied to.
+    /// Class whose messages are replied to.
     pub to: ClassId,
-    /// From the delivery of such a message to the creation of its reply.
+    /// Time from the delivery of a message to the creation of its reply.
     pub think: Span,
-    /// How long.
+    /// Lengths of the replies.
     pub lengths: LengthPlan,
 }
 
-/// When messages are drawn, how long, and where to.
+/// Distributions of arrivals, lengths and destinations.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DrawnPlan {
-    /// How much later than its class the source begins.
+    /// Delay of the start after that of the class.
     pub later: LaterPlan,
-    /// Time of the crash.
+    /// Arrival process.
     pub arrivals: ArrivalPlan,
-    /// How long.
+    /// Lengths of the messages.
     pub lengths: LengthPlan,
-    /// Where to.
+    /// Destinations of the messages.
     pub destinations: DestinationPlan,
 }
 
-/// From the start of a class to that of one of its sources.
+/// Delay from the start of a class to that of one of its sources.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LaterPlan {
-    /// At least so much.
+    /// Fixed part.
     pub turn: Span,
-    /// And less than so much more, drawn; nothing if it is zero.
+    /// Upper bound, exclusive, of a random addition; zero for none.
     pub jitter: Span,
 }
 
 impl LaterPlan {
-    /// A bound, which is met where nothing is drawn.
+    /// Returns an upper bound, exact without a random part.
     pub fn max(self) -> Span {
         self.turn + self.jitter
     }
 
-    /// How much it is, with the stream that it is drawn from.
+    /// Draws the delay.
     pub(super) fn draw(self, stream: &mut Stream) -> Span {
         let drawn_ps =
             if self.jitter == Span::ZERO { 0 } else { stream.below(self.jitter.as_ps()) };
@@ -139,16 +139,16 @@ impl LaterPlan {
 /// A message of a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scheduled {
-    /// When it is created.
+    /// Time of creation.
     pub created: Time,
-    /// What is created.
+    /// Message to create.
     pub draft: Draft,
 }
 
 /// A message about to be created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Draft {
-    /// Where it goes.
+    /// Destination endpoint.
     pub destination: EndpointId,
     /// Payload in bytes.
     pub payload_bytes: u32,

@@ -1,4 +1,4 @@
-//! One class at one endpoint.
+//! A source: the traffic of one class at one endpoint.
 
 use super::arrivals::Clock;
 use super::streams::{Sender, StreamPart, StreamPlan};
@@ -11,15 +11,15 @@ use gingham_topology::EndpointId;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a stream takes of memory, about: its plan, its source, its flow and its frames.
+/// Approximate memory of a stream: its plan, its source, its flow and its frames.
 pub const STREAM_BYTES: u64 =
     (size_of::<SourcePlan>() + size_of::<Source>() + size_of::<Sender>() + 800) as u64;
 
-/// One class at one endpoint, at work.
+/// State of a source: one class at one endpoint.
 ///
-/// A simulation asks for [`Self::next_arrival`] at the start, and again after each message that
-/// it created at such an instant. When the first flit of a message starts it also asks a source
-/// that [`Self::refills`] for another message. Nothing else creates messages.
+/// A simulation calls [`Self::next_arrival`] at the start, and again after each message created at
+/// such a time. When the first flit of a message starts, it also requests another message if the
+/// source [`Self::refills`]. Messages are created in no other way.
 #[derive(Clone, Debug)]
 pub struct Source {
     class: ClassId,
@@ -40,14 +40,14 @@ enum Script {
     Stream(Box<Sender>),
 }
 
-/// A source that waits for messages.
+/// A source of replies.
 #[derive(Clone, Debug)]
 struct Replies {
     plan: ReplyPlan,
     length: Stream,
 }
 
-/// The random streams of a source, with what is drawn from them.
+/// A source of random messages, with its random streams.
 #[derive(Clone, Debug)]
 struct Drawn {
     clock: Clock,
@@ -59,7 +59,8 @@ struct Drawn {
 }
 
 impl Source {
-    /// The `index`-th source of a class, before which there are so many streams.
+    /// Creates the source `index` of a class. `streams_before` is the number of streams of earlier
+    /// sources.
     pub fn new(plan: &Plan, class: ClassId, index: usize, streams_before: usize) -> Self {
         let class_plan = &plan.classes[class.index()];
         let source = &class_plan.sources[index];
@@ -84,7 +85,7 @@ impl Source {
         Self { class, endpoint: source.endpoint, active, script }
     }
 
-    /// All sources of a plan, by class and then in the order of the class.
+    /// Creates all sources of a plan, by class and then in the order of the class.
     pub fn all(plan: &Plan) -> Vec<Self> {
         let mut streams = 0;
         let mut sources = Vec::new();
@@ -97,18 +98,18 @@ impl Source {
         sources
     }
 
-    /// The class.
+    /// Returns the class.
     pub fn class(&self) -> ClassId {
         self.class
     }
 
-    /// The endpoint at which messages begin.
+    /// Returns the source endpoint of its messages.
     pub fn endpoint(&self) -> EndpointId {
         self.endpoint
     }
 
-    /// The instant of the next message, never before that of the last one; `None` if there is no
-    /// more, or none but refills.
+    /// Returns the time of the next message, never before that of the last one; `None` after the
+    /// last message, or if only refills remain.
     #[inline]
     pub fn next_arrival(&mut self) -> Option<Time> {
         match &mut self.script {
@@ -122,17 +123,18 @@ impl Source {
         }
     }
 
-    /// Whether the source creates a message `now` because one of its own has just begun to leave.
+    /// Returns whether the source creates a message `now` because one of its own has just begun to
+    /// leave.
     pub fn refills(&self, now: Time) -> bool {
         self.is_backlogged() && self.active.contains(&now)
     }
 
-    /// Whether the source always has a message waiting while its class sends.
+    /// Returns whether the source always has a message waiting while its class sends.
     pub fn is_backlogged(&self) -> bool {
         matches!(&self.script, Script::Drawn(drawn) if drawn.is_backlogged)
     }
 
-    /// How it replies, if that is what it does.
+    /// Returns the parameters of replies, if it sends replies.
     pub fn replies(&self) -> Option<&ReplyPlan> {
         match &self.script {
             Script::Replies(replies) => Some(&replies.plan),
@@ -140,7 +142,7 @@ impl Source {
         }
     }
 
-    /// The stream that it is, if it is one.
+    /// Returns the id of the stream, if the source is one.
     pub fn stream(&self) -> Option<StreamId> {
         match &self.script {
             Script::Stream(sender) => Some(sender.stream()),
@@ -148,18 +150,19 @@ impl Source {
         }
     }
 
-    /// Whether it is a stream whose application has crashed by an instant.
+    /// Returns whether it is a stream whose application has crashed by `now`.
     pub fn has_crashed(&self, now: Time) -> bool {
         matches!(&self.script, Script::Stream(sender) if sender.has_crashed(now))
     }
 
-    /// Its stream was admitted and begins `now`, as late as that is. Panics if it is none.
+    /// Starts its stream, which was admitted `now`, with a delay of all its messages. Panics if it
+    /// is not a stream.
     pub fn begin_stream(&mut self, now: Time) {
         let Script::Stream(sender) = &mut self.script else { panic!("only streams are admitted") };
         sender.begin(now);
     }
 
-    /// What the message that it drew last is of its stream, if it is one.
+    /// Returns the stream part of the last message drawn, if it is a stream.
     pub fn part(&self) -> Option<StreamPart> {
         match &self.script {
             Script::Stream(sender) => sender.drawn(),
@@ -167,12 +170,12 @@ impl Source {
         }
     }
 
-    /// Whether it creates messages at an instant.
+    /// Returns whether it creates messages at an instant.
     pub fn is_active(&self, now: Time) -> bool {
         self.active.contains(&now)
     }
 
-    /// The next reply. Panics if it does not reply.
+    /// Draws the next reply. Panics if it does not reply.
     pub fn draw_reply(&mut self, destination: EndpointId) -> Draft {
         let Script::Replies(replies) = &mut self.script else {
             panic!("only a source of replies is asked for one")
@@ -180,7 +183,7 @@ impl Source {
         Draft { destination, payload_bytes: replies.plan.lengths.draw(&mut replies.length) }
     }
 
-    /// The next message. Panics beyond the end of a schedule, and if it replies.
+    /// Draws the next message. Panics beyond the end of a schedule, and for replies.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn draw(&mut self) -> Draft {
@@ -218,12 +221,12 @@ impl Drawn {
     }
 }
 
-/// The random streams of a source, by what they are for.
+/// Returns the random streams of a source by purpose.
 fn stream_of(plan: &Plan, class: ClassId, source: &SourcePlan) -> impl Fn(Purpose) -> Stream {
     streams_called(plan.seed, plan.name_of(source.endpoint, class))
 }
 
-/// Those of a stream, of which its endpoint may have many.
+/// Returns the random streams of a stream by purpose; an endpoint may have many streams.
 fn stream_of_stream(
     plan: &Plan,
     class: ClassId,

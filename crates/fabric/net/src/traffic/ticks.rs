@@ -1,8 +1,9 @@
-//! Equally spaced instants, and rounding to whole picoseconds.
+//! Equally spaced times, and rounding to whole picoseconds.
 
 use gingham_kernel::{Stream, Time};
 
-/// Equally spaced instants: the k-th is phase + round(k x interval), so that nothing adds up.
+/// Equally spaced times: tick k is at phase + round(k x interval), so that rounding errors do not
+/// accumulate.
 #[derive(Clone, Debug)]
 pub(super) struct Ticks {
     phase_ps: u64,
@@ -15,7 +16,7 @@ impl Ticks {
         Self { phase_ps, interval_ps, count: 0 }
     }
 
-    /// Ticks whose phase is uniform within one interval.
+    /// Returns ticks whose phase is uniform within one interval.
     pub(super) fn with_random_phase(interval_ps: f64, stream: &mut Stream) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
@@ -26,7 +27,7 @@ impl Ticks {
         Self::new(phase_ps, interval_ps)
     }
 
-    /// The next instant in picoseconds from the start.
+    /// Returns the next tick in picoseconds from the start.
     pub(super) fn next(&mut self) -> u64 {
         #[expect(clippy::cast_precision_loss, reason = "2^53 messages are beyond any run")]
         let since = self.count as f64 * self.interval_ps;
@@ -35,15 +36,16 @@ impl Ticks {
     }
 }
 
-/// The instant `ps` later, or the last there is.
+/// Returns the time `ps` later, saturating at the last possible time.
 pub(super) fn later(time: Time, ps: u64) -> Time {
     Time::from_ps(time.as_ps().saturating_add(ps))
 }
 
-/// The nearest whole number of picoseconds.
+/// Rounds to the nearest whole number of picoseconds.
 #[inline]
 pub(super) fn whole_ps(ps: f64) -> u64 {
-    // By way of a signed number, which processors convert at once; both saturate beyond the bound.
+    // Converts via a signed integer, which processors do in one instruction; both saturate beyond
+    // the bound.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "non-negative; what is beyond 63 bits saturates past the end of any run"

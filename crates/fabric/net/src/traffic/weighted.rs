@@ -1,26 +1,26 @@
-//! A choice by weight.
+//! Weighted random choice.
 //!
 //! ```text
-//!   weights     2     0     1        a point drawn on [0, 3) falls
-//!   cumulative  2     .     3        into the first part that ends above it
+//!   weights     2     0     1        a random point on [0, 3) selects
+//!   cumulative  2     .     3        the first part that ends above it
 //!             ├─────────┼────┤
 //! ```
 //!
-//! Invariant: what has no weight is never drawn.
+//! Invariant: an item without weight is never drawn.
 
 use gingham_kernel::Stream;
 
-/// Things with their weights, to be drawn in proportion.
+/// Items with their weights, drawn in proportion.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Weighted<T> {
     things: Vec<T>,
-    /// Where the part of each thing ends.
+    /// End of the part of each item.
     cumulative: Vec<f64>,
 }
 
 impl<T: Copy> Weighted<T> {
-    /// The things with a positive weight. `None` if there is none, or if a weight or their sum
-    /// is no finite number of at least 0.
+    /// Creates a choice of the items with a positive weight. `None` if there is none, or if a
+    /// weight or their sum is negative or not finite.
     pub fn new(weights: impl IntoIterator<Item = (T, f64)>) -> Option<Self> {
         let (mut things, mut cumulative, mut total) = (Vec::new(), Vec::new(), 0.0);
         for (thing, weight) in weights {
@@ -36,17 +36,17 @@ impl<T: Copy> Weighted<T> {
         (!things.is_empty() && total.is_finite()).then_some(Self { things, cumulative })
     }
 
-    /// The things with a positive weight.
+    /// Returns the items with a positive weight.
     pub fn things(&self) -> &[T] {
         &self.things
     }
 
-    /// The sum of the weights.
+    /// Returns the sum of the weights.
     pub fn total(&self) -> f64 {
         *self.cumulative.last().expect("there is at least one thing")
     }
 
-    /// Each thing with its share of the whole.
+    /// Returns each item with its fraction of the total weight.
     pub fn shares(&self) -> impl Iterator<Item = (T, f64)> {
         let begins = std::iter::once(0.0).chain(self.cumulative.iter().copied());
         let parts = self.cumulative.iter().zip(begins).map(|(end, begin)| end - begin);

@@ -1,4 +1,4 @@
-//! What a stream sends, as plans say it.
+//! Parameters of streams.
 
 use crate::traffic::ticks::whole_ps;
 use crate::traffic::{LaterPlan, PeriodPlan};
@@ -12,42 +12,42 @@ use std::sync::Arc;
 /// One stream.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StreamPlan {
-    /// Where it goes.
+    /// Destination endpoint.
     pub destination: EndpointId,
-    /// Its number among those of its host in its class, by which its random streams are called.
+    /// Number among those of its host in its class; part of the name of its random streams.
     pub number: u32,
-    /// What it sends, the same for all streams of a class.
+    /// Its traffic, shared by all streams of a class.
     pub data: Arc<DataPlan>,
-    /// How much later than its class it starts.
+    /// Delay of its start after that of its class.
     pub later: LaterPlan,
-    /// How long it lasts; as long as its class sends if not given.
+    /// Lifetime; `None` lasts as long as its class sends.
     pub lifetime: Option<Span>,
-    /// The rate that it solicits, as a multiple of its mean rate.
+    /// Requested rate, as a multiple of its mean rate.
     pub solicits: f64,
-    /// How likely its application is to crash: it sends no more from an instant within its time on, and
-    /// does not say that it was the last.
+    /// Probability that its application crashes: from a random instant of its lifetime on it sends
+    /// nothing, without an indication of its last message.
     pub crashes: f64,
 }
 
 impl StreamPlan {
-    /// The rate that it solicits, in bytes of payload a picosecond.
+    /// Returns the requested rate, in bytes of payload per picosecond.
     pub fn solicited_bytes_per_ps(&self) -> f64 {
         self.solicits * self.data.bytes_per_ps()
     }
 
-    /// The same in whole bytes a second, rounded up.
+    /// Returns the requested rate in bytes per second, rounded up.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "what is beyond all rates saturates, and is refused"
     )]
     pub fn solicited_bytes_per_s(&self) -> u64 {
-        // A whole number but for the last digits is that number.
+        // Ignores rounding errors just above a whole number.
         libm::ceil(self.solicited_bytes_per_ps() * 1e12 * (1.0 - 1e-12)) as u64
     }
 }
 
-/// What a stream sends.
+/// Traffic of a stream.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DataPlan {
     /// Frame after frame.
@@ -59,29 +59,29 @@ pub enum DataPlan {
 /// Frames of a stream.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FramePlan {
-    /// How large they are.
+    /// Sizes of the frames.
     pub sizes: FrameSizes,
-    /// From one to the next, not zero.
+    /// Time between frames, not zero.
     pub interval: Span,
-    /// The most payload of a message, not zero.
+    /// Maximum payload of a message, not zero.
     pub message_bytes: u32,
-    /// When the messages of a frame are created.
+    /// Times of the messages of a frame.
     pub spread: Spread,
-    /// What of their delivery is measured.
+    /// Measurement of deadlines.
     pub deadlines: DeadlinePlan,
 }
 
-/// How large frames are.
+/// Sizes of frames.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FrameSizes {
-    /// Those of a trace in turn, from a first one on and from the beginning again.
+    /// The frames of a trace in order, from a first one on and with wrap-around.
     Trace {
-        /// In bytes, at least 1 each; not empty.
+        /// Sizes in bytes, at least 1 each; not empty.
         bytes: Arc<[u32]>,
-        /// Where a stream begins.
+        /// First frame of a stream.
         first: FirstFrame,
     },
-    /// Drawn from a normal law, rounded, and 1 B where that is less.
+    /// Normally distributed and rounded, with a minimum of 1 B.
     Normal {
         /// Mean in bytes.
         mean: f64,
@@ -90,24 +90,24 @@ pub enum FrameSizes {
     },
 }
 
-/// Where in a trace a stream begins.
+/// First frame of a stream in a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FirstFrame {
-    /// At a frame drawn by each stream.
+    /// A random frame for each stream.
     Drawn,
-    /// At this one, from 0.
+    /// This frame, from 0.
     At(usize),
 }
 
-/// When the messages of a frame are created.
+/// Creation times of the messages of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
-    /// All as the frame begins.
+    /// All at the start of the frame.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 5.2 (our reading)"))]
     AtOnce,
-    /// Evenly over the frame's interval, the first as it begins.
+    /// Evenly over the frame's interval, the first at its start.
     #[schemars(extend("x-source" = "Yum, Kim and Das 2000 (MediaWorm)"))]
     Even,
 }
@@ -115,25 +115,25 @@ pub enum Spread {
 /// Messages within on periods.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OnOffStream {
-    /// The periods.
+    /// On and off periods.
     pub periods: PeriodPlan,
-    /// From one message to the next within an on period, in picoseconds.
+    /// Time between messages in an on period, in picoseconds.
     pub interval_ps: f64,
-    /// Payload of each.
+    /// Payload of each message.
     pub message_bytes: u32,
 }
 
-/// What is measured of frames against their deadlines.
+/// Measurement of frames' deadlines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeadlinePlan {
-    /// The first frames of each stream that are not counted.
+    /// Number of frames at the start of each stream that are not counted.
     pub warm_up_frames: u32,
-    /// By how much a frame may be later than a fixed clock says.
+    /// Permitted lateness against a fixed clock.
     pub slack: Span,
 }
 
 impl DataPlan {
-    /// Payload of its messages, but for the last one of a frame.
+    /// Returns the payload of its messages, except for the last one of a frame.
     pub fn message_bytes(&self) -> u32 {
         match self {
             Self::Frames(frames) => frames.message_bytes,
@@ -141,8 +141,8 @@ impl DataPlan {
         }
     }
 
-    /// For how long it sends nothing as a rule, between messages: from a frame at once to the next, the
-    /// mean from one message of a spread frame to the next, a mean off period.
+    /// Returns the usual silence between messages: the interval of frames sent at once, the mean
+    /// interval between messages of spread frames, or the mean off period.
     pub fn silence(&self) -> Span {
         match self {
             Self::Frames(frames) if frames.spread == Spread::AtOnce => frames.interval,
@@ -151,7 +151,7 @@ impl DataPlan {
         }
     }
 
-    /// Mean rate in bytes of payload a picosecond.
+    /// Returns the mean rate in bytes of payload per picosecond.
     pub fn bytes_per_ps(&self) -> f64 {
         match self {
             Self::Frames(frames) => frames.sizes.mean_bytes() / real_ps(frames.interval),
@@ -161,8 +161,8 @@ impl DataPlan {
         }
     }
 
-    /// Messages a picosecond, on average; the last of a frame is taken for as long as the others
-    /// where sizes are drawn.
+    /// Returns the mean number of messages per picosecond. For random sizes, the last message of a
+    /// frame counts as one of full length.
     pub fn messages_per_ps(&self) -> f64 {
         match self {
             Self::Frames(frames) => {
@@ -177,7 +177,7 @@ impl DataPlan {
         }
     }
 
-    /// The least and the most payload of a message.
+    /// Returns the smallest and the largest possible payload of a message.
     pub fn payload_bytes(&self) -> RangeInclusive<u32> {
         match self {
             Self::OnOff(of) => of.message_bytes..=of.message_bytes,
@@ -197,7 +197,7 @@ impl DataPlan {
         }
     }
 
-    /// Its frames, if it has any.
+    /// Returns its frames, if it has any.
     pub fn frames(&self) -> Option<&FramePlan> {
         match self {
             Self::Frames(frames) => Some(frames),
@@ -207,7 +207,7 @@ impl DataPlan {
 }
 
 impl FrameSizes {
-    /// Mean size in bytes.
+    /// Returns the mean size in bytes.
     pub fn mean_bytes(&self) -> f64 {
         match self {
             Self::Trace { bytes, .. } => mean_of(bytes, f64::from),
@@ -216,7 +216,7 @@ impl FrameSizes {
     }
 }
 
-/// The mean of what a normal law gives, where less than 1 counts as 1.
+/// Returns the mean of a normal distribution with values below 1 replaced by 1.
 fn at_least_one(mean: f64, deviation: f64) -> f64 {
     if deviation <= 0.0 {
         return mean.max(1.0);

@@ -1,6 +1,7 @@
-//! A stream at work: which message comes next, one ahead.
+//! A stream at run time, with the next message computed in advance.
 //!
-//! Because the next message is worked out as one is created, that one knows whether it is the last.
+//! Since the next message is known when one is created, the last message of a stream is known to be
+//! the last.
 
 use super::{
     DataPlan, FirstFrame, FramePart, FramePlan, FrameSizes, Spread, StreamPart, StreamPlan,
@@ -13,24 +14,24 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One stream at work.
+/// State of one stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     stream: StreamId,
     plan: StreamPlan,
-    /// Where its messages come from.
+    /// Generator of its messages.
     cursor: Cursor,
-    /// The next message, but for how long the stream was held back.
+    /// Next message, without the delay of admission.
     ahead: Option<Ahead>,
-    /// For how long it was.
+    /// Delay of admission.
     held: Span,
-    /// When its application crashes, if it does.
+    /// Crash time of its application, if it crashes.
     crash: Option<Time>,
-    /// What the message is that was drawn last.
+    /// Stream part of the last message drawn.
     drawn: Option<StreamPart>,
 }
 
-/// A message to come.
+/// A future message.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     at: Time,
@@ -44,19 +45,19 @@ enum Cursor {
     OnOff { clock: Box<OnOffClock>, end: Time },
 }
 
-/// How far a stream has come with its frames.
+/// Position of a stream in its frames.
 #[derive(Clone, Debug)]
 struct Frames {
     data: Arc<DataPlan>,
-    /// When the next frame begins, and when the stream is over.
+    /// Start of the next frame, and end of the stream.
     next: Time,
     end: Time,
-    /// Frames that have begun.
+    /// Number of frames that have started.
     begun: u32,
-    /// What draws sizes, and where the next stands in a trace.
+    /// Random stream of sizes, and next index in a trace.
     sizes: Stream,
     place: usize,
-    /// The frame at hand: when it began, its bytes, its messages, and how many of these were sent.
+    /// Current frame: start, bytes, messages, and number of messages sent.
     began: Time,
     bytes: u32,
     messages: u32,
@@ -64,7 +65,8 @@ struct Frames {
 }
 
 impl Sender {
-    /// A stream of a class that is active for this time; `stream_of` gives its random streams.
+    /// Creates a stream of a class that is active during `active`; `stream_of` returns its random
+    /// streams.
     pub(in crate::traffic) fn new(
         stream: StreamId,
         plan: &StreamPlan,
@@ -101,30 +103,30 @@ impl Sender {
         sender
     }
 
-    /// Its number.
+    /// Returns its id.
     pub(in crate::traffic) fn stream(&self) -> StreamId {
         self.stream
     }
 
-    /// It was held back until now: all that it sends is as much later.
+    /// Starts the stream now instead of at its first message: delays all messages equally.
     pub(in crate::traffic) fn begin(&mut self, now: Time) {
         if let Some(first) = self.next_arrival() {
             self.held = self.held + now.since(first);
         }
     }
 
-    /// When the next message is created, if there is one.
+    /// Returns the creation time of the next message, if there is one.
     pub(in crate::traffic) fn next_arrival(&self) -> Option<Time> {
         let next = self.ahead.map(|ahead| ahead.at + self.held);
         next.filter(|at| !self.has_crashed(*at))
     }
 
-    /// Whether its application has crashed by an instant.
+    /// Returns whether its application has crashed by `now`.
     pub(in crate::traffic) fn has_crashed(&self, now: Time) -> bool {
         self.crash.is_some_and(|crash| crash <= now)
     }
 
-    /// The next message. Panics if there is none.
+    /// Draws the next message. Panics if there is none.
     pub(in crate::traffic) fn draw(&mut self) -> Draft {
         let Ahead { payload_bytes, frame, .. } = self.ahead.expect("there is a next message");
         self.ahead = self.look_ahead();
@@ -133,7 +135,7 @@ impl Sender {
         Draft { destination: self.plan.destination, payload_bytes }
     }
 
-    /// What the message is that was drawn last.
+    /// Returns the stream part of the last message drawn.
     pub(in crate::traffic) fn drawn(&self) -> Option<StreamPart> {
         self.drawn
     }
@@ -150,14 +152,15 @@ impl Sender {
     }
 }
 
-/// When an application crashes that is so likely to, within the time of its stream.
+/// Returns the crash time of an application within the lifetime of its stream, with probability
+/// `likely`.
 fn crash(likely: f64, time: Range<Time>, stream_of: impl Fn(Purpose) -> Stream) -> Option<Time> {
     let mut draw = stream_of(Purpose::Crash);
     let lasts = time.end.as_ps().saturating_sub(time.start.as_ps());
     (draw.unit() < likely).then(|| time.start + Span::from_ps(draw.below(lasts.max(1))))
 }
 
-/// Where in a trace a stream begins.
+/// Returns the index of a stream's first frame in a trace.
 fn first_frame(sizes: &FrameSizes, stream_of: impl Fn(Purpose) -> Stream) -> usize {
     match sizes {
         FrameSizes::Trace { bytes, first: FirstFrame::Drawn } => {
@@ -170,7 +173,7 @@ fn first_frame(sizes: &FrameSizes, stream_of: impl Fn(Purpose) -> Stream) -> usi
 }
 
 impl Frames {
-    /// The next message: of the frame at hand, or the first of the next one.
+    /// Returns the next message: of the current frame, or the first of the next one.
     fn next(&mut self) -> Option<Ahead> {
         let data = Arc::clone(&self.data);
         let plan = data.frames().expect("it has frames");
@@ -191,7 +194,7 @@ impl Frames {
         Some(Ahead { at: self.began + later, payload_bytes, frame: Some(frame) })
     }
 
-    /// Begins the next frame, if the stream lasts as long as that.
+    /// Starts the next frame, if the stream lasts long enough.
     fn begin(&mut self, plan: &FramePlan) -> Option<()> {
         let ends = self.next.as_ps().checked_add(plan.interval.as_ps())?;
         if ends > self.end.as_ps() {
@@ -225,7 +228,7 @@ impl Frames {
     }
 }
 
-/// So many parts of a span, rounded down.
+/// Returns `index / of` of a span, rounded down.
 fn part(span: Span, index: u32, of: u32) -> Span {
     let ps = u128::from(span.as_ps()) * u128::from(index) / u128::from(of);
     Span::from_ps(u64::try_from(ps).expect("a part of a span"))

@@ -1,4 +1,4 @@
-//! Streams, worked out by hand.
+//! Streams, calculated by hand.
 
 use super::*;
 use crate::traffic::{Draft, LaterPlan, PeriodLaw, PeriodPlan};
@@ -6,7 +6,7 @@ use gingham_kernel::{Span, Stream, Time};
 use gingham_topology::EndpointId;
 use std::sync::Arc;
 
-/// A message: when, how long, of which frame with how many messages, and whether it is the last.
+/// A message: time, length, frame number with number of messages, and whether it is the last.
 type Row = (u64, u32, Option<(u32, u32)>, bool);
 
 fn trace(bytes: &[u32], first: usize, spread: Spread) -> DataPlan {
@@ -31,7 +31,7 @@ fn plan(data: DataPlan, lifetime: Option<u64>) -> StreamPlan {
     }
 }
 
-/// The first messages of a stream of a class that sends from 1,000 to `stop`.
+/// Returns the first messages of a stream in a class that sends from 1,000 to `stop`.
 fn rows(plan: &StreamPlan, stop: Time, count: usize) -> Vec<Row> {
     let stream_of = |purpose| Stream::new(1, "h0[1]/video/0", purpose);
     let mut sender =
@@ -49,7 +49,7 @@ fn rows(plan: &StreamPlan, stop: Time, count: usize) -> Vec<Row> {
 
 #[test]
 fn a_frame_is_cut_and_its_messages_come_at_once() {
-    // 250 B, 100 B, and the trace from its beginning: 30 B.
+    // 250 B, 100 B, and the trace from its start: 30 B.
     let plan = plan(trace(&[30, 250, 100], 1, Spread::AtOnce), None);
     let expected = [
         (1_050, 100, Some((0, 3)), false),
@@ -107,7 +107,7 @@ fn bursts_have_no_frames_and_a_last_message() {
     assert!((data.bytes_per_ps() - 0.048).abs() < 1e-12);
     let plan = plan(data, Some(100_000));
     let found = rows(&plan, Time::MAX, 10_000);
-    // 600 on average, and less than a period's 3 from it.
+    // 600 on average, within 3, the messages of one period.
     assert!(found.len().abs_diff(600) <= 3, "{}", found.len());
     assert!(found.iter().all(|(_, bytes, frame, _)| *bytes == 8 && frame.is_none()));
     let last = found.iter().filter(|(_, _, _, is_last)| *is_last).count();
