@@ -1,70 +1,71 @@
-//! Messages: what a host wants to send, and what became of it.
+//! Messages and their deliveries.
 
 use crate::{ClassId, Conformance, FlowId, MessageId};
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 
-/// A message as its source created it.
+/// A message as created by its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Running number of the run.
+    /// Number in the run, in order of creation.
     pub id: MessageId,
     /// Traffic class.
     pub class: ClassId,
-    /// Where it begins.
+    /// Source endpoint.
     pub source: EndpointId,
-    /// Where it ends.
+    /// Destination endpoint.
     pub destination: EndpointId,
     /// Payload in bytes, at least 1.
     pub payload_bytes: u32,
-    /// When the source created it.
+    /// Time of creation at the source.
     pub created: Time,
-    /// Its flow, where flows are told apart.
+    /// Flow, if the flows of the class are tracked.
     pub flow: Option<FlowId>,
 }
 
-/// A message that arrived, with the instants of its journey (`docs/concepts/timing.md`).
+/// A delivered message, with the times of its journey (`docs/concepts/timing.md`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivery {
     /// The message.
     pub message: Message,
-    /// The adapter accepted it: at its creation where it needs no credit.
+    /// When the adapter accepted it: at its creation if it needs no credit.
     pub posted: Time,
-    /// The first flit of its first packet started on the source's cable.
+    /// When the first flit of its first packet started on the source's cable.
     pub entered: Time,
-    /// The first flit of the packet that completed it had arrived whole at the destination.
+    /// When the first flit of the packet that completed it had arrived whole at the destination.
     pub head_arrived: Time,
-    /// The last flit of that packet had arrived whole.
+    /// When the last flit of that packet had arrived whole.
     pub delivered: Time,
-    /// Switches that this packet traversed; one that it came back to counts again.
+    /// Switches that this packet traversed, counted at each visit.
     pub hops: u16,
-    /// In-transit hosts that took it in and sent it on.
+    /// In-transit hosts that re-injected this packet.
     pub in_transit_hosts: u16,
-    /// Packets that it travelled as.
+    /// Number of packets of the message.
     pub packets: u32,
-    /// Their bytes on the source's cable.
+    /// Bytes of these packets on the source's cable.
     pub wire_bytes: u64,
-    /// What policing did to it; not that it was dropped.
+    /// Result of policing, other than a drop.
     pub conformance: Conformance,
 }
 
 impl Delivery {
-    /// From creation to delivery.
+    /// Returns the time from creation to delivery.
     pub fn latency(&self) -> Span {
         self.delivered.since(self.message.created)
     }
 
-    /// From its accepted post to delivery.
+    /// Returns the time from the accepted post to delivery.
     pub fn posted_latency(&self) -> Span {
         self.delivered.since(self.posted)
     }
 
-    /// From entry into the network to delivery.
+    /// Returns the time from entry into the network to delivery.
     pub fn network_latency(&self) -> Span {
         self.delivered.since(self.entered)
     }
 
-    /// From entry into the network to the arrival of the head (Kwan et al. 1996, section 3.2.3).
+    /// Returns the time from entry into the network to the arrival of the head (Kwan et al. 1996,
+    /// section 3.2.3).
     pub fn head_latency(&self) -> Span {
         self.head_arrived.since(self.entered)
     }

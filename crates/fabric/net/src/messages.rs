@@ -1,22 +1,20 @@
-//! Messages under way: each in one place from its creation to the arrival of its last byte.
+//! Messages in progress, from creation to the arrival of the last byte.
 //!
 //! ```text
-//!   created      first packet starts      packets arrive, in any order      the last byte is there
-//!   insert ────► next_packet: entered ──► payload left, packets ──────────► Delivery, place free
+//!   created      first packet starts      packets arrive, in any order      last byte arrives
+//!   insert ────► next_packet: entered ──► payload left, packets ──────────► Delivery, slot free
 //!   in a queue ──────► out of it
 //! ```
 //!
-//! A queue is a list through the messages themselves ([`Queue`]): one is written once, however it
-//! waits. What only a message of several packets needs stands beside it, so that one is a cache
-//! line.
+//! A queue is a linked list through the messages themselves ([`Queue`]), so that a message is
+//! written once. State needed only by messages of several packets is stored separately, so that a
+//! message fits a cache line. The stream of a message is stored separately too, by slot, if there
+//! are streams.
 //!
-//! What a message is of a stream stands beside it as well, by place, where there are streams.
+//! The order in which the packets of a message arrive is arbitrary, since paths may differ.
 //!
-//! Nothing here asks for the order of arrival: that of a message's packets is the fabric's affair,
-//! and paths may differ.
-//!
-//! Invariants: a place is taken exactly as long as its message is under way, so that the number of
-//! a free one can be used again; a message is in one queue at the most.
+//! Invariants: a slot is in use exactly while its message is in progress, so that free slots can be
+//! reused; a message is in at most one queue.
 
 mod queue;
 #[cfg(test)]
@@ -35,33 +33,33 @@ use gingham_topology::routing::VcClass;
 /// A packet that has arrived whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// Its payload.
+    /// Payload bytes.
     pub payload_bytes: u32,
-    /// Its bytes on the source's cable.
+    /// Bytes on the source's cable.
     pub wire_bytes: u64,
-    /// Switches that it traversed; one that it came back to counts again.
+    /// Switches that it traversed, counted at each visit.
     pub hops: u16,
-    /// In-transit hosts that took it in and sent it on.
+    /// In-transit hosts that re-injected it.
     pub in_transit_hosts: u16,
-    /// Its first flit to reach the destination had arrived whole.
+    /// When its first flit to reach the destination had arrived whole.
     pub head_arrived: Time,
-    /// Its last flit had arrived whole.
+    /// When its last flit had arrived whole.
     pub arrived: Time,
 }
 
-/// A message as it is to be sent.
+/// A message to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgoing {
     pub(crate) message: Message,
     pub(crate) priority: Priority,
     pub(crate) vc_class: VcClass,
-    /// The most payload that one packet of it carries.
+    /// Maximum payload of one packet.
     pub(crate) longest_bytes: u32,
     pub(crate) conformance: Conformance,
 }
 
 impl Outgoing {
-    /// A message, sent as one of a class, with packets of a VC class.
+    /// Creates a message that is sent as one of a class, with packets of a VC class.
     #[inline]
     pub(crate) fn new(
         plan: &Plan,
@@ -76,31 +74,31 @@ impl Outgoing {
     }
 }
 
-/// Messages that were created and not delivered, by place.
+/// Messages that were created and not delivered, by slot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Messages {
     slots: Vec<Slot>,
-    /// The first free place; the others follow it.
+    /// First free slot, linked to the others.
     free: Option<MessageSlot>,
-    /// Of messages of several packets.
+    /// State of messages of several packets.
     segments: Vec<Segments>,
     free_segments: Vec<u32>,
-    /// By place: what its message is of a stream; as long as the highest place of one.
+    /// Stream part of each message by slot, up to the highest slot with one.
     parts: Vec<Option<StreamPart>>,
 }
 
-/// A place.
+/// Slot of a message.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Slot {
     message: Message,
-    /// When its first packet started; before that nothing.
+    /// When its first packet started; meaningless before.
     entered: Time,
-    /// When its adapter accepted it: at its creation where it needs no credit.
+    /// When its adapter accepted it: at its creation if it needs no credit.
     posted: Time,
-    /// The message after it in its queue; of a free place, the one that is free after it.
+    /// Next message in its queue, or next free slot.
     next: Option<MessageSlot>,
-    /// Its place among those of several packets, if it is one.
+    /// Index of its state as a message of several packets.
     segments: Option<u32>,
     priority: Priority,
     vc_class: VcClass,
@@ -109,26 +107,26 @@ struct Slot {
 
 const _: () = assert!(size_of::<Slot>() == 64, "a message under way is a cache line");
 
-/// What a message of several packets has of its own.
+/// State of a message of several packets.
 #[derive(Clone, Copy, Debug)]
 struct Segments {
     longest_bytes: u32,
-    /// Payload that no packet took yet.
+    /// Payload not yet put into packets.
     unsent_bytes: u32,
-    /// Packets that have begun and not left; only counted where somebody asks.
+    /// Packets that have started and not left; counted only if needed.
     leaving: u32,
-    /// Payload that is still to arrive.
+    /// Payload that has not arrived.
     left_bytes: u32,
     /// Packets that have arrived.
     packets: u32,
-    /// Their bytes on the source's cable.
+    /// Bytes of the arrived packets on the source's cable.
     wire_bytes: u64,
 }
 
 impl Messages {
-    // What comes.
+    // Creation.
 
-    /// A message is created.
+    /// Stores a created message.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(crate) fn insert(&mut self, outgoing: Outgoing) -> MessageSlot {
@@ -162,7 +160,7 @@ impl Messages {
         u32::try_from(self.segments.len() - 1).expect("fewer than 2^32 messages are under way")
     }
 
-    /// The message at a place is of a stream.
+    /// Stores the stream part of a message.
     pub(crate) fn note_part(&mut self, slot: MessageSlot, part: StreamPart) {
         if self.parts.len() <= slot.index() {
             self.parts.resize(slot.index() + 1, None);
@@ -170,65 +168,65 @@ impl Messages {
         self.parts[slot.index()] = Some(part);
     }
 
-    /// What the message at a place is of a stream.
+    /// Returns the stream part of a message.
     #[inline]
     pub(crate) fn part(&self, slot: MessageSlot) -> Option<StreamPart> {
         *self.parts.get(slot.index())?
     }
 
-    /// What the message is of a stream that was at a place until now.
+    /// Returns and removes the stream part of the message that was in a slot.
     #[inline]
     pub(crate) fn take_part(&mut self, slot: MessageSlot) -> Option<StreamPart> {
         self.parts.get_mut(slot.index())?.take()
     }
 
-    // What waits.
+    // Waiting.
 
-    /// The message at a place.
+    /// Returns the message in a slot.
     pub(crate) fn message(&self, slot: MessageSlot) -> &Message {
         &self.slots[slot.index()].message
     }
 
-    /// Level and VC class of its packets.
+    /// Returns priority and VC class of its packets.
     pub(crate) fn level_of(&self, slot: MessageSlot) -> (Priority, VcClass) {
         let Slot { priority, vc_class, .. } = self.slots[slot.index()];
         (priority, vc_class)
     }
 
-    /// It was held back by policing.
+    /// Marks the message as delayed by policing.
     pub(crate) fn delay(&mut self, slot: MessageSlot) {
         self.slots[slot.index()].conformance = Conformance::Delayed;
     }
 
-    /// Whether none of its packets has started.
+    /// Returns whether none of its packets has started.
     pub(crate) fn is_unbegun(&self, slot: MessageSlot) -> bool {
         let Slot { message, segments, .. } = &self.slots[slot.index()];
         let unsent = |place: u32| self.segments[place as usize].unsent_bytes;
         segments.is_none_or(|place| unsent(place) == message.payload_bytes)
     }
 
-    /// Its adapter accepts it now.
+    /// Records that its adapter accepts it now.
     pub(crate) fn post(&mut self, slot: MessageSlot, now: Time) {
         self.slots[slot.index()].posted = now;
     }
 
-    // What goes.
+    // Sending.
 
-    /// Payload of its next packet; nothing once all packets have started.
+    /// Returns the payload of its next packet; 0 once all packets have started.
     #[inline]
     pub(crate) fn next_bytes(&self, slot: MessageSlot) -> u32 {
         let Slot { message, segments, .. } = &self.slots[slot.index()];
         segments.map_or(message.payload_bytes, |place| self.segments[place as usize].next_bytes())
     }
 
-    /// Its next packet as it is offered.
+    /// Returns its next packet as a candidate for sending.
     #[inline]
     pub(crate) fn next(&self, slot: MessageSlot) -> Next {
         let payload_bytes = self.next_bytes(slot);
         Next::Packet { payload_bytes, created: self.message(slot).created }
     }
 
-    /// Its next packet, which starts at `now`, and whether that is the last one.
+    /// Starts its next packet at `now`. Returns the packet, and whether it is the last one.
     #[inline]
     pub(crate) fn next_packet(
         &mut self,
@@ -261,7 +259,7 @@ impl Messages {
         (packet, is_last)
     }
 
-    /// The tail of one of its packets has left: whether all of it has.
+    /// Records that the tail of one of its packets has left. Returns whether all packets have.
     pub(crate) fn leave(&mut self, slot: MessageSlot) -> bool {
         self.slots[slot.index()].segments.is_none_or(|place| {
             let of = &mut self.segments[place as usize];
@@ -270,7 +268,7 @@ impl Messages {
         })
     }
 
-    /// A packet of the message has arrived: its delivery, if that completes it.
+    /// Records the arrival of a packet. Returns the delivery if it completes the message.
     #[inline]
     pub(crate) fn arrive(&mut self, slot: MessageSlot, arrival: &Arrival) -> Option<Delivery> {
         let of = &mut self.slots[slot.index()];
@@ -307,8 +305,8 @@ impl Segments {
         self.unsent_bytes.min(self.longest_bytes)
     }
 
-    /// The next packet of a message with so much payload starts: its payload, whether it is the
-    /// first, and whether it is the last.
+    /// Takes the payload of the next packet of a message of `message_bytes` bytes. Returns the
+    /// payload, whether the packet is the first, and whether it is the last.
     fn take(&mut self, message_bytes: u32) -> (u32, bool, bool) {
         let is_first = self.unsent_bytes == message_bytes;
         let payload_bytes = self.next_bytes();
@@ -317,7 +315,8 @@ impl Segments {
         (payload_bytes, is_first, self.unsent_bytes == 0)
     }
 
-    /// A packet has arrived: all packets and their bytes on the wire, if it is the last one.
+    /// Records an arrived packet. For the last one, returns the number of packets and their bytes
+    /// on the wire.
     fn arrive(&mut self, arrival: &Arrival) -> Option<(u32, u64)> {
         let left_bytes = self.left_bytes.checked_sub(arrival.payload_bytes);
         self.left_bytes = left_bytes.expect("no more arrives of a message than it has");
@@ -327,7 +326,7 @@ impl Segments {
     }
 }
 
-/// So many messages, for tests of those who hold places.
+/// Returns `count` messages, for tests of code that stores slots.
 #[cfg(test)]
 pub(crate) fn of_a_test(count: usize) -> Messages {
     let mut messages = Messages::default();

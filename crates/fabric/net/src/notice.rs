@@ -1,23 +1,23 @@
-//! Notices and orders: what passes between those who move packets and the endpoints.
+//! Notices and orders: the interface between a network and its endpoints.
 //!
 //! ```text
-//!   what moves packets                                endpoints
+//!   network                                           endpoints
 //!        │ ─── Notice: created, began, left, received,  ──► │
 //!        │             read at a switch, sent on by a host, │
 //!        │             woken, sampled                       │
 //!        │ ◄── Order:  send, create at, wake at, weigh ──── │
-//!        │ ─── a link is free: whose turn? ───────────────► │
+//!        │ ─── a link is free: next packet? ──────────────► │
 //!        │ ◄── Turn:   this packet, or nothing before ───── │
 //! ```
 //!
-//! Who moves packets tells each notice at its instant and carries out the orders that this brings
-//! about ([`Endpoints::next_order`](crate::Endpoints::next_order)) before anything else happens.
-//! Nothing that is received, read or timed acts in any other way.
+//! The network delivers each notice at its instant and carries out the resulting orders
+//! ([`Endpoints::next_order`](crate::Endpoints::next_order)) before any other event. Received, read
+//! and timed events have no other effect.
 //!
-//! What is wanted is known at time zero ([`Wanted`]), so that a run in which nobody asks is told of
-//! nothing but messages that are created and packets that are received or sent on.
+//! The required notices are known at time zero ([`Wanted`]), so that a run without special
+//! mechanisms delivers only notices of created messages and of packets received or sent on.
 //!
-//! Invariant: notices of one instant come in the order of phase, component, port and lane, in every
+//! Invariant: notices of one instant are ordered by phase, component, port and lane, in every
 //! simulation of a plan (`docs/concepts/timing.md`).
 
 use crate::congestion::Waiter;
@@ -27,231 +27,234 @@ use gingham_kernel::{Span, Time};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId};
 
-/// What happened.
+/// An event reported to the endpoints.
 #[derive(Debug)]
 pub enum Notice<'a> {
-    /// The instant has come at which a source creates its next message.
+    /// A source is due to create its next message.
     Created {
-        /// Its number.
+        /// Index of the source.
         source: usize,
     },
     /// The first flit of a packet of an endpoint's own starts on its link.
     Began {
-        /// Where.
+        /// Endpoint that sends it.
         endpoint: EndpointId,
-        /// What.
+        /// Packet that starts.
         packet: &'a Packet,
     },
     /// The tail of a packet of an endpoint's own has left.
     Left {
-        /// Where.
+        /// Endpoint that sent it.
         endpoint: EndpointId,
-        /// When its first flit started.
+        /// Start of its first flit.
         began: Time,
-        /// How many it has.
+        /// Number of its flits.
         flits: u64,
-        /// The time of one on this link.
+        /// Time of a flit on this link.
         flit: Span,
-        /// What it carried.
+        /// Contents of the packet.
         content: Content,
     },
-    /// The first flit of a packet in transit starts on the link of a host. What sends it on may write
-    /// on it.
+    /// The first flit of a packet in transit starts on the link of a host, whose endpoint may
+    /// modify the packet.
     SentOn {
-        /// Where.
+        /// Endpoint of the in-transit host.
         endpoint: EndpointId,
-        /// How long it has waited since it was ready.
+        /// Waiting time since it was ready.
         waited: Span,
-        /// What.
+        /// Packet in transit.
         packet: &'a mut Packet,
     },
     /// A packet has arrived whole at its destination.
     Received {
-        /// What.
+        /// Packet that arrived.
         packet: &'a Packet,
-        /// How.
+        /// Details of its arrival.
         arrival: &'a Arrival,
     },
-    /// A switch has read the head of a packet: its routing is over, and it asks for an output from
-    /// now on. What reads it may write on it; with the end of the switch as its destination it goes
-    /// there instead of onward ([`Endpoints::read`](crate::Endpoints::read)).
+    /// A switch has read the head of a packet: its routing is over, and from now on it requests an
+    /// output. The receiver of the notice may modify the packet; if it makes the switch's port 0
+    /// the destination, the packet goes there instead of onward
+    /// ([`Endpoints::read`](crate::Endpoints::read)).
     Read {
-        /// The channel by which it came into the switch.
+        /// Input channel of the switch.
         input: ChannelId,
-        /// The lane of that.
+        /// Lane of the input channel.
         lane: u8,
-        /// Flits that stand in the buffer from which it was read, its own among them.
+        /// Flits in the buffer of that lane, including those of the packet.
         waiting_flits: u64,
-        /// What.
+        /// Packet that was read.
         packet: &'a mut Packet,
     },
-    /// The head of a packet was read at a switch of whole packets: from now on the packet is known to
-    /// wait for its output. All that are read at an instant are told before anything is forwarded.
+    /// The head of a packet was read at a switch of whole packets: from now on the packet counts as
+    /// waiting for its output. All heads read at an instant are reported before any packet is
+    /// forwarded.
     Queued {
-        /// Where.
+        /// Packet in the switch.
         stay: Stay,
     },
-    /// Such a packet starts on its output. What starts it may write on it.
+    /// A packet at a switch of whole packets starts on its output. The receiver of the notice may
+    /// modify it.
     Forwarded {
-        /// Where it was.
+        /// Packet in the switch, before it left.
         stay: Stay,
-        /// When its tail has left.
+        /// When its tail will have left.
         left: Time,
-        /// What.
+        /// Packet that starts.
         packet: &'a mut Packet,
     },
-    /// All has happened of the instant at which the head of such a packet was read.
+    /// All events of an instant at a switch of whole packets have happened; the head of a packet
+    /// was read then.
     Settled {
-        /// Where it is, or was.
+        /// Packet in the switch, or just forwarded.
         stay: Stay,
-        /// Whether its output knows of space for one as long, on a lane that it may take; true where
-        /// nobody wants to know ([`Switched`]).
+        /// Whether its output has space for another packet of its length, on a lane that it may
+        /// take; true if this information is not requested ([`Switched`]).
         has_space: bool,
     },
-    /// The lanes that are free of an output of a switch are others than before, or may be
+    /// The set of free lanes of a switch's output may have changed
     /// ([`Plan::watched_outputs`](crate::Plan::watched_outputs)).
     Lanes {
-        /// Which output.
+        /// Output channel.
         output: ChannelId,
-        /// All that are free.
+        /// All free lanes.
         free: LaneSet,
     },
-    /// Buffers were counted, as was ordered.
+    /// Full buffers were counted on request.
     Gathered {
-        /// So many at the ends of channels between switches are full
+        /// Number of full buffers at the ends of channels between switches
         /// ([`Plan::gathered_channels`](crate::Plan::gathered_channels)).
         full: u64,
     },
-    /// The instant has come at which an endpoint wanted to be woken.
+    /// A requested wake-up is due.
     Woken {
-        /// Which.
+        /// Endpoint to wake.
         endpoint: EndpointId,
     },
-    /// A step of what is followed is over; nothing of this instant has happened.
+    /// A step of followed channels is over; nothing of this instant has happened.
     Sampled {
-        /// Of every channel that is followed, all that it did before.
+        /// Counts of every followed channel up to this instant.
         counts: &'a [ChannelCount],
     },
-    /// It is time to look for congestion trees; nothing of this instant has happened.
+    /// Congestion trees are due; nothing of this instant has happened.
     Looked {
-        /// Who waits, in any order.
+        /// Waiting packets, in any order.
         waiters: &'a [Waiter],
     },
 }
 
-/// A packet in the buffer of an input of a switch of whole packets. No other has the same input, lane
-/// and instant.
+/// A packet in the input buffer of a switch of whole packets, identified by input, lane and arrival
+/// time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stay {
-    /// The channel by which it came.
+    /// Input channel.
     pub input: ChannelId,
-    /// The lane of that.
+    /// Lane of the input channel.
     pub lane: u8,
-    /// When its first byte was there.
+    /// Arrival of its first byte.
     pub came: Time,
-    /// Its bytes on the wire.
+    /// Bytes on the wire.
     pub wire_bytes: u64,
-    /// The channel by which it goes on.
+    /// Output channel.
     pub output: ChannelId,
-    /// The lanes that it may take there.
+    /// Lanes that it may take there.
     pub lanes: LaneSet,
 }
 
-/// What is to be done on account of a notice.
+/// An action requested in response to a notice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// An endpoint has something to send, or may send it now: as soon as its link is free it is to
-    /// be asked for its turn.
+    /// An endpoint has something to send, or may send it now: poll it as soon as its link is free.
     Send {
-        /// Which.
+        /// Endpoint to poll.
         endpoint: EndpointId,
     },
-    /// [`Notice::Created`] is to be told.
+    /// Deliver [`Notice::Created`].
     CreateAt {
-        /// Of this source.
+        /// Index of the source.
         source: usize,
-        /// At this instant.
+        /// Time of the notice.
         at: Time,
     },
-    /// [`Notice::Woken`] is to be told.
+    /// Deliver [`Notice::Woken`].
     WakeAt {
-        /// To this endpoint.
+        /// Endpoint to wake.
         endpoint: EndpointId,
-        /// At this instant, which is later than the present one.
+        /// Time of the notice, later than now.
         at: Time,
     },
-    /// A lane has another weight at one place of one port. Where [`Plan::can_weigh`] says no, nobody
-    /// orders it.
+    /// Change the weight of a lane at one place of one port. Not allowed if [`Plan::can_weigh`] is
+    /// false.
     ///
     /// [`Plan::can_weigh`]: crate::Plan::can_weigh
     Weigh(Weighing),
-    /// [`Notice::Gathered`] is to be told, before anything else happens.
+    /// Deliver [`Notice::Gathered`], before any other event.
     Gather,
 }
 
-/// What is to be done once a source has created a message, before anything that was ordered.
+/// Actions after a source has created a message, before any other orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Created {
-    /// [`Order::CreateAt`] of the source at this instant, first, if there is one.
+    /// Time of the source's next [`Order::CreateAt`], which comes first, if there is one.
     pub next: Option<Time>,
-    /// [`Order::Send`] of this endpoint.
+    /// Endpoint for [`Order::Send`].
     pub endpoint: EndpointId,
 }
 
-/// The notices that somebody wants beside those of messages created, packets received or sent on, and
-/// endpoints woken, which always are told.
+/// Optional notices that a run requires, in addition to those of messages created, packets received
+/// or sent on, and endpoints woken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
-    /// Of which packets [`Notice::Began`] is.
+    /// Packets with a [`Notice::Began`].
     pub began: Which,
-    /// [`Notice::Left`].
+    /// Whether [`Notice::Left`] is required.
     pub left: bool,
-    /// [`Notice::Read`].
+    /// Whether [`Notice::Read`] is required.
     pub read: bool,
-    /// [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`].
+    /// Whether [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`] are required.
     pub switched: Switched,
 }
 
-/// What is wanted of packets in switches.
+/// Required notices of packets in switches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Switched {
-    /// Nothing.
+    /// None.
     #[default]
     Nothing,
-    /// Their stays.
+    /// All of them.
     Stays,
-    /// These, and with [`Notice::Settled`] whether there is space.
+    /// All of them, with the space at the output in [`Notice::Settled`].
     StaysAndSpace,
 }
 
 impl Switched {
-    /// Whether stays are told.
+    /// Returns whether notices of packets in switches are required.
     #[inline]
     pub const fn are_stays(self) -> bool {
         !matches!(self, Self::Nothing)
     }
 
-    /// Whether it is told if there is space.
+    /// Returns whether the space at outputs is required.
     #[inline]
     pub const fn is_space(self) -> bool {
         matches!(self, Self::StaysAndSpace)
     }
 }
 
-/// Of which packets a notice is wanted.
+/// Extent of a notice: the packets that require it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Which {
-    /// Of none.
+    /// None.
     #[default]
     None,
-    /// Of the first of each message.
+    /// The first packet of each message.
     First,
-    /// Of all.
+    /// All packets.
     All,
 }
 
 impl Which {
-    /// Whether it is wanted of this one.
+    /// Returns whether a notice is required for this packet.
     #[inline]
     pub const fn has(self, packet: &Packet) -> bool {
         match self {

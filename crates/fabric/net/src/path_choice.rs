@@ -1,9 +1,9 @@
-//! Path choice: which of the two paths to its destination a packet takes.
+//! Choice between the primary and the alternative path of a packet.
 //!
 //! ```text
-//!   by length          message of less than `below` ── primary set      else ── alternative
-//!   at random          a coin of its host ──────────── primary set │ `percent` %: alternative
-//!   by contention      the coefficient of its host ─── low: primary set   high ── alternative
+//!   by length          messages shorter than `below` ─ primary set      else ── alternative
+//!   at random          a random draw of its host ───── primary set │ `percent` %: alternative
+//!   by contention      coefficient of its host ─────── low: primary set   high ── alternative
 //!                            ▲
 //!                            └── how long each local packet took to leave (`contention`)
 //! ```
@@ -11,11 +11,11 @@
 //! Source: Flich, Malumbres, López and Duato 2001, section III: A (by length), B (at random;
 //! `percent` is its MAXLO) and C (by contention).
 //!
-//! Invariants: the choice is made when the first flit of a packet goes, from what its host alone
-//! knows; by length all packets of a message take the same path; both sets join the same pairs;
-//! coins are drawn from a stream of the host's own, one a packet.
+//! Invariants: the choice is made when the first flit of a packet leaves, from the state of its
+//! host alone; by length, all packets of a message take the same path; both sets join the same
+//! pairs; each host draws from a random stream of its own, once per packet.
 //!
-//! The types without `Plan` in their name are what a scenario writes.
+//! The types without `Plan` in their names are those of scenarios.
 
 mod chooser;
 mod contention;
@@ -28,7 +28,7 @@ use gingham_kernel::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which of its two paths a packet takes, as a scenario names it.
+/// Choice between two paths, as a scenario names it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
@@ -41,8 +41,8 @@ pub enum Choose {
     #[schemars(extend("x-source" = "Flich et al. 2001, section III-B"))]
     #[schemars(extend("x-example" = "{ at-random = { percent = 25 } }"))]
     AtRandom(AtRandom),
-    /// Packets of a host take the alternative path while its contention coefficient is high. That
-    /// is an average of how many times longer its packets took to leave it than without contention.
+    /// Packets of a host take the alternative path while its contention coefficient is high: how
+    /// many times longer than without contention its packets took to leave it, on average.
     #[schemars(extend("x-source" = "Flich et al. 2001, section III-C"))]
     ByContention(ByContention),
 }
@@ -59,7 +59,7 @@ pub struct ByLength {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AtRandom {
-    /// Per cent of packets that take the alternative path, on average, from 0 to 100: the MAXLO of
+    /// Percentage of packets that take the alternative path on average, from 0 to 100: the MAXLO of
     /// Flich et al.
     pub percent: f64,
 }
@@ -68,16 +68,16 @@ pub struct AtRandom {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ByContention {
-    /// Weight of the past where a packet met more contention than the coefficient says, at least 0
-    /// and below 1.
+    /// Weight of the past for a packet whose contention exceeds the coefficient, at least 0 and
+    /// below 1.
     pub alpha: f64,
-    /// Weight of the past where it met no more, at least 0 and below 1.
+    /// Weight of the past for other packets, at least 0 and below 1.
     pub beta: f64,
-    /// A host whose coefficient exceeds this begins to use alternative paths; at least `below`.
+    /// Coefficient above which a host begins to use alternative paths; at least `below`.
     pub above: f64,
-    /// A host whose coefficient falls below this goes back to primary paths; at least 1.
+    /// Coefficient below which a host returns to primary paths; at least 1.
     pub below: f64,
-    /// The coefficient of a host that has sent nothing, at least 1. Above `above` a host begins
+    /// Coefficient of a host that has sent nothing, at least 1. If it exceeds `above`, hosts start
     /// with alternative paths.
     pub start: f64,
 }
@@ -100,20 +100,20 @@ impl Default for ByContention {
     }
 }
 
-/// Which path set a packet takes.
+/// Choice of the path set of a packet.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum PathChoice {
-    /// There is but one.
+    /// The only set.
     #[default]
     Only,
-    /// The alternative for messages of so much payload or more.
+    /// The alternative for messages of at least this payload.
     ByLength {
-        /// The least payload of a message that takes the alternative.
+        /// Least payload of a message that takes the alternative.
         below_bytes: u32,
     },
     /// The alternative with this probability.
     AtRandom {
-        /// From 0 to 1.
+        /// Probability of the alternative, from 0 to 1.
         alternative: f64,
     },
     /// The alternative while the host's contention coefficient is high.

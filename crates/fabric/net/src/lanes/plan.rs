@@ -43,14 +43,14 @@ pub struct LanePlan {
     pub allowed: Lanes,
     /// Lanes of every channel, from 1 to 16.
     pub count: u8,
-    /// Scheduler by which an output port of a switch chooses among its lanes.
+    /// Scheduler of the lanes at an output port of a switch.
     pub link_output: Scheduler,
-    /// Scheduler by which an adapter chooses among its lanes.
+    /// Scheduler of the lanes at an adapter.
     pub adapter_port: Scheduler,
 }
 
 impl LanePlan {
-    /// Returns a plan of `count` lanes, served round robin, any of which every packet may take.
+    /// Returns a plan of `count` lanes for every packet, served round robin.
     pub fn free(count: u8) -> Self {
         Self {
             allowed: Lanes::free(&[LaneSet::first_n(count)]),
@@ -69,7 +69,7 @@ impl LanePlan {
         served
     }
 
-    /// Returns the lanes on which a packet may leave a host, by VC class.
+    /// Returns the possible first lanes of a packet from a host, by VC class.
     pub fn first_lanes(&self, host: EndpointId) -> Vec<LaneSet> {
         self.allowed.vc_classes().map(|vc_class| self.allowed.first(host, vc_class)).collect()
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reallocation {
-    /// In the cycle in which the tail of the packet before crosses into the lane.
+    /// In the cycle when the tail of the packet before crosses into the lane.
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     Tail,

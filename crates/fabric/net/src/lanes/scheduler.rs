@@ -219,8 +219,8 @@ schedulers! {
     #[schemars(extend("x-source" = "Shreedhar and Varghese 1995"))]
     #[schemars(extend("x-example" = r#"{ deficit-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
     DeficitRoundRobin,
-    /// VirtualClock: orders flits or packets by the time at which each would end on a separate
-    /// channel with the lane's rate.
+    /// VirtualClock: orders flits or packets by when each would end on a separate channel with the
+    /// lane's rate.
     #[schemars(extend("x-source" = "Zhang 1990; Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = r#"{ virtual-clock = { rates = ["50 MB/s", "best-effort"] } }"#))]
     VirtualClock,

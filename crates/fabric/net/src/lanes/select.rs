@@ -73,9 +73,9 @@ impl Plan {
         matches!(&self.path_sets[0], Routes::Table(tables) if tables.are_adaptive())
     }
 
-    /// Returns every output by which a packet of a VC class may leave a switch towards `to`, in
-    /// port order, under adaptive routing. With a `chosen` output, returns that and the escape
-    /// lanes of the table's output.
+    /// Returns the possible outputs of a packet of a VC class from a switch towards `to`, in port
+    /// order, under adaptive routing. With a `chosen` output, returns that and the escape lanes of
+    /// the table's output.
     pub fn outputs(
         &self,
         switch: NodeId,
@@ -97,7 +97,7 @@ impl Plan {
     }
 }
 
-/// Position of a head: the port and lane by which it arrived at a switch.
+/// Position of a head: input port and lane at a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeadPlace {
     /// Switch.

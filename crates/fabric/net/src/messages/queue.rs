@@ -1,33 +1,33 @@
-//! Queues of messages, as lists through their places.
+//! Queues of messages, as linked lists through their slots.
 
 use super::Messages;
 use crate::{MessageSlot, Packet, PathSet};
 use gingham_kernel::Time;
 
-/// Messages in the order in which they came.
+/// Messages in order of arrival.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Queue {
-    /// The first and the last.
+    /// First and last message.
     ends: Option<(MessageSlot, MessageSlot)>,
 }
 
 impl Queue {
-    /// Nothing.
+    /// An empty queue.
     pub(crate) const EMPTY: Self = Self { ends: None };
 
-    /// Whether there is nothing in it.
+    /// Returns whether the queue is empty.
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
         self.ends.is_none()
     }
 
-    /// The first.
+    /// Returns the first message.
     #[inline]
     pub(crate) fn front(self) -> Option<MessageSlot> {
         self.ends.map(|(first, _)| first)
     }
 
-    /// Puts a message that is in no queue behind all others.
+    /// Appends a message that is in no queue.
     #[inline]
     pub(crate) fn push_back(&mut self, messages: &mut Messages, slot: MessageSlot) {
         messages.slots[slot.index()].next = None;
@@ -41,8 +41,8 @@ impl Queue {
         self.ends = Some((first, slot));
     }
 
-    /// The next packet of the first, which starts at `now`; there is one. The last one takes its
-    /// message out.
+    /// Takes the next packet of the first message, which must exist, and starts it at `now`. With
+    /// its last packet the message leaves the queue.
     #[inline]
     pub(crate) fn take(&mut self, messages: &mut Messages, path_set: PathSet, now: Time) -> Packet {
         let (first, last) = self.ends.expect("what is picked waits");
@@ -53,7 +53,7 @@ impl Queue {
         packet
     }
 
-    /// Takes the first out.
+    /// Removes and returns the first message.
     #[inline]
     pub(crate) fn pop_front(&mut self, messages: &Messages) -> Option<MessageSlot> {
         let (first, last) = self.ends?;

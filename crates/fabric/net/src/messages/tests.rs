@@ -48,7 +48,7 @@ fn a_message_is_delivered_by_the_packet_that_completes_it_whichever_that_is() {
     let (a, b) = (insert(&mut messages, 0, 25), insert(&mut messages, 1, 8));
     assert_eq!(start(&mut messages, a, 5), [(10, true), (10, false), (5, false)]);
     assert_eq!(start(&mut messages, b, 6), [(8, true)]);
-    // The rest of a message may overtake a full segment.
+    // The remainder of a message may overtake a full segment.
     assert_eq!(messages.arrive(a, &arrival(10, 40)), None);
     assert_eq!(messages.arrive(a, &arrival(5, 50)), None);
     let other = messages.arrive(b, &arrival(8, 55)).unwrap();
@@ -56,7 +56,7 @@ fn a_message_is_delivered_by_the_packet_that_completes_it_whichever_that_is() {
     let whole = messages.arrive(a, &arrival(10, 60)).unwrap();
     assert_eq!((whole.packets, whole.wire_bytes, whole.entered), (3, 25 + 12, Time::from_ps(5)));
     assert_eq!((whole.head_arrived, whole.delivered), (Time::from_ps(50), Time::from_ps(60)));
-    // Places are used again, the one that came free last first.
+    // Slots are reused, the one freed last first.
     let slots = [2, 3, 4].map(|id| insert(&mut messages, id, 11).index());
     assert_eq!(slots, [0, 1, 2]);
     assert_eq!(messages.segments.len(), 3);
@@ -77,7 +77,7 @@ fn queues_keep_their_order_beside_each_other() {
     let drained: [Vec<usize>; 2] = queues.each_mut().map(&mut drained);
     assert_eq!(drained, [[0, 2, 4], [1, 3, 5]]);
     assert!(queues[0].is_empty());
-    // One that was emptied begins anew, without what was in it.
+    // An emptied queue starts again without its old contents.
     queues[0].push_back(&mut messages, slots[3]);
     assert_eq!(queues[0].pop_front(&messages), Some(slots[3]));
     assert_eq!(queues[0].pop_front(&messages), None);

@@ -1,11 +1,11 @@
-//! The choice as one endpoint makes it, packet by packet.
+//! Path choice at one endpoint.
 
 use super::{Contention, ContentionPlan, PathChoice};
 use crate::{PathSet, Plan};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_topology::EndpointId;
 
-/// The choice as one endpoint makes it.
+/// Path choice of one endpoint, packet by packet.
 #[derive(Clone, Debug, Default)]
 pub struct PathChooser {
     state: State,
@@ -29,7 +29,7 @@ enum State {
 }
 
 impl PathChooser {
-    /// The chooser of an endpoint, before it has sent anything.
+    /// Creates the chooser of an endpoint before its first packet.
     pub fn new(plan: &Plan, endpoint: EndpointId) -> Self {
         let state = match plan.path_choice {
             PathChoice::Only => State::Only,
@@ -46,7 +46,8 @@ impl PathChooser {
         Self { state }
     }
 
-    /// The path set of a packet that starts now, of a message with so much payload.
+    /// Returns the path set of a packet that starts now, of a message with `message_bytes` of
+    /// payload.
     pub fn choose(&mut self, message_bytes: u32) -> PathSet {
         let takes_alternative = match &mut self.state {
             State::Only => false,
@@ -57,8 +58,8 @@ impl PathChooser {
         if takes_alternative { PathSet::Alternative } else { PathSet::Primary }
     }
 
-    /// A local packet of so many flits has left the host; what that made of the contention
-    /// coefficient, if there is one.
+    /// Records that a local packet has left the host. Returns the new contention coefficient, if
+    /// there is one.
     pub fn on_left(
         &mut self,
         started: Time,

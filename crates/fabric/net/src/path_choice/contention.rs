@@ -1,7 +1,7 @@
-//! The contention coefficient of a host: how loaded the network seems from there.
+//! The contention coefficient of a host: its estimate of the network load.
 //!
 //! ```text
-//!   C_p = time that the packet took to leave / time of its flits      1 if nothing stopped it      (2)
+//!   C_p = time that the packet took to leave / time of its flits      1 without contention         (2)
 //!
 //!   C  := alpha C + (1 - alpha) C_p   if C_p > C      up fast
 //!         beta  C + (1 - beta)  C_p   otherwise       down slowly                                  figure 1
@@ -12,48 +12,48 @@
 //!                                            paths  primary│alternative│primary
 //! ```
 //!
-//! Source: Flich et al. 2001, section III-C, equations 1 and 2 and figure 1. With which it begins is not said
-//! there; 1, as if a packet had met no contention, is ours.
+//! Source: Flich et al. 2001, section III-C, equations 1 and 2 and figure 1. The paper does not
+//! give the initial coefficient; 1, that of a packet without contention, is ours.
 //!
-//! Invariant: the coefficient is at least 1, for no packet leaves in less than the time of its
+//! Invariant: the coefficient is at least 1, since no packet leaves in less than the time of its
 //! flits.
 
 use crate::PathSet;
 use gingham_kernel::Span;
 
-/// How the coefficient follows what packets meet, and what the host makes of it.
+/// Smoothing of the coefficient, and its thresholds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ContentionPlan {
-    /// Weight of the past where a packet met more than it says.
+    /// Weight of the past for a packet whose contention exceeds the coefficient.
     pub alpha: f64,
-    /// Weight of the past where it met no more.
+    /// Weight of the past for other packets.
     pub beta: f64,
-    /// Beyond this the host begins to use alternative paths.
+    /// Coefficient above which the host begins to use alternative paths.
     pub above: f64,
-    /// Below this it goes back to primary ones.
+    /// Coefficient below which it returns to primary paths.
     pub below: f64,
-    /// The coefficient before the first packet has left.
+    /// Coefficient before the first packet has left.
     pub start: f64,
 }
 
-/// The coefficient of a host as it stands.
+/// Contention state of a host.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Contention {
     /// The contention coefficient after the last packet that left.
     pub coefficient: f64,
-    /// Which paths the host's next packet takes.
+    /// Path set of the host's next packet.
     pub path_set: PathSet,
 }
 
 impl Contention {
-    /// The coefficient of a host that has sent nothing.
+    /// Returns the state of a host that has sent nothing.
     pub fn new(plan: &ContentionPlan) -> Self {
         let path_set =
             if plan.start > plan.above { PathSet::Alternative } else { PathSet::Primary };
         Self { coefficient: plan.start, path_set }
     }
 
-    /// A packet has left in so long, whose flits alone take `flits`.
+    /// Updates the state after a packet has left in `took`. `flits` is the time of its flits alone.
     pub(super) fn on_left(&mut self, plan: &ContentionPlan, took: Span, flits: Span) {
         debug_assert!(took >= flits, "flits follow each other");
         let of_packet = real(took) / real(flits);
@@ -79,8 +79,8 @@ mod tests {
     const PAPER: ContentionPlan =
         ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1, start: 1.0 };
 
-    /// (how many times as long as its flits a packet took, coefficient after it, whether it has
-    /// alternative paths then).
+    /// Checks a trace of (time of a packet as a multiple of that of its flits, coefficient after
+    /// it, whether it then has alternative paths).
     fn assert_trace(plan: &ContentionPlan, trace: &[(u64, f64, bool)]) {
         let mut contention = Contention::new(plan);
         for (step, (times, coefficient, uses_alternative)) in trace.iter().enumerate() {
@@ -101,14 +101,14 @@ mod tests {
         assert_trace(
             &PAPER,
             &[
-                // C_p = 1 = C is no more than C: .95 x 1 + .05 x 1.
+                // C_p = 1 does not exceed C = 1: .95 x 1 + .05 x 1.
                 (1, 1.0, false),
                 // .7 x 1 + .3 x 2 = 1.3, between the thresholds: primary paths, as before.
                 (2, 1.3, false),
                 // .7 x 1.3 + .3 x 2 = .91 + .6 = 1.51 > 1.5.
                 (2, 1.51, true),
-                // .95 x 1.51 + .05 x 1 = 1.4345 + .05 = 1.4845: below 1.5, and alternative paths
-                // all the same.
+                // .95 x 1.51 + .05 x 1 = 1.4345 + .05 = 1.4845: below 1.5, but still alternative
+                // paths.
                 (1, 1.4845, true),
                 // .95 x 1.4845 + .05 = 1.410275 + .05.
                 (1, 1.460_275, true),
@@ -135,19 +135,19 @@ mod tests {
     #[test]
     fn a_host_begins_as_its_first_coefficient_says() {
         let begun = |start| Contention::new(&ContentionPlan { start, ..PAPER });
-        // Beyond `above` with alternative paths; up to there with primary ones.
+        // Above `above`, alternative paths; up to it, primary ones.
         assert_eq!(begun(1.5), Contention { coefficient: 1.5, path_set: PathSet::Primary });
         assert_eq!(begun(2.0), Contention { coefficient: 2.0, path_set: PathSet::Alternative });
-        // From 1.4 one packet of twice its time is enough: .7 x 1.4 + .3 x 2 = 1.58. From 2 down
-        // slowly, with alternative paths: .95 x 2 + .05 = 1.95.
+        // From 1.4 one packet of twice its time is enough: .7 x 1.4 + .3 x 2 = 1.58. From 2 it
+        // falls slowly, with alternative paths: .95 x 2 + .05 = 1.95.
         assert_trace(&ContentionPlan { start: 1.4, ..PAPER }, &[(2, 1.58, true)]);
         assert_trace(&ContentionPlan { start: 2.0, ..PAPER }, &[(1, 1.95, true)]);
     }
 
     #[test]
     fn a_threshold_itself_changes_nothing() {
-        // With no memory the coefficient is what the last packet met: 2 is not beyond 2, nor below
-        // it.
+        // Without memory the coefficient is the contention of the last packet: 2 is neither above
+        // nor below 2.
         let plan = ContentionPlan { alpha: 0.0, beta: 0.0, above: 2.0, below: 2.0, start: 1.0 };
         assert_trace(&plan, &[(2, 2.0, false), (3, 3.0, true), (2, 2.0, true), (1, 1.0, false)]);
     }
