@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A flow gets its number when its first message is created. Flows are tracked only in classes with
-//! controlled, counted or followed flows or with streams, and in classes to which streams are
-//! demoted. Only controlled flows have queues of their own.
+//! flows that are controlled, posted by flow, counted or followed, and in classes of streams or
+//! demoted streams. Only controlled flows have queues of their own.
 
 use crate::messages::{Messages, Queue};
 use crate::response::{Limits, Responder};
@@ -24,7 +24,7 @@ pub(crate) struct Flows {
     told_apart: Box<[bool]>,
     ids: BTreeMap<FlowKey, FlowId>,
     by_id: Vec<Flow>,
-    /// Finished or known periods of being held back, not yet reported.
+    /// Known periods of being held back, not yet reported.
     held: Vec<Held>,
 }
 

@@ -1,81 +1,82 @@
 //! Packets: the unit that moves through the fabric.
 //!
 //! ```text
-//!   data      a message travels as one packet or as several, its segments
-//!   answer    says that data packets have come, and which were marked
-//!   signal    asks whether a stream may send, and what comes of that
-//!   control   anything else that adapters and switches tell each other
+//!   data      payload of a message, which travels as one packet or as several segments
+//!   answer    acknowledges data packets, and reports which were marked
+//!   signal    requests admission of a stream, and the replies
+//!   control   other exchanges of adapters and switches
 //! ```
 //!
-//! A data packet knows the place of its message, where all packets of that come together again. The
-//! others take wire, buffers, lanes and routes as it does, and no message is behind them.
+//! A data packet refers to the slot of its message for reassembly. The others use wire, buffers,
+//! lanes and routes likewise, but belong to no message.
 
 use crate::{ClassId, FlowId, MessageSlot, PathSet, Signal};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
 
-/// Who goes first, at a host and where switches look at it: a higher level goes before a lower one.
+/// Priority of a packet at hosts and, with some arbiters, at switches: a higher level goes before a
+/// lower one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Priority(u8);
 
 impl Priority {
-    /// How many levels there are.
+    /// Number of levels.
     pub const LEVELS: u8 = 8;
 
-    /// The level with this number, from 0, the lowest, on; `None` beyond the highest.
+    /// Returns the priority with this level, from 0, the lowest, on; `None` beyond the highest.
     pub const fn new(level: u8) -> Option<Self> {
         if level < Self::LEVELS { Some(Self(level)) } else { None }
     }
 
-    /// Its number.
+    /// Returns the level.
     pub const fn level(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a packet carries.
+/// Contents of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
-    /// Payload of a message, as it comes together at its destination.
+    /// Payload of a message, by its slot for reassembly.
     Data(MessageSlot),
-    /// News that data packets of its flow have arrived.
+    /// Acknowledgement of data packets of its flow.
     Answer {
-        /// How many.
+        /// Number of packets acknowledged.
         packets: u32,
-        /// How many of these were marked.
+        /// Number of these that were marked.
         marked: u32,
     },
-    /// What an admission control says of a stream.
+    /// Signalling message of admission control for a stream.
     Signal(Signal),
-    /// Something that no message is behind and that answers nothing.
+    /// A control packet, which belongs to no message and acknowledges nothing.
     Control,
 }
 
-/// A packet on its way.
+/// A packet in the fabric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// What it carries.
+    /// Contents.
     pub content: Content,
-    /// Traffic class; an answer is of that of the packet which it answers.
+    /// Traffic class; an acknowledgement has that of the packets it acknowledges.
     pub class: ClassId,
-    /// Its flow, where flows are told apart; that of an answer is the one which it answers.
+    /// Flow, if flows are tracked; an acknowledgement has that of the packets it acknowledges.
     pub flow: Option<FlowId>,
-    /// Where it begins.
+    /// Source endpoint.
     pub source: EndpointId,
-    /// Where it ends.
+    /// Destination endpoint.
     pub destination: EndpointId,
     /// Payload in bytes, at least 1.
     pub payload_bytes: u32,
-    /// Its level.
+    /// Priority level.
     pub priority: Priority,
-    /// Which of the paths of its pair it takes.
+    /// Path set whose path it takes.
     pub path_set: PathSet,
-    /// What decides on its lanes.
+    /// VC class, which decides on its lanes.
     pub vc_class: VcClass,
     /// Whether it is the first data packet of its message.
     pub is_first: bool,
-    /// Whether it is the last packet of a stream, which releases what that has reserved.
+    /// Whether it is the last packet of a stream, which releases the stream's reservation.
     pub is_last_of_stream: bool,
-    /// What switches wrote on it.
+    /// Congestion mark set by switches.
     pub mark: bool,
 }

@@ -1,4 +1,4 @@
-//! Whole packets in input buffers: what all switches of such a network have in common.
+//! Whole packets in input buffers: properties common to all switches of a network of this kind.
 //!
 //! ```text
 //!   input port 1   lane 0  [ p4 p7 ]  ─┐                       ┌─► output 2   oldest first, a lane at a time
@@ -6,9 +6,9 @@
 //!   input port 2   lane 0  [ p5 ]     ─┘                       └─► output 3
 //! ```
 //!
-//! A packet takes its space of the buffer of an input and lane as it starts at the sender, whole,
-//! and gives it back when its tail has left: virtual cut-through (Kermani and Kleinrock 1979). When
-//! what happens is told in `docs/concepts/timing-packets.md`.
+//! A packet takes all its space in the buffer of the next input and lane when it starts at the
+//! sender, and returns it when its tail has left: virtual cut-through (Kermani and Kleinrock 1979).
+//! `docs/concepts/timing-packets.md` gives the times of all steps.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section III and table I; credits are InfiniBand's,
 //! InfiniBand Architecture Specification, Volume 1, section 7.9.
@@ -19,17 +19,17 @@ use gingham_topology::routing::LANES_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The unit of buffers and credits, in bytes.
+/// Unit of buffers and credits, in bytes.
 pub const BLOCK_BYTES: u32 = 64;
 
-/// By lane: the blocks of [`BLOCK_BYTES`] that a buffer holds; 0 for lanes that are not there.
+/// Capacity of a buffer by lane, in blocks of [`BLOCK_BYTES`]; 0 for lanes that do not exist.
 pub type LaneBlocks = [u32; LANES_MAX as usize];
 
-/// How many packets of an input port of a switch may leave at once.
+/// Number of packets of a switch's input port that may leave at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Read {
-    /// Any number, each to another output.
+    /// Any number, each to a different output.
     #[default]
     #[schemars(extend("x-source" = "Santos et al. 2002, footnote 6"))]
     Any,
@@ -38,7 +38,7 @@ pub enum Read {
     One,
 }
 
-/// What a packet overtakes that starts before one that came earlier.
+/// Packets that count as overtaken when a later one starts before them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Among {
@@ -46,63 +46,63 @@ pub enum Among {
     #[default]
     #[schemars(extend("x-source" = "Santos et al. 2002, table I; that it is of one output is ours"))]
     SameOutput,
-    /// Also those in the same buffer, whatever their output.
+    /// Also those in the same buffer for other outputs.
     #[schemars(extend("x-source" = "ours, another reading of Santos et al. 2002, table I"))]
     AnyOutput,
 }
 
-/// How often a packet may be overtaken.
+/// Bound on overtaking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OvertakingPlan {
-    /// So often; from then on it is waited for.
+    /// Maximum number of times that a packet is overtaken; then later packets wait for it.
     pub at_most: u32,
-    /// By which packets.
+    /// Packets that count.
     pub among: Among,
 }
 
-/// Switches that keep whole packets at their inputs.
+/// Parameters of switches that store whole packets at their inputs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PacketsPlan {
-    /// Bytes of a packet beside its payload: header and trailer.
+    /// Header and trailer bytes of a packet.
     pub overhead_bytes: u32,
-    /// From the arrival of the first byte to the earliest start on the output; at least the time of
-    /// one byte on every channel.
+    /// Time from the arrival of the first byte to the earliest start on the output; at least the
+    /// time of one byte on every channel.
     pub forwarding_delay: Span,
-    /// Heads of one input port are read no closer than this.
+    /// Minimum time between the heads that an input port reads.
     pub head_interval: Span,
-    /// By lane: the blocks of [`BLOCK_BYTES`] that the buffer of an input holds; 0 for lanes that
-    /// are not there.
+    /// Capacity of an input buffer by lane, in blocks of [`BLOCK_BYTES`]; 0 for lanes that do not
+    /// exist.
     pub buffer_blocks: LaneBlocks,
-    /// The same of outputs, where they have buffers of their own.
+    /// Capacity of output buffers, if outputs have their own.
     pub output_blocks: Option<LaneBlocks>,
-    /// How many packets of an input may leave at once.
+    /// Number of packets of an input that may leave at the same time.
     pub read: Read,
-    /// How often a packet may be overtaken.
+    /// Bound on overtaking.
     pub overtaking: OvertakingPlan,
-    /// From the arrival of an update of credits, as far as the cable delays it, to its effect.
+    /// Time from the arrival of a credit update, after the delay of the cable, to its effect.
     pub credit_delay: Span,
-    /// Which updates of credits are lost, if any may be.
+    /// Random loss of credit updates, if any.
     pub credit_loss: Option<CreditLossPlan>,
-    /// How receivers pause lanes, where no credits hold senders back.
+    /// Pauses of lanes by receivers, instead of credits.
     pub pauses: Option<PausesPlan>,
-    /// Which of the packets for an output goes first.
+    /// Arbitration among the packets for an output.
     pub arbitration: Arbitration,
 }
 
 impl PacketsPlan {
-    /// Bytes on the wire of a packet with so much payload.
+    /// Returns the bytes on the wire of a packet with `payload_bytes` of payload.
     #[inline]
     pub const fn wire_bytes(&self, payload_bytes: u32) -> u64 {
         payload_bytes as u64 + self.overhead_bytes as u64
     }
 
-    /// Blocks of a buffer that so many bytes on the wire take.
+    /// Returns the blocks that `wire_bytes` bytes on the wire occupy in a buffer.
     #[inline]
     pub const fn blocks(wire_bytes: u64) -> u64 {
         wire_bytes.div_ceil(BLOCK_BYTES as u64)
     }
 
-    /// Bytes that the buffers of all lanes of an input hold.
+    /// Returns the capacity of an input's buffers of all lanes, in bytes.
     pub fn buffer_bytes(&self) -> u64 {
         let blocks: u64 = self.buffer_blocks.iter().copied().map(u64::from).sum();
         blocks * u64::from(BLOCK_BYTES)

@@ -1,31 +1,30 @@
-//! Paths: of which set they are, and what a packet comes through on one.
+//! Path sets, and lengths of paths.
 
 use gingham_topology::routing::{KeptPath, Onward};
 
-/// One of the path sets of a plan: a path for every pair.
+/// One of the path sets of a plan, with a path for every pair.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum PathSet {
-    /// The only one, or the first of two.
+    /// The only set, or the first of two.
     #[default]
     Primary,
-    /// The alternative.
+    /// The second set.
     Alternative,
 }
 
 impl PathSet {
-    /// Its place in `Plan::path_sets`.
+    /// Returns the index in `Plan::path_sets`.
     pub const fn index(self) -> usize {
         self as usize
     }
 }
 
-/// What a packet comes through on its path.
+/// Length of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PathLength {
-    /// Switches; one that it comes back to counts again. None where one cable joins source and
-    /// destination.
+    /// Switches, counted at each visit; 0 if one cable joins source and destination.
     pub switches: usize,
-    /// Hosts that take it in and send it on.
+    /// In-transit hosts.
     pub in_transit_hosts: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The plan: everything a simulation needs, typed, in integers, with names left behind.
+//! The plan: everything that a simulation needs, typed and in integers, with names resolved.
 
 use crate::traffic::{MessagePlan, SourcePlan, StreamPlan};
 use crate::{
@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Where a channel begins and ends.
+/// Both ports of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ends {
-    /// The sending port.
+    /// Sending port.
     pub source: PortRef,
-    /// The receiving port.
+    /// Receiving port.
     pub target: PortRef,
 }
 
@@ -29,34 +29,34 @@ pub struct Ends {
 pub struct ClassPlan {
     /// Name, for results and for random streams.
     pub name: String,
-    /// Messages are created from the first of these instants on, and before the second.
+    /// Period of message creation.
     pub active: Range<Time>,
-    /// The level of its packets.
+    /// Priority of its packets.
     pub priority: Priority,
-    /// The VC class of its packets; that which the lanes say of each pair if not given.
+    /// VC class of its packets. `None` uses the VC class that the lanes give to each pair.
     pub vc_class: Option<VcClass>,
-    /// How its messages become packets.
+    /// Segmentation of its messages into packets.
     pub segmentation: SegmentationPlan,
-    /// How much of it a host may send; all it can if not given.
+    /// Policing of its traffic at hosts; `None` is unlimited.
     pub policing: Option<PolicingPlan>,
-    /// How many packets of a flow may be under way; any number if not given.
+    /// Window of its flows; `None` is unlimited.
     pub window: Option<WindowPlan>,
-    /// How fast a flow may send; as fast as it can if not given.
+    /// Rate limit of its flows; `None` is unlimited.
     pub pace: Option<PacePlan>,
-    /// How its messages come into the adapter.
+    /// Posting of its messages to the adapter.
     pub post: PostPlan,
-    /// Which endpoints send, and what.
+    /// Sending endpoints with their traffic.
     pub sources: Vec<SourcePlan>,
 }
 
 impl ClassPlan {
-    /// Whether its messages come when they come, and not when the network takes them: only then
+    /// Returns whether its messages are created independently of the network's progress. Only then
     /// can it offer more than is accepted.
     pub fn is_open_loop(&self) -> bool {
         !self.sources.iter().any(SourcePlan::is_backlogged)
     }
 
-    /// The class whose messages this class replies to, if it sends replies.
+    /// Returns the class to whose messages it replies, if it sends replies.
     pub fn replied(&self) -> Option<ClassId> {
         match &self.sources.first()?.messages {
             MessagePlan::Replies(replies) => Some(replies.to),
@@ -64,35 +64,36 @@ impl ClassPlan {
         }
     }
 
-    /// The endpoints that send, in the order of their first sources; one of many streams is one.
+    /// Returns the sending endpoints in the order of their first sources, each once even if it has
+    /// many streams.
     pub fn senders(&self) -> impl Iterator<Item = EndpointId> {
         let first =
             |index: &usize| self.sources[*index].stream().is_none_or(|stream| stream.number == 0);
         (0..self.sources.len()).filter(first).map(|index| self.sources[index].endpoint)
     }
 
-    /// Whether its packets may wait for something else than their link, so that each flow has a
-    /// queue to itself.
+    /// Returns whether its packets may wait for anything but their link, so that each flow needs
+    /// its own queue.
     pub fn is_controlled(&self) -> bool {
         let is_delayed =
             self.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
         is_delayed || self.window.is_some() || self.pace.is_some()
     }
 
-    /// From when all of its sources send, to when none does.
+    /// Returns the period with all of its sources active.
     pub fn all_active(&self) -> Range<Time> {
         let later = self.sources.iter().map(SourcePlan::later_max).max().unwrap_or(Span::ZERO);
         self.active.start + later..self.active.end
     }
 
-    /// The levels of its packets and of those that answer them.
+    /// Returns the priorities of its packets and of their acknowledgements.
     pub fn priorities(&self) -> impl Iterator<Item = Priority> {
         let of_answers = self.window.as_ref().map(|window| window.answer.priority);
         std::iter::once(self.priority).chain(of_answers)
     }
 
-    /// The most payload of a packet in bytes; `switches` tells how many are on its route, where
-    /// that matters.
+    /// Returns the maximum payload of a packet in bytes; `switches` returns the number of switches
+    /// on its route and is called only if needed.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn longest_packet_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
@@ -100,11 +101,11 @@ impl ClassPlan {
         policed.min(self.segmentation.longest_bytes(switches))
     }
 
-    /// The most payload of a packet of a message that is sent as those of this class are, over
-    /// whatever path is the worst, in bytes.
+    /// Returns the maximum payload, over all paths, of a packet of a `message_bytes` message sent
+    /// in this class.
     pub fn longest_anywhere_bytes(&self, message_bytes: u32) -> u32 {
         let longest = match &self.segmentation {
-            // A list need not grow with the switches.
+            // The list need not increase with the switches.
             SegmentationPlan::ByHops(list) => {
                 (1..=list.len()).map(|switches| self.longest_packet_bytes(|| switches)).max()
             }
@@ -114,16 +115,16 @@ impl ClassPlan {
     }
 }
 
-/// A mean that a stop rule asks about.
+/// Quantity whose mean a stop rule tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
-    /// From creation to delivery.
+    /// Time from creation to delivery.
     #[default]
     Latency,
-    /// From entry into the network to delivery.
+    /// Time from entry into the network to delivery.
     NetworkLatency,
-    /// From entry into the network to the arrival of the head.
+    /// Time from entry into the network to the arrival of the head.
     HeadLatency,
     /// Payload delivered per time.
     AcceptedLoad,
@@ -131,26 +132,29 @@ pub enum Quantity {
     Hops,
 }
 
-/// When the window begins and ends (`docs/concepts/measurement.md`). Several rules: the first that
+/// Start and end of the window (`docs/concepts/measurement.md`). With several rules, the first that
 /// holds ends it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StopPlan {
-    /// The window ends here at the latest.
+    /// Latest end of the window.
     pub time: Time,
-    /// The window begins at the first section boundary from here on; found by MSER-5 if not given.
+    /// Start of the window, rounded up to a section boundary; `None` lets MSER-5 find it.
     pub warm_up: Option<Time>,
-    /// The window ends where every class's interval is as narrow: its half-width to the mean.
+    /// Relative half-width of intervals: the window ends when the interval of every class is at
+    /// most as wide, relative to the mean.
     pub relative_width: Option<f64>,
-    /// Which mean that is.
+    /// Quantity of these intervals.
     pub quantity: Quantity,
-    /// The window ends where so many messages were created in it and delivered, over all classes.
+    /// Number of messages of all classes: the window ends when as many were created in it and
+    /// delivered.
     pub messages: Option<u64>,
-    /// For how long after the window what was created in it is followed.
+    /// Time after the window for its undelivered messages to arrive.
     pub follow: Span,
 }
 
 impl StopPlan {
-    /// A window that ends at `time`, with its warm-up to be found, followed for a tenth of it.
+    /// Returns a plan with a window that ends at `time`, an automatic warm-up, and a tenth of
+    /// `time` for following.
     pub const fn at(time: Time) -> Self {
         Self {
             time,
@@ -162,13 +166,13 @@ impl StopPlan {
         }
     }
 
-    /// The last instant that may be simulated.
+    /// Returns the last instant that may be simulated.
     pub fn latest_end(&self) -> Time {
         self.time + self.follow
     }
 }
 
-/// Which messages are kept one by one.
+/// Selection of individual records of messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeptMessages {
@@ -181,36 +185,36 @@ pub enum KeptMessages {
     All,
 }
 
-/// What is kept of a run beside sums.
+/// Data recorded in addition to sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MeasurePlan {
-    /// Which messages are kept one by one.
+    /// Selection of individual records of messages.
     pub messages: KeptMessages,
-    /// How many a sample holds at the most.
+    /// Maximum size of a sample.
     pub sample_size: usize,
-    /// Width of a step of the series; that of the slices if not given.
+    /// Step width of the series; `None` uses slices.
     pub step: Option<Span>,
-    /// Whether every flow is counted by itself.
+    /// Whether every flow is counted separately.
     pub flows: bool,
-    /// How often to look for congestion trees; never if not given.
+    /// Interval between determinations of congestion trees; `None` for never.
     pub look: Option<Span>,
 }
 
-/// What is followed step by step.
+/// Flows and channels with time series.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FollowPlan {
-    /// Flows.
+    /// Followed flows.
     pub flows: Vec<FlowKey>,
-    /// Channels.
+    /// Followed channels.
     pub channels: Vec<ChannelId>,
-    /// Width of a step; not zero where anything is followed.
+    /// Step width; not zero if anything is followed.
     pub step: Span,
-    /// Steps over which a centred mean goes, an odd number.
+    /// Number of steps in a centred mean, odd.
     pub window_steps: u32,
 }
 
 impl FollowPlan {
-    /// Whether nothing is followed.
+    /// Returns whether nothing is followed.
     pub fn is_empty(&self) -> bool {
         self.flows.is_empty() && self.channels.is_empty()
     }
@@ -231,85 +235,86 @@ impl Default for MeasurePlan {
 /// A run, ready to simulate.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Root of all random streams.
+    /// Root seed of all random streams.
     pub seed: u64,
-    /// The fabric.
+    /// Fabric.
     pub fabric: Fabric,
-    /// The paths that packets take: one or two sets of routes, both of source form if there are
-    /// two.
+    /// Paths of packets: one or two sets of routes, both in source form if there are two.
     pub path_sets: Vec<Routes>,
-    /// Which of them a packet takes.
+    /// Choice between the path sets.
     pub path_choice: PathChoice,
-    /// What in-transit hosts do.
+    /// Parameters of in-transit hosts.
     pub in_transit: InTransitPlan,
-    /// The channel adapters that messages are posted to; without them every message is in its queue
-    /// when it is created.
+    /// Channel adapters, which accept posted messages; without them every message is queued when it
+    /// is created.
     pub adapters: Option<AdapterPlan>,
-    /// Who asks before it sends; nobody if not given.
+    /// Admission control of streams, if there is any.
     pub admission: Option<Arc<AdmissionPlan>>,
-    /// Hosts that crash, and when: they create no message from then on, and follow no answer to a
-    /// probe; what they have created still goes, and what comes to them they still take.
+    /// Crash times of hosts. A crashed host creates no messages and ignores replies to its
+    /// admission probes; packets of its earlier messages are still sent, and arriving packets still
+    /// accepted.
     pub crashes: BTreeMap<EndpointId, Time>,
-    /// By [`ChannelId`].
+    /// Channels by [`ChannelId`].
     pub channels: Vec<ChannelPlan>,
-    /// The lanes of every channel.
+    /// Lanes of every channel.
     pub lanes: LanePlan,
-    /// The switching kind and its parameters.
+    /// Switching kind with its parameters.
     pub switching: Switching,
     /// Traffic classes by [`ClassId`].
     pub classes: Vec<ClassPlan>,
-    /// When the window ends.
+    /// End of the window.
     pub stop: StopPlan,
-    /// What is kept of it.
+    /// Data recorded in addition to sums.
     pub measure: MeasurePlan,
-    /// What of it is followed step by step.
+    /// Flows and channels with time series.
     pub follow: FollowPlan,
-    /// Which packets switches mark; none if not given.
+    /// Congestion marking by switches, if any.
     pub marking: Option<Marking>,
-    /// What watches every notice, where two simulations are compared.
+    /// Probe that records every notice, for comparing two simulations.
     pub probe: Option<ProbePlan>,
 }
 
 impl Plan {
-    /// Both ends of a channel.
+    /// Returns both ends of a channel.
     pub fn ends(&self, channel: ChannelId) -> Ends {
         Ends { source: self.fabric.source(channel), target: self.fabric.target(channel) }
     }
 
-    /// A class, the class that it replies to, and so on, up to one that does not reply.
+    /// Returns a class, the class that it replies to, and so on, up to one that does not reply.
     pub fn reply_chain(&self, class: ClassId) -> impl Iterator<Item = ClassId> {
         std::iter::successors(Some(class), |id| self.classes[id.index()].replied())
     }
 
-    /// The class at the end of [`Self::reply_chain`]; the class itself if it does not reply.
+    /// Returns the class at the end of [`Self::reply_chain`]: the class itself if it does not
+    /// reply.
     pub fn reply_root(&self, class: ClassId) -> ClassId {
         self.reply_chain(class).last().unwrap_or(class)
     }
 
-    /// Time of a byte on a channel, in picoseconds.
+    /// Returns the time of a byte on a channel, in picoseconds.
     pub fn byte_ps(&self, channel: ChannelId) -> f64 {
         self.switching.byte_ps(self.channel(channel))
     }
 
-    /// The VC class of a packet of a class between two endpoints.
+    /// Returns the VC class of a packet of a class between two endpoints.
     pub fn vc_class(&self, class: ClassId, source: EndpointId, destination: EndpointId) -> VcClass {
         let of_pair = || self.lanes.allowed.vc_class_of_pair(source, destination);
         self.classes[class.index()].vc_class.unwrap_or_else(of_pair)
     }
 
-    /// What random streams of a class at an endpoint are called.
+    /// Returns the name of the random streams of a class at an endpoint.
     pub(crate) fn name_of(&self, endpoint: EndpointId, class: ClassId) -> String {
         let port = self.fabric.endpoint(endpoint);
         let host = self.fabric.node(port.node).stable_name();
         format!("{host}[{}]/{}", port.port, self.classes[class.index()].name)
     }
 
-    /// The lanes on which packets of a class may go somewhere.
+    /// Returns all lanes that packets of a class may use anywhere.
     pub fn lanes_of(&self, class: &ClassPlan) -> LaneSet {
         self.lanes.allowed.anywhere(&self.fabric, class.vc_class)
     }
 
-    /// How a place chooses among lanes, where something chooses there.
+    /// Returns the scheduler of an arbiter place, if arbitration takes place there.
     pub fn arbiter(&self, place: ArbiterPlace) -> Option<&Scheduler> {
         match place {
             ArbiterPlace::CrossbarInput => self.switching.crossbar_input(),
@@ -319,13 +324,13 @@ impl Plan {
         }
     }
 
-    /// Whether the weights of lanes at a place can change while a run goes on.
+    /// Returns whether the weights of lanes at a place can change during a run.
     pub fn can_weigh(&self, place: ArbiterPlace) -> bool {
         self.arbiter(place).is_some_and(Scheduler::can_change)
     }
 
-    /// Whether there is an arbiter of a place at the end of a channel that is asked for: at its end
-    /// in a crossbar input, else at its beginning.
+    /// Returns whether a channel has an arbiter of this kind: at its end for crossbar inputs,
+    /// otherwise at its start.
     pub fn has_place(&self, place: ArbiterPlace, channel: ChannelId) -> bool {
         let Ends { source, target } = self.ends(channel);
         match place {
@@ -335,28 +340,28 @@ impl Plan {
         }
     }
 
-    /// Whether a node forwards packets.
+    /// Returns whether a node forwards packets.
     pub fn is_switch(&self, node: NodeId) -> bool {
         self.fabric.node(node).is_switch()
     }
 
-    /// The routes of a path set.
+    /// Returns the routes of a path set.
     pub fn routes(&self, set: PathSet) -> &Routes {
         &self.path_sets[set.index()]
     }
 
-    /// The path sets that there are.
+    /// Returns the path sets of the plan.
     pub fn sets(&self) -> impl Iterator<Item = PathSet> + use<> {
         [PathSet::Primary, PathSet::Alternative].into_iter().take(self.path_sets.len())
     }
 
-    /// Whether any path leads through an in-transit host.
+    /// Returns whether any path leads through an in-transit host.
     pub fn has_in_transit_hosts(&self) -> bool {
         self.path_sets.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// Every channel of the path of a set between two endpoints; `None` where there is none. From an
-    /// endpoint to itself it leads to the switch and back.
+    /// Returns the channels of the path between two endpoints in a set; `None` if there is none.
+    /// The path from an endpoint to itself leads to the switch and back.
     pub fn path(
         &self,
         set: PathSet,
@@ -372,16 +377,16 @@ impl Plan {
         Some(path.channels().to_vec())
     }
 
-    /// Switches on the way between two endpoints, the most of any set; none where one cable joins
-    /// them.
+    /// Returns the maximum number of switches between two endpoints over all path sets; 0 if one
+    /// cable joins them.
     pub fn switches(&self, source: EndpointId, destination: EndpointId) -> usize {
         let first = self.fabric.target(self.fabric.endpoint_channel(source)).node;
         let switches = |set| self.length_from(set, first, destination).switches;
         self.sets().map(switches).max().unwrap_or(0)
     }
 
-    /// What a packet comes through on the path of a set, `first` being the node at the end of the
-    /// source's cable.
+    /// Returns the length of a path in a set, where `first` is the node at the end of the source's
+    /// cable.
     pub fn length_from(&self, set: PathSet, first: NodeId, destination: EndpointId) -> PathLength {
         if !self.is_switch(first) {
             return PathLength::default();
@@ -397,7 +402,7 @@ impl Plan {
         }
     }
 
-    /// What a packet comes through on these channels, of which the first begins at the first
+    /// Returns the length of a path over these channels, the first of them starting at the first
     /// switch.
     pub fn length_of(&self, onward: &[ChannelId]) -> PathLength {
         let from_switch = |channel: &&ChannelId| self.is_switch(self.fabric.source(**channel).node);
@@ -405,23 +410,23 @@ impl Plan {
         PathLength { switches, in_transit_hosts: onward.len() - switches }
     }
 
-    /// The highest priority of any class, answers among them.
+    /// Returns the highest priority of any class, acknowledgements and signalling included.
     pub fn highest_priority(&self) -> Priority {
         let of_classes = self.classes.iter().flat_map(ClassPlan::priorities);
         let of_signals = self.admission.as_ref().map(|admission| admission.priority);
         of_classes.chain(of_signals).max().unwrap_or_default()
     }
 
-    /// Whether anything may wait at a host for something else than its link, or go there although
-    /// no message is behind it.
+    /// Returns whether packets may wait at a host for anything but their link, or packets without a
+    /// message exist.
     pub fn is_controlled(&self) -> bool {
         self.probe.is_some()
             || self.admission.is_some()
             || self.classes.iter().any(ClassPlan::is_controlled)
     }
 
-    /// Whether there is a buffer at the end of a channel, so that what stands there is counted: not
-    /// where a host takes in all that comes.
+    /// Returns whether there is a buffer at the end of a channel whose contents are counted; hosts
+    /// that accept everything have none.
     pub fn has_buffer(&self, channel: ChannelId) -> bool {
         let target = self.ends(channel).target.node;
         let is_held = self.is_switch(target)
@@ -429,8 +434,8 @@ impl Plan {
         self.switching.has_buffer(self.channel(channel), is_held)
     }
 
-    /// What the buffer at the end of a channel holds, that of all lanes together; nothing where a
-    /// host takes in all that comes.
+    /// Returns the capacity of the buffer at the end of a channel for all lanes together; 0 at
+    /// hosts that accept everything.
     pub fn buffer_flits(&self, channel: ChannelId) -> u32 {
         if self.has_buffer(channel) {
             self.switching.buffer_flits(self.channel(channel))
@@ -439,12 +444,12 @@ impl Plan {
         }
     }
 
-    /// Timing and buffer of a channel.
+    /// Returns timing and buffer of a channel.
     pub fn channel(&self, channel: ChannelId) -> &ChannelPlan {
         &self.channels[channel.index()]
     }
 
-    /// All streams, in the order of their numbers ([`crate::StreamId`]), with their classes.
+    /// Returns all streams with their classes, in the order of their numbers ([`crate::StreamId`]).
     pub fn streams(&self) -> impl Iterator<Item = (ClassId, &SourcePlan, &StreamPlan)> {
         let of_class = |(index, class)| {
             let sources: &[SourcePlan] = Self::sources_of(class);
@@ -459,8 +464,8 @@ impl Plan {
         &class.sources
     }
 
-    /// The load that a class asks for while it sends, as a fraction of the links of its sources;
-    /// `None` for a backlogged class, a schedule and replies.
+    /// Returns the offered load of a class while it sends, as a fraction of the links of its
+    /// sources; `None` for backlogged classes, schedules and replies.
     pub fn offered_load(&self, class: ClassId) -> Option<f64> {
         let class = &self.classes[class.index()];
         let byte_ps = |endpoint: EndpointId| self.byte_ps(self.fabric.endpoint_channel(endpoint));

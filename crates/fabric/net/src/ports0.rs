@@ -1,17 +1,17 @@
-//! Ends of switches in a plan: what a switch takes in, and what it sends itself.
+//! Port 0 of switches in a plan: packets for a switch itself, and packets that it sends.
 //!
 //! ```text
 //!   h0 ──► s0 ──► s1 ──► h2          read at s1, and diverted:   h0 ──► s0 ──► s1 ──► s1[0]
-//!                                    what s1[0] sends:                  s1[0] ──► s1 ──► any host
+//!                                    packets of s1[0]:                  s1[0] ──► s1 ──► any host
 //! ```
 //!
-//! The end of a switch is an endpoint ([`Fabric::with_ports_0`]) behind an ideal cable: of no delay,
-//! and as fast as the fastest of the switch. It takes in all that comes, and its packets wait in an
-//! adapter as those of hosts do. No source is there, and no path leads there: whoever is told that a
-//! switch has read a packet may divert it ([`Endpoints::read`]), so that its path ends with the one
-//! channel to the end of that switch.
+//! Port 0 of a switch is an endpoint ([`Fabric::with_ports_0`]) behind an ideal cable, without
+//! delay and as fast as the fastest cable of the switch. It accepts everything, and its own packets
+//! wait in an adapter like those of hosts. It has no sources, and no path leads to it: the receiver
+//! of a notice that a switch has read a packet may divert the packet ([`Endpoints::read`]), so that
+//! its path ends with the channel to that port 0.
 //!
-//! Invariant: all ids of a plan without ends of switches mean the same in one with them.
+//! Invariant: all ids of a plan without ports 0 have the same meaning in one with them.
 
 use crate::{ChannelPlan, Endpoints, Notice, Packet, Plan};
 use gingham_kernel::{Span, Time};
@@ -19,9 +19,8 @@ use gingham_topology::ChannelId;
 use gingham_topology::{EndpointId, Fabric, NodeId};
 
 impl Plan {
-    /// The same plan, whose switches have ends of their own. Paths lead from all of them where
-    /// routes are tables, or were made of a fabric with ends of switches; else from those of
-    /// switches on which endpoints hang.
+    /// Adds a port 0 to every switch. Paths lead from all of them if routes are tables, or were
+    /// computed with ports 0; otherwise from those of switches with endpoints.
     #[must_use]
     pub fn with_ports_0(mut self) -> Self {
         let known = self.channels.len();
@@ -34,8 +33,8 @@ impl Plan {
         self
     }
 
-    /// A channel between a switch and its end: what the fastest channel from the switch is, without
-    /// its delay.
+    /// Returns the channel between a switch and its port 0: a copy of the fastest channel from the
+    /// switch, without delay.
     fn ideal_channel(&self, channel: ChannelId) -> ChannelPlan {
         let ends = self.ends(channel);
         let into_end = self.is_switch(ends.source.node);
@@ -48,27 +47,27 @@ impl Plan {
             (of.flit, of.bytes.of(1 << 16))
         };
         let fastest = real.min_by_key(time).expect("a switch with an end has a cable");
-        // What comes from the end waits in a buffer like that of what comes by the fastest cable.
+        // Packets from port 0 wait in a buffer like those that arrive by the fastest cable.
         let alike = if into_end { fastest } else { Fabric::reverse(fastest) };
         let slack = if into_end { None } else { self.channel(alike).slack };
         ChannelPlan { delay: Span::ZERO, slack, ..*self.channel(fastest) }
     }
 
-    /// Whether paths of every set lead from one endpoint to another.
+    /// Returns whether paths of every set lead from one endpoint to another.
     pub fn is_routed(&self, from: EndpointId, to: EndpointId) -> bool {
         self.sets().all(|set| self.path(set, from, to).is_some())
     }
 
-    /// Whether a node is the end of a switch.
+    /// Returns whether a node is the port 0 of a switch.
     pub(crate) fn is_port_0(&self, node: NodeId) -> bool {
         self.fabric.node(node).kind == gingham_topology::NodeKind::Port0
     }
 }
 
 impl Endpoints {
-    /// A switch has read a packet `now` ([`Notice::Read`]), which came by this input and lane.
-    /// Returns the channel to the end of the switch, by which it goes on, if it was diverted. What
-    /// is to be done on account of it is told by [`Self::next_order`].
+    /// Handles a packet that a switch has read `now` ([`Notice::Read`]) on this input and lane. If
+    /// the packet was diverted, returns the channel to the port 0 of the switch.
+    /// [`Self::next_order`] returns the resulting orders.
     #[inline(never)]
     pub fn read(
         &mut self,

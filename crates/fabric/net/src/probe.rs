@@ -1,43 +1,41 @@
-//! A probe: it asks for every notice, keeps them in order, and now and then orders a packet that no
-//! message is behind, or another weight for a lane.
+//! A probe, for comparing two simulations: requires every notice, records them in order, and now
+//! and then orders a control packet or a new weight for a lane.
 //!
-//! Two simulations of a plan that tell the same notices in the same order are the same to
-//! everything that hears notices; that is what a probe is for. It changes a run, since what it
-//! orders takes wire and buffers. Where switches have ends of their own it diverts control packets to
-//! them, and has these ends answer.
+//! Simulations of a plan with equal sequences of notices are equivalent for every mechanism that
+//! uses notices. A probe changes a run, since its packets use wire and buffers. If switches have a
+//! port 0, it diverts control packets there and makes that port reply.
 
 use crate::{ArbiterPlace, Packet, Plan, Weighing};
 use gingham_kernel::Time;
 use gingham_topology::ChannelId;
 use std::num::NonZeroU16;
 
-/// What a probe does.
+/// Actions of a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProbePlan {
-    /// Of the packets that are received, every so-manieth is followed by a control packet the other
-    /// way; none if 0.
+    /// Number of received packets for each control packet in the reverse direction; 0 for none.
     pub control_every: u64,
-    /// Payload of these, and of those that ends of switches send.
+    /// Payload of these control packets, and of those sent by ports 0 of switches.
     pub control_bytes: u32,
-    /// Of the control packets of hosts that switches read, every so-manieth is diverted to the end of
-    /// the switch, which answers it, and sends every second one on as well; none if 0.
+    /// Number of control packets of hosts read by switches for each one diverted to the port 0 of
+    /// the switch, which replies to it and sends every second one on as well; 0 for none.
     pub divert_every: u64,
-    /// Of the packets that are received, every so-manieth is followed by another weight for some
-    /// lane somewhere, where there are weights that can change; none if 0.
+    /// Number of received packets for each change of a lane's weight at some place, if there are
+    /// weights that can change; 0 for none.
     pub weigh_every: u64,
 }
 
-/// The weights that a probe orders, one after the other.
+/// Sequence of weights that a probe orders.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Weights {
-    /// Where weights can change.
+    /// Places with weights that can change.
     places: Vec<(ArbiterPlace, ChannelId)>,
     lanes: u8,
     ordered: usize,
 }
 
-/// From one place to the next, so that all are reached in no order of theirs: a prime above any
-/// number of places in tests.
+/// Stride over the places, to visit all of them in an irregular order: a prime above the number of
+/// places in any test.
 const STRIDE: usize = 10_007;
 
 impl Weights {
@@ -52,7 +50,7 @@ impl Weights {
         Self { places, lanes: plan.lanes.count, ordered: 0 }
     }
 
-    /// The next weight: of all lanes of a place in turn, from 1 to 11.
+    /// Returns the next weight, from 1 to 11, for the lanes of the places in round robin.
     pub(crate) fn next(&mut self) -> Option<Weighing> {
         if self.places.is_empty() {
             return None;
@@ -66,21 +64,21 @@ impl Weights {
     }
 }
 
-/// A notice as a probe keeps it.
+/// A recorded notice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Noted {
-    /// Time of the crash.
+    /// Time of the notice.
     pub time: Time,
-    /// What happened.
+    /// Kind of the notice.
     pub what: &'static str,
-    /// The source, endpoint or channel where.
+    /// Index of the source, endpoint or channel.
     pub place: usize,
-    /// The lane, where there is one.
+    /// Lane, if there is one.
     pub lane: u8,
-    /// What stands in the buffer, where a head was read.
+    /// Flits in the buffer of a head that was read.
     pub waiting_flits: u64,
-    /// Whether there is space for one more, where all has happened to which a head led.
+    /// Whether there is space for one more packet, for settled packets.
     pub has_space: Option<bool>,
-    /// To which packet.
+    /// Packet of the notice, if any.
     pub packet: Option<Packet>,
 }

@@ -1,4 +1,4 @@
-//! Segmentation: how much of a message one packet carries.
+//! Segmentation: the maximum payload of a packet.
 //!
 //! ```text
 //!   longest payload     route:  1 switch   2 switches   3 switches
@@ -11,7 +11,7 @@
 //! B bytes over h switches then hold a whole segment); section 5: the adapter "dynamically sets the
 //! maximum transfer unit based on the priority level of the message and its route".
 //!
-//! The types without `Plan` in their name are what a scenario writes.
+//! The types without `Plan` in their names are those of scenarios.
 //!
 //! Invariant: a packet carries at least 1 B.
 
@@ -23,60 +23,61 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
-/// How the adapter cuts the messages of a class into packets, as a scenario names it.
+/// Segmentation of a class's messages into packets, as a scenario names it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_adaptive)]
 pub enum Segmentation {
-    /// A message is one packet, whatever its length.
+    /// None: a message of any length is one packet.
     #[default]
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1"))]
     None,
-    /// No packet carries more payload than this.
+    /// Maximum payload of a packet.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = r#"{ fixed = "100 B" }"#))]
     Fixed(Bytes),
-    /// No packet carries more than this for each switch on its route. Default: the capacity of the
+    /// Maximum payload of a packet for each switch on its route. Default: the capacity of the
     /// network's slack buffers.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.2", "x-example" = r#"{ adaptive = "80 B" }"#))]
     Adaptive(Adaptive),
-    /// The most that a packet carries over one switch, two switches and so on; the last holds for
-    /// all longer routes.
+    /// Maximum payload of a packet over one switch, two switches and so on; the last value holds
+    /// for all longer routes.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; a list of sizes is ours"))]
     #[schemars(extend("x-example" = r#"{ by-hops = ["80 B", "160 B", "240 B"] }"#))]
     ByHops(Vec<Bytes>),
 }
 
-/// Parameter of `adaptive`: bytes a switch; those of a slack buffer if not given.
+/// Parameter of `adaptive`: bytes per switch, by default those of a slack buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Adaptive {
     /// Payload for each switch on the route.
     pub per_switch: Option<Bytes>,
 }
 
-/// How much payload a packet carries at the most.
+/// Maximum payload of a packet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum SegmentationPlan {
     /// All of its message.
     #[default]
     None,
-    /// So much, at least 1 B.
+    /// This payload, at least 1 B.
     Fixed(u32),
-    /// So much for each switch on the route.
+    /// This payload for each switch on the route.
     PerSwitch(u32),
     /// Payload for each switch on the route, up to a longest packet.
     PerSwitchUpTo {
         /// Payload for each switch on the route.
         per_switch: u32,
-        /// The most payload of a packet.
+        /// Maximum payload of a packet.
         longest: u32,
     },
-    /// By the number of switches on the route, from one on; the last for all longer ones.
+    /// Maximum payload by the number of switches on the route, from one on; the last for all longer
+    /// ones.
     ByHops(Box<[u32]>),
 }
 
 impl SegmentationPlan {
-    /// The most payload of a packet in bytes; `switches` tells how many are on its route, where
-    /// that matters. Without a switch, on a cable between two hosts, it is as over one.
+    /// Returns the maximum payload of a packet in bytes; `switches` returns the number of switches
+    /// on its route and is called only if needed. A cable between two hosts counts as one switch.
     #[inline]
     pub fn longest_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
         match self {
@@ -136,7 +137,7 @@ impl JsonSchema for Adaptive {
     }
 }
 
-/// Reads a size, or the empty table for which the bare name stands.
+/// Reads a size, or the empty table that the bare name represents.
 struct AdaptiveVisitor;
 
 impl<'de> Visitor<'de> for AdaptiveVisitor {

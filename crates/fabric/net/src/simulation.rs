@@ -1,5 +1,4 @@
-//! A run of a plan as whoever runs it sees it: the same of every switching kind, fast or flit by
-//! flit.
+//! The interface of a simulated run, for all switching kinds and both engines.
 
 use crate::measure::{ChannelCount, Collector};
 use crate::{Delivery, Endpoints, Plan, Status};
@@ -7,18 +6,18 @@ use gingham_kernel::Time;
 use serde::Serialize;
 use std::fmt::Debug;
 
-/// By what switches of virtual lanes are stepped; the result is the same.
+/// Stepper of virtual-lane switches. It does not affect the result.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SteppedBy {
-    /// Port by port, where something can move.
+    /// Port by port, if something can move.
     Ports,
-    /// The same port of 64 switches at once, a bit each.
+    /// Bit-sliced: one port of 64 switches at once, a bit each.
     Columns,
 }
 
 impl SteppedBy {
-    /// Its name.
+    /// Returns the name of the stepper.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ports => "ports",
@@ -27,12 +26,12 @@ impl SteppedBy {
     }
 }
 
-/// How switches of virtual lanes are stepped, and why so.
+/// Stepper of virtual-lane switches, with the reason for its choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Stepping {
-    /// By what.
+    /// Stepper.
     pub by: SteppedBy,
-    /// Why, in words that follow "because".
+    /// Reason, in words that follow "because".
     pub because: &'static str,
     /// Scenario keys that rule out columns, if any.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -43,12 +42,13 @@ pub struct Stepping {
 }
 
 impl Stepping {
-    /// A choice of stepper that no scenario key affects.
+    /// Creates a choice of stepper that no scenario key affects.
     pub const fn new(by: SteppedBy, because: &'static str) -> Self {
         Self { by, because, keys: &[], columns_faster: None }
     }
 
-    /// Note on a run whose scenario rules out a stepper that would be several times faster.
+    /// Returns a note for a run whose scenario rules out a stepper that would be several times
+    /// faster.
     pub fn note(&self) -> Option<String> {
         let times = self.columns_faster?;
         let because = self.because;
@@ -58,50 +58,50 @@ impl Stepping {
 
 /// A run of a plan.
 pub trait Simulation: Debug + Send + Sync {
-    /// Simulates until so many more events are handled, if there are; a few more may be where some
-    /// are handled at once. The size of a call never changes a result.
+    /// Simulates until `events` more events are handled or the run ends; may handle a few more. The
+    /// size of a call never changes a result.
     fn advance(&mut self, events: u64) -> &Status;
 
-    /// The current instant.
+    /// Returns the current simulated time.
     fn now(&self) -> Time;
 
-    /// Events handled so far.
+    /// Returns the number of events handled.
     fn events(&self) -> u64;
 
-    /// Everything but what moves flits.
+    /// Returns the endpoints: everything but the movement of flits.
     fn endpoints(&self) -> &Endpoints;
 
-    /// The same, to be changed.
+    /// Returns the endpoints, for changes.
     fn endpoints_mut(&mut self) -> &mut Endpoints;
 
-    /// Counts by channel since time zero, this instant included, with a stop that lasts still
-    /// counted up to now.
+    /// Returns the counts of channels since time zero, including this instant. A stop in progress
+    /// counts up to now.
     fn channel_counts(&self) -> Vec<ChannelCount>;
 
-    /// How switches are stepped, where they are.
+    /// Returns the stepper of switches, if they are stepped.
     fn stepping(&self) -> Option<Stepping> {
         None
     }
 
-    /// Checks what must always hold; for tests, after any event. Slow.
+    /// Checks invariants; for tests, after any event. Slow.
     fn assert_invariants(&self);
 
-    /// How far the run has come.
+    /// Returns the status of the run.
     fn status(&self) -> &Status {
         self.endpoints().status()
     }
 
-    /// What was counted so far.
+    /// Returns the statistics collected up to now.
     fn collector(&self) -> &Collector {
         self.endpoints().collector()
     }
 
-    /// The plan being run.
+    /// Returns the plan of the run.
     fn plan(&self) -> &Plan {
         self.endpoints().plan()
     }
 
-    /// Empties the buffer of a run that keeps all messages, in order of delivery.
+    /// Returns and removes the deliveries of a run that keeps all messages, in order of delivery.
     fn take_messages(&mut self) -> Vec<Delivery> {
         self.endpoints_mut().take_messages()
     }

@@ -1,4 +1,4 @@
-//! Slack buffers: how much a wormhole input holds, and when it says STOP and GO.
+//! Slack buffers: capacity of a wormhole input, and its thresholds for STOP and GO.
 //!
 //! ```text
 //!   0 ........ go ......... stop ...... capacity
@@ -6,8 +6,8 @@
 //!                             └ headroom ┘
 //! ```
 //!
-//! The derivation of the headroom is in `docs/concepts/timing.md`; the figures of the presets
-//! are Myrinet's 80-byte buffer (Kwan et al. 1996, section 2) with marks 56 and 40.
+//! `docs/concepts/timing.md` derives the headroom. The presets use Myrinet's 80-byte buffer (Kwan
+//! et al. 1996, section 2) with marks 56 and 40.
 
 use gingham_kernel::Span;
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlackBuffer {
-    /// What the buffer holds, in flits.
+    /// Capacity in flits.
     pub capacity: u32,
     /// A fill above this mark sends STOP.
     pub stop: u32,
@@ -25,7 +25,7 @@ pub struct SlackBuffer {
     pub go: u32,
 }
 
-/// Why a buffer cannot work on a cable.
+/// Reason why a buffer does not work on a cable.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SlackError {
     /// The marks are not in order.
@@ -38,7 +38,7 @@ pub enum SlackError {
         /// STOP mark in flits.
         stop: u32,
     },
-    /// STOP would come too late.
+    /// STOP would arrive too late.
     #[error(
         "a slack buffer of {capacity} flits with its STOP mark at {stop} can overflow on this \
          cable: {headroom} flits may follow the mark, so it needs a capacity of {needed}"
@@ -48,23 +48,23 @@ pub enum SlackError {
         capacity: u32,
         /// STOP mark in flits.
         stop: u32,
-        /// Flits that can arrive after the mark is passed, the passing one included.
+        /// Flits that can arrive from the one that passes the mark on.
         headroom: u32,
-        /// The smallest capacity that works with this mark.
+        /// Smallest capacity that works with this mark.
         needed: u32,
     },
 }
 
 impl SlackBuffer {
-    /// Flits that can arrive from the one that passes the STOP mark on, for a cable with this
-    /// flit time and delay: ceil(2d / f) + 3.
+    /// Returns the number of flits that can arrive from the one that passes the STOP mark on, for a
+    /// cable with this flit time and delay: ceil(2d / f) + 3.
     pub fn headroom(flit: Span, delay: Span) -> u32 {
         let in_flight = (delay * 2).div_ceil(flit);
         u32::try_from(in_flight + 3).expect("a cable holds fewer than 2^32 flits")
     }
 
-    /// This buffer grown as far as a cable needs it; its own figures are the minimum.
-    /// `first_flit_delay` is how long a header is held at the switch.
+    /// Returns the buffer enlarged as a cable requires, with its own sizes as minimum.
+    /// `first_flit_delay` is the time that a header waits at the switch.
     #[must_use]
     pub fn scaled(self, flit: Span, delay: Span, first_flit_delay: Span) -> Self {
         let headroom = Self::headroom(flit, delay);
@@ -75,7 +75,7 @@ impl SlackBuffer {
         Self { capacity: self.capacity.max(stop + headroom), stop, go }
     }
 
-    /// Checks that the marks make sense and the buffer cannot overflow on this cable.
+    /// Checks that the marks are in order and the buffer cannot overflow on this cable.
     pub fn check(self, flit: Span, delay: Span) -> Result<(), SlackError> {
         let Self { capacity, stop, go } = self;
         if go == 0 || go > stop {
@@ -115,7 +115,7 @@ mod tests {
             SlackError::Overflow { capacity: 80, stop: 56, headroom: 4_923, needed: 4_979 };
         assert_eq!(MYRINET.check(flit, delay), Err(needed));
         let scaled = MYRINET.scaled(flit, delay, Span::from_ns(150));
-        // 150 ns hold 7,500 flits behind a header, more than the marks of the cable ask for.
+        // 150 ns hold 7,500 flits behind a header, more than the marks of the cable require.
         assert_eq!(scaled, SlackBuffer { capacity: 12_424, stop: 7_501, go: 4_923 });
         assert_eq!(scaled.check(flit, delay), Ok(()));
     }

@@ -1,22 +1,22 @@
-//! The switching kinds: what one asks of a kind, and what each answers.
+//! The switching kinds and their common interface.
 //!
 //! ```text
 //!                      wormhole                virtual lanes          packets
 //!   moves              bytes, one a flit       flits of some bytes    packets, whole
 //!   lanes              one                     up to 16               up to 16
 //!   buffers            slack, a channel        one a lane             one a lane, of whole packets
-//!   held back by       STOP and GO             credits                credits, or pauses
+//!   flow control       STOP and GO             credits                credits, or pauses
 //!   beside payload     route, marks, overhead  overhead, whole flits  overhead
 //! ```
 //!
-//! A kind is a variant of [`Switching`], and what model and record need to know of a kind is asked
-//! here; beside it only compilation and the start of a run look at the variant. No match has a
-//! wildcard: a new kind compiles once it has answered every question.
+//! A kind is a variant of [`Switching`], whose methods return everything that model and record need
+//! to know of it; otherwise only compilation and the start of a run inspect the variant. No match
+//! has a wildcard, so that a new kind compiles only once it is complete.
 
 use crate::{ChannelPlan, PacketsPlan, PathLength, PipelinePlan, Scheduler, WormholePlan};
 use std::sync::Arc;
 
-/// The switching kind of a fabric: one kind a run.
+/// Switching kind of a fabric, one per run.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Switching {
     /// Wormhole with slack buffers, STOP and GO.
@@ -28,7 +28,7 @@ pub enum Switching {
 }
 
 impl Switching {
-    /// Bytes of a flit; of packets that are not cut into flits, a byte is what counts for one.
+    /// Returns the bytes of a flit; 1 for packets without flits.
     pub fn flit_bytes(&self) -> u32 {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => 1,
@@ -36,7 +36,7 @@ impl Switching {
         }
     }
 
-    /// Time of a byte on a channel, in picoseconds.
+    /// Returns the time of a byte on a channel, in picoseconds.
     pub fn byte_ps(&self, channel: &ChannelPlan) -> f64 {
         match self {
             Self::Wormhole(_) => channel.byte_ps(1),
@@ -45,7 +45,7 @@ impl Switching {
         }
     }
 
-    /// Time of a flit on a channel, in picoseconds.
+    /// Returns the time of a flit on a channel, in picoseconds.
     pub fn flit_ps(&self, channel: &ChannelPlan) -> f64 {
         match self {
             Self::Wormhole(_) | Self::VirtualLanes(_) => channel.byte_ps(1),
@@ -53,7 +53,7 @@ impl Switching {
         }
     }
 
-    /// The cycle of all switches in picoseconds, where they tick.
+    /// Returns the cycle of all switches in picoseconds, if they have one.
     pub fn cycle_ps(&self) -> Option<u64> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -61,8 +61,8 @@ impl Switching {
         }
     }
 
-    /// Whether its switches tell what waits for their outputs: those that keep whole packets, at
-    /// their inputs alone.
+    /// Returns whether its switches report packets that wait for their outputs: those of whole
+    /// packets with input buffers only.
     pub fn tells_switched(&self) -> bool {
         match self {
             Self::Wormhole(_) | Self::VirtualLanes(_) => false,
@@ -70,7 +70,7 @@ impl Switching {
         }
     }
 
-    /// How an input port of a switch chooses among its lanes, where it has to.
+    /// Returns the scheduler of a switch's input port among its lanes, if there is one.
     pub fn crossbar_input(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -78,8 +78,8 @@ impl Switching {
         }
     }
 
-    /// How an output port of a switch chooses among its output lanes whose holders can send, where
-    /// it does.
+    /// Returns the scheduler of a switch's output port among its output lanes with holders that can
+    /// send, if there is one.
     pub fn crossbar_output(&self) -> Option<&Scheduler> {
         match self {
             Self::Wormhole(_) | Self::Packets(_) => None,
@@ -87,7 +87,7 @@ impl Switching {
         }
     }
 
-    /// Whether channels are divided into lanes, be it into one.
+    /// Returns whether channels are divided into lanes, even if only into one.
     pub const fn has_lanes(&self) -> bool {
         match self {
             Self::Wormhole(_) => false,
@@ -95,7 +95,7 @@ impl Switching {
         }
     }
 
-    /// What packets that wait for each other are called.
+    /// Returns the word for packets that wait for each other.
     pub const fn packets(&self) -> &'static str {
         match self {
             Self::Wormhole(_) => "worms",
@@ -103,7 +103,7 @@ impl Switching {
         }
     }
 
-    /// What the buffers in which they wait belong to.
+    /// Returns the word for the owners of their buffers.
     pub const fn buffers(&self) -> &'static str {
         match self {
             Self::Wormhole(_) => "channels",
@@ -111,12 +111,13 @@ impl Switching {
         }
     }
 
-    /// No packet has more bytes beside its payload, in a fabric of so many switches.
+    /// Returns an upper bound of the bytes of a packet apart from its payload, in a fabric with
+    /// this number of switches.
     pub fn beside_payload_at_most(&self, switches: u64) -> u64 {
         match self {
             Self::Wormhole(wormhole) => {
-                // No path comes to a switch more than four times: up and down, each once more from
-                // a host.
+                // A path visits a switch at most four times: up and down, each once more after an
+                // in-transit host.
                 let hops = 4 * switches;
                 u64::from(wormhole.overhead_bytes) + hops * (1 + u64::from(wormhole.mark_bytes))
             }
@@ -127,8 +128,8 @@ impl Switching {
         }
     }
 
-    /// What a packet takes of the pool of the first in-transit host of a path of this length,
-    /// behind its first `switches`: its bytes there, less the mark.
+    /// Returns the bytes that a packet occupies in the pool of the first in-transit host of its
+    /// path, after the first `switches` switches: its bytes there without the mark.
     pub fn bytes_at_host(&self, payload_bytes: u32, length: PathLength, switches: u64) -> u64 {
         match self {
             Self::Wormhole(wormhole) => {
@@ -143,8 +144,8 @@ impl Switching {
         }
     }
 
-    /// Whether there is a buffer at the end of a channel; `is_held` says whether what takes its
-    /// flits there may hold them back.
+    /// Returns whether there is a buffer at the end of a channel. `is_held` is set if the node
+    /// there can hold flits back.
     pub(crate) fn has_buffer(&self, channel: &ChannelPlan, is_held: bool) -> bool {
         match self {
             Self::Wormhole(_) => channel.slack.is_some(),
@@ -152,7 +153,7 @@ impl Switching {
         }
     }
 
-    /// What that buffer holds, that of all lanes together, where there is one.
+    /// Returns the capacity of that buffer for all lanes together, if there is one.
     pub(crate) fn buffer_flits(&self, channel: &ChannelPlan) -> u32 {
         match self {
             Self::Wormhole(_) => channel.slack.map_or(0, |slack| slack.capacity),

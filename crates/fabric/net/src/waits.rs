@@ -1,53 +1,53 @@
-//! Who waits for whom: the evidence for a deadlock.
+//! The wait-for graph, and deadlock detection.
 //!
 //! ```text
 //!   all of: a ─► b, c    a goes on when b and c have         any of: a ─► b, c    when one has
 //! ```
 //!
-//! A party that waits for nothing goes on. One that waits for all of some parties goes on once
-//! every one of them can, one that waits for any of them once one can. Whoever is left when nobody
-//! more can be found to go on will never move: the knot (Holt, "Some Deadlock Properties of
-//! Computer Systems", ACM Computing Surveys 4(3), 1972). A cycle of waits is therefore a deadlock
-//! only where no member has another way out, and one cycle inside the knot is what a report shows.
+//! A party that waits for nothing goes on. One that waits for all of several parties goes on once
+//! every one of them can; one that waits for any of them, once one can. The parties that remain
+//! when no other can go on will never move: the knot (Holt, "Some Deadlock Properties of Computer
+//! Systems", ACM Computing Surveys 4(3), 1972). A cycle of waits is therefore a deadlock only if no
+//! member has another way out; reports show one cycle inside the knot.
 //!
-//! In a wormhole network a party is an input, and waits for at most one other: its request is held
-//! by that input's worm, or its output is stopped by that input's full buffer, and the STOP is
-//! announced, heard and still wanted. Under virtual lanes a party is an input lane, whose head may
-//! go on by any of several lanes: it waits for any of those who hold these, or fill the buffers at
-//! their ends.
+//! In a wormhole network a party is an input, and waits for at most one other: the requested output
+//! is held by that input's worm, or stopped by that input's full buffer with a STOP that is
+//! announced, received and still wanted. With virtual lanes a party is an input lane, whose head
+//! may use any of several lanes: it waits for any of the parties that hold these, or fill the
+//! buffers at their ends.
 
 use gingham_topology::routing::Buffer;
 
-/// How far a run has come.
+/// Status of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// There is more to do.
+    /// More events to handle.
     Running,
     /// The end of the plan was reached, by time or by number of messages.
     Finished,
-    /// Nothing is left to happen, and every message was delivered.
+    /// No events remain, and every message was delivered.
     Drained,
-    /// Packets wait for each other for good.
+    /// Packets wait for each other for ever.
     Deadlocked(WaitCycle),
 }
 
-/// A cycle of inputs, each waiting for the next and the last for the first, named by the channels
-/// that end there, and their lanes.
+/// A cycle of inputs, each waiting for the next and the last for the first, identified by the
+/// channels that end there and their lanes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WaitCycle {
-    /// The inputs, from the lowest on; lane 0 where a channel has but one.
+    /// Inputs from the lowest on; lane 0 on channels with a single lane.
     pub buffers: Vec<Buffer>,
 }
 
 /// The wait-for graph of a network: waiting buffers in ascending order, each with its wait.
 pub type WaitForGraph = Vec<(Buffer, Wait)>;
 
-/// What one party waits for.
+/// A party's wait.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// It goes on when all of these have; at once if there is none.
+    /// Goes on when all of these have; at once if there are none.
     All(Vec<Buffer>),
-    /// It goes on when any of these has.
+    /// Goes on when any of these has.
     Any(Vec<Buffer>),
 }
 
@@ -55,7 +55,7 @@ impl Wait {
     /// A wait for nothing.
     pub const NONE: Self = Self::All(Vec::new());
 
-    /// A wait for one party.
+    /// Returns a wait for one party.
     pub fn one(party: impl Into<Buffer>) -> Self {
         Self::All(vec![party.into()])
     }
@@ -66,7 +66,7 @@ impl Wait {
         }
     }
 
-    /// How many of its parties must go on before it does.
+    /// Returns the number of its parties that must go on before it does.
     fn needed(&self) -> usize {
         match self {
             Self::All(parties) => parties.len(),
@@ -76,15 +76,15 @@ impl Wait {
 }
 
 impl WaitCycle {
-    /// A cycle within the knot of `waits`, if there is a knot: who waits, in ascending order, and
-    /// for what. Whoever is not among them goes on.
+    /// Returns a cycle within the knot of `waits`, if there is a knot. `waits` lists the waiting
+    /// parties in ascending order; all others go on.
     ///
-    /// Time and memory grow with the number of waits, times its logarithm.
+    /// Time and memory are proportional to n log n for n waits.
     pub fn find(waits: &[(Buffer, Wait)]) -> Option<Self> {
         let place = |party: Buffer| waits.binary_search_by_key(&party, |wait| wait.0).ok();
         let stuck = stuck(waits, place);
         let start = stuck.iter().position(|stuck| *stuck)?;
-        // From one stuck party to the next until one comes again.
+        // Follows stuck parties until one repeats.
         let onward = |at: usize| {
             let mut parties = waits[at].1.parties().iter().filter_map(|party| place(*party));
             parties.find(|other| stuck[*other]).expect("a stuck party waits for one")
@@ -106,9 +106,10 @@ impl WaitCycle {
     }
 }
 
-/// Which of those who wait can never go on.
+/// Returns which of the waiting parties can never go on.
 fn stuck(waits: &[(Buffer, Wait)], place: impl Fn(Buffer) -> Option<usize>) -> Vec<bool> {
-    // How many parties must still go on before each does; whoever does not wait has gone on.
+    // Number of parties that must still go on before each does; parties that do not wait have gone
+    // on.
     let mut needed: Vec<usize> = vec![0; waits.len()];
     let mut waiters: Vec<Vec<usize>> = vec![Vec::new(); waits.len()];
     for (party, (_, wait)) in waits.iter().enumerate() {
@@ -142,7 +143,7 @@ mod tests {
     use super::*;
     use gingham_topology::ChannelId;
 
-    /// Three lanes a channel.
+    /// Three lanes per channel.
     fn id(party: usize) -> Buffer {
         let lane = u8::try_from(party % 3).expect("a small number");
         Buffer { channel: ChannelId::new(party / 3), lane }
@@ -196,8 +197,7 @@ mod tests {
 
     #[test]
     fn a_wait_for_any_of_nobody_is_for_ever_but_no_cycle_of_ours() {
-        // Nobody can serve party 0: only a bug could make such a wait, and it must not pass
-        // unnoticed.
+        // No party can serve party 0: only a bug could cause this wait, which must be detected.
         let result = std::panic::catch_unwind(|| cycle(&[any(&[])]));
         assert!(result.is_err());
     }

@@ -1,11 +1,11 @@
-//! The wormhole network: what all its switches and worms have in common.
+//! Parameters common to all switches and worms of a wormhole network.
 
 use crate::{PathLength, Priority};
 use gingham_kernel::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a switch chooses among packets that request the same output.
+/// Arbitration of a switch among packets that request one output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
@@ -26,13 +26,13 @@ length = { fixed = "64 B" }
 load = 0.1
 length = { fixed = "64 B" }"#))]
     StrictPriority,
-    /// The packet that arrived at the switch first, whatever its input port.
+    /// The packet that arrived at the switch first, on any input port.
     #[schemars(extend("x-source" = "Santos et al. 2002, table I: \"FIFO\""))]
     OldestFirst,
 }
 
 impl Arbitration {
-    /// The level at which a packet of a priority competes: only a higher one goes before it.
+    /// Returns the level of a packet's priority in arbitration: only a higher one goes before it.
     pub const fn level(self, priority: Priority) -> usize {
         match self {
             Self::RoundRobin | Self::OldestFirst => 0,
@@ -41,25 +41,25 @@ impl Arbitration {
     }
 }
 
-/// What every switch and worm of a wormhole run has in common.
+/// Parameters common to all switches and worms of a wormhole run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WormholePlan {
-    /// From reading a header to the request for its output.
+    /// Time from reading a header to the request for its output.
     pub routing_delay: Span,
-    /// From the grant of an output to its first flit.
+    /// Time from the grant of an output to its first flit.
     pub setup_delay: Span,
-    /// Whether one route byte a switch leads the packet.
+    /// Whether the packet carries one route byte per switch.
     pub route_bytes: bool,
     /// Type and trailer bytes of a packet.
     pub overhead_bytes: u32,
     /// Bytes of the mark before each in-transit host, dropped there.
     pub mark_bytes: u32,
-    /// How a switch chooses.
+    /// Arbitration of the switches.
     pub arbitration: Arbitration,
 }
 
 impl WormholePlan {
-    /// Flits (bytes) of a worm at its source, for a payload over a path of this length.
+    /// Returns the flits (bytes) of a worm at its source, for a payload over a path of this length.
     pub fn worm_flits(&self, payload_bytes: u32, length: PathLength) -> u64 {
         let route = if self.route_bytes { length.switches as u64 } else { 0 };
         let marks = length.in_transit_hosts as u64 * u64::from(self.mark_bytes);

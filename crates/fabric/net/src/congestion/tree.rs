@@ -29,7 +29,7 @@ pub struct Tree {
     pub hosts: BTreeSet<EndpointId>,
     /// Flows with a packet in the tree that will pass the root, or with any packet in a knot.
     pub feeding: BTreeSet<FlowKey>,
-    /// Flows with packets in the tree, none of which will pass the root.
+    /// Flows with packets in the tree but without any that will pass the root.
     pub victims: BTreeSet<FlowKey>,
     /// Number of packets in the tree.
     pub packets: usize,
@@ -63,7 +63,7 @@ pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
     if left.is_empty() {
         return found;
     }
-    // Branches on which shorter packets still move do not form a knot.
+    // Branches that shorter packets still use do not form a knot.
     let stand = Stand::new(waiters, Rule::AnyMayBeRoot);
     stand.add_rooted(plan, &mut ways, &mut left, &mut found);
     while let Some(first) = left.first().copied() {
