@@ -160,7 +160,6 @@ impl Messages {
         u32::try_from(self.segments.len() - 1).expect("fewer than 2^32 messages are under way")
     }
 
-    /// Stores the stream part of a message.
     pub(crate) fn note_part(&mut self, slot: MessageSlot, part: StreamPart) {
         if self.parts.len() <= slot.index() {
             self.parts.resize(slot.index() + 1, None);
@@ -168,7 +167,6 @@ impl Messages {
         self.parts[slot.index()] = Some(part);
     }
 
-    /// Returns the stream part of a message.
     #[inline]
     pub(crate) fn part(&self, slot: MessageSlot) -> Option<StreamPart> {
         *self.parts.get(slot.index())?
@@ -182,7 +180,6 @@ impl Messages {
 
     // Waiting.
 
-    /// Returns the message in a slot.
     pub(crate) fn message(&self, slot: MessageSlot) -> &Message {
         &self.slots[slot.index()].message
     }

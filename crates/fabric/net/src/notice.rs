@@ -244,7 +244,7 @@ impl Switched {
 /// Extent of a notice: the packets that require it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Which {
-    /// None.
+    /// No packet.
     #[default]
     None,
     /// The first packet of each message.

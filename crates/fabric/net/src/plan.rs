@@ -176,7 +176,7 @@ impl StopPlan {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeptMessages {
-    /// None.
+    /// No messages.
     None,
     /// A uniform sample.
     #[default]

@@ -58,7 +58,6 @@ impl Plan {
         self.sets().all(|set| self.path(set, from, to).is_some())
     }
 
-    /// Returns whether a node is the port 0 of a switch.
     pub(crate) fn is_port_0(&self, node: NodeId) -> bool {
         self.fabric.node(node).kind == gingham_topology::NodeKind::Port0
     }

@@ -42,7 +42,6 @@ impl ClassCollector {
         Self { active, slices: Slices::new(), latencies: LatencySections::new(), steps, served }
     }
 
-    /// Counts a created message.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_created(&mut self, grid: &Grid, message: &Message) {

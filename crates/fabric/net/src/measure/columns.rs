@@ -46,7 +46,6 @@ impl Columns {
         }
     }
 
-    /// Returns the counts of a row.
     pub(super) fn count(&self, row: usize) -> ChannelCount {
         ChannelCount {
             data_flits: self.data_flits.word(row),

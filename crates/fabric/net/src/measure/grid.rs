@@ -49,7 +49,6 @@ impl Grid {
         Self::section_of(self.slice_at(time))
     }
 
-    /// Returns the section of a slice.
     pub(super) fn section_of(slice: usize) -> usize {
         slice / SLICES_PER_SECTION
     }
@@ -79,12 +78,10 @@ impl Grid {
         index(time.since(Time::ZERO).div_ceil(self.section()))
     }
 
-    /// Returns the end of the next section.
     pub(super) fn next_end(&self) -> Time {
         self.boundary(self.sections + 1)
     }
 
-    /// Ends a section.
     pub(super) fn end_section(&mut self) {
         self.sections += 1;
         assert!(self.sections <= SECTIONS_MAX, "sections merge when there are too many");

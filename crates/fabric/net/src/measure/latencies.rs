@@ -64,7 +64,6 @@ impl Latencies {
         self.bars[bar] = 1;
     }
 
-    /// Returns the number of messages.
     pub(super) fn messages(&self) -> u64 {
         self.bars.iter().map(|messages| u64::from(*messages)).sum()
     }
@@ -182,7 +181,6 @@ impl Merged {
         (self.messages() > 0).then_some(self.longest)
     }
 
-    /// Returns the number of messages.
     pub(super) fn messages(&self) -> u64 {
         self.histogram.len()
     }

@@ -410,12 +410,10 @@ impl<'a> RunReport<'a> {
         &self.collector.samples
     }
 
-    /// Returns the sections of the window of the run.
     fn run_sections(&self) -> Range<usize> {
         self.beginnings.run.0..self.sections
     }
 
-    /// Returns the sections of the window of a class.
     pub(super) fn class_sections(&self, class: ClassId) -> Range<usize> {
         self.beginnings.classes[class.index()].0..self.sections
     }

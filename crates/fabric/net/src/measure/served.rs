@@ -102,7 +102,6 @@ impl ServedCollector {
         Self { totals: none.clone(), last: none, sections: Vec::new() }
     }
 
-    /// Counts a created message.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_created(&mut self, message: &Message) {
@@ -118,7 +117,6 @@ impl ServedCollector {
         self.totals[place(message.destination, Sum::Destined)] -= bytes;
     }
 
-    /// Counts a delivered message.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_delivered(&mut self, message: &Message) {

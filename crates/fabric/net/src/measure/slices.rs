@@ -16,7 +16,6 @@ pub(super) struct Slice {
     pub(super) dropped: Count,
     /// Messages delivered in the slice, created at any time.
     pub(super) delivered: Count,
-    /// Bytes of the delivered messages on the wire.
     pub(super) delivered_wire_bytes: u64,
     /// Messages created in the slice and delivered at any time.
     pub(super) followed_messages: u64,
@@ -28,7 +27,6 @@ pub(super) struct Slice {
     pub(super) latency_sum_ps: u128,
     /// Sum of their latencies from the accepted post on.
     pub(super) posted_latency_sum_ps: u128,
-    /// Sum of their network latencies.
     pub(super) network_latency_sum_ps: u128,
     /// Sum of the latencies of their heads.
     pub(super) head_latency_sum_ps: u128,
@@ -142,7 +140,6 @@ impl Slices {
         &self.slices[from.min(to)..to]
     }
 
-    /// Returns the sum of slices `from..to`.
     pub(super) fn sum(&self, from: usize, to: usize) -> Slice {
         self.range(from, to).iter().sum()
     }

@@ -104,7 +104,6 @@ impl Trees {
         self.looks.end_of(self.times.len())
     }
 
-    /// Adds the trees found at `time`.
     pub(super) fn add(&mut self, time: Time, trees: &[Tree]) {
         assert_eq!(Some(time), self.next(), "looks are at the ends of steps");
         self.times.push(time);

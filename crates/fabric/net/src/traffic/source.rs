@@ -221,7 +221,6 @@ impl Drawn {
     }
 }
 
-/// Returns the random streams of a source by purpose.
 fn stream_of(plan: &Plan, class: ClassId, source: &SourcePlan) -> impl Fn(Purpose) -> Stream {
     streams_called(plan.seed, plan.name_of(source.endpoint, class))
 }

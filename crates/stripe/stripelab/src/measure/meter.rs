@@ -72,7 +72,6 @@ impl Sections {
     }
 }
 
-/// Byte counts by section.
 pub(crate) type ByteSections = [u64; SECTIONS];
 
 /// Counters of a source.

@@ -5,7 +5,6 @@ use gingham_kernel::{Span, Time};
 use gingham_stripe::Flight;
 use std::time::Duration;
 
-/// One step of the pipe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PipeStep {
     pub(crate) delivered_packets: u64,

@@ -3,7 +3,6 @@
 use gingham_fairq::Number;
 use gingham_kernel::Time;
 
-/// Kind of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EventKind {
     Send,
@@ -40,7 +39,6 @@ impl EventKind {
     ];
 }
 
-/// A row of the event table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EventRow {
     pub(crate) at: Time,
@@ -69,7 +67,6 @@ impl Fate {
         ["under way", "delivered", "lost", "dropped", "damaged", "discarded"];
 }
 
-/// A row of the packet table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketRow {
     pub(crate) source: u16,
@@ -112,7 +109,6 @@ impl Trace {
         }
     }
 
-    /// Returns the row of a packet, if there is one.
     pub(crate) fn row(&mut self, number: u64) -> Option<&mut PacketRow> {
         self.packets.get_mut(usize::try_from(number).ok()?.checked_sub(1)?)
     }

@@ -96,7 +96,6 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<ChannelSumm
     compiled.plan.links.iter().enumerate().map(summary).collect()
 }
 
-/// Returns the table of channels, one row each.
 pub(super) fn table(rows: &[ChannelSummary]) -> Table {
     Builder::new(rows)
         .texts("channel", "name of the channel", |row| row.name.clone())

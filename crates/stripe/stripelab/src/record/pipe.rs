@@ -92,7 +92,6 @@ fn most(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.max().unwrap_or_default()
 }
 
-/// Returns the table of delay percentiles, one row each.
 pub(super) fn percentile_table(rows: &[PercentileSummary]) -> Table {
     Builder::new(rows)
         .fields()

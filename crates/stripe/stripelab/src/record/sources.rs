@@ -103,7 +103,6 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<SourceSumma
     compiled.plan.sources.iter().enumerate().map(summary).collect()
 }
 
-/// Returns the table of sources, one row each.
 pub(super) fn table(rows: &[SourceSummary]) -> Table {
     Builder::new(rows)
         .texts("source", "name of the source", |row| row.name.clone())

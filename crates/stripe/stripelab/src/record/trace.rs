@@ -8,7 +8,6 @@ fn texts(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// Returns the table of events in the order of their times, one row each.
 pub(super) fn event_table(rows: &[EventRow], names: Vec<String>) -> Table {
     Builder::new(rows)
         .integers(("time_ns", "ns"), "when it happened", |row| ns(row.at))
@@ -28,7 +27,6 @@ pub(super) fn event_table(rows: &[EventRow], names: Vec<String>) -> Table {
         .build("events", "a row each of the first events, as `measure.events` says")
 }
 
-/// Returns the table of packets by number, one row each.
 pub(super) fn packet_table(rows: &[PacketRow], names: Vec<String>, sources: Vec<String>) -> Table {
     let rows: Vec<(u64, &PacketRow)> = (1..).zip(rows).collect();
     let delivered = |row: &(u64, &PacketRow)| row.1.delivered.map_or(0, ns);

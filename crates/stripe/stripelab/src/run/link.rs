@@ -121,7 +121,6 @@ impl Link {
         self.queue_bytes_max
     }
 
-    /// Returns the time of the next change.
     pub(crate) fn next_change(&self) -> Option<Time> {
         self.plan.changes.get(self.changed).map(|(at, _)| *at)
     }

@@ -11,7 +11,6 @@ use gingham_kernel::Time;
 use gingham_stripe::{ChannelOrder, Instant, Message, Ordered, Receiver, TAG_BYTES};
 use std::collections::VecDeque;
 
-/// A receiving end.
 #[derive(Debug)]
 pub(crate) enum ReceivingEnd {
     Logical(Box<Logical>),
@@ -189,7 +188,6 @@ impl ReceivingEnd {
         }
     }
 
-    /// Returns the protocol's receiver, if there is one.
     pub(crate) fn protocol(&self) -> Option<&Receiver<Scheduler, Packet>> {
         match self {
             Self::Logical(logical) => Some(&logical.receiver),

@@ -18,7 +18,6 @@ use gingham_stripe::{
     RetransmissionBuffer, Sender, TAG_BYTES,
 };
 
-/// A sending end.
 #[derive(Debug)]
 pub(crate) enum SendingEnd {
     Protocol(Box<Protocol>),
@@ -36,7 +35,6 @@ pub(crate) struct Protocol {
     tagged: bool,
     /// Whether markers carry only the sender's round.
     round_alone: bool,
-    /// Packets kept for retransmission.
     kept: Option<RetransmissionBuffer<Packet>>,
 }
 
@@ -201,7 +199,6 @@ impl SendingEnd {
         }
     }
 
-    /// Returns the protocol's sender, if there is one.
     pub(crate) fn protocol(&self) -> Option<&Sender<Scheduler>> {
         match self {
             Self::Protocol(protocol) => Some(&protocol.sender),

@@ -71,7 +71,6 @@ pub(crate) struct Transport {
     first: u64,
     /// All sent segments from `first` on.
     segments: VecDeque<Segment>,
-    /// Bytes of segments in flight.
     flight_bytes: u64,
     /// Highest segment received.
     highest: u64,
@@ -129,7 +128,6 @@ impl Transport {
         &self.counts
     }
 
-    /// Returns the congestion window in bytes.
     pub(crate) fn window_bytes(&self) -> u64 {
         self.window.bytes()
     }

@@ -5,7 +5,6 @@ use crate::traffic::{FramePart, FramePlan};
 use gingham_kernel::Time;
 use std::collections::VecDeque;
 
-/// Frames of one stream.
 #[derive(Clone, Debug)]
 pub(super) struct StreamFrames {
     /// Number of frames that have started. Those in progress are the last of them.

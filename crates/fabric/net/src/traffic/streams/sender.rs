@@ -103,7 +103,6 @@ impl Sender {
         sender
     }
 
-    /// Returns its id.
     pub(in crate::traffic) fn stream(&self) -> StreamId {
         self.stream
     }
@@ -121,7 +120,6 @@ impl Sender {
         next.filter(|at| !self.has_crashed(*at))
     }
 
-    /// Returns whether its application has crashed by `now`.
     pub(in crate::traffic) fn has_crashed(&self, now: Time) -> bool {
         self.crash.is_some_and(|crash| crash <= now)
     }

@@ -146,7 +146,6 @@ fn seconds(span: Span) -> f64 {
     real(u128::from(span.as_ps())) / 1e12
 }
 
-/// Truncates to whole bytes.
 fn whole(bytes: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
