@@ -1,7 +1,8 @@
-//! How often 95 % intervals hold the true value, on processes whose truth is known in closed form.
+//! Coverage of 95 % intervals, on processes whose true values are known in closed form.
 //!
-//! Two hundred seeds each, 0 to 199, none left out. An interval that is right holds the truth in
-//! 190 of them, give or take 3; `docs/concepts/measurement.md` shows what is found here.
+//! Two hundred seeds each, 0 to 199, none left out. A correct interval contains the true value in
+//! 190 of them, with a standard deviation of 3; `docs/concepts/measurement.md` shows the results of
+//! these tests.
 
 use crate::feed::{Journey, class, journey, plan, told};
 use gingham_kernel::{Purpose, Stream};
@@ -10,7 +11,7 @@ use gingham_net::measure::{Collector, Estimate, WarmUp, fairness};
 use std::ops::Range;
 
 const SEEDS: u64 = 200;
-/// Service takes a microsecond.
+/// Service time: one microsecond.
 const SERVICE: u64 = 1_000_000;
 
 /// A single server with fixed service times and Poisson arrivals, empty at first (Lindley's
@@ -26,7 +27,7 @@ fn single_server(seed: u64, load: f64) -> impl Iterator<Item = Journey> {
     })
 }
 
-/// Messages that know nothing of each other: exponential latencies with a mean of ten services.
+/// Independent messages: exponential latencies with a mean of ten service times.
 fn independent(seed: u64, load: f64) -> impl Iterator<Item = Journey> {
     let mut arrivals = Stream::new(seed, "independent", Purpose::Arrival);
     let mut latencies = Stream::new(seed, "independent", Purpose::Length);
@@ -51,15 +52,15 @@ fn real(value: u64) -> f64 {
     value as f64
 }
 
-/// A run in which about so many messages come, its warm-up to be found.
+/// Returns a run of about `messages` messages, with an automatic warm-up.
 fn run_of(messages: u64, load: f64) -> Plan {
     let mut plan = plan(1, whole(real(messages * SERVICE) / load));
     plan.stop.warm_up = None;
     plan
 }
 
-/// Mean latency by Pollaczek and Khinchine: service, and a wait of half a service times load / (1 -
-/// load).
+/// Returns the mean latency by Pollaczek and Khinchine: service, and a wait of half a service time
+/// times load / (1 - load).
 fn single_server_latency_ps(load: f64) -> f64 {
     real(SERVICE) * (1.0 + load / (2.0 * (1.0 - load)))
 }
@@ -69,7 +70,7 @@ fn holds(estimate: Option<Estimate>, truth: f64) -> bool {
     (mean - truth).abs() <= half_width
 }
 
-/// Every seed's collector, in one shape or another.
+/// Returns the collector of every seed.
 fn collectors<J: Iterator<Item = Journey>>(
     plan: &Plan,
     journeys: impl Fn(u64) -> J,
@@ -77,12 +78,13 @@ fn collectors<J: Iterator<Item = Journey>>(
     (0..SEEDS).map(|seed| told(plan, journeys(seed))).collect()
 }
 
-/// In how many runs something is so.
+/// Returns the number of runs with a property.
 fn count(collectors: &[Collector], is_so: impl Fn(&Collector) -> bool) -> usize {
     collectors.iter().filter(|collector| is_so(collector)).count()
 }
 
-/// In how many runs of a single server the interval of mean latency holds the true one.
+/// Returns the number of runs of a single server whose interval of mean latency contains the true
+/// mean.
 fn latency_held(collectors: &[Collector], load: f64) -> usize {
     let truth = single_server_latency_ps(load);
     count(collectors, |collector| holds(collector.report().class(class()).latency_ps, truth))
@@ -90,7 +92,7 @@ fn latency_held(collectors: &[Collector], load: f64) -> usize {
 
 #[test]
 fn mean_latency_of_a_single_server_lies_within_its_interval() {
-    // Found are 192, 194, 189 and 194.
+    // Results: 192, 194, 189 and 194.
     for (messages, load) in [(5_000, 0.3), (20_000, 0.5), (20_000, 0.8), (100_000, 0.9)] {
         let collectors = collectors(&run_of(messages, load), |seed| single_server(seed, load));
         let held = latency_held(&collectors, load);
@@ -107,7 +109,7 @@ fn mean_latency_of_a_single_server_lies_within_its_interval() {
     }
 }
 
-/// In how many runs latencies, and in how many the backlog, have a trend.
+/// Returns the number of runs with a trend in latencies, and of those with a trend in the backlog.
 fn trends(collectors: &[Collector]) -> [usize; 2] {
     let of = |collector: &Collector| collector.report().class(class());
     [
@@ -118,7 +120,7 @@ fn trends(collectors: &[Collector]) -> [usize; 2] {
 
 #[test]
 fn chance_is_a_trend_in_one_run_of_a_hundred() {
-    // Two of 200 are right, give or take 1.4.
+    // Two of 200 are expected, with a standard deviation of 1.4.
     let independent = collectors(&run_of(20_000, 0.5), |seed| independent(seed, 0.5));
     let server = collectors(&run_of(20_000, 0.5), |seed| single_server(seed, 0.5));
     for found in [trends(&independent), trends(&server)] {
@@ -133,8 +135,8 @@ fn a_server_that_is_offered_a_twentieth_too_much_is_saturated() {
     assert!(saturated >= 195, "{saturated} of {SEEDS}");
     let rising = trends(&runs);
     assert!(rising.iter().all(|rising| *rising >= 195), "{rising:?} of {SEEDS}");
-    // Offered just what it can serve, its backlog goes to and fro without end: one in forty is
-    // said to grow by as much.
+    // With an offered load equal to the capacity, the backlog fluctuates without end: one run in
+    // forty appears to grow as much.
     let runs = collectors(&run_of(20_000, 1.0), |seed| single_server(seed, 1.0));
     let saturated = count(&runs, |collector| collector.report().class(class()).is_saturated());
     assert!(saturated <= 20, "{saturated} of {SEEDS}");
@@ -153,8 +155,8 @@ fn accepted_load_of_a_single_server_lies_within_its_interval() {
 
 #[test]
 fn an_interval_that_ends_its_run_still_holds_the_truth() {
-    // Found are 193, 195 and 183: a rule that is asked again and again ends where an interval is
-    // too narrow by chance, and the more so the less was measured.
+    // Results: 193, 195 and 183. A rule tested repeatedly ends when an interval is too narrow by
+    // chance, more so after short measurements.
     for (width, load, least) in [(0.1, 0.5, 186), (0.05, 0.5, 186), (0.1, 0.8, 178)] {
         let mut plan = run_of(1_000_000, load);
         plan.stop.relative_width = Some(width);
@@ -172,20 +174,20 @@ fn percentiles_of_independent_messages_lie_within_their_intervals() {
         let truth = -real(10 * SERVICE) * libm::log(1.0 - share);
         let held = count(&collectors, |collector| {
             let found = collector.report().percentiles(class(), &[share])[0].unwrap();
-            // Either end is the middle of its bar, known to half a per cent.
+            // Either end is the middle of its bin, exact to half a per cent.
             let low = real(found.low.unwrap().as_ps()) * 0.995;
             let high = found.high.map_or(f64::INFINITY, |high| real(high.as_ps()) * 1.005);
             (low..=high).contains(&truth)
         });
-        // Found are 198, 197, 194 and 190: bars make intervals a little wider.
+        // Results: 198, 197, 194 and 190. Bins widen intervals slightly.
         assert!(held >= 186, "{held} of {SEEDS} for the share {share}");
     }
 }
 
 #[test]
 fn percentiles_that_too_few_messages_tell_of_are_left_open() {
-    // 2,000 messages: the 99.9th percentile has two above it, and no upper end unless by chance
-    // (found: in 197 runs); the 99.99th would need 10,000.
+    // 2,000 messages: two are above the 99.9th percentile, which has no upper end unless by chance
+    // (result: in 197 runs); the 99.99th would need 10,000.
     let collectors = collectors(&run_of(2_000, 0.5), |seed| independent(seed, 0.5));
     let found = |collector: &Collector, share| collector.report().percentiles(class(), &[share])[0];
     assert_eq!(count(&collectors, |collector| found(collector, 0.5).unwrap().high.is_some()), 200);
@@ -197,8 +199,9 @@ fn percentiles_that_too_few_messages_tell_of_are_left_open() {
     assert_eq!(count(&collectors, |collector| found(collector, 0.9999).is_none()), 200);
 }
 
-/// In how many runs the interval of Jain's index holds the truth: each of 64 sections has five
-/// messages for each unit of weight, each of a flow that is drawn by these weights.
+/// Returns the number of runs whose interval of Jain's index contains the true value: each of 64
+/// sections has five messages for each unit of weight, each of a random flow drawn by these
+/// weights.
 fn fairness_held(weights: &[usize]) -> usize {
     let owners: Vec<usize> =
         weights.iter().enumerate().flat_map(|(flow, weight)| vec![flow; *weight]).collect();
@@ -228,7 +231,7 @@ fn fairness_held(weights: &[usize]) -> usize {
 fn fairness_lies_within_its_interval_also_where_it_can_only_be_lower() {
     let unlike: Vec<usize> = [vec![1; 10], vec![2; 10]].concat();
     let held = [&[1; 4][..], &[1; 20], &[1; 100], &[1, 2, 3], &unlike].map(fairness_held);
-    // Where all are equal the bias is in the half-width, and nearly all hold the truth: without it
-    // the hundred flows would be found fair in one run of 200.
+    // If all flows are equal, the half-width includes the bias, and nearly all intervals contain
+    // the true value. Without the bias the hundred flows would be found fair in one run of 200.
     assert!(held.iter().all(|held| *held >= 185), "{held:?}");
 }

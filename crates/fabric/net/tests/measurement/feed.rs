@@ -1,4 +1,4 @@
-//! Collectors that are told of messages without a network.
+//! Collectors fed with messages without a network.
 
 use gingham_kernel::{ByteTime, Span, Time};
 use gingham_net::measure::Collector;
@@ -11,13 +11,13 @@ use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, TwoHosts};
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 
-/// The class of every message, unless a story has several.
+/// Class of every message in scenarios with a single class.
 pub(crate) fn class() -> ClassId {
     ClassId::new(0)
 }
 
-/// A run of two hosts at one switch that lasts `time_ps`, without warm-up, followed for a tenth of
-/// that.
+/// Returns a run of two hosts at one switch that lasts `time_ps`, without warm-up, followed for a
+/// tenth of that.
 pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
     let fabric = Generator::TwoHosts(TwoHosts { switches: 1, rails: 1 }).generate(1).unwrap();
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
@@ -68,24 +68,24 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
     }
 }
 
-/// A message on its way: when it was created and is delivered, in picoseconds, and of which class.
+/// Times and class of a message, in picoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Journey {
     pub(crate) class: ClassId,
     pub(crate) created: u64,
-    /// Its network latency is counted from here.
+    /// Start of the network latency.
     pub(crate) entered: u64,
-    /// Its head latency ends here.
+    /// End of the head latency.
     pub(crate) head_arrived: u64,
     pub(crate) delivered: u64,
 }
 
-/// A journey of the one class that enters when it is created.
+/// Returns a journey of the single class that enters the network when it is created.
 pub(crate) fn journey(created: u64, delivered: u64) -> Journey {
     Journey { class: class(), created, entered: created, head_arrived: delivered, delivered }
 }
 
-/// A collector, told of journeys in the order of time.
+/// A collector with a feed of journeys in time order.
 pub(crate) struct Feed {
     pub(crate) collector: Collector,
     created: usize,
@@ -96,7 +96,8 @@ impl Feed {
         Self { collector: Collector::new(plan), created: 0 }
     }
 
-    /// Ends sections up to and at `ps`, as a simulation does before the events of that instant.
+    /// Ends sections up to and including `ps`, as a simulation does before the events of that
+    /// instant.
     pub(crate) fn end_sections(&mut self, ps: u64) {
         while self.collector.section_end().is_some_and(|end| end <= Time::from_ps(ps)) {
             self.collector.on_section_end(&[]);
@@ -107,7 +108,7 @@ impl Feed {
         self.create_of(journey, None)
     }
 
-    /// Creates a message of a flow, if flows are told apart.
+    /// Creates a message of a flow, if flows are tracked.
     pub(crate) fn create_of(&mut self, journey: &Journey, flow: Option<FlowId>) -> Message {
         self.end_sections(journey.created);
         let message = Message {
@@ -141,8 +142,7 @@ impl Feed {
         });
     }
 
-    /// Tells of journeys, given in order of creation, until the collector says that the run is
-    /// over.
+    /// Feeds journeys, given in order of creation, until the collector reports the end of the run.
     pub(crate) fn run(&mut self, journeys: impl IntoIterator<Item = Journey>) {
         let mut under_way: Vec<(Journey, Message)> = Vec::new();
         for next in journeys {
@@ -158,8 +158,8 @@ impl Feed {
         self.end_sections(u64::MAX);
     }
 
-    /// Delivers what is delivered at `until` or before; the list is sorted by delivery, the next
-    /// one last.
+    /// Delivers messages due at `until` or before; the list is sorted by delivery, the next one
+    /// last.
     fn deliver_until(&mut self, under_way: &mut Vec<(Journey, Message)>, until: u64) {
         while let Some((journey, message)) = under_way.last().copied() {
             if journey.delivered > until || self.is_over(journey.delivered) {
@@ -176,7 +176,7 @@ impl Feed {
     }
 }
 
-/// A run told of all these journeys.
+/// Returns a collector fed with all these journeys.
 pub(crate) fn told(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> Collector {
     let mut feed = Feed::new(plan);
     feed.run(journeys);

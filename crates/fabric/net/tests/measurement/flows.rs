@@ -1,4 +1,4 @@
-//! What flows did: sums, time held back, fairness, and steps of those that are followed.
+//! Results of flows: sums, times held back, fairness, and steps of followed flows.
 
 use crate::feed::{Feed, Journey, class, journey, plan};
 use gingham_kernel::{Span, Time};
@@ -12,7 +12,7 @@ use gingham_topology::EndpointId;
 /// 1,024 slices of 10 ps, 64 sections of 160 ps; followed up to 11,264 ps.
 const TIME: u64 = 10_240;
 
-/// A run in which all flows are counted.
+/// Returns a run with all flows counted.
 fn counted(classes: usize, time_ps: u64) -> Plan {
     let mut plan = plan(classes, time_ps);
     plan.measure.flows = true;
@@ -28,7 +28,7 @@ fn key(class: usize, source: usize) -> FlowKey {
     }
 }
 
-/// Tells of as many flows of class 0 as there are sources, numbered alike.
+/// Adds one flow of class 0 for each source, with the number of the source.
 fn with_flows(plan: &Plan, flows: usize) -> Feed {
     let mut feed = Feed::new(plan);
     for source in 0..flows {
@@ -37,7 +37,7 @@ fn with_flows(plan: &Plan, flows: usize) -> Feed {
     feed
 }
 
-/// Creates and delivers a message of a flow; journeys come in order of creation, and one is
+/// Creates and delivers a message of a flow. Journeys are in order of creation, and each is
 /// delivered before the next is created.
 fn carry(feed: &mut Feed, flow: usize, told: &Journey) {
     let message = feed.create_of(told, Some(FlowId::new(flow)));
@@ -90,7 +90,7 @@ fn what_is_dropped_is_not_created() {
 
 #[test]
 fn the_interval_of_a_flow_is_that_of_its_sections() {
-    // One message in each section but four.
+    // One message in each section except four.
     let mut feed = with_flows(&counted(1, TIME), 1);
     for section in 0..64 {
         let empty = [57, 58, 59, 63].contains(&section);
@@ -108,7 +108,7 @@ fn the_interval_of_a_flow_is_that_of_its_sections() {
 
 #[test]
 fn time_held_back_is_split_where_the_window_begins_and_ends() {
-    // The run's time cuts the last section short.
+    // The end of the run cuts the last section short.
     let mut plan = counted(1, 10_200);
     plan.stop.warm_up = Some(Time::from_ps(320));
     let mut feed = with_flows(&plan, 2);
@@ -135,8 +135,8 @@ fn time_held_back_is_split_where_the_window_begins_and_ends() {
 
 #[test]
 fn sums_survive_the_merging_of_sections() {
-    // 2^31 ps: 64 sections of 2^24 ps, and then 64 of 2^25. The window is the second half, where
-    // messages 54 to 99 begin: 54 x 20 million are 6,258,176 above 2^30.
+    // 2^31 ps: 64 sections of 2^24 ps, and then 64 of 2^25. The window is the second half, in which
+    // messages 54 to 99 start: 54 x 20 million are 6,258,176 above 2^30.
     let mut plan = counted(1, 1 << 31);
     plan.stop.warm_up = Some(Time::from_ps(1 << 30));
     let mut feed = with_flows(&plan, 1);
@@ -156,7 +156,7 @@ fn sums_survive_the_merging_of_sections() {
 
 #[test]
 fn time_held_back_may_be_told_long_ahead() {
-    // 64 sections of 2^24 ps, then of 2^25 and of 2^26; the window begins with 2^31 of 2^32 ps.
+    // 64 sections of 2^24 ps, then of 2^25 and of 2^26; the window starts at 2^31 of 2^32 ps.
     let mut plan = counted(1, 1 << 32);
     plan.stop.warm_up = Some(Time::from_ps(1 << 31));
     let mut feed = with_flows(&plan, 1);
@@ -171,8 +171,8 @@ fn time_held_back_may_be_told_long_ahead() {
 
 #[test]
 fn what_is_told_ahead_may_be_held_back_by_several_things_in_turn() {
-    // A packet over lanes begins after the tick that takes it: tokens hold it back up to an instant
-    // beyond all sections of 2^24 ps, and its pace the next one from there on.
+    // A packet over lanes starts after the tick that takes it: tokens hold it back up to an instant
+    // beyond all sections of 2^24 ps, and its rate limit the next one from there on.
     let mut plan = counted(1, 1 << 32);
     plan.stop.warm_up = Some(Time::ZERO);
     let mut feed = with_flows(&plan, 1);
@@ -187,7 +187,8 @@ fn what_is_told_ahead_may_be_held_back_by_several_things_in_turn() {
     assert!(window == 0.0 && close(pace, 7.0 / 16.0) && close(tokens, 5.0 / 16.0));
 }
 
-/// The fairness of class 0, whose flows deliver as many messages of 100 bytes in every section.
+/// Returns the fairness of class 0 whose flows deliver these numbers of messages of 100 bytes in
+/// every section.
 fn fairness_of(each: &[u64]) -> (f64, f64) {
     let mut feed = with_flows(&counted(1, TIME), each.len());
     for section in 0..64 {
@@ -216,7 +217,7 @@ fn fairness_is_that_of_what_flows_delivered() {
 
 #[test]
 fn a_flow_that_gets_nothing_through_counts() {
-    // Four flows with a message each under way, of which one delivers.
+    // Four flows with a message each in flight, one of which is delivered.
     let mut feed = with_flows(&counted(1, TIME), 4);
     for flow in 0..3 {
         feed.create_of(&journey(0, 0), Some(FlowId::new(flow)));
@@ -235,7 +236,7 @@ fn a_flow_that_gets_nothing_through_counts() {
 #[test]
 fn equal_flows_are_fair_within_the_interval_however_unlike_their_sections() {
     // 40 flows that deliver one message in every other section, half of them in even ones: each
-    // flow has 32, but no section is fair. One more message of one flow: 32 in 39, 33 in one.
+    // flow has 32, but no section is fair. With one more message of one flow: 32 in 39, 33 in one.
     let mut feed = with_flows(&counted(1, TIME), 40);
     for section in 0..64_usize {
         let from = 160 * section as u64;
@@ -366,12 +367,12 @@ fn a_followed_flow_is_told_step_by_step() {
     assert_each(&held, &[0.2, 0.5, 0.0, 0.0]);
     let held: Vec<f64> = steps.iter().map(|step| step.smoothed.held.of(Hold::Window)).collect();
     assert_each(&held, &[0.35, 2_100.0 / 9_000.0, 1_500.0 / 7_240.0, 0.0]);
-    // By creation, weighed by messages.
+    // By creation, weighted by messages.
     let latencies: Vec<_> = steps.iter().map(|step| step.own.latency_mean_ps).collect();
     assert_eq!(latencies, [Some(1_450.0), None, None, Some(739.0)]);
     let latencies: Vec<_> = steps.iter().map(|step| step.smoothed.latency_mean_ps).collect();
     assert_eq!(latencies, [Some(1_450.0), Some(1_450.0), Some(739.0), Some(739.0)]);
-    // What was never used is followed as well.
+    // A flow without messages is followed as well.
     let unused: Vec<f64> =
         series[1].steps.iter().map(|step| step.own.accepted_bytes_per_ps).collect();
     assert_each(&unused, &[0.0; 4]);
@@ -388,7 +389,7 @@ fn what_was_created_after_a_window_that_closed_early_is_not_under_way() {
     plan.stop.messages = Some(1);
     let mut feed = with_flows(&plan, 2);
     let followed = feed.create_of(&journey(10, 500), Some(FlowId::new(0)));
-    // Under way when the first has come: the window ends with the section before it.
+    // In flight when the first has arrived: the window ends with the section before it.
     feed.create_of(&journey(350, 0), Some(FlowId::new(1)));
     assert_eq!(feed.collector.report().flows_under_way(class()), 2);
     feed.deliver(&journey(10, 500), followed);

@@ -1,5 +1,4 @@
-//! Messages of the window are followed to their delivery; what comes too late is counted as
-//! censored.
+//! Messages of the window are followed to their delivery; later ones are counted as censored.
 
 use crate::feed::{Feed, class, journey, plan, told};
 use gingham_kernel::{Span, Time};
@@ -38,7 +37,7 @@ fn each_message_counts_where_it_belongs() {
     assert!((of.latency_ps.unwrap().mean - mean).abs() < 1e-9);
     assert_eq!(of.latency_max, Some(Span::from_ps(5_239)));
     assert!((of.hops.unwrap().mean - 1.0).abs() < 1e-12);
-    // The run is over in the instant in which the last of the window is delivered.
+    // The run ends at the instant of the last delivery of the window.
     assert!(collector.is_complete());
     assert_eq!(collector.end(), Time::from_ps(10_500));
     assert_eq!((collector.created_messages(), collector.in_flight_messages()), (7, 0));
@@ -55,7 +54,7 @@ fn network_latency_counts_from_entry() {
 
 #[test]
 fn head_latency_counts_from_entry_to_the_head() {
-    // Entered at 700, its head there at 760 and its tail at 900.
+    // Entered at 700, its head arrived at 760 and its tail at 900.
     let mut late = journey(100, 900);
     (late.entered, late.head_arrived) = (700, 760);
     let of = told(&plan(1, TIME), [late, journey(1_000, 1_010)]).report().class(class());
@@ -97,7 +96,7 @@ fn a_run_under_way_shows_the_sections_that_have_ended() {
     assert_eq!(measured.window().end, Time::from_ps(320), "two sections have ended at 430 ps");
     assert_eq!(measured.class(class()).created, messages(2));
     assert_eq!(feed.collector.end(), Time::from_ps(11_264));
-    // Before the first section has ended there is no window and nothing to say.
+    // Before the end of the first section there is no window and no result.
     let empty = Feed::new(&plan(1, TIME)).collector;
     let of = empty.report().class(class());
     assert_eq!((of.latency_ps, of.accepted_bytes_per_ps, of.latency_max), (None, None, None));
@@ -108,8 +107,7 @@ fn a_run_under_way_shows_the_sections_that_have_ended() {
 fn a_growing_backlog_is_saturation_and_a_delay_is_not() {
     let time = 1 << 24;
     let at = |index: u64| index * (time / 4_000);
-    // Every message needs 5 % longer than the next one takes to come; or a twentieth of the run,
-    // each.
+    // Every message takes 5 % longer than the time to the next one, or a twentieth of the run each.
     let behind = (0..4_000).map(|index| journey(at(index), at(index) * 105 / 100 + 1));
     let delayed = (0..4_000).map(|index| journey(at(index), at(index) + time / 20));
     assert!(told(&plan(1, time), behind).report().class(class()).is_saturated());

@@ -1,4 +1,4 @@
-//! Messages kept one by one, and series.
+//! Individual records of messages, and series.
 
 use crate::feed::{Feed, class, journey, plan, told};
 use gingham_kernel::{Span, Time};
@@ -8,7 +8,7 @@ const TIME: u64 = 10_240;
 
 #[test]
 fn a_sample_is_uniform() {
-    // Five of forty messages, with 4,000 seeds: each message is kept 500 times, give or take.
+    // Five of forty messages, with 4,000 seeds: each message is expected to be kept 500 times.
     let mut times_kept = [0_u32; 40];
     for seed in 0..4_000 {
         let mut plan = plan(1, TIME);
@@ -22,8 +22,8 @@ fn a_sample_is_uniform() {
         }
     }
     // Binomial(4,000, 1/8) has the variance 437.5. For a fixed size the sum of the squares over it,
-    // times 39/40, is nearly chi-square with 39 degrees of freedom: above 73 once in a thousand
-    // times.
+    // times 39/40, is nearly chi-square with 39 degrees of freedom: it exceeds 73 with a
+    // probability of one in a thousand.
     let squares: u32 = times_kept.iter().map(|kept| kept.abs_diff(500) * kept.abs_diff(500)).sum();
     assert!(f64::from(squares) / 437.5 * 39.0 / 40.0 < 73.0, "{times_kept:?}");
 }

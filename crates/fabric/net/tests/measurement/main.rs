@@ -1,4 +1,4 @@
-//! Measurement: stories told to a collector, and how often its intervals hold what is true.
+//! Measurement: hand-traced scenarios for a collector, and the coverage of its intervals.
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 

@@ -1,4 +1,4 @@
-//! Where stop rules end the window, and where the warm-up is found.
+//! End of the window by stop rules, and the automatic warm-up.
 
 use crate::feed::{Journey, class, journey, plan, told};
 use gingham_kernel::{Span, Time};
@@ -12,7 +12,7 @@ use gingham_topology::EndpointId;
 /// 1,024 slices of 10 ps, 64 sections of 160 ps.
 const TIME: u64 = 10_240;
 
-/// A message every 10 ps, each as long under way as `latency` says.
+/// Returns a message every 10 ps, each with the latency `latency`.
 fn every_slice(latency: impl Fn(u64) -> u64) -> impl Iterator<Item = Journey> {
     (0..1_200).map(move |index| journey(10 * index, 10 * index + latency(index)))
 }
@@ -26,9 +26,9 @@ fn window(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> (Window, 
 fn a_number_of_messages_ends_the_window_with_a_section() {
     let mut plan = plan(1, TIME);
     plan.stop.messages = Some(40);
-    // Sixteen messages a section, each delivered 15 ps after it was created: at the end of the
-    // third section, at 480 ps, the last two of it are under way, so that the 40 are there at 640
-    // ps, in the first three.
+    // Sixteen messages per section, each delivered 15 ps after its creation: at the end of the
+    // third section, at 480 ps, its last two are in flight, so that there are 40 at 640 ps, in the
+    // first three sections.
     let (end, collector) = window(&plan, every_slice(|_| 15));
     assert_eq!(end.end, Time::from_ps(480));
     assert_eq!(collector.report().class(class()).followed_messages, 48);
@@ -40,16 +40,16 @@ fn a_number_of_messages_ends_the_window_with_a_section() {
 fn a_straggler_holds_back_rules_about_messages() {
     let mut plan = plan(1, TIME);
     plan.stop.messages = Some(40);
-    // The message of 200 ps, in the second section, takes until 2,000 ps.
+    // The message of 200 ps, in the second section, arrives at 2,000 ps.
     let (end, _) = window(&plan, every_slice(|index| if index == 20 { 1_800 } else { 5 }));
-    // At the section end of 2,080 ps it is delivered, and so is everything before.
+    // At the section end of 2,080 ps it is delivered, and so are all before it.
     assert_eq!(end.end, Time::from_ps(2_080));
 }
 
 /// 2^20 ps in 1,024 slices of 1,024 ps.
 const LONG: u64 = 1 << 20;
 
-/// A message every `LONG / 4,096` ps, each as long under way as `latency` says.
+/// Returns a message every `LONG / 4,096` ps, each with the latency `latency`.
 fn four_a_slice(latency: impl Fn(u64) -> u64) -> impl Iterator<Item = Journey> {
     (0..5_000).map(move |index| journey(256 * index, 256 * index + latency(index)))
 }
@@ -86,7 +86,7 @@ fn every_class_must_be_narrow() {
         let journeys = four_a_slice(|_| 5)
             .zip(0..)
             .map(|(told, index)| Journey { class: ClassId::new(second(index)), ..told });
-        // The second class is in all batches, or in the last two only.
+        // The second class is in all batches, or only in the last two.
         let (_, collector) = window(&plan, journeys);
         assert_eq!(collector.report().is_narrow_enough(), narrow, "{second_from}");
     }
@@ -98,7 +98,7 @@ fn accepted_load_does_not_wait_for_stragglers() {
     let mut plan = plan(1, time);
     plan.stop.relative_width = Some(0.01);
     plan.stop.quantity = Quantity::AcceptedLoad;
-    // A message every 2^18 ps, 64 a section; one of the second section takes until 1.5 x 2^30 ps.
+    // A message every 2^18 ps, 64 per section; one of the second section takes until 1.5 x 2^30 ps.
     let straggler = |index: u64| if index == 100 { 3 << 29 } else { 1 };
     let journeys =
         || (0..9_000).map(|index| journey(index << 18, (index << 18) + straggler(index)));
@@ -114,8 +114,8 @@ fn accepted_load_does_not_wait_for_stragglers() {
 fn the_warm_up_is_cut_at_the_section_after_the_transient() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = None;
-    // 205 groups of five slices; the first 40 of them, 2,000 ps, far above the rest, which
-    // alternates.
+    // 205 groups of five slices; the first 40 of them, 2,000 ps, far above the others, which
+    // alternate.
     let latency = |index: u64| if index < 200 { 90 } else { 5 + index / 5 % 2 };
     let (found, _) = window(&plan, every_slice(latency));
     // 2,000 ps lie in the thirteenth section, which ends at 2,080 ps.
@@ -126,8 +126,8 @@ fn the_warm_up_is_cut_at_the_section_after_the_transient() {
 fn the_class_that_takes_longest_decides() {
     let mut plan = plan(3, TIME);
     plan.stop.warm_up = None;
-    // Two classes by turns, ten slices each; the second is steady after 100 messages, at 3,000 ps.
-    // The third never says a word.
+    // Two classes alternate, ten slices each; the second is steady after 100 messages, at 3,000 ps.
+    // The third sends nothing.
     let journeys = every_slice(|_| 0).zip(0..1_024).map(|(told, index)| {
         let second = index / 10 % 2 == 1;
         let first_ones = if second { 300 } else { 60 };
@@ -173,7 +173,7 @@ fn a_class_that_stops_has_no_say() {
     let mut plan = plan(2, TIME);
     plan.stop.warm_up = None;
     plan.classes[1].active.end = Time::from_ps(4_000);
-    // The second class gets slower and slower until it stops; the first is steady.
+    // The second class becomes slower until it stops; the first is steady.
     let journeys = every_slice(|_| 0).zip(0..1_024).map(|(told, index)| {
         let second = index < 400 && index % 2 == 1;
         let latency = if second { 1 + index / 2 } else { 5 + index / 5 % 2 };
@@ -194,7 +194,7 @@ fn latency_that_grows_to_the_end_is_too_short_and_stops_no_run() {
     plan.stop.messages = Some(10);
     let (found, _) = window(&plan, every_slice(|index| 1 + index / 2));
     assert_eq!(found.warm_up, WarmUp::TooShort);
-    // The second half of the run is left.
+    // The second half of the run remains.
     assert_eq!((found.start, found.end), (Time::from_ps(TIME / 2), Time::from_ps(TIME)));
 }
 

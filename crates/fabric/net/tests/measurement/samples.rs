@@ -1,4 +1,4 @@
-//! Followed channels, step by step.
+//! Time series of followed channels.
 
 use crate::feed::{Feed, journey, plan};
 use gingham_kernel::{Span, Time};
@@ -9,7 +9,7 @@ use gingham_topology::ChannelId;
 /// 64 sections of 160 ps.
 const TIME: u64 = 10_240;
 
-/// A run in which these channels are followed in steps of 3,000 ps, a flit taking 10 ps.
+/// Returns a run with these channels followed in steps of 3,000 ps, with flits of 10 ps.
 fn following(channels: &[usize]) -> Plan {
     let mut plan = plan(1, TIME);
     plan.follow = FollowPlan {
@@ -25,7 +25,7 @@ fn flits(data_flits: u64, control_flits: u64) -> ChannelCount {
     ChannelCount { data_flits, control_flits, ..ChannelCount::default() }
 }
 
-/// Takes the sample that is due, which must be at `ps`.
+/// Takes the sample that is due, at `ps`.
 fn sample(feed: &mut Feed, ps: u64, counts: &[ChannelCount]) {
     assert_eq!(feed.collector.next_sample(), Some(Time::from_ps(ps)));
     feed.collector.on_sample(Time::from_ps(ps), counts);
@@ -69,8 +69,8 @@ fn a_followed_channel_is_told_step_by_step() {
 
 #[test]
 fn samples_end_with_the_window() {
-    // The first section with something left is that of 3,300, when both others are delivered: the
-    // window ends before it, at 3,200.
+    // The first section with an undelivered message is that of 3,300, when both others are
+    // delivered: the window ends before it, at 3,200.
     let mut plan = following(&[1]);
     plan.stop.messages = Some(2);
     let mut feed = Feed::new(&plan);

@@ -1,4 +1,4 @@
-//! Whether a class is in a steady state: what is left behind, and trends over the window.
+//! Steady state of a class: messages left behind, and trends over the window.
 
 use crate::feed::{Journey, class, journey, plan, told};
 use gingham_kernel::Time;
@@ -8,7 +8,7 @@ use gingham_net::measure::{ClassReport, WarmUp};
 /// 1,024 slices of 10 ps, 64 sections of 160 ps: 21 batches of three sections, the first of four.
 const TIME: u64 = 10_240;
 
-/// What is found of a message every 10 ps, each as long under way as `latency` says.
+/// Returns the results for a message every 10 ps, each with the latency `latency`.
 fn found(latency: impl Fn(u64) -> u64) -> ClassReport {
     let journeys = (0..1_024).map(|index| journey(10 * index, 10 * index + latency(index)));
     told(&plan(1, TIME), journeys).report().class(class())
@@ -20,13 +20,13 @@ fn assert_near(found: f64, expected: f64) {
 
 #[test]
 fn what_stays_behind_saturates_and_is_a_trend_of_the_backlog() {
-    // Of four messages one is not delivered in the run.
+    // One message of four is not delivered in the run.
     let of = found(|index| if index % 4 == 3 { 2 * TIME } else { 5 });
     let left = of.left_behind.unwrap();
     assert_near(left.mean, 0.25);
     assert_eq!(left.half_width, Some(0.0), "all sections are alike");
     assert!(of.is_saturated());
-    // After slice n there are (n + 1) / 4 under way, 4 s + 28 / 16 in section s on average: 12 more
+    // After slice n there are (n + 1) / 4 in flight, 4 s + 28 / 16 in section s on average: 12 more
     // in each batch than in the one before, over 20 steps.
     assert_near(of.backlog_trend.unwrap(), 240.0 / (4.0 * 31.5 + 1.75));
     assert_eq!(of.latency_trend, None, "all that is delivered takes 5 ps");
@@ -42,7 +42,7 @@ fn what_is_delivered_at_once_is_steady() {
 
 #[test]
 fn latencies_that_go_one_way_have_a_trend() {
-    // One more, or less, each section: three each batch, over 20 steps; 36.5 on average.
+    // One more, or less, per section: three per batch, over 20 steps; 36.5 on average.
     let rising = found(|index| 5 + index / 16).latency_trend.unwrap();
     assert_near(rising, 60.0 / 36.5);
     let falling = found(|index| 68 - index / 16).latency_trend.unwrap();
@@ -71,7 +71,7 @@ fn a_class_that_does_not_settle_takes_nothing_from_the_others() {
     plan.stop.warm_up = None;
     plan.stop.messages = Some(10);
     let [steady, growing] = [0, 1].map(ClassId::new);
-    // By turns; one gets slower and slower.
+    // Two classes alternate; one becomes slower.
     let journeys = (0..1_024).map(|index| {
         let latency = if index % 2 == 1 { 1 + index / 2 } else { 5 + index / 10 % 2 };
         let told = journey(10 * index, 10 * index + latency);

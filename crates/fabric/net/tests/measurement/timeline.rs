@@ -1,4 +1,4 @@
-//! Sections end where they should, merge without losing anything, and the window is cut at them.
+//! Ends of sections, merging without losses, and windows at section boundaries.
 
 use crate::feed::{Feed, class, journey, plan, told};
 use gingham_kernel::Time;
@@ -43,7 +43,7 @@ fn the_last_section_ends_with_the_run() {
     assert_eq!(feed.collector.section_end(), Some(Time::from_ps(10_000)));
     feed.end_sections(10_000);
     assert_eq!(feed.collector.section_end(), None);
-    // The short section counts for what it is: 10,000 ps with 100 bytes at 50 ps and at 9,990 ps.
+    // The short section has its actual length: 10,000 ps with 100 bytes at 50 ps and at 9,990 ps.
     let collector = told(&plan(1, 10_000), [journey(0, 50), journey(1, 9_990)]);
     let accepted = collector.report().class(class()).accepted_bytes_per_ps.unwrap();
     assert!((accepted.mean - 200.0 / 10_000.0).abs() < 1e-15, "{accepted:?}");
@@ -51,7 +51,7 @@ fn the_last_section_ends_with_the_run() {
 
 #[test]
 fn merging_changes_no_sum_of_the_window() {
-    // The same messages, told to a run that doubles five times and to one that never does.
+    // Equal messages in a run that doubles five times and in one that never does.
     let time = 1 << 35;
     let step = time / 3_000;
     let messages = |index: u64| journey(index * step, index * step + step / 3 + 50 * index);

@@ -1,5 +1,4 @@
-//! Congestion trees of waits that are written down: which roots, branches and leaves they have,
-//! who feeds them, and who is their victim.
+//! Congestion trees of given waits: roots, branches, leaves, feeding flows and victims.
 
 use crate::feed;
 use gingham_net::congestion::{Onward, Tree, Waiter, trees};
@@ -7,7 +6,7 @@ use gingham_net::{ClassId, FlowKey, PathSet, Plan};
 use gingham_topology::routing::{Algorithm, Buffer, Form, LaneSet, UpDown, route};
 use gingham_topology::{ChannelId, EndpointId, Fabric, FabricBuilder, Guid, NodeKind};
 
-/// A plan with these cables, each of two names; capitals alone are switches.
+/// Returns a plan with these cables, each between two names; single capitals are switches.
 fn plan(cables: &[(&str, &str)]) -> Plan {
     let mut builder = FabricBuilder::new();
     let mut nodes = std::collections::BTreeMap::new();
@@ -45,8 +44,8 @@ fn flow(fabric: &Fabric, name: &str) -> FlowKey {
     FlowKey { class: ClassId::new(0), source: host(from), destination: host(to), stream: None }
 }
 
-/// Waits as lines: `where  flow  channel  blocked lanes/lanes`; where is `-` at a host, and channel is
-/// `-` behind another packet.
+/// Parses waits from lines `place flow channel blocked lanes/lanes`. The place is `-` at a host,
+/// and the channel is `-` behind another packet.
 fn waiters(plan: &Plan, text: &str) -> Vec<Waiter> {
     let fabric = &plan.fabric;
     let waiter = |line: &str| {
@@ -72,7 +71,7 @@ fn waiters(plan: &Plan, text: &str) -> Vec<Waiter> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(waiter).collect()
 }
 
-/// A tree as words.
+/// Returns a description of a tree.
 fn told(plan: &Plan, tree: &Tree) -> String {
     let fabric = &plan.fabric;
     let name = |channel: ChannelId| {
@@ -154,7 +153,7 @@ fn a_chain_goes_back_from_its_root_to_the_hosts() {
     );
 }
 
-/// A short packet has space where a long one has none: the channel is a branch for both.
+/// A short packet has space but a long one has none: the channel is a branch for both.
 #[test]
 fn what_short_packets_go_by_is_no_root_if_long_ones_cannot() {
     let lines = "
@@ -167,7 +166,8 @@ fn what_short_packets_go_by_is_no_root_if_long_ones_cannot() {
         ["C->C1: branches A->B B->C | leaves A->B | depth 2 | hosts  | feed A1>C1 | \
              victims A2>C2 | 4 packets"]
     );
-    // Where only short ones go on, what they go by is the root, and no knot; none of these is before it.
+    // If only short packets go on, their channel is the root and there are no knots; none of these
+    // waits is before it.
     let circle = "
         B->C   A1>C1  A->B   1/1
         B->C   A2>C2  A->B   0/1
@@ -179,7 +179,7 @@ fn what_short_packets_go_by_is_no_root_if_long_ones_cannot() {
     );
 }
 
-/// Figure 1 of Santos et al. 2002: the victim goes to another host of the same switch.
+/// Figure 1 of Santos et al. 2002: the victim goes to another host of the root's switch.
 #[test]
 fn a_flow_that_does_not_go_over_the_root_is_a_victim() {
     let lines = "
@@ -237,7 +237,7 @@ fn a_root_may_hold_hosts_of_its_own_switch_alone() {
 #[test]
 fn nothing_is_a_branch_that_has_space_or_that_nobody_needs() {
     assert_eq!(found(&row(), "A->B  A1>B1  B->B1  0/1"), [""; 0]);
-    // One of two lanes has space: the packet waits for its turn.
+    // One of two lanes has space: the packet waits for a grant.
     assert_eq!(found(&row(), "A->B  A1>C1  B->C  01/11"), [""; 0]);
 }
 
@@ -251,7 +251,7 @@ fn lanes_are_branches_of_their_own() {
     assert_eq!(
         found(&row(), lines),
         [
-            // Nothing stands at the end of lane 1: its space is on the way.
+            // No packet is at the end of lane 1: its space is on the way.
             "B->C: branches B->C.1 | leaves B->C.1 | depth 1 | hosts  | feed A2>C2 | victims  | 1 packets",
             "C->C1: branches A->B B->C | leaves A->B | depth 2 | hosts  | feed A1>C1 | victims  | 3 packets",
         ]

@@ -3,7 +3,7 @@
 use crate::support::run;
 
 const SLOW: &str = "[[channel]]\nname = \"slow\"\nrate = \"5 Mbit/s\"\ndelay = \"10 ms\"\n";
-/// A channel that is faster than the other for half of the time, and starts with the other's rate.
+/// A channel that starts with the rate of the other, and is faster for half of the time.
 const FAST: &str = "[[channel]]\nname = \"fast\"\nrate = \"5 Mbit/s\"\ndelay = \"30 ms\"\n\
     rates = [{ at = \"500 ms\", rate = \"20 Mbit/s\" }]\n";
 

@@ -1,11 +1,11 @@
-//! What holds for every run.
+//! Properties of every run.
 
 use crate::support::{run, run_in_calls};
 use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Run, compile};
 use std::path::Path;
 
-/// Everything that can go wrong at once, on three channels, with sources of several kinds.
+/// All faults at once, on three channels, with sources of several kinds.
 const ALL: &str = "seed = 7\nstop.time = \"300 ms\"\nmeasure = { events = 5000, packets = 5000 }\n\
     stripe.backpressure = false\n\
     [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"3 ms\"\njitter = \"2 ms\"\nloss = 0.02\nloss_until = \"200 ms\"\n\
@@ -40,7 +40,7 @@ fn every_packet_is_somewhere() {
             if reception == "logical" && !scheduler.ends_with("round-robin") {
                 continue;
             }
-            // Nothing is duplicated, so that every packet counts once.
+            // Without duplication every packet counts once.
             let text = ALL.replace("duplication = 0.01", "").replace(
                 "stripe.backpressure = false",
                 &format!(
@@ -66,7 +66,7 @@ fn every_packet_is_somewhere() {
     }
 }
 
-/// Theorem 4.1: whatever the channels' speeds and delays, without loss the order is exact.
+/// Theorem 4.1: without loss the order is exact, for any speeds and delays of the channels.
 #[test]
 fn without_loss_the_order_is_exact() {
     for seed in 1..=20 {
@@ -86,8 +86,8 @@ fn without_loss_the_order_is_exact() {
     }
 }
 
-/// Three channels that lose a twentieth of all packets, with queues so short that a copy is there
-/// in time.
+/// Three channels that lose a twentieth of all packets, with queues short enough for a
+/// retransmission to arrive in time.
 fn lossy(stripe: &str) -> String {
     format!(
         "stop.time = \"500 ms\"\n{stripe}\n\
@@ -113,14 +113,14 @@ fn repair_brings_back_nearly_everything() {
     let lost_first = record.lost_on_channels;
     assert!(lost_first > 50);
     assert_eq!((record.packets_out_of_order, record.packets_twice), (0, 0));
-    // A copy is lost as often as a packet, and three tries leave less than one of a thousand
-    // losses.
+    // A retransmission is lost as often as a packet, and three tries leave less than one of a
+    // thousand losses.
     assert!(record.packets_lost <= lost_first / 20);
     assert_eq!(record.packets_repaired, lost_first - record.packets_lost);
 }
 
-/// A reader at half the rate of the channels: without credits what finds a full buffer is
-/// discarded, with them the sender waits and nothing is.
+/// A reader at half the rate of the channels: without credits packets that find a full buffer are
+/// discarded; with credits the sender waits and no packet is lost.
 #[test]
 fn credits_keep_a_slow_reader_from_losing() {
     let slow = |credits| {
@@ -138,7 +138,7 @@ fn credits_keep_a_slow_reader_from_losing() {
     assert!((goodput / 10e6 - 1.0).abs() < 0.01, "{goodput}");
 }
 
-/// Two links of which the second is half idle, so that the sender waits for room and for time.
+/// Two links, the second half idle, so that the sender waits for space and for time.
 #[test]
 fn a_run_takes_as_many_events_a_packet_however_long_it_is() {
     let text = "stop.time = \"10 s\"\nstripe.scheduler = \"round-robin\"\n\
@@ -167,14 +167,14 @@ fn channels_that_reorder_are_put_in_order_first() {
         ))
     };
     let (without, with) = (reordering(""), reordering(", restore = {}"));
-    // What is held back proves nothing, but a receiver that trusts the channel takes it for lost.
+    // A delayed packet proves nothing, but a receiver that trusts the channel takes it for lost.
     assert!(without.packets_lost > 10);
     assert_eq!((with.packets_out_of_order, with.packets_twice), (0, 0));
     assert_eq!(with.packets_delivered, with.packets_sent);
 }
 
-/// The second channel goes out after 200 ms and comes in again after 300: in between the pipe has
-/// the first channel's rate, and no packet is lost or out of order.
+/// The second channel goes out after 200 ms and returns after 300: in between the pipe has the
+/// first channel's rate, and no packet is lost or out of order.
 #[test]
 fn a_channel_that_leaves_and_comes_back_costs_nothing_else() {
     let record = run("stop = { time = \"500 ms\", warm_up = \"0 s\" }\nmeasure.step = \"50 ms\"\n\
@@ -195,13 +195,13 @@ fn a_reset_costs_what_is_under_way_and_no_order() {
         [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"3 ms\"\n\
         [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\n");
     assert_eq!((record.resets, record.packets_out_of_order), (2, 0));
-    // What is on its way on the other channel when the first reset arrives is of an epoch that is
-    // over: of 64 kB in its queue and 2 ms of skew, a part each time.
+    // Packets in flight on the other channel when the first reset arrives belong to the old epoch:
+    // of 64 kB in its queue and 2 ms of skew, a part each time.
     assert_eq!(record.packets_lost, record.lost_at_receiver);
     assert!(record.packets_lost < 2 * 50, "{}", record.packets_lost);
 }
 
-/// Nobody tells the rates, and one doubles after two seconds.
+/// The rates are not configured, and one doubles after two seconds.
 fn untold(options: &str) -> gingham_stripelab::Record {
     run(&format!(
         "stop = {{ time = \"6 s\", warm_up = \"5 s\" }}\n{options}\n\
@@ -219,7 +219,7 @@ fn a_free_choice_follows_rates_that_nobody_tells() {
     assert_eq!(record.packets_out_of_order, 0);
 }
 
-/// The pipe waits for whichever controller is slow at the moment.
+/// The pipe waits for the controller that is slow at the moment.
 #[test]
 fn quanta_follow_rates_that_nobody_tells() {
     let record = untold("stripe.quanta = \"follow\"");

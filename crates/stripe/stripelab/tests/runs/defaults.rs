@@ -1,4 +1,4 @@
-//! The defaults are those of the daemon: both are read here.
+//! Comparison of the defaults with those of the daemon.
 
 use gingham_entry::FqCodelPlan;
 use gingham_stripe::{Controlled, SenderOptions};
@@ -37,7 +37,7 @@ fn both_ends_are_those_of_the_daemon() {
     assert_eq!(ours.map(alike), theirs.map(alike));
 }
 
-/// `striped` makes its queue by the same function, and sets both times by the round trip.
+/// `striped` makes its queue by the same function, and derives both times from the round trip.
 #[test]
 fn the_queue_before_the_sender_is_that_of_the_daemon() {
     let expected = FqCodelPlan { seed: 1, ..FqCodelPlan::of_packets(1_500) };

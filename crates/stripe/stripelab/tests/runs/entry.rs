@@ -1,4 +1,5 @@
-//! What waits before the sender: refused, dropped or marked, and what a transport behind it gets.
+//! The queue before the sender: refused, dropped and marked packets, and the goodput of a transport
+//! behind it.
 
 use crate::support::{integers, reals, refused, run};
 use gingham_stripelab::Record;
@@ -38,7 +39,7 @@ fn assert_all_counted(record: &Record) {
     assert_eq!((dropped, marked), (before, record.packets_marked));
 }
 
-/// Queues by flow hold a transport by drops alone, far below their limit, and carry nearly all.
+/// Flow queues slow a transport by drops alone, far below their limit, and carry nearly everything.
 #[test]
 fn a_transport_is_told_by_drops_and_not_refused() {
     let record = run(&scenario(FLOWS, UNEQUAL, CUBIC));
@@ -53,7 +54,7 @@ fn a_transport_is_told_by_drops_and_not_refused() {
     assert!(reals(&record, "pipe", "sojourn_p50_ns").iter().any(|ns| *ns > 0.0));
 }
 
-/// Who reads marks is marked, and sends nothing again for it.
+/// A transport with ECN is marked, and retransmits nothing.
 #[test]
 fn a_transport_that_reads_marks_loses_nothing() {
     let record = run(&scenario(FLOWS, UNEQUAL, MARKED));
@@ -67,7 +68,8 @@ fn a_transport_that_reads_marks_loses_nothing() {
     assert!(unread.packets_marked == 0 && unread.packets_dropped_before > 0);
 }
 
-/// Jitter and losses below: more than half again of what one queue of 250 kB leaves a transport.
+/// Jitter and losses on the channels: more than half again of the goodput behind one queue of 250
+/// kB.
 #[test]
 fn queues_by_flow_give_a_transport_more_over_lossy_channels() {
     let flows = run(&scenario(FLOWS, JITTER, CUBIC));
@@ -77,8 +79,8 @@ fn queues_by_flow_give_a_transport_more_over_lossy_channels() {
     assert!(share(&flows) > 1.2 * share(&one), "{} and {}", share(&flows), share(&one));
 }
 
-/// Two transports share alike, and a call of 64 kbit/s beside them hardly waits: each of its packets
-/// goes before theirs, behind one that was chosen and what is left of a quantum.
+/// Two transports share equally, and a call of 64 kbit/s beside them hardly waits: each of its
+/// packets goes before theirs, behind at most one selected packet and the remainder of a quantum.
 #[test]
 fn a_sparse_flow_hardly_waits_behind_others() {
     let call = "[[source]]\nkind.constant.rate = \"64 kbit/s\"\npackets.fixed = \"160 B\"\n";

@@ -1,9 +1,9 @@
-//! What stands before a channel's rate: queues by time, policers, and traffic that competes; worked
-//! out on paper.
+//! Limits of a channel apart from its rate: queues by time, policers and cross traffic; calculated
+//! by hand.
 
 use crate::support::{integers, reals, refused, run, words};
 
-/// A channel of 1 MB/s, on which a byte takes a microsecond, without delay, and 500 B packets.
+/// A channel of 1 MB/s, a microsecond per byte, without delay, and 500 B packets.
 fn scenario(channel: &str, source: &str, stripe: &str) -> String {
     format!(
         "stop = {{ time = \"1 s\", warm_up = \"0 s\" }}\nmeasure.packets = 100\n\
@@ -26,14 +26,14 @@ fn a_queue_of_a_millisecond_takes_what_waits_for_a_millisecond() {
     assert_eq!(fates[..4], ["delivered", "delivered", "delivered", "dropped"]);
     assert_eq!((record.packets_delivered, record.lost_in_queues), (3, 3));
     assert_eq!(record.channels[0].queue_bytes_max, 1_500);
-    // A sender that sees the queue waits for room, and loses nothing: 6 x 500 us.
+    // A sender that sees the queue waits for space, and loses nothing: 6 x 500 us.
     let record = run(&scenario("queue = \"1 ms\"", &source, ""));
     assert_eq!((record.packets_delivered, record.lost_in_queues), (6, 0));
     assert_eq!(integers(&record, "packets", "delivered_ns")[5], 3_000_000);
     assert!(record.channels[0].queue_bytes_max <= 1_000);
 }
 
-/// At a tenth of the rate from the beginning on, a millisecond is 100 bytes: one packet alone.
+/// At a tenth of the rate from the start on, a millisecond is 100 bytes: one packet alone.
 #[test]
 fn a_queue_by_time_follows_the_rate() {
     let channel = "queue = \"1 ms\"\nrates = [{ at = \"0 s\", rate = \"100 kB/s\" }]";
@@ -44,7 +44,7 @@ fn a_queue_by_time_follows_the_rate() {
     assert_eq!(integers(&record, "packets", "delivered_ns"), [5_000_000, 10_000_000, 15_000_000]);
 }
 
-/// A packet a millisecond; tokens for one of them in 5 ms.
+/// A packet per millisecond; tokens for one of them in 5 ms.
 #[test]
 fn a_policer_drops_four_of_five() {
     let channel = "policer = { rate = \"100 kB/s\", burst = \"500 B\" }";
@@ -57,7 +57,8 @@ fn a_policer_drops_four_of_five() {
     assert_eq!((channel.packets_policed, channel.packets_dropped), (9, 0));
 }
 
-/// Theirs comes first at 0, 1 and 2 ms, and takes half a millisecond; at 3 ms nobody comes.
+/// Cross traffic arrives first at 0, 1 and 2 ms, and takes half a millisecond; at 3 ms there is
+/// none.
 #[test]
 fn traffic_that_competes_goes_first_where_it_comes_first() {
     let channel = "competing = [{ rate = \"500 kB/s\", until = \"3 ms\", packet = \"500 B\" }]";
@@ -69,13 +70,14 @@ fn traffic_that_competes_goes_first_where_it_comes_first() {
     assert_eq!((channel.queue_bytes_max, record.packets_sent), (1_000, 4));
 }
 
-/// Theirs is 1,000 B every millisecond, which is the whole rate; a queue of 1,500 B.
+/// Cross traffic of 1,000 B every millisecond, which is the whole rate; a queue of 1,500 B.
 #[test]
 fn traffic_that_competes_is_dropped_like_ours() {
     let channel = "queue = \"1500 B\"\ncompeting = [{ rate = \"1 MB/s\", until = \"10 ms\", packet = \"1000 B\" }]";
     let record = run(&scenario(channel, &list(2, "500 us"), "backpressure = false"));
-    // Ours at 0 waits behind theirs, and the queue is full; ours at 0.5 ms fills what has left. At
-    // 1 ms 1,000 B are left, and theirs finds no room; after that it does.
+    // Our packet at 0 waits behind the cross traffic, and the queue is full; ours at 0.5 ms takes
+    // the space of departed bytes. At 1 ms 1,000 B are left, and cross traffic finds no space;
+    // after that it does.
     assert_eq!(integers(&record, "packets", "delivered_ns"), [1_500_000, 2_000_000]);
     let channel = &record.channels[0];
     assert_eq!((channel.competing_packets, channel.competing_packets_dropped), (10, 1));
@@ -118,7 +120,7 @@ fn what_makes_no_sense_is_refused_with_its_line_and_key() {
     }
 }
 
-/// A tag of 12 bytes stands before each packet.
+/// Each packet has a tag of 12 bytes.
 #[test]
 fn a_burst_has_room_for_a_packet_with_its_tag() {
     let guaranteed = |burst: &str| {
@@ -153,14 +155,14 @@ fn the_series_has_the_queue_in_bytes_and_in_time() {
     let record = run(&text);
     let (bytes, wait) =
         (integers(&record, "series", "queue_bytes"), integers(&record, "series", "queue_ns"));
-    // At the end of each step the packet that comes then is in it already.
+    // The packet that arrives at the end of each step is already in the queue.
     assert_eq!(bytes[..4], [1_000, 1_500, 2_000, 2_500]);
     assert_eq!(wait[..4], [2_000_000, 3_000_000, 4_000_000, 5_000_000]);
     assert!(reals(&record, "series", "round_trip_ns")[3].is_nan(), "there are no windows");
 }
 
-/// 10 ms there and 10 ms back, and a marker of 68 B there and a report of 76 B back, a byte a
-/// microsecond.
+/// 10 ms in each direction, a marker of 68 B forward and a report of 76 B back, a microsecond per
+/// byte.
 #[test]
 fn the_series_has_the_round_trip_that_windows_know() {
     let text = scenario("delay = \"10 ms\"", &list(200, "2 ms"), "window = true")
@@ -174,7 +176,7 @@ fn the_series_has_the_round_trip_that_windows_know() {
     assert!(reals(&record, "series", "pace_bytes_per_s")[at] > 0.0, "control paces");
 }
 
-/// Reports of 200 Mbit/s over a way back of 1 Mbit/s, with one channel and with two.
+/// Reports of 200 Mbit/s over a reverse path of 1 Mbit/s, with one channel and with two.
 #[test]
 fn a_way_back_of_a_two_hundredth_is_enough() {
     let channel = "[[channel]]\nrate = \"200 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"256 kB\"\n\

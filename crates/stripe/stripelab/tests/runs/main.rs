@@ -1,4 +1,4 @@
-//! Runs of scenarios: stories that can be worked out on paper, and what holds for every run.
+//! Runs of scenarios: hand-traced ones, and properties of every run.
 
 mod alone;
 mod always;

@@ -1,10 +1,10 @@
-//! Priorities and caps of channels, and how packets of a source are sent.
+//! Priorities and caps of channels, and the `send` options of sources.
 
 use crate::support::{refused, run};
 use gingham_stripelab::Record;
 
-/// Ten and ten Mbit/s, 10 ms and 30 ms, a half of which is offered; what is said of the first channel
-/// and of the source.
+/// Ten and ten Mbit/s, 10 ms and 30 ms, half of it offered; with options of the first channel and
+/// of the source.
 fn scenario(top: &str, first: &str, source: &str) -> String {
     format!(
         "{top}\nstop = {{ time = \"4 s\", warm_up = \"1 s\" }}\n\
@@ -17,7 +17,7 @@ fn scenario(top: &str, first: &str, source: &str) -> String {
 const FIVE: &str = "kind.constant.rate = \"5 Mbit/s\"";
 const ALL: &str = "kind = \"backlogged\"";
 
-/// Packets that were sent on each channel.
+/// Returns the packets sent on each channel.
 fn sent(record: &Record) -> [u64; 2] {
     [0, 1].map(|channel| record.channels[channel].packets_sent)
 }
@@ -32,7 +32,7 @@ fn the_cheap_channel_is_filled_first() {
     assert!(sent(&full).iter().all(|packets| *packets > 3_000), "{:?}", sent(&full));
 }
 
-/// A packet of 1,500 bytes goes with a tag of 12.
+/// A packet of 1,500 bytes carries a tag of 12.
 #[test]
 fn a_channel_goes_no_faster_than_its_cap() {
     let record = run(&scenario("", "cap = \"2 Mbit/s\"", ALL));
@@ -40,8 +40,8 @@ fn a_channel_goes_no_faster_than_its_cap() {
     assert!((1_900_000..=2_010_000).contains(&arrived), "{arrived} bit/s");
 }
 
-/// Half of the packets of the first channel are lost. A copy that is asked for comes a round trip of 20 ms
-/// after that is known; one that is not takes the 30 ms of the second channel.
+/// Half of the packets of the first channel are lost. A requested retransmission arrives a round
+/// trip of 20 ms after the loss is known; a redundant copy takes the 30 ms of the second channel.
 #[test]
 fn a_redundant_source_has_its_copies_there() {
     let copied = |send: &str| {
@@ -54,7 +54,8 @@ fn a_redundant_source_has_its_copies_there() {
     assert!(twice.1 * 10 > twice.2 * 9, "{twice:?}");
 }
 
-/// Half as much again as the faster channel carries: all of it waits for that, and the other has none.
+/// Half as much again as the capacity of the faster channel: all packets wait for it, and the other
+/// gets none.
 #[test]
 fn the_fastest_channel_is_waited_for() {
     let record = run(&scenario("", "", "kind.constant.rate = \"15 Mbit/s\"\nsend = \"fastest\""));

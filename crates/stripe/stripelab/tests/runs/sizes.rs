@@ -1,12 +1,12 @@
-//! Channels whose longest frames differ.
+//! Channels with different longest frames.
 
 use crate::support::{refused, run, run_in_calls};
 use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Run, Verdict, compile};
 use std::path::Path;
 
-/// Ten and twenty Mbit/s; from 2 s on the second passes frames of 1,300 bytes. Packets of 100 to
-/// 1,500 bytes.
+/// Ten and twenty Mbit/s; from 2 s on the second passes only frames of 1,300 bytes. Packets of 100
+/// to 1,500 bytes.
 fn scenario(stripe: &str) -> String {
     format!(
         "stop = {{ time = \"8 s\", warm_up = \"4 s\" }}\n\
@@ -18,7 +18,7 @@ fn scenario(stripe: &str) -> String {
     )
 }
 
-/// Where sizes are told, the channel is out; where they are found, it carries what it passes.
+/// With a given size, the channel is out; with probing, it carries the packets that fit.
 #[test]
 fn a_channel_that_passes_shorter_frames_carries_those() {
     let [told, found] = ["", "sizes = {}"].map(|stripe| run(&scenario(stripe)));
@@ -92,8 +92,8 @@ fn simulated_time_that_stands_still_is_an_error() {
     }
 }
 
-/// Two channels of 30 Mbit/s that pass all. Packets wait for the probes; a flow whose first ones are dropped
-/// has two thirds of its goodput.
+/// Two channels of 30 Mbit/s that pass everything. Packets wait for the probes; a flow whose first
+/// ones are dropped has two thirds of its goodput.
 #[test]
 fn probes_cost_a_transport_nothing() {
     let goodput = |stripe: &str| {

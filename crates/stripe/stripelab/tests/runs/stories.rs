@@ -1,4 +1,4 @@
-//! Runs that can be worked out on paper, to the nanosecond.
+//! Hand-traced runs, exact to the nanosecond.
 
 use crate::support::{integers, refused, run, words};
 use gingham_stripelab::scenario::{Overrides, ScenarioSource};
@@ -34,14 +34,15 @@ fn surplus_round_robin_sends_as_on_paper() {
     assert_eq!(channels, ["1", "2", "2", "2", "1", "1"]);
     assert_eq!(of("round"), [1, 1, 1, 1, 2, 2]);
     assert_eq!(of("deficit_bytes"), [500, 500, 350, 50, 500, 400]);
-    // Channel 1 gives 500, 100 and 500 bytes, channel 2 150, 300 and 400: packet 4 is there after
-    // 850 us and holds back packet 5, which is there after 600 us.
+    // Channel 1 carries 500, 100 and 500 bytes, channel 2 150, 300 and 400: packet 4 arrives after
+    // 850 us and holds back packet 5, which arrives after 600 us.
     let delivered = integers(&record, "packets", "delivered_ns");
     assert_eq!(delivered, [500_000, 500_000, 500_000, 850_000, 850_000, 1_100_000]);
     assert_eq!(record.packets_out_of_order, 0);
 }
 
-/// As it comes: packet 2 (150 bytes) is there before packet 1 (500 bytes), and 5 before 4.
+/// Without reception, packet 2 (150 bytes) is delivered before packet 1 (500 bytes), and 5 before
+/// 4.
 #[test]
 fn without_reception_packets_come_as_they_arrive() {
     let text = format!(
@@ -52,12 +53,12 @@ fn without_reception_packets_come_as_they_arrive() {
     let record = run(&text);
     // By arrival in us: 2 at 150, 3 at 450, 1 at 500, 5 at 600, 4 at 850, 6 at 1,100.
     assert_eq!(integers(&record, "packets", "position"), [3, 1, 2, 5, 4, 6]);
-    // Packets 1 and 4 come after later ones.
+    // Packets 1 and 4 arrive after later ones.
     assert_eq!(record.packets_out_of_order, 2);
     assert_eq!(record.reordering_extent_max, 2);
 }
 
-/// Credits wait for reports: a channel of which none comes has to go out some time.
+/// Credits wait for reports: a channel without any must go out eventually.
 #[test]
 fn a_silence_without_end_is_refused_where_reports_are_waited_for() {
     let whole = TWO.replace("markers.send = false", "silence = \"0 s\"\norder = \"strict\"");
@@ -70,8 +71,8 @@ fn a_silence_without_end_is_refused_where_reports_are_waited_for() {
     }
 }
 
-/// Packet 1, alone in round 1 on channel 1, is lost on its wire; a marker before round 2 tells of
-/// it. Every packet fills a quantum, so packets go 1 2 1 2 by channel.
+/// Packet 1, alone in round 1 on channel 1, is lost on its wire, as a marker before round 2 shows.
+/// Every packet fills a quantum, so packets alternate between the channels.
 #[test]
 fn a_marker_puts_the_receiver_right_after_a_loss() {
     let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\n\
@@ -83,7 +84,7 @@ fn a_marker_puts_the_receiver_right_after_a_loss() {
     assert_eq!(words(&record, "packets", "fate"), ["lost", "delivered", "delivered", "delivered"]);
     assert_eq!(integers(&record, "packets", "position"), [0, 1, 2, 3]);
     assert_eq!((record.lost_on_channels, record.packets_out_of_order), (1, 0));
-    // Packet 2 waits at the receiver until the marker behind packet 1 is there.
+    // Packet 2 waits at the receiver until the marker behind packet 1 arrives.
     let (event, time) = (words(&record, "events", "event"), integers(&record, "events", "time_ns"));
     let channel = words(&record, "events", "channel");
     let told = (0..event.len())
@@ -117,7 +118,7 @@ fn a_round_alone_puts_the_receiver_right_at_the_edge_of_a_round() {
         );
         integers(&run(&text), "packets", "position")
     };
-    // Places of packets 1 to 18.
+    // Positions of packets 1 to 18.
     let middle = [1, 2, 3, 4, 5, 6, 0, 8, 7, 10, 9, 12, 11, 13, 14, 15, 16, 17];
     assert_eq!(order("number", 2), middle);
     let never = [1, 2, 3, 4, 5, 6, 0, 8, 7, 10, 9, 12, 11, 14, 13, 16, 15, 17];
@@ -127,7 +128,7 @@ fn a_round_alone_puts_the_receiver_right_at_the_edge_of_a_round() {
 }
 
 /// 6 and 10 Mbit/s are 3 : 5: three packets on the slower channel take as long as five on the
-/// faster. As 1 : 2 the faster one decides: 5 and 10 Mbit/s.
+/// faster. With 1 : 2 the faster one limits: 5 and 10 Mbit/s.
 #[test]
 fn the_ratio_of_generalised_round_robin_is_one_of_small_whole_numbers() {
     let goodput = |parameters: &str| {
@@ -158,15 +159,15 @@ fn unequal_channels_add_up() {
         [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"25 ms\"\n");
     let goodput = record.goodput_bits_per_s.expect("something was delivered");
     let markers = record.message_share.expect("something was sent");
-    // What is not data is messages, to within the packet that the window cuts at either end.
+    // The rest of the capacity is messages, within one packet cut at either end of the window.
     let expected = 30e6 * (1.0 - markers);
     assert!((goodput / expected - 1.0).abs() < 0.002, "{goodput} of {expected}");
     assert_eq!((record.packets_out_of_order, record.packets_lost), (0, 0));
     assert_eq!(record.in_order_bits_per_s, record.goodput_bits_per_s);
 }
 
-/// Sequence numbers: channel 2 has shown packet 4 when packet 3 arrives on channel 1, so that
-/// packet 1, which is missing, is lost for sure.
+/// Sequence numbers: channel 2 has carried packet 4 when packet 3 arrives on channel 1, so the
+/// missing packet 1 is certainly lost.
 #[test]
 fn sequence_numbers_tell_a_loss_when_every_channel_has_shown_a_later_packet() {
     let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\nmeasure.packets = 10\n\
@@ -179,8 +180,8 @@ fn sequence_numbers_tell_a_loss_when_every_channel_has_shown_a_later_packet() {
     assert_eq!(delivered, [0, 2_008_000, 2_008_000, 2_008_000]);
 }
 
-/// Ended in the middle of the window, a run has the rates of what was simulated: 10 Mbit/s from the
-/// start, of which nothing is lost, whether the rest was simulated or not.
+/// A run ended in the middle of the window has the rates of the simulated part: 10 Mbit/s from the
+/// start without loss, like the complete run.
 #[test]
 fn a_run_that_is_ended_early_has_the_rates_of_what_was_simulated() {
     let text = "stop = { time = \"10 s\", warm_up = \"1 s\" }\n[[channel]]\nrate = \"10 Mbit/s\"\n";
@@ -204,9 +205,9 @@ fn a_run_that_is_ended_early_has_the_rates_of_what_was_simulated() {
     assert!(too_early.verdict_reason.contains("before the window began"));
 }
 
-/// The second channel's packets come 300 ms later than the first's: a receiver that waits 200 ms,
-/// as it does unless told otherwise, goes on without them. Told to wait 600 ms, it has 40 Mbit/s,
-/// less markers.
+/// The second channel's packets arrive 300 ms later than the first's: with the default wait of 200
+/// ms the receiver goes on without them. With a wait of 600 ms, the pipe has 40 Mbit/s, less
+/// markers.
 #[test]
 fn a_wait_below_the_skew_is_told_with_its_cure() {
     let text = |delay: &str, wait: &str| {
@@ -226,7 +227,7 @@ fn a_wait_below_the_skew_is_told_with_its_cure() {
     assert!(run(&text("100 ms", "")).notes.is_empty());
 }
 
-/// Keys that would do nothing are refused, with what would make them count.
+/// Keys without effect are rejected, with a remedy.
 #[test]
 fn what_plays_no_part_in_the_choice_of_channels_is_refused() {
     let whole = TWO.replace("markers.send = false", "");
@@ -248,8 +249,8 @@ fn what_plays_no_part_in_the_choice_of_channels_is_refused() {
     }
 }
 
-/// Nothing is said of an order: it is free, and strict where a scheduler is asked for. In the free
-/// order packets have tags, so one flow over a channel that loses stays in order.
+/// Without a key for it the order is free, and strict if a scheduler is requested. In free order
+/// packets have tags, so one flow over a lossy channel stays in order.
 #[test]
 fn the_order_is_free_unless_something_asks_for_strict() {
     let run = |keys: &str| {

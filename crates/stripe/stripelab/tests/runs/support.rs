@@ -1,11 +1,11 @@
-//! What tests of runs share.
+//! Common parts of the tests of runs.
 
 use gingham_results::{ColumnData, Table};
 use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Record, Run, compile};
 use std::path::Path;
 
-/// The record of a scenario, run to its end in calls of so many events.
+/// Runs a scenario to its end in calls of `events` events each.
 pub(crate) fn run_in_calls(text: &str, events: u64) -> Record {
     let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
         .expect("it can be read");
@@ -14,19 +14,19 @@ pub(crate) fn run_in_calls(text: &str, events: u64) -> Record {
     run.record()
 }
 
-/// The record of a scenario, run to its end.
+/// Runs a scenario to its end.
 pub(crate) fn run(text: &str) -> Record {
     run_in_calls(text, 1_000)
 }
 
-/// Why a scenario cannot be run, if so.
+/// Returns the error of a scenario that cannot run.
 pub(crate) fn refused(text: &str) -> Option<String> {
     let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
         .expect("it can be read");
     compile(&source).err().map(|error| error.to_string())
 }
 
-/// A column of whole numbers of a table.
+/// Returns an integer column of a table.
 pub(crate) fn integers(record: &Record, table: &str, column: &str) -> Vec<u64> {
     match data(record, table, column) {
         ColumnData::Integers(values) => values.clone(),
@@ -34,7 +34,7 @@ pub(crate) fn integers(record: &Record, table: &str, column: &str) -> Vec<u64> {
     }
 }
 
-/// A column of real numbers of a table.
+/// Returns a real column of a table.
 pub(crate) fn reals(record: &Record, table: &str, column: &str) -> Vec<f64> {
     match data(record, table, column) {
         ColumnData::Reals(values) => values.clone(),
@@ -42,7 +42,7 @@ pub(crate) fn reals(record: &Record, table: &str, column: &str) -> Vec<f64> {
     }
 }
 
-/// A column of texts of a table.
+/// Returns a text column of a table.
 pub(crate) fn words(record: &Record, table: &str, column: &str) -> Vec<String> {
     match data(record, table, column) {
         ColumnData::Words { codes, values } => {

@@ -1,9 +1,9 @@
 //! Transports after one loss: their windows by the formulas of their RFCs.
 //!
-//! 100 Mbit/s and 100 ms there and back, and a receiver with room for 200 segments of 1500 B, which
-//! is less than a round trip holds: no queue, and the window of 200 that slow start ends in. Of the
-//! 5,000th packet, that is lost, the source knows a round trip later, and a round trip later than
-//! that it has come.
+//! 100 Mbit/s, a round trip of 100 ms, and a receive window of 200 segments of 1500 B, less than a
+//! round trip holds: there is no queue, and slow start ends with a window of 200. The source
+//! detects the loss of the 5,000th packet a round trip later, and its retransmission is
+//! acknowledged after another round trip.
 
 use crate::support::{integers, refused, run};
 use gingham_stripelab::Record;
@@ -19,7 +19,8 @@ fn scenario(kind: &str) -> String {
     )
 }
 
-/// The window at the end in segments, and how many seconds of avoidance there were until then.
+/// Returns the window at the end in segments, and the duration of congestion avoidance until then
+/// in seconds.
 fn avoided(record: &Record) -> (f64, f64) {
     let source = &record.sources[0];
     let counts = (source.retransmissions, source.fast_recoveries, source.timeouts);
@@ -28,7 +29,7 @@ fn avoided(record: &Record) -> (f64, f64) {
     let window_bytes = source.window_bytes.expect("it is a transport");
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let (window, lost_s) = (window_bytes as f64 / SEGMENT, sent_ns as f64 / 1e9);
-    // What was sent until 7 s is acknowledged a round trip later.
+    // Segments sent until 7 s are acknowledged a round trip later.
     (window, 7.0 - lost_s - ROUND_TRIP_S)
 }
 
@@ -37,9 +38,9 @@ fn assert_within(found: f64, expected: f64, segments: f64) {
     assert!((found - expected).abs() < segments, "{found}, expected {expected}");
 }
 
-/// RFC 5681: half of what is under way, which are 200 segments but the three that have come; and a
-/// segment a round trip, less the parts of bytes, which are below a byte of the 11 to 15 that each
-/// acknowledgement adds.
+/// RFC 5681: half of the data in flight, 200 segments without the three that have arrived; then a
+/// segment per round trip, less the fractions of a byte, which are less than one of the 11 to 15
+/// bytes that each acknowledgement adds.
 #[test]
 fn reno_halves_its_window_and_grows_by_a_segment_a_round_trip() {
     let (window, avoided_s) = avoided(&run(&scenario("reno")));
@@ -47,14 +48,14 @@ fn reno_halves_its_window_and_grows_by_a_segment_a_round_trip() {
     assert!((0.9..=1.0).contains(&(grown * ROUND_TRIP_S / avoided_s)), "{window}");
 }
 
-/// RFC 9438: seven tenths, and W(t) = C (t - K)^3 + W_max, a round trip ahead. K is the cube root of
-/// 60 / .4 s.
+/// RFC 9438: seven tenths, and W(t) = C (t - K)^3 + W_max, a round trip ahead. K is the cube root
+/// of 60 / .4 s.
 #[test]
 fn cubic_leaves_seven_tenths_and_is_where_its_function_is() {
     let (window, avoided_s) = avoided(&run(&scenario("cubic")));
     let since_k = avoided_s + ROUND_TRIP_S - 150.0_f64.cbrt();
     assert_within(window, 200.0 + 0.4 * since_k * since_k * since_k, 1.0);
-    // Reno's part, by which it must not be mistaken, is far below.
+    // Reno's window is far below, so that the two cannot be confused.
     assert!(window > 140.0 + 9.0 / 17.0 * avoided_s / ROUND_TRIP_S + 20.0, "{window}");
 }
 
@@ -65,8 +66,8 @@ fn a_window_below_a_packet_is_refused_by_its_key() {
     assert!(error.contains("`source[0].kind.cubic.window`: expected at least"), "{error}");
 }
 
-/// A third line of 10 Mbit/s that loses half of its packets takes nothing from a CUBIC flow that has
-/// 58 Mbit/s over the first two: before there was a quarantine it had 50.
+/// A third line of 10 Mbit/s that loses half of its packets takes nothing from a CUBIC flow with 58
+/// Mbit/s over the first two: without a quarantine it had 50.
 #[test]
 fn a_line_that_loses_half_takes_nothing_from_the_others() {
     let line = |rate: u32, delay: u32, more: &str| {
