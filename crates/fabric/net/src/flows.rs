@@ -17,7 +17,6 @@ use gingham_kernel::Time;
 use gingham_topology::routing::VcClass;
 use std::collections::BTreeMap;
 
-/// All flows of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Flows {
     /// By class: whether its flows are tracked. Empty if none are.
@@ -48,13 +47,11 @@ pub(crate) enum Standing {
     Empty,
 }
 
-/// State of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     pub(crate) key: FlowKey,
     /// Whether it has a queue of its own.
     pub(crate) is_controlled: bool,
-    /// Messages with packets to send, for a controlled flow.
     pub(crate) queue: Queue,
     pub(crate) limits: Limits,
     /// Congestion response that changes the limits, with a window.
@@ -76,7 +73,6 @@ pub(crate) struct Flow {
 }
 
 impl Flows {
-    /// Creates an empty set of flows.
     pub(crate) fn new(plan: &Plan) -> Self {
         let told_apart = |(index, class): (usize, &ClassPlan)| {
             let is_followed = |key: &FlowKey| key.class.index() == index;
@@ -248,13 +244,11 @@ impl Flows {
         }
     }
 
-    /// Returns whether there are unreported holds.
     #[inline]
     pub(crate) fn has_held(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// Returns the next unreported hold.
     #[inline]
     pub(crate) fn next_held(&mut self) -> Option<Held> {
         self.held.pop()

@@ -47,7 +47,6 @@ pub struct Arrival {
     pub arrived: Time,
 }
 
-/// A message to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgoing {
     pub(crate) message: Message,
@@ -117,7 +116,6 @@ struct Segments {
     leaving: u32,
     /// Payload that has not arrived.
     left_bytes: u32,
-    /// Packets that have arrived.
     packets: u32,
     /// Bytes of the arrived packets on the source's cable.
     wire_bytes: u64,
@@ -126,7 +124,6 @@ struct Segments {
 impl Messages {
     // Creation.
 
-    /// Stores a created message.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(crate) fn insert(&mut self, outgoing: Outgoing) -> MessageSlot {
@@ -190,7 +187,6 @@ impl Messages {
         (priority, vc_class)
     }
 
-    /// Marks the message as delayed by policing.
     pub(crate) fn delay(&mut self, slot: MessageSlot) {
         self.slots[slot.index()].conformance = Conformance::Delayed;
     }

@@ -97,7 +97,6 @@ fn over_switches(bytes: u32, switches: usize) -> u32 {
     bytes.saturating_mul(u32::try_from(switches.max(1)).unwrap_or(u32::MAX))
 }
 
-/// Adds the bare name `adaptive` to the schema.
 fn accept_bare_adaptive(schema: &mut Schema) {
     let variants = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut());
     let variants = variants.expect("an enum has variants");

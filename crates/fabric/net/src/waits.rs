@@ -143,7 +143,6 @@ mod tests {
     use super::*;
     use gingham_topology::ChannelId;
 
-    /// Three lanes per channel.
     fn id(party: usize) -> Buffer {
         let lane = u8::try_from(party % 3).expect("a small number");
         Buffer { channel: ChannelId::new(party / 3), lane }

@@ -28,7 +28,6 @@ use gingham_stripe::{Class, TAG_BYTES, TAG_BYTES_MAX, Tag};
 pub(crate) struct Packet {
     /// Number in the pipe, in the order of sending, from 1; 0 before it is sent.
     pub(crate) number: u64,
-    /// Index of the source.
     pub(crate) source: u16,
     /// Channel of its transmission.
     pub(crate) channel: u8,
@@ -39,7 +38,6 @@ pub(crate) struct Packet {
     pub(crate) class: Class,
     /// Number of its frame, from 1; 0 without frames.
     pub(crate) frame: u32,
-    /// ECN field.
     pub(crate) ecn: Ecn,
     /// Time of its generation at the source.
     pub(crate) created: Time,

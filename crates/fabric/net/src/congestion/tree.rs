@@ -187,7 +187,6 @@ impl<'a> Stand<'a> {
         joined
     }
 
-    /// Returns the tree of these branches.
     fn tree(
         &self,
         plan: &Plan,

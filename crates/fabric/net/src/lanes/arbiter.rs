@@ -55,7 +55,6 @@ enum State {
 
 #[derive(Clone, Debug)]
 struct Other {
-    /// Lanes that can be served, as bits.
     served: u16,
     arbiter: Built,
 }
@@ -70,7 +69,6 @@ struct Vls {
 /// Round robin among the lanes of each VL.
 #[derive(Clone, Debug)]
 struct VlTurns {
-    /// VLs that can be served.
     served: LaneSet,
     lanes_per_vl: u8,
     /// By VL: its lane that was served last, numbered in the channel.

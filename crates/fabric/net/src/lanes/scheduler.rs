@@ -40,7 +40,6 @@ use std::num::NonZeroU16;
 /// Capacity of an arbiter: the maximum number of lanes of a channel.
 pub(super) const PLACES: usize = LANES_MAX as usize;
 
-/// Every possible lane.
 const ALL_LANES: LaneSet = LaneSet::first_n(LANES_MAX);
 
 /// Highest level of a scheduler with levels.
@@ -320,12 +319,10 @@ fn quanta_of(quanta: &[Bytes], lanes: u8, flit_bytes: u32) -> Result<(Vec<u32>, 
     shares_of(&quanta.iter().enumerate().map(share).collect::<Result<Vec<_>, _>>()?)
 }
 
-/// Returns the lanes with a positive weight.
 fn with_weight(weights: &[u32]) -> LaneSet {
     (0..LANES_MAX).zip(weights).filter(|(_, weight)| **weight > 0).map(|(lane, _)| lane).collect()
 }
 
-/// Returns the lanes with a positive quantum.
 fn with_quantum(quanta: &[Bytes]) -> LaneSet {
     (0..LANES_MAX).zip(quanta).filter(|(_, quantum)| quantum.0 > 0).map(|(lane, _)| lane).collect()
 }

@@ -12,18 +12,14 @@ use std::ops::Range;
 /// the name MSER-5 (`warm_up`), with slices instead of observations *(ours)*.
 pub(super) const SLICES_PER_VALUE: usize = 5;
 
-/// Counts of one class.
 #[derive(Clone, Debug)]
 pub(super) struct ClassCollector {
     /// Period of message creation.
     pub(super) active: Range<Time>,
-    /// Sums by slice.
     pub(super) slices: Slices,
-    /// Latencies by section of creation.
     pub(super) latencies: LatencySections,
     /// Sums by step of the series, if steps are not slices.
     pub(super) steps: Option<Steps>,
-    /// Payload by endpoint and section.
     pub(super) served: ServedCollector,
 }
 

@@ -395,7 +395,6 @@ impl Collector {
         self.window_end().is_some_and(|end| delivery.message.created < end)
     }
 
-    /// Returns the end of the window, once it is closed.
     fn window_end(&self) -> Option<Time> {
         self.closed.map(|sections| self.grid.boundary(sections))
     }

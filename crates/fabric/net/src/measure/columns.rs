@@ -13,7 +13,6 @@
 use super::ChannelCount;
 use std::ops::BitOr;
 
-/// Channel counts, by row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Columns {
     data_flits: Column,
@@ -60,7 +59,6 @@ impl Columns {
 /// One kind of count, by row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Column {
-    /// Zero in every row.
     Zero,
     Narrow(Box<[u32]>),
     Word(Box<[u64]>),

@@ -35,7 +35,6 @@ pub struct ContentionStep {
     pub alternative_share: f64,
 }
 
-/// Mean, maximum and fraction at one instant.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Sample {
     mean: f64,
@@ -69,7 +68,6 @@ impl ContentionCollector {
         }
     }
 
-    /// Sets the state of a host from `now` on.
     pub(super) fn note(
         &mut self,
         grid: &Grid,

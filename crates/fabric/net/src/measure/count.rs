@@ -13,7 +13,6 @@ pub struct Count {
 }
 
 impl Count {
-    /// Counts a message.
     pub(super) fn add(&mut self, message: &Message) {
         self.messages += 1;
         self.bytes += u64::from(message.payload_bytes);

@@ -52,7 +52,6 @@ impl Deadlines {
         Self { streams: plan.streams().map(|(_, _, of)| stream(of)).collect() }
     }
 
-    /// Records a created message.
     pub(super) fn created(&mut self, part: StreamPart) {
         if let (Some(stream), Some(frame)) = (self.stream(part.stream), part.frame) {
             stream.created(frame);
@@ -66,7 +65,6 @@ impl Deadlines {
         }
     }
 
-    /// Records a delivered message.
     pub(super) fn delivered(&mut self, part: StreamPart, now: Time) {
         if let (Some(stream), Some(frame)) = (self.stream(part.stream), part.frame) {
             stream.delivered(frame, now);

@@ -27,26 +27,20 @@ use crate::{ClassId, ClassPlan, Delivery, FlowId, FlowKey, Hold, Message, Plan};
 use gingham_kernel::{Span, Time};
 use sum::{FlowSums, SumOf};
 
-/// Counts of all flows.
 #[derive(Clone, Debug)]
 pub(super) struct FlowCollector {
-    /// By class: whether its flows are counted.
     is_counted: Box<[bool]>,
-    /// By [`FlowId`].
     flows: Vec<Flow>,
     /// By class: the longest queue of acknowledgements in an adapter when one for a packet of this
     /// class was queued.
     answers_waiting_max: Box<[usize]>,
-    /// Followed flows, in the order of the plan.
     followed: Vec<FlowKey>,
     steps: Steps,
 }
 
-/// Counts of one flow.
 #[derive(Clone, Debug)]
 struct Flow {
     key: FlowKey,
-    /// Sums by section.
     sections: FlowSums,
     /// Periods of being held back beyond the last section at the current width.
     ahead: Vec<Held>,
@@ -54,7 +48,6 @@ struct Flow {
     steps: Option<FlowSums>,
 }
 
-/// A period in which a flow is held back.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     hold: Hold,
@@ -86,7 +79,6 @@ impl FlowCollector {
         self.flows.push(Flow { key, sections: FlowSums::default(), ahead: Vec::new(), steps });
     }
 
-    /// Counts a created message.
     pub(super) fn count_created(&mut self, grid: &Grid, flow: FlowId, message: &Message) {
         let bytes = message.payload_bytes.into();
         self.add_at(grid, flow, message.created, (SumOf::Created, bytes));

@@ -11,7 +11,6 @@ use gingham_kernel::{Span, Time};
 use gingham_results::real;
 use std::ops::Range;
 
-/// Steps of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Steps {
     /// Width of a step; zero if nothing is followed.
@@ -54,7 +53,6 @@ impl Steps {
         usize::try_from(whole).expect("64-bit platform") + usize::from(cut)
     }
 
-    /// Returns the length of steps in picoseconds.
     pub(super) fn over_ps(&self, steps: &Range<usize>) -> f64 {
         let over = self.bounds(steps.end - 1)[1].since(self.bounds(steps.start)[0]);
         real(u128::from(over.as_ps()))
@@ -71,7 +69,6 @@ impl Steps {
 mod tests {
     use super::*;
 
-    /// Returns steps of a run of 1,000 ps.
     fn steps(width_ps: u64, window: usize) -> Steps {
         Steps { width: Span::from_ps(width_ps), last: Time::from_ps(1_000), window }
     }

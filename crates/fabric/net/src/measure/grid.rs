@@ -12,11 +12,8 @@
 
 use gingham_kernel::{Span, Time};
 
-/// Slices per section.
 pub(super) const SLICES_PER_SECTION: usize = 16;
-/// Maximum number of sections of a run.
 pub(super) const SECTIONS_MAX: usize = 64;
-/// Maximum number of slices of a run.
 pub(super) const SLICES_MAX: usize = SLICES_PER_SECTION * SECTIONS_MAX;
 /// Maximum initial width of a slice.
 const FIRST_WIDTH_MAX_PS: u64 = 1 << 20;
@@ -39,12 +36,10 @@ impl Grid {
         Self { slice: Span::from_ps(first), sections: 0, time }
     }
 
-    /// Returns the slice that contains an instant.
     pub(super) fn slice_at(&self, time: Time) -> usize {
         index(time.as_ps() / self.slice.as_ps())
     }
 
-    /// Returns the section that contains an instant.
     pub(super) fn section_at(&self, time: Time) -> usize {
         Self::section_of(self.slice_at(time))
     }
@@ -63,7 +58,6 @@ impl Grid {
         (Time::ZERO + self.section() * index as u64).min(self.time)
     }
 
-    /// Returns the width of a slice.
     pub(super) fn slice(&self) -> Span {
         self.slice
     }
@@ -104,7 +98,6 @@ impl Grid {
         self.sections /= 2;
     }
 
-    /// Returns the width of a section.
     pub(super) fn section(&self) -> Span {
         self.slice * SLICES_PER_SECTION as u64
     }

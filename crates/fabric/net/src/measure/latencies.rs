@@ -30,7 +30,6 @@ const BARS_LOG2: u32 = 7;
 /// save work per message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Latencies {
-    /// Messages by bin.
     bars: Vec<u32>,
     longest: Span,
 }
@@ -40,12 +39,10 @@ impl Latencies {
         Self { bars: Vec::new(), longest: Span::ZERO }
     }
 
-    /// Returns an empty histogram with the same capacity.
     fn emptied(&self) -> Self {
         Self { bars: vec![0; self.bars.len()], longest: Span::ZERO }
     }
 
-    /// Counts a latency.
     #[inline]
     pub(super) fn record(&mut self, latency: Span) {
         self.longest = self.longest.max(latency);
@@ -109,7 +106,6 @@ fn longest_of(bar: usize) -> u64 {
     from + ((1 << width_log2) - 1)
 }
 
-/// Latencies of a run, by section.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LatencySections {
     sections: Vec<Latencies>,
@@ -120,7 +116,6 @@ impl LatencySections {
         Self { sections: Vec::new() }
     }
 
-    /// Returns the latencies of a section.
     #[inline]
     pub(super) fn at(&mut self, index: usize) -> &mut Latencies {
         if index >= self.sections.len() {
@@ -155,7 +150,6 @@ impl LatencySections {
     }
 }
 
-/// Merged latencies of several sections.
 #[derive(Clone, Debug)]
 pub(super) struct Merged {
     histogram: Histogram<u64>,

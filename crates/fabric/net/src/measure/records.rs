@@ -8,7 +8,6 @@
 use crate::{Delivery, KeptMessages, MeasurePlan};
 use gingham_kernel::{Purpose, Stream};
 
-/// Recorded deliveries.
 #[derive(Clone, Debug)]
 pub(super) struct Records {
     messages: KeptMessages,

@@ -364,7 +364,6 @@ impl<'a> RunReport<'a> {
         self.sum(class, start, end)
     }
 
-    /// Returns the sums of a class over sections `from..to`.
     fn sum(&self, class: ClassId, from: usize, to: usize) -> Slice {
         let slices = &self.collector.classes[class.index()].slices;
         slices.sum(from * SLICES_PER_SECTION, to * SLICES_PER_SECTION)
@@ -395,17 +394,14 @@ impl<'a> RunReport<'a> {
         self.class_sections(class).map(section).collect()
     }
 
-    /// Returns the payload of a class by endpoint.
     pub(super) fn served_of(&self, class: ClassId) -> &'a ServedCollector {
         &self.collector.classes[class.index()].served
     }
 
-    /// Returns the counts of flows.
     pub(super) fn all_flows(&self) -> &'a FlowCollector {
         &self.collector.flows
     }
 
-    /// Returns the counts of followed channels.
     pub(super) fn samples(&self) -> &'a Samples {
         &self.collector.samples
     }

@@ -14,10 +14,8 @@ use super::columns::Columns;
 use gingham_topology::ChannelId;
 use std::cmp::Ordering;
 
-/// A channel with its counts.
 pub(super) type Row = (ChannelId, ChannelCount);
 
-/// Counts of channels in a section.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     channels: Box<[ChannelId]>,
@@ -32,7 +30,6 @@ impl Section {
         Self { channels, counts: Columns::new(rows.iter().map(|row| &row.1)) }
     }
 
-    /// Returns the sum of two sections.
     pub(super) fn sum(&self, other: &Self) -> Self {
         if self.channels == other.channels {
             return Self {

@@ -75,7 +75,6 @@ enum Sum {
     Received,
 }
 
-/// Number of sums in a row.
 const SUMS: usize = 4;
 
 /// Returns the index of a sum of an endpoint, by endpoint and then by sum. The sums that a message
@@ -125,7 +124,6 @@ impl ServedCollector {
         self.totals[place(message.destination, Sum::Received)] += bytes;
     }
 
-    /// Closes a section.
     pub(super) fn end_section(&mut self) {
         let pairs = self.totals.iter().zip(&self.last);
         self.sections.push(Column::of(pairs.map(|(total, last)| total - last)));

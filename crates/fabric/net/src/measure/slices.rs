@@ -7,10 +7,8 @@ use gingham_results::real;
 use std::iter::Sum;
 use std::ops::Add;
 
-/// Sums over one slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Slice {
-    /// Messages created in the slice.
     pub(super) created: Count,
     /// Messages created in the slice and dropped by policing.
     pub(super) dropped: Count,

@@ -20,7 +20,6 @@ pub struct TransitReport {
     pub pool_peak_bytes: u64,
 }
 
-/// Counts of one host in one section.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct TransitCount {
     reinjected_packets: u64,
@@ -72,7 +71,6 @@ impl TransitCollector {
         self.at(section, host).spilled_packets += 1;
     }
 
-    /// Updates the maximum fill of a pool.
     pub(super) fn note_pool(&mut self, host: EndpointId, bytes: u64) {
         self.pool_peaks_bytes.resize(self.endpoints, 0);
         let peak = &mut self.pool_peaks_bytes[host.index()];
@@ -90,7 +88,6 @@ impl TransitCollector {
         self.sections.truncate(pairs * self.endpoints);
     }
 
-    /// Returns the results of a host in sections `from..to`.
     pub(super) fn report(&self, host: EndpointId, from: usize, to: usize) -> TransitReport {
         let sum: TransitCount = (from..to).map(|section| self.get(section, host.index())).sum();
         let packets = u128::from(sum.reinjected_packets);

@@ -80,7 +80,6 @@ pub struct FlowRoles {
 #[derive(Clone, Debug)]
 pub struct Trees {
     looks: Steps,
-    /// Times of the inspections.
     times: Vec<Time>,
     /// Trees by time and then by root, knots last.
     steps: Vec<TreeStep>,

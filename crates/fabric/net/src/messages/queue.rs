@@ -4,7 +4,6 @@ use super::Messages;
 use crate::{MessageSlot, Packet, PathSet};
 use gingham_kernel::Time;
 
-/// Messages in order of arrival.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Queue {
     /// First and last message.
@@ -12,16 +11,13 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// An empty queue.
     pub(crate) const EMPTY: Self = Self { ends: None };
 
-    /// Returns whether the queue is empty.
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
         self.ends.is_none()
     }
 
-    /// Returns the first message.
     #[inline]
     pub(crate) fn front(self) -> Option<MessageSlot> {
         self.ends.map(|(first, _)| first)
@@ -53,7 +49,6 @@ impl Queue {
         packet
     }
 
-    /// Removes and returns the first message.
     #[inline]
     pub(crate) fn pop_front(&mut self, messages: &Messages) -> Option<MessageSlot> {
         let (first, last) = self.ends?;

@@ -31,7 +31,6 @@ pub enum PeriodLaw {
 }
 
 impl PeriodLaw {
-    /// Draws the length of a period, in picoseconds.
     fn draw(self, mean_ps: f64, stream: &mut Stream) -> f64 {
         match self {
             Self::Exponential => stream.exponential(mean_ps),
@@ -140,7 +139,6 @@ pub(super) struct OnOffClock {
     plan: PeriodPlan,
     /// Arrivals in on-time.
     ticks: Ticks,
-    /// Random stream of period lengths.
     stream: Stream,
     /// Current or next on period.
     on_begins: Time,

@@ -123,7 +123,6 @@ fn coordinates_of(cell: usize, dimensions: &[usize]) -> Vec<usize> {
     coordinates
 }
 
-/// Returns the cell at these coordinates.
 fn cell_at(coordinates: &[usize], dimensions: &[usize]) -> usize {
     coordinates.iter().zip(dimensions).fold(0, |cell, (at, size)| cell * size + at)
 }

@@ -128,7 +128,6 @@ impl LaterPlan {
         self.turn + self.jitter
     }
 
-    /// Draws the delay.
     pub(super) fn draw(self, stream: &mut Stream) -> Span {
         let drawn_ps =
             if self.jitter == Span::ZERO { 0 } else { stream.below(self.jitter.as_ps()) };

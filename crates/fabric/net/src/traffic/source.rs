@@ -40,14 +40,12 @@ enum Script {
     Stream(Box<Sender>),
 }
 
-/// A source of replies.
 #[derive(Clone, Debug)]
 struct Replies {
     plan: ReplyPlan,
     length: Stream,
 }
 
-/// A source of random messages, with its random streams.
 #[derive(Clone, Debug)]
 struct Drawn {
     clock: Clock,

@@ -8,7 +8,6 @@ use gingham_kernel::{Bytes, Span};
 
 /// Default limit of the FIFO.
 const FIFO_BYTES: u64 = 250_000;
-/// Maximum number of flow queues.
 const FLOWS_MAX: u32 = 1 << 16;
 /// Longest CoDel target and interval: one minute.
 const SPAN_MAX: Span = Span::from_ps(60_000_000_000_000);

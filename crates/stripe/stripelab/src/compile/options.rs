@@ -171,7 +171,6 @@ pub(super) fn resets(source: &ScenarioSource) -> Vec<Time> {
     resets
 }
 
-/// Returns the options of the sender.
 pub(super) fn sender(
     source: &ScenarioSource,
     channels: usize,
@@ -284,7 +283,6 @@ fn markers(source: &ScenarioSource, channels: usize) -> Result<MarkerPlan, Input
     })
 }
 
-/// Returns the options of the receiver.
 pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, InputError> {
     let stripe = &source.scenario.stripe;
     let reports = stripe.reports.or_else(|| source.scenario.is_held_back().then(Reports::default));

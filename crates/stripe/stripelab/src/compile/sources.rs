@@ -31,7 +31,6 @@ impl Place<'_> {
         self.source.refuse(&self.key(key), message)
     }
 
-    /// Checks the length of a packet.
     fn length(&self, key: &str, length: Bytes) -> Result<u32, InputError> {
         let longest = self.longest_bytes;
         let fits = u32::try_from(length.0).ok().filter(|bytes| (1..=longest).contains(bytes));

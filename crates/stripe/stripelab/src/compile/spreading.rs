@@ -8,7 +8,6 @@ use gingham_fairq::GeneralisedRoundRobin;
 use gingham_input::InputError;
 use gingham_kernel::{Rate, Span};
 
-/// Maximum number of channels.
 pub(super) const CHANNELS_MAX: usize = gingham_fairq::CHANNELS_MAX;
 
 /// Scenario key of the parameters of generalised round robin.

@@ -31,7 +31,6 @@ impl Delays {
         sums.over += 1.0;
     }
 
-    /// Discards all recorded delays.
     pub(crate) fn clear(&mut self) {
         self.histogram.reset();
         self.sections.fill(Ratio::default());
@@ -43,7 +42,6 @@ impl Delays {
         Estimate::of_sections(&self.sections)
     }
 
-    /// Returns the longest delay, if any was recorded.
     pub(crate) fn longest_ns(&self) -> Option<u64> {
         (!self.histogram.is_empty()).then_some(self.longest_ns)
     }

@@ -66,7 +66,6 @@ impl Order {
         }
     }
 
-    /// Returns the maximum reordering extent, in positions.
     pub(crate) const fn extent_max(&self) -> u64 {
         self.extent_max
     }

@@ -21,7 +21,6 @@ pub(crate) struct PipeStep {
     pub(crate) sojourn_p99_ns: Option<u64>,
 }
 
-/// One step of a channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkStep {
     pub(crate) sent_bytes: u64,
@@ -74,7 +73,6 @@ impl Series {
         Self { step, links, pipe: vec![PipeStep::default()], channels, sojourns }
     }
 
-    /// Returns an empty series, for tables without rows.
     pub(crate) const fn none() -> Self {
         let step = Span::from_ps(1_000);
         Self { step, links: 0, pipe: Vec::new(), channels: Vec::new(), sojourns: None }
@@ -88,7 +86,6 @@ impl Series {
         self.links
     }
 
-    /// Returns the end of the current step.
     pub(crate) fn ends(&self) -> Time {
         Time::ZERO + self.step * self.pipe.len() as u64
     }
@@ -109,7 +106,6 @@ impl Series {
         }
     }
 
-    /// Starts the next step.
     pub(crate) fn begin(&mut self) {
         if let Some(sojourns) = &mut self.sojourns {
             let (half, most) = (sojourns.percentile_ns(50.0), sojourns.percentile_ns(99.0));

@@ -50,7 +50,6 @@ pub(crate) struct EventRow {
     pub(crate) number: Option<Number>,
 }
 
-/// Final state of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
     UnderWay,
@@ -82,7 +81,6 @@ pub(crate) struct PacketRow {
     pub(crate) fate: Fate,
 }
 
-/// The first events and packets of a run.
 #[derive(Debug)]
 pub(crate) struct Trace {
     events_max: usize,

@@ -21,7 +21,6 @@ pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| real(u128::from(part)) / real(u128::from(whole)))
 }
 
-/// Converts an instant to nanoseconds.
 pub(super) const fn ns(time: Time) -> u64 {
     time.as_ps() / 1_000
 }

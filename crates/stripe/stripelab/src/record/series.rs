@@ -3,7 +3,6 @@
 use crate::measure::{LinkStep, PipeStep, Series};
 use gingham_results::{Builder, Table, real};
 
-/// Returns the table of the pipe, one row per step.
 pub(super) fn pipe_table(series: &Series, end_ns: u64) -> Table {
     let steps = Steps { width_ns: series.step().as_ps() / 1_000, end_ns };
     let rows: Vec<(u64, &PipeStep)> = (0..).zip(&series.pipe).collect();
@@ -112,7 +111,6 @@ pub(super) fn channel_table(series: &Series, names: Vec<String>, end_ns: u64) ->
         .build("series", "a row each step of the run and channel")
 }
 
-/// Start and end of steps.
 #[derive(Clone, Copy)]
 struct Steps {
     width_ns: u64,

@@ -40,7 +40,6 @@ pub struct Progress {
     pub done: bool,
 }
 
-/// State of a run.
 #[derive(Debug)]
 pub(crate) struct Engine {
     now: Time,

@@ -10,7 +10,6 @@ use gingham_entry::{CoDelPlan, DropReason, Dropped, Ecn, FqCodel, Offered};
 use gingham_kernel::Time;
 use std::collections::VecDeque;
 
-/// The queue before the sender.
 #[derive(Debug)]
 pub(crate) enum Entry {
     Fifo { packets: VecDeque<Packet>, bytes: u64, limit_bytes: u64 },

@@ -13,7 +13,6 @@ pub(crate) enum Kind {
     Copy,
 }
 
-/// State of a channel.
 #[derive(Debug)]
 pub(crate) struct Link {
     plan: LinkPlan,
@@ -83,7 +82,6 @@ impl Link {
         u128::from(self.backlog_bytes(now)) * PS_PER_SECOND / rate
     }
 
-    /// Returns the bytes in the queue of the forward direction.
     pub(crate) fn backlog_bytes(&self, now: Time) -> u64 {
         self.forth.backlog_bytes(now)
     }
@@ -111,7 +109,6 @@ impl Link {
         self.queue_bytes_max = self.queue_bytes_max.max(self.forth.backlog_bytes(now));
     }
 
-    /// Returns the counters of the forward direction.
     pub(crate) const fn counters(&self) -> Counters {
         self.forth.counters()
     }

@@ -177,7 +177,6 @@ impl ReceivingEnd {
         }
     }
 
-    /// Returns the number of packets of a channel that wait.
     pub(crate) fn buffered_packets(&self, channel: usize) -> usize {
         match self {
             Self::Logical(logical) => logical.buffered_packets(channel),

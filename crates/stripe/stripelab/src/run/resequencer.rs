@@ -21,7 +21,6 @@ use std::collections::{BTreeMap, VecDeque};
 /// A receiver that sorts packets by sequence number.
 #[derive(Debug)]
 pub(crate) struct Resequencer {
-    /// Number of the next packet to deliver.
     next: u64,
     waiting: BTreeMap<u64, Packet>,
     /// Arrival time of each packet, in order of arrival. The first one still waits.

@@ -10,7 +10,6 @@ use gingham_fairq::{
 };
 use gingham_stripe::{Numbered, PacketRounds, Rounds};
 
-/// A scheduler with rounds.
 #[derive(Clone, Debug)]
 pub(crate) struct Scheduler {
     rounds: Rounds<CHANNELS_MAX>,
@@ -53,7 +52,6 @@ impl Scheduler {
         self.told_rounds && both_in && !told.next.round.is_after(own.next.round)
     }
 
-    /// Returns the number of the last packet charged.
     pub(crate) const fn charged(&self) -> Number {
         self.charged
     }

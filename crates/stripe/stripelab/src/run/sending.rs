@@ -27,11 +27,9 @@ pub(crate) enum SendingEnd {
     AddressHash,
 }
 
-/// The complete protocol.
 #[derive(Debug)]
 pub(crate) struct Protocol {
     sender: Sender<Scheduler>,
-    /// Whether packets carry tags.
     tagged: bool,
     /// Whether markers carry only the sender's round.
     round_alone: bool,
@@ -118,7 +116,6 @@ impl SendingEnd {
         }
     }
 
-    /// Returns the next message and its channel.
     pub(crate) fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
         match self {
             Self::Protocol(protocol) => protocol.poll_message(now),

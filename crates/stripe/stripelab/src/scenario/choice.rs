@@ -46,7 +46,6 @@ impl Scenario {
         self.stripe.repair.or(by_order).filter(|repair| repair.tries > 0)
     }
 
-    /// Whether packets carry tags.
     pub(crate) fn has_tags(&self) -> bool {
         self.stripe.guaranteed || self.order() == Order::Free
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-/// Segments received, from the first on.
 #[derive(Debug)]
 pub(super) struct FarEnd {
     expected: u64,

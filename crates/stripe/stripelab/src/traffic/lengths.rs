@@ -17,7 +17,6 @@ impl Drawn {
         Self { lengths, words, next: 0 }
     }
 
-    /// Returns the length of the next packet.
     pub(super) fn draw(&mut self) -> u32 {
         match &self.lengths {
             Lengths::InTurn(lengths) => {

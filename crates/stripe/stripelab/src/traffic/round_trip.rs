@@ -25,7 +25,6 @@ impl Default for RoundTrip {
 }
 
 impl RoundTrip {
-    /// Returns the current timeout.
     pub(super) const fn timeout(&self) -> Span {
         self.timeout
     }

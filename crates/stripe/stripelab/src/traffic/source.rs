@@ -7,7 +7,6 @@ use gingham_entry::Ecn;
 use gingham_kernel::{Purpose, Rate, Span, Stream, Time};
 use gingham_stripe::Class;
 
-/// State of a source.
 #[derive(Debug)]
 pub(crate) struct Source {
     id: u16,
@@ -20,13 +19,11 @@ pub(crate) struct Source {
     words: Stream,
     /// Number of packets generated.
     given: u64,
-    /// Bytes generated.
     given_bytes: u128,
     /// Number of frames generated.
     frames: u64,
     /// End of the current on period.
     on_until: Time,
-    /// Transport state, if the source is a transport.
     pub(crate) transport: Option<Transport>,
     /// Time of the next scheduled check of the transport's timer.
     timer_at: Option<Time>,
@@ -67,7 +64,6 @@ impl Source {
         (self.start < self.stop).then_some(self.start)
     }
 
-    /// Returns whether it may send at this instant.
     pub(crate) fn is_sending(&self, now: Time) -> bool {
         (self.start..self.stop).contains(&now)
     }

@@ -26,7 +26,6 @@ use std::collections::VecDeque;
 
 const DUPLICATES: u64 = 3;
 
-/// Counters of a transport.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TransportCounts {
     /// Retransmitted segments, for any reason.
@@ -60,7 +59,6 @@ enum Standing {
     Lost,
 }
 
-/// Both ends of a transport.
 #[derive(Debug)]
 pub(crate) struct Transport {
     segment_bytes: u64,

@@ -32,7 +32,6 @@ pub(super) struct Outstanding {
     pub(super) unacknowledged_bytes: u64,
 }
 
-/// A congestion window.
 #[derive(Debug)]
 pub(super) struct Window {
     segment_bytes: u64,
@@ -58,7 +57,6 @@ impl Window {
         Self { segment_bytes, bytes_max, bytes, threshold_bytes: u64::MAX, rule }
     }
 
-    /// Returns the window in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.min(self.bytes_max)
     }

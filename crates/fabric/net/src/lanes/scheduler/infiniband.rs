@@ -9,7 +9,6 @@ use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of slots of a table.
 const SLOTS_MAX: usize = 64;
 
 /// Parameters of `infiniband`: tables, or a file with them.

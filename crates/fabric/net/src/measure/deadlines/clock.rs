@@ -3,7 +3,6 @@
 use crate::traffic::DeadlinePlan;
 use gingham_kernel::{Span, Time};
 
-/// Deadline clock of one stream, with its statistics.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     interval: Span,
@@ -17,7 +16,6 @@ pub(super) struct Clock {
 
 #[derive(Clone, Copy, Debug)]
 struct Running {
-    /// Deadline of the next frame.
     due: Time,
     /// Deadline of the next frame by the fixed clock, without slack.
     fixed: Time,
@@ -59,7 +57,6 @@ impl Clock {
         self.delivered.min(self.plan.warm_up_frames)
     }
 
-    /// Records the arrival of the next frame.
     pub(super) fn arrive(&mut self, arrived: Time) {
         let Running { due, fixed, before } =
             self.running.unwrap_or(Running { due: arrived, fixed: arrived, before: None });

@@ -73,7 +73,6 @@ pub fn law_of_records(before: u32, frames: u32) -> Option<f64> {
     (frames > 0).then(|| records(before, frames) / f64::from(frames))
 }
 
-/// Returns the expected number of records.
 fn records(before: u32, frames: u32) -> f64 {
     let first = u64::from(before.max(1)) + 1;
     let last = u64::from(before) + u64::from(frames);

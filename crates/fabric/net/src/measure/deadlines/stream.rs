@@ -11,7 +11,6 @@ pub(super) struct StreamFrames {
     pub(super) begun: u32,
     /// Frames from the first one that is not judged yet.
     under_way: VecDeque<Frame>,
-    /// Number of lost frames.
     pub(super) lost: u32,
     pub(super) clock: Clock,
 }

@@ -64,7 +64,6 @@ fn part(number: u32, messages: u32) -> FramePart {
     FramePart { number, messages: NonZeroU32::new(messages).unwrap() }
 }
 
-/// Creates all messages of a frame.
 fn create(stream: &mut StreamFrames, number: u32, messages: u32) {
     (0..messages).for_each(|_| stream.created(part(number, messages)));
 }

@@ -5,7 +5,6 @@ use crate::Hold;
 use gingham_results::real;
 use std::ops::Add;
 
-/// Sums of one flow over a section or a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct FlowSum {
     /// Messages created and not dropped by policing.
@@ -74,7 +73,6 @@ impl Add for FlowSum {
     }
 }
 
-/// Kind of a sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SumOf {
     /// Messages created, with their bytes.
@@ -101,14 +99,12 @@ impl SumOf {
         Self::Answers,
     ];
 
-    /// Returns the index of the kind.
     fn place(self) -> u32 {
         let place = Self::ALL.iter().position(|other| *other == self);
         u32::try_from(place.expect("all are listed")).expect("sums are few")
     }
 }
 
-/// Number of kinds.
 const SUMS: u32 = 7;
 
 /// One sum over one stretch of time, a section or step.
@@ -118,7 +114,6 @@ struct Entry {
     place: u32,
     /// Number of amounts added.
     number: u32,
-    /// Sum of the amounts.
     amount: u64,
 }
 
@@ -164,7 +159,6 @@ impl Entry {
 pub(super) struct FlowSums(Vec<Entry>);
 
 impl FlowSums {
-    /// Adds an amount to a sum of a stretch.
     pub(super) fn add(&mut self, stretch: usize, what: SumOf, amount: u64) {
         let entry = Entry { place: place_of(stretch, what), number: 1, amount };
         let end = self.end_of(entry.place);
@@ -184,7 +178,6 @@ impl FlowSums {
         last.amount -= amount;
     }
 
-    /// Returns the sums of stretches `from..to`.
     pub(super) fn sum(&self, from: usize, to: usize) -> FlowSum {
         let [from, to] =
             [from, to].map(|bound| self.0.partition_point(|entry| entry.stretch() < bound));

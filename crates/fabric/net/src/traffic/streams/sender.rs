@@ -14,7 +14,6 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// State of one stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     stream: StreamId,
@@ -31,7 +30,6 @@ pub(crate) struct Sender {
     drawn: Option<StreamPart>,
 }
 
-/// A future message.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     at: Time,

@@ -39,7 +39,6 @@ impl fmt::Display for NoProgress {
 
 impl core::error::Error for NoProgress {}
 
-/// Step counters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
     /// Steps left in this call.
@@ -55,7 +54,6 @@ impl Steps {
         Self { left: 0, at_instant: 0, at_instant_max, source: None }
     }
 
-    /// Starts a call of at most `steps` steps.
     pub(super) const fn allow(&mut self, steps: u64) {
         self.left = steps;
     }
@@ -64,7 +62,6 @@ impl Steps {
         self.left > 0
     }
 
-    /// Counts a step, the first of its instant if `is_later`.
     pub(super) const fn take(&mut self, is_later: bool) {
         if is_later {
             (self.at_instant, self.source) = (0, None);

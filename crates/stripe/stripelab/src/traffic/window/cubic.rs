@@ -41,7 +41,6 @@ struct Avoidance {
     w_est: f64,
 }
 
-/// State of the CUBIC rule.
 #[derive(Debug)]
 pub(super) struct Cubic {
     segment_bytes: f64,
