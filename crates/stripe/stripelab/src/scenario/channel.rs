@@ -75,8 +75,8 @@ pub struct Channel {
     #[serde(default)]
     pub quanta: Vec<QuantumStep>,
     /// Priority: packets go first on channels of priority 1, then on those of 2, and so on. A
-    /// channel of lower priority is used while those before it are full, for as long as a queue
-    /// would stand. Only in free order.
+    /// channel is used only once all channels before it have been full for longer than a queue may
+    /// stand. Only in free order.
     #[serde(default = "first")]
     pub priority: NonZeroU8,
     /// Maximum sending rate of packets with their tags. Default: the rate that `control`

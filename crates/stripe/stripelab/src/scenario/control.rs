@@ -22,8 +22,8 @@ pub enum Order {
 pub struct Control {
     /// Congestion controller.
     pub by: Rule,
-    /// Fraction of a round trip's packets above which BBR treats losses as congestion
-    /// (`LossThresh`; the draft has .02).
+    /// Loss rate in a round trip above which BBR detects congestion (`LossThresh`; the draft has
+    /// .02).
     pub loss_threshold: f64,
     /// Fraction of the inflight limit that BBR leaves to others between two probes (`Headroom`; the
     /// draft has .15, which costs rate on short queues).

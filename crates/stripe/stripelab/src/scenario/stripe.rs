@@ -176,7 +176,7 @@ pub enum Reception {
 pub struct Markers {
     /// Whether markers are sent.
     pub send: bool,
-    /// Number of rounds per round with markers.
+    /// Number of rounds from one set of markers to the next.
     pub every_rounds: u32,
     /// Channel before whose turn markers are sent, counted from 1.
     pub before_channel: u64,
