@@ -3,7 +3,7 @@
 //! ```text
 //!   sources ──► queue ──► sending end ══ forward channels ══► receiving end ──► reader
 //!                              ▲                                   │
-//!                              └──────── reverse channels ─────────┘  reports and acknowledgements
+//!                              └──────── reverse channels ─────────┘  messages of the receiver
 //! ```
 //!
 //! Invariants: no clock, no file, no thread; the same plan gives the same bits, however calls

@@ -330,8 +330,9 @@ mod tests {
     fn a_lost_segment_halves_the_window_and_goes_again_after_three_later_ones() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         assert_eq!(fill(&mut reno, at(0)), (1..=10).collect::<Vec<_>>());
-        // Segment 1 is lost. When 2, 3 and 4 have arrived, 7,000 of 10,000 bytes are in flight: the
-        // window is half, 3,500. Then 1 leaves the data in flight, 6,000 bytes now.
+        // Segment 1 is lost. When 2, 3 and 4 have arrived, 7,000 of 10,000 bytes are in flight, and
+        // the window becomes half of that, 3,500. Segment 1 then leaves the data in flight, 6,000
+        // bytes now.
         for segment in 2..=4 {
             let (expected, _) = reno.deliver(segment, 1_000);
             assert_eq!(expected, 1);

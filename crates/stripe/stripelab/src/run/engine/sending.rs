@@ -62,8 +62,8 @@ impl Engine {
         !waits && self.has_room(channel, bytes)
     }
 
-    /// Returns whether the queue of the channel has space for a packet of `bytes` bytes. If it has
-    /// not, schedules another try for when it will.
+    /// Returns whether the queue of the channel has space for a packet of `bytes` bytes. Otherwise
+    /// schedules another try for when it has.
     fn has_room(&mut self, channel: usize, bytes: u32) -> bool {
         if !self.backpressure {
             return true;
