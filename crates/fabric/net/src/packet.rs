@@ -3,7 +3,7 @@
 //! ```text
 //!   data      payload of a message, which travels as one packet or as several segments
 //!   answer    acknowledges data packets, and reports which were marked
-//!   signal    requests admission of a stream, and the replies
+//!   signal    a request for the admission of a stream, or a reply to one
 //!   control   other exchanges of adapters and switches
 //! ```
 //!

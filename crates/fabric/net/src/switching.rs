@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!                      wormhole                virtual lanes          packets
-//!   moves              bytes, one a flit       flits of some bytes    packets, whole
+//!   moves              bytes, one per flit     flits of some bytes    packets, whole
 //!   lanes              one                     up to 16               up to 16
-//!   buffers            slack, a channel        one a lane             one a lane, of whole packets
+//!   buffers            slack, per channel      per lane               per lane, of whole packets
 //!   flow control       STOP and GO             credits                credits, or pauses
 //!   beside payload     route, marks, overhead  overhead, whole flits  overhead
 //! ```

@@ -19,7 +19,8 @@ pub const STREAM_BYTES: u64 =
 ///
 /// A simulation calls [`Self::next_arrival`] at the start, and again after each message created at
 /// such a time. When the first flit of a message starts, it also requests another message if the
-/// source [`Self::refills`]. Messages are created in no other way.
+/// source [`Self::refills`], and for a message delivered to a source of replies a reply
+/// ([`Self::draw_reply`]). Messages are created in no other way.
 #[derive(Clone, Debug)]
 pub struct Source {
     class: ClassId,
