@@ -19,7 +19,7 @@ pub struct PausesPlan {
     pub pause_bytes: [u64; LANES_MAX as usize],
     /// Fill at or below the end of a pause, in bytes, by lane; at most `pause_bytes`.
     pub resume_bytes: [u64; LANES_MAX as usize],
-    /// Bytes of a pause frame on the wire, including its gaps; at least one.
+    /// Bytes of a pause frame with all its overhead on the wire; at least one.
     pub frame_bytes: u32,
     /// Time from the arrival of a pause frame until the sender obeys it.
     pub answer: Span,

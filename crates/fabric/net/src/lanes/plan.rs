@@ -168,8 +168,8 @@ impl PipelinePlan {
         self.output_depths_flits[0] == 0
     }
 
-    /// Returns whether paths through a multiplexed crossbar are chosen by round robin, with any
-    /// arbiters: with an allocator other than the maximal one, or with several paths per port.
+    /// Returns whether paths through a multiplexed crossbar are chosen by round robin regardless of
+    /// its arbiters: with an allocator other than the maximal one, or with several paths per port.
     pub fn takes_turns(&self) -> bool {
         self.allocator != Allocator::Maximal || self.input_speedup > 1 || self.output_speedup > 1
     }
