@@ -1,15 +1,15 @@
-//! What is odd about a fabric, and what it looks like in numbers.
+//! Checks of a fabric for probable faults, and a summary of it in numbers.
 //!
 //! ```text
-//!   check(&Fabric)   -> findings: islands, hosts without a cable, cables back to their own
-//!                       node, GUIDs and LIDs that two devices share, LIDs that nobody can
-//!                       have, names that several hosts share, swapped rails, missing
-//!                       adapters and uplinks, slow cables, and notes on unevenness
+//!   check(&Fabric)   -> findings: islands, hosts without a cable, loop cables, GUIDs and LIDs
+//!                       shared by two devices, invalid LIDs, descriptions shared by several
+//!                       systems, swapped rails, missing adapters and uplinks, slow cables,
+//!                       and notes on unevenness
 //!   summary(&Fabric) -> counts, speeds, ports, distances
 //! ```
 //!
-//! The readers of `format` find what only a text can show, such as a cable that one end does
-//! not know; both lists together are what `check` reports to a user.
+//! The readers of `format` add findings that only the text of a dump can show, such as a cable that
+//! one end does not list; `check` reports both lists to a user.
 //!
 //! Invariant: findings come in one order, whatever the order of the source.
 
@@ -30,7 +30,7 @@ pub use summary::{PortUse, Summary, summary};
 
 use crate::{Fabric, Finding, FindingKind, NodeKind};
 
-/// All that is odd about `fabric`, by kind.
+/// Returns all findings about `fabric`, grouped by check.
 pub fn check(fabric: &Fabric) -> Vec<Finding> {
     let mut findings = islands::check(fabric);
     findings.extend(uncabled_hosts(fabric));
@@ -47,10 +47,10 @@ pub fn check(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// Maximum number of names in a finding.
+/// Most names listed in a finding.
 const LISTED_MAX: usize = 4;
 
-/// The first names of a list, and the number of others.
+/// Joins the first names of a list, followed by the number of the others.
 fn listed(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.collect();
     let first = names[..names.len().min(LISTED_MAX)].join(", ");
@@ -60,7 +60,7 @@ fn listed(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// Cables whose ends are two ports of one node: no route takes them.
+/// Cables whose ends are two ports of one node; no route uses them.
 fn loops(fabric: &Fabric) -> impl Iterator<Item = Finding> {
     let loops = fabric.cables().iter().filter(|cable| cable.ends[0].node == cable.ends[1].node);
     loops.map(|cable| {

@@ -117,7 +117,7 @@ impl Cluster {
         Self { nodes, units, rails, planes }
     }
 
-    /// The node of a name; `None` if there is none.
+    /// Returns the index of the node with a name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|node| node.name == name)
     }

@@ -1,4 +1,4 @@
-//! The fabric: nodes, cables, and the directed channels that a cable holds.
+//! The fabric: nodes, cables, and the two directed channels of each cable.
 //!
 //! ```text
 //!   host h0             switch s0                switch s1
@@ -7,13 +7,14 @@
 //!            channel 1: s0 -> h0         channel 3: s1 -> s0
 //! ```
 //!
-//! A [`Fabric`] is built once by [`FabricBuilder`] and never changes. Building puts it
-//! into one canonical order, so that the same fabric read from two formats gets the same
-//! ids: nodes by kind (switches, hosts, aggregation nodes, routers), then by GUID, then by
-//! name with numbers compared as numbers; cables by their lower end.
+//! A [`Fabric`] is built once by [`FabricBuilder`] and never changes. Building puts it into one
+//! canonical order, so a fabric read from two formats gets equal ids: nodes by kind (switches,
+//! hosts, aggregation nodes, routers), then by GUID, then by name with numbers compared as numbers;
+//! cables by their lower end.
 //!
-//! Invariants: names are unique; a port holds at most one cable; the two channels of cable
-//! `c` are `2c` (from its lower end) and `2c + 1`; ends of switches ([`port0`]) come after all else.
+//! Invariants: names are unique; a port holds at most one cable; the two channels of cable `c` are
+//! `2c` (from its lower end) and `2c + 1`; ports 0 of switches ([`port0`]) come after all other
+//! nodes, cables and endpoints.
 
 mod builder;
 mod names;
@@ -29,16 +30,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 id_type!(
-    /// A node of a fabric, in canonical order.
+    /// Index of a node, in canonical order.
     NodeId
 );
 id_type!(
-    /// One direction of a cable.
+    /// Index of a channel: one direction of a cable.
     ChannelId
 );
 id_type!(
-    /// A port of a host, aggregation node or router that has a cable: where packets begin
-    /// and end.
+    /// Index of an endpoint: a cabled port of a host, aggregation node or router, where packets
+    /// begin and end.
     EndpointId
 );
 
@@ -47,7 +48,7 @@ id_type!(
 pub struct Guid(pub u64);
 
 impl Guid {
-    /// The GUID in 1 to 16 hexadecimal digits, with or without `0x` before them.
+    /// Parses 1 to 16 hexadecimal digits, with or without a leading `0x`.
     pub fn from_hexadecimal(text: &str) -> Option<Self> {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
         let is_guid = digits.len() <= 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -55,7 +56,7 @@ impl Guid {
     }
 }
 
-/// What a node is.
+/// Kind of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum NodeKind {
     /// Forwards packets between its ports.
@@ -64,14 +65,14 @@ pub enum NodeKind {
     Host,
     /// An in-network reduction unit inside a switch chassis: addressable, but no host.
     Aggregation,
-    /// Leads to another subnet; an end of routes in this one.
+    /// Connects to another subnet; an end of routes in this one.
     Router,
-    /// The end of a switch, behind its port 0 ([`Fabric::with_ports_0`]); no device of its own.
+    /// Port 0 of a switch as an endpoint ([`Fabric::with_ports_0`]); not a separate device.
     Port0,
 }
 
 impl NodeKind {
-    /// The name in results and messages.
+    /// Name of the kind in results and messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Switch => "switch",
@@ -83,7 +84,7 @@ impl NodeKind {
     }
 }
 
-/// What a device says of itself, as far as a dump tells.
+/// Identity fields that a device reports, as far as a dump contains them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Identity {
     /// Vendor id.
@@ -92,31 +93,31 @@ pub struct Identity {
     pub device: Option<u32>,
     /// GUID shared by the devices of one chassis or card.
     pub system_guid: Option<Guid>,
-    /// Whether port 0 of a switch is an enhanced one.
+    /// Whether port 0 of a switch is an enhanced one; only on switches.
     pub enhanced_port0: Option<bool>,
 }
 
-/// What the subnet manager gave to a port (port 0 of a switch).
+/// Addresses assigned to a port (port 0 of a switch) by the subnet manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Address {
-    /// GUID of the port, where it has one of its own.
+    /// GUID of the port, if it has its own.
     pub guid: Option<Guid>,
     /// Local identifier.
     pub lid: Option<u16>,
-    /// LID mask control: the port answers to 2^lmc LIDs.
+    /// LID mask control: the port has 2^lmc consecutive LIDs.
     pub lmc: Option<u8>,
 }
 
 /// A device with ports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Node {
-    /// What it is.
+    /// Kind of device.
     pub kind: NodeKind,
-    /// Unique name: the description where that is unique, else the id of the dump.
+    /// Unique name: the description if that is unique, else the id of the dump.
     pub name: String,
-    /// GUID, where the source has one.
+    /// GUID, if the source has one.
     pub guid: Option<Guid>,
-    /// The description as the source has it; need not be unique and may hold any character.
+    /// Description as in the source; need not be unique and may contain any character.
     pub description: String,
     /// Number of the highest port; ports count from 1.
     pub ports: u16,
@@ -127,23 +128,23 @@ pub struct Node {
 }
 
 impl Node {
-    /// What random streams are keyed by: the GUID if there is one, else the name.
+    /// Returns the key of the node's random streams: its GUID, else its name.
     pub fn stable_name(&self) -> String {
         self.guid.map_or_else(|| self.name.clone(), |guid| guid.to_string())
     }
 
-    /// The id that an ibnetdiscover dump uses, such as `S-0002c90200417670`.
+    /// Returns the id used by an ibnetdiscover dump, such as `S-0002c90200417670`.
     pub fn dump_id(&self) -> Option<String> {
         self.guid.map(|guid| dump_id(self.kind, guid))
     }
 
-    /// Whether the node forwards packets.
+    /// Returns whether the node forwards packets.
     pub fn is_switch(&self) -> bool {
         self.kind == NodeKind::Switch
     }
 }
 
-/// The id that an ibnetdiscover dump gives to a node of this kind.
+/// Returns the id that an ibnetdiscover dump gives to a node of this kind and GUID.
 pub fn dump_id(kind: NodeKind, guid: Guid) -> String {
     let letter = match kind {
         NodeKind::Switch => 'S',
@@ -154,12 +155,12 @@ pub fn dump_id(kind: NodeKind, guid: Guid) -> String {
     format!("{letter}-{guid}")
 }
 
-/// One end of a cable.
+/// A port of a node: one end of a cable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PortRef {
-    /// The node.
+    /// Node.
     pub node: NodeId,
-    /// Its port, from 1.
+    /// Port number, from 1.
     pub port: u16,
 }
 
@@ -168,16 +169,16 @@ pub struct PortRef {
 pub struct Cable {
     /// Both ends, the lower one first.
     pub ends: [PortRef; 2],
-    /// Speed, where the source tells.
+    /// Speed, if the source gives it.
     pub speed: Option<LinkSpeed>,
     /// The known half of a speed, its width or its generation; `None` for a whole speed.
     pub partial_speed: Option<PartialSpeed>,
-    /// Length, where the source tells.
+    /// Length, if the source gives it.
     pub length: Option<Length>,
 }
 
 impl Cable {
-    /// The speed as a dump writes it, if at least one half is known: `4xNDR`, `2x???`.
+    /// Returns the speed in the notation of dumps if at least one half is known: `4xNDR`, `2x???`.
     pub fn told_speed(&self) -> Option<String> {
         let told = self.told();
         (told != ToldSpeed::default()).then(|| told.to_string())
@@ -202,32 +203,32 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// All nodes in canonical order.
+    /// Returns all nodes in canonical order.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// One node.
+    /// Returns one node.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
 
-    /// All node ids.
+    /// Returns all node ids.
     pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator {
         NodeId::first(self.nodes.len())
     }
 
-    /// The switches; they come first in canonical order.
+    /// Returns the switches, which come first in canonical order.
     pub fn switches(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
         NodeId::first(self.nodes.partition_point(Node::is_switch))
     }
 
-    /// All cables in canonical order.
+    /// Returns all cables in canonical order.
     pub fn cables(&self) -> &[Cable] {
         &self.cables
     }
 
-    /// The same fabric, all of whose cables tell this speed.
+    /// Returns the fabric with the speed of every cable set to `speed`.
     #[must_use]
     pub fn at_speed(mut self, speed: LinkSpeed) -> Self {
         for cable in &mut self.cables {
@@ -236,73 +237,73 @@ impl Fabric {
         self
     }
 
-    /// Number of directed channels: two a cable.
+    /// Returns the number of directed channels: two a cable.
     pub fn channel_count(&self) -> usize {
         2 * self.cables.len()
     }
 
-    /// The port at which a channel begins.
+    /// Returns the port at which a channel begins.
     pub fn source(&self, channel: ChannelId) -> PortRef {
         self.cables[channel.index() / 2].ends[channel.index() % 2]
     }
 
-    /// The port at which a channel ends.
+    /// Returns the port at which a channel ends.
     pub fn target(&self, channel: ChannelId) -> PortRef {
         self.cables[channel.index() / 2].ends[1 - channel.index() % 2]
     }
 
-    /// The cable that holds a channel.
+    /// Returns the cable of a channel.
     pub fn cable_of(&self, channel: ChannelId) -> &Cable {
         &self.cables[channel.index() / 2]
     }
 
-    /// The channel of the other direction of the same cable.
+    /// Returns the channel of the opposite direction of the same cable.
     pub fn reverse(channel: ChannelId) -> ChannelId {
         ChannelId::new(channel.index() ^ 1)
     }
 
-    /// The channel that leaves `node` by `port`, if a cable is there.
+    /// Returns the channel that leaves `node` by `port`, if a cable is attached.
     pub fn outgoing(&self, node: NodeId, port: u16) -> Option<ChannelId> {
         *self.outgoing[node.index()].get(usize::from(port))?
     }
 
-    /// All channels that leave `node`, by port.
+    /// Returns all channels that leave `node`, by port.
     pub fn channels_from(&self, node: NodeId) -> impl Iterator<Item = ChannelId> {
         self.outgoing[node.index()].iter().copied().flatten()
     }
 
-    /// Ports at which packets begin and end, in the order of nodes and ports.
+    /// Returns the ports of all endpoints, in the order of nodes and ports.
     pub fn endpoints(&self) -> &[PortRef] {
         &self.endpoints
     }
 
-    /// All endpoint ids.
+    /// Returns all endpoint ids.
     pub fn endpoint_ids(&self) -> impl DoubleEndedIterator<Item = EndpointId> + ExactSizeIterator {
         EndpointId::first(self.endpoints.len())
     }
 
-    /// The port of an endpoint.
+    /// Returns the port of an endpoint.
     pub fn endpoint(&self, id: EndpointId) -> PortRef {
         self.endpoints[id.index()]
     }
 
-    /// The channel from an endpoint into the fabric.
+    /// Returns the channel from an endpoint into the fabric.
     pub fn endpoint_channel(&self, id: EndpointId) -> ChannelId {
         self.endpoint_channels[id.index()]
     }
 
-    /// The endpoint at a port, if packets can begin and end there.
+    /// Returns the endpoint at a port; `None` for ports of switches and ports without a cable.
     pub fn endpoint_at(&self, port: PortRef) -> Option<EndpointId> {
         self.endpoint_of.get(&port).copied()
     }
 
-    /// Whether packets of ordinary traffic begin and end here (not at aggregation nodes
-    /// and routers).
+    /// Returns whether ordinary traffic begins and ends here: not at aggregation nodes, routers and
+    /// ports 0.
     pub fn is_host_endpoint(&self, id: EndpointId) -> bool {
         self.node(self.endpoint(id).node).kind == NodeKind::Host
     }
 
-    /// A unique, readable name of an endpoint: the node's, with the port where the node has
+    /// Returns a unique, readable name of an endpoint: the node's, with the port if the node has
     /// several endpoints.
     pub fn endpoint_name(&self, id: EndpointId) -> String {
         let PortRef { node, port } = self.endpoint(id);
@@ -311,19 +312,18 @@ impl Fabric {
         if alone { name.clone() } else { format!("{name}[{port}]") }
     }
 
-    /// A port as people name it: `s3[7]`.
+    /// Formats a port for people: `s3[7]`.
     pub fn port_name(&self, port: PortRef) -> String {
         format!("{}[{}]", self.node(port.node).name, port.port)
     }
 
-    /// A channel as people name it: `s3[7] -> s4[1]`.
+    /// Formats a channel for people: `s3[7] -> s4[1]`.
     pub fn channel_name(&self, channel: ChannelId) -> String {
         let (from, to) = (self.source(channel), self.target(channel));
         format!("{} -> {}", self.port_name(from), self.port_name(to))
     }
 
-    /// The node that a user means: by name, dump id, GUID in hexadecimal, or a description
-    /// that only one node has.
+    /// Finds a node by its name, dump id, or GUID of at least eight hexadecimal digits.
     pub fn find_node(&self, text: &str) -> Option<NodeId> {
         let guid = Guid::from_hexadecimal(text);
         let named = |node: &Node| {

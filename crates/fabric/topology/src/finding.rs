@@ -1,35 +1,35 @@
-//! Findings: content that reads well and cannot be right, such as a cable that only one of
-//! its ends knows. Unreadable syntax is an error instead (`format::FormatError`).
+//! Findings: content that parses but cannot be right, such as a cable that only one of its ends
+//! lists. Unreadable syntax is an error instead (`format::FormatError`).
 
 use std::fmt;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// Worth knowing; `check` does not fail for it.
+    /// Worth knowing; `check` does not fail because of it.
     Note,
-    /// Something is wrong with the fabric or its dump.
+    /// A fault of the fabric or its dump.
     Warning,
 }
 
-/// What kind of thing was found; the text after it gives the particulars.
+/// Kind of a finding; its text gives the particulars.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FindingKind {
     /// A cable that only one end lists.
     OneSidedCable,
     /// The two ends of a cable disagree on their ports, speed or names.
     Disagreement,
-    /// A node that links name and no record defines.
+    /// A node that is named by links but not defined by a record.
     UndefinedNode,
     /// Two nodes with one GUID.
     DuplicateGuid,
     /// Two ports with one LID.
     DuplicateLid,
-    /// Something where a LID should be that is the LID of no port: 0, 65535, nothing.
+    /// A value in the place of a LID that is no port's LID: 0, 65535 or nothing.
     NoLid,
     /// A cable whose ends are two ports of one node.
     LoopCable,
-    /// A part of the fabric that no path joins to the largest part.
+    /// A part of the fabric that is not connected to the largest part.
     Island,
     /// A host without any cable.
     UncabledHost,
@@ -50,19 +50,19 @@ pub enum FindingKind {
     MissingUplink,
     /// A cable slower than most of its neighbours.
     SlowCable,
-    /// Parallel or uneven uplinks and the like: lawful, and worth knowing.
+    /// Parallel or uneven uplinks and the like: permitted, but worth knowing.
     Unevenness,
     /// A cable of unknown speed beside others of known speed, or a cable of half-known speed.
     UnknownSpeed,
-    /// A LID that tables have entries for and no port of the fabric has.
+    /// A LID with entries in tables that no port of the fabric has.
     UnknownLid,
-    /// A switch whose tables lead management packets for another switch astray.
+    /// A switch whose tables misdirect management packets for another switch.
     UnreachedSwitch,
-    /// Something that decides on lanes is missing, and a default stands in.
+    /// A gap in the tables that select lanes, filled by a default.
     MissingLane,
     /// A part of the source that this format's reader passes over.
     Ignored,
-    /// What the format leaves open and its reader decides, such as the length of a cycle's cable.
+    /// A choice that the format leaves to its reader, such as the length of a cycle's cable.
     Assumption,
     /// Lines that are no part of the format, such as the prompt of a shell.
     Noise,
@@ -71,7 +71,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// How bad findings of this kind are.
+    /// Severity of findings of this kind.
     pub const fn severity(self) -> Severity {
         match self {
             Self::DefaultName
@@ -86,7 +86,7 @@ impl FindingKind {
         }
     }
 
-    /// A short name for tables and scripts.
+    /// Short name for tables and scripts.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OneSidedCable => "one-sided-cable",
@@ -119,19 +119,19 @@ impl FindingKind {
     }
 }
 
-/// One thing found, and where.
+/// A finding and its position.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Finding {
-    /// Line of the source, from 1, where one line can be named.
+    /// Line of the source, from 1, if one line can be named.
     pub line: Option<u32>,
-    /// What kind of thing.
+    /// Kind of finding.
     pub kind: FindingKind,
-    /// The particulars, in one sentence.
+    /// Particulars, in one sentence.
     pub text: String,
 }
 
 impl Finding {
-    /// A finding about the fabric as a whole, rather than a line of its source.
+    /// Creates a finding about the fabric as a whole, rather than a line of its source.
     pub(crate) fn of_fabric(kind: FindingKind, text: String) -> Self {
         Self { line: None, kind, text }
     }
@@ -146,7 +146,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// `1 switch`, `2 switches`, `5 hosts`.
+/// Formats a count with its noun: `1 switch`, `2 switches`, `5 hosts`.
 pub(crate) fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -5,21 +5,22 @@
 //!                                         (checked numbers)
 //! ```
 //!
-//! One file holds one shape: its definition with a drawing and a source, its parameters, its
-//! closed forms, and the function that draws it.
+//! One file holds one shape: its definition with a drawing and a source, its parameters, its closed
+//! forms, and the function that generates it.
 //!
-//! Names and GUIDs follow one scheme ([`crate::numbering`]): GUIDs number switches and hosts in
-//! the order of construction, which is therefore the canonical order. Switches are `s0`, `s1`,
-//! ... and hosts `h0`, `h1`, ...; where a switch has coordinates they stand in its name, and its
-//! hosts carry them on: hosts `h0-3-0` and `h0-3-1` hang off switch `s0-3`. Ports `1` to
+//! Names and GUIDs follow one scheme ([`crate::numbering`]): GUIDs number switches and hosts in the
+//! order of construction, which is therefore the canonical order. Switches are `s0`, `s1`, ... and
+//! hosts `h0`, `h1`, ...; if a switch has coordinates, its name contains them, and the names of its
+//! hosts extend them: hosts `h0-3-0` and `h0-3-1` are attached to switch `s0-3`. Ports `1` to
 //! `hosts_per_switch` of a switch lead to its hosts, in order; the others follow.
 //!
-//! A node with several adapters is a host for each of them, called by the node, a space and
-//! `mlx5_0`, `mlx5_1` and so on. [`RailOptimised`] and [`MultiPlane`] are fabrics of such nodes, and
-//! `rails` makes them of any other shape, by disjoint copies (`rails.rs`).
+//! A node with several adapters is represented by one host per adapter, named after the node, a
+//! space and `mlx5_0`, `mlx5_1` and so on. [`RailOptimised`] and [`MultiPlane`] are fabrics of
+//! multi-adapter nodes; the parameter `rails` gives any other shape several adapters per node, by
+//! disjoint copies (`rails.rs`).
 //!
-//! Invariants: every copy of a shape is connected, and only copies and planes are not joined; the same
-//! parameters and seed give the same fabric, and only [`Irregular`] looks at the seed; nothing is
+//! Invariants: every copy of a shape is connected, and only copies and planes are not joined; equal
+//! parameters and seeds give equal fabrics, and only [`Irregular`] uses the seed; nothing is
 //! allocated before its size is checked.
 
 mod draft;
@@ -117,12 +118,11 @@ pub enum Generator {
 }
 
 impl Generator {
-    /// The fabric of these parameters; `seed` decides where chance does.
+    /// Returns the fabric of these parameters. Only [`Irregular`] depends on `seed`.
     ///
     /// # Errors
-    /// A parameter that is out of its range, that asks for more than 1,000,000 nodes, more than
-    /// 65,535 ports on a switch or more than 10,000,000 ports on all switches, or that leaves
-    /// no connected fabric.
+    /// Fails on a parameter outside its range, on more than 1,000,000 nodes, 65,535 ports on a
+    /// switch or 10,000,000 ports on all switches, and if no connected fabric exists or was found.
     pub fn generate(&self, seed: u64) -> Result<Fabric, GenerateError> {
         let rails = self.rails();
         at_least("rails", rails, 1)?;
@@ -169,7 +169,7 @@ impl Generator {
         }
     }
 
-    /// The name under which a scenario asks for this shape.
+    /// Name of this shape in scenarios.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::TwoHosts(_) => "two-hosts",
@@ -194,7 +194,7 @@ const fn is_one(value: &u32) -> bool {
     *value == 1
 }
 
-/// One, for parameters whose default it is.
+/// Default of parameters that count at least one.
 const fn one() -> u32 {
     1
 }

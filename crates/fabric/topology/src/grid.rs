@@ -1,4 +1,4 @@
-//! Grids: which switch stands where, for routing by coordinates on any fabric.
+//! Grids: coordinates of switches, for dimension-order routing on any fabric.
 //!
 //! ```text
 //!   names                    coordinates            cables
@@ -7,12 +7,12 @@
 //!                                                   s1-0 ── s1-1 ── s1-2
 //! ```
 //!
-//! Nothing is taken on trust. The numbers in a switch's description (its name, where it has no
-//! description) are its coordinates, counted from the smallest number at that position; then the
-//! cables must agree: every cable between switches joins neighbours in exactly one dimension,
-//! all neighbours are joined, and of the cables that close a dimension to rings there are all
-//! or none. Parallel cables between neighbours are lawful. A grid that was generated and a grid
-//! that was read from a file pass the same test.
+//! The numbers in a switch's description (or in its name, if it has no description) are its
+//! coordinates, counted from the smallest number at that position. The cables are then checked
+//! against them: every cable between switches joins neighbours in exactly one dimension, all
+//! neighbours are joined, and of the cables that close a dimension to rings there are all or none.
+//! Parallel cables between neighbours are permitted. Generated grids and grids read from files pass
+//! the same test.
 //!
 //! Invariants: coordinates are distinct and fill the box; `step` leads along a cable.
 
@@ -23,17 +23,17 @@ use crate::{Cable, Fabric, NodeId};
 pub struct Grid {
     dimensions: Vec<u32>,
     wraps: Vec<bool>,
-    /// How many cells a step in each dimension moves; the last dimension runs fastest.
+    /// Difference of the cell index between neighbours in each dimension; the last dimension has 1.
     strides: Vec<usize>,
-    /// The switch of each cell.
+    /// Switch of each cell.
     switches: Vec<NodeId>,
-    /// The cell of each switch, by the index of its node.
+    /// Cell of each switch.
     cells: Vec<usize>,
     /// By switch, then by dimension.
     coordinates: Vec<u32>,
 }
 
-/// Why a fabric is no grid.
+/// Reason why a fabric is not a grid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
     /// The fabric has no switches.
@@ -51,59 +51,59 @@ pub enum GridError {
         /// Description of the switch.
         switch: String,
     },
-    /// Two descriptions with different numbers of numbers.
+    /// Two descriptions contain different counts of numbers.
     #[error("{switch:?} holds {count} numbers, but {other:?} holds {other_count}")]
     CountDiffers {
         /// Description of the first switch.
         switch: String,
-        /// Its numbers.
+        /// Count of numbers in it.
         count: usize,
         /// Description of the first switch that differs.
         other: String,
-        /// Its numbers.
+        /// Count of numbers in it.
         other_count: usize,
     },
-    /// Two switches with the same coordinates.
+    /// Two switches have equal coordinates.
     #[error("{first} and {second} have the same coordinates")]
     SamePlace {
-        /// Name of one switch.
+        /// Name of the first switch.
         first: String,
-        /// Name of the other.
+        /// Name of the second switch.
         second: String,
     },
-    /// A place of the box without a switch.
+    /// A cell of the box has no switch.
     #[error("no switch stands at {coordinates:?} of the box {dimensions:?}")]
     EmptyPlace {
-        /// The place, counted from 0.
+        /// Coordinates of the cell, from 0.
         coordinates: Vec<u32>,
-        /// Sizes of the box.
+        /// Size of each dimension.
         dimensions: Vec<u32>,
     },
-    /// A cable that joins no neighbours.
+    /// A cable joins switches that are not neighbours.
     #[error("the cable {cable} joins no neighbours of a grid {dimensions:?}")]
     StrayCable {
-        /// The cable by its ends.
+        /// Ports at the ends of the cable.
         cable: String,
-        /// Sizes of the box.
+        /// Size of each dimension.
         dimensions: Vec<u32>,
     },
-    /// Neighbours without a cable.
+    /// Two neighbours have no cable.
     #[error("{first} and {second} are neighbours in dimension {dimension} without a cable")]
     MissingCable {
         /// Name of the lower switch.
         first: String,
         /// Name of the upper switch.
         second: String,
-        /// The dimension, from 0.
+        /// Dimension, from 0.
         dimension: usize,
     },
-    /// A dimension of which some lines are closed to rings and some are not.
+    /// Some lines of a dimension are closed to rings and some are not.
     #[error(
         "dimension {dimension} closes to a ring from {closed} and does not from {open}; \
          all of its lines must be alike"
     )]
     HalfClosed {
-        /// The dimension, from 0.
+        /// Dimension, from 0.
         dimension: usize,
         /// Name of the last switch of a closed line.
         closed: String,
@@ -113,10 +113,10 @@ pub enum GridError {
 }
 
 impl Grid {
-    /// The grid that a fabric is.
+    /// Recognises the grid of a fabric.
     ///
     /// # Errors
-    /// The first switch or cable that does not fit.
+    /// Reports the first switch or cable that does not fit.
     pub fn recognise(fabric: &Fabric) -> Result<Self, GridError> {
         let mut coordinates = read_coordinates(fabric)?;
         count_from_smallest(&mut coordinates);
@@ -126,18 +126,18 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Sizes of the dimensions.
+    /// Returns the sizes of the dimensions.
     pub fn dimensions(&self) -> &[u32] {
         &self.dimensions
     }
 
-    /// Whether each dimension closes to rings. A dimension of size 2 or less never does: its
-    /// ends are neighbours already.
+    /// Returns whether each dimension closes to rings. A dimension of size 2 or less never does:
+    /// its ends are neighbours already.
     pub fn wraps(&self) -> &[bool] {
         &self.wraps
     }
 
-    /// The switch at these coordinates, if they lie in the box.
+    /// Returns the switch at these coordinates; `None` outside the box.
     pub fn switch_at(&self, coordinates: &[u32]) -> Option<NodeId> {
         let inside = coordinates.len() == self.dimensions.len()
             && coordinates.iter().zip(&self.dimensions).all(|(at, size)| at < size);
@@ -145,14 +145,14 @@ impl Grid {
         inside.then_some(()).map(cell).map(|cell: usize| self.switches[cell])
     }
 
-    /// One coordinate of a switch. Panics for any other node and beyond the dimensions.
+    /// Returns one coordinate of a switch. Panics for any other node and beyond the dimensions.
     pub fn coordinate(&self, switch: NodeId, dimension: usize) -> u32 {
         let count = self.dimensions.len();
         self.coordinates[switch.index() * count..][..count][dimension]
     }
 
-    /// The neighbour of a switch in one dimension, `up` towards larger coordinates; across the
-    /// edge only where the dimension wraps. Panics as [`Self::coordinate`] does.
+    /// Returns the neighbour of a switch in one dimension, `up` towards larger coordinates; across
+    /// the edge only if the dimension wraps. Panics like [`Self::coordinate`].
     pub fn step(&self, switch: NodeId, dimension: usize, up: bool) -> Option<NodeId> {
         let (at, last) = (self.coordinate(switch, dimension), self.dimensions[dimension] - 1);
         let cell = self.cells[switch.index()];
@@ -168,7 +168,7 @@ impl Grid {
         Some(self.switches[next])
     }
 
-    /// Puts the switches into their cells; the box is known to be full.
+    /// Places the switches in their cells, given that the box is full.
     fn place(dimensions: Vec<u32>, coordinates: &[Vec<u32>]) -> Self {
         let strides = strides(&dimensions);
         let cell = |at: &Vec<u32>| at.iter().zip(&strides).map(|(at, s)| *at as usize * s).sum();
@@ -182,7 +182,7 @@ impl Grid {
         Self { dimensions, wraps, strides, switches, cells, coordinates }
     }
 
-    /// Holds the cables against the coordinates, and finds out which dimensions wrap.
+    /// Checks the cables against the coordinates, and determines which dimensions wrap.
     fn check_cables(&mut self, fabric: &Fabric) -> Result<(), GridError> {
         // Whether a cable leads upwards from each cell, by dimension.
         let mut cabled = vec![vec![false; self.cells.len()]; self.dimensions.len()];
@@ -201,7 +201,8 @@ impl Grid {
         Ok(())
     }
 
-    /// The dimension in which a cable joins neighbours, and the end from which it leads up.
+    /// Returns the dimension in which a cable joins neighbours, and its end with the smaller
+    /// coordinate; across the edge, the end with the largest.
     fn span(&self, cable: &Cable) -> Option<(usize, NodeId)> {
         let [a, b] = cable.ends.map(|end| end.node);
         let differs =
@@ -233,7 +234,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Whether all lines of a dimension are closed; an error if some are.
+    /// Returns whether all lines of a dimension are closed to rings; fails if only some are.
     fn check_circles(
         &self,
         fabric: &Fabric,
@@ -257,7 +258,8 @@ impl Grid {
     }
 }
 
-/// How many cells a step in each dimension moves, if the last dimension runs fastest.
+/// Returns the difference of the cell index between neighbours in each dimension; the last
+/// dimension has 1.
 pub(crate) fn strides(dimensions: &[u32]) -> Vec<usize> {
     let mut strides = vec![1; dimensions.len()];
     for dimension in (1..dimensions.len()).rev() {
@@ -266,7 +268,7 @@ pub(crate) fn strides(dimensions: &[u32]) -> Vec<usize> {
     strides
 }
 
-/// The numbers in each switch's description; equally many, and at least one.
+/// Returns the numbers in each switch's description: equally many, and at least one.
 fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
     let texts: Vec<&str> = fabric.switches().map(|switch| place_text(fabric, switch)).collect();
     let numbers = |text: &&str| {
@@ -288,13 +290,13 @@ fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
     }
 }
 
-/// A name that was made unique may be a GUID, so the description counts if there is one.
+/// Returns the description if there is one, since a name that was made unique may be a GUID.
 fn place_text(fabric: &Fabric, switch: NodeId) -> &str {
     let node = fabric.node(switch);
     if node.description.is_empty() { &node.name } else { &node.description }
 }
 
-/// All numbers of a text; `None` if one does not fit.
+/// Returns all numbers in a text; `None` if one exceeds 32 bits.
 fn numbers_in(text: &str) -> Option<Vec<u32>> {
     let digits = text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
     digits.map(|digits| digits.parse().ok()).collect()
@@ -309,7 +311,7 @@ fn count_from_smallest(coordinates: &mut [Vec<u32>]) {
     }
 }
 
-/// The sizes of the box, once each of its places is known to hold one switch.
+/// Returns the sizes of the box, after checking that each cell holds one switch.
 fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, GridError> {
     let mut order: Vec<usize> = (0..coordinates.len()).collect();
     order.sort_by_key(|index| &coordinates[*index]);
@@ -321,7 +323,7 @@ fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, Grid
     let dimensions: Vec<u32> = (0..coordinates[0].len())
         .map(|dimension| largest(dimension).unwrap_or(0).saturating_add(1))
         .collect();
-    // The switches in order and the places in order march together up to the first gap.
+    // Sorted coordinates equal the cells in order up to the first gap.
     let mut place = vec![0; dimensions.len()];
     for index in order {
         if coordinates[index] != place {
@@ -335,7 +337,7 @@ fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, Grid
     Ok(dimensions)
 }
 
-/// The next place of a box, the last dimension first; after the last place the first.
+/// Advances to the next cell of a box, the last dimension first; after the last cell to the first.
 fn advance(place: &mut [u32], dimensions: &[u32]) {
     for (at, size) in place.iter_mut().zip(dimensions).rev() {
         *at += 1;

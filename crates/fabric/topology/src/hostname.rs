@@ -3,7 +3,7 @@
 //! ```text
 //!   "n5 mlx5_0"                                  host n5, adapter mlx5_0
 //!   "n5"                                         host n5, adapter without a name
-//!   "MT4123 ConnectX6   Mellanox Technologies"   no host name: the default of the vendor
+//!   "MT4123 ConnectX6   Mellanox Technologies"   no host name: the vendor's default
 //!   "localhost HCA-1"                            no host name: the host has none yet
 //! ```
 //!
@@ -13,12 +13,12 @@
 use crate::{Fabric, Guid, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Host names of systems that have not been named.
+/// First words of descriptions set by hosts without a name.
 const PLACEHOLDERS: [&str; 4] = ["localhost", "localhost.localdomain", "ubuntu", "(none)"];
 /// End of the default descriptions of Mellanox and NVIDIA adapters.
 const VENDOR: &str = "Mellanox Technologies";
 
-/// The host that an adapter belongs to; `None` if its description names none.
+/// Returns the host name in an adapter's description, if there is one.
 pub(crate) fn host_name(node: &Node) -> Option<&str> {
     let description = described(node)?;
     let name = description.split_whitespace().next()?;
@@ -26,22 +26,22 @@ pub(crate) fn host_name(node: &Node) -> Option<&str> {
     (!is_default).then_some(name)
 }
 
-/// The name of an adapter within its host, such as `mlx5_0`.
+/// Returns the name of an adapter within its host, such as `mlx5_0`.
 pub(crate) fn adapter_name(node: &Node) -> Option<&str> {
     let (_, adapter) = described(node)?.trim().split_once(char::is_whitespace)?;
     Some(adapter.trim_start())
 }
 
-/// The description, or the name if a source has only names; `None` for a bare GUID.
+/// Returns the description, or the name if a source has only names; `None` for a bare GUID.
 fn described(node: &Node) -> Option<&str> {
     let is_empty = node.description.trim().is_empty();
     let text = if is_empty { &node.name } else { &node.description };
     (node.dump_id().as_ref() != Some(text)).then_some(text)
 }
 
-/// Descriptions that adapters of several systems share, with these adapters.
+/// Returns descriptions shared by adapters of several systems, with these adapters.
 ///
-/// The system GUID identifies a system; without it, each adapter counts as its own system.
+/// The system GUID identifies a system; an adapter without one counts as a separate system.
 pub(crate) fn shared_descriptions(fabric: &Fabric) -> BTreeMap<&str, Vec<NodeId>> {
     let mut adapters: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
     for id in fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host) {
@@ -55,7 +55,7 @@ pub(crate) fn shared_descriptions(fabric: &Fabric) -> BTreeMap<&str, Vec<NodeId>
     adapters
 }
 
-/// Identifier of the system of an adapter.
+/// Returns the identifier of an adapter's system.
 fn system(fabric: &Fabric, id: NodeId) -> Result<Guid, NodeId> {
     let node = fabric.node(id);
     node.identity.system_guid.or(node.guid).ok_or(id)

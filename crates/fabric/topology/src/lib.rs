@@ -1,9 +1,9 @@
-//! The fabric graph, its generators and file formats, routing algorithms and the proof that
-//! routes cannot deadlock.
+//! The fabric graph, its generators and file formats, routing algorithms and the proof that routes
+//! cannot deadlock.
 //!
-//! Invariants: nothing here opens a path, reads a clock or draws from a global; readers take
+//! Invariants: nothing here opens a path, reads a clock or uses global random numbers; readers take
 //! `&str` and report positions; every result is in one canonical order, whatever the number of
-//! threads that large work is shared among.
+//! threads.
 
 pub mod check;
 pub mod cluster;

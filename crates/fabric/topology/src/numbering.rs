@@ -1,59 +1,59 @@
-//! GUIDs and names of nodes that are known by a number only.
+//! GUIDs and names of nodes that have only a number.
 //!
 //! ```text
 //!   switch n   0x0000_5000_0000_0000 + n   named s{n}
 //!   host n     0x0000_4000_0000_0000 + n   named h{n}
 //! ```
 //!
-//! Generators and the anynet format number switches and hosts from 0. Both use this scheme,
-//! so that a fabric that was generated, written as anynet and read again has the same
-//! canonical order, the same random streams and the same names. The ranges have no
-//! manufacturer's company id (EUI-64: the upper 24 bits) of any adapter on sale.
+//! Generators and the anynet format number switches and hosts from 0. Both use this scheme, so a
+//! fabric that was generated, written as anynet and read again keeps its canonical order, random
+//! streams and names. No company id (EUI-64: the upper 24 bits) of an adapter on sale lies in these
+//! ranges.
 //!
-//! Invariant: the number of a GUID of the scheme is the number it was made from.
+//! Invariant: the number is recovered from each GUID of the scheme.
 
 use crate::Guid;
 
-/// GUIDs of numbered switches begin here.
+/// GUID of switch 0.
 pub const SWITCH_GUID_FIRST: Guid = Guid(0x0000_5000_0000_0000);
 
-/// GUIDs of numbered hosts begin here.
+/// GUID of host 0.
 pub const HOST_GUID_FIRST: Guid = Guid(0x0000_4000_0000_0000);
 
-/// Numbers of one kind: as many as lie between the two ranges.
+/// Largest number of switches, and of hosts: the distance between the two ranges.
 const COUNT: u64 = SWITCH_GUID_FIRST.0 - HOST_GUID_FIRST.0;
 
-/// The highest number of a switch or host.
+/// Highest number of a switch or host.
 pub const NUMBER_MAX: u64 = COUNT - 1;
 
-/// The GUID of switch `n`. Panics beyond 2^44 switches.
+/// Returns the GUID of switch `n`. Panics from 2^44 on.
 pub fn switch_guid(n: u64) -> Guid {
     assert!(n < COUNT, "a switch number fits its range");
     Guid(SWITCH_GUID_FIRST.0 + n)
 }
 
-/// The GUID of host `n`. Panics beyond 2^44 hosts.
+/// Returns the GUID of host `n`. Panics from 2^44 on.
 pub fn host_guid(n: u64) -> Guid {
     assert!(n < COUNT, "a host number fits its range");
     Guid(HOST_GUID_FIRST.0 + n)
 }
 
-/// The number of a switch whose GUID follows the scheme.
+/// Returns the number of a switch whose GUID follows the scheme.
 pub fn switch_number(guid: Guid) -> Option<u64> {
     guid.0.checked_sub(SWITCH_GUID_FIRST.0).filter(|n| *n < COUNT)
 }
 
-/// The number of a host whose GUID follows the scheme.
+/// Returns the number of a host whose GUID follows the scheme.
 pub fn host_number(guid: Guid) -> Option<u64> {
     guid.0.checked_sub(HOST_GUID_FIRST.0).filter(|n| *n < COUNT)
 }
 
-/// The name of switch `n`.
+/// Returns the name of switch `n`.
 pub fn switch_name(n: u64) -> String {
     format!("s{n}")
 }
 
-/// The name of host `n`.
+/// Returns the name of host `n`.
 pub fn host_name(n: u64) -> String {
     format!("h{n}")
 }

@@ -1,5 +1,5 @@
-//! Large pieces of work shared among the cores, with results that do not depend on how many there
-//! are.
+//! Distribution of large work over threads, with results that do not depend on the number of
+//! threads.
 //!
 //! ```text
 //!   share        part 0 ──► ┐                    ahead    make 0, 2, 4 ──► ┐
@@ -7,28 +7,28 @@
 //!                part 2 ──► ┘
 //! ```
 //!
-//! Two shapes are enough: parts that know nothing of each other ([`Threads::share`]), and one
-//! worker who takes in order what others make ahead of him ([`Threads::ahead`]).
+//! There are two forms: independent parts ([`Threads::share`]), and producer threads whose results
+//! the calling thread consumes in order ([`Threads::ahead`]).
 //!
-//! Invariant: a thread ends before the call that started it returns; results come in an order that
-//! the caller gave, and never in that of their making.
+//! Invariant: a thread ends before the call that started it returns; results are in the order of
+//! parts or items, not in the order of completion.
 
 use std::num::NonZero;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Steps that are worth a thread of their own: some milliseconds, of which its start takes a
-/// hundredth.
+/// Steps that justify one more thread: some milliseconds, against which the start of a thread takes
+/// about one percent.
 const STEPS_PER_THREAD: u64 = 1 << 20;
 
-/// Things that one thread may make before anybody takes them.
+/// Results that a producer thread may compute ahead of the consumer.
 const MADE_AHEAD_MAX: usize = 2;
 
-/// How many threads share a piece of work, the caller's among them.
+/// Number of threads that share a piece of work, including the caller's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Threads(NonZero<usize>);
 
-/// One of the parts of a piece of work.
+/// One part of a piece of work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     number: usize,
@@ -36,20 +36,20 @@ pub(crate) struct Part {
 }
 
 impl Threads {
-    /// As many as there are cores, as far as each has enough of so many small steps.
+    /// Returns at most one thread per core, and one per `STEPS_PER_THREAD` steps.
     pub(crate) fn for_steps(steps: u64) -> Self {
         let worth = usize::try_from(steps / STEPS_PER_THREAD).unwrap_or(usize::MAX);
-        // The cores are asked for only where it matters.
+        // Queries the number of cores only if the work is large enough.
         let count = if worth < 2 { 1 } else { worth.min(cores()) };
         Self::exactly(count)
     }
 
-    /// So many, at least one.
+    /// Returns `count` threads, at least one.
     pub(crate) fn exactly(count: usize) -> Self {
         Self(NonZero::new(count).unwrap_or(NonZero::<usize>::MIN))
     }
 
-    /// The results of all parts, in their order.
+    /// Runs `work` for every part and returns the results in order of parts.
     #[expect(clippy::disallowed_methods, reason = "this is where threads are started")]
     pub(crate) fn share<T: Send>(self, work: impl Fn(Part) -> T + Sync) -> Vec<T> {
         let count = self.0.get();
@@ -64,8 +64,8 @@ impl Threads {
         })
     }
 
-    /// Makes something of each item, and takes what was made in the order of the items, on the
-    /// thread of the caller.
+    /// Computes `make` of each item on other threads, and passes the results to `take` in the order
+    /// of the items, on the caller's thread.
     #[expect(clippy::disallowed_methods, reason = "this is where threads are started")]
     pub(crate) fn ahead<I: Copy + Sync, T: Send>(
         self,
@@ -87,14 +87,14 @@ impl Threads {
                     let (sender, queue) = sync_channel(MADE_AHEAD_MAX);
                     let part = Part { number, count: makers };
                     scope.spawn(move || {
-                        // Nobody takes any more only where the caller panics.
+                        // Sending fails only if the caller panicked.
                         part.of(items.iter()).all(|item| sender.send(make(*item)).is_ok())
                     });
                     queue
                 })
                 .collect();
             for (item, queue) in items.iter().zip(queues.iter().cycle()) {
-                // Whose maker is gone has panicked; the scope says so when it ends.
+                // The producer panicked; the scope propagates the panic at its end.
                 let Ok(ready) = queue.recv() else { break };
                 take(*item, ready);
             }
@@ -103,7 +103,7 @@ impl Threads {
 }
 
 impl Part {
-    /// The items of this part: every so manyth.
+    /// Returns the items of this part: every `count`-th, from `number` on.
     pub(crate) fn of<I: Iterator>(self, items: I) -> impl Iterator<Item = I::Item> {
         items.skip(self.number).step_by(self.count)
     }
@@ -113,7 +113,7 @@ fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// What a thread gave; a panic of it goes on here.
+/// Returns the result of a thread, or resumes its panic.
 fn joined<T>(result: thread::Result<T>) -> T {
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -37,7 +37,7 @@ impl Generation {
         Self::Xdr,
     ];
 
-    /// As a dump writes it.
+    /// Name in dumps.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sdr => "SDR",
@@ -69,7 +69,7 @@ impl Generation {
     }
 }
 
-/// How fast a link is.
+/// Speed of a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LinkSpeed {
     /// InfiniBand: `4xNDR` is four lanes of NDR.
@@ -84,10 +84,10 @@ pub enum LinkSpeed {
 }
 
 impl LinkSpeed {
-    /// Widths that InfiniBand knows.
+    /// Widths that InfiniBand defines.
     pub const WIDTHS: [u8; 5] = [1, 2, 4, 8, 12];
 
-    /// The data rate.
+    /// Returns the data rate.
     pub fn rate(self) -> Rate {
         match self {
             Self::InfiniBand { width, generation } => {
@@ -98,9 +98,9 @@ impl LinkSpeed {
     }
 }
 
-/// The known half of a link's InfiniBand speed: its width or its generation.
+/// Known half of a link's InfiniBand speed: its width or its generation.
 ///
-/// Tools that are older than a link print `2x???`, those that read no width `??HDR`.
+/// Tools older than a link print `2x???`; tools that cannot read the width print `??HDR`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum PartialSpeed {
     /// Lanes of the cable.
@@ -110,7 +110,7 @@ pub enum PartialSpeed {
 }
 
 impl PartialSpeed {
-    /// Whether this is a half of `speed`.
+    /// Returns whether this is a half of `speed`.
     pub fn fits(self, speed: LinkSpeed) -> bool {
         match (self, speed) {
             (Self::Width(part), LinkSpeed::InfiniBand { width, .. }) => part == width,
@@ -167,7 +167,7 @@ pub(crate) struct ToldSpeed {
 }
 
 impl ToldSpeed {
-    /// This speed, completed by another source on the link.
+    /// Returns this speed, completed by another source for the same link.
     pub(crate) fn or(self, other: Self) -> Self {
         if let Some(known) = self.known.or(other.known) {
             return known.into();
@@ -181,7 +181,7 @@ impl ToldSpeed {
         }
     }
 
-    /// Whether both cannot describe one link.
+    /// Returns whether two sources cannot describe the same link.
     pub(crate) fn contradicts(self, other: Self) -> bool {
         match (self.known, other.known) {
             (Some(one), Some(two)) => one != two,
@@ -213,7 +213,7 @@ impl From<PartialSpeed> for ToldSpeed {
     }
 }
 
-/// The notation of dumps, and `?????` for an unknown speed.
+/// Formats as in dumps; an unknown speed is `?????`.
 impl fmt::Display for ToldSpeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.known, self.partial) {
@@ -233,7 +233,7 @@ impl fmt::Display for LinkSpeed {
     }
 }
 
-/// Why a text is not a link speed.
+/// Error for a text that is not a link speed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected a link speed such as \"4xNDR\" or \"80 MB/s\"")]
 pub struct SpeedError;

@@ -1,10 +1,10 @@
-//! Identifiers that two devices share, GUIDs and LIDs, and LIDs that are none of a port.
+//! GUIDs and LIDs shared by two devices, and invalid LIDs.
 
 use crate::subnet::LID_MAX;
 use crate::{Fabric, Finding, FindingKind, Guid, NodeId, PortRef};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// GUIDs, then LIDs that nobody can have, then those of two.
+/// Returns findings on GUIDs, then on invalid LIDs, then on duplicate LIDs.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let mut findings = guids(fabric);
     findings.extend(no_lids(fabric));
@@ -12,7 +12,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// A GUID belongs to one device; the device and its ports may share it.
+/// Finds GUIDs that several devices have; a device and its ports may share one.
 fn guids(fabric: &Fabric) -> Vec<Finding> {
     let mut owners: BTreeMap<Guid, BTreeSet<NodeId>> = BTreeMap::new();
     for id in fabric.node_ids() {
@@ -32,8 +32,8 @@ fn guids(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// LIDs outside of those of single ports. Where no port has one, no subnet manager has run, which
-/// is one finding.
+/// Finds LIDs outside the unicast range. If all LIDs are 0, no subnet manager has run, and there is
+/// one finding.
 fn no_lids(fabric: &Fabric) -> Vec<Finding> {
     let told: Vec<(u16, PortRef)> = addresses(fabric).collect();
     let wrong = || told.iter().filter(|(lid, _)| !(1..=LID_MAX).contains(lid));
@@ -50,7 +50,7 @@ fn no_lids(fabric: &Fabric) -> Vec<Finding> {
     wrong().map(said).collect()
 }
 
-/// The LIDs that a fabric's source tells, and of which ports.
+/// Returns the LIDs in the fabric's source, with their ports.
 fn addresses(fabric: &Fabric) -> impl Iterator<Item = (u16, PortRef)> {
     fabric.node_ids().flat_map(|id| {
         let addresses = fabric.node(id).addresses.iter();
@@ -60,7 +60,8 @@ fn addresses(fabric: &Fabric) -> impl Iterator<Item = (u16, PortRef)> {
     })
 }
 
-/// With LMC `m`, a port answers to 2^m LIDs from its first one. LID 0 means none.
+/// Finds overlapping LID ranges. With LMC `m`, a port has 2^m LIDs from its base LID on; LID 0
+/// means none.
 fn lids(fabric: &Fabric) -> Vec<Finding> {
     let mut ranges: Vec<(u32, u32, PortRef)> = Vec::new();
     for id in fabric.node_ids() {
@@ -88,5 +89,5 @@ fn lids(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// LMC is a field of three bits.
+/// Largest LMC: the field has three bits.
 const LMC_MAX: u32 = 7;

@@ -14,18 +14,19 @@ use crate::{Fabric, NodeId};
 /// Sources of one batch: bits of a word.
 const BATCH: usize = 64;
 
-/// What the distances between switches add up to.
+/// Sums over the distances between switches.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Distances {
-    /// The greatest distance between two switches that a path joins, in cables.
+    /// Greatest distance between two switches of one connected part, in cables.
     pub(super) diameter: u32,
-    /// Ordered pairs of different host ports that a path joins.
+    /// Ordered pairs of different host ports that are connected.
     pub(super) pairs: u128,
-    /// Switches that a packet passes on shortest paths, summed over these pairs.
+    /// Number of switches on shortest paths, summed over these pairs.
     pub(super) hops: u128,
 }
 
-/// Distances over the graph of switches, host ports weighing each switch.
+/// Computes distances over the graph of switches; `host_ports` is the number of host ports by
+/// switch.
 pub(super) fn distances(fabric: &Fabric, host_ports: &[usize]) -> Distances {
     let neighbours = neighbours(fabric);
     let mut sum = Distances::default();
@@ -35,7 +36,7 @@ pub(super) fn distances(fabric: &Fabric, host_ports: &[usize]) -> Distances {
     sum
 }
 
-/// Different neighbouring switches of each switch.
+/// Returns the different neighbouring switches of each switch.
 fn neighbours(fabric: &Fabric) -> Vec<Vec<usize>> {
     let of = |id: NodeId| {
         let targets = fabric.channels_from(id).map(|channel| fabric.target(channel).node);
@@ -72,7 +73,7 @@ fn add_batch(sum: &mut Distances, neighbours: &[Vec<usize>], host_ports: &[usize
     }
 }
 
-/// Adds the pairs of host ports between `switch` and each source that has just reached it.
+/// Adds the pairs of host ports between `switch` and each source whose search has just reached it.
 fn add_pairs(
     sum: &mut Distances,
     host_ports: &[usize],

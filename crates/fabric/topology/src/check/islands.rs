@@ -4,9 +4,8 @@ use crate::cluster::{Cluster, Naming};
 use crate::finding::plural;
 use crate::{Fabric, Finding, FindingKind, NodeId, NodeKind};
 
-/// One finding for each part but the largest. Planes do not count as islands: most nodes have
-/// adapters in each. A
-/// host without any cable has a finding of its own.
+/// Returns one finding for each part but the largest. Planes do not count as islands, since most
+/// nodes have adapters in each. A single host without a cable has a finding of its own kind.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let mut parts = parts(fabric);
     parts.retain(|part| !is_lone_host(fabric, part));
@@ -21,7 +20,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
             !is_further
         });
     }
-    // The first of the largest parts is the mainland: `max_by_key` would take the last.
+    // Of equally large parts, the first counts as the main one; `max_by_key` would take the last.
     let mainland = (0..parts.len()).rev().max_by_key(|index| parts[*index].len());
     let islands = parts.iter().enumerate().filter(|(index, _)| Some(*index) != mainland);
     islands
@@ -29,7 +28,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Connected parts, each in canonical order, in the order of their first nodes.
+/// Returns the connected parts, each in canonical order, in the order of their first nodes.
 pub(super) fn parts(fabric: &Fabric) -> Vec<Vec<NodeId>> {
     let mut is_seen = vec![false; fabric.nodes().len()];
     let mut parts = Vec::new();

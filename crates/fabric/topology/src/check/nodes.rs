@@ -1,7 +1,7 @@
 //! Nodes whose adapters do not match those of their unit, and system GUIDs of several hosts.
 //!
-//! A compute node lacks an adapter if more than half of the other nodes of its unit have one on that
-//! rail, at least two. A node is divided if its adapters hang on several units with
+//! A compute node lacks an adapter if more than half of the other nodes of its unit, and at least
+//! two, have one on that rail. A node is divided if its adapters are attached to several units with
 //! several leaves each.
 
 use super::listed;

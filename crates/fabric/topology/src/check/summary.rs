@@ -1,4 +1,4 @@
-//! A fabric in numbers.
+//! Counts and distances of a fabric.
 
 use super::distance::distances;
 use super::islands::parts;
@@ -15,33 +15,32 @@ pub struct Summary {
     pub cables: usize,
     /// Cables between two different switches.
     pub trunk_cables: usize,
-    /// Cables by speed; `None` is an unknown one.
+    /// Cables by speed; `None` is an unknown speed.
     pub cables_by_speed: BTreeMap<Option<LinkSpeed>, usize>,
     /// Cables of unknown speed by the half of it that is known.
     pub cables_by_partial_speed: BTreeMap<PartialSpeed, usize>,
     /// Ports by kind of node; every kind is listed.
     pub ports: BTreeMap<NodeKind, PortUse>,
-    /// Parts that no path joins, uncabled nodes included.
+    /// Connected parts, uncabled nodes included.
     pub parts: usize,
     /// Switches by their number of ports.
     pub switches_by_radix: BTreeMap<u16, usize>,
-    /// Pairs of switches that more than one cable joins.
+    /// Pairs of switches joined by more than one cable.
     pub parallel_pairs: usize,
-    /// The cables of these pairs.
+    /// Cables between these pairs.
     pub parallel_cables: usize,
-    /// Fewest and most host cables at a switch that has any; `None` where no switch has.
+    /// Fewest and most host cables at a switch that has any; `None` without any.
     pub hosts_per_leaf: Option<(usize, usize)>,
-    /// The greatest distance between two switches that a path over switches joins, in cables;
-    /// `None` without switches.
+    /// Greatest distance between two switches of one connected part, in cables; `None` without
+    /// switches.
     pub switch_diameter: Option<u32>,
-    /// Mean number of switches that a packet passes on a shortest path, over all ordered pairs
-    /// of different host cables that a path over switches joins: 1 where both are at one
-    /// switch, else one more than the distance of their switches in cables. `None` without
-    /// such a pair.
+    /// Mean number of switches on a shortest path, over all ordered pairs of different host cables
+    /// that are connected over switches: 1 if both are at one switch, else one more than the
+    /// distance of their switches in cables. `None` without such a pair.
     pub mean_switches_passed: Option<f64>,
 }
 
-/// How many ports have cables.
+/// Number of ports with and without cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PortUse {
     /// Ports with a cable.

@@ -1,17 +1,18 @@
-//! Unevenness: lawful, and often the reason why one cable is slower than its neighbours.
+//! Uneven numbers of cables and speeds: permitted, but often the reason why a part of the fabric is
+//! slower.
 //!
-//! What most have is told by one example. What is unlike most is what somebody goes and looks at,
-//! so that all of it is named, as far as a note can be read.
+//! Each note gives one example of the commonest value, and names up to eight switches or pairs with
+//! each other value.
 
 use crate::finding::plural;
 use crate::{Cable, Fabric, Finding, FindingKind, NodeId, NodeKind};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-/// How many of those that are unlike most are named.
+/// Most examples of a rare value that a note names.
 const NAMED_MAX: usize = 8;
 
-/// At most one note for each kind of unevenness.
+/// Returns at most one note for each kind of unevenness.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let notes = [bundles(fabric), uplinks(fabric), speeds(fabric)];
     notes
@@ -21,7 +22,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Cables between each pair of switches that has any, the lower switch first.
+/// Returns the number of cables between each pair of joined switches, the lower switch first.
 pub(super) fn bundle_sizes(fabric: &Fabric) -> BTreeMap<(NodeId, NodeId), usize> {
     let mut sizes = BTreeMap::new();
     for [a, b] in fabric.cables().iter().map(|cable| cable.ends.map(|end| end.node)) {
@@ -32,7 +33,7 @@ pub(super) fn bundle_sizes(fabric: &Fabric) -> BTreeMap<(NodeId, NodeId), usize>
     sizes
 }
 
-/// Hosts' cables at each switch, by switch.
+/// Returns the number of host cables at each switch.
 pub(super) fn host_cables(fabric: &Fabric) -> Vec<usize> {
     let is_host = |channel| fabric.node(fabric.target(channel).node).kind == NodeKind::Host;
     let count = |id| fabric.channels_from(id).filter(|channel| is_host(*channel)).count();
@@ -52,7 +53,8 @@ fn bundles(fabric: &Fabric) -> Option<String> {
     })
 }
 
-/// A leaf is a switch with hosts; its uplinks are its cables to other switches.
+/// Describes uneven numbers of uplinks. A leaf is a switch with hosts; its uplinks are its cables
+/// to other switches.
 fn uplinks(fabric: &Fabric) -> Option<String> {
     let is_switch = |channel| fabric.node(fabric.target(channel).node).is_switch();
     let leaves = fabric.switches().zip(host_cables(fabric)).filter(|(_, hosts)| *hosts > 0);
@@ -69,7 +71,7 @@ fn uplinks(fabric: &Fabric) -> Option<String> {
     })
 }
 
-/// Speeds of cables between switches, and of the other ones.
+/// Describes mixed speeds, separately for cables between switches and for other cables.
 fn speeds(fabric: &Fabric) -> Option<String> {
     let is_trunk = |cable: &&Cable| cable.ends.iter().all(|end| fabric.node(end.node).is_switch());
     let describe = |what: &str, wanted: bool| {
@@ -95,11 +97,11 @@ fn join(parts: impl Iterator<Item = impl Display>) -> String {
     parts.map(|part| part.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// How often a value occurs, and who has it.
+/// Number of occurrences of a value, with examples.
 struct Count<T> {
     value: T,
     times: usize,
-    /// The first of them; only one where no value is commoner.
+    /// First names with this value; only one for the commonest value.
     names: Vec<String>,
 }
 
@@ -111,7 +113,7 @@ impl<T> Count<T> {
     }
 }
 
-/// How often each value occurs; `None` where all are equal.
+/// Counts how often each value occurs; `None` if all are equal.
 fn uneven<T: Ord + Copy>(values: impl Iterator<Item = (T, String)>) -> Option<Vec<Count<T>>> {
     let mut by_value: BTreeMap<T, Vec<String>> = BTreeMap::new();
     for (value, name) in values {

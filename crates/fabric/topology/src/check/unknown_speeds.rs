@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 /// Maximum number of cables in the finding.
 const NAMED_MAX: usize = 8;
 
-/// At most one finding, with the number of such cables and the known halves of their speeds.
+/// Returns at most one finding, with the number of cables of unknown speed and the known halves of
+/// their speeds.
 pub(super) fn check(fabric: &Fabric) -> Option<Finding> {
     let cables = fabric.listed_cables();
     let unknown: Vec<&Cable> = cables.iter().filter(|cable| cable.speed.is_none()).collect();

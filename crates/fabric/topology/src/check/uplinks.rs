@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Minimum number of siblings for a comparison.
 const SIBLINGS_MIN: usize = 2;
 
-/// Maximum number of siblings that are compared to find the far ends of missing cables.
+/// Most siblings that are compared to find the far ends of missing cables.
 const ASKED_MAX: usize = 64;
 
 /// One finding for each switch with fewer uplinks than its siblings.
@@ -116,7 +116,7 @@ struct Uplinks {
     switch: NodeId,
     /// By switch above: the number of cables.
     bundles: BTreeMap<NodeId, usize>,
-    /// Whether hosts or switches hang below.
+    /// Whether hosts or switches are attached below.
     is_used: bool,
 }
 

@@ -1,9 +1,10 @@
 //! Numbers in the names of adapters.
 
-/// Name prefix that Mellanox's drivers number from 1.
+/// Name prefix of adapters that Mellanox's drivers number from 1.
 const FROM_ONE: &str = "HCA-";
 
-/// The number of an adapter within its node, from 0: 4 of `mlx5_4` and of `HCA-5`, 1 of `hfi1_1`.
+/// Returns the number of an adapter within its node, from 0: 4 for `mlx5_4` and `HCA-5`, 1 for
+/// `hfi1_1`.
 pub(super) fn adapter_number(name: &str) -> Option<u32> {
     let name = name.split_whitespace().next()?;
     let digits = name.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |last| last + 1);

@@ -28,7 +28,7 @@ pub struct Naming {
     pub by_rule: BTreeMap<NodeId, (String, Option<String>)>,
 }
 
-/// The reason for an adapter's membership of its node.
+/// Evidence for an adapter's membership of its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
     /// A rule of the user names the node.
@@ -37,12 +37,12 @@ pub enum Basis {
     Description,
     /// A system image GUID shared with another device of the node.
     SystemGuid,
-    /// A node of its own: nothing names its host.
+    /// None: the adapter forms a node of its own.
     Alone,
 }
 
 impl Basis {
-    /// The name in results.
+    /// Name of the basis in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rule => "rule",
@@ -158,7 +158,7 @@ fn hosts_of_systems<'a>(
     hosts
 }
 
-/// System image GUID of a device; `None` if the source has none.
+/// Returns the system image GUID of a device; `None` if the source has none.
 fn system(fabric: &Fabric, id: NodeId) -> Option<u64> {
     fabric.node(id).identity.system_guid.map(|guid| guid.0).filter(|guid| *guid != 0)
 }

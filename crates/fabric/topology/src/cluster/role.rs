@@ -12,7 +12,7 @@ pub enum Role {
     Storage,
     /// Login, scheduler, fabric manager and the like.
     Management,
-    /// Leads to another network.
+    /// Connects to another network.
     Gateway,
     /// Unknown: the adapter's description names no host, although those of other adapters do.
     Unnamed,
@@ -52,7 +52,7 @@ const MANAGEMENT: [&str; 22] = [
 const GATEWAY: [&str; 7] = ["bridge", "gateway", "gw", "lnet", "router", "rtr", "skyway"];
 
 impl Role {
-    /// The name in results.
+    /// Name of the role in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -63,7 +63,8 @@ impl Role {
         }
     }
 
-    /// The role of a node with this name; a name that no description gave has no words.
+    /// Returns the role of a node with this name, or `Unnamed` unless a description or rule gave
+    /// the name.
     pub(super) fn of(name: &str, is_named: bool) -> Self {
         if !is_named {
             return Self::Unnamed;

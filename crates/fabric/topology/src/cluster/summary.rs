@@ -1,4 +1,4 @@
-//! A cluster in numbers.
+//! Counts of nodes, rails, units and planes.
 
 use super::{Cluster, Role};
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
 //! Units: leaf switches with most of their nodes in common; and planes.
 //!
-//! Two leaves belong to one unit if more than half of the nodes of each have an adapter on the other
-//! too. Missing cables and dead leaves leave the unit whole; a node cabled to two units by mistake does
-//! not merge them. Nodes without a host name do not count, because each may be an adapter of another
-//! node.
+//! Two leaves belong to one unit if more than half of the nodes of each also have an adapter on the
+//! other. Missing cables and dead leaves do not split a unit; a node cabled to two units by mistake
+//! does not merge them. Nodes without a host name do not count, because each may be an adapter of
+//! another node.
 
 use super::{ClusterNode, Role, Unit};
 use crate::routing::islands;
@@ -75,9 +75,9 @@ pub(super) fn leaves(node: &ClusterNode) -> BTreeMap<NodeId, usize> {
     leaves
 }
 
-/// Switches of each plane: of each part that no cable between switches joins to another, if more than half
-/// of the nodes have an adapter there. A half of a divided fabric or a leaf without
-/// uplinks does not count.
+/// Returns the switches of each plane. A plane is a part of the switch graph that is not cabled to
+/// the rest, and on which more than half of the nodes have an adapter; half of a divided fabric or
+/// a leaf without uplinks is no plane.
 pub(super) fn planes(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Vec<NodeId>> {
     let islands = islands(fabric);
     let mut nodes_on: BTreeMap<NodeId, usize> = BTreeMap::new();
@@ -100,7 +100,7 @@ pub(super) fn planes(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Vec<NodeId>>
     planes.into_values().collect()
 }
 
-/// Disjoint sets of switches, each known by its lowest member.
+/// Disjoint sets of switches, each represented by its lowest member.
 struct Sets {
     parent: Vec<usize>,
 }

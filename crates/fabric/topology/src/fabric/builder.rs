@@ -1,4 +1,4 @@
-//! Building a fabric: nodes and cables in any order, then the canonical one.
+//! Builds a fabric from nodes and cables in any order.
 
 use super::names::{canonical_key, make_names_unique};
 use super::{
@@ -8,19 +8,19 @@ use crate::speed::{LinkSpeed, PartialSpeed};
 use gingham_kernel::Length;
 use std::collections::BTreeMap;
 
-/// A node index handed out by [`FabricBuilder`] before the canonical order is known.
+/// Index of a node in a [`FabricBuilder`], before the canonical order is known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DraftNode(usize);
 
-/// Why a cable cannot be added.
+/// Reason why a cable cannot be added.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CableError {
-    /// The port holds a cable already.
+    /// The port already has a cable.
     #[error("port {port} of {node} holds a cable already")]
     PortTaken {
         /// Name of the node.
         node: String,
-        /// The port.
+        /// Port number.
         port: u16,
     },
     /// The node has no such port.
@@ -28,7 +28,7 @@ pub enum CableError {
     NoSuchPort {
         /// Name of the node.
         node: String,
-        /// The port asked for.
+        /// Requested port.
         port: u16,
         /// Number of the highest port.
         ports: u16,
@@ -38,7 +38,7 @@ pub enum CableError {
     SamePort {
         /// Name of the node.
         node: String,
-        /// The port.
+        /// Port number.
         port: u16,
     },
 }
@@ -52,7 +52,7 @@ pub struct FabricBuilder {
 }
 
 impl FabricBuilder {
-    /// An empty draft.
+    /// Creates an empty draft.
     pub fn new() -> Self {
         Self::default()
     }
@@ -63,7 +63,7 @@ impl FabricBuilder {
         DraftNode(self.nodes.len() - 1)
     }
 
-    /// Adds a node that has only a name, a GUID and ports, as generators do.
+    /// Adds a node with only a name, a GUID and ports, as generators do.
     pub fn add_plain(&mut self, kind: NodeKind, name: &str, guid: Guid, ports: u16) -> DraftNode {
         self.add_node(Node {
             kind,
@@ -76,27 +76,27 @@ impl FabricBuilder {
         })
     }
 
-    /// Read access to a draft node.
+    /// Returns a draft node.
     pub fn node(&self, node: DraftNode) -> &Node {
         &self.nodes[node.0]
     }
 
-    /// Write access to a draft node.
+    /// Returns a draft node for changes.
     pub fn node_mut(&mut self, node: DraftNode) -> &mut Node {
         &mut self.nodes[node.0]
     }
 
-    /// Whether a port holds a cable.
+    /// Returns whether a port has a cable.
     pub fn is_taken(&self, node: DraftNode, port: u16) -> bool {
         self.taken.contains_key(&(node.0, port))
     }
 
-    /// The lowest port of `node` without a cable.
+    /// Returns the lowest port of `node` without a cable.
     pub fn free_port(&self, node: DraftNode) -> Option<u16> {
         (1..=self.nodes[node.0].ports).find(|port| !self.is_taken(node, *port))
     }
 
-    /// Joins two ports.
+    /// Connects two ports.
     pub fn add_cable(
         &mut self,
         ends: [(DraftNode, u16); 2],
@@ -133,7 +133,7 @@ impl FabricBuilder {
         }
     }
 
-    /// Joins the lowest free ports of two nodes.
+    /// Connects the lowest free ports of two nodes.
     pub fn join(&mut self, a: DraftNode, b: DraftNode) -> Result<(), CableError> {
         let port = |builder: &Self, node: DraftNode| {
             builder.free_port(node).ok_or_else(|| CableError::NoSuchPort {
@@ -146,7 +146,7 @@ impl FabricBuilder {
         self.add_cable(ends, None, None)
     }
 
-    /// The fabric in canonical order, with unique names.
+    /// Returns the fabric in canonical order, with unique names.
     pub fn build(mut self) -> Fabric {
         make_names_unique(&mut self.nodes);
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
@@ -169,9 +169,10 @@ impl FabricBuilder {
     }
 }
 
-/// The fabric of nodes and cables that are in canonical order.
+/// Returns the fabric of nodes and cables that are already in canonical order.
 pub(super) fn finish(nodes: Vec<Node>, cables: Vec<Cable>) -> Fabric {
-    // As long as the highest port in use, so that a dump cannot ask for memory by claiming ports.
+    // Sized by the highest port in use, so a dump cannot make us allocate memory by claiming many
+    // ports.
     let mut outgoing: Vec<Vec<Option<ChannelId>>> = vec![Vec::new(); nodes.len()];
     for (index, cable) in cables.iter().enumerate() {
         for (side, end) in cable.ends.iter().enumerate() {

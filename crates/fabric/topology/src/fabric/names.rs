@@ -1,10 +1,10 @@
-//! Names that are unique, and the order in which nodes stand.
+//! Unique names of nodes, and the canonical order of nodes.
 
 use super::{Guid, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A name that several nodes carry, or none, gives way to the id of the dump, and that to a
-/// number. Numbers go out in canonical order, so that the order of insertion cannot matter.
+/// Replaces an empty or shared name by the id of the dump, and adds a number to names that still
+/// clash. Numbers are assigned in canonical order, so the order of insertion does not matter.
 pub(super) fn make_names_unique(nodes: &mut [Node]) {
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     for node in nodes.iter() {
@@ -35,7 +35,7 @@ pub(super) fn make_names_unique(nodes: &mut [Node]) {
     }
 }
 
-/// Kind, GUID (none last), then the name split into text and numbers.
+/// Returns the sort key: kind, GUID (none last), then the name split into text and numbers.
 pub(super) fn canonical_key(node: &Node) -> (NodeKind, bool, Option<Guid>, Vec<NamePart>) {
     (node.kind, node.guid.is_none(), node.guid, natural_key(&node.name))
 }

@@ -1,5 +1,4 @@
-//! Ends of switches: port 0, as InfiniBand calls it, where a switch takes packets in and begins
-//! packets of its own.
+//! Ports 0 of switches, at which a switch receives packets addressed to itself and sends its own.
 //!
 //! ```text
 //!   h0 ── 1 ┌────┐ 2 ── s1         port 0 of s0: an endpoint "s0[0]" behind a cable of no length,
@@ -8,25 +7,25 @@
 //!             └── s0[0]
 //! ```
 //!
-//! A fabric has them if somebody asks: their nodes, cables and endpoints then come after all others,
-//! whatever the canonical order says, so that no id changes. Routes lead from them as from a host
-//! of the same switch, and none leads to them: what ends at one was diverted at its own switch.
+//! A fabric has them only on request: their nodes, cables and endpoints then come after all others,
+//! despite the canonical order, so no other id changes. Routes lead from them as from a host of
+//! that switch, but none leads to them: a packet that ends at a port 0 was diverted at that switch.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 18.2.4.1, on port 0.
 //!
-//! Invariant: where one switch has one, every switch with a cable has one, and nothing comes after
-//! them.
+//! Invariant: if one switch has a port 0, every switch with a cable has one, and nothing comes
+//! after them.
 
 use super::{Cable, ChannelId, EndpointId, Fabric, Identity, Node, NodeId, NodeKind, PortRef};
 use crate::speed::LinkSpeed;
 use gingham_kernel::Length;
 use std::collections::BTreeMap;
 
-/// The port of a switch that leads to its own end.
+/// Port of a switch that leads to its own endpoint.
 const PORT_0: u16 = 0;
 
 impl Fabric {
-    /// The same fabric in which every switch with a cable has a port 0.
+    /// Returns the fabric with a port 0 at every switch that has a cable.
     #[must_use]
     pub fn with_ports_0(mut self) -> Self {
         if !self.has_ports_0() {
@@ -64,28 +63,28 @@ impl Fabric {
         self.endpoint_channels.push(Self::reverse(into));
     }
 
-    /// Whether switches have ends of their own.
+    /// Returns whether switches have a port 0.
     pub fn has_ports_0(&self) -> bool {
         self.nodes.last().is_some_and(|node| node.kind == NodeKind::Port0)
     }
 
-    /// The end of a switch, if it has one.
+    /// Returns the endpoint at port 0 of a switch, if it has one.
     pub fn port_0(&self, switch: NodeId) -> Option<EndpointId> {
         self.endpoint_at(self.target(self.into_port_0(switch)?))
     }
 
-    /// The channel from a switch to its end, if it has one.
+    /// Returns the channel from a switch to its port 0, if it has one.
     pub fn into_port_0(&self, switch: NodeId) -> Option<ChannelId> {
         self.outgoing(switch, PORT_0)
     }
 
-    /// Whether an endpoint is the end of a switch.
+    /// Returns whether an endpoint is a port 0.
     pub fn is_port_0(&self, endpoint: EndpointId) -> bool {
         self.node(self.endpoint(endpoint).node).kind == NodeKind::Port0
     }
 
-    /// An endpoint on the same switch as one, if there is any: what holds for packets of that holds
-    /// for those of the end of the switch.
+    /// Returns the lowest endpoint on the same switch as a port 0, if there is any; packets from
+    /// port 0 follow the rules of packets from that endpoint.
     pub(crate) fn beside_port_0(&self, end: EndpointId) -> Option<EndpointId> {
         let switch = self.target(self.endpoint_channel(end)).node;
         let endpoints =
@@ -93,17 +92,17 @@ impl Fabric {
         endpoints.filter(|endpoint| !self.is_port_0(*endpoint)).min()
     }
 
-    /// The nodes but for ends of switches: what a list of the fabric shows.
+    /// Returns the nodes without ports 0, for lists of the fabric.
     pub fn listed_nodes(&self) -> &[Node] {
         &self.nodes[..self.nodes.partition_point(|node| node.kind != NodeKind::Port0)]
     }
 
-    /// The number of endpoints but for ends of switches.
+    /// Returns the number of endpoints without ports 0.
     pub fn listed_endpoint_count(&self) -> usize {
         self.endpoints.len() - self.ports_0()
     }
 
-    /// The cables but for those between switches and their ends.
+    /// Returns the cables without those to ports 0.
     pub fn listed_cables(&self) -> &[Cable] {
         &self.cables[..self.cables.len() - self.ports_0()]
     }

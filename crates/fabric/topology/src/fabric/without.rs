@@ -1,14 +1,14 @@
-//! A fabric in which something failed.
+//! A fabric after failures.
 
 use super::builder::finish;
 use super::{Cable, Fabric, NodeId, PortRef};
 use std::collections::BTreeSet;
 
 impl Fabric {
-    /// The same fabric without some nodes, which take their cables along, and without some cables, by
-    /// their positions in [`Self::cables`]. What is left keeps its name, and its order.
+    /// Returns the fabric without some nodes and their cables, and without some cables, given by
+    /// their positions in [`Self::cables`]. The rest keeps its names and order.
     ///
-    /// Hosts of a switch that is gone stay, without a cable. Ends of switches are not there any more.
+    /// Hosts of a removed switch remain, without a cable. Ports 0 are removed.
     #[must_use]
     pub fn without(&self, nodes: &BTreeSet<NodeId>, cables: &BTreeSet<usize>) -> Self {
         let kept: Vec<NodeId> = (0..self.listed_nodes().len())

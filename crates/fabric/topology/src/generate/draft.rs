@@ -1,28 +1,28 @@
-//! What all generators share: the check of the size, and a draft that numbers its nodes.
+//! Code shared by all generators: the size check, and a draft that numbers its nodes.
 //!
 //! ```text
 //!   Size { switches, hosts, ports } ──check──►  Draft ──switch, host, cable──►  Fabric
 //! ```
 //!
-//! Invariants: a GUID's number is the node's place in the order of construction, so that the
-//! canonical order is that order (switches before hosts); a generator gives each port at most
-//! one cable, and violating that is our bug.
+//! Invariants: a GUID contains the node's index in the order of construction, which is therefore
+//! the canonical order (switches before hosts); a generator gives each port at most one cable, and
+//! a violation is a bug of ours.
 
 use super::GenerateError;
 use crate::numbering::{host_guid, switch_guid};
 use crate::{DraftNode, Fabric, FabricBuilder, NodeKind};
 
-/// Nodes of the largest fabric that we generate.
+/// Nodes of the largest fabric that can be generated.
 const NODES_MAX: u128 = 1_000_000;
 
-/// Ports of all switches of the largest fabric; bounds cables and tables alike.
+/// Limit on the ports of all switches together, which bounds cables and tables.
 const SWITCH_PORTS_MAX: u128 = 10_000_000;
 
 /// Ports of the largest switch: a port number has 16 bits.
 const PORTS_PER_SWITCH_MAX: u128 = 65_535;
 
-/// What is about to be built. Parts are products of at most four 32-bit numbers, or computed
-/// with saturation, so that 128 bits hold them.
+/// Size of a fabric before it is built. Each field is a product of at most four 32-bit numbers, or
+/// computed with saturation, so 128 bits are enough.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) switches: u128,
@@ -32,7 +32,7 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// Refuses what is too large, in the name of `parameter`.
+    /// Rejects a size above a limit; the error names `parameter` and its value.
     pub(super) fn check(
         self,
         parameter: &'static str,
@@ -86,8 +86,8 @@ impl Draft {
         self.host(&format!("{node} mlx5_{rail}"))
     }
 
-    /// Adds `count` hosts on ports `1` to `count` of `switch`; `coordinates` are those in the
-    /// name of the switch, and the place on the switch follows them.
+    /// Adds `count` hosts on ports `1` to `count` of `switch`. Host names consist of `coordinates`,
+    /// those in the switch's name, and the index on the switch.
     pub(super) fn hosts_at(&mut self, switch: DraftNode, coordinates: &str, count: u32) {
         for place in 0..count {
             let host = self.host(&format!("h{coordinates}-{place}"));
@@ -95,7 +95,7 @@ impl Draft {
         }
     }
 
-    /// Adds `count` hosts on ports `1` to `count` of `switch`, named by their number.
+    /// Adds `count` hosts on ports `1` to `count` of `switch`, named by their running number.
     pub(super) fn numbered_hosts(&mut self, switch: DraftNode, count: u32) {
         for place in 0..count {
             let host = self.host(&format!("h{}", self.host_count));
@@ -103,7 +103,7 @@ impl Draft {
         }
     }
 
-    /// Joins two ports.
+    /// Connects two ports.
     pub(super) fn cable(&mut self, a: (DraftNode, u32), b: (DraftNode, u32)) {
         let ends = [a, b].map(|(node, port)| (node, port_number(port)));
         self.builder
@@ -111,7 +111,7 @@ impl Draft {
             .expect("a generator gives each of its ports one cable");
     }
 
-    /// The fabric.
+    /// Returns the finished fabric.
     pub(super) fn build(self) -> Fabric {
         self.builder.build()
     }

@@ -15,14 +15,13 @@
 //!
 //! In the letters of the source: a switches a group, p hosts and h global cables a switch, g
 //! groups, at most a h + 1. The global ports of a group are its slots 0 to a h - 1, slot q at
-//! switch floor(q / h). **Arrangement** (the source leaves it open): slot q of group i leads to
-//! group i + q + 1 (mod g), to its slot g - 2 - q. This is the circulant arrangement that is
-//! called palmtree (Camarero, Vallejo and Beivide, "Topological Characterization of Hamming and
-//! Dragonfly Networks and Its Implications on Routing", ACM TACO 11(4), 2014), counted upwards.
-//! With fewer groups than a h + 1 the next g - 1 slots repeat the pattern, for r =
-//! floor(a h / (g - 1)) whole rounds, so that each two groups have r cables between them. The
-//! u = r (g - 1) slots in use are spread evenly, slot q at switch floor(q a / u); what is left
-//! of the global ports stays without a cable.
+//! switch floor(q / h). **Arrangement** (not fixed by the source): slot q of group i leads to slot
+//! g - 2 - q of group i + q + 1 (mod g). This is the circulant arrangement known as palmtree
+//! (Camarero, Vallejo and Beivide, "Topological Characterization of Hamming and Dragonfly Networks
+//! and Its Implications on Routing", ACM TACO 11(4), 2014), counted upwards. With fewer groups than
+//! a h + 1 the next g - 1 slots repeat the pattern, for r = floor(a h / (g - 1)) whole rounds, so
+//! each two groups have r cables between them. The u = r (g - 1) slots in use are spread evenly,
+//! slot q at switch floor(q a / u); the remaining global ports have no cable.
 //!
 //! Ports of a switch: hosts, then the other switches of its group in order, then global.
 //!
@@ -79,22 +78,23 @@ pub struct Dragonfly {
     pub rails: u32,
 }
 
-/// The parameters once they are checked.
+/// Checked parameters.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
-    /// a
+    /// Switches per group (a).
     switches_per_group: u32,
-    /// p
+    /// Hosts per switch (p).
     hosts_per_switch: u32,
-    /// h
+    /// Global cables per switch (h).
     global_per_switch: u32,
-    /// g
+    /// Number of groups (g).
     groups: u32,
 }
 
 impl Dragonfly {
-    /// Bound on all-to-all load of minimal (local-global-local) routing, as a fraction of a host's
-    /// link, if all links are equally fast. `None` if the parameters give fewer than two hosts.
+    /// Returns the bound on all-to-all load of minimal (local-global-local) routing, as a fraction
+    /// of a host's link, assuming that all links are equally fast. `None` if the parameters are
+    /// invalid or give fewer than two hosts.
     pub fn minimal_routing_bound(&self) -> Option<f64> {
         let shape = self.check().ok()?;
         let [a, p, g] = [shape.switches_per_group, shape.hosts_per_switch, shape.groups];
@@ -157,18 +157,18 @@ fn real(number: u64) -> f64 {
 }
 
 impl Shape {
-    /// The first port to another group.
+    /// Returns the first port of a switch that leads to another group.
     const fn global_port_first(self) -> u32 {
         self.hosts_per_switch + self.switches_per_group
     }
 
-    /// Cables between each two groups. Panics for a single group.
+    /// Returns the number of cables between each two groups. Panics for a single group.
     const fn rounds(self) -> u32 {
         self.switches_per_group * self.global_per_switch / (self.groups - 1)
     }
 
-    /// Number of cables between any two groups, and the numbers of global cables in use at the two
-    /// switches of a group that have most of them. `None` for a single group.
+    /// Returns the number of cables between any two groups, and the sum of the global cables in use
+    /// at the two switches of a group that have most of them. `None` for a single group.
     fn most_global_cables(self) -> Option<(u32, u32)> {
         let peers = self.groups.checked_sub(1).filter(|peers| *peers > 0)?;
         let used = self.rounds() * peers;
@@ -177,7 +177,7 @@ impl Shape {
         Some((self.rounds(), 2 * fewest + with_one_more.min(2)))
     }
 
-    /// Adds the switches of a group with their hosts, and joins them.
+    /// Adds the switches of a group with their hosts, and connects the switches.
     fn add_group(self, draft: &mut Draft, group: u32) -> Vec<DraftNode> {
         let ports = self.global_port_first() - 1 + self.global_per_switch;
         let mut switches = Vec::new();
@@ -189,7 +189,7 @@ impl Shape {
         }
         for (lower, low) in (0..).zip(&switches) {
             for (higher, high) in (0..).zip(&switches).skip(lower as usize + 1) {
-                // A switch has no port to itself: ports to higher switches move up by one.
+                // A switch has no port to itself, so the ports to higher switches are one lower.
                 let to_higher = self.hosts_per_switch + higher;
                 let to_lower = self.hosts_per_switch + 1 + lower;
                 draft.cable((*low, to_higher), (*high, to_lower));
@@ -198,15 +198,15 @@ impl Shape {
         switches
     }
 
-    /// Joins the groups, round by round.
+    /// Connects the groups, round by round.
     fn join_groups(self, draft: &mut Draft, switches: &[Vec<DraftNode>]) {
         let peers = self.groups - 1;
         if peers == 0 {
             return;
         }
         for group in 0..self.groups {
-            // Slot q leads upwards for the first groups - 1 - group slots; the others are the
-            // far ends of lower groups' cables.
+            // The first groups - 1 - group slots lead to higher groups; the others are the far ends
+            // of cables from lower groups.
             for slot in 0..peers - group {
                 let far_group = group + slot + 1;
                 for round in 0..self.rounds() {
@@ -219,7 +219,7 @@ impl Shape {
         }
     }
 
-    /// The port behind a slot of a group.
+    /// Returns the switch and port of a slot of a group.
     fn slot_end(self, group: &[DraftNode], slot: u32) -> (DraftNode, u32) {
         let slots_used = u64::from(self.rounds() * (self.groups - 1));
         let switches = u64::from(self.switches_per_group);

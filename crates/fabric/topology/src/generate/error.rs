@@ -1,14 +1,14 @@
-//! What a generator refuses, and why.
+//! Errors of the generators.
 //!
-//! Every refusal names the parameter as the user wrote it, its value, and what was expected, so
-//! that the reader of a scenario can point at the line.
+//! Every error names the parameter as the user wrote it, its value and what was expected, so that
+//! an editor of the scenario can point at the line.
 //!
 //! ```text
 //!   hosts = 0: expected at least 1
 //!   dimensions = [2000, 2000]: makes 8,000,000 nodes, expected at most 1,000,000
 //! ```
 
-/// Why a generator builds nothing.
+/// Reason why a generator builds nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GenerateError {
     /// A parameter lies outside its range.
@@ -16,46 +16,46 @@ pub enum GenerateError {
     OutOfRange {
         /// Key of the parameter.
         parameter: &'static str,
-        /// Its value, as a scenario writes it.
+        /// Its value, in the notation of scenarios.
         value: String,
-        /// What values are allowed.
+        /// Description of the allowed values.
         expected: String,
     },
-    /// The fabric would be larger than we build.
+    /// The fabric would exceed a size limit.
     #[error(
         "{parameter} = {value}: makes {} {what}, expected at most {}",
         in_words(*count),
         in_words(*count_max)
     )]
     TooLarge {
-        /// Key of the parameter with the largest part in it.
+        /// Key of the parameter that contributes most.
         parameter: &'static str,
-        /// Its value, as a scenario writes it.
+        /// Its value, in the notation of scenarios.
         value: String,
-        /// How many there would be, or the largest number if it is beyond 128 bits.
+        /// Number there would be, saturated at the largest 128-bit number.
         count: u128,
-        /// What would be too many.
+        /// What is counted, such as "nodes".
         what: &'static str,
-        /// How many there may be.
+        /// Largest number allowed.
         count_max: u128,
     },
-    /// Chance gave no fabric that keeps the rules.
+    /// No random draw gave a fabric that keeps the rules.
     #[error(
         "{parameter} = {value}: {attempts} attempts gave no connected fabric that uses its \
          ports; expected another value, or another seed"
     )]
     NoneFound {
-        /// Key of the parameter that leaves so little choice.
+        /// Key of the parameter that makes success unlikely.
         parameter: &'static str,
-        /// Its value, as a scenario writes it.
+        /// Its value, in the notation of scenarios.
         value: String,
-        /// How many fabrics were drawn.
+        /// Number of fabrics drawn.
         attempts: usize,
     },
 }
 
 impl GenerateError {
-    /// Key of the parameter at fault.
+    /// Returns the key of the parameter at fault.
     pub const fn parameter(&self) -> &'static str {
         match self {
             Self::OutOfRange { parameter, .. }
@@ -65,7 +65,7 @@ impl GenerateError {
     }
 }
 
-/// A count with a comma after each three digits; one that nobody reads digit by digit is rounded.
+/// Formats a count with a comma after each three digits; above 10^12 as "over 1,000,000,000,000".
 fn in_words(count: u128) -> String {
     const READABLE_MAX: u128 = 1_000_000_000_000;
     if count > READABLE_MAX {
@@ -82,7 +82,7 @@ fn in_words(count: u128) -> String {
     words
 }
 
-/// Refuses a value below `minimum`.
+/// Rejects a value below `minimum`.
 pub(super) fn at_least(
     parameter: &'static str,
     value: u32,
@@ -95,7 +95,7 @@ pub(super) fn at_least(
     Err(GenerateError::OutOfRange { parameter, value: value.to_string(), expected })
 }
 
-/// Refuses a value above `maximum`; `because` says where the bound comes from.
+/// Rejects a value above `maximum`; `because` explains the bound.
 pub(super) fn at_most(
     parameter: &'static str,
     value: u32,

@@ -1,5 +1,5 @@
-//! A fat tree of switches with equally many ports, as clusters are built of: every switch but those
-//! at the top has half of its ports down and half up, or, at the leaves, fewer up than down.
+//! A fat tree of switches with equally many ports, as in most clusters: every switch below the top
+//! has half of its ports down and half up; a leaf may have fewer up than down.
 //!
 //! ```text
 //!   ports = 4, levels = 2               s0-0         s0-1            level 0: the top
@@ -10,14 +10,15 @@
 //!                                 h0 h1 h2 h3 h4 h5 h6 h7
 //! ```
 //!
-//! With P ports, n levels and a tapering of t, a leaf has u = P / (t + 1) ports up, rounded down, and
-//! t u hosts; t = 1 is a tree of full bisection. Switches between have P / 2 ports down and P / 2 up,
-//! those at the top P down. A switch has one cable to each of its neighbours. Ports down come first.
+//! With P ports, n levels and a tapering of t, a leaf has u = P / (t + 1) ports up, rounded down,
+//! and t u hosts; t = 1 is a tree of full bisection. Switches of levels between have P / 2 ports
+//! down and P / 2 up, those at the top P down. Two switches of adjacent levels have at most one
+//! cable. Ports down come first.
 //!
-//! The leaves of a subtree of l levels (from 1, a leaf) are joined to as many trees of their own kind
-//! above: switch a of level l, in plane b of its subtree, has a port up to each plane b' of the next
-//! level, whose switch there has a port down for each of the subtrees. So switches are numbered by
-//! their subtree first, then by their planes, the highest first.
+//! The top switches of a subtree of l levels (l = 1 is a leaf) are its planes. The switch of plane b
+//! has one port up to plane (b', b) of the next larger subtree, for each b' below the number of its
+//! ports up; the switch there has a port down to each of the smaller subtrees. Switches are numbered
+//! by subtree first, then by plane, the highest level's b' first.
 //!
 //! Source: Lin, Chung and Huang, "A multiple LID routing scheme for fat-tree-based InfiniBand
 //! networks", IPDPS 2004 (the m-port n-tree, which is t = 1); Ohring, Ibel, Das and Kumar, "On
@@ -35,7 +36,7 @@ use crate::{DraftNode, Fabric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A fat tree of switches with equally many ports.
+/// Fat tree of switches with equally many ports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FatTree {
@@ -55,7 +56,7 @@ pub struct FatTree {
     pub rails: u32,
 }
 
-/// Cables of the switches of a level.
+/// Cables of each switch of a level.
 #[derive(Debug, Clone, Copy)]
 struct Level {
     down: u32,
@@ -66,7 +67,7 @@ impl FatTree {
     pub(super) fn generate(&self) -> Result<Fabric, GenerateError> {
         self.check()?;
         let mut draft = Draft::default();
-        // From the top down, so that the first switch is a root.
+        // From the top down, so the first switch is a root.
         let counts = self.counts();
         let names = (0..self.levels).zip(counts.iter().rev());
         let mut levels: Vec<Vec<DraftNode>> = names
@@ -85,8 +86,8 @@ impl FatTree {
         Ok(draft.build())
     }
 
-    /// Joins the switches of a level, of which each subtree has so many, to those of the next; the
-    /// number of those of each subtree.
+    /// Connects the switches of a level to those of the next. `planes` is the number of switches of
+    /// each subtree on the lower level; returns the number on the upper level.
     fn join_levels(
         &self,
         draft: &mut Draft,
@@ -109,7 +110,7 @@ impl FatTree {
         planes * up
     }
 
-    /// The cables of the switches of a level, the leaves being 0.
+    /// Returns the cables of each switch of a level; level 0 is the leaves.
     fn level(&self, level: usize) -> Level {
         let (ports, levels) = (self.ports, self.levels as usize);
         let uplinks = ports / (self.tapering + 1);
@@ -120,7 +121,8 @@ impl FatTree {
         }
     }
 
-    /// Switches by level, the leaves first: the subtrees that end there, times the planes of each.
+    /// Returns the number of switches by level, leaves first: the subtrees that end at the level,
+    /// times the planes of each.
     fn counts(&self) -> Vec<u128> {
         let levels = self.levels as usize;
         let mut counts = vec![1_u128; levels];
@@ -152,7 +154,7 @@ impl FatTree {
         }
         let ports_per_switch = ports;
         Size { switches: 1, hosts: ports, ports_per_switch }.check("ports", &self.ports)?;
-        // Before anything is counted level by level.
+        // Bounds the number of levels before `counts` allocates one element for each.
         let levels = u128::from(self.levels);
         Size { switches: levels, hosts: 0, ports_per_switch }.check("levels", &self.levels)?;
         let counts = self.counts();

@@ -1,4 +1,4 @@
-//! A folded Clos network of two levels: the leaf and spine of most clusters.
+//! A folded Clos network of two levels: the leaf-spine network of most clusters.
 //!
 //! ```text
 //!   leaves = 3, spines = 2          spine0        spine1
@@ -10,9 +10,9 @@
 //!                             h0-0 h0-1 h1-0 h1-1 h2-0 h2-1
 //! ```
 //!
-//! Ports of a leaf: its hosts, then its cables to `spine0`, then to `spine1`, and so on. Ports of
-//! a spine: its cables to `leaf0`, then to `leaf1`. Spines come before leaves in canonical order,
-//! so that the first switch is a root.
+//! Ports of a leaf: its hosts, then its cables to `spine0`, then to `spine1`, and so on. Ports of a
+//! spine: its cables to `leaf0`, then to `leaf1`. Spines come before leaves in canonical order, so
+//! the first switch is a root.
 //!
 //! Source: Clos, "A Study of Non-Blocking Switching Networks", Bell System Technical Journal
 //! 32(2), 1953; folded: Dally and Towles, "Principles and Practices of Interconnection Networks",

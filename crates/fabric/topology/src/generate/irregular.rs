@@ -1,4 +1,5 @@
-//! An irregular fabric: equal switches joined at random, as clusters of workstations grew.
+//! An irregular fabric: equal switches joined at random, like clusters of workstations that grew
+//! over time.
 //!
 //! ```text
 //!        h0..h3        h4..h7
@@ -8,21 +9,21 @@
 //!        ?  ?  ?      ?  ?  ?
 //! ```
 //!
-//! Host h(i p + k) hangs off port k + 1 of switch i, with p hosts a switch. Then two random free
-//! ports on different switches that may still be joined get a cable, again and again, until no
-//! such ports are left. The draw is uniform over the pairs of ports that may be joined. The next
-//! free port of a switch is used, since its ports are alike.
+//! Host h(i p + k) is attached to port k + 1 of switch i, with p hosts a switch. Then pairs of free
+//! ports on different switches, drawn at random among those that may still be joined, get a cable
+//! until none are left. The draw is uniform over the pairs of ports that may be joined. The cable
+//! uses the next free port of each switch, since its ports are alike.
 //!
-//! A draw is thrown away, and drawn anew from the same stream up to 1,000 times, if it is not
-//! connected or leaves unused more than two ports that could have been used. **Could have been
-//! used**: with n switches of f ports beside their hosts' and at most m cables a pair, a switch
-//! can use no more than d = min(f, m (n - 1)) ports, and the fabric no more than floor(n d / 2)
-//! cables; a draw with at most one cable less than that is kept. (Four switches with 4 free ports
-//! each and one cable a pair can only be the complete graph: d = 3, and no port counts as unused.)
+//! A draw is rejected, and repeated from the same stream up to 1,000 times, if it is not connected
+//! or leaves more than two usable ports unused. **Usable ports**: with n switches of f ports beside
+//! their hosts' and at most m cables a pair, a switch can use no more than d = min(f, m (n - 1))
+//! ports, and the fabric no more than floor(n d / 2) cables; a draw with at most one cable less is
+//! kept. (Four switches with 4 free ports each and one cable a pair can only be the complete graph:
+//! d = 3, and no port counts as unused.)
 //!
-//! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB
-//! Mechanism in COWs with Source Routing", 2001, section IV-A, names the rules (4 hosts a switch,
-//! 8 ports, one cable a pair). How to draw is our reconstruction.
+//! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
+//! in COWs with Source Routing", 2001, section IV-A, gives the rules (4 hosts a switch, 8 ports,
+//! one cable a pair). The procedure of the draw is our reconstruction.
 //!
 //! Expected, with the defaults: about 2n cables between switches; a shortest path between different
 //! switches takes 1.45, 1.97, 2.55 and 3.16 cables on average for 8, 16, 32 and 64 switches.
@@ -69,16 +70,16 @@ const fn hosts_per_switch_default() -> u32 {
     4
 }
 
-/// Draws after which we give up on a small fabric.
+/// Largest number of draws, for small fabrics.
 const ATTEMPTS_MAX: usize = 1_000;
 
-/// Draws after which we give up on any fabric.
+/// Smallest number of draws before giving up, for any fabric.
 const ATTEMPTS_MIN: usize = 10;
 
-/// Cables after whose drawing we give up in between.
+/// Total number of cables to draw before giving up, between these two limits.
 const CABLES_DRAWN_MAX: usize = 50_000_000;
 
-/// Draws of two ports after which the pairs that are left are listed instead.
+/// Random trials of two ports before the remaining pairs are listed instead.
 const REJECTIONS_MAX: u32 = 64;
 
 impl Irregular {
@@ -114,7 +115,7 @@ impl Irregular {
         self.check_connectable()
     }
 
-    /// Refuses a fabric that has fewer cables than a tree.
+    /// Rejects parameters that allow fewer cables than a spanning tree needs.
     fn check_connectable(&self) -> Result<(), GenerateError> {
         if self.cables_max() + 1 >= self.switches as usize {
             return Ok(());
@@ -132,23 +133,24 @@ impl Irregular {
         })
     }
 
-    /// Ports that a switch can use for other switches.
+    /// Returns the number of ports that a switch can use for other switches.
     fn usable_ports(&self) -> u32 {
         let others = self.cables_per_pair_max.saturating_mul(self.switches - 1);
         (self.ports - self.hosts_per_switch).min(others)
     }
 
-    /// Cables between switches that the fabric can have.
+    /// Returns the largest possible number of cables between switches.
     fn cables_max(&self) -> usize {
         self.switches as usize * self.usable_ports() as usize / 2
     }
 
-    /// Draws after which we give up: few draws of large fabrics take as long as many of small.
+    /// Returns the number of draws before giving up: fewer for large fabrics, whose draws take
+    /// longer.
     fn attempts(&self) -> usize {
         (CABLES_DRAWN_MAX / self.cables_max().max(1)).clamp(ATTEMPTS_MIN, ATTEMPTS_MAX)
     }
 
-    /// Joins free ports until none are left that may be joined.
+    /// Joins free ports at random until no two are left that may be joined.
     fn draw(&self, stream: &mut Stream) -> Vec<Pair> {
         let mut free = FreePorts::new(self);
         let mut pairs = Vec::with_capacity(self.cables_max());
@@ -178,15 +180,15 @@ impl Irregular {
     }
 }
 
-/// Two switches, the lower one first.
+/// Indices of two switches, the lower one first.
 type Pair = [usize; 2];
 
-/// The ports that still have no cable.
+/// Ports that have no cable yet.
 #[derive(Debug)]
 struct FreePorts {
-    /// The switch of each free port, in no order that matters.
+    /// Switch of each free port; the order does not matter.
     switches: Vec<usize>,
-    /// Cables of the pairs that have any.
+    /// Number of cables between each pair of switches that has any.
     cables: BTreeMap<Pair, u32>,
     cables_per_pair_max: u32,
 }
@@ -202,10 +204,11 @@ impl FreePorts {
         }
     }
 
-    /// Positions of two free ports that may be joined, each such pair being equally likely.
+    /// Returns the positions of two free ports that may be joined; each such pair is equally
+    /// likely.
     ///
-    /// Trying ports until two fit is quick while many fit; when few do, the pairs are listed.
-    /// Both ways draw from the same distribution.
+    /// Random trials are fast while many pairs may be joined; after too many failures the pairs are
+    /// listed. Both methods draw from one distribution.
     fn draw(&self, stream: &mut Stream) -> Option<[usize; 2]> {
         let port_count = self.switches.len() as u64;
         if port_count == 0 {
@@ -237,7 +240,7 @@ impl FreePorts {
         (!listed.is_empty()).then(|| listed[draw_index(stream, listed.len() as u64)])
     }
 
-    /// The switches of two ports.
+    /// Returns the switches of two free ports.
     fn pair(&self, positions: [usize; 2]) -> Pair {
         let [a, b] = positions.map(|position| self.switches[position]);
         [a.min(b), a.max(b)]
@@ -248,11 +251,11 @@ impl FreePorts {
         pair[0] != pair[1] && cables < self.cables_per_pair_max
     }
 
-    /// Uses two free ports; the pair that they joined.
+    /// Removes two free ports and returns the pair of switches that they join.
     fn take(&mut self, positions: [usize; 2]) -> Pair {
         let pair = self.pair(positions);
         *self.cables.entry(pair).or_default() += 1;
-        // The later port goes first, so that the earlier keeps its position.
+        // The later port is removed first, so the earlier one keeps its position.
         self.switches.swap_remove(positions[0].max(positions[1]));
         self.switches.swap_remove(positions[0].min(positions[1]));
         pair
@@ -263,7 +266,7 @@ fn draw_index(stream: &mut Stream, count: u64) -> usize {
     usize::try_from(stream.below(count)).expect("below a length")
 }
 
-/// Whether the pairs connect all switches.
+/// Returns whether the pairs connect all switches.
 fn joins(switch_count: usize, pairs: &[Pair]) -> bool {
     let mut neighbours = vec![Vec::new(); switch_count];
     for [a, b] in pairs {
@@ -288,8 +291,8 @@ fn joins(switch_count: usize, pairs: &[Pair]) -> bool {
 mod tests {
     use super::*;
 
-    /// Checks that `draw` picks each pair as often as its ports can be picked: switch 0 has two
-    /// free ports, the others one each, switches 1 and 3 are joined already.
+    /// Checks that `draw` picks each pair of switches in proportion to its pairs of free ports:
+    /// switch 0 has two free ports, the others one each, and switches 1 and 3 are already joined.
     fn assert_uniform(draw: impl Fn(&FreePorts, &mut Stream) -> Option<[usize; 2]>) {
         const DRAWS: u32 = 20_000;
         let free = FreePorts {

@@ -1,5 +1,4 @@
-//! A k-ary n-tree: a fat tree of equal switches, with as many cables upwards as downwards at
-//! every level.
+//! A k-ary n-tree: a fat tree of equal switches, with as many cables up as down at every level.
 //!
 //! ```text
 //!   arity = 2, levels = 2       s0-0    s0-1        level 0: the roots
@@ -11,9 +10,10 @@
 //!                              h0  h1  h2  h3
 //! ```
 //!
-//! Switch `s{l}-{w}` stands on level l and has the n - 1 digits w_0 ... w_(n-2) of w to base k,
-//! w_0 first. It is joined to the switches of level l + 1 whose digits are the same except, at
-//! will, digit l. Host p hangs off the leaf whose digits are p's without the last.
+//! Switch `s{l}-{w}` is on level l; w written to base k has the n - 1 digits w_0 ... w_(n-2), w_0
+//! first. The switch is joined to those switches of level l + 1 whose digits agree with its own in
+//! all places except possibly digit l. Host p is attached to the leaf whose digits are p's without
+//! the last.
 //!
 //! Ports `1` to `k` of a switch lead down, port d + 1 to the neighbour with digit d; ports
 //! `k + 1` to `2k` lead up in the same way. Roots have ports `1` to `k` only.

@@ -1,4 +1,4 @@
-//! What mesh, torus, ring and hypercube share: a box of switches, cabled to their neighbours.
+//! Common base of mesh, torus, ring and hypercube: a box of switches, cabled to their neighbours.
 //!
 //! ```text
 //!   dimensions = [2, 3]        s0-0 ── s0-1 ── s0-2       the last coordinate runs fastest:
@@ -6,10 +6,10 @@
 //!                              s1-0 ── s1-1 ── s1-2       cells 3, 4, 5
 //! ```
 //!
-//! Ports of a switch: its hosts first, then the dimensions in order. A dimension of size 1 has
-//! no ports, one of size 2 has a single port (both neighbours would be the same switch), a
-//! larger one has two: first down (towards smaller coordinates), then up. All switches have the
-//! same ports; those at the open edge of a mesh leave some without a cable.
+//! Ports of a switch: its hosts first, then the dimensions in order. A dimension of size 1 has no
+//! ports, one of size 2 has a single port (both neighbours would be one switch), a larger one has
+//! two: first down (towards smaller coordinates), then up. All switches have equal ports; those at
+//! the open edge of a mesh leave some without a cable.
 
 use super::GenerateError;
 use super::draft::{Draft, Size};
@@ -17,13 +17,13 @@ use super::error::at_least;
 use crate::grid::strides;
 use crate::{DraftNode, Fabric};
 
-/// Most dimensions that are accepted; a million nodes hold 19 of size 2.
+/// Most dimensions that are accepted; a fabric of a million nodes has at most 19 of size 2.
 const DIMENSIONS_MAX: usize = 32;
 
 /// A box of switches.
 #[derive(Debug)]
 pub(super) struct Lattice<'a> {
-    /// Key of the parameter that the sizes come from, and its value.
+    /// Key and value of the parameter that gave the sizes, for errors.
     pub(super) parameter: (&'static str, &'a dyn std::fmt::Debug),
     /// Size of each dimension.
     pub(super) dimensions: &'a [u32],
@@ -102,7 +102,7 @@ impl Lattice<'_> {
         switches
     }
 
-    /// Joins each switch to the one above it in a dimension.
+    /// Connects each switch to the next higher one in a dimension.
     fn add_cables(
         &self,
         draft: &mut Draft,
@@ -126,7 +126,7 @@ impl Lattice<'_> {
     }
 }
 
-/// Ports that a dimension of this size needs on each switch.
+/// Returns the number of ports that a dimension of this size needs on each switch.
 fn ports_of_dimension(size: u32) -> u32 {
     size.saturating_sub(1).min(2)
 }

@@ -10,8 +10,8 @@
 //!     h0-0 mlx5_0   h1-0 mlx5_0           h0-0 mlx5_1   h1-0 mlx5_1
 //! ```
 //!
-//! A plane is the folded Clos network of the same parameters ([`FoldedClos`]), with names and ports of
-//! its own. No cable joins two planes: traffic changes planes only inside a node.
+//! A plane is the folded Clos network of equal parameters ([`FoldedClos`]), with its own names and
+//! ports. No cable joins two planes: traffic changes planes only inside a node.
 //!
 //! Source: Zhao et al., "Insights into DeepSeek-V3: Scaling Challenges and Reflections on Hardware for
 //! AI Architectures", ISCA 2025, section 5.1 (multi-plane fat tree: eight planes of two levels, one for

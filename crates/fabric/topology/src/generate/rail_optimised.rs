@@ -12,12 +12,12 @@
 //!         su0-n0      su0-n1    su1-n0     su1-n1
 //! ```
 //!
-//! A **scalable unit** is `nodes_per_unit` nodes and `rails` leaf switches. The adapters with one number,
-//! on the leaves with that number, are a **rail**: they reach each other over fewer switches than
-//! adapters of different rails. With three levels the units stand in **blocks** of `units_per_block`,
-//! and each block has a group of `spines` spines for each rail (or `spine_groups` of them for all of its
-//! rails). Spine j of every group has its cables to the cores of core group floor(j k / `spines`), of k
-//! core groups.
+//! A **scalable unit** is `nodes_per_unit` nodes and `rails` leaf switches. The adapters with one
+//! number, on the leaves with that number, are a **rail**: they reach each other over fewer
+//! switches than adapters of different rails. With three levels the units are grouped into
+//! **blocks** of `units_per_block`, and each block has a group of `spines` spines for each rail (or
+//! `spine_groups` of them for all of its rails). With k core groups, spine j of every group is
+//! cabled to the cores of core group floor(j k / `spines`).
 //!
 //! ```text
 //!   levels = 3            core0 core1              core2 core3         core groups
@@ -31,13 +31,14 @@
 //! its leaves by unit, then cores. Ports of a core: spines by group. All switches have `radix` ports, and
 //! some may be left free. Cores come first in canonical order, then spines, then leaves.
 //!
-//! Sources: NVIDIA, "DGX SuperPOD: Next Generation Scalable Infrastructure for AI Leadership, Reference
-//! Architecture, Featuring NVIDIA DGX H100 Systems", RA-11333-001, 2023 (units of 32 nodes, eight leaves
-//! each, in a rail-optimised full fat tree), and the same of DGX B200, table of larger component counts
-//! (docs.nvidia.com/dgx-superpod). Our defaults give that table: 4 units 32 leaves and 16 spines,
-//! 8 units 64 and 32; in three levels 16 units 128 leaves, 128 spines and 64 cores, 64 units 512, 512
-//! and 256. Blocks and core groups are those of NVIDIA's Selene (DGX A100, 40-port switches, units of 20
-//! nodes): seven units a block, ten spines a group, 140 cores in ten core groups.
+//! Sources: NVIDIA, "DGX SuperPOD: Next Generation Scalable Infrastructure for AI Leadership,
+//! Reference Architecture, Featuring NVIDIA DGX H100 Systems", RA-11333-001, 2023 (units of 32
+//! nodes, eight leaves each, in a rail-optimised full fat tree), and the corresponding document for
+//! DGX B200, table of larger component counts (docs.nvidia.com/dgx-superpod). Our defaults give
+//! that table: 4 units 32 leaves and 16 spines, 8 units 64 and 32; in three levels 16 units 128
+//! leaves, 128 spines and 64 cores, 64 units 512, 512 and 256. Blocks and core groups are those of
+//! NVIDIA's Selene (DGX A100, 40-port switches, units of 20 nodes): seven units a block, ten spines
+//! a group, 140 cores in ten core groups.
 //!
 //! Closed forms, with U units of n nodes and R rails, G spine groups of s spines, u cables from a leaf to
 //! a spine, C cores in k core groups and c cables from a core to a spine: U n R adapters, as many cables
@@ -205,7 +206,7 @@ impl Build<'_> {
         }
     }
 
-    /// Joins each leaf to all spines of its group.
+    /// Connects each leaf to all spines of its group.
     fn join_leaves(&mut self, leaves: &[Vec<DraftNode>], spines: &[Vec<DraftNode>]) {
         let uplinks = self.design.uplinks;
         let mut spine_port = vec![1; spines.len()];
@@ -224,7 +225,7 @@ impl Build<'_> {
         }
     }
 
-    /// Joins each spine to all cores of its core group.
+    /// Connects each spine to all cores of its core group.
     fn join_cores(&mut self, to: Cores, spines: &[Vec<DraftNode>], cores: &[DraftNode]) {
         let spines_per_core_group = self.design.spines / to.groups;
         let first_up = self.design.spine_ports_down() + 1;

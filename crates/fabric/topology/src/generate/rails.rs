@@ -10,10 +10,10 @@
 //!                   └───────────────────────┘
 //! ```
 //!
-//! Adapter r of host k has the place of host k in copy r, and its description is the name of the host,
-//! a space and `mlx5_r`, as in dumps of real clusters ([`crate::hostname`]). The adapters of a host
-//! follow each other in canonical order; switches are in the order of the copies. All copies of a random
-//! shape are the same draw.
+//! Adapter r of host k has the place of host k in copy r, and its description is the name of the
+//! host, a space and `mlx5_r`, as in dumps of real clusters ([`crate::hostname`]). The adapters of
+//! a host are adjacent in canonical order; switches are in the order of the copies. All copies of a
+//! random shape come from one draw.
 //!
 //! Closed forms, with n copies: n times the switches, adapters and cables; n connected parts.
 
@@ -21,10 +21,10 @@ use super::GenerateError;
 use super::draft::{Draft, Size};
 use crate::{DraftNode, Fabric, Node, NodeId};
 
-/// The copies to make of a shape.
+/// How to copy a shape.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Copies {
-    /// Key of the number of copies.
+    /// Key of the scenario that gives the number of copies, for errors.
     pub(super) parameter: &'static str,
     /// Number of copies, from 1.
     pub(super) count: u32,
@@ -71,7 +71,7 @@ impl Copies {
     }
 }
 
-/// Endpoints of a shape; they follow its switches in canonical order.
+/// Returns the hosts of a generated shape; they follow its switches in canonical order.
 fn hosts(shape: &Fabric) -> impl Iterator<Item = &Node> {
     let ids = shape.node_ids().skip(shape.switches().len());
     ids.map(|id: NodeId| shape.node(id))

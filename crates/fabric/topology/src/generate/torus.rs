@@ -1,4 +1,4 @@
-//! A torus: a mesh whose opposite edges are joined, so that every switch sees the same.
+//! A torus: a mesh whose opposite edges are joined, so the network looks alike from every switch.
 //!
 //! ```text
 //!   dimensions = [2, 3]      ┌────────────────────────┐

@@ -1,4 +1,4 @@
-//! Two hosts and the shortest way between them: the fabric of latency formulas.
+//! Two hosts and the shortest path between them: the fabric of latency formulas.
 //!
 //! ```text
 //!   h0 ── s0 ── s1 ── ... ── h1          switches = 0:   h0 ── h1

@@ -90,7 +90,7 @@ impl Design {
         self.units_per_block * self.rails_per_group * self.uplinks
     }
 
-    /// The cores of the spines.
+    /// Computes the cores above the spines.
     fn cores(&self, of: &RailOptimised) -> Result<Cores, GenerateError> {
         let groups = self.groups();
         self.check_groups(of)?;
