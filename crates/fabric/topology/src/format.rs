@@ -1,32 +1,33 @@
-//! File formats of fabrics: a text becomes a [`Fabric`] and back.
+//! File formats of fabrics: parsing a text into a [`Fabric`], and writing one.
 //!
 //! ```text
 //!   bytes ──decode──► text ──read──► Parsed { fabric, findings }   or Faults, FormatErrors
 //!                     Fabric ──write──► Written { text, notes }     or WriteError
 //! ```
 //!
-//! | format | read | written | holds |
+//! | format | read | written | contents |
 //! |---|---|---|---|
 //! | ibnetdiscover | yes | yes | everything but cable lengths and plain rates |
-//! | ibsim | as ibnetdiscover | yes | what the simulator of subnet management accepts |
-//! | anynet (BookSim) | yes | yes | numbers of routers and nodes, who is joined, lengths in metres |
+//! | ibsim | as ibnetdiscover | yes | everything that the subnet simulator accepts |
+//! | anynet (BookSim) | yes | yes | numbers of routers and nodes, neighbours, lengths in metres |
 //! | toml | yes | yes | everything |
 //! | lst (OpenSM, ibdiagnet) | yes | no | everything but LMCs and cable lengths |
 //! | csv | yes | no | names and kinds of nodes, ports, speeds, lengths |
-//! | graphml | yes | no | the same |
+//! | graphml | yes | no | as csv |
 //! | dot (Graphviz) | no | yes | a picture |
-//! | slurm (`topology.conf`, tree) | no | yes | which nodes share a switch |
-//! | slurm-block (`topology.conf`, block) | no | yes | the same |
-//! | slurm-yaml (`topology.yaml`) | no | yes | the same, as a tree and as blocks |
+//! | slurm (`topology.conf`, tree) | no | yes | nodes by leaf switch |
+//! | slurm-block (`topology.conf`, block) | no | yes | nodes by leaf switch |
+//! | slurm-yaml (`topology.yaml`) | no | yes | both, as a tree and as blocks |
 //!
-//! A text that does not follow its format is a [`FormatError`] with line, column and cure, for each
-//! of its first faults; what is certainly no part of a dump is passed over with a note. A text that follows it and contradicts itself is read as far as it makes sense, and each contradiction
-//! is a [`Finding`](crate::Finding). A format that cannot hold all of a fabric says so in the notes
-//! of [`Written`].
+//! A text that violates its format gives a [`FormatError`] with line, column and remedy for each of
+//! its first faults; lines that certainly belong to no dump are skipped with a note. A well-formed
+//! text that contradicts itself is read as far as it makes sense, and each contradiction is a
+//! [`Finding`](crate::Finding). The notes of [`Written`] list content of a fabric that the format
+//! cannot represent.
 //!
 //! Invariants: no reader panics, whatever the text; equal fabrics give equal texts; for
-//! [`Format::Toml`], and for the dump formats where `notes` is empty, reading what was
-//! written gives the same fabric.
+//! [`Format::Toml`], and for the dump formats if `notes` is empty, reading a written text gives an
+//! equal fabric.
 
 mod anynet;
 mod csv;
@@ -56,27 +57,27 @@ use std::str::FromStr;
 /// A file format of fabrics.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Format {
-    /// What `ibnetdiscover` prints; also the network files of `ibsim`.
+    /// Output of `ibnetdiscover`; also the network files of `ibsim`.
     Ibnetdiscover,
-    /// The same, kept within what `ibsim` can load.
+    /// Dump restricted to the syntax and values that `ibsim` can load.
     IbnetdiscoverForIbsim,
-    /// The network file of BookSim's `anynet` topology.
+    /// Network file of BookSim's `anynet` topology.
     Anynet,
-    /// Our own format: complete, and short to write by hand.
+    /// Format of this project: complete, and short to write by hand.
     Toml,
-    /// The list of links that OpenSM and ibdiagnet write; read only.
+    /// List of links written by OpenSM and ibdiagnet; read only.
     Lst,
-    /// A table of edges; read only.
+    /// Table of edges; read only.
     Csv,
-    /// A graph as programs for graphs write it; read only.
+    /// GraphML, as written by graph programs; read only.
     GraphMl,
-    /// A drawing for Graphviz; write only.
+    /// Drawing for Graphviz; write only.
     Dot,
-    /// The `topology.conf` of Slurm's tree plug-in; write only.
+    /// `topology.conf` for Slurm's tree plug-in; write only.
     Slurm,
-    /// The `topology.conf` of Slurm's block plug-in; write only.
+    /// `topology.conf` for Slurm's block plug-in; write only.
     SlurmBlock,
-    /// The `topology.yaml` of Slurm 25.05; write only.
+    /// `topology.yaml` of Slurm 25.05; write only.
     SlurmYaml,
 }
 
@@ -127,7 +128,7 @@ pub fn write(fabric: &Fabric, format: Format) -> Result<Written, WriteError> {
 }
 
 /// Returns the faults of a text, or an error that names the kind of the file if it belongs to
-/// another program. The readers of dumps and link lists do this themselves.
+/// another program. The readers of dumps and link lists contain this check.
 fn named_instead(text: &str, format: Format, faults: Faults) -> Faults {
     let is_dump = matches!(format, Format::Ibnetdiscover | Format::IbnetdiscoverForIbsim);
     if is_dump || format == Format::Lst {
@@ -163,7 +164,7 @@ impl Format {
         Self::SlurmYaml,
     ];
 
-    /// The name a user writes.
+    /// Name of the format in commands.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ibnetdiscover => "ibnetdiscover",
@@ -180,8 +181,8 @@ impl Format {
         }
     }
 
-    /// File name extensions that mean this format, without the dot; the first is ours. Empty if the
-    /// format needs its name.
+    /// File name extensions of this format, without the dot; the writer uses the first. Empty if
+    /// the format can only be selected by name.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {
             Self::Ibnetdiscover => &["ibnetdiscover", "ibnet", "topo", "topofile"],
@@ -198,18 +199,18 @@ impl Format {
         }
     }
 
-    /// Whether the format can be read.
+    /// Returns whether the format can be read.
     pub const fn is_readable(self) -> bool {
         !matches!(self, Self::Dot | Self::Slurm | Self::SlurmBlock | Self::SlurmYaml)
     }
 
-    /// Whether the format can be written.
+    /// Returns whether the format can be written.
     pub const fn is_writable(self) -> bool {
         !matches!(self, Self::Lst | Self::Csv | Self::GraphMl)
     }
 
-    /// The format of a text, from its first characteristic line, or else from the extension of its
-    /// file.
+    /// Returns the format of a text, from its first characteristic line, or else from the extension
+    /// of its file.
     pub fn of_file(extension: Option<&str>, text: &str) -> Option<Self> {
         let named = extension.and_then(Self::from_extension);
         match (Self::detect(text), named) {
@@ -218,18 +219,18 @@ impl Format {
         }
     }
 
-    /// The format that a file name extension means, whatever its case.
+    /// Returns the format of a file name extension, in upper or lower case.
     pub fn from_extension(extension: &str) -> Option<Self> {
         let lower = extension.trim_start_matches('.').to_ascii_lowercase();
         Self::ALL.into_iter().find(|format| format.extensions().contains(&lower.as_str()))
     }
 
-    /// The format that a text seems to have, by the first line that tells.
+    /// Returns the format that a text seems to have, by its first characteristic line.
     pub fn detect(text: &str) -> Option<Self> {
         text.trim_start_matches('\u{feff}').lines().find_map(detect_line)
     }
 
-    /// What the reader of this format hopes to find, for messages.
+    /// Description of the expected content, for messages.
     const fn cure(self) -> &'static str {
         match self {
             Self::Ibnetdiscover | Self::IbnetdiscoverForIbsim => {
@@ -274,7 +275,7 @@ fn detect_line(line: &str) -> Option<Format> {
     }
 }
 
-/// `1 line`, `2 lines`.
+/// Formats a count of lines: `1 line`, `2 lines`.
 fn lines(count: usize) -> String {
     crate::finding::plural(count, "line", "lines")
 }
@@ -285,7 +286,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A name that is no format.
+/// Error for a name that is not a format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{name}\" is no format; did you mean \"{nearest}\"? Formats are {all}")]
 pub struct UnknownFormat {

@@ -1,26 +1,25 @@
-//! The network file of BookSim's `anynet` topology: who is joined, by number.
+//! The network file of BookSim's `anynet` topology: neighbours by number.
 //!
 //! ```text
 //!   router 0 node 0 node 1 router 1        router 0 has nodes 0 and 1 and a cable to router 1
 //!   router 1 node 2 node 3 router 2 15     and one of latency 15 to router 2
-//!   node 4 router 2                        the same the other way round
+//!   node 4 router 2                        node 4 has a cable to router 2
 //! ```
 //!
-//! Source: BookSim 2, `src/networks/anynet.cpp`. A pair of routers that either of them lists
-//! is joined by one channel in each direction, however often it is listed; a node belongs to
-//! one router; nodes are not joined to nodes.
+//! Source: BookSim 2, `src/networks/anynet.cpp`. A pair of routers listed by either of them is
+//! joined by one channel in each direction, however often it is listed; a node belongs to one
+//! router; nodes are not joined to nodes.
 //!
 //! A number after a neighbour is the latency of the channel in cycles of BookSim's clock. A fabric
-//! knows lengths of cables and no clock: a cycle is one metre, [`MM_PER_CYCLE`], and whatever a
-//! metre delays a signal (`network.delay_per_metre` of a scenario) is then what a cycle lasts.
-//! In the first cycle the flit itself passes, for which a channel without cable is enough. So a
-//! latency of `L` is a cable of `L - 1` metres. BookSim gives one cycle to a channel without a
-//! number; so does the reader where any channel has one. Where none has, the lengths are unknown,
-//! as in other formats.
+//! has cable lengths but no clock, so a cycle is one metre ([`MM_PER_CYCLE`]); a cycle then lasts
+//! as long as a signal takes for a metre (`network.delay_per_metre` of a scenario). The first cycle
+//! is the flit's own transmission, which needs no cable. A latency of `L` is therefore a cable of
+//! `L - 1` metres. BookSim gives one cycle to a channel without a number; the reader does too if
+//! any channel has a number. If none has, the lengths are unknown, as in other formats.
 //!
 //! Router `n` becomes switch `s{n}` and node `n` host `h{n}`, with the GUIDs of
-//! [`crate::numbering`]; ports are numbered by order of appearance. BookSim takes numbers for
-//! indices, so those that are written begin at 0 and have no gap.
+//! [`crate::numbering`]; ports are numbered by order of appearance. BookSim uses the numbers as
+//! indices, so written numbers begin at 0 and have no gap.
 
 mod read;
 mod write;
@@ -28,10 +27,10 @@ mod write;
 pub(super) use read::read;
 pub(super) use write::write;
 
-/// The length of cable that stands for a cycle of latency after the first.
+/// Cable length that represents each cycle of latency after the first.
 const MM_PER_CYCLE: u64 = 1_000;
 
-/// No latency is longer: a thousand kilometres of cable.
+/// Largest latency: a thousand kilometres of cable.
 const CYCLES_MAX: u64 = 1_000_000;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Edges as CSV, as NetworkX, pandas and Gephi write them.
+//! Edges as CSV, as written by NetworkX, pandas and Gephi.
 //!
 //! ```text
 //!   source,target,source_port,target_port,speed        the heading is required

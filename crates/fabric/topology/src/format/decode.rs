@@ -1,24 +1,24 @@
-//! Bytes of a file as text.
+//! Decoding of a file's bytes.
 //!
-//! Dumps are UTF-8, but for names that somebody gave a node in the character set of a terminal. A
-//! line that is no UTF-8 is read as Latin-1 (ISO 8859-1), in which every byte is a character, and
-//! the others stay as they are.
+//! Dumps are UTF-8, except for node names set in another character set of a terminal. A line that
+//! is not valid UTF-8 is read as Latin-1 (ISO 8859-1), in which every byte is a character; all
+//! other lines are read as UTF-8.
 
 use super::error::{FaultCode, FormatError, count};
 use super::foreign;
 use crate::{Finding, FindingKind};
 use std::borrow::Cow;
 
-/// The text of a file, and what is worth knowing of its bytes.
+/// Text of a file, with a note on its encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded<'a> {
-    /// The text.
+    /// Decoded text.
     pub text: Cow<'a, str>,
-    /// A note if some of it is no UTF-8.
+    /// Note on lines that are not valid UTF-8; `None` without any.
     pub finding: Option<Finding>,
 }
 
-/// The text of a file; an error if it is none.
+/// Decodes a file; fails if it is not text.
 pub fn decode(bytes: &[u8]) -> Result<Decoded<'_>, FormatError> {
     foreign::binary(bytes).map_or(Ok(()), Err)?;
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
@@ -38,7 +38,7 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded<'_>, FormatError> {
     })
 }
 
-/// Reads each line in UTF-8, or else in Latin-1.
+/// Decodes each line as UTF-8, or else as Latin-1.
 fn by_line(bytes: &[u8]) -> Decoded<'static> {
     let (mut text, mut first, mut lines) = (String::with_capacity(bytes.len()), None, 0);
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {

@@ -7,16 +7,16 @@
 //!     · · ·       · · ·       hosts, small
 //! ```
 //!
-//! Switches are boxes, in ranks by their distance from the nearest host; hosts are small
-//! ellipses below their switch. Cables between the same two nodes are one line, as thick as
-//! there are cables, with their number beside it. The drawing cannot be read back.
+//! Switches are boxes, in ranks by their distance from the nearest host; hosts are small ellipses
+//! below their switch. Parallel cables between two nodes are one line, whose thickness is their
+//! number, with the number beside it. The drawing cannot be read back.
 
 use super::text::Written;
 use crate::{Fabric, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 
-/// Appends to a text, which cannot fail.
+/// Appends to a string, which cannot fail.
 macro_rules! add {
     ($text:expr, $($argument:tt)*) => {
         write!($text, $($argument)*).expect("a string takes any text")
@@ -58,7 +58,7 @@ fn ellipse_of(node: &Node) -> String {
     format!("{} [shape={shape}, {size}]", quoted(&node.name))
 }
 
-/// One line for all cables between two nodes, drawn upwards: from the node that stands lower.
+/// Draws one line for all cables between two nodes, upwards from the node of lower rank.
 fn lines(fabric: &Fabric, text: &mut String) {
     let mut counts: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
     for cable in fabric.cables() {
@@ -77,7 +77,7 @@ fn lines(fabric: &Fabric, text: &mut String) {
     }
 }
 
-/// Switches by rank.
+/// Returns the switches by rank.
 fn ranks(fabric: &Fabric) -> BTreeMap<usize, Vec<NodeId>> {
     let rank = rank_of(fabric);
     let mut switches: BTreeMap<usize, Vec<NodeId>> = BTreeMap::new();
@@ -87,8 +87,8 @@ fn ranks(fabric: &Fabric) -> BTreeMap<usize, Vec<NodeId>> {
     switches
 }
 
-/// Cables from each switch to the nearest switch with a host; `None` for other nodes, and
-/// where no host can be reached.
+/// Returns the number of cables from each switch to the nearest switch with a host; `None` for
+/// other nodes, and for switches from which no host can be reached.
 fn rank_of(fabric: &Fabric) -> Vec<Option<usize>> {
     let mut rank = vec![None; fabric.nodes().len()];
     let mut queue = VecDeque::new();
@@ -112,9 +112,9 @@ fn rank_of(fabric: &Fabric) -> Vec<Option<usize>> {
     rank
 }
 
-/// A name between quotation marks; within them Graphviz needs marks and backslashes escaped,
-/// and reads `\n` as a new line of the label. Other control characters would spoil the SVG that it
-/// makes, so their pictures (U+2400 to U+241F) stand for them.
+/// Quotes a name: Graphviz requires escaped quotation marks and backslashes, and reads `\n` as a
+/// line break of the label. Other control characters would make Graphviz's SVG invalid, so their
+/// pictures (U+2400 to U+241F) replace them.
 fn quoted(name: &str) -> String {
     let mut quoted = String::from("\"");
     for c in name.chars() {

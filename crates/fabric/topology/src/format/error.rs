@@ -26,7 +26,7 @@ pub enum FaultCode {
 }
 
 impl FaultCode {
-    /// The name, such as `file-syntax` or `foreign-iblinkinfo`.
+    /// Name of the code, such as `file-syntax` or `foreign-iblinkinfo`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Empty => "file-empty",
@@ -42,18 +42,18 @@ impl FaultCode {
     }
 }
 
-/// Why a text is not a fabric: where, what, and what would be right.
+/// Reason why a text is not a fabric: position, fault and remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormatError {
-    /// Its kind.
+    /// Kind of error.
     pub code: FaultCode,
-    /// Line, from 1; 0 where the whole file is meant.
+    /// Line, from 1; 0 if the error is about the whole file.
     pub line: u32,
-    /// Column in characters, from 1, where one can be named.
+    /// Column in characters, from 1, if known.
     pub column: Option<u32>,
-    /// What was wrong.
+    /// Description of the fault.
     pub message: String,
-    /// What was expected, or how to mend it.
+    /// Expected content, or a remedy.
     pub expected: String,
 }
 
@@ -79,7 +79,7 @@ impl FormatError {
         Self { code, ..self }
     }
 
-    /// An error at a byte offset of `text`.
+    /// Creates an error at a byte offset of `text`.
     pub(super) fn at_offset(
         text: &str,
         offset: usize,
@@ -106,18 +106,18 @@ impl fmt::Display for FormatError {
     }
 }
 
-/// Why a fabric cannot be written in a format at all. What a format merely leaves out is a
+/// Reason why a fabric cannot be written in a format at all. Content that a format leaves out is a
 /// note of `Written` instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}; {expected}")]
 pub struct WriteError {
-    /// What cannot be written.
+    /// Description of the obstacle.
     pub message: String,
-    /// What to do instead.
+    /// Remedy.
     pub expected: String,
 }
 
-/// Line and column, both from 1, of a byte offset. Offsets beyond the end mean the end.
+/// Returns line and column, both from 1, of a byte offset. Offsets beyond the end count as the end.
 fn position(text: &str, offset: usize) -> (u32, u32) {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {
@@ -128,7 +128,7 @@ fn position(text: &str, offset: usize) -> (u32, u32) {
     (count(before.matches('\n').count() + 1), count(before[start..].chars().count() + 1))
 }
 
-/// A count of lines or columns; nobody reads a file that overflows it.
+/// Converts a number of lines or columns, saturating at the largest 32-bit number.
 pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -1,30 +1,30 @@
-//! The faults of one text: the first of them, and how many there are.
+//! The first faults of a text, and their total number.
 
 use super::error::FormatError;
 
-/// As many faults of one text are named; more help nobody to mend it.
+/// Most faults of one text that are reported in full.
 const NAMED_MAX: usize = 20;
 
-/// Why a text is not a fabric: at least one fault, in the order of the text.
+/// Reasons why a text is not a fabric: at least one fault, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults {
-    /// The first twenty.
+    /// First twenty faults.
     named: Vec<FormatError>,
     total: usize,
 }
 
 impl Faults {
-    /// The first faults, at least one and at most twenty.
+    /// Returns the first faults, at least one and at most twenty.
     pub fn named(&self) -> &[FormatError] {
         &self.named
     }
 
-    /// The first fault.
+    /// Returns the first fault.
     pub fn first(&self) -> &FormatError {
         &self.named[0]
     }
 
-    /// How many there are in all.
+    /// Returns the number of all faults.
     pub const fn total(&self) -> usize {
         self.total
     }
@@ -49,7 +49,7 @@ impl std::fmt::Display for Faults {
     }
 }
 
-/// Faults while a text is read on behind the first.
+/// Collects faults while the reader continues after the first one.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     named: Vec<FormatError>,
@@ -57,7 +57,7 @@ pub(super) struct Collected {
 }
 
 impl Collected {
-    /// Keeps what is wrong, if anything is.
+    /// Keeps the fault of a result, if there is one.
     pub(super) fn keep(&mut self, result: Result<(), FormatError>) {
         if let Err(fault) = result {
             self.total += 1;
@@ -67,7 +67,7 @@ impl Collected {
         }
     }
 
-    /// All faults, unless there is none.
+    /// Returns all faults as an error; succeeds if there are none.
     pub(super) fn finish(self) -> Result<(), Faults> {
         let Self { named, total } = self;
         if named.is_empty() { Ok(()) } else { Err(Faults { named, total }) }

@@ -8,7 +8,7 @@
 use super::Format;
 use super::error::{FaultCode, FormatError, count};
 
-/// A foreign file format: error code, test for a characteristic line, description, and remedy.
+/// Foreign file format: error code, test for a characteristic line, description, and remedy.
 type Kind = (&'static str, fn(&str) -> bool, &'static str, &'static str);
 
 const DUMP: &str = "give the output of `ibnetdiscover`, taken on the cluster";
@@ -208,7 +208,7 @@ const OPENSM_KEYS: [&str; 12] = [
     "qos_vlarb_low",
 ];
 
-/// Sections of a policy for quality of service.
+/// Sections of OpenSM's policy file for quality of service.
 const QOS_SECTIONS: [&str; 5] =
     ["qos-ulps", "port-groups", "qos-setup", "qos-levels", "qos-match-rules"];
 
@@ -260,13 +260,13 @@ const BINARY: [(&[u8], &str, &str, &str); 9] = [
 const DRAWN: &str = "give the file that it was drawn from";
 const UNPACK: &str = "unpack it, or save the table as CSV";
 
-/// The kind of a binary file, recognised by its first bytes.
+/// Returns the error for a binary file, recognised by its first bytes.
 pub(super) fn binary(bytes: &[u8]) -> Option<FormatError> {
     let (_, code, what, cure) = BINARY.iter().find(|(magic, ..)| bytes.starts_with(magic))?;
     Some(FormatError::whole(*what, *cure).coded(FaultCode::Foreign(code)))
 }
 
-/// What a text is in which no dump was found, if it can be told.
+/// Returns the error for a text that belongs to another program, if a line identifies it.
 pub(super) fn named(text: &str) -> Option<FormatError> {
     let mut lines = text.lines().enumerate();
     lines.find_map(|(index, line)| {
@@ -278,7 +278,7 @@ pub(super) fn named(text: &str) -> Option<FormatError> {
     })
 }
 
-/// Whether a line begins with one of these, in small letters or capitals.
+/// Returns whether a line begins with one of these prefixes, in upper or lower case.
 fn has_prefix(line: &str, prefixes: &[&str]) -> bool {
     let is_one = |prefix: &&str| {
         line.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
@@ -291,12 +291,12 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a line begins with one of these words.
+/// Returns whether the first word of a line is one of these.
 fn is_first_word(line: &str, words: &[&str]) -> bool {
     line.split([' ', '\t']).next().is_some_and(|first| words.contains(&first))
 }
 
-/// `SW    12  3 0x0002c902004173f8 4x QDR - CA ...`: kind, LID, port and GUID.
+/// Recognises `SW    12  3 0x0002c902004173f8 4x QDR - CA ...`: kind, LID, port and GUID.
 fn is_port_report(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
     let is_guid = |word: &str| {
@@ -309,7 +309,7 @@ fn is_port_report(line: &str) -> bool {
     }
 }
 
-/// `Default=0x7fff, ipoib : ALL=full;` or `Storage = 0x8002 : 0x2c903, 0x2c904=full;`.
+/// Recognises `Default=0x7fff, ipoib : ALL=full;` or `Storage = 0x8002 : 0x2c903, 0x2c904=full;`.
 fn is_partition(line: &str) -> bool {
     let line: String = line.chars().filter(|c| !c.is_whitespace()).collect();
     let Some((name, members)) = line.split_once(':') else { return false };
@@ -319,7 +319,7 @@ fn is_partition(line: &str) -> bool {
     has_key && members.trim_end_matches([';', ',']).split(',').all(is_member)
 }
 
-/// `torus 3 3 5`, `mesh 4 4t 8`, or one of the other keywords.
+/// Recognises `torus 3 3 5`, `mesh 4 4t 8`, or one of the other keywords.
 fn is_torus_2qos(line: &str) -> bool {
     let is_radix = |word: &&str| is_number(word.trim_end_matches(['m', 'M', 't', 'T']));
     let mut words = line.split_ascii_whitespace();
@@ -332,7 +332,7 @@ fn is_torus_2qos(line: &str) -> bool {
     }
 }
 
-/// `0 256 100Gbps 1000ns 0`: two nodes, a rate, a delay and a share of errors.
+/// Recognises `0 256 100Gbps 1000ns 0`: two nodes, a rate, a delay and an error rate.
 fn is_link_of_ns3(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     match &*words {
@@ -343,7 +343,7 @@ fn is_link_of_ns3(line: &str) -> bool {
     }
 }
 
-/// The heading of a table of cables or ports with GUIDs of two ends.
+/// Recognises the heading of a table of cables or ports with GUIDs of two ends.
 fn is_table_of_ufm(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
     let has = |word: &str| line.contains(word);
@@ -353,13 +353,13 @@ fn is_table_of_ufm(line: &str) -> bool {
         && !line.contains("0x")
 }
 
-/// The beginning of an object or of a list of them.
+/// Recognises the beginning of an object or of a list of objects.
 fn is_json(line: &str) -> bool {
     let inside = line.strip_prefix(['{', '[']).map(str::trim_start);
     inside.is_some_and(|inside| inside.starts_with(['"', '{', '}', ']']) || inside.is_empty())
 }
 
-/// `P1 -> MT23108 H-1 P1`, `L1/P3 -4x-10G-> MTS2400 S-1 P2` or `P1 -> H-1/P1`.
+/// Recognises `P1 -> MT23108 H-1 P1`, `L1/P3 -4x-10G-> MTS2400 S-1 P2` and `P1 -> H-1/P1`.
 fn is_ibdm_cable(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let is_arrow = |word: &str| word.starts_with('-') && word.ends_with("->") || word == "->";
@@ -370,7 +370,7 @@ fn is_ibdm_cable(line: &str) -> bool {
     }
 }
 
-/// Why a format that is only written cannot be read.
+/// Returns the error for reading a format that can only be written.
 pub(super) fn written_only(format: Format) -> FormatError {
     if format == Format::Dot {
         let cure = "give the file that it was drawn from";

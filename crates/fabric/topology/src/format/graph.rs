@@ -47,13 +47,13 @@ const KINDS: [(&str, NodeKind); 21] = [
     ("gateway", NodeKind::Router),
 ];
 
-/// The kind that a word names.
+/// Returns the kind of node that a word names.
 pub(super) fn kind(word: &str) -> Option<NodeKind> {
     let word = word.trim().to_ascii_lowercase();
     KINDS.iter().find(|(name, _)| *name == word).map(|(_, kind)| *kind)
 }
 
-/// A speed, a half of one, a generation or a width, from one or two columns.
+/// Parses a speed, a half of one, a generation or a width, from one or two columns.
 pub(super) fn speed(text: &str) -> Option<ToldSpeed> {
     let text = text.trim();
     let lanes = || text.strip_suffix(['x', 'X'])?.parse().ok();
@@ -72,7 +72,7 @@ pub(super) fn speed(text: &str) -> Option<ToldSpeed> {
     }
 }
 
-/// One end of an edge: a node by its position, and a port if the edge names one.
+/// One end of an edge: index of the node, and the port if the edge names one.
 pub(super) type End = (usize, Option<u16>);
 
 /// An edge.
@@ -83,11 +83,11 @@ pub(super) struct Edge {
     pub(super) length: Option<Length>,
 }
 
-/// A graph while it is read.
+/// A graph that is being read.
 #[derive(Default)]
 pub(super) struct Graph {
     index: BTreeMap<String, usize>,
-    /// Name, and kind if the file has one.
+    /// Name, and kind if the file gives it.
     nodes: Vec<(String, Option<NodeKind>)>,
     edges: Vec<Edge>,
     pub(super) findings: Vec<Finding>,
@@ -96,7 +96,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// The position of the node of this key, which is also its name unless one is set.
+    /// Returns the index of the node with this key, which is also its name unless one is set.
     pub(super) fn node(&mut self, key: &str) -> usize {
         let next = self.nodes.len();
         let index = *self.index.entry(key.to_owned()).or_insert(next);
@@ -110,7 +110,7 @@ impl Graph {
         name.clone_into(&mut self.nodes[node].0);
     }
 
-    /// Sets the kind that a word names, unless the node already has one.
+    /// Sets the kind named by a word, unless the node already has one.
     pub(super) fn set_kind(&mut self, line: u32, node: usize, word: &str) {
         match kind(word) {
             Some(kind) => _ = self.nodes[node].1.get_or_insert(kind),
@@ -162,7 +162,7 @@ impl Graph {
         Ok(Parsed { fabric: builder.build(), findings: self.findings })
     }
 
-    /// The edges without loops, and without the second directions of cables.
+    /// Returns the edges without loops, and without the second directions of cables.
     fn cables(&mut self) -> Vec<Edge> {
         let mut open: BTreeMap<[End; 2], usize> = BTreeMap::new();
         let mut kept = Vec::new();
@@ -207,7 +207,7 @@ impl Graph {
     }
 }
 
-/// The ports of all edges: first those that edges name, then the lowest free ones.
+/// Returns the ports of all edges: first those that edges name, then the lowest free ones.
 fn places(
     edges: &[Edge],
     nodes: &[(String, Option<NodeKind>)],
@@ -247,7 +247,7 @@ fn free_port(taken: &BTreeSet<(usize, u16)>, node: usize, lowest: &mut u16) -> O
     Some(free)
 }
 
-/// A port in digits, or none for an empty text.
+/// Parses a port in digits; `None` for an empty text.
 pub(super) fn port(text: &str) -> Result<Option<u16>, String> {
     let text = text.trim();
     if text.is_empty() {
@@ -257,7 +257,7 @@ pub(super) fn port(text: &str) -> Result<Option<u16>, String> {
     whole.parse().map(Some).map_err(|_| format!("{text:?} is no port"))
 }
 
-/// The line of an offset, for messages.
+/// Converts a line number for messages.
 pub(super) fn line_number(number: u64) -> u32 {
     usize::try_from(number).map_or(u32::MAX, count)
 }

@@ -1,4 +1,4 @@
-//! GraphML, as NetworkX, Gephi, yEd and igraph write it.
+//! GraphML, as written by NetworkX, Gephi, yEd and igraph.
 //!
 //! ```text
 //!   <key id="d0" for="node" attr.name="type"/>  <key id="d1" for="edge" attr.name="speed"/>
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, FormatError> {
     reader.graph()?.finish()
 }
 
-/// Names of elements whatever their namespace, which some programs leave out.
+/// Comparison of element names without their namespace, which some programs omit.
 trait TagName {
     fn has_tag_name_of(&self, name: &str) -> bool;
 }
@@ -47,7 +47,7 @@ impl TagName for Element<'_, '_> {
     }
 }
 
-/// Names of attributes by the key of their data, in small letters.
+/// Returns the lower-case names of attributes by the key of their data.
 fn keys(document: &Document<'_>) -> BTreeMap<String, String> {
     let keys = document.descendants().filter(|element| element.has_tag_name_of("key"));
     keys.filter_map(|key| {
@@ -77,7 +77,8 @@ impl Reader<'_, '_> {
         FormatError::at(self.line(element), None, message, expected)
     }
 
-    /// Value of an element under the first of these names, from an attribute or from data.
+    /// Returns the value of an element under the first of these names, from an attribute or from
+    /// data.
     fn said<'b>(&self, element: Element<'b, '_>, names: &[&str]) -> Option<&'b str> {
         let data = |name: &str| {
             let is_it = |data: &Element<'_, '_>| {
@@ -137,7 +138,7 @@ impl Reader<'_, '_> {
                 let message = format!("no node has the id {id:?}");
                 return Err(self.error(element, message, "expected the `id` of a node"));
             }
-            // Port names of GraphML may be words; only numbers are ports.
+            // Port names in GraphML may be words; only numbers are ports.
             let port = self.said(element, &names).and_then(|text| port(text).ok().flatten());
             *end = (graph.node(id), port);
         }

@@ -1,4 +1,4 @@
-//! The text that `ibnetdiscover` prints, and the network files of the simulator `ibsim`.
+//! Dumps: the output of `ibnetdiscover`, and the network files of the simulator `ibsim`.
 //!
 //! ```text
 //!   vendid=0x8f1                                     identity of the node that follows
@@ -14,22 +14,21 @@
 //!   [1](3048c749cd0001)  "S-0008f10500200b50"[4]  # lid 72 lmc 0 "description" lid 9 4xDDR
 //! ```
 //!
-//! Every cable stands in the text twice, once at each end, and [`join`] makes one of both.
+//! The text lists every cable twice, once at each end; [`join`] merges the two entries.
 //!
-//! Sources: rdma-core, `infiniband-diags/ibnetdiscover.c` (what is printed, with the options
-//! for full information and for grouping by chassis); ibsim, `ibsim/sim_net.c` (what the
-//! simulator reads).
+//! Sources: rdma-core, `infiniband-diags/ibnetdiscover.c` (output, with the options for full
+//! information and for grouping by chassis); ibsim, `ibsim/sim_net.c` (input of the simulator).
 //!
-//! Descriptions may hold any character but the end of the line. Nothing after a description
-//! holds a quotation mark, so a description reaches from the first mark of a comment to the
-//! last one of the line.
+//! Descriptions may contain any character but the end of the line. Nothing after a description
+//! contains a quotation mark, so a description extends from the first mark of a comment to the last
+//! one of the line.
 //!
-//! What is certainly no line of a dump ([`noise`]) is passed over; what could be one that was
-//! damaged is a fault. Reading goes on behind a fault, to name the next ones.
+//! A line that certainly belongs to no dump ([`noise`]) is skipped; one that may be a damaged line
+//! is a fault. Reading continues after a fault, to report further ones.
 //!
-//! What the writer adds: a node without a GUID gets one from 0x0200_0000_0000_0000 upwards,
-//! in canonical order. That range has the bit of locally administered EUI-64 identifiers
-//! set, so that no manufacturer's GUID lies in it.
+//! The writer gives a node without a GUID one from 0x0200_0000_0000_0000 upwards, in canonical
+//! order. That range has the bit of locally administered EUI-64 identifiers set, so it contains no
+//! manufacturer's GUID.
 
 mod comment;
 mod cursor;
@@ -75,7 +74,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, Faults> {
     Ok(join::join(records))
 }
 
-/// A text of which no line is one of a dump.
+/// Rejects a text without any line of a dump.
 fn refuse_noise(records: &Records<'_>) -> Result<(), FormatError> {
     let Some(noise) = records.noise.as_ref().filter(|_| records.nodes.is_empty()) else {
         return Ok(());

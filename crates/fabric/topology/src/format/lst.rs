@@ -1,4 +1,4 @@
-//! The list of links that OpenSM (`opensm-subnet.lst`) and ibdiagnet (`ibdiagnet2.lst`) write.
+//! The list of links written by OpenSM (`opensm-subnet.lst`) and ibdiagnet (`ibdiagnet2.lst`).
 //!
 //! ```text
 //!   { SW Ports:24 SystemGUID:0002c9020041767b NodeGUID:.. PortGUID:.. VenID:0002C9 DevID:BD36
@@ -6,8 +6,8 @@
 //!     PHY=4x LOG=ACT SPD=10                               (one line a link and direction)
 //! ```
 //!
-//! All numbers are hexadecimal. Older releases of ibdiagnet leave the description out. The subnet
-//! manager's node is `SW-SM` or `CA-SM`. Lines that begin with a node define its fields; other
+//! All numbers are hexadecimal. Older releases of ibdiagnet omit the description. The subnet
+//! manager's node is `SW-SM` or `CA-SM`. The line that begins with a node defines its fields; other
 //! lines only fill gaps, because some releases print fields of the near end at the far one. A
 //! release prints `SPD=??` for speeds newer than itself.
 //!
@@ -28,7 +28,7 @@ const EXPECTED: &str = "expected a link such as `{ SW Ports:24 SystemGUID:.. Nod
                         PortGUID:.. VenID:.. DevID:.. Rev:.. {name} LID:0009 PN:0E } { CA .. } \
                         PHY=4x LOG=ACT SPD=10`";
 
-/// Speeds as the list prints them: signalling rate of a lane in Gbit/s.
+/// Speeds in the notation of the list: signalling rate of a lane in Gbit/s.
 const SPEEDS: [(&str, Generation); 10] = [
     ("2.5", Generation::Sdr),
     ("5", Generation::Ddr),
@@ -42,7 +42,7 @@ const SPEEDS: [(&str, Generation); 10] = [
     ("200", Generation::Xdr),
 ];
 
-/// Whether a line has the form of a link in an `.lst` file.
+/// Returns whether a line has the form of a link in an `.lst` file.
 pub(super) fn is_link(line: &str) -> bool {
     let kind = line.strip_prefix("{ ").and_then(|rest| rest.split(' ').next());
     kind.is_some_and(|kind| node_kind(kind).is_some() || kind == "**") && line.contains("NodeGUID:")
@@ -91,14 +91,14 @@ pub(super) fn read(text: &str) -> Result<Parsed, Faults> {
     Ok(links.finish())
 }
 
-/// `{ .. } { .. } PHY=4x LOG=ACT SPD=10`.
+/// Parses `{ .. } { .. } PHY=4x LOG=ACT SPD=10`.
 fn link(line: &str) -> Option<([End<'_>; 2], ToldSpeed)> {
     let (near, rest) = end(line)?;
     let (far, rest) = end(rest.trim_start())?;
     Some(([near, far], speed(rest)?))
 }
 
-/// One end, and the rest of the line.
+/// Parses one end, and returns the rest of the line.
 fn end(text: &str) -> Option<(End<'_>, &str)> {
     let text = text.strip_prefix("{ ")?;
     let (kind, mut rest) = text.split_once(' ')?;
@@ -151,7 +151,7 @@ fn node_kind(word: &str) -> Option<NodeKind> {
     }
 }
 
-/// Width and generation, if the words have them.
+/// Parses width and generation, if the line has them.
 fn speed(words: &str) -> Option<ToldSpeed> {
     let value = |key: &str| words.split_ascii_whitespace().find_map(|word| word.strip_prefix(key));
     let width = value("PHY=")?.strip_suffix('x').and_then(|width| width.parse().ok());

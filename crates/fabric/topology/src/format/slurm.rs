@@ -55,7 +55,7 @@ impl Form {
     /// All forms.
     pub const ALL: [Self; 2] = [Self::Tree, Self::Block];
 
-    /// The name in options and in `topology.yaml`.
+    /// Name in options and in `topology.yaml`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Tree => "tree",
@@ -63,7 +63,7 @@ impl Form {
         }
     }
 
-    /// The form of a name.
+    /// Returns the form with a name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
@@ -103,7 +103,7 @@ pub enum Below {
 }
 
 impl Topology {
-    /// The topology of a fabric; an error if it has no node that Slurm can know.
+    /// Returns the topology of a fabric; fails if no adapter names its host.
     pub fn of(fabric: &Fabric, form: Form) -> Result<Self, WriteError> {
         let cluster = Cluster::of(fabric, &Naming::default());
         let members = Members::of(fabric, &cluster, form);
@@ -125,7 +125,7 @@ impl Topology {
     }
 }
 
-/// The error for a fabric without named nodes.
+/// Returns the error for a fabric without named nodes.
 fn without_nodes(form: Form, notes: &[String]) -> WriteError {
     let kind = match form {
         Form::Tree => "no adapter names its host",
@@ -141,13 +141,13 @@ fn without_nodes(form: Form, notes: &[String]) -> WriteError {
     }
 }
 
-/// The lines of a `topology.conf` for the plug-in of a form.
+/// Writes a `topology.conf` for the plug-in of a form.
 pub(super) fn write_conf(fabric: &Fabric, form: Form) -> Result<Written, WriteError> {
     let topology = Topology::of(fabric, form)?;
     Ok(Written { text: text::conf(&topology), notes: topology.notes })
 }
 
-/// A `topology.yaml` with the fabric as a tree, and as blocks if it has compute nodes.
+/// Writes a `topology.yaml` with the fabric as a tree, and as blocks if it has compute nodes.
 pub(super) fn write_yaml(fabric: &Fabric) -> Result<Written, WriteError> {
     let tree = Topology::of(fabric, Form::Tree)?;
     let named = |topology: Topology| (topology.form.name().to_owned(), topology);
@@ -161,8 +161,9 @@ pub(super) fn write_yaml(fabric: &Fabric) -> Result<Written, WriteError> {
     Ok(written)
 }
 
-/// A `topology.yaml` of named topologies, also of several fabrics; the first is the default of the
-/// cluster. An error if two have one name, or if Slurm cannot read a name.
+/// Writes a `topology.yaml` of named topologies, possibly of several fabrics; the first is the
+/// default of the cluster. Fails if two have one name, if Slurm cannot parse a name, or without
+/// topologies.
 pub fn yaml(topologies: &[(String, Topology)]) -> Result<Written, WriteError> {
     let mut used = BTreeSet::new();
     for (name, _) in topologies {

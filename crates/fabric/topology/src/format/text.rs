@@ -1,21 +1,21 @@
-//! What comes of reading a text and of writing one.
+//! Results of reading and of writing a text.
 
 use crate::{Fabric, Finding};
 
-/// A fabric, and what is wrong with its source.
+/// A fabric, with findings on its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
     /// The fabric, in canonical order.
     pub fabric: Fabric,
-    /// What reads well and cannot be right, by line.
+    /// Content that parses but cannot be right, by line.
     pub findings: Vec<Finding>,
 }
 
-/// A text, and what it could not hold.
+/// A text, with notes on content that it omits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// The file.
+    /// Content of the file.
     pub text: String,
-    /// One sentence for each thing of the fabric that the format cannot hold.
+    /// One sentence for each kind of content of the fabric that the format cannot represent.
     pub notes: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Our own format: TOML that holds everything a fabric holds, and is short to write by hand.
+//! The TOML format of this project: complete, and short to write by hand.
 //!
 //! ```toml
 //! [[switch]]                        # also [[host]], [[aggregation]], [[router]]
@@ -16,16 +16,16 @@
 //! name = "h0"
 //!
 //! [[cable]]
-//! ends = ["s0[1]", "h0[1]"]         # "s0" alone means its lowest port that is free
+//! ends = ["s0[1]", "h0[1]"]         # "s0" alone means its lowest free port
 //! speed = "4xNDR"                   # or a rate, such as "80 MB/s"; "2x???" of unknown generation
 //! length = "25 m"
 //! ```
 //!
-//! The lowest free port is found after all ports that cables name, so that `"s0"` in one
-//! cable never takes what `"s0[1]"` in a later one asks for.
+//! Lowest free ports are assigned after all ports named by cables, so `"s0"` in one cable never
+//! takes the port of `"s0[1]"` in a later one.
 //!
-//! People write this format, so that a contradiction is an error here and no finding: a name
-//! used twice, a port used twice, a node that does not exist.
+//! This format is written by hand, so contradictions are errors here and not findings: a name used
+//! twice, a port used twice, a node that does not exist.
 
 mod ends;
 mod read;

@@ -30,30 +30,30 @@ type NetName = (NodeKind, u64);
 struct Net {
     builder: FabricBuilder,
     nodes: BTreeMap<NetName, DraftNode>,
-    /// The router of each node.
+    /// Router of each node.
     router_of: BTreeMap<u64, u64>,
     links: Vec<Link>,
-    /// The link of two neighbours, the lower first.
+    /// Index of the link between two neighbours, the lower neighbour first.
     index: BTreeMap<[NetName; 2], usize>,
     findings: Vec<Finding>,
-    /// Line of the first latency, and how many there are.
+    /// Line of the first latency, and the number of latencies.
     latencies: Option<(u32, usize)>,
 }
 
-/// What will be a cable.
+/// A future cable.
 struct Link {
     ends: [(DraftNode, u16); 2],
-    /// In cycles, where a number stands.
+    /// Latency in cycles, if the file gives one.
     latency: Option<u64>,
 }
 
-/// A word, where it begins, and what it says.
+/// A word and its byte offset in the line.
 struct Word<'a> {
     offset: usize,
     text: &'a str,
 }
 
-/// A line and how far it was read.
+/// A line with the current position of the reader.
 struct NetLine<'a> {
     number: u32,
     text: &'a str,
@@ -76,7 +76,7 @@ impl<'a> NetLine<'a> {
         FormatError::at(self.number, Some(column), message, expected)
     }
 
-    /// `router 3` or `node 3`, whose first word is given.
+    /// Parses `router 3` or `node 3`, given its first word.
     fn name(&mut self, kind: &Word<'_>) -> Result<NetName, FormatError> {
         const EXPECTED: &str = "expected the number of a router or node, below 2^44";
         let kind = match kind.text {
@@ -180,7 +180,7 @@ impl Net {
         self.findings.push(Finding { line: Some(line.number), kind, text });
     }
 
-    /// Joins the next port of each end.
+    /// Joins the next ports of both ends.
     fn link(
         &mut self,
         line: &NetLine<'_>,
@@ -201,7 +201,7 @@ impl Net {
         Ok(())
     }
 
-    /// A number behind a neighbour.
+    /// Applies a latency that follows a neighbour.
     fn latency(
         &mut self,
         line: &NetLine<'_>,
@@ -215,7 +215,7 @@ impl Net {
             return Err(line.error(word.offset, message, &expected));
         };
         self.latencies.get_or_insert((line.number, 0)).1 += 1;
-        // A router is not joined to itself, nor a node to a second router.
+        // There is no link if a router was joined to itself, or a node to a second router.
         let Some(index) = self.index.get(&sorted(ends)) else { return Ok(()) };
         let known = *self.links[*index].latency.get_or_insert(cycles);
         if known != cycles {
@@ -225,7 +225,7 @@ impl Net {
         Ok(())
     }
 
-    /// Makes cables of the links.
+    /// Adds the links as cables.
     fn finish(mut self) -> Parsed {
         let length = |link: &Link| Length::from_mm((link.latency.unwrap_or(1) - 1) * MM_PER_CYCLE);
         for link in &self.links {
@@ -267,7 +267,7 @@ impl Net {
     }
 }
 
-/// The lower end first.
+/// Sorts two ends, the lower first.
 fn sorted([one, other]: [NetName; 2]) -> [NetName; 2] {
     [one.min(other), one.max(other)]
 }

@@ -7,11 +7,10 @@ use crate::numbering::{host_number, switch_number};
 use crate::{Cable, ChannelId, Fabric, Guid, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Writes `fabric` as an anynet file: one line a router, each link in the line of its first
-/// router.
+/// Writes `fabric` as an anynet file: one line a router, each link in the line of its first router.
 ///
-/// BookSim takes the numbers of routers, and those of nodes, for indices: they begin at 0 and have
-/// no gap. A router without a link is none to it (`anynet.cpp`, `readFile`).
+/// BookSim uses the numbers of routers, and those of nodes, as indices: they begin at 0 and have no
+/// gap. It does not know routers without a link (`anynet.cpp`, `readFile`).
 pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
     refuse(fabric)?;
     let links = links(fabric);
@@ -55,7 +54,7 @@ pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
     Ok(Written { text, notes })
 }
 
-/// The links of the file, with the channel from the switch in whose line each is.
+/// Returns the links of the file, each with the channel that leaves the switch on whose line it is.
 fn links(fabric: &Fabric) -> BTreeMap<[NodeId; 2], ChannelId> {
     let mut links = BTreeMap::new();
     for switch in fabric.switches() {
@@ -74,7 +73,7 @@ fn pair(one: NodeId, other: NodeId) -> [NodeId; 2] {
     [one.min(other), one.max(other)]
 }
 
-/// How many parts the links leave unjoined.
+/// Returns the number of connected parts.
 fn parts(links: &BTreeMap<[NodeId; 2], ChannelId>) -> usize {
     let mut neighbours: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
     for [one, other] in links.keys() {
@@ -93,19 +92,20 @@ fn parts(links: &BTreeMap<[NodeId; 2], ChannelId>) -> usize {
     parts
 }
 
-/// A length as a latency, where it is one.
+/// Converts a length to a latency; `None` unless it is a whole number of metres in range.
 fn cycles(cable: &Cable) -> Option<u64> {
     let mm = cable.length?.as_mm();
     let cycles = mm / MM_PER_CYCLE + 1;
     (mm % MM_PER_CYCLE == 0 && (1..=CYCLES_MAX).contains(&cycles)).then_some(cycles)
 }
 
-/// Whether the lengths of all cables are latencies: a cable without one would get one.
+/// Returns whether the lengths of all cables can be written: a cable without one would get a
+/// default.
 fn latencies_hold(fabric: &Fabric) -> bool {
     fabric.cables().iter().all(|cable| cycles(cable).is_some())
 }
 
-/// What no numbering mends: a host that is not at exactly one switch.
+/// Rejects fabrics with a host that is not cabled to exactly one switch, at most.
 fn refuse(fabric: &Fabric) -> Result<(), WriteError> {
     let refusal = |id: NodeId, what: &str| {
         Err(WriteError {
@@ -160,7 +160,7 @@ fn are_without_gap(numbers: &[(NodeId, u64)]) -> bool {
     seen.len() == numbers.len() && seen.into_iter().eq(0..numbers.len() as u64)
 }
 
-/// What the text does not say, by counting and by reading it back.
+/// Notes the content that the text omits, by counting and by reading it back.
 fn losses(fabric: &Fabric, links: usize, text: &str, with_latencies: bool) -> Vec<String> {
     let kind = |kinds: &[NodeKind]| {
         fabric.nodes().iter().filter(|node| kinds.contains(&node.kind)).count()

@@ -1,39 +1,39 @@
-//! What a dump says after `#`: LIDs, speeds, and the description in the middle.
+//! Comments of a dump, after `#`: LIDs, speeds, and the description in the middle.
 //!
 //! ```text
 //!   # lid 52 lmc 0 "any characters" lid 9 4xQDR s=4 w=2 v=5 (scp)
 //!     └── head ──┘  └description─┘  └─────── tail ──────────┘
 //! ```
 //!
-//! Words that no version of the tools prints do not make a comment unreadable; the first one
-//! is kept so that a finding can name it.
+//! Words that no version of the tools prints do not make a comment unreadable; the first one is
+//! kept for a finding.
 
 use super::cursor::{Cursor, LineError};
 use crate::speed::ToldSpeed;
 use crate::{Generation, LinkSpeed, PartialSpeed};
 
-/// The words of one side of a description.
+/// Words on one side of a description.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Words<'a> {
     pub(super) lid: Option<u16>,
-    /// What stands where a LID should, if it is none.
+    /// Kind of value in the place of a LID, if it is not a LID.
     pub(super) no_lid: Option<NoLid>,
     pub(super) lmc: Option<u8>,
     pub(super) enhanced_port0: Option<bool>,
-    /// Whether a speed stands here, known or not.
+    /// Whether the words include a speed, known or not.
     pub(super) has_speed: bool,
     pub(super) speed: ToldSpeed,
     pub(super) options: Options,
-    /// The first word that means nothing to us.
+    /// First unknown word.
     pub(super) unknown: Option<&'a str>,
 }
 
-/// What tools print where they know no LID.
+/// Output of tools in the place of an unknown LID.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(super) enum NoLid {
-    /// Nothing at all.
+    /// Nothing.
     Empty,
-    /// `-1`, or another number below zero.
+    /// `-1`, or another negative number.
     Negative,
 }
 
@@ -44,16 +44,16 @@ pub(super) struct Options {
     speed_mask: Option<u8>,
 }
 
-/// A comment taken apart.
+/// A parsed comment.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Comment<'a> {
-    /// Without quotation marks: free text.
+    /// Free text without quotation marks.
     Free(&'a str),
-    /// With a description.
+    /// Comment with a description.
     Described { head: Words<'a>, description: &'a str, tail: Words<'a> },
 }
 
-/// Reads what follows `#`.
+/// Parses the text after `#`.
 pub(super) fn comment(cursor: Cursor<'_>) -> Result<Comment<'_>, LineError> {
     let rest = cursor.rest();
     let Some(first) = rest.find('"') else {
@@ -72,7 +72,7 @@ pub(super) fn comment(cursor: Cursor<'_>) -> Result<Comment<'_>, LineError> {
     Ok(Comment::Described { head: words(head)?, description, tail: words(tail)? })
 }
 
-/// Reads words to the end of `cursor`.
+/// Parses words to the end of `cursor`.
 pub(super) fn words(mut cursor: Cursor<'_>) -> Result<Words<'_>, LineError> {
     let mut found = Words::default();
     cursor.skip_blanks();
@@ -108,7 +108,7 @@ fn number<T: std::str::FromStr>(cursor: &mut Cursor<'_>, what: &str) -> Result<T
     cursor.number(what)
 }
 
-/// Steps over what stands where a LID should, if it is none.
+/// Skips the value in the place of a LID if it is not one.
 fn no_lid(cursor: &mut Cursor<'_>) -> Option<NoLid> {
     let mut after = *cursor;
     let word = after.word();
@@ -128,13 +128,13 @@ fn port0(cursor: &mut Cursor<'_>, enhanced: bool) -> Result<bool, LineError> {
     if cursor.take("port 0") { Ok(enhanced) } else { Err(cursor.error("\"port 0\"")) }
 }
 
-/// Whether a word means to be a speed: `4x...`, `??...`.
+/// Returns whether a word has the form of a speed: `4x...`, `??...`.
 fn is_speed(word: &str) -> bool {
     let after_digits = word.trim_start_matches(|c: char| c.is_ascii_digit());
     word.starts_with("??") || (after_digits.len() < word.len() && after_digits.starts_with('x'))
 }
 
-/// The speed that a word names, whole or in part; `None` if the word is not a speed.
+/// Returns the speed that a word names, whole or in part; `None` if the word is not a speed.
 fn speed(word: &str) -> Option<ToldSpeed> {
     if matches!(word, "???" | "?????") {
         return Some(ToldSpeed::default());
@@ -148,7 +148,7 @@ fn speed(word: &str) -> Option<ToldSpeed> {
     }
 }
 
-/// One option of full information or of ibsim: `w=`, `s=` or `v=`.
+/// Parses one option of full information or of ibsim: `w=`, `s=` or `v=`.
 fn option(options: &mut Options, start: Cursor<'_>, word: &str) -> Result<(), LineError> {
     let (key, value) = word.split_once('=').expect("the word holds one");
     let value =
@@ -169,8 +169,8 @@ pub(super) const SPEED_BITS: [(u8, Generation); 3] =
     [(4, Generation::Qdr), (2, Generation::Ddr), (1, Generation::Sdr)];
 
 impl Options {
-    /// What is asked for; each of `w=` and `s=` alone leaves the other at ibsim's default,
-    /// 4x and SDR. Where a mask allows several, both ends settle on the highest.
+    /// Returns the speed set by the options; if only one of `w=` and `s=` is given, the other has
+    /// ibsim's default, 4x or SDR. If a mask allows several, both ends negotiate the highest.
     pub(super) fn speed(self) -> Option<LinkSpeed> {
         if self == Self::default() {
             return None;

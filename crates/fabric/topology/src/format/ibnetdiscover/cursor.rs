@@ -1,9 +1,9 @@
-//! A place in one line, and the small steps that a reader takes from there.
+//! A position in one line, and the parsing steps from there.
 
 use crate::Guid;
 use std::str::FromStr;
 
-/// A stretch of a line that is still to be read.
+/// The unread part of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
     line: &'a str,
@@ -11,7 +11,7 @@ pub(super) struct Cursor<'a> {
     end: usize,
 }
 
-/// What is wrong with a line, and at which of its characters.
+/// A syntax error in a line, with its column in characters, from 1.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LineError {
     pub(super) column: u32,
@@ -20,7 +20,7 @@ pub(super) struct LineError {
 }
 
 impl<'a> Cursor<'a> {
-    /// The whole line without the blanks around it.
+    /// Returns the whole line without the blanks around it.
     pub(super) fn new(line: &'a str) -> Self {
         let end = line.trim_end_matches([' ', '\t', '\r']).len();
         let mut cursor = Self { line, at: 0, end };
@@ -28,7 +28,7 @@ impl<'a> Cursor<'a> {
         cursor
     }
 
-    /// What is still to be read.
+    /// Returns the unread text.
     pub(super) fn rest(&self) -> &'a str {
         &self.line[self.at..self.end]
     }
@@ -41,7 +41,7 @@ impl<'a> Cursor<'a> {
         self.take_while(|c| c == ' ' || c == '\t');
     }
 
-    /// Steps over `prefix` if the rest begins with it.
+    /// Skips `prefix` if the rest begins with it, and returns whether it did.
     pub(super) fn take(&mut self, prefix: &str) -> bool {
         let found = self.rest().starts_with(prefix);
         if found {
@@ -50,7 +50,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Steps over the longest run of characters that `wanted` accepts.
+    /// Skips the longest run of characters that `wanted` accepts, and returns it.
     pub(super) fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let length = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
@@ -58,26 +58,27 @@ impl<'a> Cursor<'a> {
         &rest[..length]
     }
 
-    /// Steps over blanks and the word after them.
+    /// Skips blanks and returns the next word.
     pub(super) fn word(&mut self) -> &'a str {
         self.skip_blanks();
         self.take_while(|c| c != ' ' && c != '\t')
     }
 
-    /// Splits the rest at a byte offset: before it, and after it and `skip` bytes more.
+    /// Splits the rest at a byte offset: the part before it, and the part that begins `skip` bytes
+    /// later.
     pub(super) fn split(&self, offset: usize, skip: usize) -> (Self, Self) {
         let middle = self.at + offset;
         (Self { end: middle, ..*self }, Self { at: middle + skip, ..*self })
     }
 
-    /// A decimal number.
+    /// Parses a decimal number.
     pub(super) fn number<T: FromStr>(&mut self, what: &str) -> Result<T, LineError> {
         let start = *self;
         let digits = self.take_while(|c| c.is_ascii_digit());
         digits.parse().map_err(|_| start.error(what))
     }
 
-    /// A number in brackets, such as a port, after its opening bracket was taken.
+    /// Parses a number in brackets, such as a port, after the opening bracket.
     pub(super) fn number_then<T: FromStr>(
         &mut self,
         what: &str,
@@ -87,7 +88,7 @@ impl<'a> Cursor<'a> {
         if self.take(closing) { Ok(number) } else { Err(self.error(&format!("\"{closing}\""))) }
     }
 
-    /// A GUID in hexadecimal digits, with or without `0x`, and its closing parenthesis.
+    /// Parses a GUID in hexadecimal digits, with or without `0x`, and its closing parenthesis.
     pub(super) fn guid_then_parenthesis(&mut self) -> Result<Guid, LineError> {
         const WHAT: &str = "a GUID in hexadecimal and \")\"";
         let start = *self;
@@ -96,8 +97,8 @@ impl<'a> Cursor<'a> {
         if self.take(")") { Ok(guid) } else { Err(start.error(WHAT)) }
     }
 
-    /// A GUID after `=`: hexadecimal with 0x, with a letter, or with all 16 digits; else decimal,
-    /// as ibsim has it.
+    /// Parses a GUID after `=`: hexadecimal with 0x, with a letter, or with all 16 digits; else
+    /// decimal, as in ibsim.
     pub(super) fn guid(&mut self, what: &str) -> Result<Guid, LineError> {
         let mut after = *self;
         let digits = after.take_while(|c| c.is_ascii_hexdigit());
@@ -109,7 +110,7 @@ impl<'a> Cursor<'a> {
         self.hexadecimal(what).map(Guid)
     }
 
-    /// A number after `=`: hexadecimal with 0x, else decimal.
+    /// Parses a number after `=`: hexadecimal with 0x, else decimal.
     pub(super) fn hexadecimal(&mut self, what: &str) -> Result<u64, LineError> {
         let start = *self;
         let radix = if self.take("0x") || self.take("0X") { 16 } else { 10 };
@@ -117,7 +118,7 @@ impl<'a> Cursor<'a> {
         u64::from_str_radix(digits, radix).map_err(|_| start.error(what))
     }
 
-    /// An id between quotation marks; it cannot hold one itself.
+    /// Parses an id between quotation marks, which cannot contain one.
     pub(super) fn quoted_id(&mut self) -> Result<&'a str, LineError> {
         let start = *self;
         let error = || start.error("the id of a node between quotation marks");
@@ -128,7 +129,7 @@ impl<'a> Cursor<'a> {
         if id.is_empty() || !self.take("\"") { Err(error()) } else { Ok(id) }
     }
 
-    /// An error at this place: what stands here, and what was expected.
+    /// Returns an error at this position, which shows the text here and the expected text.
     pub(super) fn error(&self, expected: &str) -> LineError {
         let message = match self.rest() {
             "" => "the line ends here".to_owned(),
@@ -137,7 +138,7 @@ impl<'a> Cursor<'a> {
         self.error_saying(message, format!("expected {expected}"))
     }
 
-    /// An error at this place in other words.
+    /// Returns an error at this position with the given message.
     pub(super) fn error_saying(
         &self,
         message: impl Into<String>,
@@ -148,7 +149,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The beginning of a text between quotation marks, with nothing in it that a terminal obeys.
+/// Quotes the beginning of a text, with control characters escaped.
 pub(super) fn shown(text: &str) -> String {
     const SHOWN_MAX: usize = 40;
     let shown: String = text.chars().take(SHOWN_MAX).collect();

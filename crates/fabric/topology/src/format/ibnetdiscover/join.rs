@@ -1,14 +1,14 @@
-//! From records to a fabric: one cable out of the two lines that name it.
+//! Conversion of records to a fabric: one cable from the two lines that name it.
 //!
 //! ```text
-//!   S-a: [1] "H-b"[2]  ┐  both lines agree: one cable, told by both ends
+//!   S-a: [1] "H-b"[2]  ┐  both lines agree: one cable, listed by both ends
 //!   H-b: [2] "S-a"[1]  ┘
-//!   S-a: [3] "H-c"[1]  ── no line of H-c answers: one cable, a one-sided one
-//!   S-a: [3] "H-d"[1]  ── the port is in use: the first mention stands, a disagreement
+//!   S-a: [3] "H-c"[1]  ── no line of H-c matches: one cable, a one-sided one
+//!   S-a: [3] "H-d"[1]  ── the port is in use: the first line is kept, a disagreement
 //! ```
 //!
-//! Names are not compared: with a map of node names, `ibnetdiscover` prints the mapped name
-//! at the far end and the device's own in its record.
+//! Names are not compared: with a map of node names, `ibnetdiscover` prints the mapped name at the
+//! far end and the device's own in its record.
 
 use super::comment::NoLid;
 use super::records::{Mention, NodeKey, Record, Records, description, guid_of_id, refine};
@@ -21,13 +21,13 @@ use std::fmt::Display;
 /// A port of a record: index of the record, and port.
 type RecordPort = (usize, u16);
 
-/// As many nodes without a record are named one by one.
+/// Most nodes without a record that get a finding each.
 const MISSING_NAMED_MAX: usize = 3;
 
-/// A cable, and what was said about it.
+/// A cable, as listed so far.
 #[derive(Debug)]
 struct HalfCable {
-    /// The first end is the one that named the cable first.
+    /// The first end is the one whose line named the cable first.
     ends: [RecordPort; 2],
     speed: ToldSpeed,
     line: u32,
@@ -49,7 +49,7 @@ pub(super) fn join(mut records: Records<'_>) -> Parsed {
     build(records, &cables)
 }
 
-/// Gives a record to every node that only links name.
+/// Creates a record for every node that is named by links only.
 fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
     let mut missing: BTreeMap<NodeKey<'_>, (BTreeSet<u16>, &str)> = BTreeMap::new();
     for Mention { remote, .. } in mentions {
@@ -76,8 +76,8 @@ fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
     report_missing(records, &labels, ends, last.unwrap_or(0));
 }
 
-/// Names nodes without a record where links name them; many of them at the `last` link, as of a
-/// dump that was cut there.
+/// Reports nodes without a record at the links that name them; a larger number in one finding at
+/// the `last` link, as for a truncated dump.
 fn report_missing(records: &mut Records<'_>, labels: &[(u32, String)], ends: usize, last: u32) {
     if labels.len() <= MISSING_NAMED_MAX {
         for (line, label) in labels {
@@ -98,8 +98,8 @@ fn report_missing(records: &mut Records<'_>, labels: &[(u32, String)], ends: usi
     records.find(last, FindingKind::UndefinedNode, text);
 }
 
-/// A node by what links say. An id of ibsim does not tell the kind; with several ports in use
-/// it is taken for a switch.
+/// Creates a node from links. An id of ibsim does not contain the kind; a node with several ports
+/// in use is then taken for a switch.
 fn undefined<'a>(id: &'a str, description: String, ports: &BTreeSet<u16>) -> Record<'a> {
     let guid = guid_of_id(id);
     let kind = match id.as_bytes() {
@@ -165,8 +165,8 @@ fn report_conflict(records: &mut Records<'_>, held: &HalfCable, ends: [RecordPor
     records.find(line, FindingKind::Disagreement, text);
 }
 
-/// Compares the speeds of both ends, which should agree. A half-known speed is completed by the
-/// other end, or contradicts it.
+/// Compares the speeds listed by both ends, which should agree. A half-known speed is completed by
+/// the other end, or contradicts it.
 fn compare_speed(records: &mut Records<'_>, cable: &mut HalfCable, mention: &Mention<'_>) {
     let (first, here) = (cable.speed, mention.speed);
     cable.speed = first.or(here);
@@ -193,7 +193,7 @@ fn report_one_sided(records: &mut Records<'_>, cables: &[HalfCable]) {
     }
 }
 
-/// What a link says of the far end's address fills a gap in its record, or must agree with it.
+/// Fills gaps in the record of the far end with its address from a link, and reports differences.
 fn compare_address(records: &mut Records<'_>, mention: &Mention<'_>) {
     let (far, port) = ends(records, mention)[1];
     let is_switch = records.nodes[far].kind == NodeKind::Switch;
@@ -240,7 +240,7 @@ fn difference<T: Display + PartialEq>(
     (known != said).then(|| format!("{what} {known} elsewhere, and {said} here"))
 }
 
-/// A node has at least the ports that cables use.
+/// Extends nodes to the highest port used by a cable.
 fn widen(records: &mut Records<'_>, cables: &[HalfCable]) {
     for cable in cables {
         for (index, port) in cable.ends {
@@ -269,7 +269,7 @@ fn build(records: Records<'_>, cables: &[HalfCable]) -> Parsed {
     Parsed { fabric: builder.build(), findings: records.findings }
 }
 
-/// A node is named by its id where that is no GUID, else by its description.
+/// Converts a record to a node, named by its id if that is not a GUID, else by its description.
 fn node(record: Record<'_>) -> Node {
     let is_named = guid_of_id(record.id).is_none();
     Node {
@@ -283,7 +283,7 @@ fn node(record: Record<'_>) -> Node {
     }
 }
 
-/// A port for a message: `S-0008f10500200b50[4] ("spine 1")`.
+/// Formats a port for a message: `S-0008f10500200b50[4] ("spine 1")`.
 fn name(records: &Records<'_>, (index, port): RecordPort) -> String {
     let Record { id, description, .. } = &records.nodes[index];
     if description.is_empty() || description == id {

@@ -1,4 +1,4 @@
-//! One line of a dump, by itself: what kind of line it is, and its fields.
+//! Parsing of a single line of a dump: its kind and fields.
 
 use super::comment::{Comment, NoLid, Words, comment, words};
 use super::cursor::{Cursor, LineError};
@@ -9,19 +9,19 @@ use crate::{Guid, NodeKind};
 /// One line of a dump.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Statement<'a> {
-    /// Nothing that concerns the fabric: blank lines and comments.
+    /// A blank line or a comment.
     Nothing,
-    /// The heading of a chassis: records may stand twice from here on.
+    /// Heading of a chassis; from here on records may be repeated.
     Grouping,
-    /// One field of the identity of the node that follows.
+    /// Field of the identity of the next node.
     Identity(IdentityField),
-    /// The first line of a node's record.
+    /// First line of a node's record.
     Node(NodeLine<'a>),
-    /// A port of the node above.
+    /// Port of the preceding node.
     Port(PortLine<'a>),
-    /// Something that this reader passes over, in words.
+    /// A line that this reader skips, with a description.
     Ignored(&'static str),
-    /// Nothing of a dump at all.
+    /// A line that belongs to no dump.
     Noise,
 }
 
@@ -31,14 +31,14 @@ pub(super) enum IdentityField {
     Vendor(u32),
     Device(u32),
     System(Guid),
-    /// The GUID of a node of this kind and, in parentheses, of its port 0.
+    /// GUID of a node of this kind and, in parentheses, of its port 0.
     Node(NodeKind, Guid, Option<Guid>),
 }
 
-/// `Switch 36 "S-..." # "description" enhanced port 0 lid 9 lmc 0`.
+/// A line `Switch 36 "S-..." # "description" enhanced port 0 lid 9 lmc 0`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NodeLine<'a> {
-    /// Switch, host or router; a host's description may say more.
+    /// Switch, host or router; the description of an aggregation node identifies it later.
     pub(super) kind: NodeKind,
     pub(super) ports: u16,
     pub(super) id: &'a str,
@@ -46,23 +46,23 @@ pub(super) struct NodeLine<'a> {
     pub(super) words: Words<'a>,
 }
 
-/// `[1](guid) "S-..."[15] # lid 52 lmc 0 "description" lid 9 4xQDR`.
+/// A line `[1](guid) "S-..."[15] # lid 52 lmc 0 "description" lid 9 4xQDR`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PortLine<'a> {
     pub(super) port: u16,
-    /// GUID, LID and LMC of this port itself.
+    /// GUID of this port.
     pub(super) guid: Option<Guid>,
     pub(super) lid: Option<u16>,
     pub(super) no_lid: Option<NoLid>,
     pub(super) lmc: Option<u8>,
-    /// Nothing is cabled here, says a blank port.
+    /// Far end; `None` for a blank port, which has no cable.
     pub(super) remote: Option<Remote<'a>>,
     pub(super) speed: ToldSpeed,
     pub(super) unknown: Option<&'a str>,
     pub(super) ending: Ending,
 }
 
-/// How much follows the far end of a port; the tool always prints a speed.
+/// Content after the far end of a port; `ibnetdiscover` always prints a speed.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(super) enum Ending {
     Nothing,
@@ -81,7 +81,7 @@ pub(super) struct Remote<'a> {
     pub(super) description: &'a str,
 }
 
-/// First words of lines that are no part of the fabric, and what they are.
+/// First words of lines that do not describe the fabric, and a description of each.
 const PASSED_OVER: [(&str, &str); 12] = [
     ("@", "an alias of a port (ibsim)"),
     ("module", "a name prefix (ibsim)"),
@@ -97,13 +97,13 @@ const PASSED_OVER: [(&str, &str); 12] = [
     ("src/", "a message of the tool that wrote the dump"),
 ];
 
-/// Headings of the option that groups nodes by chassis.
+/// Headings printed by the option that groups nodes by chassis.
 const GROUPING: [&str; 3] = ["Chassis ", "Hostname: ", "Non-Chassis Nodes"];
 
 const LINE: &str = "a node (`Switch`, `Ca` or `Rt`), a port (`[1]`), an identity (`vendid=`), \
                     a comment (`#`) or a blank line";
 
-/// Reads one line.
+/// Parses one line.
 pub(super) fn statement(line: &str) -> Result<Statement<'_>, LineError> {
     let cursor = Cursor::new(line);
     let rest = cursor.rest();
@@ -166,14 +166,14 @@ fn identity(key: &str, mut cursor: Cursor<'_>) -> Result<Option<IdentityField>, 
 
 const NUMBER: &str = "a number such as 0x2c9";
 
-/// The number of a vendor or a device.
+/// Parses the number of a vendor or a device.
 fn number_of_32_bits(cursor: &mut Cursor<'_>) -> Result<u32, LineError> {
     let start = *cursor;
     let number = cursor.hexadecimal(NUMBER)?;
     u32::try_from(number).map_err(|_| start.error("a number of at most 32 bits"))
 }
 
-/// Steps over blanks and `#`. Whether a comment follows.
+/// Skips blanks and `#`, and returns whether a comment follows.
 fn end_or_comment(cursor: &mut Cursor<'_>) -> Result<bool, LineError> {
     cursor.skip_blanks();
     let has_comment = cursor.take("#");
@@ -217,7 +217,7 @@ fn node_line(kind: NodeKind, mut cursor: Cursor<'_>) -> Result<NodeLine<'_>, Lin
     Ok(line)
 }
 
-/// A description without quotation marks ends where one of the words begins that follow it.
+/// Splits a description without quotation marks from the words that follow it.
 fn free_description(mut cursor: Cursor<'_>) -> (&str, Cursor<'_>) {
     const MARKS: [&str; 4] = [" enhanced port 0", " base port 0", " lid ", " lmc "];
     cursor.skip_blanks();
@@ -255,7 +255,7 @@ fn port_line(mut cursor: Cursor<'_>) -> Result<PortLine<'_>, LineError> {
     finish_port_line(line, cursor)
 }
 
-/// The options and the comment of a port.
+/// Parses the options and the comment of a port.
 fn finish_port_line<'a>(
     mut line: PortLine<'a>,
     cursor: Cursor<'a>,
@@ -276,7 +276,7 @@ fn finish_port_line<'a>(
             line.ending = Ending::Speed;
         }
         line.unknown = head.unknown.or(tail.unknown);
-        // Beside a speed, masks cover only the first generations, so they cannot name a later one.
+        // Masks cover only the first generations, so beside a printed speed they are ignored.
         let of_masks = tail.options.speed().filter(|_| !tail.has_speed);
         line.speed = tail.speed.or(line.speed).or(of_masks.into());
         (line.lid, line.no_lid, line.lmc) = (head.lid, head.no_lid, head.lmc);
@@ -288,7 +288,7 @@ fn finish_port_line<'a>(
     Ok(line)
 }
 
-/// Passes over `[ext 13]`, the port's number on the outside of a chassis.
+/// Skips `[ext 13]`, the port's number on the outside of a chassis.
 fn external_port(cursor: &mut Cursor<'_>) -> Result<(), LineError> {
     cursor.skip_blanks();
     if cursor.take("[ext ") {

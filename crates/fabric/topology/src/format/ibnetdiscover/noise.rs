@@ -1,8 +1,7 @@
-//! Lines that are no part of a dump: a prompt, `Script started`, warnings of ssh, `-W-`.
+//! Recognition of lines that belong to no dump: a prompt, `Script started`, warnings of ssh, `-W-`.
 //!
-//! A line may only be passed over if it cannot be one of the dump that was damaged. So what is
-//! asked is whether a line has anything of a record's shape, which damage to a few of its
-//! characters leaves in some place:
+//! A line may only be skipped if it cannot be a damaged line of a dump. The tests therefore look
+//! for any feature of a record, at least one of which survives damage to a few characters:
 //!
 //! ```text
 //!   [1](3048c749cd0001)  "S-0008f10500200b50"[4]  # lid 72 lmc 0 "spine" lid 9 4xDDR
@@ -13,7 +12,7 @@
 use super::comment::{Words, words};
 use super::cursor::Cursor;
 
-/// What lines of a dump begin with.
+/// First words of lines of a dump.
 const BEGINNINGS: [&str; 16] = [
     "vendid",
     "devid",
@@ -33,7 +32,7 @@ const BEGINNINGS: [&str; 16] = [
     "[",
 ];
 
-/// Whether a line could be one of a dump that was damaged.
+/// Returns whether a line could be a damaged line of a dump.
 pub(super) fn could_be_a_record(line: &str) -> bool {
     has_id(line)
         || has_port_beside(line)
@@ -43,12 +42,12 @@ pub(super) fn could_be_a_record(line: &str) -> bool {
         || has_tail(line)
 }
 
-/// Whether a line could be the beginning of one of a dump, cut short.
+/// Returns whether a line could be the beginning of a line of a dump.
 pub(super) fn could_be_a_beginning(line: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| beginning.starts_with(line))
 }
 
-/// An id with a GUID, its quotation marks kept or lost.
+/// Finds an id with a GUID, with or without its quotation marks.
 fn has_id(line: &str) -> bool {
     const DIGITS_MIN: usize = 8;
     let digits = |after: &str| {
@@ -60,7 +59,7 @@ fn has_id(line: &str) -> bool {
         .any(|kind| line.match_indices(kind).any(|(at, _)| digits(&line[at + 2..]) >= DIGITS_MIN))
 }
 
-/// A port beside an id or a GUID: `"[1]`, `[1] "`, `](`.
+/// Finds a port beside an id or a GUID: `"[1]`, `[1] "`, `](`.
 fn has_port_beside(line: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
     line.match_indices("\"[").any(|(at, _)| line[at + 2..].starts_with(is_digit))
@@ -70,7 +69,7 @@ fn has_port_beside(line: &str) -> bool {
         })
 }
 
-/// `[1` or `[x]`, but not a prompt such as `[root@node1 ~]#`.
+/// Finds `[1` or `[x]` at the beginning, but not a prompt such as `[root@node1 ~]#`.
 fn is_port(line: &str) -> bool {
     const LENGTH_MAX: usize = 3;
     line.strip_prefix('[').is_some_and(|after| {
@@ -79,7 +78,7 @@ fn is_port(line: &str) -> bool {
     })
 }
 
-/// `key=0x2c9`, or a word that holds one of the keys.
+/// Finds `key=0x2c9`, or a first word that contains one of the keys.
 fn is_identity(line: &str) -> bool {
     const KEY_MAX: usize = 12;
     let code =
@@ -97,13 +96,13 @@ fn is_identity(line: &str) -> bool {
             .is_some_and(|(key, value)| is_key(key.trim_end()) && is_number(value.trim_start()))
 }
 
-/// `-E-`, `-W-` or `-I-`, with which tools begin what they say.
+/// Recognises `-E-`, `-W-` or `-I-`, the prefixes of messages of the tools.
 fn is_message(line: &str) -> bool {
     matches!(line.as_bytes(), [b'-', b'E' | b'W' | b'I', b'-', ..])
 }
 
-/// A number and behind it something in quotation marks; and little else, if the number is the end
-/// of a word.
+/// Finds a number followed by a quotation mark; if the number is only the end of a word, in lines
+/// of at most three words.
 fn is_node(line: &str) -> bool {
     const WORDS_MAX: usize = 3;
     let is_digit = |c: char| c.is_ascii_digit();
@@ -115,7 +114,7 @@ fn is_node(line: &str) -> bool {
     })
 }
 
-/// The end of a line of its own, or behind a description.
+/// Finds the end of a port line, alone or after a description.
 fn has_tail(line: &str) -> bool {
     let is_whole = |found: Words<'_>| found.unknown.is_none() && found != Words::default();
     line.contains("\" lid ")

@@ -1,7 +1,7 @@
-//! What of a fabric a dump can hold: the fabric as a reader of the dump will see it, and one
-//! note for each thing that is lost.
+//! The part of a fabric that a dump can represent: the fabric that a reader of the dump will get,
+//! and one note for each kind of loss.
 //!
-//! Invariant: reading what is written of a projected fabric gives the projected fabric.
+//! Invariant: writing a projected fabric and reading the text gives an equal fabric.
 
 use super::records::refine;
 use crate::{
@@ -10,22 +10,22 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whose reader the text is for.
+/// Reader that the text is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::format) enum Dialect {
-    /// Anyone who reads what `ibnetdiscover` prints.
+    /// Any reader of the output of `ibnetdiscover`.
     Plain,
-    /// The simulator `ibsim`, which has limits of its own.
+    /// The simulator `ibsim`, which has additional limits.
     Ibsim,
 }
 
-/// GUIDs for nodes without one begin here: the range of locally administered identifiers.
+/// First GUID for nodes without one: the range of locally administered identifiers.
 const LOCAL_GUID_FIRST: u64 = 0x0200_0000_0000_0000;
 
 /// Bytes of a description that `ibsim` keeps.
 const IBSIM_DESCRIPTION_BYTES_MAX: usize = 63;
 
-/// Counts what is lost, by the sentence that says so.
+/// Numbers of losses, by the sentence of the note.
 #[derive(Debug, Default)]
 pub(super) struct Losses(BTreeMap<&'static str, usize>);
 
@@ -40,19 +40,19 @@ impl Losses {
         }
     }
 
-    /// The value, unless it is lost.
+    /// Returns the value if it can be represented, and counts a loss otherwise.
     fn keep<T>(&mut self, value: Option<T>, holds: bool, what: &'static str) -> Option<T> {
         self.add_if(value.is_some() && !holds, what);
         value.filter(|_| holds)
     }
 
-    /// One sentence for each kind of loss, with how often it happened.
+    /// Returns one sentence for each kind of loss, with its count.
     pub(super) fn notes(self) -> Vec<String> {
         self.0.into_iter().map(|(what, count)| format!("{what}: {count}")).collect()
     }
 }
 
-/// The fabric that a dump holds, and what it loses.
+/// Returns the fabric that a dump represents, and the losses.
 pub(super) fn project(fabric: &Fabric, dialect: Dialect) -> (Fabric, Losses) {
     let mut losses = Losses::default();
     let mut builder = FabricBuilder::new();
@@ -110,8 +110,9 @@ fn project_node(node: &Node, dialect: Dialect, losses: &mut Losses) -> Node {
     node
 }
 
-/// A dump knows addresses of switches and of ports with cables. For ibsim every one of these
-/// has a LID, because it reads the speed of a cable at both ends from what follows the LID.
+/// Keeps the addresses of switches and of ports with cables, since a dump has no others. For ibsim,
+/// each of them gets a LID, because it reads the speed of a cable at both ends from the text after
+/// the LID.
 fn project_addresses(
     fabric: &Fabric,
     id: NodeId,
@@ -178,7 +179,7 @@ fn project_speed(
     losses.keep(speed, holds, "speeds of cables that are no InfiniBand speed left out")
 }
 
-/// Names are descriptions, or ids where descriptions clash; other names are lost.
+/// Counts lost names: a reader uses descriptions as names, or ids if descriptions clash.
 fn count_names(fabric: &Fabric, projected: &Fabric, losses: &mut Losses) {
     let kept: BTreeSet<&str> = projected.nodes().iter().map(|node| node.name.as_str()).collect();
     for node in fabric.nodes() {
@@ -187,7 +188,7 @@ fn count_names(fabric: &Fabric, projected: &Fabric, losses: &mut Losses) {
     }
 }
 
-/// Hands out GUIDs where there is none, or where one is taken.
+/// Assignment of GUIDs to nodes that have none, or one that is already taken.
 ///
 /// ```text
 ///   switch g         ports g
@@ -235,8 +236,8 @@ impl Guids {
         }
     }
 
-    /// Whether the reader accepts this GUID: a dump needs unique ids, ibsim unique GUIDs of nodes and
-    /// of ports.
+    /// Returns whether the reader accepts this GUID: a dump requires unique ids, ibsim unique GUIDs
+    /// of nodes and of ports.
     fn is_free(&self, node: &Node, guid: Guid) -> bool {
         match self.dialect {
             Dialect::Plain => !self.ids.contains(&dump_id(node.kind, guid)),
@@ -256,7 +257,7 @@ impl Guids {
     }
 }
 
-/// The GUIDs that ibsim gives the ports of a node.
+/// Returns the GUIDs that ibsim assigns to the ports of a node.
 fn port_guids(node: &Node, guid: Guid) -> impl Iterator<Item = Guid> {
     let ports = if node.is_switch() { 0..=0 } else { 1..=node.ports };
     ports.map(move |port| Guid(guid.0.wrapping_add(port.into())))

@@ -1,5 +1,5 @@
-//! The records of a dump: nodes, and what each says of its ports, before both ends of a cable
-//! are brought together.
+//! The records of a dump: nodes and their port lines, before the two ends of each cable are
+//! matched.
 
 use super::comment::NoLid;
 use super::cursor::{LineError, shown};
@@ -11,11 +11,11 @@ use crate::speed::ToldSpeed;
 use crate::{Address, Finding, FindingKind, Guid, Identity, NodeKind};
 use std::collections::BTreeMap;
 
-/// A node as its record has it.
+/// A node as listed in its record.
 #[derive(Debug, Clone)]
 pub(super) struct Record<'a> {
     pub(super) id: &'a str,
-    /// Line of the record; `None` where only links name the node.
+    /// Line of the record; `None` for a node that is named by links only.
     pub(super) line: Option<u32>,
     pub(super) kind: NodeKind,
     pub(super) guid: Option<Guid>,
@@ -25,43 +25,44 @@ pub(super) struct Record<'a> {
     pub(super) addresses: BTreeMap<u16, Address>,
 }
 
-/// One port line that names a far end.
+/// A port line that names a far end.
 #[derive(Debug)]
 pub(super) struct Mention<'a> {
     pub(super) line: u32,
-    /// Index of the record it stands in.
+    /// Index of the record that contains the line.
     pub(super) record: usize,
     pub(super) port: u16,
     pub(super) remote: Remote<'a>,
     pub(super) speed: ToldSpeed,
 }
 
-/// Everything read so far.
+/// Contents of the dump read so far.
 #[derive(Debug, Default)]
 pub(super) struct Records<'a> {
     pub(super) nodes: Vec<Record<'a>>,
     pub(super) index: BTreeMap<NodeKey<'a>, usize>,
     pub(super) mentions: Vec<Mention<'a>>,
     pub(super) findings: Vec<Finding>,
-    /// Lines that are no part of a dump.
+    /// Lines that belong to no dump.
     pub(super) noise: Option<Noise<'a>>,
-    /// Ports, by record, whose LID is none, with the line that says so first.
+    /// Ports, by record, with an invalid LID, and the first line that shows it.
     pub(super) no_lids: BTreeMap<(usize, u16), (u32, NoLid)>,
     pending: Pending,
     current: Current,
     is_grouped: bool,
-    /// Whether `ibnetdiscover` printed the text; people write neither vendors nor speeds.
+    /// Whether `ibnetdiscover` printed the text, judged by vendors or speeds, which hand-made files
+    /// lack.
     is_printed: bool,
-    /// What was passed over: the first line, and how often.
+    /// Descriptions of skipped content, with the first line and the number of occurrences.
     ignored: BTreeMap<String, (u32, u32)>,
 }
 
-/// The device that an id names: two spellings of one GUID are one device.
+/// Device that an id names; two spellings of one GUID are one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NodeKey<'a> {
-    /// The letter of the kind and the GUID.
+    /// Letter of the kind, and GUID.
     Guid(u8, Guid),
-    /// An id of ibsim, which is a name.
+    /// Id of ibsim, which is a name.
     Name(&'a str),
 }
 
@@ -71,18 +72,18 @@ impl<'a> NodeKey<'a> {
     }
 }
 
-/// Whose ports follow.
+/// Node of the next port lines.
 #[derive(Debug, Default, Clone, Copy)]
 enum Current {
     #[default]
     Nobody,
-    /// A record, by index.
+    /// Index of a record.
     Record(usize),
-    /// Somebody whose record cannot be read, which is told already.
+    /// A node whose record could not be read; the fault is already reported.
     Unreadable,
 }
 
-/// Lines that are no part of a dump: the first of them, and how many.
+/// Lines that belong to no dump: the first, and their number.
 #[derive(Debug)]
 pub(super) struct Noise<'a> {
     pub(super) line: u32,
@@ -91,7 +92,7 @@ pub(super) struct Noise<'a> {
 }
 
 impl Noise<'_> {
-    /// How many lines, and the first of them.
+    /// Describes the number of lines and the first of them.
     pub(super) fn said(&self) -> String {
         let (be, first) = match self.lines {
             1 => ("is", String::new()),
@@ -102,7 +103,7 @@ impl Noise<'_> {
     }
 }
 
-/// Identity lines whose node has not come yet.
+/// Identity lines whose node has not appeared yet.
 #[derive(Debug, Default)]
 struct Pending {
     line: Option<u32>,
@@ -111,7 +112,7 @@ struct Pending {
 }
 
 impl<'a> Records<'a> {
-    /// The line without what other systems and editors leave at both ends of one.
+    /// Returns the line without a carriage return or byte order mark, and notes them.
     pub(super) fn bare(&mut self, number: u32, line: &'a str) -> &'a str {
         let line = line.strip_suffix('\r').map_or(line, |line| {
             self.ignore(number, "the end of a line as Windows has it");
@@ -123,7 +124,7 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// Takes one line that ends as a line should.
+    /// Adds a line that ends with a line break.
     pub(super) fn add_line(&mut self, number: u32, line: &'a str) -> Result<(), FormatError> {
         match statement(line) {
             Ok(statement) => self.add(number, line, statement),
@@ -134,7 +135,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Ports behind an unreadable line may be of a node that it should have named.
+    /// Discards the current node, since ports after an unreadable line may belong to another node.
     fn give_up(&mut self, line: &str) {
         if !line.starts_with('[') {
             self.current = Current::Unreadable;
@@ -142,8 +143,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Takes the last line of a text that does not end with a line break: it must be
-    /// complete, or the text was cut.
+    /// Adds the last line of a text that does not end with a line break: unless it is complete, the
+    /// text was truncated.
     pub(super) fn add_last_line(&mut self, number: u32, line: &'a str) -> Result<(), FormatError> {
         let statement = statement(line).map_err(|error| cut(number, &error.message))?;
         if matches!(statement, Statement::Noise) && could_be_a_beginning(line) {
@@ -153,8 +154,8 @@ impl<'a> Records<'a> {
         self.add(number, line, statement)
     }
 
-    /// What a last line without line break lacks of what `ibnetdiscover` prints. Files made
-    /// by hand have no comments, and nothing is missing there.
+    /// Returns the content that `ibnetdiscover` prints but a last line without line break lacks.
+    /// Files made by hand have no comments, and are not incomplete without them.
     fn missing(&self, statement: &Statement<'_>) -> Option<&'static str> {
         match statement {
             Statement::Identity(_) => Some("the node of this identity does not follow"),
@@ -222,7 +223,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// An identity whose node never came.
+    /// Discards identity lines, and reports them if they name a node that never appeared.
     fn drop_pending(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         if let (Some(line), Some((_, guid, _))) = (pending.line, pending.node) {
@@ -287,8 +288,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// A chassis may list its switches twice, which is no finding; elsewhere a repetition is
-    /// worth a note, and a second record that differs is a second device.
+    /// Reports a repeated record. A chassis may list its switches twice without a finding;
+    /// elsewhere an equal record gives a note, and a different one means a second device.
     fn compare_duplicate(&mut self, line: u32, first: usize, record: &Record<'_>) {
         let before = &self.nodes[first];
         let port0 = |record: &Record<'_>| record.addresses.get(&0).copied();
@@ -348,7 +349,7 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Closes the text: what is still open, and what was passed over, become findings.
+    /// Reports everything that is still open at the end of the text, and all skipped content.
     pub(super) fn finish(&mut self) {
         self.drop_pending();
         for (what, (line, times)) in std::mem::take(&mut self.ignored) {
@@ -375,22 +376,23 @@ fn cut(line: u32, message: &str) -> FormatError {
     .coded(FaultCode::Truncated)
 }
 
-/// A host that describes itself as an aggregation node is one.
+/// Returns the kind of a node; a host whose description identifies an aggregation node is one.
 pub(in crate::format) fn refine(kind: NodeKind, description: &str) -> NodeKind {
     let is_aggregation = kind == NodeKind::Host && description.contains(AGGREGATION);
     if is_aggregation { NodeKind::Aggregation } else { kind }
 }
 
-/// What in-network reduction units say of themselves.
+/// Text in the descriptions of in-network reduction units.
 const AGGREGATION: &str = "Aggregation Node";
 
-/// The GUID in an id such as `S-0008f10500200b50` or `S-0x8f10500200b50`.
+/// Returns the GUID in an id such as `S-0008f10500200b50` or `S-0x8f10500200b50`.
 pub(super) fn guid_of_id(id: &str) -> Option<Guid> {
     let (_, digits) = id.split_once('-').filter(|(kind, _)| matches!(*kind, "S" | "H" | "R"))?;
     Guid::from_hexadecimal(digits)
 }
 
-/// As ibsim has it, a node with an id of its own and no description is described by its id.
+/// Returns the description of a node. As in ibsim, a node that has no description and a name as id
+/// is described by its id.
 pub(super) fn description(id: &str, text: &str) -> String {
     let text = if text.is_empty() && guid_of_id(id).is_none() { id } else { text };
     text.to_owned()

@@ -1,9 +1,9 @@
-//! Writing a dump: switches, adapters, routers, in canonical order, each cable at both ends.
+//! Writing a dump: switches, adapters and routers in canonical order, each cable at both ends.
 //!
-//! For `ibsim` a port line holds no description, because the simulator takes any `=` on the
-//! line for an option. The options `s=` and `w=` stand before the comment: releases before 0.10
-//! know a speed from them only, and look for the LID behind the last of them; 0.10 knows it from
-//! the comment, but for routers, and refuses cables whose ends have no width in common
+//! For `ibsim` a port line has an empty description, because the simulator parses any `=` on the
+//! line as an option. The options `s=` and `w=` precede the comment: releases before 0.10 read a
+//! speed only from them, and search for the LID after the last of them; 0.10 reads the speed from
+//! the comment, except for routers, and rejects cables whose ends have no width in common
 //! (`ibsim/sim_net.c`, `parse_port` and `get_active_linkwidth`).
 
 use super::comment::{SPEED_BITS, WIDTH_BITS};
@@ -30,7 +30,7 @@ struct RecordWriter<'a> {
     dialect: Dialect,
 }
 
-/// Appends to a text, which cannot fail.
+/// Appends to a string, which cannot fail.
 macro_rules! add {
     ($text:expr, $($argument:tt)*) => {
         write!($text, $($argument)*).expect("a string takes any text")
@@ -118,7 +118,7 @@ fn lid_and_lmc(text: &mut String, address: Address) {
     address.lmc.inspect(|lmc| add!(text, " lmc {lmc}"));
 }
 
-/// Speed and width as ibsim's masks, where it has them.
+/// Writes speed and width as ibsim's masks, if there are masks for them.
 fn options(text: &mut String, speed: Option<LinkSpeed>) {
     let Some(LinkSpeed::InfiniBand { width, generation }) = speed else { return };
     let speed_bit = SPEED_BITS.iter().find(|(_, known)| *known == generation);

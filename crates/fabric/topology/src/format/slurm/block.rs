@@ -1,7 +1,7 @@
 //! Groups as the blocks of `topology/block`.
 //!
-//! Slurm combines adjacent blocks to the sizes listed after the base size. Adjacent units are not
-//! nearer than others in a fabric with two levels, and the list therefore has the base size only.
+//! Slurm combines adjacent blocks to the sizes listed after the base size. In a fabric with two
+//! levels adjacent units are not nearer than others, so the list has the base size only.
 
 use super::groups::Groups;
 use super::members::first_of;

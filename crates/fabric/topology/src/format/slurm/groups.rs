@@ -1,4 +1,4 @@
-//! Switches as Slurm sees them: the leaves of a unit are one switch.
+//! The switches of Slurm's file: the leaves of a unit are one switch.
 //!
 //! ```text
 //!   r1 ── n1, n2 ── r2       a unit of two leaves: group "r1" with n1 and n2
@@ -16,13 +16,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One switch of Slurm's file.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// The switches that it stands for, in canonical order.
+    /// Switches of the fabric that it represents, in canonical order.
     switches: Vec<NodeId>,
-    /// Its name: that of its first switch.
+    /// Name of its first switch.
     pub(super) name: String,
     /// Names of the nodes placed here.
     pub(super) nodes: Vec<String>,
-    /// Groups that cables join to it, by their position.
+    /// Indices of groups that are cabled to it.
     pub(super) neighbours: BTreeSet<usize>,
 }
 
@@ -90,7 +90,7 @@ impl Groups {
         notes
     }
 
-    /// A comment for each switch of the file that stands for several.
+    /// Returns a comment for each switch of the file that represents several.
     pub(super) fn comments(&self, fabric: &Fabric) -> Vec<String> {
         let comment = |group: &Group| {
             let names = switch_names(fabric, group).replace(|c| !is_printable(c), "_");
@@ -99,12 +99,12 @@ impl Groups {
         self.merged().map(comment).collect()
     }
 
-    /// Groups with nodes that stand for several leaves.
+    /// Returns the groups with nodes that represent several leaves.
     fn merged(&self) -> impl Iterator<Item = &Group> {
         self.all.iter().filter(|group| group.switches.len() > 1 && !group.nodes.is_empty())
     }
 
-    /// Sets of groups that cables join, in the order of their first groups.
+    /// Returns the sets of connected groups, in the order of their first groups.
     pub(super) fn islands(&self) -> Vec<Vec<usize>> {
         let mut is_seen = vec![false; self.all.len()];
         let mut islands = Vec::new();
@@ -125,7 +125,7 @@ impl Groups {
     }
 }
 
-/// By leaf: the first leaf of its unit.
+/// Returns the first leaf of the unit of each leaf.
 fn first_leaves(cluster: &Cluster) -> BTreeMap<NodeId, NodeId> {
     let units = cluster.units.iter();
     units.flat_map(|unit| unit.leaves.iter().map(|leaf| (*leaf, unit.leaves[0]))).collect()
@@ -145,7 +145,7 @@ fn join(fabric: &Fabric, group_of: &[usize], groups: &mut [Group]) {
     }
 }
 
-/// Whether a comment of any of the files can hold a character.
+/// Returns whether a comment in any of the files can contain a character.
 fn is_printable(c: char) -> bool {
     c.is_alphanumeric() || c.is_ascii_graphic() || c == ' '
 }

@@ -1,4 +1,4 @@
-//! Nodes of a cluster as Slurm names them.
+//! Names of a cluster's nodes in Slurm.
 
 use super::Form;
 use super::names::Names;
@@ -81,7 +81,7 @@ impl Members {
     }
 }
 
-/// Whether a description or a rule names the host of a node.
+/// Returns whether a description or a rule names the host of a node.
 fn has_host_name(node: &ClusterNode) -> bool {
     let names = |basis| matches!(basis, Basis::Description | Basis::Rule);
     node.adapters.iter().any(|adapter| names(adapter.basis))

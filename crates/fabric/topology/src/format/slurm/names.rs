@@ -1,14 +1,14 @@
-//! Names that Slurm's topology files can hold.
+//! Names that Slurm's topology files accept.
 //!
 //! A list of names in Slurm (`hostlist_create(3)`) ends a name at a comma and reads brackets as
-//! ranges. `NodeName=DEFAULT` sets defaults, and `ALL` stands for all nodes. A name of a switch is
-//! limited to 64 characters, as a host name is by Linux.
+//! ranges. `NodeName=DEFAULT` sets defaults, and `ALL` means all nodes. Names of switches are
+//! limited to 64 characters, like host names in Linux.
 
 use std::collections::BTreeSet;
 
 /// Maximum number of characters of a name (`HOST_NAME_MAX`).
 const LENGTH_MAX: usize = 64;
-/// Words with a meaning of their own, in any case.
+/// Words with a special meaning, in any case.
 const RESERVED: [&str; 2] = ["all", "default"];
 
 /// Names in use, to keep new names unique.
@@ -18,7 +18,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The wanted name as a lawful word; with a number after it if the name is in use.
+    /// Returns the wanted name as a valid word, with a number appended if the name is in use.
     pub(super) fn unique(&mut self, wanted: &str) -> String {
         let wanted = word(wanted);
         let numbered = (2..).map(|number| {
@@ -33,8 +33,8 @@ impl Names {
     }
 }
 
-/// The text with an underscore for every character that a list of names cannot hold, at most 64
-/// characters long. Reserved words get an underscore at the end.
+/// Replaces every character that a list of names cannot contain by an underscore, and cuts the text
+/// to 64 characters. Reserved words get an underscore at the end.
 pub(super) fn word(text: &str) -> String {
     let lawful = text.chars().map(|c| if is_lawful(c) { c } else { '_' });
     let mut word: String = lawful.take(LENGTH_MAX).collect();
@@ -44,7 +44,7 @@ pub(super) fn word(text: &str) -> String {
     word
 }
 
-/// Whether a list of names can hold a name as it is.
+/// Returns whether a name is valid in a list of names.
 pub(super) fn is_word(name: &str) -> bool {
     !name.is_empty() && name.len() <= LENGTH_MAX && name.chars().all(is_lawful)
 }

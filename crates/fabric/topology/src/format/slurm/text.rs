@@ -6,7 +6,7 @@
 use super::{Below, Entry, Form, Topology};
 use std::fmt::Write as _;
 
-/// A `topology.conf`.
+/// Formats a `topology.conf`.
 pub(super) fn conf(topology: &Topology) -> String {
     let form = topology.form.name();
     let mut text = format!("# Written by gingham; for TopologyPlugin=topology/{form}.\n");
@@ -28,7 +28,7 @@ pub(super) fn conf(topology: &Topology) -> String {
     text
 }
 
-/// A `topology.yaml`; the first topology is the default.
+/// Formats a `topology.yaml`; the first topology is the default.
 pub(super) fn yaml(topologies: &[(String, Topology)]) -> String {
     let mut text = "# Written by gingham; topology.yaml of Slurm 25.05.\n---\n".to_owned();
     for (number, (name, topology)) in topologies.iter().enumerate() {

@@ -6,10 +6,10 @@ use super::{Below, Entry, Form, Topology};
 use crate::finding::plural;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Comment for files with a single switch in place of all switches above the leaves.
+/// Comment for files in which one switch represents all switches above the leaves.
 const ONE_TOP: &str = "These switches are no tree; one top stands for all that have no nodes.";
 
-/// The switches of all islands, without notes and comments on merged leaves.
+/// Returns the switches of all islands, without notes and comments on merged leaves.
 pub(super) fn topology(groups: Groups) -> Topology {
     let islands = groups.islands();
     let mut tree = Tree { groups, entries: Vec::new(), empty: Vec::new(), made_tops: false };
@@ -68,7 +68,7 @@ impl Tree {
         }
     }
 
-    /// Connected switches with one joint less than there are of them.
+    /// Returns whether connected groups form a tree: one joint fewer than groups.
     fn is_tree(&self, island: &[usize]) -> bool {
         let ends: usize = island.iter().map(|group| self.neighbours(*group).len()).sum();
         ends == 2 * (island.len() - 1)
@@ -77,7 +77,8 @@ impl Tree {
     fn tree(&mut self, island: &[usize]) {
         let root = self.centre(island);
         let mut below: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-        // From the leaves to the root: each child is written, or known to be empty, before its parent.
+        // From the leaves to the root: each child is written, or known to be empty, before its
+        // parent.
         for (group, above) in self.downwards(root).into_iter().rev() {
             let switches = below.remove(&group).unwrap_or_default();
             let name = self.name(group);
@@ -92,7 +93,7 @@ impl Tree {
         }
     }
 
-    /// The groups of a tree with the one above each, the root first.
+    /// Returns the groups of a tree with the parent of each, the root first.
     fn downwards(&self, root: usize) -> Vec<(usize, Option<usize>)> {
         let mut queue = VecDeque::from([(root, None)]);
         let mut order = Vec::new();
@@ -120,8 +121,8 @@ impl Tree {
         self.entry(name, Below::Switches(switches));
     }
 
-    /// The group with the least distance to its farthest group. Among equals, groups without nodes
-    /// come first.
+    /// Returns the group with the least distance to its farthest group; of equals, groups without
+    /// nodes come first.
     fn centre(&self, island: &[usize]) -> usize {
         let farthest = |group: &usize| {
             let mut seen = BTreeSet::from([*group]);

@@ -1,19 +1,19 @@
-//! Which port of which node each end of a cable means.
+//! The port of each end of a cable.
 
 use super::schema::CableTable;
 use crate::format::error::FormatError;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 
-/// A node by its position in the file, and a port of it.
+/// Index of a node in the file, and one of its ports.
 pub(super) type NodePort = (usize, u16);
 
-/// Positions of nodes by name.
+/// Indices of nodes by name.
 #[derive(Debug, Default)]
 pub(super) struct Names(BTreeMap<String, usize>);
 
 impl Names {
-    /// Adds the next node. Whether its name was free.
+    /// Adds the next node, and returns whether its name was free.
     pub(super) fn add(&mut self, name: &str) -> bool {
         let next = self.0.len();
         self.0.insert(name.to_owned(), next).is_none()
@@ -25,15 +25,15 @@ impl Names {
     }
 }
 
-/// Hands out ports.
+/// Assignment of ports.
 #[derive(Debug)]
 pub(super) struct Ends<'a> {
     text: &'a str,
     names: &'a Names,
-    /// How many ports each node claims to have.
+    /// Number of ports that each node declares.
     claims: &'a [Option<u16>],
     taken: BTreeSet<NodePort>,
-    /// No port below is free, by node.
+    /// By node: no port below this one is free.
     lowest: Vec<u16>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Ends<'a> {
         Self { text, names, claims, taken: BTreeSet::new(), lowest: vec![1; claims.len()] }
     }
 
-    /// The ports of all cables: first those that the file names, then free ones.
+    /// Returns the ports of all cables: first those that the file names, then free ones.
     pub(super) fn resolve(
         &mut self,
         cables: &[CableTable],
@@ -59,13 +59,14 @@ impl<'a> Ends<'a> {
         Ok(places)
     }
 
-    /// How many ports a node has: as many as it claims, else as many as cables use.
+    /// Returns the number of ports of a node: the declared one, else the highest port used by a
+    /// cable.
     pub(super) fn ports(&self, node: usize) -> u16 {
         let used = || self.taken.range((node, 0)..=(node, u16::MAX)).next_back();
         self.claims[node].unwrap_or_else(|| used().map_or(0, |(_, port)| *port))
     }
 
-    /// The node of an end, and its port if the end names one, which is taken from here on.
+    /// Returns the node of an end, and its port if the end names one, which is then taken.
     fn named(&mut self, end: &Spanned<String>) -> Result<(usize, Option<u16>), FormatError> {
         if let Some((name, port)) = split(end.get_ref())
             && let Some(node) = self.names.0.get(name).copied()
@@ -126,7 +127,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// `name[port]` taken apart; the name may hold brackets of its own.
+/// Splits `name[port]`; the name may contain brackets itself.
 fn split(end: &str) -> Option<(&str, u16)> {
     let (name, port) = end.strip_suffix(']')?.rsplit_once('[')?;
     Some((name, port.parse().ok()?))

@@ -1,4 +1,4 @@
-//! Reading our own format.
+//! Reading the TOML format.
 
 use super::ends::{Ends, Names};
 use super::schema::{File, NodeTable};
@@ -7,7 +7,7 @@ use crate::format::text::Parsed;
 use crate::{FabricBuilder, Identity, Node, NodeKind};
 use std::collections::BTreeMap;
 
-/// Reads a file of our own format.
+/// Reads a TOML file.
 pub(in crate::format) fn read(text: &str) -> Result<Parsed, FormatError> {
     let file: File = ::toml::from_str(text).map_err(|error| place(text, &error))?;
     let mut nodes = Vec::new();
@@ -47,7 +47,7 @@ pub(in crate::format) fn read(text: &str) -> Result<Parsed, FormatError> {
     Ok(Parsed { fabric: builder.build(), findings: Vec::new() })
 }
 
-/// A node and the number of ports it claims to have.
+/// Returns a node and its declared number of ports.
 fn node(text: &str, kind: NodeKind, table: NodeTable) -> Result<(Node, Option<u16>), FormatError> {
     let mut addresses = BTreeMap::new();
     for entry in &table.addresses {
@@ -76,7 +76,7 @@ fn node(text: &str, kind: NodeKind, table: NodeTable) -> Result<(Node, Option<u1
     Ok((node, table.ports))
 }
 
-/// An error of the TOML reader, with our words where its own help little.
+/// Converts an error of the TOML reader, with clearer words if needed.
 fn place(text: &str, error: &::toml::de::Error) -> FormatError {
     let (message, expected) = explain(error.message());
     match error.span() {

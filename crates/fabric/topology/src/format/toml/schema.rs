@@ -1,4 +1,4 @@
-//! The tables of a file as serde reads them; the page of the parent module documents them.
+//! Tables of a file as serde parses them; see the parent module for the format.
 
 use crate::speed::{LinkSpeed, PartialSpeed, ToldSpeed};
 use crate::{Address, Guid};
@@ -6,7 +6,7 @@ use gingham_kernel::Length;
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
-/// A whole file.
+/// Whole file.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
@@ -22,7 +22,7 @@ pub(super) struct File {
     pub(super) cable: Vec<CableTable>,
 }
 
-/// `[[switch]]` and its like.
+/// A node table, such as `[[switch]]`.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NodeTable {
@@ -40,7 +40,7 @@ pub(super) struct NodeTable {
     pub(super) addresses: Vec<AddressTable>,
 }
 
-/// One of `addresses`.
+/// Entry of `addresses`.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AddressTable {
@@ -57,7 +57,7 @@ impl AddressTable {
     }
 }
 
-/// `[[cable]]`.
+/// A table `[[cable]]`.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CableTable {

@@ -1,10 +1,10 @@
-//! Writing our own format.
+//! Writing the TOML format.
 
 use crate::format::text::Written;
 use crate::{Address, Cable, Fabric, LinkSpeed, Node, NodeKind};
 use std::fmt::Write as _;
 
-/// Writes `fabric` in our own format.
+/// Writes `fabric` as TOML.
 pub(in crate::format) fn write(fabric: &Fabric) -> Written {
     let mut text = String::from("# A fabric of gingham.\n");
     for node in fabric.nodes() {
@@ -23,7 +23,7 @@ pub(in crate::format) fn write(fabric: &Fabric) -> Written {
     Written { text, notes }
 }
 
-/// Appends to a text, which cannot fail.
+/// Appends to a string, which cannot fail.
 macro_rules! add {
     ($text:expr, $($argument:tt)*) => {
         write!($text, $($argument)*).expect("a string takes any text")
@@ -85,12 +85,12 @@ fn write_cable(text: &mut String, fabric: &Fabric, cable: &Cable) {
     }
 }
 
-/// The speed of a cable, if it reads back.
+/// Returns the speed of a cable, if the reader would accept its text.
 fn speed(cable: &Cable) -> Option<LinkSpeed> {
     cable.speed.filter(|speed| speed.to_string().parse() == Ok(*speed))
 }
 
-/// A basic string: everything that TOML forbids in one is escaped.
+/// Formats a basic string, escaping all characters that TOML forbids in one.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
