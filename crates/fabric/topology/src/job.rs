@@ -1,5 +1,5 @@
-//! Jobs placed on a cluster: the flows of their collectives, the cables that these share, and an order
-//! of nodes that shares fewer.
+//! Jobs placed on a cluster: the flows of their collectives, the cables shared by these flows, and
+//! orders of the nodes that share fewer cables.
 //!
 //! ```text
 //!   node order  n1 n2 n3 n4 ──► pattern: pairs of positions, by phase ──► flows, one a rail

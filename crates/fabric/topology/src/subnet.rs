@@ -1,4 +1,4 @@
-//! What a subnet manager decided, read from the texts that its tools leave, and written back.
+//! Decisions of a subnet manager, read from the output of its tools, and written back.
 //!
 //! ```text
 //!   dump_lfts, opensm-lfts.dump, opensm.fdbs ──► TableDump ──┐
@@ -8,15 +8,15 @@
 //!   CSV, saquery ──► ServiceLevels ──────────────────────────┘
 //! ```
 //!
-//! A reader has two steps: the text alone, line by line, and then the join with the fabric,
-//! which knows who has which LID. A text that does not follow its format, or is of another fabric,
-//! is a [`FormatError`](crate::format::FormatError) with the line. What can be joined and
-//! cannot be right is a [`Finding`](crate::Finding); loops and black holes are found by following
-//! the routes ([`Routes::trace`](crate::Routes::trace)).
+//! Reading has two steps: parsing the text, line by line, and joining it with the fabric, which
+//! assigns LIDs to ports. A text that violates its format, or belongs to another fabric, is a
+//! [`FormatError`](crate::format::FormatError) with the line. Content that can be joined but cannot
+//! be right is a [`Finding`](crate::Finding); loops and black holes are found by following the
+//! routes ([`Routes::trace`](crate::Routes::trace)).
 //!
 //! Sources: rdma-core, `infiniband-diags` (`dump_fts`, `smpquery`, `saquery`); OpenSM
-//! (`osm_dump.c`, `osm_ucast_file.c`, `opensm.conf`); InfiniBand Architecture
-//! Specification, Volume 1, sections 7.6 (lanes and service levels), 14.2.5 (their tables).
+//! (`osm_dump.c`, `osm_ucast_file.c`, `opensm.conf`); InfiniBand Architecture Specification, Volume
+//! 1, sections 7.6 (lanes and service levels), 14.2.5 (their tables).
 //!
 //! Invariants: no reader panics, whatever the text; findings come in one order.
 

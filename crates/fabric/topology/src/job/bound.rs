@@ -1,7 +1,7 @@
-//! The bandwidth bound of a collective: max-min fair sharing of the channels that its flows take.
+//! The bandwidth bound of a collective: max-min fair sharing of the channels used by its flows.
 //!
-//! All flows of a phase have equal bytes, and a phase ends when its slowest flow does. That flow is on the
-//! channel with the least capacity a flow, and its max-min fair rate is that capacity:
+//! All flows of a phase have equal bytes, and a phase ends with its slowest flow. That flow is on
+//! the channel with the least capacity per flow, and its max-min fair rate is that capacity:
 //!
 //! ```text
 //!   seconds of a phase = share of the buffer / min over channels (capacity / flows)
@@ -18,7 +18,7 @@ use crate::{Cable, ChannelId, Fabric, LinkSpeed};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// The bound on a collective of one node order.
+/// Bandwidth bound of a collective in one node order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
     /// Bound of each phase.
@@ -27,20 +27,20 @@ pub struct Bound {
     pub flows_max: f64,
     /// Bus bandwidth as `nccl-tests` reports it, in bytes per second, or in links if no speed is known.
     pub bus_bandwidth: f64,
-    /// The bus bandwidth with all nodes at one switch.
+    /// Bus bandwidth if all nodes were at one switch.
     pub at_one_switch: f64,
 }
 
-/// The bound on one phase.
+/// Bandwidth bound of one phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PhaseBound {
     /// Flows on the fullest channel between switches.
     pub flows_max: f64,
     /// Rate of the slowest flow, in the unit of [`Bound::bus_bandwidth`].
     pub slowest: f64,
-    /// The channel that limits it; of equals, the lowest.
+    /// Channel that limits this flow; of equals, the lowest.
     pub bottleneck: ChannelId,
-    /// Flows on that channel, those of other jobs among them.
+    /// Flows on that channel, including those of other jobs.
     pub bottleneck_flows: f64,
     /// Whether that channel is slower than the most common speed of the fabric.
     pub is_bottleneck_slow: bool,
@@ -48,15 +48,16 @@ pub struct PhaseBound {
     pub seconds: f64,
 }
 
-/// Capacities of channels in bytes per second. A cable of unknown speed counts as the most common known
-/// one, of equally common ones as the slowest; without any known speed each channel has capacity 1.
+/// Returns the capacities of channels in bytes per second. A cable of unknown speed counts as the
+/// most common known one, of equally common ones as the slowest; without any known speed each
+/// channel has capacity 1.
 pub fn capacities(fabric: &Fabric) -> Vec<f64> {
     let usual = usual_speed(fabric);
     let of_cable = |cable: &Cable| cable.speed.or(usual).map_or(1.0, rate);
     fabric.cables().iter().flat_map(|cable| [of_cable(cable); 2]).collect()
 }
 
-/// The most common known speed, of equally common ones the slowest.
+/// Returns the most common known speed, of equally common ones the slowest.
 fn usual_speed(fabric: &Fabric) -> Option<LinkSpeed> {
     let mut counts: BTreeMap<LinkSpeed, usize> = BTreeMap::new();
     for speed in fabric.cables().iter().filter_map(|cable| cable.speed) {
@@ -71,8 +72,8 @@ fn rate(speed: LinkSpeed) -> f64 {
     speed.rate().bytes_per_second() as f64
 }
 
-/// The bound on a pattern among the nodes of a placement in this order. `standing` has the
-/// load of other jobs by channel ([`standing`]), or is empty.
+/// Computes the bound of a pattern among the nodes of a placement in this order. `standing` is the
+/// load of other jobs by channel ([`standing`]), or empty.
 pub fn bound(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -101,7 +102,8 @@ pub fn bound(
     })
 }
 
-/// Load of the flows of a phase on all channels, those of adapters among them, in units of 1/[`WHOLE`].
+/// Returns the load of the flows of a phase on all channels, including those of adapters, in units
+/// of 1/[`WHOLE`].
 fn phase_loads(
     paths: &mut Paths<'_>,
     phase: &Phase,
@@ -122,7 +124,7 @@ fn phase_loads(
     Ok(loads)
 }
 
-/// The bound of a phase, and its seconds with all nodes at one switch.
+/// Returns the bound of a phase, and its seconds with all nodes at one switch.
 fn phase_bound(
     fabric: &Fabric,
     share: f64,
@@ -156,7 +158,8 @@ fn phase_bound(
     (bound, share / at_one_switch)
 }
 
-/// Loads that another job puts on all channels, for the `standing` of [`bound`]: the most of any phase.
+/// Returns the load of another job on each channel, the largest of any phase, for the `standing` of
+/// [`bound`].
 pub fn standing(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -172,7 +175,8 @@ pub fn standing(
     Ok(most)
 }
 
-/// Channels between switches that a job in its given order uses, with the flows of the fullest phase.
+/// Returns the channels between switches that a job in its given order uses, with the flows of the
+/// fullest phase.
 pub fn used_channels(
     paths: &mut Paths<'_>,
     pattern: &Pattern,

@@ -1,8 +1,8 @@
-//! The best order of a small job by branch and bound.
+//! Branch and bound over all node orders of a small job.
 //!
-//! Positions are filled from the first. Time and loads never fall as flows are added: a partial order whose
-//! score is no better than that of the best known whole order is abandoned. The number of orders is that of
-//! all permutations, and less for a ring, whose orders count up to rotation.
+//! Positions are filled from the first. Time and loads never decrease as flows are added, so a
+//! partial order whose score is no better than that of the best complete order is abandoned. For a
+//! ring, orders that differ by a rotation are examined once.
 
 use super::load::{Loads, Scale};
 use super::paths::{PathError, Paths};
@@ -13,17 +13,17 @@ use super::search::Found;
 struct Search<'p, 'a> {
     paths: &'p mut Paths<'a>,
     loads: Loads<'p>,
-    /// By position: phase and edge of the flows whose other end is at this or a lower position.
+    /// By position: phase and edge of the flows whose later end is at this position.
     completed: Vec<Vec<(usize, Edge)>>,
     order: Vec<usize>,
     is_used: Vec<bool>,
     best: Found,
-    /// No order takes less time, or has a smaller largest load.
+    /// Lower bounds on the time and on the largest load of every order.
     least: (f64, u64),
 }
 
-/// The order with the least score; the given one if it is as good. `first_is_fixed` for patterns that look
-/// alike from every position.
+/// Returns the order with the least score, or the given one if it is as good. `first_is_fixed` is
+/// set for patterns that are invariant under rotation.
 pub(super) fn best_order(
     paths: &mut Paths<'_>,
     scale: &Scale,
@@ -86,14 +86,14 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// Whether no order can be better than the best one.
+    /// Returns whether no order can be better than the best one.
     fn is_settled(&self) -> bool {
         let best = self.best.score;
         best.time <= self.least.0 && best.highest <= self.least.1
     }
 
-    /// Whether the partial order takes less time than the best order, or as much with fewer flows on its
-    /// fullest channel.
+    /// Returns whether the partial order takes less time than the best order, or equal time with
+    /// fewer flows on its fullest channel.
     fn is_promising(&self) -> bool {
         let (score, best) = (self.loads.score(), self.best.score);
         (score.time, score.highest) < (best.time, best.highest)

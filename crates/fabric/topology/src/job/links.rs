@@ -1,4 +1,4 @@
-//! Channels that several flows share, with these flows.
+//! Channels shared by several flows.
 
 use super::load::flows;
 use super::paths::{PathError, Paths, WHOLE};
@@ -6,23 +6,25 @@ use super::pattern::Phase;
 use crate::{ChannelId, Fabric};
 use std::collections::BTreeSet;
 
-/// A channel between switches with more than one flow in a phase, at least one of them the job's.
+/// A channel between switches with more than one flow in a phase, at least one of them of this job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedLink {
     /// The channel.
     pub channel: ChannelId,
     /// Number of the phase.
     pub phase: usize,
-    /// Its flows, those of other jobs among them; a fraction with adaptive routing.
+    /// Number of flows, including those of other jobs; a fraction with adaptive routing.
     pub flows: f64,
-    /// Flows of other jobs on it.
+    /// Number of flows of other jobs.
     pub of_others: f64,
-    /// Sender, receiver (nodes of the placement) and rail of the flows that take it, the largest parts first.
+    /// Sender, receiver (nodes of the placement) and rail of this job's flows on it, the largest
+    /// parts first.
     pub pairs: Vec<(usize, usize, usize)>,
 }
 
-/// Channels with more than one flow, each in its fullest phase, the fullest first; of equals, the lowest phase
-/// and channel first. At most `limit` of them, and the number of all cables with such a channel.
+/// Returns the channels with more than one flow, each in its fullest phase, the fullest first; of
+/// equals, the lowest phase and channel first. Returns at most `limit` of them, and the number of
+/// all cables with such a channel.
 pub fn shared_links(
     paths: &mut Paths<'_>,
     phases: &[Phase],

@@ -1,7 +1,7 @@
 //! Loads of channels by phase, and the score of a node order.
 //!
-//! The time of a phase is its share of the buffer times the largest of load over capacity, among the
-//! channels that flows of the job take. Flows of other jobs count on these channels only.
+//! The time of a phase is its share of the buffer times the largest ratio of load to capacity,
+//! among the channels used by flows of the job. Flows of other jobs count on these channels only.
 
 use super::bound::capacities;
 use super::paths::{PathError, Paths, WHOLE};
@@ -10,10 +10,10 @@ use crate::ChannelId;
 use crate::routing::joins_switches;
 use std::collections::BTreeSet;
 
-/// Slowness of a channel with the reference capacity.
+/// Slowness of a channel that has the reference capacity.
 const SLOWNESS_ONE: u64 = 64;
 
-/// Merit of a node order; of two orders the lesser score is better.
+/// Score of a node order; lower is better.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Score {
     /// Time of all phases; [`Scale::seconds`] converts it.
@@ -44,8 +44,9 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// The constants of a job. `standing` has the load of other jobs by channel, or is empty. The reference
-    /// is the capacity of the slowest adapter, or of the fastest cable between switches if that is slower.
+    /// Computes the constants of a job. `standing` is the load of other jobs by channel, or empty.
+    /// The reference is the capacity of the slowest adapter, or of the fastest cable between
+    /// switches if that is slower.
     pub(super) fn new(paths: &Paths<'_>, phases: &[Phase], standing: &[u64]) -> Self {
         let (fabric, capacities) = (paths.fabric(), capacities(paths.fabric()));
         let is_trunk: Vec<bool> =
@@ -70,12 +71,13 @@ impl Scale {
         }
     }
 
-    /// Seconds of a [`Score::time`] for a buffer of one byte.
+    /// Converts a [`Score::time`] to seconds for a buffer of one byte.
     pub(super) fn seconds(&self, time: f64) -> f64 {
         time / self.reference
     }
 
-    /// Time that the fastest channel between switches needs for a load, if there is one phase.
+    /// Returns the time that the fastest channel between switches needs for a load, if there is one
+    /// phase; 0 otherwise.
     pub(super) fn time_of(&self, load: u64) -> f64 {
         let trunks = self.slowness.iter().zip(&self.is_trunk).filter(|(_, is_trunk)| **is_trunk);
         let least = trunks.map(|(slowness, _)| *slowness).min().unwrap_or(SLOWNESS_ONE);
@@ -85,12 +87,14 @@ impl Scale {
         }
     }
 
-    /// The load of a channel with this load of the job's flows; zero if the job does not use it.
+    /// Returns the load of a channel, given that of the job's flows; zero if the job does not use
+    /// it.
     fn load(&self, own: u64, channel: usize) -> u64 {
         if own == 0 { 0 } else { own + self.standing[channel] }
     }
 
-    /// The penalty of a channel: zero up to one flow at the reference capacity, then growing with the square.
+    /// Returns the penalty of a channel: zero up to one flow at the reference capacity, then
+    /// growing with the square.
     fn excess(&self, own: u64, phase: usize, channel: usize) -> u128 {
         if !self.is_trunk[channel] {
             return 0;
@@ -101,7 +105,7 @@ impl Scale {
     }
 }
 
-/// A ratio in units of 1/[`SLOWNESS_ONE`], at least one unit.
+/// Converts a ratio to units of 1/[`SLOWNESS_ONE`], rounded up, at least one unit.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -111,12 +115,12 @@ fn part(ratio: f64) -> u64 {
     ((ratio * 64.0).ceil() as u64).max(1)
 }
 
-/// A load times slowness as a number of flows at the reference capacity.
+/// Converts a load times slowness to a number of flows at the reference capacity.
 fn time(weighted: u64) -> f64 {
     flows(weighted) / 64.0
 }
 
-/// A load in flows.
+/// Converts a load to a number of flows.
 #[expect(clippy::cast_precision_loss, reason = "loads are far below 2^53")]
 pub(super) fn flows(load: u64) -> f64 {
     load as f64 / WHOLE as f64
@@ -129,16 +133,16 @@ pub(super) struct Loads<'s> {
     channels: usize,
     /// By phase and channel, in units of 1/[`WHOLE`].
     own: Vec<u64>,
-    /// By phase: channels that have had a load.
+    /// By phase: channels that have had a load at any time.
     touched: Vec<Vec<usize>>,
-    /// By phase and channel: whether it is among `touched`.
+    /// By phase and channel: whether the channel is in `touched`.
     is_touched: Vec<bool>,
     /// Sum of [`Scale::excess`].
     cost: u128,
 }
 
 impl<'s> Loads<'s> {
-    /// No flows.
+    /// Creates loads without flows.
     pub(super) fn new(scale: &'s Scale) -> Self {
         let (channels, phases) = (scale.slowness.len(), scale.shares.len());
         Self {
@@ -151,7 +155,7 @@ impl<'s> Loads<'s> {
         }
     }
 
-    /// Loads of a node order: `order[position]` is a node of the placement of `paths`.
+    /// Computes the loads of a node order: `order[position]` is a node of the placement of `paths`.
     pub(super) fn of(
         paths: &mut Paths<'_>,
         scale: &'s Scale,
@@ -198,12 +202,12 @@ impl<'s> Loads<'s> {
         }
     }
 
-    /// The penalty for channels with more than one flow; zero if none is shared.
+    /// Returns the penalty for channels with more than one flow; zero if none is shared.
     pub(super) fn cost(&self) -> u128 {
         self.cost
     }
 
-    /// The score of the order.
+    /// Computes the score of the order.
     pub(super) fn score(&self) -> Score {
         let (mut total, mut highest) = (0.0, 0);
         for (phase, share) in self.scale.shares.iter().enumerate() {
@@ -220,7 +224,7 @@ impl<'s> Loads<'s> {
         Score { time: total, highest, cost: self.cost }
     }
 
-    /// The time of an order whose flows share no channel between switches.
+    /// Returns the time of the order if its flows shared no channel between switches.
     pub(super) fn time_at_one_switch(&self) -> f64 {
         let mut total = 0.0;
         for (phase, share) in self.scale.shares.iter().enumerate() {
@@ -231,12 +235,13 @@ impl<'s> Loads<'s> {
         total
     }
 
-    /// The load of a channel in a phase, in units of 1/[`WHOLE`]; zero if the job does not use it.
+    /// Returns the load of a channel in a phase, in units of 1/[`WHOLE`]; zero if the job does not
+    /// use it.
     pub(super) fn load(&self, phase: usize, channel: usize) -> u64 {
         self.scale.load(self.own[phase * self.channels + channel], channel)
     }
 
-    /// Whether a channel carries more than one flow at the reference capacity.
+    /// Returns whether a channel carries more than one flow at the reference capacity.
     pub(super) fn is_crowded(&self, phase: usize, channel: usize) -> bool {
         let weighted = self.load(phase, channel) * self.scale.slowness[channel];
         weighted > WHOLE * SLOWNESS_ONE

@@ -1,27 +1,28 @@
-//! Channels that the flows between two nodes of a job take, found once for each pair.
+//! Channels used by the flow between two nodes of a job, computed once for each pair.
 //!
-//! With tables or source routes a flow has one path. With adaptive routing each switch spreads a flow
-//! evenly over all channels on shortest paths to the destination's leaf, which is the best that a
-//! switch without knowledge of other switches can do; a channel then carries a fraction of the flow.
-//! Fractions are whole multiples of 1/[`WHOLE`], so that loads add up and cancel exactly.
+//! With tables or source routes a flow has one path. With adaptive routing each switch spreads a
+//! flow evenly over all channels on shortest paths to the destination's leaf, which is the best
+//! that a switch without knowledge of other switches can do; a channel then carries a fraction of
+//! the flow. Fractions are whole multiples of 1/[`WHOLE`], so loads add up and cancel exactly.
 
 use super::Placement;
 use crate::routing::{Hop, Routes, SwitchGraph, UNREACHED, joins_switches, switch_of};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Load of one whole flow: divisible by all numbers of equal ports up to 16.
+/// Load of one whole flow: divisible by all numbers up to 16, so an equal split over up to 16 ports
+/// is exact.
 pub(super) const WHOLE: u64 = WHOLE_PART as u64;
 
-/// [`WHOLE`] as the part of a step.
+/// [`WHOLE`] in the type of [`Step::part`].
 const WHOLE_PART: u32 = 720_720;
 
-/// How switches forward packets.
+/// Rule by which switches forward packets.
 #[derive(Debug, Clone, Copy)]
 pub enum Forwarding<'a> {
-    /// By routes.
+    /// Along routes.
     Routes(&'a Routes),
-    /// By any channel on a shortest path to the destination's switch.
+    /// On any channel of a shortest path to the destination's switch.
     Adaptive,
 }
 
@@ -34,7 +35,7 @@ pub struct Step {
     pub part: u32,
 }
 
-/// The reason why a path is not known.
+/// Reason why a path is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// No route leads from one endpoint to another.
@@ -65,7 +66,7 @@ pub struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    /// No paths yet; each is found when it is first needed.
+    /// Creates a store without paths; each path is computed on first use.
     pub fn new(fabric: &'a Fabric, placement: &'a Placement, forwarding: Forwarding<'a>) -> Self {
         let senders = placement.len() * placement.rails.len();
         Self {
@@ -80,23 +81,23 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Number of rails.
+    /// Returns the number of rails.
     pub fn rails(&self) -> usize {
         self.placement.rails.len()
     }
 
-    /// The fabric.
+    /// Returns the fabric.
     pub fn fabric(&self) -> &'a Fabric {
         self.fabric
     }
 
-    /// The placement, whose nodes `between` counts.
+    /// Returns the placement, whose positions are the arguments of `between`.
     pub fn placement(&self) -> &'a Placement {
         self.placement
     }
 
-    /// Channels between switches that a flow takes from the node at one position of the placement to that at
-    /// another, on a rail.
+    /// Returns the channels between switches that a flow uses from the node at one position of the
+    /// placement to that at another, on a rail.
     pub fn between(&mut self, from: usize, to: usize, rail: usize) -> Result<&[Step], PathError> {
         let fits = "paths of a job fit 32 bits";
         let receiver = u32::try_from(to).expect(fits);
@@ -116,13 +117,13 @@ impl<'a> Paths<'a> {
         Ok(&self.steps[begin as usize..][..count as usize])
     }
 
-    /// The channels of the sender's and the receiver's adapter.
+    /// Returns the channels of the sender's and the receiver's adapter.
     pub(super) fn ends(&self, from: usize, to: usize, rail: usize) -> [ChannelId; 2] {
         let [from, to] = [from, to].map(|node| self.placement.endpoint(node, rail));
         [self.fabric.endpoint_channel(from), self.graph.ejection(to)]
     }
 
-    /// The channels of all adapters of the placement, in both directions.
+    /// Returns the channels of all adapters of the placement, in both directions.
     pub(super) fn adapter_channels(&self) -> impl Iterator<Item = ChannelId> {
         let nodes = 0..self.placement.len();
         nodes.flat_map(move |node| {
@@ -130,8 +131,9 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// The least load of the fullest uplink of a leaf that one flow leaves: a whole flow by routes, its
-    /// part on each uplink with adaptive routing; 0 if the nodes share their leaf on each rail.
+    /// Returns a lower bound on the load of the fullest uplink of a leaf, caused by one flow that
+    /// leaves it: a whole flow with routes, an equal part on each uplink with adaptive routing; 0
+    /// if the nodes share their leaf on each rail.
     pub(super) fn least_share_of_a_leaf(&self) -> u64 {
         let mut least = 0;
         for rail in 0..self.rails() {
@@ -178,7 +180,7 @@ impl<'a> Paths<'a> {
         Ok(())
     }
 
-    /// A flow from one leaf to another, spread evenly at each switch; `None` if no path leads there.
+    /// Spreads a flow from one leaf to another evenly at each switch; `None` if there is no path.
     fn spread(&mut self, from: NodeId, to: NodeId) -> Option<Vec<Step>> {
         let distances = self.distances.entry(to).or_insert_with(|| self.graph.distances(to));
         if distances[from.index()] == UNREACHED {

@@ -1,4 +1,4 @@
-//! Patterns of collectives: which positions of the node order exchange flows, phase by phase.
+//! Patterns of collectives: the positions of the node order that exchange flows, by phase.
 //!
 //! | pattern | flows between nodes | phases |
 //! |---|---|---|
@@ -38,23 +38,23 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// Sender and receiver in an order of nodes.
+    /// Returns sender and receiver in an order of nodes.
     pub(super) fn nodes(self, order: &[usize]) -> (usize, usize) {
         (order[self.from as usize], order[self.to as usize])
     }
 }
 
-/// Flows that are active at one time, each with the same number of bytes.
+/// Concurrent flows, each with an equal number of bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phase {
-    /// The flows of one rail.
+    /// Flows of one rail.
     pub edges: Vec<Edge>,
     /// Bytes of a flow, as a share of the collective's buffer.
     pub share: f64,
 }
 
 impl Pattern {
-    /// The name in results and options.
+    /// Name of the pattern in results and options.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Ring => "ring",
@@ -65,19 +65,21 @@ impl Pattern {
         }
     }
 
-    /// The pattern of a name; `None` for pairs, which have no name, and for unknown names.
+    /// Returns the pattern with a name; `None` for pairs, which have no name, and for unknown
+    /// names.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Ring, Self::DoubleBinaryTree, Self::AllToAll, Self::HalvingDoubling]
             .into_iter()
             .find(|pattern| pattern.name() == name)
     }
 
-    /// Whether the loads are equal for every order of the nodes.
+    /// Returns whether the loads are equal for every order of the nodes.
     pub const fn is_order_free(&self) -> bool {
         matches!(self, Self::AllToAll)
     }
 
-    /// The phases among `nodes` nodes of `ranks` ranks altogether, on each of `rails` rails.
+    /// Returns the phases among `nodes` nodes with `ranks` ranks in total, on each of `rails`
+    /// rails.
     pub fn phases(&self, nodes: usize, rails: usize, ranks: usize) -> Vec<Phase> {
         let count = u32::try_from(nodes).expect("positions are 32 bits");
         if count < 2 || rails == 0 {
@@ -101,8 +103,9 @@ impl Pattern {
         }
     }
 
-    /// Bus bandwidth as `nccl-tests` reports it, for a buffer of one byte moved in `seconds`: the
-    /// algorithm's bandwidth times 2(n-1)/n for all-reduce, (n-1)/n for all-to-all, 1 for pairs.
+    /// Computes the bus bandwidth as `nccl-tests` reports it, for a buffer of one byte moved in
+    /// `seconds`: the algorithm bandwidth times 2(n-1)/n for all-reduce, (n-1)/n for all-to-all, 1
+    /// for pairs.
     pub fn bus_bandwidth(&self, ranks: usize, seconds: f64) -> f64 {
         let others = (real(ranks) - 1.0) / real(ranks);
         let factor = match self {
@@ -128,8 +131,9 @@ fn all_to_all(count: u32) -> Vec<Edge> {
     (0..count).flat_map(from).collect()
 }
 
-/// Both directions of each cable of two trees. A parent of the first tree is a leaf of the second: with
-/// an even number of nodes the second is the mirror image, else it is shifted by one position.
+/// Returns both directions of each edge of two trees. A parent of the first tree is a leaf of the
+/// second: with an even number of nodes the second is the mirror image, else it is shifted by one
+/// position.
 fn double_binary_tree(count: u32) -> Vec<Edge> {
     let first = (0..count).filter_map(|child| Some((child, parent(child, count)?)));
     let second = |position: u32| {
@@ -144,7 +148,8 @@ fn double_binary_tree(count: u32) -> Vec<Edge> {
     .collect()
 }
 
-/// Parent of a position in the in-order binary tree; odd positions are leaves and 0 is the root.
+/// Returns the parent of a position in the in-order binary tree; odd positions are leaves and 0 is
+/// the root.
 fn parent(child: u32, count: u32) -> Option<u32> {
     if child == 0 {
         return None;
@@ -154,8 +159,9 @@ fn parent(child: u32, count: u32) -> Option<u32> {
     Some(if up >= count { child ^ bit } else { up })
 }
 
-/// Exchanges at distances 1, 2, 4, ... with halved shares, and the reverse. If the count is not a power
-/// of two, the first positions merge in pairs before the exchange and separate after it.
+/// Returns exchanges at distances 1, 2, 4, ... with halved shares, and the reverse. If the count is
+/// not a power of two, the first positions merge in pairs before the exchange and separate after
+/// it.
 fn halving_doubling(count: u32, whole: f64) -> Vec<Phase> {
     let power = 1 << count.ilog2();
     let surplus = count - power;
@@ -193,7 +199,8 @@ mod tests {
                 assert_ne!(edge.from, edge.to);
                 *sent.entry(edge.from).or_default() += 1;
             }
-            // Three neighbours in one tree, one in the other; the ends of a shifted tree have one more.
+            // A position has up to three neighbours in one tree and one in the other; an end of a
+            // shifted tree may have one more.
             let most = sent.values().max().copied().unwrap_or(0);
             assert!(most <= 5, "{count}: {most}");
         }

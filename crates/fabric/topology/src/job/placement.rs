@@ -14,7 +14,7 @@ pub struct Placement {
     endpoints: Vec<EndpointId>,
 }
 
-/// The reason why a job cannot be placed.
+/// Reason why a job cannot be placed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlacementError {
     /// A node is listed more than once.
@@ -28,13 +28,13 @@ pub enum PlacementError {
     NoAdapter {
         /// Name of the node.
         node: String,
-        /// The rail, from 0.
+        /// Rail, from 0.
         rail: usize,
     },
     /// The fabric has no such rail.
     #[error("there is no rail {rail}: the fabric has {count}")]
     NoRail {
-        /// The rail, from 0.
+        /// Rail, from 0.
         rail: usize,
         /// Number of rails.
         count: usize,
@@ -74,12 +74,12 @@ impl Placement {
         self.nodes.len()
     }
 
-    /// Whether the job has no node.
+    /// Returns whether the job has no node.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Endpoint of a position on a rail, both from 0.
+    /// Returns the endpoint of a position on a rail, both from 0.
     pub fn endpoint(&self, position: usize, rail: usize) -> EndpointId {
         self.endpoints[position * self.rails.len() + rail]
     }

@@ -1,15 +1,18 @@
-//! A node order with a higher bandwidth bound: local search, and branch and bound for small jobs.
+//! Search for a node order with a higher bandwidth bound: local search, and branch and bound for
+//! small jobs.
 //!
-//! 1. The candidates of the caller are compared: the given order, the sorted one, and one with the nodes of
-//!    each unit together. The best is the start; the result is never worse than any of them. Of two orders
-//!    the faster is better; of equally fast ones, the one with fewer flows on its fullest cable.
-//! 2. Random moves are kept unless they raise the cost: the sum of squares of the load of channels beyond
-//!    one flow, weighted by their slowness and by the share of the phase. They swap two nodes; in a ring
-//!    they also move a node or a block of nodes. They begin at nodes whose flows share a channel, and end
-//!    with the work of [`PAIRS_MAX`] pairs of adapters.
-//! 3. Of at most [`EXACT_NODES_MAX`] nodes, branch and bound then finds the best of all orders.
+//! 1. The candidates of the caller are compared: the given order, the sorted one, and one with the
+//!    nodes of each unit together. The best is the start, so the result is never worse than any of
+//!    them. The faster of two orders is better; of equally fast ones, the one with fewer flows on
+//!    its fullest cable.
+//! 2. Random moves are kept unless they raise the cost: the sum of squares of the load of channels
+//!    beyond one flow, weighted by their slowness and by the share of the phase. A move swaps two
+//!    nodes; in a ring it may also displace a node or a block of nodes. Most moves start at nodes
+//!    whose flows share a channel. The work is limited to the flows of [`PAIRS_MAX`] pairs of
+//!    adapters.
+//! 3. With at most [`EXACT_NODES_MAX`] nodes, branch and bound then finds the best of all orders.
 //!
-//! The search stops at an order with no shared channel.
+//! The random moves end early at an order with no shared channel.
 
 use super::exact::best_order;
 use super::load::{Loads, Scale, Score, flows};
@@ -20,11 +23,12 @@ use gingham_kernel::{Purpose, Stream};
 /// Number of nodes up to which all orders are searched.
 pub const EXACT_NODES_MAX: usize = 10;
 
-/// Number of pairs of adapters whose flows the random moves of a search may change: some seconds.
+/// Largest number of pairs of adapters whose flows the random moves of a search change, which takes
+/// some seconds.
 const PAIRS_MAX: u64 = 6_000_000;
 
-/// Number of moves after which the order is compared with the best one, and the positions with shared
-/// channels are listed anew.
+/// Number of moves between comparisons with the best order and updates of the list of positions
+/// with shared channels.
 const MOVES_PER_LIST: u32 = 256;
 
 /// Limits of a search.
@@ -47,7 +51,7 @@ impl Default for Effort {
 pub struct Improved {
     /// Nodes of the placement by position.
     pub order: Vec<usize>,
-    /// Flows on the fullest channel between switches of each candidate, as given.
+    /// Flows on the fullest channel between switches, for each candidate in the order given.
     pub candidates: Vec<f64>,
     /// Bus bandwidth of each candidate, in the unit of [`Bound`](super::Bound).
     pub candidate_bandwidths: Vec<f64>,
@@ -55,15 +59,15 @@ pub struct Improved {
     pub flows_max: f64,
     /// Bus bandwidth of the order found.
     pub bus_bandwidth: f64,
-    /// A number of flows that the fullest channel has in every order.
+    /// Lower bound on the flows on the fullest channel, valid for every order.
     pub lower_bound: f64,
-    /// Whether it is proved that no order has a higher bus bandwidth.
+    /// Whether no order is known to have a higher bus bandwidth, by proof.
     pub is_best: bool,
 }
 
-/// Searches for an order of the nodes of a placement with a high bus bandwidth and few flows on the fullest
-/// channel. `candidates` are orders to start from, at least one; `standing` has the load of another job by
-/// channel, or is empty.
+/// Searches for an order of the nodes of a placement with a high bus bandwidth and few flows on the
+/// fullest channel. `candidates` are orders to start from, at least one; `standing` is the load of
+/// another job by channel, or empty.
 pub fn improve(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -91,7 +95,7 @@ pub fn improve(
     let mut best = best.expect("there is a candidate");
     let share =
         if matches!(pattern, Pattern::Pairs(_)) { 0 } else { paths.least_share_of_a_leaf() };
-    // With unequal adapters the time of a tree depends on the places of its leaves.
+    // With unequal adapters the time of a tree depends on the positions of its leaves.
     let is_even = scale.has_equal_adapters || matches!(pattern, Pattern::Ring | Pattern::AllToAll);
     let least_time = if is_even { scale.time_of(share).max(least_time) } else { 0.0 };
     if !pattern.is_order_free() && nodes > 1 {
@@ -123,7 +127,7 @@ pub(super) struct Found {
     pub(super) order: Vec<usize>,
 }
 
-/// A local search from a start.
+/// Performs the local search from a start.
 fn climb(
     paths: &mut Paths<'_>,
     scale: &Scale,
@@ -166,7 +170,7 @@ fn below(stream: &mut Stream, count: usize) -> usize {
     usize::try_from(stream.below(count as u64)).expect("it is below a usize")
 }
 
-/// A swap with another position; in a ring also a move of one node, or of a block.
+/// Proposes a swap with another position; in a ring possibly a move of one node or of a block.
 fn propose(stream: &mut Stream, order: &[usize], position: usize, is_ring: bool) -> Vec<usize> {
     let nodes = order.len();
     let other = below(stream, nodes);
@@ -187,12 +191,12 @@ fn propose(stream: &mut Stream, order: &[usize], position: usize, is_ring: bool)
     proposal
 }
 
-/// An order with its loads.
+/// Current order of the local search, with its loads.
 struct State<'p, 'a> {
     paths: &'p mut Paths<'a>,
     loads: Loads<'p>,
     order: Vec<usize>,
-    /// Phase and edge of each flow; two flows may have equal ones.
+    /// Phase and edge of each flow; two flows may be equal.
     flows: Vec<(usize, Edge)>,
     /// By position: its flows.
     incident: Vec<Vec<usize>>,
@@ -220,7 +224,7 @@ impl<'p, 'a> State<'p, 'a> {
         Ok(Self { paths, loads, order, flows, incident, changed_pairs: 0 })
     }
 
-    /// Changes the order, and the loads of the pairs that it changes.
+    /// Changes the order, and the loads of the affected pairs.
     fn become_order(&mut self, order: &[usize]) -> Result<(), PathError> {
         let changed = (0..order.len()).filter(|at| self.order[*at] != order[*at]);
         let mut flows: Vec<usize> =
@@ -249,7 +253,8 @@ impl<'p, 'a> State<'p, 'a> {
         Ok(())
     }
 
-    /// Keeps the order as the best one if its score is lower. A score takes time with the number of channels.
+    /// Keeps the order as the best one if its score is lower. Computing a score visits all
+    /// channels, so this is called rarely.
     fn keep_if_better(&self, best: &mut Found) {
         let score = self.loads.score();
         if score < best.score {
@@ -257,7 +262,7 @@ impl<'p, 'a> State<'p, 'a> {
         }
     }
 
-    /// Positions with a flow on a crowded channel.
+    /// Returns the positions with a flow on an overloaded channel.
     fn crowded(&mut self, phases: &[Phase]) -> Result<Vec<usize>, PathError> {
         let mut is_crowded = vec![false; self.order.len()];
         for (number, phase) in phases.iter().enumerate() {
@@ -278,7 +283,7 @@ impl<'p, 'a> State<'p, 'a> {
     }
 }
 
-/// The members of one sorted list that another does not have, as often as it lacks them.
+/// Returns the difference of two sorted lists as multisets.
 fn without<T: Ord + Copy>(one: &[T], other: &[T]) -> Vec<T> {
     let mut rest = other.iter().peekable();
     let mut left = Vec::new();

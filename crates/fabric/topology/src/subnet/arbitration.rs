@@ -1,4 +1,4 @@
-//! The tables by which a port arbitrates among its lanes.
+//! Tables by which a port arbitrates among its lanes.
 //!
 //! ```text
 //!   # VLArbitration tables: Lid 2 port 1 LowCap 8 HighCap 8       smpquery vlarb
@@ -19,20 +19,20 @@ use crate::routing::MANAGEMENT_LANE;
 
 const EXPECTED: &str = "expected the output of `smpquery vlarb LID PORT`";
 
-/// One slot of a table: the lane may send up to so much when its turn comes.
+/// Slot of an arbitration table: a lane, and its quantum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArbitrationSlot {
-    /// The lane, from 0 to 14.
+    /// Lane, from 0 to 14.
     pub lane: u8,
-    /// How much, in units of 64 bytes; 0 skips the slot.
+    /// Bytes that the lane may send in its turn, in units of 64; 0 skips the slot.
     pub weight: u8,
 }
 
-/// Both tables of a port, and how long the first may go before the second.
+/// Both tables of a port, with the limit of the high-priority table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArbitrationTables {
-    /// How much of high priority may be sent before low priority gets a turn: units of 4096
-    /// bytes; 0 for one packet, 255 for no limit.
+    /// Bytes of high priority before low priority gets a turn, in units of 4096; 0 for one packet,
+    /// 255 for no limit.
     pub high_limit: u8,
     /// Slots of high priority.
     pub high: Vec<ArbitrationSlot>,
@@ -41,8 +41,8 @@ pub struct ArbitrationTables {
 }
 
 impl Default for ArbitrationTables {
-    /// What OpenSM gives where nothing else is configured: lane 0 with weight 4 at high priority
-    /// and the others at low priority.
+    /// Returns OpenSM's default: lane 0 has weight 4 at high priority, each other lane at low
+    /// priority.
     fn default() -> Self {
         let slots = |weight: fn(u8) -> u8| {
             (0..MANAGEMENT_LANE)
@@ -57,22 +57,22 @@ impl Default for ArbitrationTables {
     }
 }
 
-/// The tables of one port.
+/// Tables of one port.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortArbitration {
     /// Line of the heading.
     pub line: u32,
     /// LID of the port, or of the switch that it belongs to.
     pub lid: u16,
-    /// The port of a switch; 0 for an adapter's own.
+    /// Port of a switch; 0 for an adapter's own.
     pub port: u8,
-    /// Slots of high priority. What limits them is not in this text.
+    /// Slots of high priority. Their limit is not part of this text.
     pub high: Vec<ArbitrationSlot>,
     /// Slots of low priority.
     pub low: Vec<ArbitrationSlot>,
 }
 
-/// Reads the outputs of `smpquery vlarb`, one after the other.
+/// Reads concatenated outputs of `smpquery vlarb`.
 pub fn read(text: &str) -> Result<Vec<PortArbitration>, FormatError> {
     refuse_cut(text, EXPECTED)?;
     let mut reader = PortReader::default();
@@ -93,7 +93,7 @@ pub fn read(text: &str) -> Result<Vec<PortArbitration>, FormatError> {
 struct PortReader<'a> {
     ports: Vec<PortArbitration>,
     is_high: bool,
-    /// A line of lanes whose weights come in the next.
+    /// A line of lanes whose weights are on the next line.
     lanes: Option<(Line<'a>, Vec<u8>)>,
 }
 
@@ -131,7 +131,7 @@ impl<'a> PortReader<'a> {
     }
 }
 
-/// ` Lid 2 port 1 LowCap 8 HighCap 8`.
+/// Parses ` Lid 2 port 1 LowCap 8 HighCap 8`.
 fn heading(line: Line<'_>, rest: &str) -> Result<PortArbitration, FormatError> {
     let words: Vec<&str> = rest.split_ascii_whitespace().collect();
     let value = |name: &str| {
@@ -148,7 +148,7 @@ fn heading(line: Line<'_>, rest: &str) -> Result<PortArbitration, FormatError> {
     }
 }
 
-/// `|0x0 |0x1 |`, with a colon before it where the lanes stand.
+/// Parses `|0x0 |0x1 |`, with a colon before it in lines of lanes.
 fn bytes(line: Line<'_>, rest: &str) -> Result<Vec<u8>, FormatError> {
     let cells = rest.trim_start_matches([' ', ':']).split('|').map(str::trim);
     let cells = cells.filter(|cell| !cell.is_empty());

@@ -10,8 +10,8 @@
 //!   qos_swe_sl2vl ...                 for the outer ports of switches alone; also ca, rtr, sw0
 //! ```
 //!
-//! A line for one kind of port goes before the common one, and that before the default. Lanes
-//! beyond those in use wrap around, except 15. All other lines of the file are passed over.
+//! A line for one kind of port takes precedence over the common one, and that over the default.
+//! Lanes beyond those in use wrap around, except 15. All other lines of the file are ignored.
 //!
 //! Source: OpenSM, `osm_subnet.c` (the file), `osm_qos.c` (its meaning).
 
@@ -22,25 +22,25 @@ use crate::routing::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Said where no line tells anything.
+/// Remedy for a file without any relevant line.
 const EXPECTED: &str = "expected lines of opensm.conf such as `qos TRUE` and `qos_sl2vl 0,1,...`";
 
-/// Numbers of lanes that InfiniBand ports may have in use.
+/// Numbers of lanes that InfiniBand ports can be configured to use.
 const LANE_COUNTS: [u8; 5] = [1, 2, 4, 8, 15];
 
-/// Slots of an arbitration table at most [IBA 14.2.5.9].
+/// Largest number of slots of an arbitration table [IBA 14.2.5.9].
 const SLOTS_MAX: usize = 64;
 
-/// A kind of port that has lines of its own.
+/// A kind of port with separate lines.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum PortKind {
-    /// Of a channel adapter.
+    /// Port of a channel adapter.
     Adapter,
-    /// A switch's own port 0.
+    /// Port 0 of a switch.
     SwitchItself,
-    /// Where a switch has cables.
+    /// Cabled port of a switch.
     SwitchOuter,
-    /// Of a router.
+    /// Port of a router.
     Router,
 }
 
@@ -48,7 +48,7 @@ impl PortKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Adapter, Self::SwitchItself, Self::SwitchOuter, Self::Router];
 
-    /// As OpenSM's file has it.
+    /// Name in OpenSM's file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Adapter => "ca",
@@ -59,12 +59,12 @@ impl PortKind {
     }
 }
 
-/// The lines of a configuration file that concern lanes.
+/// Lines of a configuration file that concern lanes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QosConf {
-    /// Whether OpenSM writes the tables into the ports at all.
+    /// Whether OpenSM writes the tables into the ports.
     pub is_enabled: bool,
-    /// Line and value by key; keys whose value is the default are left out.
+    /// Line and value by key; keys with the default value are absent.
     values: BTreeMap<String, (u32, Value)>,
 }
 
@@ -99,7 +99,7 @@ impl QosConf {
         }
     }
 
-    /// Takes a line, if it concerns lanes.
+    /// Adds a line, and returns whether it concerns lanes.
     fn add(&mut self, line: Line<'_>, key: &str, text: &str) -> Result<bool, FormatError> {
         let value = if key.ends_with("sl2vl") {
             (text != "(null)").then(|| lane_row(line, text).map(Value::Row)).transpose()?
@@ -126,7 +126,7 @@ impl QosConf {
         own.or_else(|| self.values.get(&format!("qos_{name}"))).map(|(_, value)| value)
     }
 
-    /// The lane of each service level at ports of a kind.
+    /// Returns the lane of each service level at ports of a kind.
     pub fn lane_row(&self, kind: PortKind) -> LaneRow {
         let row = match self.value(kind, "sl2vl") {
             Some(Value::Row(row)) => *row,
@@ -136,7 +136,7 @@ impl QosConf {
         row.map(|lane| if lane == MANAGEMENT_LANE { lane } else { lane & mask })
     }
 
-    /// The arbitration among lanes at ports of a kind; tables that no line names are OpenSM's
+    /// Returns the arbitration among lanes at ports of a kind; tables without a line are OpenSM's
     /// defaults.
     pub fn arbitration(&self, kind: PortKind) -> ArbitrationTables {
         let slots = |name| match self.value(kind, name) {
@@ -159,7 +159,8 @@ impl QosConf {
     }
 }
 
-/// With 2^k lanes in use, OpenSM keeps the lowest k bits of a lane.
+/// Returns the mask by which OpenSM reduces lanes: with 2^k lanes in use it keeps the lowest k
+/// bits.
 fn lane_mask(lanes: u8) -> u8 {
     let in_use = LANE_COUNTS.into_iter().rfind(|count| *count <= lanes).unwrap_or(1);
     if in_use == 15 { 15 } else { in_use - 1 }
@@ -178,12 +179,12 @@ fn small(line: Line<'_>, text: &str, expected: &str) -> Result<u8, FormatError> 
     value.ok_or_else(|| line.error(expected))
 }
 
-/// `0,1,2,...`: sixteen lanes.
+/// Parses `0,1,2,...`: sixteen lanes.
 fn lane_row(line: Line<'_>, text: &str) -> Result<LaneRow, FormatError> {
     lane_row_of(line, text.split(',').map(str::trim))
 }
 
-/// Sixteen words, each a lane from 0 to 15.
+/// Parses sixteen words, each a lane from 0 to 15.
 pub(super) fn lane_row_of<'a>(
     line: Line<'_>,
     words: impl Iterator<Item = &'a str>,
@@ -195,7 +196,7 @@ pub(super) fn lane_row_of<'a>(
     row.ok_or_else(|| line.error(&format!("{LEVELS} lanes from 0 to 15, one for each SL")))
 }
 
-/// `0:4,1:0`: lanes and weights.
+/// Parses `0:4,1:0`: lanes and weights.
 fn slots(line: Line<'_>, text: &str) -> Result<Vec<ArbitrationSlot>, FormatError> {
     let slot = |word: &str| {
         let (first, second) = word.trim().split_once(':')?;
@@ -209,7 +210,7 @@ fn slots(line: Line<'_>, text: &str) -> Result<Vec<ArbitrationSlot>, FormatError
         .ok_or_else(|| line.error("at most 64 pairs such as 0:4, of lane (0 to 14) and weight"))
 }
 
-/// Writes the lines that make OpenSM give every port this arbitration and this map.
+/// Writes the lines by which OpenSM gives every port this arbitration and this map.
 pub fn write(row: &LaneRow, arbitration: &ArbitrationTables) -> Result<String, WriteError> {
     refuse_slots(&arbitration.high)?;
     refuse_slots(&arbitration.low)?;
@@ -219,7 +220,7 @@ pub fn write(row: &LaneRow, arbitration: &ArbitrationTables) -> Result<String, W
     let slots = |slots: &[ArbitrationSlot]| {
         let slots: Vec<_> =
             slots.iter().map(|slot| format!("{}:{}", slot.lane, slot.weight)).collect();
-        // OpenSM takes "(null)" for its default, and passes over slots without a weight.
+        // OpenSM reads "(null)" as its default, and skips slots without a weight.
         if slots.is_empty() { "0:0".to_owned() } else { slots.join(",") }
     };
     let mut text = String::from("# Written by gingham; lines for /etc/opensm/opensm.conf.\n");

@@ -1,7 +1,7 @@
-//! The tables in OpenSM's `opensm.fdbs`; `table_dump.rs` shows the text.
+//! Tables in OpenSM's `opensm.fdbs`; `table_dump.rs` shows the text.
 //!
-//! A table has no closing line. OpenSM writes a line for every LID from 1 to the highest into
-//! each, so that a shorter table is one that was cut.
+//! A table has no closing line. OpenSM writes a line for every LID from 1 to the highest into each
+//! table, so a shorter table was truncated.
 //!
 //! Sources: OpenSM, `osm_dump.c`, `dump_ucast_routes`, and before release 3.2 `osm_ucast_mgr.c`;
 //! ibutils, `ibdm/Fabric.cpp`, `parseFdbFile`.
@@ -10,15 +10,15 @@ use super::line::{Line, truncated};
 use super::tables::{ForwardingEntry, TableDump, lid, port};
 use crate::format::FormatError;
 
-/// Whether a line is the heading of a table: the name of the function that prints it, and the
-/// switch. `ibdiagnet` writes the name that the function had in older releases of OpenSM,
+/// Returns whether a line is the heading of a table: the name of the function that prints it, and
+/// the switch. `ibdiagnet` writes the function name of older releases of OpenSM,
 /// `osm_ucast_mgr_dump_ucast_routes:`.
 pub(super) fn is_heading(text: &str) -> bool {
     let is_name = |name: &str| name.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase());
     text.split_once("dump_ucast_routes:").is_some_and(|(prefix, _)| is_name(prefix))
 }
 
-/// `0x0002 : 001  : 01   : yes`, or `0x0009 : UNREACHABLE`.
+/// Parses `0x0002 : 001  : 01   : yes`, or `0x0009 : UNREACHABLE`.
 pub(super) fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     let mut fields = line.text.split(':').map(str::trim);
     let lid = lid(line, fields.next())?;
@@ -29,7 +29,7 @@ pub(super) fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> 
     Ok(ForwardingEntry { line: line.number, lid, port, port_guid: None, name: None })
 }
 
-/// Refuses a text whose last table is shorter than the others.
+/// Rejects a text whose last table is shorter than the longest other one.
 pub(super) fn refuse_short(dump: &TableDump<'_>) -> Result<(), FormatError> {
     let Some((last, before)) = dump.tables.split_last() else { return Ok(()) };
     let usual = before.iter().map(|table| table.entries.len()).max();

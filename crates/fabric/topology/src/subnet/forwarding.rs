@@ -1,4 +1,4 @@
-//! Tables and a fabric become routes.
+//! Joining forwarding tables with a fabric, which gives routes.
 //!
 //! ```text
 //!   table of s0:  LID 4 -> port 7     Lids: LID 4 is h3's path 0     routes[0]: s0, h3 -> 7
@@ -6,10 +6,9 @@
 //!                 LID 8 -> port 9           LID 8 is switch s1       to_switches:     s0, s1 -> 9
 //! ```
 //!
-//! What shows that tables and fabric do not belong together is an error: a switch that the
-//! other does not know, a port that a switch does not have, a LID that belongs to another port.
-//! Entries for LIDs that nobody has are findings, for they stay behind where a host was taken
-//! away.
+//! Evidence that tables and fabric do not belong together is an error: a switch or port that the
+//! fabric does not have, a switch without a table, a LID that belongs to another port. Entries for
+//! LIDs without an owner are findings, because they remain after the removal of a host.
 
 use super::lids::{LidOwner, Lids, name, port_guid};
 use super::line::on_one_line;
@@ -19,13 +18,13 @@ use crate::routing::{Routes, SwitchTables, TableRoutes, islands};
 use crate::{Fabric, Finding, FindingKind, Guid, NodeId};
 use std::collections::BTreeMap;
 
-/// How many names a message lists.
+/// Most names listed in a message.
 const NAMES_MAX: usize = 3;
 
-/// Said where tables and fabric contradict each other.
+/// Remedy if tables and fabric contradict each other.
 const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subnet together";
 
-/// The routes in tables.
+/// Routes of joined tables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ForwardingTables {
     /// Routes between endpoints, one for each LID offset (LMC above 0); at least one. Endpoints
@@ -33,11 +32,11 @@ pub struct ForwardingTables {
     pub routes: Vec<Routes>,
     /// Routes to the switches themselves.
     pub to_switches: SwitchTables,
-    /// What reads well and cannot be right.
+    /// Content that parses but cannot be right.
     pub findings: Vec<Finding>,
 }
 
-/// Joins tables with the fabric that they belong to.
+/// Joins tables with their fabric.
 pub fn join(
     fabric: &Fabric,
     lids: &Lids,
@@ -55,11 +54,11 @@ struct TableJoiner<'a> {
     fabric: &'a Fabric,
     lids: &'a Lids,
     switches: BTreeMap<Guid, NodeId>,
-    /// By switch: the line of its table.
+    /// By switch: line of its table.
     lines: Vec<Option<u32>>,
     tables: Vec<TableRoutes>,
     to_switches: SwitchTables,
-    /// LIDs that nobody has: the first line, and the number of entries.
+    /// LIDs without an owner: the first line, and the number of entries.
     unknown: BTreeMap<u16, (u32, u32)>,
     findings: Vec<Finding>,
 }
@@ -106,7 +105,7 @@ impl<'a> TableJoiner<'a> {
         Ok(())
     }
 
-    /// Refuses what only tables of another fabric can say.
+    /// Rejects entries that can only belong to another fabric.
     fn check(&self, switch: NodeId, entry: &ForwardingEntry<'_>) -> Result<(), FormatError> {
         let node = self.fabric.node(switch);
         if let Some(port) = entry.port.filter(|port| u16::from(*port) > node.ports) {
@@ -131,7 +130,8 @@ impl<'a> TableJoiner<'a> {
         self.check_made_up(entry, owner)
     }
 
-    /// LIDs of our own numbering are those of the tables only if the names agree.
+    /// Checks entries if the LIDs are of our own numbering: these are the LIDs of the tables only
+    /// if the names agree.
     fn check_made_up(
         &self,
         entry: &ForwardingEntry<'_>,
@@ -241,7 +241,7 @@ impl<'a> TableJoiner<'a> {
     }
 }
 
-/// `a, b, c and 7 more`.
+/// Formats a list such as `a, b, c and 7 more`.
 pub(super) fn listed(names: &[&str]) -> String {
     let shown = names[..names.len().min(NAMES_MAX)].join(", ");
     match names.len().saturating_sub(NAMES_MAX) {

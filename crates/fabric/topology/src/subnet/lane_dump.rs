@@ -23,7 +23,7 @@ use crate::Guid;
 use crate::format::{FaultCode, FormatError};
 use crate::routing::LaneRow;
 
-/// What a reader hopes to find.
+/// Remedy that lists the supported texts.
 const EXPECTED: &str = "expected OpenSM's opensm-sl2vl.dump, outputs of `smpquery sl2vl`, or \
                         opensm.conf";
 
@@ -32,40 +32,40 @@ const EXPECTED: &str = "expected OpenSM's opensm-sl2vl.dump, outputs of `smpquer
 pub enum LaneDump {
     /// Tables of named switches and adapters, in the order of the text.
     Tables(Vec<LaneTable>),
-    /// One rule for each kind of port.
+    /// Rules by kind of port.
     Conf(QosConf),
 }
 
-/// The rows of one switch or adapter.
+/// Rows of one switch or adapter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneTable {
     /// Line of its heading.
     pub line: u32,
-    /// Whose rows they are.
+    /// Owner of the rows.
     pub of: TableOwner,
     /// A row for each pair of ports.
     pub rows: Vec<LaneEntry>,
 }
 
-/// How a text names a switch or adapter.
+/// Identifier by which a text names a switch or adapter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TableOwner {
-    /// By a GUID.
+    /// GUID.
     Guid(Guid),
-    /// By a LID.
+    /// LID.
     Lid(u16),
 }
 
-/// One row.
+/// Row for one pair of ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaneEntry {
     /// Line of the text.
     pub line: u32,
-    /// The port by which packets come.
+    /// Port at which packets arrive.
     pub input: u8,
-    /// The port by which they leave.
+    /// Port by which they leave.
     pub output: u8,
-    /// The lane of each service level.
+    /// Lane of each service level.
     pub row: LaneRow,
 }
 
@@ -97,7 +97,7 @@ impl LaneDump {
     }
 }
 
-/// `Switch 0x..., base LID ...` or `# SL2VL table: Lid 2`.
+/// Parses `Switch 0x..., base LID ...` or `# SL2VL table: Lid 2`.
 fn heading(line: Line<'_>) -> Result<Option<TableOwner>, FormatError> {
     const KINDS: [&str; 3] = ["Switch", "Channel Adapter", "Router"];
     let text = line.text.trim_start();
@@ -115,7 +115,7 @@ fn heading(line: Line<'_>) -> Result<Option<TableOwner>, FormatError> {
     Ok(Some(TableOwner::Guid(guid)))
 }
 
-/// `1   2   : 0  1  2 ...` or `ports: in  1, out  2: | 0| 1| ...`; nothing where a comment stands.
+/// Parses `1   2   : 0  1  2 ...` or `ports: in  1, out  2: | 0| 1| ...`; `None` for a comment.
 fn entry(line: Line<'_>) -> Result<Option<LaneEntry>, FormatError> {
     let text = line.text.trim();
     if text.is_empty() || text.starts_with('#') || text.starts_with("ibwarn:") {

@@ -1,4 +1,4 @@
-//! Tables from service level to lane, joined with the fabric that they belong to.
+//! Joining tables from service level to lane with their fabric.
 
 use super::conf::{PortKind, QosConf};
 use super::forwarding::listed;
@@ -9,11 +9,11 @@ use crate::routing::LaneMap;
 use crate::{EndpointId, Fabric, Finding, FindingKind, Guid, NodeId, NodeKind, PortRef};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Said where tables and fabric contradict each other.
+/// Remedy if tables and fabric contradict each other.
 const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subnet together";
 
-/// The map of all hops, and what is missing in its source. Where a table is missing OpenSM's
-/// default stands in.
+/// Returns the map of all hops, and findings on missing tables. OpenSM's default replaces a missing
+/// table.
 pub fn join_lanes(
     fabric: &Fabric,
     lids: &Lids,
@@ -145,8 +145,8 @@ fn missing(kind: &str, names: &[&str]) -> Finding {
     Finding::of_fabric(FindingKind::MissingLane, text)
 }
 
-/// Switches by their own GUID and that of port 0; endpoints by that of their port, and by their
-/// node's where it has one endpoint.
+/// Maps GUIDs to owners: switches by their own GUID and that of port 0; endpoints by that of their
+/// port, and the first endpoint of a node also by the node's GUID.
 fn owners_by_guid(fabric: &Fabric) -> BTreeMap<Guid, LidOwner> {
     let mut owners = BTreeMap::new();
     for endpoint in fabric.endpoint_ids() {

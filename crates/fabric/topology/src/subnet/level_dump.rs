@@ -11,9 +11,10 @@
 //!       sl......................0x1
 //! ```
 //!
-//! A routing engine decides by pairs of switches or by switch and destination; a row by a switch's
-//! LID says so in one line. A row by endpoints goes before one by switches, at the source first.
-//! Adapters learn levels by path record, so `saquery` tells the truth of one pair.
+//! A routing engine selects levels by pair of switches or by switch and destination; a row with a
+//! switch's LID expresses that in one line. A row with endpoints takes precedence over one with
+//! switches; the source decides before the destination. Adapters obtain levels from path records,
+//! so the output of `saquery` is authoritative for its pair.
 //!
 //! Source: infiniband-diags, `saquery.c`.
 
@@ -23,33 +24,33 @@ use crate::format::{FaultCode, FormatError};
 use crate::routing::{LEVELS, ServiceLevels, switch_of};
 use crate::{EndpointId, Fabric, Finding, FindingKind, NodeId};
 
-/// What a reader hopes to find.
+/// Remedy that lists the supported texts.
 const EXPECTED: &str = "expected a table that begins with `source_lid,destination_lid,sl`, or the \
                         output of `saquery -p`";
 
-/// Said of a LID that nobody has.
+/// Remedy for a LID without an owner.
 const SAME_TIME: &str = "take the levels and the ibnetdiscover dump of one subnet together";
 
-/// The first line of our own table.
+/// First line of our own table.
 pub const HEADING: &str = "source_lid,destination_lid,sl";
 
-/// Levels of a text.
+/// Levels in a text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LevelDump {
-    /// In the order of the text.
+    /// Rows in the order of the text.
     pub rows: Vec<LevelRow>,
 }
 
-/// The level of one pair of LIDs.
+/// Level of one pair of LIDs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LevelRow {
     /// Line of the text.
     pub line: u32,
-    /// Whose packets.
+    /// LID of the sender.
     pub source: u16,
-    /// Where they go.
+    /// LID of the receiver.
     pub destination: u16,
-    /// Their level, below 16.
+    /// Level of packets between them, below 16.
     pub level: u8,
 }
 
@@ -105,7 +106,7 @@ fn level_row(
     })
 }
 
-/// A record of `saquery` as far as it was read: its first line, `slid`, `dlid`, `sl`.
+/// A partially read record of `saquery`: its first line, `slid`, `dlid`, `sl`.
 type LevelRecord<'a> = (Line<'a>, [Option<u64>; 3]);
 
 fn path_records(text: &str) -> Result<LevelDump, FormatError> {
@@ -139,7 +140,8 @@ fn close((line, values): LevelRecord<'_>) -> Result<LevelRow, FormatError> {
     }
 }
 
-/// The levels of all pairs, and what is missing or said twice. Pairs without a row send on 0.
+/// Returns the levels of all pairs, and findings on missing or contradictory rows. Pairs without a
+/// row use level 0.
 pub fn join_levels(
     fabric: &Fabric,
     lids: &Lids,
@@ -172,24 +174,24 @@ pub fn join_levels(
     Ok((levels, findings))
 }
 
-/// Whether the level of a pair decides on anything between switches.
+/// Returns whether the level of a pair affects any channel between switches.
 fn matters(fabric: &Fabric, tables: &Tables, from: EndpointId, to: EndpointId) -> bool {
     let [here, there] = [from, to].map(|endpoint| tables.switch_of[endpoint.index()]);
     let are_hosts = [from, to].iter().all(|endpoint| fabric.is_host_endpoint(*endpoint));
     are_hosts && here.is_some() && there.is_some() && here != there
 }
 
-/// No row.
+/// Value of a pair without a row.
 const NONE: u8 = u8::MAX;
 
-/// Rows by how much they say.
+/// Levels by source and destination.
 struct Tables {
     endpoints: usize,
     switches: usize,
     lid_offsets: usize,
     switch_of: Vec<Option<NodeId>>,
-    /// By source (endpoints, then switches), then by destination (each LID of an endpoint,
-    /// then switches).
+    /// By source (endpoints, then switches), then by destination (each LID of an endpoint, then
+    /// switches).
     levels: Vec<u8>,
 }
 

@@ -1,51 +1,51 @@
-//! Who answers to which LID.
+//! Owners of LIDs.
 //!
 //! ```text
 //!   LID   4          5          6          7            8
 //!   h3[1], lid 4, lmc 2: path 0, path 1, path 2, path 3 s1, lid 8
 //! ```
 //!
-//! A port with LMC `m` answers to `2^m` LIDs from its first, which lets routes to it differ: its
-//! *LID offsets*. A fabric without any LID, such as a generated one, gets LIDs from 1 in
-//! canonical order, switches first, so that its routes can be written as tables.
+//! A port with LMC `m` has `2^m` LIDs from its base LID on, with separate routes: its *LID
+//! offsets*. A fabric without any LID, such as a generated one, gets LIDs from 1 in canonical
+//! order, switches first, so that its routes can be written as tables.
 
 use crate::format::{FaultCode, FormatError};
 use crate::{EndpointId, Fabric, Guid, NodeId, PortRef};
 
-/// The highest LID of a single port; those above are for multicast [IBA 4.1.3].
+/// Highest unicast LID; those above are for multicast [IBA 4.1.3].
 pub const LID_MAX: u16 = 0xbfff;
 
-/// LMC is a field of three bits.
+/// Largest LMC: the field has three bits.
 const LMC_MAX: u8 = 7;
 
-/// Who answers to a LID.
+/// Owner of a LID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LidOwner {
-    /// An endpoint, by one of its LIDs.
+    /// An endpoint, with one of its LIDs.
     Endpoint {
-        /// The endpoint.
+        /// Endpoint that has the LID.
         endpoint: EndpointId,
-        /// The LID less the base LID, the first of the endpoint.
+        /// Difference from the base LID of the endpoint.
         lid_offset: u8,
     },
-    /// A switch itself.
+    /// A switch, by the LID of its port 0.
     Switch(NodeId),
 }
 
-/// The LIDs of a fabric.
+/// LIDs of a fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lids {
-    /// By LID.
+    /// Owner by LID.
     owners: Vec<Option<LidOwner>>,
-    /// By endpoint: first LID and LMC.
+    /// By endpoint: base LID and LMC.
     of_endpoints: Vec<Option<(u16, u8)>>,
-    /// By switch: its LID.
+    /// LID by switch.
     of_switches: Vec<Option<u16>>,
     is_made_up: bool,
 }
 
 impl Lids {
-    /// The LIDs that the source of the fabric tells, or made-up ones if it tells none at all.
+    /// Returns the LIDs in the source of the fabric, or assigned ones if it has none at all.
     pub fn of(fabric: &Fabric) -> Result<Self, FormatError> {
         let mut lids = Self::none(fabric);
         for switch in fabric.switches() {
@@ -118,51 +118,51 @@ impl Lids {
         Ok(())
     }
 
-    /// Who answers to `lid`.
+    /// Returns the owner of `lid`.
     pub fn owner(&self, lid: u16) -> Option<LidOwner> {
         *self.owners.get(usize::from(lid))?
     }
 
-    /// The LID of an endpoint at an offset from its base LID. Where the endpoint has fewer, they
-    /// are taken in turn.
+    /// Returns the LID of an endpoint at an offset from its base LID. Offsets beyond the endpoint's
+    /// LIDs wrap around.
     pub fn of_endpoint(&self, endpoint: EndpointId, lid_offset: u8) -> Option<u16> {
         let (first, lmc) = self.of_endpoints[endpoint.index()]?;
         Some(first + u16::from(lid_offset % (1 << lmc)))
     }
 
-    /// Number of LIDs of an endpoint; 0 if it has none.
+    /// Returns the number of LIDs of an endpoint; 0 if it has none.
     pub fn count_of(&self, endpoint: EndpointId) -> u8 {
         self.of_endpoints[endpoint.index()].map_or(0, |(_, lmc)| 1 << lmc)
     }
 
-    /// The LID of a switch.
+    /// Returns the LID of a switch.
     pub fn of_switch(&self, switch: NodeId) -> Option<u16> {
         self.of_switches[switch.index()]
     }
 
-    /// The largest number of LIDs that an endpoint has; at least 1.
+    /// Returns the largest number of LIDs of any endpoint; at least 1.
     pub fn lid_offsets(&self) -> u8 {
         self.of_endpoints.iter().flatten().map(|(_, lmc)| 1 << lmc).max().unwrap_or(1)
     }
 
-    /// All LIDs in use, ascending, with their owners.
+    /// Returns all LIDs in use, ascending, with their owners.
     pub fn all(&self) -> impl Iterator<Item = (u16, LidOwner)> {
         (0..=LID_MAX).zip(&self.owners).filter_map(|(lid, owner)| Some((lid, (*owner)?)))
     }
 
-    /// Whether the source of the fabric had no LIDs, and these are numbers of our own.
+    /// Returns whether the source of the fabric had no LIDs, so that these were assigned here.
     pub fn is_made_up(&self) -> bool {
         self.is_made_up
     }
 }
 
-/// LID and LMC of a port.
+/// Returns LID and LMC of a port.
 fn address(fabric: &Fabric, port: PortRef) -> (Option<u16>, u8) {
     let address = fabric.node(port.node).addresses.get(&port.port).copied().unwrap_or_default();
     (address.lid.filter(|lid| (1..=LID_MAX).contains(lid)), address.lmc.unwrap_or(0).min(LMC_MAX))
 }
 
-/// The GUID of the port that answers, where the source of the fabric tells.
+/// Returns the GUID of the owner's port, if the source of the fabric has it.
 pub(super) fn port_guid(fabric: &Fabric, owner: LidOwner) -> Option<Guid> {
     let port = match owner {
         LidOwner::Endpoint { endpoint, .. } => fabric.endpoint(endpoint),
@@ -171,7 +171,7 @@ pub(super) fn port_guid(fabric: &Fabric, owner: LidOwner) -> Option<Guid> {
     fabric.node(port.node).addresses.get(&port.port)?.guid
 }
 
-/// The owner as people name it.
+/// Returns the name of an owner, for messages.
 pub(super) fn name(fabric: &Fabric, owner: LidOwner) -> String {
     match owner {
         LidOwner::Endpoint { endpoint, .. } => fabric.endpoint_name(endpoint),

@@ -1,7 +1,7 @@
-//! The small steps in which readers of this folder take a line apart.
+//! Parsing steps shared by the readers of this folder.
 //!
-//! Unlike the fabric formats, these texts are columns of numbers, and a word with its line is
-//! place enough for a message.
+//! Unlike the fabric formats, these texts are columns of numbers, so messages quote the line and
+//! need no column.
 
 use crate::Guid;
 use crate::format::{FaultCode, FormatError, count};
@@ -11,11 +11,11 @@ use crate::format::{FaultCode, FormatError, count};
 pub(super) struct Line<'a> {
     /// Number of the line, from 1.
     pub(super) number: u32,
-    /// The line without the blanks at its end.
+    /// Text of the line without the blanks at its end.
     pub(super) text: &'a str,
 }
 
-/// The lines of a text, numbered.
+/// Returns the lines of a text, numbered.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     text.lines()
         .enumerate()
@@ -23,13 +23,13 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
 }
 
 impl<'a> Line<'a> {
-    /// An error at this line: what stands there, and what was expected.
+    /// Returns an error at this line, which quotes it and gives the expected text.
     pub(super) fn error(&self, expected: &str) -> FormatError {
         let shown = shown(self.text.trim_start());
         self.says(format!("cannot read {shown:?}"), format!("expected {expected}"))
     }
 
-    /// An error at this line in other words.
+    /// Returns an error at this line with the given message.
     pub(super) fn says(
         &self,
         message: impl Into<String>,
@@ -38,12 +38,12 @@ impl<'a> Line<'a> {
         FormatError::at(self.number, None, message, expected)
     }
 
-    /// What follows `word` and `separator`s in the line.
+    /// Returns the text after `word` in the line.
     pub(super) fn after(&self, word: &str) -> Option<&'a str> {
         self.text.find(word).map(|at| &self.text[at + word.len()..])
     }
 
-    /// The GUID after `word`, if there is one, with or without `0x`.
+    /// Returns the GUID after `word`, if there is one, with or without `0x`.
     pub(super) fn guid_after(&self, word: &str) -> Option<Guid> {
         let after = self.after(word)?.trim_start();
         let end = after.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(after.len());
@@ -51,14 +51,14 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A number that is decimal, or hexadecimal after `0x`.
+/// Parses a number that is decimal, or hexadecimal after `0x`.
 pub(super) fn number(word: &str) -> Option<u64> {
     let (digits, radix) = word.strip_prefix("0x").map_or((word, 10), |digits| (digits, 16));
     let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
     is_number.then(|| u64::from_str_radix(digits, radix).ok()).flatten()
 }
 
-/// The beginning of a text, for messages.
+/// Returns the beginning of a text, for messages.
 pub(super) fn shown(text: &str) -> String {
     const SHOWN_MAX: usize = 60;
     let mut shown: String = text.chars().take(SHOWN_MAX).collect();
@@ -68,13 +68,13 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
-/// A description as a text of lines holds it: blanks stand for control characters, among them line
-/// breaks.
+/// Replaces control characters, including line breaks, by blanks, as texts with one entry a line
+/// need it.
 pub(super) fn on_one_line(description: &str) -> String {
     description.replace(char::is_control, " ")
 }
 
-/// An error for a text whose end is missing.
+/// Returns the error for a text whose end is missing.
 pub(super) fn truncated(line: u32, what: &str) -> FormatError {
     FormatError::at(
         line,
@@ -85,7 +85,7 @@ pub(super) fn truncated(line: u32, what: &str) -> FormatError {
     .coded(FaultCode::Truncated)
 }
 
-/// Refuses a text without content, and one whose last line is cut.
+/// Rejects a text without content, and one whose last line is incomplete.
 pub(super) fn refuse_cut(text: &str, expected: &str) -> Result<(), FormatError> {
     if text.trim().is_empty() {
         return Err(FormatError::whole("the file is empty", expected).coded(FaultCode::Empty));

@@ -1,6 +1,6 @@
-//! Linear forwarding tables as text: which port a switch takes for which LID.
+//! Linear forwarding tables as text: the output port of a switch by LID.
 //!
-//! Three texts, one content:
+//! Three texts have this content:
 //!
 //! ```text
 //!   Unicast lids [0x0-0x1b] of switch Lid 9 guid 0x0000500000000004 (s1-1):      dump_lfts,
@@ -20,8 +20,8 @@
 //!   0x0009 : UNREACHABLE
 //! ```
 //!
-//! Port 0 is the switch itself; 255 and "UNREACHABLE" mean that there is no entry. Multicast
-//! tables in the same text are passed over.
+//! Port 0 is the switch itself; 255 and "UNREACHABLE" mean that there is no entry. Multicast tables
+//! in the text are skipped.
 //!
 //! Sources: infiniband-diags, `dump_fts.c`; OpenSM, `osm_dump.c`.
 
@@ -30,7 +30,7 @@ use super::line::{Line, lines, number, refuse_cut, shown, truncated};
 use super::tables::{ForwardingEntry, SwitchTable, TableDump, lid, port};
 use crate::format::{FaultCode, FormatError};
 
-/// What a reader hopes to find.
+/// Remedy that lists the supported texts.
 pub(super) const EXPECTED: &str = "expected the output of `dump_lfts` or `dump_fts`, or OpenSM's \
                                    opensm-lfts.dump or opensm.fdbs, or ibdiagnet's \
                                    ibdiagnet2.fdbs";
@@ -47,7 +47,7 @@ impl<'a> TableDump<'a> {
     }
 }
 
-/// Which part of the text the lines belong to.
+/// Part of the text that a line belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Part {
     /// Before the first table, or after a table's closing line.
@@ -55,7 +55,7 @@ enum Part {
     Between,
     /// A table with a closing line.
     Closed,
-    /// A table of `opensm.fdbs`, which ends where the next begins.
+    /// A table of `opensm.fdbs`, which extends to the next heading.
     Open,
     /// A multicast table.
     Multicast,
@@ -114,7 +114,7 @@ impl<'a> TableReader<'a> {
         Ok(())
     }
 
-    /// The closing line of the tools tells how many entries they printed.
+    /// Ends a table, and checks its number of entries against the closing line.
     fn close(&mut self, line: Line<'a>, said: u64, is_exact: bool) -> Result<(), FormatError> {
         if self.part == Part::Closed {
             let table = self.dump.tables.last().expect("a part of a table has a table");
@@ -151,21 +151,22 @@ impl<'a> TableReader<'a> {
     }
 }
 
-/// `27 valid lids dumped`, `27 lids dumped`: the number, and whether it counts lines.
+/// Parses `27 valid lids dumped` or `27 lids dumped`: the number, and whether it is the number of
+/// entries.
 fn closing(text: &str) -> Option<(u64, bool)> {
     let (count, rest) = text.split_once(' ')?;
     let is_closing = rest.ends_with("lids dumped");
     is_closing.then(|| Some((number(count)?, rest.starts_with("valid")))).flatten()
 }
 
-/// Headings of columns, comments, and what tools say beside their output.
+/// Recognises headings of columns, comments, and messages of the tools.
 fn is_passed_over(text: &str) -> bool {
     const BEGINNINGS: [&str; 6] =
         ["#", "Lid  Out", "Port     Info", "LID    : Port", "***", "ibwarn:"];
     text.is_empty() || BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
 }
 
-/// `0x0001 003 : (Switch portguid 0x0000500000000000: 's0-0')`.
+/// Parses `0x0001 003 : (Switch portguid 0x0000500000000000: 's0-0')`.
 fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     let mut words = line.text.split_ascii_whitespace();
     let lid = lid(line, words.next())?;
@@ -178,7 +179,7 @@ fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     })
 }
 
-/// What stands after `: '` up to the last quotation mark; names may hold any character.
+/// Returns the text after `: '` up to the last quotation mark; names may contain any character.
 fn quoted(text: &str) -> Option<&str> {
     let start = text.find(": '")? + 3;
     let end = text.rfind('\'').filter(|end| *end >= start)?;

@@ -1,9 +1,9 @@
-//! Routes as the table file that OpenSM loads with `-R file -U FILE` and dumps as
+//! Writing routes as the table file that OpenSM loads with `-R file -U FILE` and dumps as
 //! `opensm-lfts.dump`; `table_dump.rs` shows the text.
 //!
-//! Switches come by GUID and LIDs in ascending order, as OpenSM writes them, so that what it
-//! loaded can be compared byte by byte with what it dumps. OpenSM finds a destination again by
-//! the GUID of its port, should it have given LIDs anew; where that GUID is unknown the LID counts.
+//! Switches are in order of GUIDs and LIDs in ascending order, as in OpenSM's dumps, so a loaded
+//! file can be compared byte by byte with a dump. OpenSM identifies a destination by the GUID of
+//! its port, in case LIDs have changed; if that GUID is unknown, by its LID.
 //!
 //! Source: OpenSM, `osm_dump.c`, `osm_ucast_file.c`.
 
@@ -14,8 +14,8 @@ use crate::routing::{Routes, SwitchTables, TableRoutes};
 use crate::{Fabric, Guid, NodeId, NodeKind};
 use std::fmt::Write as _;
 
-/// The tables of all switches, for all LIDs. `routes` must be tables, one for each of the
-/// LMC, as [`crate::subnet::ForwardingTables`] has them.
+/// Writes the tables of all switches, for all LIDs. `routes` must be tables, one for each LID
+/// offset, as in [`crate::subnet::ForwardingTables`].
 pub fn write(
     fabric: &Fabric,
     lids: &Lids,
@@ -82,7 +82,7 @@ fn port(
     }
 }
 
-/// `Channel Adapter portguid 0x0000400000000001: 'h0'`.
+/// Formats `Channel Adapter portguid 0x0000400000000001: 'h0'`.
 fn remark(fabric: &Fabric, owner: LidOwner) -> String {
     let node = match owner {
         LidOwner::Endpoint { endpoint, .. } => fabric.endpoint(endpoint).node,
