@@ -1,21 +1,21 @@
-//! Routing algorithms, the routes that they give, and what can be proved of them.
+//! Routing algorithms, their routes, and proofs that routes are deadlock-free.
 //!
 //! ```text
 //!   Fabric ──► algorithms ──► paths ──► lanes ──► proof
 //!                             (Routes)  (RouteSet)  └► metrics
 //! ```
 //!
-//! An algorithm gives [`Routes`] (`algorithms`): whole paths kept at the source
-//! ([`SourceRoutes`]), or one output port per switch and destination ([`TableRoutes`]).
-//! Everything after that reads them by one walk over all source switches and destinations,
-//! whatever their form and origin (`paths`).
+//! An algorithm computes [`Routes`] (`algorithms`): whole paths kept at the source
+//! ([`SourceRoutes`]), or one output port per switch and destination ([`TableRoutes`]). All later
+//! stages read them by one walk over all source switches and destinations, whatever their form and
+//! origin (`paths`).
 //!
-//! Several paths a pair, and lanes, are a [`RouteSet`]: a [`Routes`] for each of them, and
-//! [`Lanes`], which tell on which lanes a packet may go on at each hop: by its class, by datelines,
-//! or by tables (`lanes`). The proof is of all of them together, buffer by buffer (`proof`); routes
-//! alone are the case of one path a pair and one lane. Tables of a running fabric come from
-//! `subnet`: [`Routes::trace`] finds their loops and black holes, and the proof takes stray packets
-//! into account. `metrics` count and measure.
+//! Several paths a pair, and lanes, are a [`RouteSet`]: several [`Routes`], and [`Lanes`], which
+//! give the lanes that a packet may use at each hop: by its class, by datelines, or by tables
+//! (`lanes`). The proof covers all of them together, buffer by buffer (`proof`); routes alone are
+//! the case of one path a pair and one lane. Tables of a running fabric come from `subnet`:
+//! [`Routes::trace`] finds their loops and black holes, and the proof includes packets that do not
+//! arrive. `metrics` computes counts and statistics.
 //!
 //! Invariant: routes depend on the fabric, the algorithm and the form, and on nothing else.
 

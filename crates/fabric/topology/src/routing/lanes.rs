@@ -1,8 +1,8 @@
-//! On which lanes packets go: sets of lanes, and the rule that decides at each hop.
+//! Lanes used by packets: sets of lanes, and the rule that selects a set at each hop.
 //!
-//! [`Lanes`] is the rule: free (any lane of a VC class), by dateline classes ([`Datelines`]), with escape lanes
-//! ([`EscapeLanes`]), or by tables ([`LaneMap`], [`ServiceLevels`]). A [`RouteSet`] joins it with routes, and walks them on
-//! all lanes that packets take.
+//! [`Lanes`] is the rule: free (any lane of a VC class), by dateline classes ([`Datelines`]), with
+//! escape lanes ([`EscapeLanes`]), or by tables ([`LaneMap`], [`ServiceLevels`]). A [`RouteSet`]
+//! combines it with routes, and walks them on all lanes that packets may use.
 
 mod choosing;
 mod datelines;

@@ -1,9 +1,10 @@
 //! Routes of either form, and the walk over all of them.
 //!
-//! `graph` is a fabric as routing sees it. [`Routes`] are [`SourceRoutes`], computed or given as
-//! paths (`given_paths`), or [`TableRoutes`], over which packets may choose anew at every switch (`shortest_hops`); everything else reads them by one walk over source
-//! switches and destinations (`routes`). [`Trace`] follows every route to its end. [`SwitchTables`]
-//! lead management packets to the switches themselves.
+//! `graph` is the view of a fabric for routing. [`Routes`] are [`SourceRoutes`], computed or given
+//! as paths (`given_paths`), or [`TableRoutes`], beside which packets may choose their channel at
+//! every switch (`shortest_hops`); all other code reads them by one walk over source switches and
+//! destinations (`routes`). [`Trace`] follows every route to its end. [`SwitchTables`] route
+//! management packets to the switches themselves.
 
 mod given_paths;
 pub(super) mod graph;
@@ -27,12 +28,13 @@ pub use trace::{RouteFault, Stray, Trace};
 
 use crate::{EndpointId, Fabric, NodeId};
 
-/// For every switch, the lowest switch that cables join it to.
+/// Returns for every switch the lowest switch of its connected part.
 pub(crate) fn islands(fabric: &Fabric) -> Vec<NodeId> {
     SwitchGraph::new(fabric).islands()
 }
 
-/// The switch that an endpoint hangs on; `None` if its cable leads to another endpoint.
+/// Returns the switch to which an endpoint is attached; `None` if its cable leads to another
+/// endpoint.
 pub(crate) fn switch_of(fabric: &Fabric, endpoint: EndpointId) -> Option<NodeId> {
     match graph::attachment(fabric, endpoint) {
         graph::Attachment::Switch(switch) => Some(switch),

@@ -1,11 +1,11 @@
-//! The lanes of packets that choose at every switch: how many are for escape.
+//! Lanes of packets that choose their channel at every switch: the number of escape lanes.
 //!
 //! ```text
-//!   asked, or what the algorithm needs ──► the lowest lanes of every class ──► escape | adaptive
+//!   given, or required by the algorithm ──► the lowest lanes of every class ──► escape | adaptive
 //!      mesh 1, torus with rings of four 2, tree 0
 //! ```
 //!
-//! Invariant: where there are escape lanes, every class has a lane beside them.
+//! Invariant: if there are escape lanes, every class also has an adaptive lane.
 
 use super::datelines::{DatelineRule, Datelines};
 use super::rule::Lanes;
@@ -13,18 +13,18 @@ use super::set::{LANES_MAX, LaneSet};
 use crate::Fabric;
 use std::fmt;
 
-/// Why lanes cannot be shared out for escape.
+/// Reason why lanes cannot be reserved for escape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EscapeError {
-    /// So many escape lanes are none, or more than a class could have.
+    /// This number of escape lanes is negative, or more than a class can have.
     OutOfRange(i64),
-    /// One escape lane where rings need one for each dateline class.
+    /// One escape lane, but rings require one for each dateline class.
     OneOnRings,
-    /// No lane is left to choose.
+    /// No adaptive lane is left.
     NoneLeft {
         /// Lanes of the first VC class with too few.
         lanes: usize,
-        /// How many are for escape.
+        /// Number of escape lanes.
         escape: usize,
     },
 }
@@ -53,12 +53,13 @@ impl fmt::Display for EscapeError {
 impl std::error::Error for EscapeError {}
 
 impl Lanes {
-    /// Those of packets that choose at every switch: of each set in `vc_classes` the lowest `asked` for
-    /// escape, or, where nothing is asked, as many as the routing algorithm needs: for one that needs
-    /// datelines (dimension-order) 1, and 2 where rings of four or more close; else none.
+    /// Returns the lanes of packets that choose their channel at every switch: of each set in
+    /// `vc_classes` the lowest `asked` are escape lanes. `None` means as many as the routing
+    /// algorithm requires: for one that needs datelines (dimension-order) 1, or 2 if rings of four
+    /// or more close; else none.
     ///
     /// # Errors
-    /// Escape lanes that are not there, or that leave no lane to choose.
+    /// Fails if the number of escape lanes is out of range, or leaves no adaptive lane.
     pub fn of_choosing(
         fabric: &Fabric,
         needs_datelines: bool,

@@ -1,4 +1,4 @@
-//! Datelines: where packets change lanes so that the rings of a torus close no cycle.
+//! Datelines: channels at which packets change lanes, so that the rings of a torus form no cycle.
 //!
 //! ```text
 //!   a ring of five, upwards            lanes of a VC class     0 1 | 2 3
@@ -11,93 +11,95 @@
 //! its dateline, in both directions. There are two rules for the class of a packet.
 //!
 //! By hop: a packet is on dateline class 0 when it enters a dimension, on dateline class 1 from the
-//! channel on that crosses the dateline of that dimension, and on dateline class 0 again in the
-//! next dimension. On dateline class 0 nobody goes on past the dateline and on dateline class 1 a
-//! shortest way ends before it comes there again, so that neither closes a cycle.
+//! channel that crosses the dateline of that dimension, and on dateline class 0 again in the next
+//! dimension. No packet continues past the dateline on class 0, and on class 1 a shortest path ends
+//! before it reaches the dateline again, so neither class forms a cycle.
 //!
-//! By wrap: a packet that is going to cross the dateline of a dimension is on dateline class 1 in
-//! all of that dimension, and every other on dateline class 0. On dateline class 0 nobody takes the
-//! dateline. On dateline class 1 all ways contain it: with ways of at most `l` channels in a ring
-//! of `k` there are `2 l - 2` turns in a row, and a cycle needs `k`. A shortest way has `2 l <= k`,
-//! so that neither closes a cycle, and the classes are more alike than by hop. Who is going to
-//! cross is told from the coordinates of its destination as it enters the dimension: up, if that
-//! is less than where it stands.
+//! By wrap: a packet that will cross the dateline of a dimension is on dateline class 1 in all of
+//! that dimension, and every other packet on dateline class 0. No packet crosses the dateline on
+//! class 0. On class 1 all paths contain the dateline: with paths of at most `l` channels in a ring
+//! of `k` there are `2 l - 2` turns in a row, and a cycle needs `k`. A shortest path has `2 l <=
+//! k`, so neither class forms a cycle, and the classes are more evenly used than by hop. The
+//! coordinates of the destination determine the class as the packet enters the dimension:
+//! travelling up, it will cross if the destination's coordinate is less than that of its position.
 //!
-//! Between dimensions the order of dimension-order routing sees to it. Other routes may turn in
-//! other ways, so whether they are free of deadlock is for the proof to say.
+//! Cycles across dimensions are excluded by the order of dimension-order routing. Other routes may
+//! turn differently, and only the proof decides whether they are deadlock-free.
 //!
-//! Rings of three switches need none: no shortest way takes two of their channels in a row.
+//! Rings of three switches need no dateline: no shortest path uses two of their channels in a row.
 //! In dimensions without a dateline, and on cables of hosts, a packet may use all its lanes.
 //!
 //! Source: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987, section IV (virtual channels of the
 //! k-ary n-cube); by wrap: Scott and Thorson, "Optimized routing in the Cray T3D", PCRCW 1994.
 //!
-//! Invariant: both channels of a cable are alike.
+//! Invariant: both channels of a cable are treated alike.
 
 use super::set::{DatelineClass, LaneSet};
 use crate::{ChannelId, Fabric, Grid, GridError, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The largest ring on which no shortest way takes two channels in a row.
+/// Largest ring on which no shortest path uses two channels in a row.
 const FREE_CIRCLE_MAX: u32 = 3;
 
-/// A channel that lies on no ring with a dateline.
+/// Place of a channel that is on no ring with a dateline.
 const OUTSIDE: u8 = u8::MAX;
 
-/// Which dateline class packets take in a dimension with a dateline.
+/// Rule for the dateline class of packets in a dimension with a dateline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatelineRule {
-    /// The lower one up to the dateline, the upper one from the channel on that crosses it.
+    /// Lower class up to the dateline, upper class from the channel that crosses it.
     #[default]
     #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV"))]
     ByHop,
-    /// The upper one in the whole dimension if they are going to cross, else the lower one.
+    /// Upper class in the whole dimension if the packet will cross the dateline there, else lower
+    /// class.
     #[schemars(extend("x-source" = "Scott and Thorson 1994"))]
     ByWrap,
 }
 
-/// The datelines of a fabric whose switches are a grid.
+/// Datelines of a fabric whose switches form a grid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Datelines {
-    /// By channel: twice the number of its dimension among those with datelines, and one more where
-    /// the channel crosses; or [`OUTSIDE`].
+    /// By channel: twice the index of its dimension among those with datelines, plus one if the
+    /// channel crosses the dateline; or [`OUTSIDE`].
     places: Vec<u8>,
-    /// What tells who is going to cross; `None` where classes are by hop.
+    /// Data to predict crossings; `None` for classes by hop.
     wraps: Option<Wraps>,
 }
 
-/// Which packets cross a dateline, told as they enter a dimension.
+/// Prediction, as a packet enters a dimension, of whether it will cross the dateline.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Wraps {
     /// Number of dimensions with datelines.
     rings: usize,
     /// By switch, then by dimension with a dateline.
     coordinates: Vec<u32>,
-    /// By channel, where it is in such a dimension: the coordinate at which it begins, and whether
-    /// it leads upwards.
+    /// By channel of a dimension with a dateline: the coordinate at which it begins, and whether it
+    /// leads upwards.
     beginnings: Vec<(u32, bool)>,
 }
 
-/// The lanes of a VC class, shared out among the dateline classes.
+/// Lanes of a VC class, divided among the dateline classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Shares {
-    /// Where there is no dateline.
+    /// Lanes on channels without a dateline.
     pub(crate) all: LaneSet,
-    /// By dateline class.
+    /// Lanes by dateline class.
     dateline_classes: [LaneSet; Datelines::CLASSES],
 }
 
 impl Datelines {
-    /// Layers where there are datelines.
+    /// Number of dateline classes of a fabric with datelines.
     pub const CLASSES: usize = 2;
 
-    /// The datelines of a mesh or torus; none if no dimension closes to rings of four or more.
+    /// Returns the datelines of a mesh or torus; none if no dimension closes to rings of four or
+    /// more.
     ///
     /// # Errors
-    /// The first switch or cable that fits into no grid.
+    /// Reports the first switch or cable that does not fit into a grid.
     pub fn new(fabric: &Fabric, rule: DatelineRule) -> Result<Self, GridError> {
         Ok(Self::of_grid(fabric, &Grid::recognise(fabric)?, rule))
     }
@@ -118,30 +120,30 @@ impl Datelines {
         Self { places, wraps }
     }
 
-    /// The rule by which packets take their dateline class.
+    /// Returns the rule for the dateline class of packets.
     pub fn rule(&self) -> DatelineRule {
         if self.wraps.is_some() { DatelineRule::ByWrap } else { DatelineRule::ByHop }
     }
 
-    /// All channels up to so many that are not known are outside of the dimensions.
+    /// Marks channels that were added later, up to `channel_count`, as outside of the dimensions.
     pub(super) fn add_outside(&mut self, channel_count: usize) {
         self.places.resize(channel_count, OUTSIDE);
     }
 
-    /// How many dateline classes there are: one, if no dimension has a dateline.
+    /// Returns the number of dateline classes: one if no dimension has a dateline.
     pub fn dateline_classes(&self) -> usize {
         if self.places.iter().any(|place| *place != OUTSIDE) { Self::CLASSES } else { 1 }
     }
 
-    /// Whether a channel crosses the dateline of its dimension.
+    /// Returns whether a channel crosses the dateline of its dimension.
     pub fn is_crossed_by(&self, channel: ChannelId) -> bool {
         let place = self.places[channel.index()];
         place != OUTSIDE && place & 1 == 1
     }
 
-    /// The lanes and the dateline class of a packet that came by `incoming` on `dateline class` and
-    /// goes on by `outgoing` to what hangs on the switch `to`.
-    #[inline(never)] // Where there are none, what asks stays small.
+    /// Returns the lanes and the dateline class on `outgoing` of a packet that arrived on
+    /// `incoming` in `dateline_class`; its destination is attached to the switch `to`.
+    #[inline(never)] // Keeps callers small when there are no datelines.
     pub(super) fn onward(
         &self,
         shares: Shares,
@@ -154,8 +156,8 @@ impl Datelines {
         (self.on(shares, dateline_class, outgoing), dateline_class)
     }
 
-    /// The dateline class of a packet that came by `incoming` on `dateline_class` and goes on by
-    /// `outgoing` to what hangs on the switch `to`.
+    /// Returns the dateline class on `outgoing` of a packet that arrived on `incoming` in
+    /// `dateline_class`; its destination is attached to the switch `to`.
     #[inline]
     pub(super) fn class_after(
         &self,
@@ -176,8 +178,8 @@ impl Datelines {
         DatelineClass(class | after & 1)
     }
 
-    /// The lanes in a channel of packets to what hangs on the switch `to`: those of class 1 if they
-    /// are yet to cross the dateline of its dimension, as only classes by wrap can tell.
+    /// Returns the lanes on a channel for packets to endpoints of the switch `to`: those of class 1
+    /// if the packets have yet to cross the dateline of its dimension. Requires classes by wrap.
     pub(super) fn on_if_yet_to_cross(
         &self,
         shares: Shares,
@@ -190,7 +192,7 @@ impl Datelines {
         class.map_or(shares.all, |class| shares.dateline_classes[usize::from(class)])
     }
 
-    /// The lanes of packets of a dateline class in a channel.
+    /// Returns the lanes of packets of a dateline class on a channel.
     #[inline]
     pub(super) fn on(
         &self,
@@ -226,8 +228,8 @@ impl Wraps {
         }
     }
 
-    /// Whether a packet that enters a dimension by a channel, on a shortest way to the switch `to`,
-    /// is going to cross the dateline.
+    /// Returns whether a packet that enters a dimension by a channel, on a shortest path to the
+    /// switch `to`, will cross the dateline.
     fn will_cross(&self, ring: usize, channel: ChannelId, to: NodeId) -> bool {
         let end = self.coordinates[to.index() * self.rings + ring];
         let (begins, leads_up) = self.beginnings[channel.index()];
@@ -235,8 +237,8 @@ impl Wraps {
     }
 }
 
-/// The place of the channel from one switch to another; `None` outside of the dimensions with
-/// datelines.
+/// Returns the place of the channel from one switch to another; `None` outside of the dimensions
+/// with datelines.
 fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
     let coordinates = |dimension: &usize| [from, to].map(|end| grid.coordinate(end, *dimension));
     let number = rings.iter().position(|dimension| {
@@ -244,19 +246,20 @@ fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
         a != b
     })?;
     let [a, b] = coordinates(&rings[number]);
-    // Rings are of four or more, so neighbours that differ by more than one are first and last.
+    // Rings have at least four switches, so neighbours that differ by more than one are first and
+    // last.
     let crosses = u8::from(a.abs_diff(b) > 1);
     Some(2 * u8::try_from(number).expect("fewer rings than bits of a switch's number") + crosses)
 }
 
 impl Shares {
-    /// Every set of lanes that packets may take somewhere.
+    /// Returns every set of lanes that packets may use on some channel.
     pub(super) fn sets(self) -> impl Iterator<Item = LaneSet> {
         [self.all].into_iter().chain(self.dateline_classes)
     }
 
-    /// Equal contiguous parts, the lower one the larger; all lanes for each if there are fewer
-    /// lanes than dateline classes.
+    /// Divides lanes into equal contiguous parts, the lower one the larger; with fewer lanes than
+    /// dateline classes, each class gets all lanes.
     pub(crate) fn new(all: LaneSet) -> Self {
         let count = all.lanes().count();
         if count < Datelines::CLASSES {

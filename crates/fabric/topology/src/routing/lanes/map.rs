@@ -1,4 +1,4 @@
-//! Which lane a packet takes: service levels mapped to lanes, hop by hop.
+//! Mapping of service levels to lanes, hop by hop.
 //!
 //! ```text
 //!   packet with SL 3 comes in by port 1 of s0 and leaves by port 4:
@@ -6,18 +6,16 @@
 //!                                 VL   0  0  1  2 ...
 //! ```
 //!
-//! The lane of a channel is chosen by the switch that sends into it (by an adapter for its own
-//! channel), from the packet's SL, the port by which it came and the port by which it leaves;
-//! the lane before does not matter. A packet whose SL maps to lane 15, which is for
-//! management, is dropped.
+//! The lane on a channel is chosen by the switch that sends into it (by an adapter for its own
+//! channel), from the packet's SL, its input port and its output port; the previous lane does not
+//! matter. A packet whose SL maps to lane 15, the management lane, is dropped.
 //!
-//! A lane here is a virtual lane (VL) of InfiniBand. A simulated network may give each VL several lanes of its own
-//! ([`Lanes::with_lanes_per_vl`](super::Lanes::with_lanes_per_vl)).
+//! A lane here is a virtual lane (VL) of InfiniBand. A simulated network may give each VL several
+//! lanes ([`Lanes::with_lanes_per_vl`](super::Lanes::with_lanes_per_vl)).
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.6.
 //!
-//! Invariant: every pair of cabled ports of a switch has a row; rows are kept once however often
-//! they are used.
+//! Invariant: every pair of cabled ports of a switch has a row; equal rows are stored once.
 
 use super::set::LaneSet;
 use crate::routing::paths::graph::ports_in_use;
@@ -26,30 +24,30 @@ use crate::{ChannelId, EndpointId, Fabric, NodeId};
 /// Number of service levels, a field of four bits.
 pub const LEVELS: usize = 16;
 
-/// The lane of management packets: what is mapped here is dropped.
+/// Lane of management packets; data packets mapped to it are dropped.
 pub const MANAGEMENT_LANE: u8 = 15;
 
-/// The lane of each service level.
+/// Lane of each service level.
 pub type LaneRow = [u8; LEVELS];
 
-/// The tables of all switches and adapters.
+/// Tables of all switches and adapters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneMap {
-    /// Rows that differ.
+    /// Distinct rows.
     rows: Vec<LaneRow>,
-    /// By switch: by input port and output port, both up to the highest in use.
+    /// By switch: index into `rows` by input port and output port, both up to the highest in use.
     switches: Vec<Vec<u32>>,
-    /// By switch: number of ports, port 0 among them.
+    /// By switch: number of ports up to the highest in use, including port 0.
     widths: Vec<usize>,
-    /// By endpoint.
+    /// By endpoint: index into `rows`.
     endpoints: Vec<u32>,
 }
 
 impl LaneMap {
-    /// The row that OpenSM gives where nothing else is configured: SL n on lane n, 15 on 7.
+    /// OpenSM's default row: SL n on lane n, 15 on 7.
     pub const DEFAULT: LaneRow = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 7];
 
-    /// The same row everywhere.
+    /// Returns a map with one row everywhere.
     pub fn uniform(fabric: &Fabric, row: LaneRow) -> Self {
         let widths: Vec<_> = fabric.switches().map(|switch| ports_in_use(fabric, switch)).collect();
         Self {
@@ -60,8 +58,8 @@ impl LaneMap {
         }
     }
 
-    /// Sets the row of packets that come into `switch` by port `input` and leave by `output`.
-    /// Ports beyond the highest that has a cable are passed over.
+    /// Sets the row of packets that enter `switch` by port `input` and leave it by `output`. Ports
+    /// beyond the highest with a cable are ignored.
     pub fn set_switch(&mut self, switch: NodeId, input: u16, output: u16, row: LaneRow) {
         let (input, output) = (usize::from(input), usize::from(output));
         let width = self.widths[switch.index()];
@@ -71,14 +69,14 @@ impl LaneMap {
         }
     }
 
-    /// Sets the row of an adapter's own packets.
+    /// Sets the row of packets sent by an adapter.
     pub fn set_endpoint(&mut self, endpoint: EndpointId, row: LaneRow) {
         self.endpoints[endpoint.index()] = self.intern(row);
     }
 
-    /// Ends of switches are among the endpoints. What comes from one goes on as what comes from an
-    /// endpoint on the same switch, or from any other port; what goes to one takes a lane that it
-    /// might take to some other port.
+    /// Adds rows for ports 0 of switches. A packet from one uses the row of an endpoint on that
+    /// switch, or of any other port; a packet to one takes a lane that it might take to some other
+    /// port.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         for end in fabric.endpoint_ids().filter(|end| fabric.is_port_0(*end)) {
             let switch = fabric.target(fabric.endpoint_channel(end)).node;
@@ -109,7 +107,7 @@ impl LaneMap {
     }
 
     fn intern(&mut self, row: LaneRow) -> u32 {
-        // The last rows are the likeliest: tables repeat the row of the line above.
+        // Searches backwards, since tables tend to repeat the previous row.
         let place = self.rows.iter().rposition(|known| *known == row).unwrap_or_else(|| {
             self.rows.push(row);
             self.rows.len() - 1
@@ -117,9 +115,9 @@ impl LaneMap {
         u32::try_from(place).expect("fewer rows than pairs of ports")
     }
 
-    /// The lane of a packet that comes to a switch in `incoming` and leaves it in `outgoing`;
-    /// `None` if it is dropped.
-    #[inline(never)] // Where there are no tables, what asks stays small.
+    /// Returns the lane of a packet that arrives at a switch on `incoming` and leaves it on
+    /// `outgoing`; `None` if it is dropped.
+    #[inline(never)] // Keeps callers small when there are no tables.
     pub fn lane(
         &self,
         fabric: &Fabric,
@@ -130,7 +128,7 @@ impl LaneMap {
         lane(&self.rows[self.row(fabric, incoming, outgoing)], level)
     }
 
-    /// Which of the rows holds between two channels.
+    /// Returns the index of the row for two channels.
     fn row(&self, fabric: &Fabric, incoming: ChannelId, outgoing: ChannelId) -> usize {
         let (input, output) = (fabric.target(incoming), fabric.source(outgoing));
         assert_eq!(input.node, output.node, "a packet leaves the switch that it came to");
@@ -139,7 +137,8 @@ impl LaneMap {
         self.switches[switch][place] as usize
     }
 
-    /// Whether packets of two endpoints on one switch take the same lanes into its other channels.
+    /// Returns whether packets of two endpoints on one switch take equal lanes into its other
+    /// channels.
     pub(super) fn treats_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
         let rows = |endpoint: EndpointId| {
             let end = fabric.target(fabric.endpoint_channel(endpoint));
@@ -151,12 +150,12 @@ impl LaneMap {
         rows(one) == rows(other)
     }
 
-    /// The lane of an adapter's packets on its own channel; `None` if they are dropped.
+    /// Returns the lane of an adapter's packets on its own channel; `None` if they are dropped.
     pub fn first_lane(&self, endpoint: EndpointId, level: u8) -> Option<u8> {
         lane(&self.rows[self.endpoints[endpoint.index()] as usize], level)
     }
 
-    /// The lanes that packets of these levels (a bit each) may take where they leave a switch.
+    /// Returns the lanes that packets of these levels (a bit each) may take as they leave a switch.
     pub(super) fn lanes_at_switches(&self, fabric: &Fabric, levels: u16) -> LaneSet {
         let mut used = vec![false; self.rows.len()];
         for switch in fabric.switches() {
@@ -170,7 +169,8 @@ impl LaneMap {
         lanes_in(rows, levels)
     }
 
-    /// The lanes that packets of these levels (a bit each) may take where they leave an endpoint.
+    /// Returns the lanes that packets of these levels (a bit each) may take as they leave an
+    /// endpoint.
     pub(super) fn first_lanes(&self, levels: u16) -> LaneSet {
         lanes_in(self.endpoints.iter().map(|row| &self.rows[*row as usize]), levels)
     }
@@ -181,7 +181,8 @@ fn lanes_in<'a>(rows: impl Iterator<Item = &'a LaneRow>, levels: u16) -> LaneSet
     rows.flat_map(|row| sent.lanes().filter_map(|level| lane(row, level))).collect()
 }
 
-/// For each level the first lane of some rows on which it is not dropped, if there is one.
+/// Returns for each level the first lane of some rows on which it is not dropped, or
+/// [`MANAGEMENT_LANE`].
 fn first_kept(rows: &[LaneRow]) -> LaneRow {
     std::array::from_fn(|level| {
         let mut lanes = rows.iter().map(|row| row[level]);

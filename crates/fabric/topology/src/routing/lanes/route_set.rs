@@ -1,4 +1,4 @@
-//! Everything that decides where packets go and on which lanes: what the proof is about.
+//! Routes with their lanes: the input of the proof.
 //!
 //! ```text
 //!   walk of s0 to h5 (path 1):   s0 -> s2    s2 -> s5    s5 -> h5
@@ -6,10 +6,10 @@
 //!     h2 sends on SL 3:          lane 0      lane 1      lane 1        another
 //! ```
 //!
-//! The endpoints of a switch share their paths and need not share their service level (their VC
-//! class), nor, where the map looks at the input port, their first lane. What follows depends on
-//! these two alone, so each pair of them is looked at once a walk. A packet may have the choice
-//! among several lanes: then it may hold any of them, and wait for each of the next.
+//! The endpoints of a switch share their paths, but not necessarily their service level (their VC
+//! class), nor, if the map depends on the input port, their first lane. The rest of the walk
+//! depends on these two alone, so each pair of them is visited once a walk. A packet with a choice
+//! among several lanes may hold any of them, and wait for each of the next.
 
 use super::rule::{LaneRule, Lanes};
 use super::set::{DatelineClass, LaneSet, VcClass};
@@ -23,62 +23,62 @@ id_type!(
     BufferId
 );
 
-/// A lane of a channel: what one packet holds while it waits for another.
+/// A lane of a channel: one packet holds it while waiting for another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Buffer {
-    /// The channel.
+    /// Channel that contains the lane.
     pub channel: ChannelId,
-    /// The lane, 0 where there is but one.
+    /// Lane, 0 if the channel has only one.
     pub lane: u8,
 }
 
 impl From<ChannelId> for Buffer {
-    /// The one buffer of a channel without lanes.
+    /// Returns the single buffer of a channel without lanes.
     fn from(channel: ChannelId) -> Self {
         Self { channel, lane: 0 }
     }
 }
 
-/// Lanes of a channel, any one of which a packet holds or waits for.
+/// Lanes of a channel, of which a packet holds or waits for any one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Buffers {
-    /// The channel.
+    /// Channel of all lanes.
     pub(crate) channel: ChannelId,
     /// At least one lane.
     pub(crate) lanes: LaneSet,
 }
 
 impl Buffers {
-    /// Each of them.
+    /// Returns each buffer.
     pub(crate) fn each(self) -> impl Iterator<Item = Buffer> {
         self.lanes.lanes().map(move |lane| Buffer { channel: self.channel, lane })
     }
 
-    /// Whether this is one of them.
+    /// Returns whether `buffer` is one of these.
     pub(crate) fn contains(self, buffer: Buffer) -> bool {
         self.channel == buffer.channel && self.lanes.contains(buffer.lane)
     }
 }
 
-/// How in-transit hosts take packets out of the network.
+/// Rule by which in-transit hosts eject packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ejection {
-    /// A host ejects every packet, whatever it holds already.
+    /// A host ejects every packet, whatever it already stores.
     #[default]
     Always,
-    /// A host ejects packets while there is room in its pool; then they wait in the network.
+    /// A host ejects packets while its pool has free space; further packets wait in the network.
     UntilFull,
 }
 
-/// The routes of a fabric: paths of each pair, any of which a packet may take, and
-/// the lanes on which they run.
+/// Routes of a fabric: several paths for each pair, any of which a packet may take, and their
+/// lanes.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteSet<'a> {
-    /// At least one; several with an LMC above 0.
+    /// At least one set of paths; several with an LMC above 0.
     pub routes: &'a [Routes],
-    /// `None` for one lane everywhere.
+    /// Lane rule; `None` for one lane everywhere.
     pub lanes: Option<&'a Lanes>,
-    /// How in-transit hosts take packets in.
+    /// Rule by which in-transit hosts eject packets.
     pub ejection: Ejection,
 }
 
@@ -88,33 +88,33 @@ impl<'a> From<&'a Routes> for RouteSet<'a> {
     }
 }
 
-/// A walk on its lanes, for the senders that share them.
+/// A walk with its lanes, for the senders that share both.
 #[derive(Debug)]
 pub(crate) struct LanedWalk<'a> {
-    /// The walk.
+    /// Channels from the source switch on.
     pub(crate) walk: &'a Walk<'a>,
-    /// The lanes of each channel; fewer than channels if the packet is dropped on the way.
+    /// Lanes of each channel; fewer entries than channels if the packet is dropped on its path.
     pub(crate) lanes: &'a [LaneSet],
-    /// The VC class of the packets.
+    /// VC class of the packets.
     pub(crate) vc_class: VcClass,
     /// Whether the senders' own adapters drop their packets.
     pub(crate) is_dropped_by_adapter: bool,
     /// The first endpoint that sends along this walk on these lanes.
     pub(crate) sender: EndpointId,
-    /// The first host among them, if the walk leads to a host.
+    /// First host among the senders, if the walk leads to a host.
     pub(crate) host_sender: Option<EndpointId>,
-    /// How many endpoints do.
+    /// Number of endpoints that send along this walk on these lanes.
     pub(crate) sender_count: u64,
 }
 
-/// How a packet enters the fabric.
+/// Entry of a packet into the fabric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Entrance {
-    /// Its adapter drops it.
+    /// Its adapter drops the packet.
     DroppedByAdapter,
-    /// Its first switch drops it.
+    /// Its first switch drops the packet.
     DroppedBySwitch,
-    /// It leaves its first switch on any of these lanes, on this dateline class.
+    /// The packet leaves its first switch on any of these lanes, in this dateline class.
     Lanes(LaneSet, DatelineClass),
 }
 
@@ -129,13 +129,13 @@ struct Group {
 }
 
 impl RouteSet<'_> {
-    /// Number of lanes, up to the highest that may be in use.
+    /// Returns the number of lanes, up to the highest that may be in use.
     pub fn lane_count(&self) -> usize {
         self.lanes.map_or(1, Lanes::count)
     }
 
-    /// Follows every walk of all routes on all lanes that packets take there, in
-    /// canonical order: by LID offset, then as [`Routes::walk_all`], then by sender.
+    /// Follows every walk of all routes on all lanes that packets use, in canonical order: by LID
+    /// offset, then as [`Routes::walk_all`], then by sender.
     pub(crate) fn walk_all(
         &self,
         fabric: &Fabric,
@@ -172,19 +172,20 @@ impl RouteSet<'_> {
 }
 
 impl LanedWalk<'_> {
-    /// The buffers that a packet holds one after the other, as far as it gets: one of each.
+    /// Returns the buffers that a packet holds one after the other, one of each set, until it
+    /// arrives or is dropped.
     pub(crate) fn buffers(&self) -> impl Iterator<Item = Buffers> {
         let channels = self.walk.channels.iter().zip(self.lanes);
         channels.map(|(channel, lanes)| Buffers { channel: *channel, lanes: *lanes })
     }
 
-    /// Buffers that follow each other.
+    /// Returns consecutive pairs of buffer sets.
     pub(crate) fn turns(&self) -> impl Iterator<Item = (Buffers, Buffers)> {
         self.buffers().zip(self.buffers().skip(1))
     }
 }
 
-/// All senders of a walk, where there is but one lane.
+/// Returns all senders of a walk as one group, if there is only one lane.
 fn whole_group(walk: &Walk<'_>, graph: &SwitchGraph) -> Option<Group> {
     Some(Group {
         vc_class: VcClass(0),
@@ -195,7 +196,7 @@ fn whole_group(walk: &Walk<'_>, graph: &SwitchGraph) -> Option<Group> {
     })
 }
 
-/// The senders of a walk by VC class and first lanes, in the order of their first.
+/// Groups the senders of a walk by VC class and first lanes, in the order of their first.
 fn group(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -206,7 +207,7 @@ fn group(
 ) {
     let Some(&first) = walk.channels.first() else { return };
     if !matches!(lanes.rule(), LaneRule::Tables { .. }) {
-        // Which lanes there are does not depend on the sender.
+        // Without tables, the lanes do not depend on the sender.
         let Some(sender) = walk.senders(graph).next() else { return };
         groups.extend(lanes.vc_classes().filter_map(|vc_class| {
             let entrance = entrance(fabric, lanes, (sender, walk.to), first, vc_class);
@@ -254,7 +255,7 @@ fn entrance(
     }
 }
 
-/// The lanes of each channel, up to where the packet is dropped.
+/// Computes the lanes of each channel, up to the point at which the packet is dropped.
 fn take_lanes(
     fabric: &Fabric,
     walk: &Walk<'_>,
@@ -265,7 +266,7 @@ fn take_lanes(
     let Entrance::Lanes(first, mut dateline_class) = group.entrance else { return };
     taken.push(first);
     for pair in walk.channels.windows(2) {
-        // An in-transit host ejects the packet and sends it on from its own first lanes.
+        // An in-transit host ejects the packet and re-injects it on its own first lanes.
         let next = match fabric.endpoint_at(fabric.target(pair[0])) {
             Some(host) => (lanes.first(host, group.vc_class), DatelineClass(0)),
             None => lanes.onward(fabric, group.vc_class, dateline_class, pair[0], pair[1], walk.to),

@@ -1,4 +1,4 @@
-//! What decides on the lanes of a packet, hop by hop.
+//! Selection of a packet's lanes, hop by hop.
 //!
 //! ```text
 //!                    h0 ──────► s0 ──────► s1 ──────► s2 ──────► h2
@@ -8,18 +8,18 @@
 //!   two lanes a VL   {6,7}      {0,1}      {2,3}      {2,3}
 //! ```
 //!
-//! Every packet has a [`VcClass`] all its way, and a [`DatelineClass`] that it may change at a hop.
-//! Both together with the channel by which it came, the one by which it goes on and its destination
-//! give the set of lanes that it may take there, and it takes any one of them. The proof walks all routes with this
-//! rule, and whatever moves packets asks the same rule at every hop, so that the one is about the
-//! other.
+//! Every packet has a constant [`VcClass`], and a [`DatelineClass`] that may change at a hop. Both
+//! together with the input channel, the output channel and the destination give the set of lanes,
+//! any one of which the packet may take. The proof walks all routes with this rule, and simulations
+//! apply it at every hop, so the proof holds for them.
 //!
-//! Tables map a service level to a virtual lane (VL) of InfiniBand. A VL owns `lanes_per_vl` consecutive lanes: VL `v` those
-//! from `v * lanes_per_vl` on. The buffer of a VL holds many packets, whereas a lane is granted to one packet at a time, so
-//! that a VL of several lanes is the closer model of hardware.
+//! Tables map a service level to a virtual lane (VL) of InfiniBand. A VL owns `lanes_per_vl`
+//! consecutive lanes: VL `v` those from `v * lanes_per_vl` on. The buffer of a VL stores many
+//! packets, whereas a lane is granted to one packet at a time, so a VL of several lanes is the
+//! closer model of hardware.
 //!
-//! Invariant: the lanes of a hop depend on VC class, dateline class, the two channels and the switch
-//! of the destination alone, and are found by a few loads.
+//! Invariant: the lanes of a hop depend only on VC class, dateline class, the two channels and the
+//! switch of the destination, and are computed with a few memory accesses.
 
 use super::datelines::{DatelineRule, Datelines, Shares};
 use super::escape::EscapeLanes;
@@ -28,50 +28,49 @@ use super::service_levels::ServiceLevels;
 use super::set::{DatelineClass, LANES_MAX, LaneSet, VcClass};
 use crate::{ChannelId, EndpointId, Fabric, GridError, NodeId};
 
-/// How it is decided which lanes a packet may take.
+/// Rule that gives the lanes which a packet may take.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LaneRule {
     /// Any lane of the VC class at every hop.
     Free,
-    /// The lanes of a VC class are shared out among dateline classes, of which a packet takes one or
-    /// the other in each dimension.
+    /// The lanes of a VC class are divided among dateline classes, one of which a packet uses in
+    /// each dimension.
     Datelines(Datelines),
-    /// A packet chooses anew at every switch, and has lanes that are for the channel of the tables
-    /// alone.
+    /// A packet chooses its channel at every switch; some lanes are reserved for the table's
+    /// channel.
     Escape(EscapeLanes),
-    /// Tables from service level to VL, and the service level of each pair, which is the VC
-    /// class.
+    /// Tables from service level to VL, and the service level of each pair, which is the VC class.
     Tables {
-        /// The VL of each service level, hop by hop.
+        /// VL of each service level, hop by hop.
         map: LaneMap,
-        /// The service level of each pair.
+        /// Service level of each pair.
         levels: ServiceLevels,
-        /// Lanes that each VL owns, at least 1. A packet takes any lane of its VL.
+        /// Number of lanes that each VL owns, at least 1. A packet takes any lane of its VL.
         lanes_per_vl: u8,
     },
 }
 
-/// What decides on lanes.
+/// Lane rule with the VC classes in use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lanes {
     rule: LaneRule,
-    /// By VC class; empty under tables.
+    /// By VC class; empty with tables.
     shares: Vec<Shares>,
-    /// Whether there are packets whose VC class tables give by their pair.
+    /// Whether some packets get their VC class from tables, by their pair.
     has_class_by_pair: bool,
-    /// The VC classes that packets may have whatever their pair.
+    /// VC classes that packets may have independently of their pair.
     everywhere: Vec<VcClass>,
     count: usize,
 }
 
 impl Lanes {
-    /// Which lane a service level takes at each hop, and which level a pair sends on.
+    /// Returns the rule of a map from service levels to lanes, with the level of each pair.
     pub fn new(fabric: &Fabric, map: LaneMap, levels: ServiceLevels) -> Self {
         Self::by_tables(fabric, map, levels, true, &[])
     }
 
-    /// Which lane a service level takes at each hop, where packets send on the level of their pair
-    /// (`has_class_by_pair`), or on one of the levels in `everywhere` whatever their pair.
+    /// Returns the rule of a map from service levels to lanes. Packets use the level of their pair
+    /// (`has_class_by_pair`), or one of the levels in `everywhere`, independently of their pair.
     pub fn by_tables(
         fabric: &Fabric,
         map: LaneMap,
@@ -92,9 +91,10 @@ impl Lanes {
         }
     }
 
-    /// These tables with `lanes_per_vl` consecutive lanes for every VL, from 1 to [`LANES_MAX`].
+    /// Gives every VL `lanes_per_vl` consecutive lanes, from 1 to [`LANES_MAX`].
     ///
-    /// The lanes of the highest VL in use must be below [`LANES_MAX`]. Panics unless tables decide.
+    /// The lanes of the highest VL in use must be below [`LANES_MAX`]. Panics unless the rule is
+    /// tables.
     #[must_use]
     pub fn with_lanes_per_vl(mut self, lanes_per_vl: u8) -> Self {
         assert!((1..=LANES_MAX).contains(&lanes_per_vl), "a VL has from 1 to {LANES_MAX} lanes");
@@ -107,30 +107,32 @@ impl Lanes {
         self
     }
 
-    /// Any lane of the VC class at every hop; `vc_classes` are the sets of lanes, by VC class.
+    /// Returns the rule that allows any lane of the VC class at every hop; `vc_classes` are the
+    /// sets of lanes, by VC class.
     pub fn free(vc_classes: &[LaneSet]) -> Self {
         Self::by_sets(LaneRule::Free, vc_classes)
     }
 
-    /// The lanes of a VC class shared out among the dateline classes of `datelines`; `vc_classes`
-    /// are the sets of lanes, by VC class.
+    /// Returns the rule that divides the lanes of a VC class among the dateline classes of
+    /// `datelines`; `vc_classes` are the sets of lanes, by VC class.
     pub fn by_datelines(datelines: Datelines, vc_classes: &[LaneSet]) -> Self {
         Self::by_sets(LaneRule::Datelines(datelines), vc_classes)
     }
 
-    /// The lowest `count` lanes of a VC class are escape lanes, of classes by `datelines` if there are
-    /// some by wrap; `vc_classes` are the sets of lanes, by VC class.
+    /// Returns the rule by which the lowest `count` lanes of a VC class are escape lanes, divided
+    /// into classes by `datelines` (by wrap), if given; `vc_classes` are the sets of lanes, by VC
+    /// class.
     pub fn with_escape(datelines: Option<Datelines>, vc_classes: &[LaneSet], count: usize) -> Self {
         let escape = EscapeLanes::new(datelines, vc_classes, count);
         Self::by_sets(LaneRule::Escape(escape), vc_classes)
     }
 
-    /// Lanes of a network in which every packet may take each of `count`, with datelines by a rule if
-    /// `datelines` says so, none if it says `Some(None)`, or, where it says nothing, by hop if the
-    /// routing algorithm needs them and there is a lane for each dateline class.
+    /// Returns the rule of a network in which every packet may use each of `count` lanes.
+    /// `datelines` gives the dateline rule, `Some(None)` means no datelines, and `None` means by
+    /// hop if the routing algorithm needs datelines and there is a lane for each dateline class.
     ///
     /// # Errors
-    /// Datelines on what is neither mesh nor torus.
+    /// Fails for datelines on a fabric that is neither mesh nor torus.
     pub fn of_all(
         fabric: &Fabric,
         needs_datelines: bool,
@@ -145,9 +147,9 @@ impl Lanes {
         }
     }
 
-    /// The same where switches have ends of their own ([`Fabric::with_ports_0`]): packets of these
-    /// take the lanes of those of an endpoint on the same switch, and packets to them stay on lanes
-    /// that they may take anyway.
+    /// Extends the rule to ports 0 of switches ([`Fabric::with_ports_0`]): packets from these take
+    /// the lanes of an endpoint on that switch, and packets to them stay on lanes that they may use
+    /// anyway.
     #[must_use]
     pub fn with_ports_0(mut self, fabric: &Fabric) -> Self {
         match &mut self.rule {
@@ -173,12 +175,12 @@ impl Lanes {
         }
     }
 
-    /// How lanes are decided on.
+    /// Returns the rule.
     pub fn rule(&self) -> &LaneRule {
         &self.rule
     }
 
-    /// How many dateline classes a packet can go through: more than one only where there are
+    /// Returns the number of dateline classes that a packet can use: more than one only with
     /// datelines.
     pub fn dateline_classes(&self) -> usize {
         match &self.rule {
@@ -187,7 +189,7 @@ impl Lanes {
         }
     }
 
-    /// Lanes that each VL owns: 1 unless tables decide.
+    /// Returns the number of lanes that each VL owns: 1 unless the rule is tables.
     pub const fn lanes_per_vl(&self) -> u8 {
         match &self.rule {
             LaneRule::Tables { lanes_per_vl, .. } => *lanes_per_vl,
@@ -195,12 +197,12 @@ impl Lanes {
         }
     }
 
-    /// One more than the highest lane that a packet may take between switches.
+    /// Returns one more than the highest lane that a packet may take between switches.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Every VC class, from 0 on: all service levels under tables.
+    /// Returns every VC class, from 0 on: all service levels with tables.
     pub fn vc_classes(&self) -> impl ExactSizeIterator<Item = VcClass> {
         let count = match &self.rule {
             LaneRule::Tables { .. } => LEVELS,
@@ -209,8 +211,8 @@ impl Lanes {
         (0..u8::try_from(count).expect("few VC classes")).map(VcClass)
     }
 
-    /// The VC class of packets of a pair where their class does not say: the service level of the
-    /// pair under tables, else the first VC class.
+    /// Returns the default VC class of packets of a pair: the service level of the pair with
+    /// tables, else the first VC class.
     pub fn vc_class_of_pair(&self, from: EndpointId, to: EndpointId) -> VcClass {
         match &self.rule {
             LaneRule::Tables { levels, .. } => VcClass(levels.level(from, to, 0)),
@@ -218,8 +220,8 @@ impl Lanes {
         }
     }
 
-    /// The lanes on which packets of a VC class may go somewhere, cables of hosts among them; where
-    /// a class says nothing, those on which packets of any pair may.
+    /// Returns the lanes that packets of a VC class may use on some channel, including cables of
+    /// hosts; without a class, with tables those of any pair, else those of the first VC class.
     pub fn anywhere(&self, fabric: &Fabric, vc_class: Option<VcClass>) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, levels, lanes_per_vl } => {
@@ -233,7 +235,7 @@ impl Lanes {
         }
     }
 
-    /// Every VC class that packets of a pair may have, on a LID of its destination.
+    /// Returns every VC class that packets of a pair may have, on a LID of its destination.
     pub(crate) fn vc_classes_on(
         &self,
         from: EndpointId,
@@ -250,8 +252,8 @@ impl Lanes {
         by_pair.into_iter().chain(others)
     }
 
-    /// The lanes on which a packet may leave its host, or an in-transit host; empty where it is
-    /// dropped.
+    /// Returns the lanes on which a packet may leave its host, or an in-transit host; empty if it
+    /// is dropped.
     pub fn first(&self, host: EndpointId, vc_class: VcClass) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, lanes_per_vl, .. } => {
@@ -263,9 +265,9 @@ impl Lanes {
         }
     }
 
-    /// The lanes that a packet to `to` may take in `outgoing`, and its dateline class there, if it
-    /// came by `incoming` on `dateline class`; no lanes where it is dropped. On the cable of its
-    /// host, or of an in-transit host, its dateline class is 0.
+    /// Returns the lanes that a packet to `to` may take on `outgoing`, and its dateline class
+    /// there, if it arrived on `incoming` in `dateline_class`; no lanes if it is dropped. On the
+    /// cable of its host, or of an in-transit host, its dateline class is 0.
     #[inline]
     pub fn onward(
         &self,
@@ -293,8 +295,8 @@ impl Lanes {
         }
     }
 
-    /// The lanes of a packet that chooses anew at every switch, in a channel on a shortest way to
-    /// `to`, which is that of the tables or not.
+    /// Returns the lanes of a packet that chooses its channel at every switch, on a channel of a
+    /// shortest path to `to`; `is_told` marks the table's channel.
     pub fn chosen(
         &self,
         fabric: &Fabric,
@@ -309,16 +311,16 @@ impl Lanes {
         }
     }
 
-    /// Of the lanes that a packet may take in a channel, those whose credits indicate the load of
-    /// the channel: the adaptive lanes, or all of them if none is adaptive.
+    /// Returns those of the lanes that a packet may take on a channel whose credits indicate the
+    /// load of the channel: the adaptive lanes, or all of them if none is adaptive.
     pub fn judged(&self, vc_class: VcClass, lanes: LaneSet) -> LaneSet {
         let LaneRule::Escape(escape) = &self.rule else { return lanes };
         let adaptive = lanes & escape.adaptive(vc_class.0.into());
         if adaptive.is_empty() { lanes } else { adaptive }
     }
 
-    /// The lanes in the channel of the tables where some are for escape: all of the VC class on cables
-    /// of hosts.
+    /// Returns the lanes on the table's channel under a rule with escape lanes: all of the VC class
+    /// on cables of hosts.
     fn told(
         &self,
         fabric: &Fabric,
@@ -337,10 +339,10 @@ impl Lanes {
     }
 }
 
-/// How packets come to their first switch and leave it.
+/// Entry of packets into the fabric.
 impl Lanes {
-    /// The lanes on which packets from one endpoint to another leave the switch of the first by
-    /// `first`; none where they are dropped, by their adapter or by the switch.
+    /// Returns the lanes on which packets from one endpoint to another leave the switch of the
+    /// first by `first`; none if they are dropped, by their adapter or by the switch.
     pub(crate) fn entered(
         &self,
         fabric: &Fabric,
@@ -355,7 +357,7 @@ impl Lanes {
         self.onward(fabric, vc_class, DatelineClass(0), own, first, to).0
     }
 
-    /// Whether tables give pairs of endpoints VC classes of their own.
+    /// Returns whether tables give pairs of endpoints different VC classes.
     pub(crate) fn differ_by_pair(&self) -> bool {
         match &self.rule {
             LaneRule::Tables { levels, .. } => self.has_class_by_pair && !levels.are_zero(),
@@ -363,8 +365,8 @@ impl Lanes {
         }
     }
 
-    /// Whether packets of two endpoints on one switch, of one VC class, may take the same lanes
-    /// into its other channels.
+    /// Returns whether packets of two endpoints on one switch, of one VC class, may take equal
+    /// lanes into its other channels.
     pub(crate) fn treat_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
         match &self.rule {
             LaneRule::Tables { map, .. } => map.treats_alike(fabric, one, other),
@@ -374,7 +376,7 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Returns every set of lanes that some packet chooses from at a hop. Under tables these are
+    /// Returns every set of lanes from which some packet chooses at a hop. With tables these are
     /// the VLs: a packet may take all lanes of a VL or none.
     pub(crate) fn sets(&self) -> Vec<LaneSet> {
         match &self.rule {
@@ -390,10 +392,10 @@ impl Lanes {
     }
 }
 
-/// Rules that do not depend on the source of a packet: all but tables.
+/// Queries that do not depend on the source of a packet: for all rules but tables.
 impl Lanes {
-    /// The dateline class in `outgoing` of a packet to what hangs on the switch `to`, if it came by
-    /// `incoming` on `dateline_class`.
+    /// Returns the dateline class on `outgoing` of a packet that arrived on `incoming` in
+    /// `dateline_class`; its destination is attached to the switch `to`.
     pub(crate) fn class_after(
         &self,
         dateline_class: DatelineClass,
@@ -409,9 +411,10 @@ impl Lanes {
         }
     }
 
-    /// The lanes of packets of a VC class and a dateline class in a channel between switches.
+    /// Returns the lanes of packets of a VC class and a dateline class on a channel between
+    /// switches.
     ///
-    /// Panics under tables, which give each pair lanes of its own.
+    /// Panics with tables, whose lanes also depend on the previous channel.
     pub(crate) fn on(
         &self,
         vc_class: VcClass,
@@ -427,12 +430,12 @@ impl Lanes {
     }
 }
 
-/// One more than the highest lane.
+/// Returns one more than the highest lane.
 fn count(lanes: LaneSet) -> usize {
     1 + usize::from(lanes.highest().unwrap_or(0))
 }
 
-/// The lanes of a VL; none where packets are dropped.
+/// Returns the lanes of a VL; none if packets are dropped.
 fn lanes_of(vl: Option<u8>, lanes_per_vl: u8) -> LaneSet {
     vl.map_or(LaneSet::EMPTY, |vl| LaneSet::of_vl(vl, lanes_per_vl))
 }

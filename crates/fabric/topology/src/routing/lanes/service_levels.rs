@@ -1,13 +1,12 @@
-//! The service level that each pair of endpoints sends on.
+//! The service level of each pair of endpoints.
 //!
-//! A subnet manager decides on it by pair: routing engines that need several lanes give pairs
-//! the level whose lanes close no cycle, and adapters learn it from the path record that they
-//! ask for.
+//! A subnet manager assigns it by pair: routing engines that need several lanes give pairs levels
+//! whose lanes form no cycle, and adapters obtain the level from a path record.
 
 use super::map::LEVELS;
 use crate::{EndpointId, Fabric};
 
-/// The level of every ordered pair, and LID of its destination.
+/// Level of every ordered pair, for each LID of its destination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServiceLevels {
     endpoint_count: usize,
@@ -16,12 +15,12 @@ pub struct ServiceLevels {
 }
 
 impl ServiceLevels {
-    /// Level 0 for every pair.
+    /// Returns level 0 for every pair.
     pub fn zero(fabric: &Fabric) -> Self {
         Self { endpoint_count: fabric.endpoints().len(), levels: Vec::new() }
     }
 
-    /// The level that `level(from, to, lid_offset)` gives, which must be below 16.
+    /// Builds the levels from `level(from, to, lid_offset)`, which must be below 16.
     pub fn by_pair(
         fabric: &Fabric,
         lid_offsets: u8,
@@ -41,8 +40,8 @@ impl ServiceLevels {
         Self { endpoint_count, levels }
     }
 
-    /// Ends of switches are among the endpoints, each with the levels of an endpoint on the same
-    /// switch, or level 0 where there is none. Nothing is sent to them.
+    /// Adds levels for ports 0 of switches: from each, those of an endpoint on that switch, or
+    /// level 0 without one. No packets are sent to them.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         let known = std::mem::replace(self, Self::zero(fabric));
         if known.are_zero() {
@@ -59,12 +58,12 @@ impl ServiceLevels {
         });
     }
 
-    /// Whether all pairs have level 0.
+    /// Returns whether all pairs have level 0.
     pub(super) fn are_zero(&self) -> bool {
         self.levels.is_empty()
     }
 
-    /// The levels in use, a bit each.
+    /// Returns the levels in use, a bit each.
     pub(crate) fn in_use(&self) -> u16 {
         if self.levels.is_empty() {
             return 1;
@@ -72,15 +71,15 @@ impl ServiceLevels {
         self.levels.iter().fold(0, |levels, level| levels | 1 << level)
     }
 
-    /// The same with the levels of base LIDs for all others.
+    /// Returns the levels of base LIDs for all LIDs.
     #[must_use]
     pub fn of_base_lids(mut self) -> Self {
         self.levels.truncate(self.endpoint_count.pow(2));
         self
     }
 
-    /// The level of packets from one endpoint to a LID of another; the last that there are levels
-    /// for stands for those behind it.
+    /// Returns the level of packets from one endpoint to a LID of another; offsets beyond the last
+    /// with levels use those of the last.
     pub fn level(&self, from: EndpointId, to: EndpointId, lid_offset: u8) -> u8 {
         if self.levels.is_empty() {
             return 0;

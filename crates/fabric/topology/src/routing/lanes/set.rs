@@ -1,4 +1,4 @@
-//! Sets of lanes, and what decides on which of them a packet may go.
+//! Sets of lanes, and the classes of packets that select them.
 //!
 //! ```text
 //!   bits    0000 0000 0000 1011      lanes 0, 1 and 3
@@ -6,19 +6,19 @@
 
 use std::ops::{BitAnd, BitOr};
 
-/// The most lanes of a channel.
+/// Largest number of lanes of a channel.
 pub const LANES_MAX: u8 = 16;
 
-/// Lanes of a channel, as bits: lane 0 is the lowest.
+/// A set of lanes of a channel, as bits: lane 0 is the lowest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct LaneSet(u16);
 
-/// The VC class of a packet: its service level where tables decide on lanes, else the number of
-/// one of the sets of lanes that classes use.
+/// VC class of a packet: its service level with tables, else the index of one of the sets of lanes
+/// used by traffic classes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct VcClass(pub u8);
 
-/// How many dateline classes a packet has gone up; 0 at its host.
+/// Dateline class of a packet in the current dimension; 0 at its host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct DatelineClass(pub u8);
 
@@ -26,27 +26,27 @@ impl LaneSet {
     /// No lane.
     pub const EMPTY: Self = Self(0);
 
-    /// The lanes whose bits are set.
+    /// Returns the lanes whose bits are set.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
 
-    /// The lanes as bits.
+    /// Returns the lanes as bits.
     pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// One lane, below [`LANES_MAX`].
+    /// Returns the set of one lane, below [`LANES_MAX`].
     pub const fn one(lane: u8) -> Self {
         Self(1 << lane)
     }
 
-    /// The lowest lanes, so many of them, at most [`LANES_MAX`].
+    /// Returns the lowest `count` lanes, at most [`LANES_MAX`].
     pub const fn first_n(count: u8) -> Self {
         Self(if count == 0 { 0 } else { u16::MAX >> (LANES_MAX - count) })
     }
 
-    /// The lanes of a VL that owns `lanes_per_vl` consecutive lanes, as all VLs do; without those
+    /// Returns the lanes of a VL if each VL owns `lanes_per_vl` consecutive lanes; without those
     /// beyond [`LANES_MAX`].
     pub const fn of_vl(vl: u8, lanes_per_vl: u8) -> Self {
         let first = vl as u32 * lanes_per_vl as u32;
@@ -56,43 +56,43 @@ impl LaneSet {
         Self(Self::first_n(lanes_per_vl).0 << first)
     }
 
-    /// The lanes of all VLs of a set, with `lanes_per_vl` consecutive lanes for each VL.
+    /// Returns the lanes of all VLs of a set, with `lanes_per_vl` consecutive lanes for each VL.
     pub fn of_vls(vls: Self, lanes_per_vl: u8) -> Self {
         vls.lanes().fold(Self::EMPTY, |all, vl| all | Self::of_vl(vl, lanes_per_vl))
     }
 
-    /// Whether a lane is among them.
+    /// Returns whether the set contains a lane.
     pub const fn contains(self, lane: u8) -> bool {
         self.0 >> lane & 1 == 1
     }
 
-    /// Whether there is none.
+    /// Returns whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Those of them that are not among others.
+    /// Returns the lanes that are not in `others`.
     #[must_use]
     pub const fn without(self, others: Self) -> Self {
         Self(self.0 & !others.0)
     }
 
-    /// How many there are.
+    /// Returns the number of lanes.
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// The highest lane.
+    /// Returns the highest lane.
     pub fn highest(self) -> Option<u8> {
         self.lanes().last()
     }
 
-    /// The lowest lane.
+    /// Returns the lowest lane.
     pub fn lowest(self) -> Option<u8> {
         self.lanes().next()
     }
 
-    /// The lanes in order.
+    /// Returns the lanes in order.
     #[inline]
     pub fn lanes(self) -> impl Iterator<Item = u8> {
         let mut left = self.0;
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(LaneSet::of_vl(1, 5), set(&[5, 6, 7, 8, 9]));
         assert_eq!(LaneSet::of_vl(0, 16), LaneSet::first_n(16));
         assert_eq!(LaneSet::of_vls(set(&[0, 2]), 3), set(&[0, 1, 2, 6, 7, 8]));
-        // Lanes that no channel can have.
+        // Lanes beyond the maximum are left out.
         assert_eq!(LaneSet::of_vl(3, 5), set(&[15]));
         assert_eq!(LaneSet::of_vl(14, 16), LaneSet::EMPTY);
     }

@@ -1,16 +1,15 @@
-//! Source routes made of paths that are given, channel by channel.
+//! Source routes made of given paths, channel by channel.
 //!
-//! Invariant: a given path is connected, leads into its destination, and leaves an in-transit host
-//! by the cable by which it came; whoever gives another has made a mistake.
+//! Invariant, required of the caller: a given path is connected, leads into its destination, and
+//! leaves an in-transit host by the cable by which it entered.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::source_routes::{SourceRoutes, SourceRoutesBuilder};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl SourceRoutes {
-    /// Routes along given paths: `path` tells all channels from a switch on to an endpoint on a
-    /// switch, the channel into it among them, or that none leads there. Panics if they do not
-    /// join.
+    /// Builds routes along given paths: `path` returns all channels from a switch to an endpoint on
+    /// a switch, including the channel into it, or `None`. Panics if they are not connected.
     pub fn of_paths(
         fabric: &Fabric,
         mut path: impl FnMut(NodeId, EndpointId) -> Option<Vec<ChannelId>>,
@@ -33,7 +32,7 @@ impl SourceRoutes {
     }
 }
 
-/// Takes one path.
+/// Adds one path.
 fn push(
     builder: &mut SourceRoutesBuilder<'_>,
     fabric: &Fabric,

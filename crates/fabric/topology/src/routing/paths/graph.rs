@@ -1,4 +1,4 @@
-//! The fabric as routing sees it: switches, the channels between them, and who sits where.
+//! The view of a fabric for routing: switches, the channels between them, and their endpoints.
 //!
 //! ```text
 //!   h0 ─┐                ┌─ h2      switches    s0, s1
@@ -6,58 +6,58 @@
 //!   h1 ─┘    cables      └─ h3      residents   s0: h0, h1   s1: h2, h3
 //! ```
 //!
-//! Packets are forwarded by switches only, so an endpoint matters as the switch that it hangs
-//! on. A cable from a switch to itself leads nowhere and is left out.
+//! Packets are forwarded by switches only, so an endpoint matters only as the switch to which it is
+//! attached. A cable from a switch to itself is of no use and left out.
 //!
-//! Invariant: `steps` of a switch are in the order of its ports; a step's channel runs from
-//! that switch to `Hop::to`, and its reverse channel is a hop from `Hop::to`.
+//! Invariant: `steps` of a switch are in the order of its ports; a step's channel runs from that
+//! switch to `Hop::to`, and its reverse channel is a hop from `Hop::to`.
 
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::VecDeque;
 
-/// The distance of a switch that cannot be reached.
+/// Distance of a switch that cannot be reached.
 pub(crate) const UNREACHED: u32 = u32::MAX;
 
-/// One way out of a switch to another switch.
+/// A channel from a switch to another switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop {
-    /// The channel taken.
+    /// Channel of the hop.
     pub(crate) channel: ChannelId,
-    /// The switch at its end.
+    /// Switch at its end.
     pub(crate) to: NodeId,
 }
 
-/// What an endpoint's cable leads to.
+/// Far end of an endpoint's cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Attachment {
     /// A switch.
     Switch(NodeId),
-    /// Another endpoint, without any switch between.
+    /// Another endpoint, directly cabled.
     Peer(EndpointId),
 }
 
-/// Switches, their steps and their residents.
+/// Switches, their hops and their endpoints.
 #[derive(Debug)]
 pub(crate) struct SwitchGraph {
-    /// Where the steps of a switch begin in `steps`, with one entry more than switches.
+    /// Index of the first hop of each switch in `steps`, followed by their total.
     first: Vec<usize>,
     steps: Vec<Hop>,
     attachments: Vec<Attachment>,
-    /// The channel that leads to each endpoint.
+    /// Channel that leads to each endpoint.
     ejections: Vec<ChannelId>,
     is_host: Vec<bool>,
     residents: Vec<Vec<EndpointId>>,
-    /// By switch: its own end, from which packets begin and to which none is routed.
+    /// By switch: its port 0, from which packets begin and to which none is routed.
     ports_0: Vec<Option<EndpointId>>,
     host_counts: Vec<u32>,
 }
 
-/// The places of small numbers, the largest first and of equals the lowest place, without those
-/// that are `none`: by counting, because hops are few.
+/// Returns the indices of small numbers, the largest number first and of equals the lowest index,
+/// without those that are `none`. Sorts by counting, because hop counts are small.
 pub(crate) fn largest_first(numbers: &[u32], none: u32) -> Vec<usize> {
     let counted = || numbers.iter().enumerate().filter(|(_, number)| **number != none);
     let Some(largest) = counted().map(|(_, number)| *number).max() else { return Vec::new() };
-    // By number, counted from the largest down: where the next of it goes.
+    // By number, counted from the largest down: position of its next index in the result.
     let mut places = vec![0; largest as usize + 2];
     for (_, number) in counted() {
         places[(largest - number) as usize + 1] += 1;
@@ -74,7 +74,7 @@ pub(crate) fn largest_first(numbers: &[u32], none: u32) -> Vec<usize> {
     order
 }
 
-/// What the cable of an endpoint leads to.
+/// Returns the far end of an endpoint's cable.
 pub(crate) fn attachment(fabric: &Fabric, endpoint: EndpointId) -> Attachment {
     let far_end = fabric.target(fabric.endpoint_channel(endpoint));
     match fabric.endpoint_at(far_end) {
@@ -84,7 +84,7 @@ pub(crate) fn attachment(fabric: &Fabric, endpoint: EndpointId) -> Attachment {
 }
 
 impl SwitchGraph {
-    /// The view of one fabric.
+    /// Builds the view of a fabric.
     pub(crate) fn new(fabric: &Fabric) -> Self {
         let switch_count = fabric.switches().len();
         let (mut first, mut steps) = (vec![0], Vec::new());
@@ -114,69 +114,70 @@ impl SwitchGraph {
         Self { first, steps, attachments, ejections, is_host, residents, ports_0, host_counts }
     }
 
-    /// Number of switches.
+    /// Returns the number of switches.
     pub(crate) fn switch_count(&self) -> usize {
         self.residents.len()
     }
 
-    /// All switches in canonical order.
+    /// Returns all switches in canonical order.
     pub(crate) fn switches(
         &self,
     ) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
         NodeId::first(self.switch_count())
     }
 
-    /// The ways out of a switch to other switches.
+    /// Returns the hops from a switch to other switches.
     pub(crate) fn hops_from(&self, switch: NodeId) -> &[Hop] {
         &self.steps[self.first[switch.index()]..self.first[switch.index() + 1]]
     }
 
-    /// Number of ways out of all switches to others.
+    /// Returns the number of hops of all switches.
     pub(crate) fn hop_count(&self) -> usize {
         self.steps.len()
     }
 
-    /// What an endpoint hangs on.
+    /// Returns the switch or endpoint to which an endpoint is attached.
     pub(crate) fn attachment(&self, endpoint: EndpointId) -> Attachment {
         self.attachments[endpoint.index()]
     }
 
-    /// The channel into an endpoint.
+    /// Returns the channel into an endpoint.
     pub(crate) fn ejection(&self, endpoint: EndpointId) -> ChannelId {
         self.ejections[endpoint.index()]
     }
 
-    /// Whether ordinary traffic begins and ends at an endpoint.
+    /// Returns whether ordinary traffic begins and ends at an endpoint.
     pub(crate) fn is_host(&self, endpoint: EndpointId) -> bool {
         self.is_host[endpoint.index()]
     }
 
-    /// Number of endpoints.
+    /// Returns the number of endpoints.
     pub(crate) fn endpoint_count(&self) -> usize {
         self.attachments.len()
     }
 
-    /// The endpoints of a switch in canonical order, but for its own end: where routes lead.
+    /// Returns the endpoints of a switch in canonical order, without its port 0, to which no route
+    /// leads.
     pub(crate) fn residents(&self, switch: NodeId) -> &[EndpointId] {
         &self.residents[switch.index()]
     }
 
-    /// The endpoints of which packets begin at a switch: its residents, and its own end.
+    /// Returns the endpoints whose packets begin at a switch: its residents, and its port 0.
     pub(crate) fn senders(&self, switch: NodeId) -> impl Iterator<Item = EndpointId> + Clone + '_ {
         self.residents(switch).iter().copied().chain(self.ports_0[switch.index()])
     }
 
-    /// Whether packets of any endpoint begin at a switch.
+    /// Returns whether packets of any endpoint begin at a switch.
     pub(crate) fn has_senders(&self, switch: NodeId) -> bool {
         self.senders(switch).next().is_some()
     }
 
-    /// Number of hosts among the endpoints of a switch.
+    /// Returns the number of hosts among the endpoints of a switch.
     pub(crate) fn host_count(&self, switch: NodeId) -> u32 {
         self.host_counts[switch.index()]
     }
 
-    /// Hops between switches from every switch to `target`, or [`UNREACHED`].
+    /// Returns the number of hops from every switch to `target`, or [`UNREACHED`].
     pub(crate) fn distances(&self, target: NodeId) -> Vec<u32> {
         let mut hops = vec![UNREACHED; self.switch_count()];
         hops[target.index()] = 0;
@@ -192,7 +193,7 @@ impl SwitchGraph {
         hops
     }
 
-    /// For every switch, the lowest switch that cables join it to: equal for two switches
+    /// Returns for every switch the lowest switch of its connected part: equal for two switches
     /// exactly if one reaches the other.
     pub(crate) fn islands(&self) -> Vec<NodeId> {
         let mut island = vec![None; self.switch_count()];
@@ -210,7 +211,7 @@ impl SwitchGraph {
     }
 }
 
-/// One more than the highest port of a node that has a cable, its own port 0 counted.
+/// Returns one more than the highest port of a node that has a cable.
 pub(crate) fn ports_in_use(fabric: &Fabric, node: NodeId) -> usize {
     let port = |channel| usize::from(fabric.source(channel).port);
     1 + fabric.channels_from(node).map(port).max().unwrap_or(0)

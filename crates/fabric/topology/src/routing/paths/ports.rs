@@ -1,23 +1,23 @@
-//! Output ports, in a byte each as long as all of them fit.
+//! Arrays of output ports, in a byte each if all of them fit.
 //!
-//! Routes of a large fabric are hundreds of millions of ports, and no switch of today has more
-//! than 255; where one has, all take two bytes.
+//! Routes of a large fabric contain hundreds of millions of ports, and today's switches have at
+//! most 255; if one has more, all ports take two bytes.
 
-/// Port numbers by place.
+/// Array of port numbers.
 #[derive(Clone, Debug)]
 pub(crate) enum Ports {
-    /// None above 255.
+    /// Ports up to 255.
     Bytes(Vec<u8>),
-    /// Any.
+    /// Any ports.
     Words(Vec<u16>),
 }
 
 /// Part of [`Ports`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PortSlice<'a> {
-    /// None above 255.
+    /// Ports up to 255.
     Bytes(&'a [u8]),
-    /// Any.
+    /// Any ports.
     Words(&'a [u16]),
 }
 
@@ -28,7 +28,7 @@ impl Default for Ports {
 }
 
 impl PartialEq for Ports {
-    /// The same ports, in whatever width they are kept.
+    /// Compares the ports, whatever their width in memory.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bytes(one), Self::Bytes(other)) => one == other,
@@ -44,12 +44,12 @@ impl PartialEq for Ports {
 impl Eq for Ports {}
 
 impl Ports {
-    /// So many zeros.
+    /// Returns `count` zeros.
     pub(crate) fn zeros(count: usize) -> Self {
         Self::Bytes(vec![0; count])
     }
 
-    /// How many there are.
+    /// Returns the number of ports.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Bytes(ports) => ports.len(),
@@ -57,7 +57,7 @@ impl Ports {
         }
     }
 
-    /// The port at a place.
+    /// Returns the port at an index.
     #[inline]
     pub(crate) fn at(&self, place: usize) -> u16 {
         match self {
@@ -66,7 +66,7 @@ impl Ports {
         }
     }
 
-    /// The ports at some places in a row.
+    /// Returns the ports in a range of indices.
     pub(crate) fn slice(&self, places: std::ops::Range<usize>) -> PortSlice<'_> {
         match self {
             Self::Bytes(ports) => PortSlice::Bytes(&ports[places]),
@@ -74,7 +74,7 @@ impl Ports {
         }
     }
 
-    /// Writes a port.
+    /// Sets a port, and widens the array if necessary.
     pub(crate) fn set(&mut self, place: usize, port: u16) {
         self.make_room_for(port);
         match self {
@@ -83,7 +83,7 @@ impl Ports {
         }
     }
 
-    /// Adds a port at the end.
+    /// Appends a port, and widens the array if necessary.
     pub(crate) fn push(&mut self, port: u16) {
         self.make_room_for(port);
         match self {
@@ -92,7 +92,7 @@ impl Ports {
         }
     }
 
-    /// Forgets all ports from a place on.
+    /// Shortens the array to `count` ports.
     pub(crate) fn truncate(&mut self, count: usize) {
         match self {
             Self::Bytes(ports) => ports.truncate(count),
@@ -110,7 +110,7 @@ impl Ports {
 }
 
 impl<'a> PortSlice<'a> {
-    /// How many there are.
+    /// Returns the number of ports.
     pub(crate) fn len(self) -> usize {
         match self {
             Self::Bytes(ports) => ports.len(),
@@ -118,7 +118,7 @@ impl<'a> PortSlice<'a> {
         }
     }
 
-    /// The port at a place.
+    /// Returns the port at an index.
     #[inline]
     pub(crate) fn at(self, place: usize) -> u16 {
         match self {
@@ -127,13 +127,13 @@ impl<'a> PortSlice<'a> {
         }
     }
 
-    /// The ports in order.
+    /// Returns the ports in order.
     pub(crate) fn iter(self) -> impl Iterator<Item = u16> + 'a {
         (0..self.len()).map(move |place| self.at(place))
     }
 }
 
-/// A port that fits, for whoever made room.
+/// Converts a port that is known to fit.
 fn byte(port: u16) -> u8 {
     u8::try_from(port).expect("there is room for the port")
 }

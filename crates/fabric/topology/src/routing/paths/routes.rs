@@ -1,5 +1,5 @@
-//! Routes of either form behind one interface, and the walk over all of them that the proof,
-//! the trace and the statistics share.
+//! Routes of either form behind one interface, and the walk over all of them, shared by the proof,
+//! the trace and the statistics.
 //!
 //! ```text
 //!   h0 ──► s0 ──► s1 ──► h2      path(h0, h2): three channels, two switches
@@ -12,88 +12,87 @@ use super::source_routes::SourceRoutes;
 use super::table_routes::{TableRoutes, WalkEnd, Walker};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// The routes of a fabric.
+/// Routes of a fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Routes {
-    /// Whole paths, chosen where a packet begins.
+    /// Whole paths, chosen at the source.
     Source(SourceRoutes),
     /// One output port per switch and destination.
     Table(TableRoutes),
 }
 
-/// All channels from one endpoint to another, both ends' own channels among them.
+/// All channels from one endpoint to another, including those of both endpoints.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Path {
     channels: Vec<ChannelId>,
 }
 
 impl Path {
-    /// The channels in order; at least one.
+    /// Returns the channels in order; at least one.
     pub fn channels(&self) -> &[ChannelId] {
         &self.channels
     }
 
-    /// Number of switches that the path comes through; zero between two endpoints that one
-    /// cable joins.
+    /// Returns the number of switches on the path; zero between two directly cabled endpoints.
     pub fn switches(&self, fabric: &Fabric) -> usize {
         self.channels.iter().filter(|channel| ends_at_switch(fabric, **channel)).count()
     }
 
-    /// The parts of the path between endpoints: one, unless it visits in-transit
-    /// hosts.
+    /// Returns the parts of the path between endpoints: one, unless it visits in-transit hosts.
     pub fn legs<'a>(&'a self, fabric: &'a Fabric) -> impl Iterator<Item = &'a [ChannelId]> {
         self.channels.split_inclusive(|channel| !ends_at_switch(fabric, *channel))
     }
 }
 
-/// Whether a packet in this channel goes on in the fabric, rather than into an endpoint.
+/// Returns whether a channel ends at a switch, rather than at an endpoint.
 pub(super) fn ends_at_switch(fabric: &Fabric, channel: ChannelId) -> bool {
     fabric.node(fabric.target(channel).node).is_switch()
 }
 
-/// Whether a channel leads from a switch to a switch.
+/// Returns whether a channel leads from a switch to a switch.
 pub(crate) fn joins_switches(fabric: &Fabric, channel: ChannelId) -> bool {
     ends_at_switch(fabric, channel) && fabric.node(fabric.source(channel).node).is_switch()
 }
 
-/// What follows a packet from a source switch to a destination.
+/// Channels of a packet from a source switch to a destination.
 #[derive(Debug)]
 pub(crate) struct Walk<'a> {
-    /// The switch of the source.
+    /// Switch of the source.
     pub(crate) source: NodeId,
-    /// The destination.
+    /// Destination of the packet.
     pub(crate) to: EndpointId,
-    /// The channels from the source switch on; where they end in a loop, the channel that
-    /// closes it stands in the list twice.
+    /// Channels from the source switch on; if they end in a loop, the channel that closes it is
+    /// listed twice.
     pub(crate) channels: &'a [ChannelId],
-    /// How they end.
+    /// Outcome of following the route.
     pub(crate) end: WalkEnd,
 }
 
-/// The paths of all switches to destinations that share them.
+/// Paths of all switches to destinations that share them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RouteRow<'a> {
-    /// The switch on which the destinations hang.
+    /// Switch to which the destinations are attached.
     pub(crate) switch: NodeId,
-    /// At least one.
+    /// At least one endpoint.
     pub(crate) destinations: &'a [EndpointId],
-    /// How packets go there.
+    /// Paths to the destinations.
     pub(crate) paths: RowPaths<'a>,
 }
 
-/// How the paths of a row are kept.
+/// Representation of the paths of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RowPaths<'a> {
-    /// By switch: the port by which all packets go on, 0 where they do not.
+    /// By switch: output port of all packets, 0 for none.
     Table(PortSlice<'a>),
-    /// The same up to the switch of the destinations, which have channels of their own there.
+    /// By switch, up to the switch of the destinations: output port of all packets. The last
+    /// channel differs by destination.
     Column(PortSlice<'a>),
-    /// One by one.
+    /// Separate path of each switch.
     Single(&'a SourceRoutes),
 }
 
 impl RouteRow<'_> {
-    /// By switch, the channel by which all packets go on; `None` where paths are kept one by one.
+    /// Returns by switch the output channel of all packets; `None` if paths are stored separately.
     pub(crate) fn column(
         &self,
         fabric: &Fabric,
@@ -106,7 +105,7 @@ impl RouteRow<'_> {
 }
 
 impl Routes {
-    /// The paths to all endpoints on switches, by switch.
+    /// Returns the paths to all endpoints on switches, by switch.
     pub(crate) fn rows<'a>(&'a self, graph: &'a SwitchGraph) -> impl Iterator<Item = RouteRow<'a>> {
         let share = |a: &EndpointId, b: &EndpointId| match self {
             Self::Source(routes) => routes.row(*a) == routes.row(*b),
@@ -128,7 +127,7 @@ impl Routes {
         })
     }
 
-    /// Whether any path leads through an in-transit host.
+    /// Returns whether any path leads through an in-transit host.
     pub fn has_in_transit_hosts(&self) -> bool {
         match self {
             Self::Source(routes) => routes.has_in_transit_hosts(),
@@ -136,7 +135,7 @@ impl Routes {
         }
     }
 
-    /// All channels from `from` to `to`. `None` if no route leads there, and from an endpoint
+    /// Returns all channels from `from` to `to`. `None` if there is no route, and from an endpoint
     /// to itself.
     pub fn path(&self, fabric: &Fabric, from: EndpointId, to: EndpointId) -> Option<Path> {
         if from == to {
@@ -158,8 +157,8 @@ impl Routes {
         Some(Path { channels })
     }
 
-    /// The channel that a packet from `from` to `to` takes after `channel`, at whose end it is.
-    /// `None` at the destination and where the route does not lead on.
+    /// Returns the channel that a packet from `from` to `to` takes after `channel`. `None` at the
+    /// destination, and if the route does not continue.
     pub fn next(
         &self,
         fabric: &Fabric,
@@ -181,7 +180,7 @@ impl Routes {
         }
     }
 
-    /// The channels from the switch `source` on, and how they end.
+    /// Returns the channels from the switch `source` on, and the outcome of following them.
     pub(crate) fn onward<'a>(
         &'a self,
         fabric: &Fabric,
@@ -195,8 +194,8 @@ impl Routes {
         }
     }
 
-    /// For each endpoint as source, the number of switches on the path to each; `None` where no
-    /// route leads, and to itself.
+    /// Returns for each endpoint as source the number of switches on the path to each other; `None`
+    /// without a route, and to itself.
     pub fn lengths(&self, fabric: &Fabric) -> Vec<Vec<Option<usize>>> {
         let graph = SwitchGraph::new(fabric);
         let count = graph.endpoint_count();
@@ -218,7 +217,7 @@ impl Routes {
         lengths
     }
 
-    /// Whether packets of any endpoint leave its switch for another.
+    /// Returns whether packets of any endpoint leave its switch for another.
     pub(crate) fn lead_between_switches(&self, fabric: &Fabric, graph: &SwitchGraph) -> bool {
         let mut rows = self.rows(graph);
         rows.any(|row| {
@@ -238,8 +237,8 @@ impl Routes {
     }
 
     /// Follows the routes from every switch with endpoints to every endpoint on a switch, in
-    /// canonical order: by the switch of the destination, the destination, the source. Left out is
-    /// a destination that is the only endpoint of the source switch.
+    /// canonical order: by the switch of the destination, the destination, the source. Skips a
+    /// source switch whose only endpoint is the destination.
     pub(crate) fn walk_all(
         &self,
         fabric: &Fabric,
@@ -252,7 +251,7 @@ impl Routes {
         }
     }
 
-    /// The same of one row.
+    /// Follows the routes of one row, as [`Self::walk_all`] does.
     pub(crate) fn walk_row(
         &self,
         fabric: &Fabric,
@@ -274,7 +273,7 @@ impl Routes {
 }
 
 impl Walk<'_> {
-    /// The endpoints that send along this walk.
+    /// Returns the endpoints that send along this walk.
     pub(crate) fn senders<'a>(
         &'a self,
         graph: &'a SwitchGraph,
@@ -282,18 +281,18 @@ impl Walk<'_> {
         graph.senders(self.source).filter(|sender| *sender != self.to)
     }
 
-    /// The first host that sends along this walk, if it leads to a host.
+    /// Returns the first host that sends along this walk, if it leads to a host.
     pub(crate) fn host_sender(&self, graph: &SwitchGraph) -> Option<EndpointId> {
         let is_host = |endpoint: &EndpointId| graph.is_host(*endpoint);
         is_host(&self.to).then(|| self.senders(graph).find(is_host))?
     }
 
-    /// Number of endpoints that send along this walk.
+    /// Returns the number of endpoints that send along this walk.
     pub(crate) fn sender_count(&self, graph: &SwitchGraph) -> u64 {
         graph.senders(self.source).count() as u64 - u64::from(self.stays(graph))
     }
 
-    /// Number of ordered pairs of hosts whose path is this walk.
+    /// Returns the number of ordered pairs of hosts whose path is this walk.
     pub(crate) fn host_pairs(&self, graph: &SwitchGraph) -> u64 {
         if graph.is_host(self.to) {
             u64::from(graph.host_count(self.source)) - u64::from(self.stays(graph))
@@ -302,7 +301,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the destination hangs on the source switch.
+    /// Returns whether the destination is attached to the source switch.
     pub(crate) fn stays(&self, graph: &SwitchGraph) -> bool {
         graph.attachment(self.to) == Attachment::Switch(self.source)
     }

@@ -1,23 +1,23 @@
-//! Hops that are left, so that a packet may choose anew at every switch among all ways that are
-//! shortest.
+//! Remaining hops, for packets that choose at every switch among all shortest paths.
 //!
 //! ```text
 //!   hops to t:   s0 2 ── s1 1 ── t      at s0 a packet to t may go to s1 or to s2, at s1 to t alone
 //!                 └───── s2 1 ───┘
 //! ```
 //!
-//! In a tree a shortest way climbs to a nearest common ancestor of both ends, over any of the
-//! cables upwards, and descends by the one way that there is.
+//! In a tree a shortest path ascends to a nearest common ancestor of both ends, over any of the
+//! cables upwards, and descends by the only path.
 //!
-//! Cost: 2 bytes a pair of switches; a look at every cable of a switch to find its ways on.
+//! Cost: 2 bytes a pair of switches; one visit of every cable of a switch to find the channels that
+//! lead nearer.
 
 use super::graph::SwitchGraph;
 use crate::{ChannelId, Fabric, NodeId};
 
-/// No way leads there.
+/// Hop count of a switch that cannot be reached.
 const UNREACHED: u16 = u16::MAX;
 
-/// The fewest channels between any two switches.
+/// Fewest channels between any two switches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ShortestHops {
     switch_count: usize,
@@ -26,7 +26,7 @@ pub(crate) struct ShortestHops {
 }
 
 impl ShortestHops {
-    /// Those of a fabric.
+    /// Computes the hops of a fabric.
     pub(super) fn new(fabric: &Fabric) -> Self {
         let graph = SwitchGraph::new(fabric);
         let hop = |hops: u32| u16::try_from(hops).unwrap_or(UNREACHED);
@@ -34,13 +34,14 @@ impl ShortestHops {
         Self { switch_count: graph.switch_count(), hops }
     }
 
-    /// The hops from one switch to another; `None` if none lead there.
+    /// Returns the number of hops from one switch to another; `None` without a path.
     pub(crate) fn between(&self, from: NodeId, to: NodeId) -> Option<u16> {
         let hops = self.hops[to.index() * self.switch_count + from.index()];
         (hops != UNREACHED).then_some(hops)
     }
 
-    /// The channels from one switch that lead a hop nearer to another, in the order of ports.
+    /// Returns the channels from one switch that lead one hop nearer to another, in the order of
+    /// ports.
     pub(crate) fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,

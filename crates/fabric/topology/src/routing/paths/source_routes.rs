@@ -1,4 +1,4 @@
-//! Source routes: the whole path, chosen where the packet begins.
+//! Source routes: the whole path, chosen at the source.
 //!
 //! ```text
 //!   a path    (s0, h3)  ──►  ports 2, 5                s0[2] -> s2, s2[5] -> s1, and the channel s1 -> h3
@@ -6,25 +6,26 @@
 //!   a column  h3: s0 ──► 2, s1 ──► -, s2 ──► 5         the paths of all switches at once
 //! ```
 //!
-//! All hosts of a switch share their path to a destination, so a path is kept per source switch
-//! and row. A row is a destination endpoint, or all endpoints of a switch where they share
-//! their paths. A path is kept as the port by which it leaves each node. It leaves out the channel
-//! from the host into the fabric and the channel into the destination, which each endpoint has of
-//! its own. A path that visits an in-transit host is several legs in one list: a channel that ends
-//! at a host ends a leg, and that host's own channel begins the next.
+//! All hosts of a switch share their path to a destination, so a path is stored per source switch
+//! and row. A row is a destination endpoint, or all endpoints of a switch if they share their
+//! paths. A path is stored as its output port at each node, without the channel from the host into
+//! the fabric and the channel into the destination, which differ by endpoint. A path that visits an
+//! in-transit host is several legs in one list: a channel that ends at a host ends a leg, and that
+//! host's own channel begins the next.
 //!
-//! Where every path of a row goes on from each switch as the path of that switch does, the row is a
-//! *column*: one port a switch says all of it. So it is wherever an algorithm leaves no choice,
-//! and the routes of a mesh are a byte a pair rather than a byte a hop of every pair.
+//! If every path of a row continues from each switch as the path of that switch does, the row is a
+//! *column*: one port per switch represents all paths. This is true of every algorithm without a
+//! choice; the routes of a mesh then take a byte a pair rather than a byte for each hop of every
+//! pair.
 //!
-//! Invariant: each channel begins where the one before ends; what is kept is empty only
-//! at the switch of the destination, and where there is no path.
+//! Invariant: each channel begins at the end of the previous one; a stored path is empty only at
+//! the switch of the destination, and if there is no path.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::ports::{PortSlice, Ports};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// No switch on which an endpoint hangs.
+/// Source number of a switch without endpoints.
 const NO_SOURCE: u32 = u32::MAX;
 
 /// One path per source switch and destination endpoint.
@@ -32,102 +33,102 @@ const NO_SOURCE: u32 = u32::MAX;
 pub struct SourceRoutes {
     /// By switch: its number among those at which packets begin, or [`NO_SOURCE`].
     sources: Vec<u32>,
-    /// By endpoint; `None` for one that hangs on no switch.
+    /// By endpoint; `None` for one that is not attached to a switch.
     destinations: Vec<Option<Destination>>,
     rows: Vec<Row>,
     columns: Columns,
-    /// Where a path ends in `ports`, from the first port of its row on: by row, then by source.
+    /// End of each path in `ports`, relative to the first port of its row: by row, then by source.
     ends: Vec<u32>,
     ports: Ports,
-    /// In-transit hosts, as `ends`; nothing at all if no path visits one.
+    /// Number of in-transit hosts on each path, indexed like `ends`; empty if no path visits one.
     in_transit_hosts: Vec<u16>,
     fall_backs: FallBacks,
 }
 
-/// Pairs that routes with in-transit hosts lead by longer paths than the cables would allow.
+/// Pairs whose routes with in-transit hosts are longer than the shortest paths.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FallBacks {
     /// Number of ordered pairs of hosts.
     pub pairs: u64,
-    /// The switches without hosts at which their shortest paths would turn from down to up.
+    /// Switches without hosts at which their shortest paths would turn from down to up.
     pub switches: Vec<NodeId>,
 }
 
-/// What is known of a destination.
+/// Route data of a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Destination {
     row: u32,
-    /// The switch on which it hangs.
+    /// Switch to which it is attached.
     switch: NodeId,
-    /// The channel into it.
+    /// Channel into the destination.
     ejection: ChannelId,
 }
 
-/// Where the paths of a row are kept.
+/// Storage of the paths of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Row {
-    /// From this place of the columns on, by switch.
+    /// Index of the first entry in the columns, which are by switch.
     Column(usize),
-    /// One by one.
+    /// Separate paths.
     Paths {
-        /// Place of the first port.
+        /// Index of the first port.
         port: usize,
-        /// Place of the end of the first path.
+        /// Index of the end of the first path.
         end: usize,
     },
 }
 
-/// By row and switch: the port by which every packet goes on, and the channels between switches
-/// that are left; both 0 at the switch of the destination and where it cannot be reached.
+/// By row and switch: output port of every packet, and remaining channels between switches; both 0
+/// at the switch of the destination and if it cannot be reached.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Columns {
     ports: Ports,
     channels: Ports,
 }
 
-/// What follows from a source switch to a destination.
+/// The part of a path from a source switch to a destination.
 #[derive(Clone, Copy, Debug)]
 pub struct Onward<'a> {
     fabric: &'a Fabric,
     source: NodeId,
     steps: Steps<'a>,
-    /// Channels before that into the destination.
+    /// Number of channels before the one into the destination.
     channels: u32,
     ejection: ChannelId,
-    /// In-transit hosts, which eject the packet and send it on.
+    /// Number of in-transit hosts, which eject and re-inject the packet.
     pub in_transit_hosts: u16,
 }
 
-/// The port by which a path leaves each node.
+/// Output port of a path at each node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Steps<'a> {
-    /// By switch.
+    /// Indexed by switch.
     Column(PortSlice<'a>),
-    /// By its place on the path.
+    /// Indexed by position on the path.
     Path(PortSlice<'a>),
 }
 
 impl PartialEq for Onward<'_> {
-    /// The same channels, however they are kept.
+    /// Compares the channels, whatever their representation.
     fn eq(&self, other: &Self) -> bool {
         self.in_transit_hosts == other.in_transit_hosts && self.iter().eq(other.iter())
     }
 }
 
 impl<'a> Onward<'a> {
-    /// Number of channels, that into the destination among them: never zero.
+    /// Returns the number of channels, including that into the destination: never zero.
     #[expect(clippy::len_without_is_empty, reason = "at least the last channel is there")]
     #[inline]
     pub fn len(self) -> usize {
         self.channels as usize + 1
     }
 
-    /// All channels in order, from the source switch on.
+    /// Returns all channels in order, from the source switch on.
     pub fn iter(self) -> impl Iterator<Item = ChannelId> + 'a {
         self.before_the_last().chain([self.ejection])
     }
 
-    /// The same without the channel into the destination.
+    /// Returns the channels in order, without the one into the destination.
     pub(crate) fn before_the_last(self) -> impl Iterator<Item = ChannelId> + 'a {
         let mut node = self.source;
         (0..self.channels as usize).map(move |position| {
@@ -137,8 +138,8 @@ impl<'a> Onward<'a> {
         })
     }
 
-    /// Number of switches that a packet comes through; one that it leaves for an in-transit host
-    /// and comes back to counts twice.
+    /// Returns the number of switch visits; a switch that the packet leaves for an in-transit host
+    /// and re-enters counts twice.
     #[inline]
     pub fn switches(self) -> usize {
         self.len() - usize::from(self.in_transit_hosts)
@@ -146,7 +147,7 @@ impl<'a> Onward<'a> {
 }
 
 impl Steps<'_> {
-    /// The channel by which a path leaves `node`, which stands at this position of it.
+    /// Returns the channel by which a path leaves `node`, at this position of the path.
     #[inline]
     fn channel(self, fabric: &Fabric, position: usize, node: NodeId) -> ChannelId {
         let port = match self {
@@ -157,18 +158,18 @@ impl Steps<'_> {
     }
 }
 
-/// Where a path is kept, for whoever takes one channel of it at a time.
+/// Location of a stored path, for reading single channels of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeptPath {
     place: Place,
-    /// Channels before that into the destination.
+    /// Number of channels before the one into the destination.
     channels: u32,
-    /// The channel into the destination.
+    /// Channel into the destination.
     ejection: ChannelId,
     in_transit_hosts: u16,
 }
 
-/// The first port of a path.
+/// Index of the first port of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     Column(usize),
@@ -176,25 +177,25 @@ enum Place {
 }
 
 impl KeptPath {
-    /// A path that ends with `ejection` after so many other channels, of which a packet has come to
-    /// the end: none of them can be asked for.
+    /// Creates a path of a packet at its end: it ends with `ejection` after `channels` other
+    /// channels, which cannot be read.
     pub fn ending_with(ejection: ChannelId, channels: u32, in_transit_hosts: u16) -> Self {
         Self { place: Place::Path(usize::MAX), channels, ejection, in_transit_hosts }
     }
 
-    /// The channel into the destination.
+    /// Returns the channel into the destination.
     #[inline]
     pub fn ejection(self) -> ChannelId {
         self.ejection
     }
 
-    /// In-transit hosts, which eject the packet and send it on.
+    /// Returns the number of in-transit hosts, which eject and re-inject the packet.
     #[inline]
     pub fn in_transit_hosts(self) -> usize {
         self.in_transit_hosts.into()
     }
 
-    /// The same as [`Onward::switches`].
+    /// Returns the number of switch visits, like [`Onward::switches`].
     #[inline]
     pub fn switches(self) -> usize {
         self.channels as usize + 1 - self.in_transit_hosts()
@@ -202,8 +203,8 @@ impl KeptPath {
 }
 
 impl SourceRoutes {
-    /// Where the path from the switch `source` to `to` is kept. `None` where no path leads, and at
-    /// a switch on which no endpoint hangs.
+    /// Returns the location of the path from the switch `source` to `to`. `None` if there is no
+    /// path, and at a switch without endpoints.
     #[inline]
     pub fn kept(&self, source: NodeId, to: EndpointId) -> Option<KeptPath> {
         let Destination { row, switch, ejection } = self.destinations[to.index()]?;
@@ -228,8 +229,8 @@ impl SourceRoutes {
         exists.then_some(KeptPath { place, channels, ejection, in_transit_hosts })
     }
 
-    /// The channel at a position from 0 of a path of these routes, which goes so far and has come
-    /// to a node.
+    /// Returns the channel at a position, from 0, of a stored path; `node` gives the node at that
+    /// position.
     #[inline]
     pub fn channel(
         &self,
@@ -250,8 +251,8 @@ impl SourceRoutes {
         fabric.outgoing(node, port).expect("a path leads along cables")
     }
 
-    /// How many in-transit hosts are left behind by a packet that has taken so many channels of a
-    /// path from `first` on.
+    /// Returns the number of in-transit hosts that a packet has left after `channels` channels of a
+    /// path that begins at `first`.
     pub fn in_transit_hosts_before(
         &self,
         fabric: &Fabric,
@@ -267,8 +268,8 @@ impl SourceRoutes {
         hosts
     }
 
-    /// The channels from the switch `source` to `to`. `None` where no path leads, and at a switch
-    /// on which no endpoint hangs.
+    /// Returns the channels from the switch `source` to `to`. `None` if there is no path, and at a
+    /// switch without endpoints.
     #[inline]
     pub fn path<'a>(
         &'a self,
@@ -284,7 +285,7 @@ impl SourceRoutes {
         Some(Onward { fabric, source, steps, channels, ejection, in_transit_hosts })
     }
 
-    /// The ports by switch toward `to`, if they say all of its paths.
+    /// Returns the ports by switch towards `to`, if they represent all of its paths.
     pub(crate) fn column_of(&self, to: EndpointId) -> Option<PortSlice<'_>> {
         match self.rows[self.row(to)?] {
             Row::Column(first) => Some(self.column(first)),
@@ -292,12 +293,13 @@ impl SourceRoutes {
         }
     }
 
-    /// The row of an endpoint on a switch.
+    /// Returns the row of an endpoint on a switch.
     pub(crate) fn row(&self, to: EndpointId) -> Option<usize> {
         self.destinations[to.index()].map(|destination| destination.row as usize)
     }
 
-    /// Whether the paths to two endpoints differ in their last channel alone, from every switch.
+    /// Returns whether the paths to two endpoints differ in their last channel only, from every
+    /// switch.
     pub fn share_paths(&self, one: EndpointId, other: EndpointId) -> bool {
         self.row(one).is_some() && self.row(one) == self.row(other)
     }
@@ -306,44 +308,45 @@ impl SourceRoutes {
         self.columns.ports.slice(first..first + self.sources.len())
     }
 
-    /// The pairs that take a longer path than the cables would allow, because no host could take
-    /// their packets in where a shorter one turns from down to up. None but with in-transit hosts.
+    /// Returns the pairs that take a longer path than the shortest, because no host is attached to
+    /// the switch at which a shortest one would turn from down to up. Empty without in-transit
+    /// hosts.
     pub fn fall_backs(&self) -> &FallBacks {
         &self.fall_backs
     }
 
-    /// Whether any path leads through an in-transit host.
+    /// Returns whether any path leads through an in-transit host.
     #[inline]
     pub fn has_in_transit_hosts(&self) -> bool {
         !self.in_transit_hosts.is_empty()
     }
 }
 
-/// Takes rows one after the other: whole columns, or path by path, switch by switch.
+/// Builds routes row by row: whole columns, or path by path, switch by switch.
 #[derive(Debug)]
 pub(crate) struct SourceRoutesBuilder<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     routes: SourceRoutes,
-    /// The row whose paths come one by one.
+    /// Row whose paths are being added one by one.
     row: Option<OpenRow>,
-    /// In-transit hosts of the path that is being built.
+    /// Number of in-transit hosts of the path that is being built.
     in_transit_hosts: u16,
 }
 
-/// A row whose paths are not all there.
+/// A row with paths still to come.
 #[derive(Clone, Copy, Debug)]
 struct OpenRow {
-    /// Place of its first port.
+    /// Index of its first port.
     first: usize,
-    /// Place of the end of the last path that was kept.
+    /// Index of the end of the last stored path.
     end: usize,
-    /// The switch whose path is being built.
+    /// Switch whose path is being built.
     switch: usize,
 }
 
 impl<'a> SourceRoutesBuilder<'a> {
-    /// Nothing routed yet.
+    /// Creates a builder without routes.
     pub(crate) fn new(fabric: &'a Fabric, graph: &'a SwitchGraph) -> Self {
         let mut numbers = 0..NO_SOURCE;
         let sources = graph
@@ -369,7 +372,7 @@ impl<'a> SourceRoutesBuilder<'a> {
         Self { fabric, graph, routes, row: None, in_transit_hosts: 0 }
     }
 
-    /// The paths that follow lead to these endpoints of one switch: one of every switch, each
+    /// Begins a row of separate paths to these endpoints of one switch: one of every switch, each
     /// ended by [`Self::end_path`].
     pub(crate) fn begin_row(&mut self, destinations: &[EndpointId]) {
         let first = self.routes.ports.len();
@@ -377,8 +380,8 @@ impl<'a> SourceRoutesBuilder<'a> {
         self.row = Some(OpenRow { first, end: first, switch: 0 });
     }
 
-    /// All paths to these endpoints of one switch: by switch, the port by which each of them goes
-    /// on and the channels between switches that are left.
+    /// Adds all paths to these endpoints of one switch: by switch, the output port of each of them
+    /// and the number of remaining channels between switches.
     pub(crate) fn column(
         &mut self,
         destinations: &[EndpointId],
@@ -415,27 +418,27 @@ impl<'a> SourceRoutesBuilder<'a> {
         assert!(is_complete, "every switch ends its path");
     }
 
-    /// The path goes on by `channel`.
+    /// Extends the path by `channel`.
     pub(crate) fn push(&mut self, channel: ChannelId) {
         self.routes.ports.push(self.fabric.source(channel).port);
     }
 
-    /// The path goes on by these channels.
+    /// Extends the path by these channels.
     pub(crate) fn extend(&mut self, channels: &[ChannelId]) {
         for channel in channels {
             self.push(*channel);
         }
     }
 
-    /// The path goes into a host by `ejection`, and on from there by the other direction of the
+    /// Extends the path into a host by `ejection`, and out of it by the opposite direction of the
     /// same cable.
     pub(crate) fn push_in_transit(&mut self, ejection: ChannelId) {
         self.extend(&[ejection, Fabric::reverse(ejection)]);
         self.in_transit_hosts += 1;
     }
 
-    /// The path of this switch is complete, or there is none. That of a switch on which no endpoint
-    /// hangs is of no use to anybody, and not kept.
+    /// Ends the path of the current switch, which may be empty. The path of a switch without
+    /// endpoints is never used, and not stored.
     pub(crate) fn end_path(&mut self) {
         let row = self.row.as_mut().expect("a path belongs to a row");
         let in_transit_hosts = std::mem::take(&mut self.in_transit_hosts);
@@ -450,12 +453,12 @@ impl<'a> SourceRoutesBuilder<'a> {
         row.switch += 1;
     }
 
-    /// Which pairs take a longer path for want of an in-transit host.
+    /// Sets the pairs that take a longer path for lack of an in-transit host.
     pub(crate) fn set_fall_backs(&mut self, fall_backs: FallBacks) {
         self.routes.fall_backs = fall_backs;
     }
 
-    /// All paths.
+    /// Returns the finished routes.
     pub(crate) fn finish(mut self) -> SourceRoutes {
         self.assert_row_is_complete();
         if self.routes.in_transit_hosts.iter().all(|hosts| *hosts == 0) {

@@ -1,11 +1,11 @@
-//! Entries for the LIDs of switches themselves, which management packets use.
+//! Entries for the LIDs of switches themselves, used by management packets.
 //!
-//! They are kept apart from those for endpoints: no host's packet takes them, management has a
-//! lane of its own (VL 15 or the lane of a management class), and nothing here enters the proof.
+//! They are separate from the entries for endpoints: no host's packet uses them, management has its
+//! own lane (VL 15 or the lane of a management class), and they are not part of the proof.
 
 use crate::{Fabric, Finding, FindingKind, NodeId};
 
-/// No entry; a switch reaches itself without one.
+/// Value for no entry; a switch reaches itself without one.
 const NO_PORT: u16 = 0;
 
 /// One output port per switch and destination switch.
@@ -17,24 +17,24 @@ pub struct SwitchTables {
 }
 
 impl SwitchTables {
-    /// Tables without entries.
+    /// Creates tables without entries.
     pub fn new(fabric: &Fabric) -> Self {
         let switch_count = fabric.switches().len();
         Self { switch_count, ports: vec![NO_PORT; switch_count * switch_count] }
     }
 
-    /// The port by which `switch` forwards packets for the switch `to`, if it has an entry.
+    /// Returns the port by which `switch` forwards packets for the switch `to`, if it has an entry.
     pub fn port(&self, switch: NodeId, to: NodeId) -> Option<u16> {
         let port = self.ports[to.index() * self.switch_count + switch.index()];
         (port != NO_PORT).then_some(port)
     }
 
-    /// Writes or removes an entry. Port 0 is the switch itself and counts as none.
+    /// Sets or removes an entry. Port 0 is the switch itself and counts as no entry.
     pub fn set_port(&mut self, switch: NodeId, to: NodeId, port: Option<u16>) {
         self.ports[to.index() * self.switch_count + switch.index()] = port.unwrap_or(NO_PORT);
     }
 
-    /// One finding a destination switch that some others do not reach, though cables join them.
+    /// Returns one finding for each destination switch that some connected switches do not reach.
     pub(crate) fn check(&self, fabric: &Fabric, islands: &[NodeId]) -> Vec<Finding> {
         let mut findings = Vec::new();
         for to in fabric.switches() {

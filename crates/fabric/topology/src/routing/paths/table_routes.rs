@@ -1,13 +1,13 @@
-//! Table routes: at every switch, one output port per destination (an InfiniBand linear
-//! forwarding table, LFT, with endpoints in place of LIDs).
+//! Table routes: at every switch, one output port per destination (an InfiniBand linear forwarding
+//! table, LFT, with endpoints in place of LIDs).
 //!
 //! ```text
 //!   s0: h0 -> port 1, h1 -> port 2, h2 -> port 7, ...
 //! ```
 //!
-//! A table knows where a packet goes and not where it comes from. A table need not be right:
-//! one that was read from a running fabric may lead in a loop or nowhere, so following it
-//! ends in one of several ways ([`WalkEnd`]).
+//! A table selects by destination, not by source. It need not be correct: a table read from a
+//! running fabric may lead in a loop or nowhere, so following it has several outcomes
+//! ([`WalkEnd`]).
 
 use super::ports::{PortSlice, Ports};
 use super::shortest_hops::ShortestHops;
@@ -16,7 +16,7 @@ use super::switch_of;
 use crate::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use std::sync::Arc;
 
-/// No entry. Port 0 is a switch's own and no way to an endpoint.
+/// Value for no entry: port 0 is the switch itself and leads to no endpoint.
 const NO_PORT: u16 = 0;
 
 /// One output port per switch and destination endpoint.
@@ -25,21 +25,21 @@ pub struct TableRoutes {
     switch_count: usize,
     /// By destination, then by switch.
     ports: Ports,
-    /// Where packets choose anew at every switch: the hops that are left.
+    /// Remaining hops, if packets choose their channel at every switch.
     hops: Option<Arc<ShortestHops>>,
 }
 
-/// A switch and a destination between which tables lead by no shortest way.
+/// A switch and a destination whose table path is not a shortest one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LongerWay {
-    /// Where the way begins.
+    /// Switch at which the path begins.
     pub switch: NodeId,
-    /// Where it leads.
+    /// Destination of the path.
     pub to: EndpointId,
 }
 
 impl LongerWay {
-    /// Why packets cannot choose beside such tables, and the cure.
+    /// Explains why packets cannot choose beside these tables, with a remedy.
     pub fn describe(&self, fabric: &Fabric) -> String {
         format!(
             "packets that choose at every switch take shortest ways, and this algorithm leads from {} to {} by none of them: choose \
@@ -51,17 +51,18 @@ impl LongerWay {
 }
 
 impl TableRoutes {
-    /// Tables without entries.
+    /// Creates tables without entries.
     pub fn new(fabric: &Fabric) -> Self {
         let switch_count = fabric.switches().len();
         let ports = Ports::zeros(switch_count * fabric.endpoints().len());
         Self { switch_count, ports, hops: None }
     }
 
-    /// The same tables, beside which a packet may take any channel on a shortest way.
+    /// Returns the tables with adaptive routing: a packet may take any channel on a shortest path.
     ///
     /// # Errors
-    /// A switch with a destination to which cables lead, and the tables by no shortest way.
+    /// Reports a switch and a destination that is reachable, but not by a shortest path of the
+    /// tables.
     pub fn made_adaptive(mut self, fabric: &Fabric) -> Result<Self, LongerWay> {
         let hops = ShortestHops::new(fabric);
         for to in fabric.endpoint_ids() {
@@ -78,18 +79,18 @@ impl TableRoutes {
         Ok(self)
     }
 
-    /// Hops that are left, where packets choose anew at every switch.
+    /// Returns the remaining hops, if packets choose their channel at every switch.
     pub(crate) fn adaptive_hops(&self) -> Option<&ShortestHops> {
         self.hops.as_deref()
     }
 
-    /// Whether packets choose anew at every switch.
+    /// Returns whether packets choose their channel at every switch.
     pub fn are_adaptive(&self) -> bool {
         self.hops.is_some()
     }
 
-    /// Every channel by which a packet for `to` may leave a switch, in the order of ports, each with
-    /// whether it is that of the tables: that one alone, unless packets choose.
+    /// Returns every channel by which a packet for `to` may leave a switch, in the order of ports,
+    /// each with whether it is the table's; without adaptive routing only the table's.
     pub fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,
@@ -104,17 +105,17 @@ impl TableRoutes {
         alone.into_iter().chain(others).map(move |channel| (channel, Some(channel) == told))
     }
 
-    /// The port by which `switch` forwards packets for `to`, if it has an entry.
+    /// Returns the port by which `switch` forwards packets for `to`, if it has an entry.
     pub fn port(&self, switch: NodeId, to: EndpointId) -> Option<u16> {
         let port = self.ports.at(self.key(switch, to));
         (port != NO_PORT).then_some(port)
     }
 
-    /// How many switches a packet for `to` comes through from `switch` on, that one among them;
-    /// `None` where the tables do not lead there. Takes no memory, and time as the way is long.
+    /// Returns the number of switches that a packet for `to` visits from `switch` on, including
+    /// that one; `None` if it does not arrive. Needs no memory, and time in proportion to the path.
     pub fn switches_to(&self, fabric: &Fabric, switch: NodeId, to: EndpointId) -> Option<usize> {
         let mut node = switch;
-        // A way through more switches than there are is a loop.
+        // A path with more hops than there are switches is a loop.
         for switches in 1..=self.switch_count {
             let target = fabric.target(fabric.outgoing(node, self.port(node, to)?)?);
             if !fabric.node(target.node).is_switch() {
@@ -125,12 +126,12 @@ impl TableRoutes {
         None
     }
 
-    /// Writes or removes an entry. Port 0 is no way to an endpoint and counts as none.
+    /// Sets or removes an entry. Port 0 leads to no endpoint and counts as no entry.
     pub fn set_port(&mut self, switch: NodeId, to: EndpointId, port: Option<u16>) {
         self.ports.set(self.key(switch, to), port.unwrap_or(NO_PORT));
     }
 
-    /// The ports by switch toward `to`, 0 where there is no entry.
+    /// Returns the ports by switch towards `to`, 0 for no entry.
     pub(crate) fn column(&self, to: EndpointId) -> PortSlice<'_> {
         let first = to.index() * self.switch_count;
         self.ports.slice(first..first + self.switch_count)
@@ -142,10 +143,10 @@ impl TableRoutes {
     }
 }
 
-/// How following a route ends.
+/// Outcome of following a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WalkEnd {
-    /// At the destination.
+    /// The packet reached the destination.
     Arrived,
     /// The switch has no entry.
     NoEntry(NodeId),
@@ -153,26 +154,26 @@ pub(crate) enum WalkEnd {
     Uncabled(PortRef),
     /// The entry leads into another endpoint.
     WrongEndpoint(EndpointId),
-    /// The path came back to a switch; its last channel is one that it took before.
+    /// The path returned to a switch; its last channel occurred before.
     Loop,
 }
 
-/// Follows routes, and remembers which switches the present walk has seen.
+/// Follows routes, and marks the switches of the current walk.
 #[derive(Debug)]
 pub(crate) struct Walker {
     channels: Vec<ChannelId>,
-    /// The last walk that came through each switch.
+    /// By switch: number of the last walk that visited it.
     seen: Vec<u64>,
     walk: u64,
 }
 
 impl Walker {
-    /// A walker for one fabric.
+    /// Creates a walker for a fabric.
     pub(crate) fn new(fabric: &Fabric) -> Self {
         Self { channels: Vec::new(), seen: vec![0; fabric.switches().len()], walk: 0 }
     }
 
-    /// The channels of a source route, and whether there is one.
+    /// Returns the channels of a source route, and whether there is one.
     pub(crate) fn follow(
         &mut self,
         fabric: &Fabric,
@@ -186,8 +187,8 @@ impl Walker {
         (&self.channels, onward.map_or(WalkEnd::NoEntry(source), |_| WalkEnd::Arrived))
     }
 
-    /// The channels from `source` on, and how they end. Where they end in a loop, the channel
-    /// that closes it stands in the list twice.
+    /// Returns the channels from `source` on, and the outcome. If they end in a loop, the channel
+    /// that closes it is listed twice.
     pub(crate) fn walk(
         &mut self,
         fabric: &Fabric,

@@ -1,4 +1,4 @@
-//! Following every route to its end, to find those that do not arrive.
+//! Following every route to its end, to find routes that do not arrive.
 //!
 //! ```text
 //!   s0 ──► s1 ──► s2        h5's entries at s0, s1, s2 lead back to s0: a loop
@@ -6,9 +6,9 @@
 //!   s3 ──► s4 ──?           s4 has no entry for h5: a black hole
 //! ```
 //!
-//! Routes that this crate computes have no faults; tables that were read from a running
-//! fabric may. A pair that no cables join is unreachable, which is a matter of the fabric and
-//! no fault of its routes.
+//! Routes computed by this crate have no faults; tables read from a running fabric may. A pair in
+//! different connected parts is unreachable, which is a property of the fabric and not a fault of
+//! its routes.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::routes::{Routes, Walk};
@@ -16,42 +16,42 @@ use super::table_routes::WalkEnd;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::BTreeMap;
 
-/// What becomes of the packets between all ordered pairs of endpoints.
+/// Fate of the packets between all ordered pairs of endpoints.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trace {
     /// Pairs whose packets arrive.
     pub arrived_pairs: u64,
-    /// Pairs that no cables join.
+    /// Pairs without a path of cables.
     pub unreachable_pairs: u64,
-    /// Where packets of the other pairs stray, by destination and then by place.
+    /// Faults of the other pairs, by destination and then by place.
     pub faults: Vec<RouteFault>,
 }
 
-/// Packets for one destination that stray in one way at one place.
+/// Packets for one destination that fail to arrive in one way at one place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RouteFault {
-    /// What happens to them.
+    /// Kind and place of the failure.
     pub stray: Stray,
-    /// The destination that they do not reach.
+    /// Destination that they do not reach.
     pub to: EndpointId,
-    /// One source whose packets stray so.
+    /// A source of these packets.
     pub from: EndpointId,
-    /// Number of sources whose packets stray so.
+    /// Number of sources of these packets.
     pub sources: u64,
 }
 
-/// How packets fail to arrive.
+/// Way in which packets fail to arrive.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stray {
-    /// They go round these channels for ever, shown from the lowest one on.
+    /// They circulate on these channels for ever, listed from the lowest one on.
     Loop(Vec<ChannelId>),
     /// The switch has no entry for the destination.
     NoEntry(NodeId),
     /// The entry names a port that has no cable.
     Uncabled {
-        /// The switch.
+        /// Switch of the entry.
         switch: NodeId,
-        /// The port.
+        /// Port named by the entry.
         port: u16,
     },
     /// The entry leads into another endpoint.
@@ -59,7 +59,7 @@ pub enum Stray {
 }
 
 impl RouteFault {
-    /// One sentence for people.
+    /// Describes the fault in one sentence.
     pub fn describe(&self, fabric: &Fabric) -> String {
         let to = fabric.endpoint_name(self.to);
         let place = match &self.stray {
@@ -117,7 +117,8 @@ impl Routes {
     }
 }
 
-/// A loop is always a fault; packets that stop are one only if cables lead where they should go.
+/// Returns whether a packet that does not arrive is a fault of the routes: a loop always; otherwise
+/// only if source and destination are connected.
 fn is_fault(graph: &SwitchGraph, islands: &[NodeId], walk: &Walk<'_>, stray: &Stray) -> bool {
     let Attachment::Switch(last) = graph.attachment(walk.to) else {
         unreachable!("walks lead to endpoints on switches");
@@ -135,7 +136,7 @@ fn stray(walk: &Walk<'_>) -> Option<Stray> {
     })
 }
 
-/// The channels between the two mentions of the last one, from the lowest on.
+/// Returns the channels between the two occurrences of the last one, from the lowest on.
 fn closed_part(channels: &[ChannelId]) -> Vec<ChannelId> {
     let (last, before) = channels.split_last().expect("a loop has channels");
     let first = before.iter().position(|channel| channel == last);

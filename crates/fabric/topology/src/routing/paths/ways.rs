@@ -1,41 +1,41 @@
-//! The ways of all switches to one destination, as far as they are one tree.
+//! Paths of all switches to one destination, if they form a tree.
 //!
 //! ```text
 //!   toward h5:   s0 ─► s2 ─► s5 ─► h5       switches left   s0 3, s1 3, s2 2, s5 1
 //!                s1 ─► s2                   farthest first  s0, s1, s2, s5
 //! ```
 //!
-//! Whoever sums over all pairs asks a column once a switch, not once a pair.
+//! Sums over all pairs read a column once per switch, not once per pair.
 
 use super::graph::{SwitchGraph, largest_first};
 use super::routes::{RouteRow, RowPaths};
 use crate::{ChannelId, Fabric, NodeId};
 
-/// Not looked at yet, and in the end: packets do not arrive.
+/// Not visited yet; in the result: packets do not arrive.
 const UNKNOWN: u32 = 0;
-/// On the way that is being followed.
+/// Mark of a switch on the path that is being followed.
 const OPEN: u32 = u32::MAX - 1;
-/// Leads to no end, or to a wrong one.
+/// Mark of a switch from which packets do not arrive.
 const LOST: u32 = u32::MAX;
 
-/// By switch, how packets go to a destination; with room that every destination uses again.
+/// Paths to a destination by switch; the memory is reused for every destination.
 #[derive(Debug)]
 pub(crate) struct Ways {
     next: Vec<Option<ChannelId>>,
-    /// Switches on the way, the first and the last among them; or one of the marks above.
+    /// Number of switches on the path, including both ends; or one of the marks above.
     switches: Vec<u32>,
-    /// The switches from which packets arrive, farthest first.
+    /// Switches from which packets arrive, farthest first.
     order: Vec<NodeId>,
 }
 
 impl Ways {
-    /// No ways yet.
+    /// Creates empty paths.
     pub(crate) fn new(graph: &SwitchGraph) -> Self {
         let count = graph.switch_count();
         Self { next: vec![None; count], switches: vec![UNKNOWN; count], order: Vec::new() }
     }
 
-    /// The ways of a row, if they are kept by switch.
+    /// Computes the paths of a row; returns `false` if they are not stored by switch.
     pub(crate) fn fill(
         &mut self,
         fabric: &Fabric,
@@ -62,7 +62,8 @@ impl Ways {
         true
     }
 
-    /// Follows a way to where it is known how it goes on; the switches that are left there.
+    /// Follows a path to a switch with a known result, and returns the number of switches left
+    /// there.
     fn follow(
         &mut self,
         fabric: &Fabric,
@@ -93,19 +94,20 @@ impl Ways {
         }
     }
 
-    /// Switches on the way from one, itself among them; `None` if packets from there do not arrive.
+    /// Returns the number of switches on the path from a switch, including itself; `None` if
+    /// packets from there do not arrive.
     pub(crate) fn switches(&self, from: NodeId) -> Option<usize> {
         let switches = self.switches[from.index()];
         (switches != UNKNOWN).then_some(switches as usize)
     }
 
-    /// The channel by which packets leave a switch; `None` at the switch of destinations that share
-    /// their ways.
+    /// Returns the channel by which packets leave a switch; `None` at the switch of destinations
+    /// that share their paths.
     pub(crate) fn next(&self, switch: NodeId) -> Option<ChannelId> {
         self.next[switch.index()]
     }
 
-    /// The switches from which packets arrive, farthest first.
+    /// Returns the switches from which packets arrive, farthest first.
     pub(crate) fn farthest_first(&self) -> &[NodeId] {
         &self.order
     }
