@@ -1,4 +1,4 @@
-//! Routing algorithms: from the switches and cables of a fabric to its routes.
+//! Routing algorithms: computation of routes from the switches and cables of a fabric.
 //!
 //! ```text
 //!                 ┌ shortest_path ┐
@@ -9,17 +9,17 @@
 //!
 //! `shortest_path` counts channels, or adds the lengths of their cables (`cable_cost`).
 //!
-//! An algorithm says, for one destination switch, by which channels a packet may go on
-//! (`choices`). Which of them it takes is decided in one place, by load: `assignment` does so for
-//! source routes, `tables` for tables, where a switch asks a `queue` of its own.
+//! An algorithm gives, for one destination switch, the channels on which packets may continue at
+//! each switch (`choices`). One place selects among them by load: `assignment` for source routes,
+//! `tables` for tables, in which each switch has a `queue` of its choices.
 //!
-//! Three algorithms lay whole paths themselves, so they have source form alone: `in_transit` has
-//! choices over which `balance` finds the best paths and lays them anew in passes, `simple_routes`
+//! Three algorithms compute whole paths, and therefore have source form only: `in_transit` has
+//! choices over which `balance` finds the best paths and reroutes them in passes, `simple_routes`
 //! searches for the cheapest, and `smart` breaks cycles. The first two move over switch and phase
-//! as up*/down* does (`phases`); which channels go up, a total order of the switches decides
-//! (`orientation`): by the ranks of a tree (`depth_first`) from the roots that the user wants
-//! (`root`) or that the top of a fat tree is (`tops`), with one peak an island (`peaks`). Which
-//! levels such a tree has, `levels` tells.
+//! as up*/down* does (`phases`). A total order of the switches determines the channels that go up
+//! (`orientation`): by the ranks of a tree (`depth_first`) from the roots given by the user
+//! (`root`) or found at the top of a fat tree (`tops`), with one peak in each connected part
+//! (`peaks`). `levels` describes the levels of a tree.
 
 mod algorithm;
 mod assignment;
@@ -71,18 +71,18 @@ use crate::{Fabric, NodeId};
 use assignment::Assigned;
 use rule::{RouteTask, Rule};
 
-/// Routes every pair of endpoints of `fabric`. Pairs that no cables join have no route, which is
-/// no error.
+/// Routes every pair of endpoints of `fabric`. Pairs in different connected parts have no route,
+/// which is not an error.
 ///
 /// # Errors
-/// A fabric or parameters that the algorithm cannot route; routes that would take more than
-/// [`ROUTE_BYTES_MAX`] bytes.
+/// Fails if the algorithm cannot route the fabric or its parameters are invalid, or if the routes
+/// would need more than [`ROUTE_BYTES_MAX`] bytes.
 pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Routes, RouteError> {
     route_within(fabric, algorithm, form, ROUTE_BYTES_MAX)
 }
 
-/// The same, where routes may take so many bytes. What they would take is known, or estimated,
-/// before any of it is taken.
+/// Routes like [`route`] if the routes need at most `bytes_max` bytes of memory, which is computed
+/// or estimated before it is allocated.
 ///
 /// # Errors
 /// As [`route`].
@@ -115,14 +115,14 @@ pub fn route_within(
     }
 }
 
-/// The switches from which an algorithm measures which way is up, the lowest first; none for
-/// algorithms that do not.
+/// Returns the switches from which an algorithm measures "up", the lowest first; none for
+/// algorithms without roots.
 pub fn roots_taken(fabric: &Fabric, algorithm: &Algorithm) -> Result<Vec<NodeId>, RouteError> {
     algorithm.parameters().roots_taken(fabric, &SwitchGraph::new(fabric))
 }
 
-/// Tables by which every switch reaches every other, as management packets need; they follow
-/// the same rule as the routes between endpoints.
+/// Computes tables by which every switch reaches every other, for management packets; they follow
+/// the rule of the routes between endpoints.
 pub fn route_to_switches(
     fabric: &Fabric,
     algorithm: &Algorithm,

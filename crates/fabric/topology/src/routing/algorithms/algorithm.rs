@@ -1,5 +1,5 @@
-//! The names of the routing algorithms, as scenario files and command lines give them with their
-//! parameters.
+//! Names of the routing algorithms, as given with their parameters in scenario files and on command
+//! lines.
 //!
 //! ```toml
 //! algorithm = "up-down"                                  # all parameters at their defaults
@@ -8,7 +8,7 @@
 //! algorithm = { up-down = { root = { named = ["spine1", "spine2"] } } }
 //! ```
 //!
-//! The doc comments of [`Algorithm`] are what users read as help.
+//! The doc comments of [`Algorithm`] are the help shown to users.
 
 use super::cable_cost::differing_lengths;
 use super::dimension_order::DimensionOrder;
@@ -24,18 +24,18 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 
-/// Spells each algorithm once: its help, source and example, its name, and the type of its
+/// Defines each algorithm in one place: its help, source and example, its name, and the type of its
 /// parameters.
 macro_rules! algorithms {
     ($($(#[$about:meta])+ $name:literal => $parameters:ident,)+) => {
-        /// How paths are chosen.
+        /// Algorithm that chooses the paths.
         #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
         #[schemars(transform = accept_bare_names)]
         pub enum Algorithm {
             $($(#[$about])+ #[serde(rename = $name)] $parameters($parameters),)+
         }
 
-        /// The names alone.
+        /// Names without parameters.
         #[derive(Clone, Copy, Deserialize)]
         enum Name {
             $(#[serde(rename = $name)] $parameters,)+
@@ -59,7 +59,7 @@ macro_rules! algorithms {
         }
 
         impl Algorithm {
-            /// The name by which users ask for it.
+            /// Name of the algorithm in scenarios.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$parameters(_) => $name,)+
@@ -76,44 +76,45 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    /// A minimal path, in channels or in latency of cables (`weight`). By channels, free of deadlock
-    /// on trees and folded Clos networks, not on rings and tori.
+    /// A minimal path, in channels or in latency of cables (`weight`). By channels, deadlock-free
+    /// on trees and folded Clos networks, but not on rings and tori.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"topology.generate.star = { hosts = 3 }
 routing.algorithm = "shortest-path""#))]
     "shortest-path" => ShortestPath,
-    /// On a mesh or torus: one dimension after another, in the shorter direction. Free of deadlock
-    /// on meshes, on tori of at most three switches a dimension, and on others with two lanes and
+    /// On a mesh or torus: one dimension after another, in the shorter direction. Deadlock-free on
+    /// meshes, on tori of at most three switches a dimension, and on others with two lanes and
     /// datelines.
     #[schemars(extend("x-source" = "Dally and Seitz 1987"))]
     #[schemars(extend("x-example" = r#"topology.generate.mesh = { dimensions = [3, 2] }
 routing.algorithm = "dimension-order""#))]
     "dimension-order" => DimensionOrder,
-    /// Towards a root first, then only away from it; on a tree all top switches are roots. Free of
-    /// deadlock on every fabric.
+    /// Towards a root first, then only away from it; on a tree all top switches are roots.
+    /// Deadlock-free on every fabric.
     #[schemars(extend("x-source" = "Schroeder et al. 1991 (Autonet)"))]
     #[schemars(extend("x-example" = r#"{ up-down = { root = "smallest-distance" } }"#))]
     "up-down" => UpDown,
     /// Up*/down* as Myrinet's own software computed it: one path a pair, the cheapest of all legal
-    /// ones. A channel costs more the more paths it carries, so the path need not be minimal. Free
-    /// of deadlock on every fabric. Source routes only.
+    /// ones. A channel costs more the more paths it carries, so the path need not be minimal.
+    /// Deadlock-free on every fabric. Source routes only.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A; the weights are ours"))]
     #[schemars(extend("x-example" = "{ simple-routes = { weight = 0.5 } }"))]
     "simple-routes" => SimpleRoutes,
-    /// A minimal path on any fabric, free of deadlock. Where up*/down* forbids the turn from down
-    /// to up, a host of that switch ejects the packet and re-injects it. Balanced over all shortest
+    /// A minimal path on any fabric, deadlock-free. At a switch at which up*/down* forbids the turn
+    /// from down to up, a host ejects the packet and re-injects it. Balanced over all shortest
     /// paths. Source routes only.
     #[schemars(extend("x-source" = "Flich et al. 2001, section II; balance and choice of hosts are ours"))]
     #[schemars(extend("x-example" = r#"{ in-transit = { hosts = "fewest" } }"#))]
     "in-transit" => InTransit,
-    /// Balanced paths, with every cycle of the dependency graph broken where it costs least. Free
-    /// of deadlock on every fabric. Source routes only, at most 64 switches of moderate size.
+    /// Balanced paths, with every cycle of the dependency graph broken at the least cost.
+    /// Deadlock-free on every fabric. Source routes only, at most 64 switches of moderate size.
     #[schemars(extend("x-source" = "Cherkasova, Kotov and Rokicki 1995 (HPL-95-69); a reconstruction"))]
     "smart" => Smart,
 }
 
 impl Algorithm {
-    /// Whether cycles of dependencies round a torus are left to datelines.
+    /// Returns whether the algorithm relies on datelines to break cycles of dependencies round a
+    /// torus.
     pub fn needs_datelines(&self) -> bool {
         self.parameters().needs_datelines()
     }
@@ -129,8 +130,8 @@ impl Algorithm {
         }
     }
 
-    /// A note, with its code first, if the algorithm counts channels where the lengths of cables
-    /// between switches differ and could decide.
+    /// Returns a note, with its code first, if the algorithm counts channels although cables
+    /// between switches differ in length.
     pub fn note_of_lengths(&self, fabric: &Fabric) -> Option<String> {
         let Self::ShortestPath(ShortestPath { weight: PathWeight::Hops, .. }) = self else {
             return None;
@@ -174,7 +175,7 @@ impl<'de> de::Visitor<'de> for AlgorithmVisitor {
     }
 }
 
-/// Beside each `{ name = { ... } }` the schema allows the bare name.
+/// Allows the bare name in the schema beside each `{ name = { ... } }`.
 fn accept_bare_names(schema: &mut Schema) {
     let Some(variants) = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut())
     else {

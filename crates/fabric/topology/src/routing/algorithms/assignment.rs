@@ -1,21 +1,21 @@
-//! From choices to routes: among equally long ways, the least loaded channel.
+//! Assignment of routes: of equally long paths, the one over the least loaded channel.
 //!
-//! The load of a channel is the number of host-to-host paths laid over it so far. It is
-//! counted per source switch, weighted by the hosts there, because all hosts of a switch share
-//! their path to a destination. Aggregation nodes and routers are routed and weigh nothing.
-//! Parallel cables are balanced like any other channels.
+//! The load of a channel is the number of host-to-host paths assigned to it so far. It is counted
+//! per source switch, weighted by the hosts there, because all hosts of a switch share their path
+//! to a destination. Aggregation nodes and routers are routed but have no weight. Parallel cables
+//! are balanced like any other channels.
 //!
-//! Among several roots the choice on the way up decides on the channel down as well. There both the
-//! next channel alone and the busiest channel on all the way are tried ([`Outlook`]), and of the two
-//! sets of routes that is kept whose busiest channel carries less.
+//! With several roots the choice on the ascent also determines the channels of the descent. Both
+//! criteria are then tried, the load of the next channel alone and that of the busiest channel on
+//! the whole path ([`Outlook`]), and the routes whose busiest channel carries less are kept.
 //!
-//! Destinations are taken switch by switch and, on a switch, in canonical order; so the
-//! routes depend on the fabric alone. On a full fat tree this gives the well known spread
-//! "destination modulo number of spines".
+//! Destinations are processed switch by switch and, on a switch, in canonical order, so the routes
+//! depend on the fabric alone. On a full fat tree this gives the well-known spread "destination
+//! modulo number of spines".
 //!
-//! Source routes are assigned here, tables in `tables`. Cost of the former: one call of the algorithm
-//! a destination switch, then for every destination endpoint the channels looked at along one path
-//! a source switch.
+//! This file assigns source routes, `tables` assigns tables. Cost of the former: one call of the
+//! algorithm per destination switch, then for every destination endpoint one visit of the channels
+//! along one path per source switch.
 
 use super::balance;
 use super::choices::{Choice, Choices, State};
@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathSpread {
-    /// Each host of a switch may be reached by a path of its own.
+    /// Each host of a switch may be reached by a separate path.
     #[default]
     Hosts,
     /// All hosts of a switch are reached by one path from each other switch: faster and smaller,
@@ -37,26 +37,26 @@ pub enum PathSpread {
     Switches,
 }
 
-/// Whose load decides among equally long ways. Neither is always better: the next channel's spreads
-/// a whole tree perfectly, all the way's a tree in which cables are missing or parallel.
+/// Load that decides among equally long paths. Neither is always better: `NextChannel` spreads a
+/// complete tree perfectly, `WholeWay` a tree with missing or parallel cables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outlook {
-    /// The next channel's.
+    /// Load of the next channel.
     NextChannel,
-    /// That of the busiest channel on all the way.
+    /// Load of the busiest channel on the whole path.
     WholeWay,
 }
 
-/// Routes, and the paths over the busiest channel between switches.
+/// Routes, with the number of paths over the busiest channel between switches.
 pub(super) struct Assigned<R> {
     pub(super) routes: R,
     pub(super) busiest: u64,
 }
 
 impl<R> Assigned<R> {
-    /// The routes of the outlook under which the busiest channel carries least; of equals, of the
-    /// first. None is tried after one whose busiest channel carries no more than `least`, the
-    /// least that any routes could.
+    /// Returns the routes of the outlook under which the busiest channel carries least; of equals,
+    /// the first. Stops at an outlook whose busiest channel carries no more than `least`, the lower
+    /// bound of all routes.
     pub(super) fn best(outlooks: &[Outlook], least: u64, assign: impl Fn(Outlook) -> Self) -> R {
         let mut best: Option<Self> = None;
         for outlook in outlooks {
@@ -73,8 +73,9 @@ impl<R> Assigned<R> {
     }
 }
 
-/// Paths that the busiest channel between switches carries at least, whatever the routes: those
-/// from the hosts of a switch to all others that cables join it to share the channels that leave it.
+/// Returns a lower bound on the paths over the busiest channel between switches, for any routes:
+/// the paths from the hosts of a switch to all others of its connected part share the channels that
+/// leave it.
 pub(super) fn least_busiest(graph: &SwitchGraph) -> u64 {
     let islands = graph.islands();
     let mut hosts = vec![0; graph.switch_count()];
@@ -89,29 +90,29 @@ pub(super) fn least_busiest(graph: &SwitchGraph) -> u64 {
     graph.switches().map(least).max().unwrap_or(0)
 }
 
-/// Host-to-host paths by channel.
+/// Number of host-to-host paths by channel.
 #[derive(Debug)]
 pub(super) struct Load {
     paths: Vec<u64>,
 }
 
 impl Load {
-    /// Nothing laid yet.
+    /// Creates the load without any paths.
     pub(crate) fn new(fabric: &Fabric) -> Self {
         Self { paths: vec![0; fabric.channel_count()] }
     }
 
-    /// The choice whose channel carries least; of equals, the lowest channel.
+    /// Returns the choice whose channel carries least; of equals, the lowest channel.
     fn lightest(&self, choices: &[Choice]) -> Choice {
         first_by(choices, |choice| self.on(choice.channel))
     }
 
-    /// The paths laid over the busiest channel.
+    /// Returns the number of paths over the busiest channel.
     pub(super) fn busiest(&self) -> u64 {
         self.paths.iter().copied().max().unwrap_or(0)
     }
 
-    /// By state: the load of the busiest channel on the way on where that is least.
+    /// Returns by state the least possible load of the busiest channel on the rest of the path.
     pub(super) fn least_worst(&self, choices: &Choices, farthest_first: &[State]) -> Vec<u64> {
         let mut worst = vec![0; choices.state_count()];
         for &state in farthest_first.iter().rev() {
@@ -122,7 +123,7 @@ impl Load {
         worst
     }
 
-    /// The paths laid over a channel.
+    /// Returns the number of paths over a channel.
     pub(crate) fn on(&self, channel: ChannelId) -> u64 {
         self.paths[channel.index()]
     }
@@ -131,14 +132,14 @@ impl Load {
         self.paths[channel.index()] += paths;
     }
 
-    /// Lays paths over all channels of one.
+    /// Adds `paths` paths to all channels of a path.
     pub(crate) fn lay(&mut self, path: &[ChannelId], paths: u64) {
         for channel in path {
             self.add(*channel, paths);
         }
     }
 
-    /// Takes them up again.
+    /// Removes `paths` paths from all channels of a path.
     pub(super) fn take_up(&mut self, path: &[ChannelId], paths: u64) {
         for channel in path {
             self.paths[channel.index()] -= paths;
@@ -146,24 +147,24 @@ impl Load {
     }
 }
 
-/// The choice that comes first by `key`; of equals, the lowest channel.
+/// Returns the choice with the least `key`; of equals, the lowest channel.
 pub(super) fn first_by<K: Ord>(choices: &[Choice], key: impl Fn(&Choice) -> K) -> Choice {
     let first = choices.iter().min_by_key(|choice| (key(choice), choice.channel));
     *first.expect("a state with hops left has a way on")
 }
 
-/// How many paths to `to` begin at `switch`, for the balance.
+/// Returns the number of host-to-host paths from `switch` to `to`.
 fn weight(graph: &SwitchGraph, switch: NodeId, to: EndpointId) -> u64 {
     row_weight(graph, switch, &[to])
 }
 
-/// How many paths to endpoints that share their paths begin at `switch`, for the balance.
+/// Returns the number of host-to-host paths from `switch` to endpoints that share their paths.
 pub(super) fn row_weight(graph: &SwitchGraph, switch: NodeId, row: &[EndpointId]) -> u64 {
     let hosts = row.iter().filter(|to| graph.is_host(**to)).count() as u64;
     hosts * u64::from(graph.host_count(switch))
 }
 
-/// The endpoints of a switch in rows that share their paths.
+/// Returns the endpoints of a switch in rows that share their paths.
 pub(crate) fn rows(
     graph: &SwitchGraph,
     switch: NodeId,
@@ -177,7 +178,7 @@ pub(crate) fn rows(
     residents.chunks(size)
 }
 
-/// One path from every switch with endpoints to every endpoint.
+/// Assigns one path from every switch with endpoints to every endpoint.
 pub(crate) fn source_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -208,7 +209,8 @@ pub(crate) fn source_routes(
     Assigned { routes: routes.finish(), busiest: load.busiest() }
 }
 
-/// The same with the least loaded of all choices that a path has, which `balance` finds.
+/// Assigns source routes by the load of whole paths: each is the least loaded of all that its pair
+/// may take (`balance`).
 fn best_source_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -230,7 +232,7 @@ fn best_source_routes(
     Assigned { routes: routes.finish(), busiest: laid.busiest }
 }
 
-/// All paths to the endpoints of a switch, where there is nothing to choose.
+/// Assigns all paths to the endpoints of a switch if there is no choice.
 fn lay_column(
     fabric: &Fabric,
     graph: &SwitchGraph,

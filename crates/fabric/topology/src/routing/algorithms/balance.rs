@@ -1,28 +1,28 @@
-//! Paths balanced over all that choices allow: each the least loaded of its pair, exactly.
+//! Balanced paths: for each pair exactly the least loaded of all that the choices allow.
 //!
 //! ```text
-//!        ┌─ 3 ─► a ─ 5 ─┐       loads on the way from s to t; by a at most 5, by b at most 4,
-//!   s ───┤              ├─► t   so by b. Of paths whose busiest channel carries the same, the one
-//!        └─ 4 ─► b ─ 4 ─┘       with the smallest sum, then the one with fewest turns.
+//!        ┌─ 3 ─► a ─ 5 ─┐       loads of the channels from s to t: at most 5 over a, at most 4 over b,
+//!   s ───┤              ├─► t   so over b. Of paths with equally loaded busiest channels, the one
+//!        └─ 4 ─► b ─ 4 ─┘       with the smallest sum of loads, then the one with fewest turns.
 //! ```
 //!
 //! The choices toward a switch form a graph without cycles, in which every move is one hop. Two
-//! sweeps over the part that a source can reach, from the destination back, find the best
-//! path without listing any: the first the least load M of the busiest channel, the second the
-//! least (sum of loads, turns) over channels that carry no more than M. Of equal moves the lowest
-//! channel is taken.
+//! sweeps over the part that a source can reach, from the destination back, find the best path
+//! without enumerating paths: the first computes the least load M of the busiest channel, the
+//! second the least (sum of loads, turns) over channels that carry no more than M. Of equal moves
+//! the lowest channel is taken.
 //!
-//! All paths are laid one after the other, by the switch of the destination, the destination and
-//! the source, so the first see little load. Then passes go over all of them in the same order: a
-//! path is taken up and laid anew where it is best now. A pass never raises the load of the busiest
-//! channel; when one changes nothing, the others would not either.
+//! All paths are first assigned one after the other, by the switch of the destination, the
+//! destination and the source, so the first ones see little load. Then passes visit all of them in
+//! this order: a path is removed and reassigned at its current best. A pass never raises the load
+//! of the busiest channel; after a pass without changes, further ones would change nothing.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
-//! in COWs with Source Routing", 2001, section II, asks for balance among all minimal paths and
-//! does not say how; order, measure and passes are ours.
+//! in COWs with Source Routing", 2001, section II, asks for balance among all minimal paths without
+//! a procedure; order, measure and passes are ours.
 //!
-//! Cost: a pass takes time proportional to the choices that all pairs can reach, whose number is
-//! small because they lead one hop nearer; memory, a channel a hop of every path.
+//! Cost: a pass takes time proportional to the choices that all pairs can reach, which are few
+//! because they lead one hop nearer; memory, one channel per hop of every path.
 
 use super::assignment::{Load, PathSpread, row_weight, rows};
 use super::choices::{Choice, Choices, State};
@@ -30,25 +30,25 @@ use super::phases::is_turn;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// The channels between switches of every path, by row and then by source switch.
+/// Channels between switches of every path, by row and then by source switch.
 #[derive(Debug)]
 pub(super) struct Laid {
-    /// Where a path begins in `channels`, with one entry at the end.
+    /// Index of the first channel of each path in `channels`, followed by their total.
     first: Vec<usize>,
     channels: Vec<ChannelId>,
-    /// The paths over the busiest channel.
+    /// Number of paths over the busiest channel.
     pub(super) busiest: u64,
 }
 
 impl Laid {
-    /// The path with this number: `row * switches + source`.
+    /// Returns the path with this number: `row * switches + source`.
     pub(crate) fn path(&self, number: usize) -> &[ChannelId] {
         &self.channels[self.first[number]..self.first[number + 1]]
     }
 }
 
-/// Lays a path from every switch with endpoints to every row, and lays all of them anew in
-/// `passes` passes at most.
+/// Assigns a path from every switch with endpoints to every row, and reassigns all of them in at
+/// most `passes` passes.
 pub(crate) fn lay(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -89,7 +89,7 @@ pub(crate) fn lay(
     laid
 }
 
-/// Goes through all rows and sources in the order of routes.
+/// Visits all rows and sources in the order of routes.
 fn each_path(
     graph: &SwitchGraph,
     spread: PathSpread,
@@ -106,28 +106,28 @@ fn each_path(
     }
 }
 
-/// What a path costs from a state on: the sum of loads, and its turns.
+/// Cost of a path from a state on: sum of loads, and number of turns.
 type Cost = (u64, u32);
 
-/// What the sweeps know of a state.
+/// Result of the sweeps for a state.
 #[derive(Clone, Copy, Debug)]
 struct Swept {
-    /// The search that came here last.
+    /// Number of the last search that reached the state.
     search: u64,
     /// Least load of the busiest channel from here on.
     worst: u64,
-    /// Least cost from here on, and the move that has it; `None` at the destination.
+    /// Least cost from here on.
     cost: Cost,
     onward: Option<Choice>,
 }
 
-/// The sweeps, with room that they use again.
+/// Sweeps, with memory reused between searches.
 #[derive(Debug)]
 struct BestPaths<'a> {
     graph: &'a SwitchGraph,
     known: Vec<Swept>,
     count: u64,
-    /// The states that the source can reach, in descending order of hops left.
+    /// States that the source can reach, in descending order of remaining hops.
     reached: Vec<State>,
 }
 
@@ -136,8 +136,8 @@ impl<'a> BestPaths<'a> {
         Self { graph, known: Vec::new(), count: 0, reached: Vec::new() }
     }
 
-    /// Appends the channels of the best path from `source`; none where there is no path or no
-    /// endpoint that would send along it.
+    /// Appends the channels of the best path from `source`; none if there is no path, or no
+    /// endpoint that would use it.
     fn best(
         &mut self,
         choices: &Choices,

@@ -7,16 +7,15 @@
 //!         1         1
 //! ```
 //!
-//! Dijkstra's search from each destination minimises (cost, channels) in this order. The channels
-//! of the paths that remain differ in nothing else, so every channel on one of them leads exactly
-//! one hop nearer: the invariant of [`Choices`] holds as for hops, and cables of length 0 close no
-//! loop.
+//! Dijkstra's search from each destination minimises (cost, channels) in this order. The remaining
+//! paths are equal in both, so every channel on one of them leads exactly one hop nearer: the
+//! invariant of [`Choices`] holds as for hops, and cables of length 0 form no loop.
 //!
 //! Cost: O((switches + cables) log switches) for each destination switch.
 //!
 //! Sources: Dijkstra, "A note on two problems in connexion with graphs", 1959; BookSim 2,
-//! `src/networks/anynet.cpp`, whose `min` adds the latencies of channels. A latency of L cycles is a
-//! cable of L - 1 m (`format/anynet`), so with 1 m a channel both costs agree.
+//! `src/networks/anynet.cpp`, whose `min` adds the latencies of channels. A latency of L cycles is
+//! a cable of L - 1 m (`format/anynet`), so with 1 m a channel both costs agree.
 
 use super::choices::Choices;
 use super::error::RouteError;
@@ -27,24 +26,24 @@ use gingham_kernel::Length;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Length that counts for each channel by default: a cycle of BookSim.
+/// Default length added for each channel: a cycle of BookSim.
 const HOP_LENGTH: Length = Length::from_mm(1_000);
 
-/// Cost and channels of a path.
+/// Cost and number of channels of a path.
 type PathCost = (u128, u32);
 
-/// The cost of a path that does not exist.
+/// Cost of a path that does not exist.
 const NO_PATH: PathCost = (u128::MAX, UNREACHED);
 
-/// The cost of every channel between switches, in millimetres of cable.
+/// Cost of every channel between switches, in millimetres of cable.
 #[derive(Debug)]
 pub(super) struct CableCosts {
-    /// By channel; 0 for channels to endpoints, which all paths to them have in common.
+    /// By channel; 0 for channels to endpoints, which all paths to them share.
     costs: Vec<u128>,
 }
 
 impl CableCosts {
-    /// The costs in a fabric; fails if the length of a cable between switches is unknown.
+    /// Computes the costs in a fabric; fails if the length of a cable between switches is unknown.
     pub(super) fn new(
         fabric: &Fabric,
         graph: &SwitchGraph,
@@ -60,7 +59,7 @@ impl CableCosts {
         Ok(Self { costs })
     }
 
-    /// The channels that lead one hop nearer to `destination` on a cheapest path.
+    /// Returns the channels that lead one hop nearer to `destination` on a cheapest path.
     pub(super) fn toward(&self, graph: &SwitchGraph, destination: NodeId) -> Choices {
         let paths = self.cheapest(graph, destination);
         let hops = paths.iter().map(|(_, hops)| *hops).collect();
@@ -72,8 +71,8 @@ impl CableCosts {
         })
     }
 
-    /// By switch: the cost of the cheapest path to `destination`, with the fewest channels of those
-    /// that are equally cheap.
+    /// Returns by switch the cost of the cheapest path to `destination`, with the fewest channels
+    /// of equally cheap ones.
     fn cheapest(&self, graph: &SwitchGraph, destination: NodeId) -> Vec<PathCost> {
         let mut paths = vec![NO_PATH; graph.switch_count()];
         paths[destination.index()] = (0, 0);
@@ -82,7 +81,7 @@ impl CableCosts {
             if path > paths[near.index()] {
                 continue;
             }
-            // Both directions of a cable cost the same.
+            // Both directions of a cable have equal costs.
             for step in graph.hops_from(near) {
                 let longer = self.onto(path, *step);
                 if longer < paths[step.to.index()] {
@@ -94,13 +93,13 @@ impl CableCosts {
         paths
     }
 
-    /// The cost of a path that one channel more makes longer.
+    /// Returns the cost of a path extended by one channel.
     fn onto(&self, (cost, hops): PathCost, step: Hop) -> PathCost {
         (cost.saturating_add(self.costs[step.channel.index()]), hops.saturating_add(1))
     }
 }
 
-/// The least and the greatest known length of a cable between switches, if they differ.
+/// Returns the least and the greatest known length of cables between switches, if they differ.
 pub(super) fn differing_lengths(fabric: &Fabric) -> Option<[Length; 2]> {
     let lengths = || trunks(fabric).filter_map(|cable| cable.length);
     let (least, most) = (lengths().min()?, lengths().max()?);
@@ -111,7 +110,7 @@ fn hops(graph: &SwitchGraph) -> impl Iterator<Item = Hop> + '_ {
     graph.switches().flat_map(|switch| graph.hops_from(switch)).copied()
 }
 
-/// The cables between two switches.
+/// Returns the cables between two switches.
 fn trunks(fabric: &Fabric) -> impl Iterator<Item = &Cable> {
     let is_trunk = |cable: &&Cable| {
         let [from, to] = cable.ends.map(|end| end.node);

@@ -1,16 +1,16 @@
-//! What an algorithm decides: toward one destination switch, the channels by which a packet
-//! may go on from each state.
+//! Choices of an algorithm: toward one destination switch, the channels on which a packet may
+//! continue from each state.
 //!
-//! A state is a switch and a phase. Most rules have one phase; up*/down* in source routes has
-//! two, because a packet that has gone down may not go up again.
+//! A state is a switch and a phase. Most rules have one phase; up*/down* in source routes has two,
+//! because a packet that has gone down may not go up again.
 //!
 //! ```text
-//!   hops:  s0 2 ──► s1 1 ──► t 0      choices of s0: by s1 or by s2, either is one hop nearer
+//!   hops:  s0 2 ──► s1 1 ──► t 0      choices of s0: s1 or s2, either is one hop nearer
 //!            └────► s2 1 ────┘        choices of s1 and s2: t
 //! ```
 //!
-//! Invariant: every choice leads to a state with exactly one hop less, so that whoever
-//! follows choices arrives, and never meets a state twice.
+//! Invariant: every choice leads to a state with exactly one hop less, so a packet that follows
+//! choices arrives, and never visits a state twice.
 
 use crate::routing::paths::graph::{UNREACHED, largest_first};
 use crate::{ChannelId, NodeId};
@@ -21,28 +21,28 @@ id_type!(
     State
 );
 
-/// One way on.
+/// A channel on which a packet may continue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Choice {
-    /// The channel to take.
+    /// Channel to take.
     pub(crate) channel: ChannelId,
-    /// The state at its end.
+    /// State at its end.
     pub(crate) to: State,
 }
 
-/// The ways on from every state toward one destination switch.
+/// Choices from every state toward one destination switch.
 #[derive(Debug)]
 pub(super) struct Choices {
     phases: usize,
     hops: Vec<u32>,
-    /// Where the choices of a state begin in `onward`, with one entry more than states.
+    /// Index of the first choice of each state in `onward`, followed by their total.
     first: Vec<usize>,
     onward: Vec<Choice>,
 }
 
 impl Choices {
-    /// Keeps those moves that lead one hop nearer, where `hops` gives the hops left in each
-    /// state and `moves` all lawful moves from one.
+    /// Keeps those moves that lead one hop nearer; `hops` are the remaining hops of each state and
+    /// `moves` all legal moves from a state.
     pub(super) fn one_hop_nearer<M: Iterator<Item = Choice>>(
         phases: usize,
         hops: Vec<u32>,
@@ -60,28 +60,28 @@ impl Choices {
         Self { phases, hops, first, onward }
     }
 
-    /// The state in which a packet of `switch` begins.
+    /// Returns the initial state of packets from `switch`.
     pub(crate) fn start(&self, switch: NodeId) -> State {
         State::new(switch.index() * self.phases)
     }
 
-    /// Number of states: switches times phases.
+    /// Returns the number of states: switches times phases.
     pub(super) fn state_count(&self) -> usize {
         self.hops.len()
     }
 
-    /// Hops between switches that are left, or [`UNREACHED`].
+    /// Returns the remaining hops between switches, or [`UNREACHED`].
     pub(crate) fn hops(&self, state: State) -> u32 {
         self.hops[state.index()]
     }
 
-    /// The ways on; none at the destination and where it cannot be reached.
+    /// Returns the choices of a state; none at the destination and if it cannot be reached.
     pub(crate) fn from(&self, state: State) -> &[Choice] {
         &self.onward[self.first[state.index()]..self.first[state.index() + 1]]
     }
 
-    /// Whether nothing is left to choose: packets of every switch have one way on, and take it also
-    /// where they come through from elsewhere.
+    /// Returns whether each switch has at most one choice, and it is the same channel for packets
+    /// that start there and for packets that pass through.
     pub(super) fn are_none(&self) -> bool {
         let starts = (0..self.hops.len()).step_by(self.phases).map(State::new);
         let mut is_seen = vec![false; self.hops.len()];
@@ -100,7 +100,7 @@ impl Choices {
         true
     }
 
-    /// Keeps those choices that `keeps` says yes to.
+    /// Keeps those choices for which `keeps` returns true.
     pub(crate) fn retain(&mut self, keeps: impl Fn(State, Choice) -> bool) {
         let mut kept = Vec::new();
         let mut first = vec![0];
@@ -111,7 +111,7 @@ impl Choices {
         (self.first, self.onward) = (first, kept);
     }
 
-    /// The states from which the destination can be reached, farthest first.
+    /// Returns the states from which the destination can be reached, farthest first.
     pub(super) fn farthest_first(&self) -> Vec<State> {
         largest_first(&self.hops, UNREACHED).into_iter().map(State::new).collect()
     }

@@ -1,26 +1,26 @@
-//! Ranks of a depth-first search, for up*/down* that forbids less near the root.
+//! Ranks of a depth-first search, for an up*/down* that forbids less near the root.
 //!
 //! ```text
-//!   s0 ── s1        met in the order s0, s1, s3, s2: up is towards what was met earlier
-//!   │      │
+//!   s0 ── s1        visited in the order s0, s1, s3, s2: up is towards the earlier switch
+//!    │      │
 //!   s2 ── s3        ranks  s0 0, s1 1, s3 2, s2 3
 //! ```
 //!
-//! The search goes on from a switch to the unmet neighbour with most cables to switches met so
-//! far; of equals to the one with the largest sum of hops to all others, then to the lowest.
-//! Every switch but the root has a neighbour with a lower rank, its parent in the tree, so that
-//! every two of an island are joined by a legal path.
+//! The search continues from a switch to the unvisited neighbour with most cables to visited
+//! switches; of equals to the one with the largest sum of hops to all others, then to the lowest.
+//! Every switch but the root has a neighbour with a lower rank, its parent in the tree, so every
+//! two switches of a connected part are joined by a legal path.
 //!
-//! Source: Sancho, Robles and Duato, "A new methodology to compute deadlock-free routing tables
-//! for irregular networks", CANPC 2000; the rules for the root and the next switch are theirs as
-//! far as we know them, that up leads to the earlier switch is our reading.
+//! Source: Sancho, Robles and Duato, "A new methodology to compute deadlock-free routing tables for
+//! irregular networks", CANPC 2000; the rules for the root and the next switch are theirs as far as
+//! we know them; that up leads to the earlier switch is our reading.
 
 use super::root::total_distance;
 use crate::NodeId;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use std::cmp::Reverse;
 
-/// The order in which searches from the roots meet the switches of their islands.
+/// Returns the order in which searches from the roots visit the switches of their connected parts.
 pub(crate) fn ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
     let mut search = DepthFirst {
         graph,
@@ -37,12 +37,12 @@ pub(crate) fn ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
 
 struct DepthFirst<'a> {
     graph: &'a SwitchGraph,
-    /// By switch: hops to all others.
+    /// By switch: sum of hops to all others.
     totals: Vec<u64>,
     ranks: Vec<u32>,
-    /// Number of switches met.
+    /// Number of visited switches.
     met: u32,
-    /// By switch: cables to switches that were met.
+    /// By switch: number of cables to visited switches.
     cables_to_met: Vec<u32>,
 }
 
@@ -103,8 +103,8 @@ mod tests {
 
     #[test]
     fn a_ring_is_gone_round() {
-        // Both neighbours of s0 are alike, so s1; then s3, which is its only unmet neighbour. From
-        // s3: s1, s0, s2.
+        // Both neighbours of s0 are equal, so s1; then s3, its only unvisited neighbour. From s3:
+        // s1, s0, s2.
         let ring = graph(4, &[(0, 1), (1, 3), (3, 2), (2, 0)]);
         assert_eq!(ranks_from(0, &ring), [0, 1, 3, 2]);
         assert_eq!(ranks_from(3, &ring), [2, 1, 3, 0]);
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn the_neighbour_with_most_cables_to_what_was_met_comes_first() {
         // s0 to s1 (two cables) and to s2 (one): s1. From s1 to s3 and s4; s4 has a second cable,
-        // to s0, so s4 comes before s3. From s4 nothing is left but s2.
+        // to s0, so s4 comes before s3. From s4 only s2 is left.
         let graph = graph(5, &[(0, 1), (0, 1), (0, 2), (1, 3), (1, 4), (4, 0), (4, 2)]);
         assert_eq!(ranks_from(0, &graph), [0, 1, 3, 4, 2]);
     }

@@ -1,4 +1,4 @@
-//! Dimension order: all of the way in the first dimension, then in the second, and so on.
+//! Dimension order: all hops in the first dimension, then in the second, and so on.
 //!
 //! ```text
 //!   s0-0     s0-1     s0-2       from s0-0 to s2-2: first the first coordinate, down the column,
@@ -8,25 +8,25 @@
 //!   s2-0 ──► s2-1 ──► s2-2
 //! ```
 //!
-//! A dimension that closes to rings is crossed the shorter way round. In rings of an even number of
-//! switches both ways may be equally long, and [`Ties`] decides: all upwards, or upwards from even
-//! coordinates and downwards from odd ones. If all switches of a ring of `k` send to each other,
-//! each channel upwards is on `k (k + 2) / 8` paths and each downwards on `k (k - 2) / 8` in the
-//! first case; in the second all are on `k k / 8`, if `k` is a multiple of 4 (else on one path in
-//! two more or less than that). The rule looks at the present switch and the destination only, so
-//! both forms of routes are the same but for parallel cables, which share the load.
+//! A dimension that closes to rings is crossed in the shorter direction. In rings of an even number
+//! of switches both directions may be equally long, and [`Ties`] decides: all upwards, or upwards
+//! from even coordinates and downwards from odd ones. If all switches of a ring of `k` send to each
+//! other, each channel upwards is on `k (k + 2) / 8` paths and each downwards on `k (k - 2) / 8` in
+//! the first case; in the second all are on `k k / 8`, if `k` is a multiple of 4 (else on one path
+//! in two more or less than that). The rule depends only on the current switch and the destination,
+//! so both forms of routes are equal but for parallel cables, which share the load.
 //!
-//! On a mesh the routes are free of deadlock: channels can be numbered by dimension, and within a
-//! dimension by how far they lead. On a torus a ring of four or more switches closes a cycle,
-//! because some paths take two channels of it in a row; at three switches none does. Nor does a
-//! ring of four with alternating ties: each direction has two paths of two channels, that have none
-//! in common. Datelines (`lanes/datelines.rs`) break the cycles of all of them.
+//! On a mesh the routes are deadlock-free: channels can be numbered by dimension, and within a
+//! dimension by their distance along the direction of travel. On a torus a ring of four or more
+//! switches forms a cycle, because some paths use two channels of it in a row; at three switches
+//! none does. A ring of four with alternating ties forms no cycle either: each direction has two
+//! paths of two channels without a common channel. Datelines (`lanes/datelines.rs`) break all of
+//! these cycles.
 //!
-//! Cost: O(switches x dimensions) a destination switch.
+//! Cost: O(switches x dimensions) per destination switch.
 //!
-//! Reference: Dally and Seitz, "Deadlock-free message routing in multiprocessor
-//! interconnection networks", IEEE Transactions on Computers C-36(5), 1987, section IV
-//! (e-cube routing).
+//! Reference: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
+//! networks", IEEE Transactions on Computers C-36(5), 1987, section IV (e-cube routing).
 
 use super::choices::Choices;
 use super::error::RouteError;
@@ -41,19 +41,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DimensionOrder {
-    /// Which direction packets take around a ring where both are equally long.
+    /// Direction of packets around a ring if both are equally long.
     pub ties: Ties,
 }
 
-/// Which way round a ring of a torus packets go where both ways are equally long.
+/// Direction of packets around a ring of a torus if both directions are equally long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
     /// Towards larger coordinates.
     #[default]
     Up,
-    /// From even coordinates towards larger ones, from odd ones towards smaller ones: where all
-    /// send to all, all channels of a ring carry the same if its size is a multiple of 4.
+    /// From even coordinates towards larger ones, from odd ones towards smaller ones: if all send
+    /// to all, all channels of a ring have equal loads if its size is a multiple of 4.
     Alternate,
 }
 
@@ -69,7 +69,7 @@ impl AlgorithmParameters for DimensionOrder {
     }
 }
 
-/// The channels to the next switch on the way to `destination`.
+/// Returns the channels to the next switch on the path to `destination`.
 pub(super) fn toward(graph: &SwitchGraph, grid: &Grid, ties: Ties, destination: NodeId) -> Choices {
     let hops = graph.switches().map(|switch| hops(grid, ties, switch, destination)).collect();
     Choices::one_hop_nearer(1, hops, |state| {
@@ -84,7 +84,7 @@ pub(super) fn toward(graph: &SwitchGraph, grid: &Grid, ties: Ties, destination: 
     })
 }
 
-/// The way in one dimension.
+/// Direction and number of hops in one dimension.
 struct Way {
     up: bool,
     hops: u32,
@@ -94,7 +94,7 @@ fn way(grid: &Grid, ties: Ties, from: NodeId, to: NodeId, dimension: usize) -> W
     let [at, goal] = [from, to].map(|switch| grid.coordinate(switch, dimension));
     let direct = at.abs_diff(goal);
     let around = grid.dimensions()[dimension] - direct;
-    // Across the edge the way up leads to smaller coordinates.
+    // Across the edge the direction up leads to smaller coordinates.
     let ties_go_up = ties == Ties::Up || at.is_multiple_of(2);
     let is_tie_across = around == direct && ties_go_up != (goal > at);
     let crosses = grid.wraps()[dimension] && (around < direct || is_tie_across);

@@ -1,27 +1,27 @@
-//! Why a fabric cannot be routed as asked.
+//! Errors of the routing algorithms.
 
 use super::memory::{Rounded, RouteMemory};
 use super::rule::Form;
 use crate::GridError;
 
-/// Why a fabric cannot be routed as asked.
+/// Reason why a fabric cannot be routed as requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
     /// The fabric has no node with the name of the root.
     #[error("the root \"{name}\" is no node of this fabric{}", suggestion(nearest.as_deref()))]
     UnknownRoot {
-        /// The name asked for.
+        /// Requested name.
         name: String,
-        /// The switch whose name is nearest, if one is near.
+        /// Nearest name of a switch, if it is similar.
         nearest: Option<String>,
     },
-    /// The node with the name of the root forwards nothing.
+    /// The node with the name of the root is not a switch.
     #[error("the root \"{name}\" is not a switch")]
     RootIsNoSwitch {
-        /// The name asked for.
+        /// Requested name.
         name: String,
     },
-    /// A depth-first search that should begin at two switches of an island.
+    /// A depth-first search would have to begin at two switches of a connected part.
     #[error(
         "a depth-first tree has one root, and cables join \"{first}\" and \"{second}\": name one of them, \
          or take the tree \"breadth-first\""
@@ -29,13 +29,13 @@ pub enum RouteError {
     TwoRootsDepthFirst {
         /// One of the roots.
         first: String,
-        /// Another.
+        /// Another root of that part.
         second: String,
     },
-    /// Dimension order on something that is neither mesh nor torus.
+    /// Dimension order on a fabric that is neither mesh nor torus.
     #[error("dimension order needs a mesh or torus: {0}")]
     NotAGrid(#[from] GridError),
-    /// Tables asked of an algorithm whose paths depend on where they begin.
+    /// Tables of an algorithm whose paths depend on their source.
     #[error(
         "{algorithm} gives source routes only, no tables, because its paths depend on where they begin: \
          take the form \"source\""
@@ -44,7 +44,7 @@ pub enum RouteError {
         /// The name of the algorithm.
         algorithm: &'static str,
     },
-    /// The same where packets choose at every switch.
+    /// Adaptive routing, which needs tables, with an algorithm without them.
     #[error(
         "packets that choose at every switch follow tables, and {algorithm} gives source routes only: choose \
          \"shortest-path\" or, on a mesh or torus, \"dimension-order\""
@@ -53,10 +53,10 @@ pub enum RouteError {
         /// The name of the algorithm.
         algorithm: &'static str,
     },
-    /// A weight that makes no costs.
+    /// A weight out of range.
     #[error("the weight of simple-routes is {given}; expected a number from 0 to 100")]
     Weight {
-        /// As given.
+        /// Weight as given.
         given: String,
     },
     /// The weight `latency` requires a length of every cable between switches.
@@ -71,7 +71,7 @@ pub enum RouteError {
         unknown: usize,
         /// Number of all cables between switches.
         cables: usize,
-        /// The ports that the first of them joins.
+        /// Ports of the first such cable.
         first: [String; 2],
     },
     /// `hop_length` requires the weight `latency`.
@@ -85,7 +85,7 @@ pub enum RouteError {
          follow one path"
     )]
     LatencyToChoose,
-    /// Smart routing on more switches than its search is for.
+    /// More switches than the search of smart routing supports.
     #[error(
         "smart takes at most {switches_max} switches, this fabric has {switches}; in-transit and simple-routes \
          take more"
@@ -93,10 +93,10 @@ pub enum RouteError {
     TooManySwitches {
         /// Number of switches.
         switches: usize,
-        /// The most that it takes.
+        /// Largest number of switches.
         switches_max: usize,
     },
-    /// Smart routing where cables cross in more ways than its search is for.
+    /// More turns between cables than the search of smart routing supports.
     #[error(
         "smart takes fabrics of at most {turns_max} turns at switches, from cable to cable, this one has {turns}; \
          in-transit and simple-routes take more"
@@ -104,28 +104,28 @@ pub enum RouteError {
     TooManyTurns {
         /// Number of turns between channels that join switches.
         turns: usize,
-        /// The most that it takes.
+        /// Largest number of turns.
         turns_max: usize,
     },
-    /// More routes than the memory allowed would hold.
+    /// Routes that would need more memory than allowed.
     #[error(
         "these routes would take {needed}, and may take {}: allow more (memory_max){}",
         Rounded(*bytes_max),
         match form { Form::Source => ", or take the form \"table\"", Form::Table => "" }
     )]
     TooLarge {
-        /// What they would take.
+        /// Memory that they would need.
         needed: RouteMemory,
-        /// What they may take.
+        /// Allowed memory in bytes.
         bytes_max: u64,
-        /// The form asked for.
+        /// Requested form.
         form: Form,
     },
 }
 
 impl RouteError {
-    /// The parameter of the algorithm that is to blame, with the algorithm's name; `None` if it is
-    /// the algorithm itself or the fabric.
+    /// Returns the parameter at fault, prefixed by the algorithm's name; `None` if the fault is
+    /// with the algorithm or the fabric.
     pub const fn parameter(&self) -> Option<&'static str> {
         match self {
             Self::UnknownLengths { .. } | Self::LatencyToChoose => Some("shortest-path.weight"),
@@ -135,7 +135,7 @@ impl RouteError {
         }
     }
 
-    /// The same where packets choose at every switch, so that another form is no cure.
+    /// Converts the error for adaptive routing, for which another form is no remedy.
     #[must_use]
     pub fn of_choosing(self) -> Self {
         match self {

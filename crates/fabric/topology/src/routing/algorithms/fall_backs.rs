@@ -1,10 +1,9 @@
-//! Where no host could take a packet in: pairs whose shortest paths all turn at switches
-//! without hosts.
+//! Fall-backs: pairs whose shortest paths all turn from down to up at switches without hosts.
 //!
 //! ```text
-//!         s0 root           From s2 to s4 the shortest way is by s3 and turns there from down to
-//!       ↗    ↖              up. s3 has no host, so the path goes round by s0: a fall-back, and
-//!     s1      s5            s3 is the switch that a host would have to hang on.
+//!         s0 root           The shortest path from s2 to s4 is over s3 and turns there from down to
+//!       ↗    ↖              up. s3 has no host, so the path is over s0: a fall-back, and s3 is the
+//!     s1      s5            switch that would need a host.
 //!      ↑      ↑
 //!     s2      s4
 //!       ↖    ↗
@@ -19,7 +18,7 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::source_routes::FallBacks;
 use std::collections::BTreeSet;
 
-/// Compares the lawful distances of all pairs with the true ones.
+/// Compares the legal distances of all pairs with the shortest ones.
 pub(super) fn fall_backs(graph: &SwitchGraph, orientation: &Orientation) -> FallBacks {
     let has_hosts = |switch: NodeId| graph.host_count(switch) > 0;
     if graph.switches().all(has_hosts) {
@@ -42,7 +41,7 @@ pub(super) fn fall_backs(graph: &SwitchGraph, orientation: &Orientation) -> Fall
     FallBacks { pairs, switches: switches.into_iter().collect() }
 }
 
-/// The switches without hosts at which shortest paths from `sources` would turn.
+/// Returns the switches without hosts at which shortest paths from `sources` would turn.
 fn hostless_turns(
     graph: &SwitchGraph,
     orientation: &Orientation,

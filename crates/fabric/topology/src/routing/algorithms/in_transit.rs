@@ -1,7 +1,7 @@
-//! In-transit hosts: shortest paths on any fabric, free of deadlock.
+//! In-transit hosts: shortest paths on any fabric, deadlock-free.
 //!
 //! ```text
-//!         s0 root         From s2 to s4, up*/down* allows only the way round by the root.
+//!         s0 root         From s2 to s4, up*/down* allows only the path over the root.
 //!       ↗    ↖            Two hops are enough: down to s3 and up to s4, with a host of s3 between:
 //!     s1      s5
 //!      ↑      ↑             h2  s2  s3 │ h3 │ s3  s4  h4      two legs, each up and then down
@@ -10,21 +10,21 @@
 //!         s3 ── h3
 //! ```
 //!
-//! At each switch where a path turns from down to up, a host takes the packet in and sends it on.
-//! The dependencies end there, so that what is left are the dependencies of the legs, which are
-//! legal paths of up*/down* (`routing/proof` checks it all the same). A turn needs a host on its
-//! switch; aggregation nodes and routers send nothing on. Where every shortest path would turn at a
-//! switch without hosts, the path is the shortest that does not, which exists because that of
-//! up*/down* is one: a fall-back, longer than the cables would allow (`fall_backs.rs`).
+//! At each switch at which a path turns from down to up, a host ejects the packet and re-injects
+//! it. The dependencies end there, and only those of the legs remain, which are legal paths of
+//! up*/down* (`routing/proof` checks it nevertheless). A turn needs a host on its switch;
+//! aggregation nodes and routers cannot re-inject. If every shortest path would turn at a switch
+//! without hosts, the path is the shortest that does not, which exists because that of up*/down* is
+//! one: a fall-back, longer than the shortest path (`fall_backs.rs`).
 //!
-//! Among shortest paths `balance.rs` chooses by load; with [`TransitHosts::Fewest`] only those
-//! are left to it that have the fewest turns. Of the hosts at a turn the one with the fewest
-//! passing paths so far takes the packet, of equals the lowest. A host that has several cables is
-//! as many endpoints: a packet goes out by the cable by which it came in.
+//! `balance.rs` chooses among shortest paths by load; with [`TransitHosts::Fewest`] only among
+//! those with the fewest turns. Of the hosts at a turn, the one with the fewest passing paths so
+//! far takes the packet, of equals the lowest. A host with several cables is several endpoints: a
+//! packet leaves by the cable by which it entered.
 //!
-//! Sources: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB
-//! Mechanism in COWs with Source Routing", 2001, sections I and II: `any` is its UD_ITB and
-//! `fewest` its UD_MITB. It leaves open which host of a switch is taken; the rule is ours.
+//! Sources: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
+//! in COWs with Source Routing", 2001, sections I and II: `any` is its UD_ITB and `fewest` its
+//! UD_MITB. The choice among the hosts of a switch is not specified there; the rule is ours.
 
 use super::assignment::{PathSpread, row_weight, rows};
 use super::balance::lay;
@@ -45,27 +45,27 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InTransit {
-    /// The switches from which "up" is measured.
+    /// Switches from which "up" is measured.
     pub root: Root,
-    /// How the switches are ranked from the roots on.
+    /// Ranking of the switches, starting from the roots.
     pub tree: SpanningTree,
-    /// From which of the shortest paths the least loaded one is chosen.
+    /// Set of shortest paths from which the least loaded one is chosen.
     pub hosts: TransitHosts,
     /// Whether the hosts of a switch may be reached by different paths.
     pub spread: PathSpread,
-    /// How often every path is removed and routed again, once all are routed. It ends earlier when
-    /// nothing changes.
+    /// Maximum number of passes after all paths are routed, in each of which every path is removed
+    /// and routed again. A pass without changes is the last.
     pub passes: u32,
 }
 
-/// Which shortest paths `in-transit` chooses from.
+/// Set of shortest paths from which `in-transit` chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransitHosts {
-    /// All of them, however many in-transit hosts they take.
+    /// All shortest paths, whatever their number of in-transit hosts.
     #[default]
     Any,
-    /// Those with the fewest in-transit hosts.
+    /// Shortest paths with the fewest in-transit hosts.
     Fewest,
 }
 
@@ -100,7 +100,7 @@ impl AlgorithmParameters for InTransit {
     }
 }
 
-/// One path from every switch with endpoints to every endpoint, with its in-transit hosts.
+/// Computes one path from every switch with endpoints to every endpoint, with its in-transit hosts.
 pub(crate) fn routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -146,12 +146,12 @@ fn keep_fewest_turns(choices: &mut Choices) {
     choices.retain(|from, choice| after(&fewest, from, choice.to) == fewest[from.index()]);
 }
 
-/// Puts hosts where paths turn, and knows how many paths pass through each.
+/// Assigns hosts to the turns of paths, and counts the paths through each.
 struct Passing<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     orientation: &'a Orientation,
-    /// By endpoint.
+    /// Number of paths by endpoint.
     paths: Vec<u64>,
 }
 
@@ -160,7 +160,7 @@ impl<'a> Passing<'a> {
         Self { fabric, graph, orientation, paths: vec![0; graph.endpoint_count()] }
     }
 
-    /// Appends a path that counts as `paths`, with the hosts that it needs.
+    /// Appends a path with weight `paths`, with the hosts that it needs.
     fn push(&mut self, path: &[ChannelId], paths: u64, routes: &mut SourceRoutesBuilder<'_>) {
         let mut has_gone_down = false;
         for &channel in path {
@@ -174,7 +174,7 @@ impl<'a> Passing<'a> {
         }
     }
 
-    /// The host of a switch that takes `paths` more paths.
+    /// Assigns `paths` more paths to the host of a switch with the fewest, and returns it.
     fn take(&mut self, switch: NodeId, paths: u64) -> EndpointId {
         let hosts = self.graph.residents(switch).iter().filter(|host| self.graph.is_host(**host));
         let least = hosts.min_by_key(|host| (self.paths[host.index()], **host));

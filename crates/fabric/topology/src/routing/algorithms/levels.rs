@@ -1,4 +1,4 @@
-//! What a tree looks like: its levels, and how much wider below than above their switches are.
+//! The shape of a tree: its levels, and the oversubscription of their switches.
 //!
 //! ```text
 //!   level 0    s0    s1     tops
@@ -6,41 +6,41 @@
 //!   level 1    s2     s3    3 hosts each: oversubscribed 3 / 2
 //! ```
 //!
-//! What is a tree, and which switches are its leaves, `tops` says; a switch alone is one of one level.
+//! `tops` recognises trees and their leaves; a single switch counts as a tree of one level.
 
 use super::tops;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{ChannelId, Fabric, NodeId, NodeKind};
 
-/// An island of switches that is a tree.
+/// A connected part of the switches that is a tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreeShape {
-    /// Its switches by their hops to the nearest top, the tops first.
+    /// Switches by their hops to the nearest top, the tops first.
     pub levels: Vec<TreeLevel>,
 }
 
-/// The switches that are as far from the tops as each other.
+/// Switches at equal distance from the tops.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreeLevel {
-    /// Their ids, in ascending order.
+    /// Ids in ascending order.
     pub switches: Vec<NodeId>,
-    /// What hosts and cables down bring a switch, over what its cables up take; `None` at the tops.
-    /// By rate where every cable tells its own.
+    /// Capacity of hosts and cables down, divided by that of the cables up; `None` at the tops. By
+    /// rate if the speed of every cable is known, else by number of cables.
     pub oversubscription: Option<Oversubscription>,
 }
 
-/// The ratio of a level.
+/// Range of the ratio among the switches of a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Oversubscription {
-    /// The least of any switch of it.
+    /// Least ratio of any switch.
     pub min: f64,
-    /// The most.
+    /// Greatest ratio of any switch.
     pub max: f64,
-    /// The first switch that has the most.
+    /// First switch with the greatest ratio.
     pub narrowest: NodeId,
 }
 
-/// The islands of `fabric` that are trees, by their lowest switch.
+/// Returns the connected parts of `fabric` that are trees, by their lowest switch.
 pub fn trees(fabric: &Fabric) -> Vec<TreeShape> {
     let graph = SwitchGraph::new(fabric);
     let (ranks, islands) = tops::ranked(fabric, &graph);
@@ -80,8 +80,8 @@ fn most_and_least(ratios: impl Iterator<Item = (NodeId, f64)>) -> Option<Oversub
     })
 }
 
-/// What comes to a switch from below over what its cables up take; `None` where nothing is below or
-/// above.
+/// Returns the capacity of a switch's channels from below divided by that of its cables up; `None`
+/// if it has nothing below or above.
 fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, is_told: bool) -> Option<f64> {
     let (mut below, mut up) = (0, 0);
     for channel in fabric.channels_from(switch) {
@@ -101,7 +101,7 @@ fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, is_told: bool) -> Optio
     (below > 0 && up > 0).then_some(ratio)
 }
 
-/// The rate of a channel, or 1 for each where some are unknown.
+/// Returns the rate of a channel, or 1 if some rates are unknown.
 fn width(fabric: &Fabric, channel: ChannelId, is_told: bool) -> u64 {
     let speed = fabric.cable_of(channel).speed.filter(|_| is_told);
     speed.map_or(1, |speed| speed.rate().bytes_per_second())

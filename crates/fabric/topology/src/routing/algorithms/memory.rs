@@ -1,13 +1,13 @@
-//! What routes will take, before any of it is taken.
+//! Memory needed by routes, computed before it is allocated.
 //!
 //! ```text
 //!   tables           a byte for every switch and endpoint
 //!   source routes    a byte a hop and four a path, of every switch with endpoints and every endpoint;
-//!                    or two bytes a switch and destination switch, where there is nothing to choose
+//!                    or two bytes a switch and destination switch, if there is no choice
 //! ```
 //!
-//! Tables are known to the byte. What paths take goes with their length, of which a few sources
-//! give an estimate, and so does whether there is anything to choose.
+//! The size of tables is exact. The size of paths depends on their length, which is estimated from
+//! a few sources, as is whether there is any choice.
 
 use super::assignment::Outlook;
 use super::rule::{Form, Rule};
@@ -15,32 +15,32 @@ use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{Fabric, NodeId};
 use std::fmt;
 
-/// Bytes of memory that routes may take unless somebody says otherwise: what a small machine has.
+/// Default limit on the memory of routes, in bytes: the memory of a small machine.
 pub const ROUTE_BYTES_MAX: u64 = 4 << 30;
 
-/// Routes that take less than this are not worth an estimate.
+/// Pairs of switch and endpoint below which no estimate is made.
 const PAIRS_SMALL: u64 = 1_000_000;
 
-/// How many switches stand for all where lengths and choices are looked at.
+/// Number of switches sampled for lengths and choices.
 const SAMPLES: usize = 16;
 
-/// What is kept, and what it takes.
+/// A part of the memory, with its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryPart {
-    /// What it is, for people.
+    /// Description, for people.
     pub what: String,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
-/// The parts of what routes will take, the largest first.
+/// Parts of the memory needed by routes, the largest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RouteMemory {
     parts: Vec<MemoryPart>,
 }
 
 impl RouteMemory {
-    /// What the routes by a rule will take.
+    /// Estimates the memory needed by the routes of a rule.
     pub(super) fn estimate(
         fabric: &Fabric,
         graph: &SwitchGraph,
@@ -64,19 +64,19 @@ impl RouteMemory {
         Self { parts }
     }
 
-    /// All parts together.
+    /// Returns the sum of all parts.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.bytes))
     }
 
-    /// The parts, the largest first; none for small fabrics.
+    /// Returns the parts, the largest first; none for small fabrics.
     pub fn parts(&self) -> &[MemoryPart] {
         &self.parts
     }
 }
 
 impl fmt::Display for RouteMemory {
-    /// `about 12.3 GB (10 GB for this, 2.3 GB for that)`.
+    /// Formats like `about 12.3 GB (10 GB for this, 2.3 GB for that)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let part = |part: &MemoryPart| format!("{} for {}", Rounded(part.bytes), part.what);
         let parts: Vec<String> = self.parts.iter().map(part).collect();
@@ -84,7 +84,7 @@ impl fmt::Display for RouteMemory {
     }
 }
 
-/// Bytes with three digits.
+/// Number of bytes, formatted with up to three digits.
 pub(super) struct Rounded(pub(super) u64);
 
 impl fmt::Display for Rounded {
@@ -101,7 +101,7 @@ impl fmt::Display for Rounded {
     }
 }
 
-/// What there is to route.
+/// Numbers that determine the size of routes.
 struct Size {
     switches: u64,
     /// Switches with endpoints.
@@ -109,7 +109,7 @@ struct Size {
     endpoints: u64,
     /// Rows of source routes.
     rows: u64,
-    /// Bytes of a port.
+    /// Bytes per port.
     port: u64,
 }
 
@@ -153,11 +153,11 @@ fn paths(graph: &SwitchGraph, size: &Size, outlooks: &[Outlook]) -> Vec<MemoryPa
     let Size { sources, rows, port, .. } = size;
     let count = sources.saturating_mul(*rows);
     let hops = mean_hops(graph);
-    // An offset and a port a hop.
+    // An offset, and a port per hop.
     let kept = count.saturating_mul(4 + port * hops);
     let mut parts = vec![part(format!("{count} paths, each of {hops} ports or so"), kept)];
     if outlooks.contains(&Outlook::WholeWay) {
-        // An offset and a channel a hop.
+        // An offset, and a channel per hop.
         let laid = count.saturating_mul(8 + 4 * hops);
         parts.push(part("the same paths while they are balanced".to_owned(), laid));
     }
@@ -168,7 +168,7 @@ fn paths(graph: &SwitchGraph, size: &Size, outlooks: &[Outlook]) -> Vec<MemoryPa
     parts
 }
 
-/// A few switches with endpoints, evenly spread.
+/// Returns a few switches with endpoints, evenly spread.
 fn samples(graph: &SwitchGraph) -> impl Iterator<Item = NodeId> {
     let has_endpoints = |switch: &NodeId| !graph.residents(*switch).is_empty();
     let all: Vec<NodeId> = graph.switches().filter(has_endpoints).collect();
@@ -176,7 +176,7 @@ fn samples(graph: &SwitchGraph) -> impl Iterator<Item = NodeId> {
     all.into_iter().step_by(step)
 }
 
-/// Channels between switches on a shortest path, rounded up.
+/// Returns the mean number of channels between switches on a shortest path, rounded up.
 fn mean_hops(graph: &SwitchGraph) -> u64 {
     let (mut sum, mut count) = (0, 0);
     for destination in samples(graph) {

@@ -11,7 +11,7 @@ use std::fmt;
 pub struct Names(Vec<String>);
 
 impl Names {
-    /// Every name, in the order given.
+    /// Returns every name, in the order given.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
@@ -24,7 +24,7 @@ impl From<&str> for Names {
 }
 
 impl FromIterator<String> for Names {
-    /// Panics without any.
+    /// Panics if there are no names.
     fn from_iter<I: IntoIterator<Item = String>>(names: I) -> Self {
         let names: Vec<_> = names.into_iter().collect();
         assert!(!names.is_empty(), "there is at least one name");

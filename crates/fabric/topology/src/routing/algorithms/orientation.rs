@@ -1,4 +1,4 @@
-//! Which end of a cable is up, for the rule "up, then down".
+//! Orientation of cables for the rule "up, then down".
 //!
 //! ```text
 //!   rank 0        s0           up: towards the lower (rank, id)
@@ -7,12 +7,12 @@
 //!             ... s3 ...
 //! ```
 //!
-//! With several roots in an island the order is changed until one switch is the highest
+//! With several roots in a connected part the order is changed until one switch is the highest
 //! (`peaks`).
 //!
-//! Invariant: a total order of the switches orients every cable, so neither the up channels nor
-//! the down channels close a cycle; and every island has one switch with nothing above it, so
-//! that every two are joined by a legal path.
+//! Invariant: a total order of the switches orients every cable, so neither the up channels nor the
+//! down channels form a cycle; and every connected part has one switch with nothing above it, so
+//! every two are joined by a legal path.
 
 use super::depth_first;
 use super::error::RouteError;
@@ -25,29 +25,29 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// How switches are ranked for up*/down*.
+/// Ranking of switches for up*/down*.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpanningTree {
     /// By their hops from the root; of equals, the lower id is higher up.
     #[default]
     BreadthFirst,
-    /// In the order in which a depth-first search meets them. It goes on to the neighbour with
-    /// most cables to switches that it has met, of equals to the one farthest from all others.
-    /// Its authors begin at `root = "largest-distance"`.
+    /// In the order of a depth-first search, which continues to the neighbour with most cables to
+    /// visited switches, of equals to the one farthest from all others. Its authors begin at `root
+    /// = "largest-distance"`.
     DepthFirst,
 }
 
-/// For each channel between switches, whether it goes up.
+/// Direction, up or down, of each channel between switches.
 #[derive(Debug)]
 pub(super) struct Orientation {
     up: Vec<bool>,
-    /// Whether an island has several switches with nothing above them by rank.
+    /// Whether a connected part has several switches with nothing above them by rank.
     pub(super) has_several_roots: bool,
 }
 
 impl Orientation {
-    /// Which channels go up, given the root and the tree that the user wants.
+    /// Computes the directions for the root and the tree given by the user.
     pub(crate) fn new(
         fabric: &Fabric,
         graph: &SwitchGraph,
@@ -57,8 +57,8 @@ impl Orientation {
         Ok(Self::by_rank(fabric, graph, &ranks(fabric, graph, root, tree)?))
     }
 
-    /// Up is towards the lower rank, and between equal ranks towards the lower id, as far as one
-    /// peak an island allows.
+    /// Computes the directions by rank: up is towards the lower rank, and between equal ranks
+    /// towards the lower id, except for changes that leave one peak in each connected part.
     pub(super) fn by_rank(fabric: &Fabric, graph: &SwitchGraph, ranks: &[u32]) -> Self {
         let mut order = Order::by_rank(graph, ranks);
         let has_several_roots = order.join_peaks(graph);
@@ -71,13 +71,13 @@ impl Orientation {
         Self { up, has_several_roots }
     }
 
-    /// Whether a channel between switches goes up.
+    /// Returns whether a channel between switches goes up.
     pub(super) fn is_up(&self, channel: ChannelId) -> bool {
         self.up[channel.index()]
     }
 }
 
-/// The switches from which up*/down* ranks all others: those with nothing above them.
+/// Returns the switches from which up*/down* ranks all others: those with nothing above them.
 pub(super) fn roots_taken(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -102,7 +102,7 @@ fn ranks(
     })
 }
 
-/// Hops to the nearest root.
+/// Returns the hops to the nearest root.
 pub(super) fn breadth_first_ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
     let mut ranks = vec![UNREACHED; graph.switch_count()];
     for root in roots {

@@ -1,38 +1,38 @@
-//! One peak for each island, so that up*/down* joins every two of its switches.
+//! One peak for each connected part, so that up*/down* joins every two of its switches.
 //!
 //! ```text
 //!   two roots                       one peak
 //!
-//!   s0    s1                          s3             s3, which lies below both, and what is above
-//!   │ ╲  ╱ │                         ╱  ╲            it change order: s3 is the highest now
+//!   s0    s1                          s3             s3, which is below both, and the switches
+//!   │ ╲  ╱ │                         ╱  ╲            above it change order: s3 is now the highest
 //!   s2    s3     s0 -> s3 -> s1    s0    s1          s0 -> s3 -> s1    up, down
 //!                down, up            ╲  ╱            s2 -> s0 -> s3    up, up, as before
 //!                                     s2
 //! ```
 //!
 //! A switch with nothing above it is a peak. A legal path joins two switches exactly if some switch
-//! can be reached from both by going up. Two peaks have none, nor have leaves that lost cables
-//! and with them every common top. Therefore, while an island has several peaks, the switch that
-//! lies below most of them is lifted: it and all that can be reached from it going up come before
-//! all others, in reversed order, itself first.
+//! can be reached from both by going up. Two peaks have no such switch, nor have leaves that lost
+//! all their common tops with missing cables. Therefore, while a connected part has several peaks,
+//! the switch below most of them is lifted: it and all switches that can be reached from it going
+//! up come before all others, in reversed order, itself first.
 //!
-//! **It ends with one peak.** What was lifted has the lifted switch above it, by the steps taken in
-//! reverse; all others keep what was above them. So the peaks that it lay below are replaced by
-//! itself. While there are two, some switch lies below two: otherwise neighbours would lie below
-//! the same one, and so would the whole island.
+//! **It ends with one peak.** All lifted switches except the first now have the lifted switch above
+//! them, by the steps taken in reverse; all other switches keep those above them. The peaks above
+//! the lifted switch are thus replaced by itself. While there are two peaks, some switch is below
+//! two: otherwise neighbours would be below one common peak, and so would the whole connected part.
 //!
-//! **It loses no pair.** A legal path becomes illegal only where it went up and then down among
-//! lifted switches; and then both ends of that part have a way up to the lifted switch, one of
-//! which is walked down. In a tree no shortest path between leaves does that: where two switches
-//! below a top both lie above the lifted leaf, whoever comes up the one goes down by the same.
+//! **It loses no pair.** A legal path becomes illegal only if it went up and then down among lifted
+//! switches; then both ends of that part have a path up to the lifted switch, one of which is taken
+//! down. In a tree no shortest path between leaves does that: if two switches below a top are both
+//! above the lifted leaf, a path that comes up by one goes down by the same.
 //!
-//! The order is total throughout, so the routes stay free of deadlock. The construction is
-//! ours; OpenSM's "updn" leaves such pairs without a route, or routes them against the rule.
+//! The order is total throughout, so the routes remain deadlock-free. The construction is ours;
+//! OpenSM's "updn" leaves such pairs without a route, or routes them against the rule.
 
 use crate::NodeId;
 use crate::routing::paths::graph::SwitchGraph;
 
-/// A total order of the switches.
+/// Total order of the switches.
 #[derive(Debug)]
 pub(super) struct Order {
     /// By switch: its place, 0 being the highest.
@@ -40,7 +40,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// By rank, of equals the lower id first.
+    /// Orders switches by rank, of equals the lower id first.
     pub(super) fn by_rank(graph: &SwitchGraph, ranks: &[u32]) -> Self {
         let mut switches: Vec<_> = graph.switches().collect();
         switches.sort_by_key(|switch| (ranks[switch.index()], *switch));
@@ -55,12 +55,12 @@ impl Order {
         Self { places }
     }
 
-    /// Whether the first switch is higher than the second.
+    /// Returns whether `switch` is higher than `than`.
     pub(super) fn is_higher(&self, switch: NodeId, than: NodeId) -> bool {
         self.places[switch.index()] < self.places[than.index()]
     }
 
-    /// The switches with nothing above them, the lowest id first.
+    /// Returns the switches with nothing above them, the lowest id first.
     pub(super) fn peaks(&self, graph: &SwitchGraph) -> Vec<NodeId> {
         let tops_out = |switch: &NodeId| {
             let mut steps = graph.hops_from(*switch).iter();
@@ -69,7 +69,7 @@ impl Order {
         graph.switches().filter(tops_out).collect()
     }
 
-    /// Leaves one peak an island; tells whether any had several.
+    /// Reduces each connected part to one peak, and returns whether any had several.
     pub(super) fn join_peaks(&mut self, graph: &SwitchGraph) -> bool {
         let islands = graph.islands();
         let mut had_several = false;
@@ -80,8 +80,7 @@ impl Order {
         had_several
     }
 
-    /// Of an island with several peaks, the switch that lies below most of them, of equals the
-    /// last.
+    /// Returns the switch below most peaks of a connected part with several, of equals the last.
     fn below_most_peaks(&self, graph: &SwitchGraph, islands: &[NodeId]) -> Option<NodeId> {
         let peaks = self.peaks(graph);
         let island = |switch: NodeId| islands[switch.index()];
@@ -114,7 +113,7 @@ impl Order {
     }
 }
 
-/// A switch and all that steps of one kind lead to.
+/// Returns a switch and all switches reachable by steps that satisfy `leads_on`.
 fn reached(
     graph: &SwitchGraph,
     from: NodeId,

@@ -1,11 +1,11 @@
-//! Legal moves of up*/down*, and how far it is by them: what source routes of up*/down*,
-//! simple routes and routes with in-transit hosts have in common.
+//! Legal moves and distances of up*/down*, shared by its source routes, simple routes and routes
+//! with in-transit hosts.
 //!
 //! ```text
 //!            up                        a packet begins in "may go up"; once it has gone down it
-//!   may go up ──► may go up            is in "down only". The turn back is lawful only at
-//!       │                              switches where a host takes the packet in and sends it on:
-//!  down │  ▲ up, where it may turn     there it begins anew
+//!   may go up ──► may go up            is in "down only". The turn back is legal only at switches
+//!       │                              at which a host ejects and re-injects the packet: there it
+//!  down │  ▲ up, if it may turn        begins anew
 //!       ▼  │
 //!   down only ──► down only
 //!             down
@@ -21,27 +21,27 @@ use std::collections::VecDeque;
 
 /// Number of phases.
 pub(super) const PHASES: usize = 2;
-/// The packet may still go up. Where packets begin.
+/// Phase of a packet that may still go up; the initial phase.
 const MAY_GO_UP: usize = 0;
-/// The packet has gone down.
+/// Phase of a packet that has gone down.
 const DOWN_ONLY: usize = 1;
 
-/// The switch of a state.
+/// Returns the switch of a state.
 pub(crate) fn switch_of(state: State) -> NodeId {
     NodeId::new(state.index() / PHASES)
 }
 
-/// The state in which packets begin at a switch.
+/// Returns the initial state of packets at a switch.
 pub(crate) fn start(switch: NodeId) -> State {
     State::new(switch.index() * PHASES + MAY_GO_UP)
 }
 
-/// Whether a move goes up after the packet has gone down.
+/// Returns whether a move goes up after the packet has gone down.
 pub(super) fn is_turn(from: State, to: State) -> bool {
     from.index() % PHASES == DOWN_ONLY && to.index() % PHASES == MAY_GO_UP
 }
 
-/// The lawful moves from a state.
+/// Returns the legal moves from a state.
 pub(crate) fn moves<'a>(
     graph: &'a SwitchGraph,
     orientation: &'a Orientation,
@@ -55,7 +55,7 @@ pub(crate) fn moves<'a>(
     })
 }
 
-/// The channels that lead one hop nearer to `destination`.
+/// Returns the channels that lead one hop nearer to `destination`.
 pub(super) fn toward(
     graph: &SwitchGraph,
     orientation: &Orientation,
@@ -68,7 +68,7 @@ pub(super) fn toward(
     })
 }
 
-/// Hops of the shortest lawful path from each state, searched backwards.
+/// Returns the hops of the shortest legal path from each state, by backward search.
 pub(crate) fn hops(
     graph: &SwitchGraph,
     orientation: &Orientation,
@@ -84,7 +84,8 @@ pub(crate) fn hops(
     }
     while let Some(state) = queue.pop_front() {
         for step in graph.hops_from(NodeId::new(state / PHASES)) {
-            // The packet comes the other way: from `step.to`, up if the step goes down.
+            // The packet travels in the opposite direction: from `step.to`, up if the step goes
+            // down.
             let up = !orientation.is_up(step.channel);
             let before: &[usize] = match (up, state % PHASES) {
                 (true, MAY_GO_UP) if may_turn(step.to) => &[MAY_GO_UP, DOWN_ONLY],

@@ -1,32 +1,32 @@
-//! The least loaded of the channels by which a switch may go on, asked for again and again.
+//! Queue of the choices of a switch, ordered by load, for repeated selection of the least loaded.
 //!
 //! ```text
-//!   choices of s0, the lightest first         c7 40   c9 40   c3 41   c5 41
-//!   one path more, on c7: back to its place   c9 40   c3 41   c5 41   c7 41
+//!   choices of s0, the lightest first           c7 40   c9 40   c3 41   c5 41
+//!   one more path on c7, back into its place    c9 40   c3 41   c5 41   c7 41
 //! ```
 //!
-//! Where paths are balanced all loads are nearly alike, so that a channel which has been taken comes
-//! in near the end: it is looked for from there, and little is looked at. Destination switches that
-//! leave a switch the same choices find its queue as the last of them left it.
+//! With balanced paths all loads are nearly equal, so a channel that has been selected returns near
+//! the end: its place is searched from there, in few steps. If successive destination switches give
+//! a switch equal choices, its queue is reused.
 //!
-//! Invariant: whatever loads a channel of the queue does so by the queue, or empties it.
+//! Invariant: every change to the load of a queued channel goes through the queue, or empties it.
 
 use super::assignment::Load;
 use super::choices::Choice;
 use crate::ChannelId;
 use std::collections::VecDeque;
 
-/// The choices of one switch by load, then by channel.
+/// Choices of one switch by load, then by channel.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// What is in the queue, in the order in which the choices were given.
+    /// Queued choices, in the order in which they were given.
     choices: Vec<Choice>,
     waiting: VecDeque<(u64, Choice)>,
 }
 
 impl Queue {
-    /// Lays paths by these choices, so many at a time: each by the lightest, of equals by the
-    /// lowest channel. Tells which each of them takes, by its place.
+    /// Assigns each element of `paths`, a number of paths, to the choice with the least load, of
+    /// equals to the lowest channel. Calls `tell` with the index of the element and its choice.
     pub(super) fn lay(
         &mut self,
         choices: &[Choice],
@@ -51,7 +51,7 @@ impl Queue {
         }
     }
 
-    /// The first carries so much now.
+    /// Moves the first choice to the place of its new load.
     fn reload_first(&mut self, load: u64) {
         let Some((_, choice)) = self.waiting.pop_front() else { return };
         let comes_after =
@@ -60,7 +60,7 @@ impl Queue {
         self.waiting.insert(self.waiting.len() - after, (load, choice));
     }
 
-    /// Queues these choices, unless they are.
+    /// Queues these choices, unless the queue already has them.
     fn hold(&mut self, choices: &[Choice], load: &Load) {
         if self.choices == choices {
             return;
@@ -73,7 +73,7 @@ impl Queue {
         queue.sort_unstable_by_key(|(load, choice)| (*load, choice.channel));
     }
 
-    /// Empties the queue if this channel is in it.
+    /// Empties the queue if it contains this channel.
     fn leave_out(&mut self, channel: ChannelId) {
         if self.choices.iter().any(|choice| choice.channel == channel) {
             self.choices.clear();

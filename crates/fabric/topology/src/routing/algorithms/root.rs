@@ -1,4 +1,4 @@
-//! Where "up" leads to: the roots of each island.
+//! Roots of each connected part, towards which "up" leads.
 
 use super::error::RouteError;
 use super::names::Names;
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// How the roots of up*/down* are found, in each island of the fabric by itself.
+/// Selection of the roots of up*/down*, separately in each connected part of the fabric.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Root {
-    /// On a tree all its top switches, so that paths spread over all of them; elsewhere, and for a
-    /// depth-first tree, the first switch in canonical order: the one with the lowest GUID.
+    /// On a tree all its top switches, so that paths spread over all of them; on other fabrics, and
+    /// for a depth-first tree, the first switch in canonical order: the one with the lowest GUID.
     #[default]
     TopSwitches,
     /// The first switch in canonical order: the one with the lowest GUID.
@@ -25,12 +25,13 @@ pub enum Root {
     /// The switch with the largest sum of hops to all others; of equals, the lowest.
     #[serde(rename = "largest-distance")]
     LargestTotalDistance,
-    /// The switch with this name, dump id or GUID, or a list of them. Islands without any of them
-    /// take their lowest switch.
+    /// The switch with this name, dump id or GUID, or a list of them. Connected parts without any
+    /// of them use their lowest switch.
     Named(Names),
 }
 
-/// The roots, at least one for each island. Of a tree they are not told here, but by `tops`.
+/// Returns the roots, at least one for each connected part. The top switches of trees are found by
+/// `tops` instead.
 pub(super) fn roots(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -62,7 +63,7 @@ pub(super) fn roots(
     })
 }
 
-/// The roots, exactly one for each island.
+/// Returns the roots, exactly one for each connected part.
 pub(super) fn one_root_an_island(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -80,7 +81,7 @@ pub(super) fn one_root_an_island(
     Ok(roots)
 }
 
-/// The switch of an island that comes first by `key`; of equals, the lowest.
+/// Returns the switch of a connected part with the least `key`; of equals, the lowest.
 fn first_member<K: Ord>(
     graph: &SwitchGraph,
     islands: &[NodeId],
@@ -91,7 +92,7 @@ fn first_member<K: Ord>(
     members.min_by_key(|switch| key(*switch)).expect("an island has a switch")
 }
 
-/// Sum of the hops from a switch to all others of its island.
+/// Returns the sum of the hops from a switch to all others of its connected part.
 pub(super) fn total_distance(graph: &SwitchGraph, switch: NodeId) -> u64 {
     graph.distances(switch).into_iter().filter(|hops| *hops != UNREACHED).map(u64::from).sum()
 }

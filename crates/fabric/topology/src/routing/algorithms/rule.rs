@@ -1,4 +1,4 @@
-//! What a routing algorithm is: parameters that know the rule by which paths are found.
+//! The interface of a routing algorithm: parameters that give the rule for finding paths.
 
 use super::algorithm::Algorithm;
 use super::assignment::Outlook;
@@ -10,7 +10,7 @@ use crate::{Fabric, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the path of a packet is decided.
+/// Place at which the path of a packet is decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
@@ -21,9 +21,8 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form of whoever says none: source routes, as far as the algorithm gives no tables or
-    /// there are at most [`SOURCE_PAIRS_MAX`] pairs of a switch with endpoints and an endpoint; else
-    /// tables.
+    /// Returns the default form: source routes if the algorithm has no tables, or with at most
+    /// [`SOURCE_PAIRS_MAX`] pairs of a switch with endpoints and an endpoint; else tables.
     pub fn by_default(fabric: &Fabric, algorithm: &Algorithm) -> Self {
         let graph = SwitchGraph::new(fabric);
         let sources = graph.switches().filter(|switch| !graph.residents(*switch).is_empty());
@@ -37,10 +36,10 @@ impl Form {
 }
 
 /// Pairs of a switch with endpoints and an endpoint up to which routes are source routes by
-/// default: at a dozen bytes a path some 200 MB.
+/// default: with a dozen bytes a path some 200 MB.
 pub const SOURCE_PAIRS_MAX: usize = 1 << 24;
 
-/// What is to be routed.
+/// Input of an algorithm.
 #[derive(Clone, Copy)]
 pub(super) struct RouteTask<'a> {
     pub(super) fabric: &'a Fabric,
@@ -48,12 +47,13 @@ pub(super) struct RouteTask<'a> {
     pub(super) form: Form,
 }
 
-/// The parameters of an algorithm. Their doc comments are what users read as help.
+/// Parameters of an algorithm. Their doc comments are the help shown to users.
 pub(super) trait AlgorithmParameters {
-    /// How paths are found.
+    /// Returns the rule for finding paths.
     fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError>;
 
-    /// The switches from which it measures which way is up; none if it does not.
+    /// Returns the switches from which the algorithm measures "up"; none for algorithms without
+    /// roots.
     fn roots_taken(
         &self,
         _fabric: &Fabric,
@@ -62,49 +62,50 @@ pub(super) trait AlgorithmParameters {
         Ok(Vec::new())
     }
 
-    /// Whether paths depend on where they begin, so that no table can hold them.
+    /// Returns whether paths depend on their source, so that tables cannot represent them.
     fn gives_source_routes_only(&self) -> bool {
         false
     }
 
-    /// Whether all endpoints of a switch are reached by the same paths.
+    /// Returns whether all endpoints of a switch are reached by the same paths.
     fn shares_paths(&self) -> bool {
         false
     }
 
-    /// Whether cycles of dependencies round a torus are left to datelines.
+    /// Returns whether the algorithm relies on datelines to break cycles of dependencies round a
+    /// torus.
     fn needs_datelines(&self) -> bool {
         false
     }
 }
 
-/// How paths are found.
+/// Rule for finding paths.
 pub(super) enum Rule<'a> {
-    /// By which channels a packet may go on toward a destination switch; which of them, load
-    /// decides, under each of the outlooks, of which the best is kept. Source routes and tables
-    /// alike.
+    /// Channels on which packets may continue toward a destination switch, for source routes and
+    /// tables alike. Load decides among them, under each of the outlooks, of which the best is
+    /// kept.
     Choices(Toward<'a>, &'static [Outlook]),
-    /// Whole paths, which depend on where they begin: source routes only.
+    /// Whole paths, which depend on their source: source routes only.
     WholePaths(LayPaths<'a>),
 }
 
-/// The choices toward a destination switch.
+/// Function that returns the choices toward a destination switch.
 type Toward<'a> = Box<dyn Fn(NodeId) -> Choices + Sync + 'a>;
-/// One path from every switch with endpoints to every endpoint.
+/// Function that returns one path from every switch with endpoints to every endpoint.
 type LayPaths<'a> = Box<dyn FnOnce() -> Result<SourceRoutes, RouteError> + 'a>;
 
 impl<'a> Rule<'a> {
-    /// By the choices toward each destination switch.
+    /// Returns the rule of the choices toward each destination switch.
     pub(super) fn by_choices(toward: impl Fn(NodeId) -> Choices + Sync + 'a) -> Self {
         Self::Choices(Box::new(toward), &[Outlook::NextChannel])
     }
 
-    /// The same, under both outlooks.
+    /// Returns the rule of the choices toward each destination switch, under both outlooks.
     pub(super) fn by_choices_either_way(toward: impl Fn(NodeId) -> Choices + Sync + 'a) -> Self {
         Self::Choices(Box::new(toward), &[Outlook::NextChannel, Outlook::WholeWay])
     }
 
-    /// By laying whole paths.
+    /// Returns the rule of whole paths.
     pub(super) fn by_whole_paths(
         lay: impl FnOnce() -> Result<SourceRoutes, RouteError> + 'a,
     ) -> Self {

@@ -1,18 +1,18 @@
 //! Shortest path: any path with the fewest switches, or with the least latency of cables.
 //!
-//! Hops to each destination switch are found by breadth-first search from it, in
-//! O(switches + cables); a packet may go on by every channel that leads one hop nearer. On a
-//! tree, a star or a folded Clos network the result is free of deadlock, because shortest paths
-//! there go up and then down; on a ring of four or more switches, or a torus, it is not.
+//! Hops to each destination switch are found by breadth-first search from it, in O(switches +
+//! cables); a packet may continue on every channel that leads one hop nearer. On a tree, a star or
+//! a folded Clos network the result is deadlock-free, because shortest paths there go up and then
+//! down; on a ring of four or more switches, or a torus, it is not.
 //!
 //! ```text
-//!   s0 ── s1      s0 to s2: by s1 or by s3, whichever channel carries less so far
+//!   s0 ── s1      s0 to s2: over s1 or s3, whichever channel carries less so far
 //!   │      │
 //!   s3 ── s2
 //! ```
 //!
 //! With the weight `latency` (`cable_cost.rs`) the sum over a path's cables decides, and of equal
-//! sums the fewest channels. The choices left are balanced alike.
+//! sums the fewest channels. The remaining choices are balanced in the same way.
 //!
 //! References: Moore, "The shortest path through a maze", 1959; Dijkstra, "A note on two problems
 //! in connexion with graphs", 1959. OpenSM calls the table form by hops "min hop".
@@ -31,19 +31,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShortestPath {
-    /// What the shortest path has least of.
+    /// Quantity that a shortest path minimises.
     pub weight: PathWeight,
-    /// With the weight `latency`: length of cable that counts for each channel beside its own
-    /// cable, such as the delay of a switch. By default 1 m, a cycle of BookSim.
+    /// With the weight `latency`: cable length added for each channel beside its own cable, for
+    /// example for the delay of a switch. By default 1 m, a cycle of BookSim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop_length: Option<Length>,
 }
 
-/// What the shortest path has least of.
+/// Quantity that a shortest path minimises.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathWeight {
-    /// Channels between switches.
+    /// Number of channels between switches.
     #[default]
     Hops,
     /// Latency: lengths of the cables between switches, with `hop_length` for each of them. Every
@@ -67,14 +67,14 @@ impl AlgorithmParameters for ShortestPath {
     }
 }
 
-/// The channels that lead one hop nearer to `destination`.
+/// Returns the channels that lead one hop nearer to `destination`.
 pub(super) fn toward(graph: &SwitchGraph, destination: NodeId) -> Choices {
     Choices::one_hop_nearer(1, graph.distances(destination), |state| {
         graph.hops_from(NodeId::new(state.index())).iter().copied().map(onward)
     })
 }
 
-/// A step as a choice of a rule with one phase.
+/// Converts a hop to a choice of a rule with one phase.
 pub(crate) fn onward(step: Hop) -> Choice {
     Choice { channel: step.channel, to: State::new(step.to.index()) }
 }

@@ -3,27 +3,27 @@
 //! ```text
 //!   cost of a channel:  1 + weight x (paths on it) / (mean number of paths on a channel)
 //!
-//!   s1 ── s0 ── s2      with weight 0.5 the way by s0 costs 2 without load and 3 where both its
-//!     └─ s3 ─ s4 ┘      channels carry the mean; then that by s3 and s4, if idle, costs no more
+//!   s1 ── s0 ── s2      with weight 0.5 the path over s0 costs 2 without load and 3 if both its
+//!     └─ s3 ─ s4 ┘      channels carry the mean; the path over s3 and s4, if idle, then costs the same
 //! ```
 //!
-//! Myrinet's own software spread its one path a pair over weighted links, and could choose
-//! a longer path though a shorter legal one was there. Flich et al. compare with it as their UD.
-//! How the weights were computed is not known to us: that the cost rises with the load in
-//! relation to the mean, and the default weight, are ours. The mean is that of all channels
-//! between switches at the moment, and a pair counts as often as hosts at both ends share its
-//! path. Weight 0 gives shortest legal paths, the first that the search finds.
+//! Myrinet's own software spread its one path a pair over weighted links, and could choose a longer
+//! path although a shorter legal one existed. Flich et al. compare with it as their UD. Its
+//! computation of weights is not known to us: a cost that rises with the load in relation to the
+//! mean, and the default weight, are ours. The mean is that of all channels between switches at the
+//! moment, and a pair counts once for each pair of hosts that share its path. Weight 0 gives
+//! shortest legal paths, the first that the search finds.
 //!
-//! Pairs are taken by the switch of the destination, the destination and the source; then, in
-//! passes over all in the same order, each path is taken up and searched for again, because the
-//! first ones were laid when nothing had any load. The search goes forwards over (switch, phase)
-//! with the hops of the shortest legal path as what is at least still to pay (A*: Hart, Nilsson and
-//! Raphael 1968), so it looks at little beside the paths that are nearly as short as any. Costs are
-//! integers, in units of 2^-20.
+//! Pairs are processed by the switch of the destination, the destination and the source; then, in
+//! passes over all in this order, each path is removed and searched for again, because the first
+//! ones were assigned without any load. The search runs forwards over (switch, phase) with the hops
+//! of the shortest legal path as lower bound of the remaining cost (A*: Hart, Nilsson and Raphael
+//! 1968), so it explores little beside nearly shortest paths. Costs are integers, in units of
+//! 2^-20.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
-//! in COWs with Source Routing", 2001, section IV-A, names "simple_routes"; Myricom's program is
-//! described nowhere that we know of.
+//! in COWs with Source Routing", 2001, section IV-A, names "simple_routes"; we know of no
+//! description of Myricom's program.
 
 use super::assignment::{Load, PathSpread, row_weight, rows};
 use super::choices::State;
@@ -44,18 +44,18 @@ use std::collections::BinaryHeap;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimpleRoutes {
-    /// The switches from which "up" is measured.
+    /// Switches from which "up" is measured.
     pub root: Root,
-    /// How the switches are ranked from the roots on.
+    /// Ranking of the switches, starting from the roots.
     pub tree: SpanningTree,
-    /// Cost of load. A channel costs 1, plus this for each multiple of the mean load of all
-    /// channels that it carries. 0 gives shortest legal paths without balance.
+    /// Cost of load. A channel costs 1, plus this weight times its load relative to the mean load
+    /// of all channels. 0 gives shortest legal paths without balance.
     #[schemars(range(min = 0, max = 100))]
     pub weight: f64,
     /// Whether the hosts of a switch may be reached by different paths.
     pub spread: PathSpread,
-    /// How often every path is removed and routed again, once all are routed. It ends earlier when
-    /// nothing changes.
+    /// Maximum number of passes after all paths are routed, in each of which every path is removed
+    /// and routed again. A pass without changes is the last.
     pub passes: u32,
 }
 
@@ -90,12 +90,12 @@ impl AlgorithmParameters for SimpleRoutes {
     }
 }
 
-/// The cost of a channel without load.
+/// Cost of a channel without load.
 const UNIT: u64 = 1 << 20;
-/// The largest weight.
+/// Largest weight.
 const WEIGHT_MAX: f64 = 100.0;
 
-/// One path from every switch with endpoints to every endpoint.
+/// Computes one path from every switch with endpoints to every endpoint.
 pub(crate) fn routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -121,7 +121,7 @@ pub(crate) fn routes(
     Ok(routes.finish())
 }
 
-/// The channels between switches of every path, by row and then by source switch.
+/// Returns the channels between switches of every path, by row and then by source switch.
 fn lay(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -160,10 +160,10 @@ fn lay(
     laid
 }
 
-/// What channels cost.
+/// Costs of channels.
 struct Prices {
     load: Load,
-    /// Paths on all channels together.
+    /// Sum of the paths on all channels.
     total: u64,
     /// Weight times number of channels between switches, in units of cost.
     weight: f64,
@@ -197,18 +197,18 @@ fn real(count: u64) -> f64 {
     count as f64
 }
 
-/// What is known of a state.
+/// Search result of a state.
 #[derive(Clone, Copy, Default)]
 struct Cheapest {
-    /// The search that came here last.
+    /// Number of the last search that reached the state.
     search: u64,
-    /// The least that it has paid to come here.
+    /// Least cost of a path to the state so far.
     paid: u64,
-    /// The state before, and the channel from there.
+    /// Previous state on that path, and the channel from there.
     by: Option<(State, ChannelId)>,
 }
 
-/// The search, with room that it uses again.
+/// The search, with memory reused between searches.
 struct CheapestPaths<'a> {
     graph: &'a SwitchGraph,
     orientation: &'a Orientation,
@@ -216,7 +216,7 @@ struct CheapestPaths<'a> {
     known: Vec<Cheapest>,
     /// Number of searches so far.
     count: u64,
-    /// States by what a path through them costs at least.
+    /// States by the lower bound of the cost of a path through them.
     open: BinaryHeap<Reverse<(u64, State)>>,
 }
 
@@ -226,7 +226,8 @@ impl<'a> CheapestPaths<'a> {
         Self { graph, orientation, known, count: 0, open: BinaryHeap::new() }
     }
 
-    /// Appends the channels of the cheapest legal path, where `hops` are left from each state.
+    /// Appends the channels of the cheapest legal path; `hops` is the number of remaining hops from
+    /// each state.
     fn cheapest(
         &mut self,
         source: NodeId,

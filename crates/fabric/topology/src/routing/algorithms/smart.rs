@@ -1,28 +1,29 @@
-//! Smart routing: paths that share the load evenly, made free of deadlock by breaking every cycle
-//! of dependencies where it costs least.
+//! Smart routing: paths that share the load evenly, made deadlock-free by breaking every cycle of
+//! dependencies at the least cost.
 //!
 //! ```text
-//!   shortest ways, by load ──► break cycles ─────────────────┐
-//!   shortest ways, by load ──► break cycles, order in mind ──┼──► balance ──► the best of three
-//!   up*/down* ───────────────────────────────────────────────┘
+//!   shortest paths, by load ──► break cycles ──────────────────────┐
+//!   shortest paths, by load ──► break cycles, preserving an order ─┼──► balance ──► the best of three
+//!   up*/down* ─────────────────────────────────────────────────────┘
 //! ```
 //!
-//! After L. Cherkasova, V. Kotov and T. Rokicki, Hewlett-Packard Laboratories, HPL-95-69, 1995.
-//! **A reconstruction**: we know the idea (begin with shortest paths, break the cycles of their
-//! dependency graph where the least traffic suffers, balance the paths over the turns that are
-//! left) and not the program. Ours are: the price of a turn and what is done where every turn of
-//! a cycle is needed (`cycles.rs`, `order.rs`), the numbering over which paths are balanced and
-//! the detours that relieve the busiest channel (`balance.rs`), and the choice among three starts.
-//! The last start is the paths of [`super::UpDown`] as they are, which balancing never makes
-//! worse: so with equal links the bound on all-to-all traffic is never lower than theirs.
+//! After L. Cherkasova, V. Kotov and T. Rokicki, Hewlett-Packard Laboratories, HPL-95-69, 1995. **A
+//! reconstruction**: we know the idea (begin with shortest paths, break the cycles of their
+//! dependency graph with the least effect on traffic, balance the paths over the remaining turns)
+//! and not the program. Ours are: the price of a turn and the handling of cycles all of whose turns
+//! are needed (`cycles.rs`, `order.rs`), the numbering over which paths are balanced and the
+//! detours that relieve the busiest channel (`balance.rs`), and the choice among three starts. The
+//! last start is the paths of [`super::UpDown`], which balancing never makes worse: with equal
+//! links the bound on all-to-all traffic is never lower than theirs.
 //!
-//! All of it is deterministic: demands are taken in canonical order, and of equals the first wins.
+//! The algorithm is deterministic: demands are processed in canonical order, and of equals the
+//! first wins.
 //!
-//! Cost: a search over the channels for every demand and round, and some for every turn that is
-//! forbidden, whose number grows with the square of a switch's cables. Hence the limits of
-//! [`SWITCHES_MAX`] switches and [`TURNS_MAX`] turns.
+//! Cost: a search over the channels for every demand and round, and some for every forbidden turn,
+//! whose number grows with the square of a switch's cables. Hence the limits of [`SWITCHES_MAX`]
+//! switches and [`TURNS_MAX`] turns.
 //!
-//! Invariant: the dependencies of what is returned have no cycle.
+//! Invariant: the dependencies of the result have no cycle.
 
 mod balance;
 mod cycles;
@@ -63,12 +64,12 @@ impl AlgorithmParameters for Smart {
     }
 }
 
-/// Switches of the largest fabric for which the search is worth its time.
+/// Largest number of switches for which the search takes acceptable time.
 const SWITCHES_MAX: usize = 64;
-/// Turns, from a channel into a switch to one that leads to another, of the largest.
+/// Largest number of turns, from a channel into a switch to one that leaves it for another.
 const TURNS_MAX: usize = 50_000;
 
-/// One path from every switch with endpoints to every endpoint.
+/// Computes one path from every switch with endpoints to every endpoint.
 pub(crate) fn routes(fabric: &Fabric, graph: &SwitchGraph) -> Result<SourceRoutes, RouteError> {
     let switches = graph.switch_count();
     if switches > SWITCHES_MAX {
@@ -93,7 +94,7 @@ fn turn_count(graph: &SwitchGraph) -> usize {
     graph.switches().map(|switch| graph.hops_from(switch).len().pow(2)).sum()
 }
 
-/// What balancing must not fall short of.
+/// Returns the routes of up*/down*, which balancing must match or improve.
 fn of_up_down(fabric: &Fabric, graph: &SwitchGraph) -> SourceRoutes {
     let UpDown { root, tree } = UpDown::default();
     let orientation = Orientation::new(fabric, graph, &root, tree).expect("there is a lowest id");

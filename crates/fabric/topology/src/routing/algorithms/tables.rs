@@ -1,20 +1,21 @@
-//! From choices to tables: the entries of all switches toward one destination switch.
+//! Assignment of tables: the entries of all switches toward one destination switch.
 //!
 //! ```text
-//!   toward the hosts of t, farthest switch first:   s0 ─► a, b      paths that come to a: those of s0 and s1
-//!                                                   s1 ─► a, b      which chose it, host by host
-//!                                                   a, b ─► t
+//!   toward the hosts of t, farthest switch first:   s0 ─► a, b      paths through a: those of the
+//!                                                   s1 ─► a, b      switches s0 and s1 that chose it,
+//!                                                   a, b ─► t       host by host
 //! ```
 //!
-//! Which channel a switch takes next depends on the load of the channels that leave it, and on
-//! nobody else's choices but for the number of paths that come through. So a switch chooses for all
-//! hosts of a destination switch at once, in their order, after those farther off: the same as host
-//! by host, with the loads of one switch at hand ([`Queue`]). With all the way in view the choices
-//! of others count, and entries are made host by host.
+//! The next channel of a switch depends on the loads of the channels that leave it and on the
+//! number of paths that pass through, but not otherwise on the choices of other switches. Therefore
+//! a switch chooses for all hosts of a destination switch at once, in their order, after all
+//! switches farther away. The result equals that of host by host, with the loads of one switch in
+//! memory ([`Queue`]). With whole paths as criterion the choices of other switches matter, and
+//! entries are assigned host by host.
 //!
-//! Cost: one call of the algorithm a destination switch, which other cores make ahead where fabrics
-//! are large; then a few steps for every switch and endpoint, and all choices once a destination
-//! switch. With all the way in view, all choices once an endpoint.
+//! Cost: one call of the algorithm per destination switch, on other cores ahead of time if the
+//! fabric is large; then a few steps for every switch and endpoint, and a visit of all choices per
+//! destination switch. With whole paths as criterion, a visit of all choices per endpoint.
 
 use super::assignment::{Assigned, Load, Outlook, first_by};
 use super::choices::{Choice, Choices, State};
@@ -25,8 +26,8 @@ use crate::routing::paths::switch_tables::SwitchTables;
 use crate::routing::paths::table_routes::TableRoutes;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// One entry at every switch for every endpoint that it reaches. The choices must have one
-/// phase, because a table knows nothing of where a packet comes from.
+/// Assigns one entry at every switch for every endpoint that it reaches. The choices must have one
+/// phase, because a table entry does not depend on the source of a packet.
 pub(super) fn table_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -69,23 +70,23 @@ pub(super) fn table_routes(
     Assigned { routes, busiest: load.busiest() }
 }
 
-/// Steps that finding the choices toward all destination switches takes.
+/// Returns the number of steps needed to compute the choices toward all destination switches.
 pub(super) fn steps(fabric: &Fabric, graph: &SwitchGraph) -> u64 {
     let destinations = graph.switches().filter(|switch| !graph.residents(*switch).is_empty());
     (destinations.count() * (graph.switch_count() + fabric.channel_count())) as u64
 }
 
-/// The entries of all switches for all endpoints of one switch after the other, by the load of the
-/// next channel; with room that all of them use.
+/// Assigns the entries of all switches for all endpoints of one switch after the other, by the load
+/// of the next channel; memory is reused.
 struct Columns<'a> {
     graph: &'a SwitchGraph,
-    /// By switch.
+    /// Number of hosts by switch.
     hosts: Vec<u64>,
-    /// By switch.
+    /// Queue of choices by switch.
     queues: Vec<Queue>,
-    /// By switch and endpoint: paths that come through, as far as they are known.
+    /// By switch and endpoint: paths that pass through, as far as known.
     paths: Vec<u64>,
-    /// The same of the switch that chooses.
+    /// By endpoint: paths that pass through the current switch.
     own: Vec<u64>,
 }
 
@@ -101,8 +102,8 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Tells the channel by which each switch but that of the endpoints goes on to each of them,
-    /// from the farthest switch inwards.
+    /// Calls `tell` with the next channel of each switch, except that of the endpoints, to each of
+    /// them, from the farthest switch inwards.
     fn fill(
         &mut self,
         choices: &Choices,
@@ -129,14 +130,15 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The entries of all switches for one endpoint after the other, with all the way in view.
+/// Assigns the entries of all switches for one endpoint after the other, by the load of whole
+/// paths.
 struct Column<'a> {
     choices: &'a Choices,
-    /// The states from which the endpoints can be reached, farthest first.
+    /// States from which the endpoints can be reached, farthest first.
     order: &'a [State],
-    /// By state: hosts at its switch.
+    /// By state: number of hosts at its switch.
     hosts: &'a [u64],
-    /// By state: paths that come through, as far as they are known.
+    /// By state: paths that pass through, as far as known.
     paths: Vec<u64>,
 }
 
@@ -145,11 +147,11 @@ impl<'a> Column<'a> {
         Self { choices, order, hosts, paths: vec![0; hosts.len()] }
     }
 
-    /// Tells the channel by which each switch but that of the endpoint goes on. From the farthest
-    /// switch inwards, so that the paths that come through a switch are known when its entry is
+    /// Calls `tell` with the next channel of each switch except that of the endpoint. Processes the
+    /// farthest switch first, so the paths that pass through a switch are known when its entry is
     /// chosen.
     ///
-    /// The paths that chose a switch so far count with the least load from there on, because they
+    /// The paths that chose a switch so far are added to the least load from there on, because they
     /// will all take one channel.
     fn fill(
         &mut self,
@@ -174,8 +176,8 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// The choice whose way on, of which the least load of the busiest channel is known by state,
-    /// carries least.
+    /// Returns the choice with the least loaded path; `onward` is the least possible load of the
+    /// busiest channel by state.
     fn lightest_on_the_way(&self, state: State, load: &Load, onward: &[u64]) -> Choice {
         let onto = |choice: &Choice| load.on(choice.channel);
         let on_the_way = |choice: &Choice| match self.choices.hops(choice.to) {
@@ -186,8 +188,8 @@ impl<'a> Column<'a> {
     }
 }
 
-/// One output port per switch and destination switch; of equally long ways, those to different
-/// switches take different ones, round robin.
+/// Assigns one output port per switch and destination switch; equally long paths are used in round
+/// robin by destination.
 pub(super) fn switch_tables(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -216,7 +218,7 @@ mod tests {
     use crate::routing::paths::graph::UNREACHED;
     use crate::{FabricBuilder, Grid, Guid, NodeKind};
 
-    /// Host by host, and switch by switch: the lightest channel of all that there are.
+    /// Assigns entries host by host and switch by switch: always the least loaded of all channels.
     fn one_by_one(
         fabric: &Fabric,
         graph: &SwitchGraph,
@@ -292,7 +294,8 @@ mod tests {
 
     #[test]
     fn a_channel_that_is_the_only_one_now_and_one_of_several_then_is_loaded_by_both() {
-        // s0 to s3 by s1 or s2; to s1 by the first channel alone. Aggregation nodes weigh nothing.
+        // s0 to s3 over s1 or s2; to s1 by the first channel only. Aggregation nodes have no
+        // weight.
         let mut builder = FabricBuilder::new();
         let mut guids = (1..).map(Guid);
         let mut node = |builder: &mut FabricBuilder, kind, name: &str| {

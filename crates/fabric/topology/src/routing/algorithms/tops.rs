@@ -9,22 +9,23 @@
 //!            h0 h1  h2 h3
 //! ```
 //!
-//! An island is a tree if up*/down* from its tops takes next to nothing from it:
+//! A connected part is a tree if up*/down* from its tops preserves nearly all its shortest paths:
 //!
-//! 1. **Leaves** are the switches with hosts, save those with at most a third of the mean of
-//!    all that have any: a server at a spine does not make it a leaf.
-//! 2. **Tops** are, of all switches that are no leaves, those nearer to all leaves together than
-//!    each of their neighbours: by the sum of hops, squared, because of two pods a switch in the
-//!    middle of one is as near in the mean as a top. Ranks are hops to the nearest top.
-//! 3. **What stands upside down is turned over.** A switch without hosts and with nothing
-//!    below it, through which shortest paths between leaves lead all the same, is a top that
-//!    lost cables: it takes the rank above that of its neighbours.
-//! 4. **The proof.** No cable joins equal ranks; nothing that hangs below a leaf has another way
-//!    up; and at most one pair of hosts in twenty loses all its shortest paths, which
-//!    happens where cables are missing.
-//! 5. **Tops at several heights** fail the proof, such as a switch that joins the leaves of one pod
+//! 1. **Leaves** are the switches with hosts, except those with at most a third of the mean number
+//!    of hosts per switch with hosts: a server at a spine does not make it a leaf.
+//! 2. **Tops** are, of all switches that are not leaves, those nearer to all leaves together than
+//!    each of their neighbours: by the sum of squared hops, because with two pods the mean distance
+//!    of a switch in the middle of one pod equals that of a top. Ranks are hops to the nearest top.
+//! 3. **Inverted switches are corrected.** A switch without hosts and with nothing below it that is
+//!    nevertheless on shortest paths between leaves is a top that lost cables: it gets the rank
+//!    above that of its neighbours.
+//! 4. **The check.** No cable joins equal ranks; switches below a leaf have no other path up; and
+//!    at most one pair of hosts in twenty loses all its shortest paths, which happens if cables are
+//!    missing.
+//! 5. **Tops at several heights** fail the check, such as a switch that joins the leaves of one pod
 //!    beside a core that joins all pods. Ranks are then counted from the leaves up, by hops to the
-//!    nearest leaf, and must pass the same proof. Otherwise the island is not a tree.
+//!    nearest leaf, and must pass the checks of cables and of shortest paths. Otherwise the connected
+//!    part is not a tree.
 //!
 //! ```text
 //!   rank 0         c           tops: c, and p at another height
@@ -34,13 +35,13 @@
 //!   rank 2 l   l       l
 //! ```
 //!
-//! Where every switch has its hosts, as on tori, meshes and irregular networks, nothing can be a
-//! top.
+//! On fabrics in which every switch has hosts, such as tori, meshes and irregular networks, there
+//! are no tops.
 //!
-//! References: ranks are those of OpenSM's "updn" engine (`osm_ucast_updn.c`). It takes for a root
-//! (`osm_updn_find_root_nodes_by_min_hop`) each switch from which more than 90 % of the hosts are
-//! equally far and no other distance has more than 5 %; a tree whose leaves hang at several depths
-//! has none, and a leaf without hosts is one. The rule here is ours.
+//! References: ranks are those of OpenSM's "updn" engine (`osm_ucast_updn.c`). Its roots
+//! (`osm_updn_find_root_nodes_by_min_hop`) are the switches from which more than 90 % of the hosts
+//! are equally far and no other distance has more than 5 %; a tree with leaves at several depths
+//! has no such root, and a leaf without hosts is one. The rule here is ours.
 
 use super::orientation::{Orientation, breadth_first_ranks};
 use super::phases;
@@ -48,17 +49,18 @@ use crate::parallel::Threads;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{Fabric, NodeId};
 
-/// A leaf has more than one in so many of the mean number of hosts.
+/// Divisor: a leaf has more than the mean number of hosts divided by this.
 const MEAN_PER_LEAF: u64 = 3;
-/// Of so many pairs of hosts one may lose its shortest paths.
+/// One pair of hosts in this many may lose its shortest paths.
 const PAIRS_PER_DETOUR: u64 = 20;
 
-/// Hops to the nearest top in islands that are trees, to the lowest switch in all others.
+/// Returns the hops to the nearest top in connected parts that are trees, to the lowest switch in
+/// all others.
 pub(super) fn ranks(fabric: &Fabric, graph: &SwitchGraph) -> Vec<u32> {
     ranked(fabric, graph).0
 }
 
-/// The same, and each island that is a tree, by its lowest switch.
+/// Returns the ranks, and each connected part that is a tree, by its lowest switch.
 pub(super) fn ranked<'a>(fabric: &Fabric, graph: &'a SwitchGraph) -> (Vec<u32>, Vec<Island<'a>>) {
     let islands = graph.islands();
     let lowest: Vec<_> =
@@ -85,7 +87,7 @@ pub(super) fn ranked<'a>(fabric: &Fabric, graph: &'a SwitchGraph) -> (Vec<u32>, 
     (ranks, trees)
 }
 
-/// Switches that cables join.
+/// A connected part of the switches.
 pub(super) struct Island<'a> {
     graph: &'a SwitchGraph,
     pub(super) members: Vec<NodeId>,
@@ -131,7 +133,8 @@ impl<'a> Island<'a> {
         self.is_layered(&ranks).then_some(ranks)
     }
 
-    /// The switches that are no leaves and nearer to all leaves together than their neighbours are.
+    /// Returns the switches that are not leaves and nearer to all leaves together than their
+    /// neighbours are.
     fn tops(&self) -> Vec<NodeId> {
         let mut is_leaf = vec![false; self.graph.switch_count()];
         for leaf in &self.leaves {
@@ -149,7 +152,7 @@ impl<'a> Island<'a> {
         self.members.iter().copied().filter(is_top).collect()
     }
 
-    /// By switch: the squares of its hops to all leaves, together.
+    /// Returns by switch the sum of its squared hops to all leaves.
     fn sums_of_squares(&self, threads: Threads) -> Vec<u64> {
         let parts = threads.share(|part| {
             let mut sums = vec![0; self.graph.switch_count()];
@@ -168,12 +171,12 @@ impl<'a> Island<'a> {
         parts.into_iter().reduce(added).expect("there is a part")
     }
 
-    /// The threads that so many searches through the island are worth.
+    /// Returns the threads to use for a number of searches through the connected part.
     fn threads(&self, searches: usize) -> Threads {
         Threads::for_steps((searches * self.graph.hop_count()) as u64)
     }
 
-    /// Whether every cable joins neighbouring ranks.
+    /// Returns whether every cable joins different ranks.
     fn is_layered(&self, ranks: &[u32]) -> bool {
         let differs = |switch: NodeId| {
             let rank = ranks[switch.index()];
@@ -182,7 +185,7 @@ impl<'a> Island<'a> {
         self.members.iter().all(|switch| differs(*switch))
     }
 
-    /// Turns over what stands upside down. Each time ranks fall, so this ends.
+    /// Corrects inverted switches. Each time ranks fall, so this ends.
     fn turn_over(&self, ranks: &mut [u32]) {
         loop {
             let stands = |switch: &NodeId| self.is_upside_down(*switch, ranks);
@@ -191,14 +194,15 @@ impl<'a> Island<'a> {
             if turned.is_empty() {
                 return;
             }
-            // Each lies below all its neighbours, so no two are neighbours.
+            // Each is below all its neighbours, so no two are neighbours.
             for switch in turned {
                 ranks[switch.index()] -= 2;
             }
         }
     }
 
-    /// Whether a switch without hosts has all its neighbours above it, and these are no tops.
+    /// Returns whether a switch without hosts has all its neighbours above it, and these are not
+    /// tops.
     fn is_upside_down(&self, switch: NodeId, ranks: &[u32]) -> bool {
         let rank = ranks[switch.index()];
         let mut neighbours = self.graph.hops_from(switch).iter();
@@ -207,7 +211,7 @@ impl<'a> Island<'a> {
             && neighbours.all(|step| ranks[step.to.index()] < rank)
     }
 
-    /// The candidates through which a shortest path between two leaves leads.
+    /// Returns the candidates on shortest paths between two leaves.
     fn passed(&self, candidates: &[NodeId]) -> Vec<NodeId> {
         let mut open: Vec<_> =
             candidates.iter().map(|switch| (*switch, self.graph.distances(*switch))).collect();
@@ -229,7 +233,7 @@ impl<'a> Island<'a> {
         passed
     }
 
-    /// Whether what hangs below a leaf can be reached by it alone.
+    /// Returns whether the switches below a leaf can be reached only through it.
     fn nothing_passes_through(&self, leaf: NodeId, ranks: &[u32]) -> bool {
         let below = |switch: NodeId, of: NodeId| ranks[switch.index()] > ranks[of.index()];
         let steps = self.graph.hops_from(leaf);
@@ -239,14 +243,16 @@ impl<'a> Island<'a> {
         })
     }
 
-    /// Whether at most one pair of hosts in [`PAIRS_PER_DETOUR`] loses all its shortest paths.
+    /// Returns whether at most one pair of hosts in [`PAIRS_PER_DETOUR`] loses all its shortest
+    /// paths.
     fn keeps_shortest_paths(&self, fabric: &Fabric, ranks: &[u32]) -> bool {
         let orientation = Orientation::by_rank(fabric, self.graph, ranks);
         let (pairs, detours) = self.detours(&orientation, self.threads(self.members.len()));
         detours * PAIRS_PER_DETOUR <= pairs
     }
 
-    /// Pairs of hosts on different switches, and those of them that lose all their shortest paths.
+    /// Returns the number of pairs of hosts on different switches, and of those that lose all their
+    /// shortest paths.
     fn detours(&self, orientation: &Orientation, threads: Threads) -> (u64, u64) {
         let hosts = |switch: NodeId| u64::from(self.graph.host_count(switch));
         let with_hosts: Vec<_> =

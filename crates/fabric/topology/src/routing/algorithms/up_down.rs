@@ -9,32 +9,32 @@
 //! ```
 //!
 //! A switch's rank is its hops from the nearest root, and a channel goes up if it leads to a lower
-//! rank, or to a lower id at equal ranks; where that leaves several switches of an island with
-//! nothing above them, `peaks` joins them. No cycle consists of up channels alone, nor of down
-//! channels alone, and none can mix them without the forbidden turn from down to up: the routes are
-//! free of deadlock on any fabric. Every two switches of an island are joined by a legal path, up
-//! to its peak and down again.
+//! rank, or to a lower id at equal ranks; if several switches of a connected part then have nothing
+//! above them, `peaks` joins them. No cycle consists of up channels alone, nor of down channels
+//! alone, and none can mix them without the forbidden turn from down to up: the routes are
+//! deadlock-free on any fabric. Every two switches of a connected part are joined by a legal path,
+//! up to its peak and down again.
 //!
 //! **Source form.** The shortest legal path, found by breadth-first search backwards from the
-//! destination over (switch, still allowed to go up or not): O(switches + cables) a destination
+//! destination over (switch, still allowed to go up or not): O(switches + cables) per destination
 //! switch.
 //!
-//! **Table form.** A table entry depends on switch and destination alone, so each switch must
-//! settle for one state. The search goes backwards from the destination and settles each switch at
-//! the first distance at which a legal move joins it to a settled one, as one that goes *down
-//! only* if that is possible at this distance, else as one that goes *up first*. A switch
-//! that goes down only goes on to such switches only; a switch that goes up first may go on to any.
-//! So every path is legal, whatever source it is taken from.
+//! **Table form.** A table entry depends only on switch and destination, so each switch must settle
+//! for one state. The search runs backwards from the destination and settles each switch at the
+//! first distance at which a legal move joins it to a settled one, as one that goes *down only* if
+//! that is possible at this distance, else as one that goes *up first*. A switch that goes down
+//! only continues to other such switches; a switch that goes up first may continue to any. Every
+//! path is therefore legal, whatever its source.
 //!
-//! Every switch of the island is settled. Take the highest switch that goes down only. Were it not
-//! the peak, a neighbour above it would reach it downwards and so be settled: going down only,
-//! though it is higher; or going up first, until it comes to a switch that goes down only and is
-//! higher still. Either contradicts the choice, so the peak is settled, and going up it is
-//! reached from everywhere. Table paths may be longer than the shortest legal ones.
+//! Every switch of the connected part is settled. Take the highest switch that goes down only. If
+//! it were not the peak, a neighbour above it would reach it downwards and thus be settled: going
+//! down only, although it is higher; or going up first, until it comes to a switch that goes down
+//! only and is higher still. Either contradicts the choice, so the peak is settled, and going up it
+//! is reached from all switches. Table paths may be longer than the shortest legal ones.
 //!
-//! References: Schroeder et al., "Autonet: a high-speed, self-configuring local area network
-//! using point-to-point links", IEEE JSAC 9(8), 1991; OpenSM's "updn" routing engine for the
-//! table form (which sends equal ranks up to the *larger* id).
+//! References: Schroeder et al., "Autonet: a high-speed, self-configuring local area network using
+//! point-to-point links", IEEE JSAC 9(8), 1991; OpenSM's "updn" routing engine for the table form
+//! (which sends equal ranks up to the *larger* id).
 
 use super::choices::{Choice, Choices};
 use super::error::RouteError;
@@ -53,9 +53,9 @@ use std::collections::VecDeque;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UpDown {
-    /// The switches from which "up" is measured.
+    /// Switches from which "up" is measured.
     pub root: Root,
-    /// How the switches are ranked from the roots on.
+    /// Ranking of the switches, starting from the roots.
     pub tree: SpanningTree,
 }
 
@@ -80,7 +80,7 @@ impl AlgorithmParameters for UpDown {
     }
 }
 
-/// The channels that lead one hop nearer to `destination` on a shortest legal path.
+/// Returns the channels that lead one hop nearer to `destination` on a shortest legal path.
 pub(super) fn toward_by_source(
     graph: &SwitchGraph,
     orientation: &Orientation,
@@ -89,7 +89,8 @@ pub(super) fn toward_by_source(
     phases::toward(graph, orientation, destination, |_| false)
 }
 
-/// The channels that lead one hop nearer to `destination` in tables whose every path is legal.
+/// Returns the channels that lead one hop nearer to `destination` in tables whose every path is
+/// legal.
 pub(super) fn toward_by_table(
     graph: &SwitchGraph,
     orientation: &Orientation,
@@ -107,7 +108,7 @@ pub(super) fn toward_by_table(
     })
 }
 
-/// The one state of each switch in the table form.
+/// The single state of each switch in the table form.
 struct Settled {
     hops: Vec<u32>,
     down_only: Vec<bool>,
@@ -130,8 +131,8 @@ fn settle(graph: &SwitchGraph, orientation: &Orientation, destination: NodeId) -
                 hops[far] = hops[near.index()] + 1;
                 queue.push_back(step.to);
             }
-            // A switch learns all it can at this distance before any of its own neighbours
-            // is looked at, because the queue holds nearer switches first.
+            // A switch collects all states of this distance before its own neighbours are visited,
+            // because the queue holds nearer switches first.
             down_only[far] |= downwards && hops[far] == hops[near.index()] + 1;
         }
     }

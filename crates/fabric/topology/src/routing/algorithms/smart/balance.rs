@@ -1,10 +1,9 @@
-//! Evens out the load of ways without a cycle, and keeps them so.
+//! Balances the load of cycle-free paths, and keeps them cycle-free.
 //!
-//! Channels are numbered so that every way uses increasing numbers. Any other way along which
-//! the numbers rise may then stand in its place: nothing closes a cycle. Rounds lay every
-//! demand anew, as the least loaded of the shortest ways that rise. Then the busiest channel is
-//! relieved: demands on it take a detour on which no channel becomes as busy as it was, as
-//! long as there is one.
+//! Channels are numbered so that every path uses increasing numbers. Any other path with increasing
+//! numbers may then replace one without forming a cycle. Rounds reassign every demand to the least
+//! loaded of the shortest increasing paths. Then the busiest channel is relieved: as long as
+//! possible, a demand on it is moved to a detour on which no channel becomes as busy as it was.
 
 use super::paths::Paths;
 use super::search::LightestPaths;
@@ -12,10 +11,10 @@ use crate::ChannelId;
 use crate::routing::proof::components::Components;
 use std::cmp::Reverse;
 
-/// Rounds after which we stop, however much the last one brought.
+/// Largest number of rounds, even if the last one was an improvement.
 const ROUNDS_MAX: usize = 8;
 
-/// Improves the ways until nothing changes for the better. They never get worse.
+/// Improves the paths until no change is an improvement. They never get worse.
 pub(super) fn balance(mut paths: Paths<'_>) -> Paths<'_> {
     for _ in 0..ROUNDS_MAX {
         let next = laid_anew(paths.clone());
@@ -28,7 +27,7 @@ pub(super) fn balance(mut paths: Paths<'_>) -> Paths<'_> {
     paths
 }
 
-/// The number of each channel: along every way they rise.
+/// Returns a number for each channel, such that numbers increase along every path.
 fn numbers(paths: &Paths<'_>) -> Vec<Reverse<u32>> {
     // Components are numbered before those that lead to them.
     Components::new(&paths.dependencies()).of.into_iter().map(Reverse).collect()
@@ -49,14 +48,15 @@ fn laid_anew(mut paths: Paths<'_>) -> Paths<'_> {
     paths
 }
 
-/// Each step leaves fewer paths on one of the busiest channels and makes no other as busy.
+/// Relieves the busiest channels. Each step leaves fewer paths on one of them and makes no other
+/// channel as busy.
 fn relieve(paths: &mut Paths<'_>) {
     let numbers = numbers(paths);
     let mut search = LightestPaths::new(paths.index.channel_count());
     while relieve_busiest(paths, &numbers, &mut search) {}
 }
 
-/// Takes one demand off the busiest channel; `false` if none can be.
+/// Moves one demand off the busiest channel; returns `false` if none can be moved.
 fn relieve_busiest(
     paths: &mut Paths<'_>,
     numbers: &[Reverse<u32>],

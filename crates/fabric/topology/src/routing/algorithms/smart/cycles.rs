@@ -1,14 +1,14 @@
 //! Breaks cycles of dependencies, one turn at a time.
 //!
 //! ```text
-//!   a ► b ► c ► a      each turn of a shortest cycle: what would its ways cost without it?
-//!       └ forbidden    the cheapest goes, and its ways are laid anew around it
+//!   a ► b ► c ► a      each turn of a shortest cycle is priced: what its paths cost without it
+//!       └ forbidden    the cheapest is forbidden, and its paths are rerouted
 //! ```
 //!
-//! The price of a turn is the number of channels by which the host-to-host paths that make it
-//! would grow; of equals, the one that fewer paths make. A turn without which some pair would
-//! have no way is kept. Going by this alone there may come a cycle whose turns must all
-//! be kept; an order of the switches that is kept possible all along (`order.rs`) rules this out.
+//! The price of a turn is the total growth, in channels, of the host-to-host paths that use it; of
+//! equals, the turn used by fewer paths. A turn that some pair cannot do without is kept. By this
+//! rule alone a cycle may arise whose turns must all be kept; preserving an order of the switches
+//! (`order.rs`) prevents this.
 
 use super::order::Order;
 use super::paths::Paths;
@@ -19,20 +19,20 @@ use crate::routing::proof::cycle::shortest_cycle;
 use crate::{ChannelId, Fabric, NodeId};
 use std::collections::BTreeMap;
 
-/// Ways over turns that are allowed, of which ever fewer are.
+/// Paths over allowed turns, during the breaking of cycles.
 pub(super) struct Breaking<'a> {
     paths: Paths<'a>,
     search: LightestPaths,
     is_allowed: Vec<bool>,
-    /// Turns are forbidden only as long as this order remains possible, if there is one.
+    /// If given, turns are forbidden only as long as this order remains possible.
     order: Option<Order>,
 }
 
 impl<'a> Breaking<'a> {
-    /// Lays the least loaded shortest way for every demand, one after the other.
+    /// Assigns the least loaded shortest path to every demand, one after the other.
     pub(super) fn new(paths: Paths<'a>, order: Option<Order>) -> Self {
         let turns = paths.index.all(paths.graph);
-        // There and back by one cable leads nowhere.
+        // A turn back into the same cable is of no use.
         let is_allowed = turns.map(|turn| turn.wanted != Fabric::reverse(turn.held)).collect();
         let search = LightestPaths::new(paths.index.channel_count());
         let demands = paths.demands();
@@ -41,8 +41,8 @@ impl<'a> Breaking<'a> {
         breaking
     }
 
-    /// The ways without any cycle; `None` if a cycle has no turn that may be forbidden, which an
-    /// order prevents.
+    /// Returns the paths without any cycle; `None` if a cycle has no turn that may be forbidden,
+    /// which an order prevents.
     pub(super) fn run(mut self) -> Option<Paths<'a>> {
         loop {
             let graph = self.paths.dependencies();
@@ -78,8 +78,8 @@ impl<'a> Breaking<'a> {
         order.is_none_or(|order| order.stands_without(self.paths.graph, self.corner(turn)))
     }
 
-    /// The channels that the host-to-host paths on a turn would need more without it, and their
-    /// number; `None` if one of them could not do without.
+    /// Returns the number of additional channels that the host-to-host paths on a turn would need
+    /// without it, and the number of these paths; `None` if one of them could not do without.
     fn price(&mut self, without: Turn) -> Option<(u64, u64)> {
         let mut paths = 0;
         let mut by_ends: BTreeMap<(NodeId, NodeId), (u64, u64)> = BTreeMap::new();
@@ -121,7 +121,7 @@ impl<'a> Breaking<'a> {
         }
     }
 
-    /// The switch of a turn, between those from which and to which it leads.
+    /// Returns the switches before, at and after a turn.
     fn corner(&self, turn: Turn) -> [NodeId; 3] {
         let target = |channel| self.paths.index.target(channel);
         [target(Fabric::reverse(turn.held)), target(turn.held), target(turn.wanted)]

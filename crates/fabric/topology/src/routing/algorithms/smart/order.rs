@@ -4,33 +4,33 @@
 //!   forbidden:  u ─► v ─► w        so v must come after u and after w
 //! ```
 //!
-//! Take any order of the switches of an island in which each but the first has an earlier
-//! neighbour, and call "up" what leads to an earlier switch. Up*/down* by this order joins all
-//! of them, and the turns that it does not make lead down into a switch and up again: from an
-//! earlier switch to an earlier one. So while there is an order in which the switch of every
-//! forbidden turn comes after both others, all pairs have a way that makes no forbidden
-//! turn; and on any cycle of dependencies some turn leads down and up in that order, so it
-//! may be forbidden and the same order remains. Cycles can be broken until none is left.
+//! Take any order of the switches of a connected part in which each but the first has an earlier
+//! neighbour, and call "up" each channel to an earlier switch. Up*/down* by this order joins all of
+//! them, and the turns that it does not use lead down into a switch and up again: from an earlier
+//! switch to an earlier one. While there is an order in which the switch of every forbidden turn
+//! comes after both others, all pairs therefore have a path without forbidden turns; and on any
+//! cycle of dependencies some turn leads down and up in that order, so it may be forbidden without
+//! changing the order. Cycles can be broken until none is left.
 //!
-//! Which order it will be is decided by the turns that are forbidden, not beforehand.
+//! The order is not fixed beforehand, but results from the turns that are forbidden.
 
 use crate::NodeId;
 use crate::routing::paths::graph::SwitchGraph;
 use std::collections::BTreeSet;
 
-/// What is demanded of the order, and one that meets it.
+/// Constraints on the order, and an order that meets them.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    /// The first switch of each switch's island.
+    /// First switch of each switch's connected part.
     islands: Vec<NodeId>,
-    /// By switch: those that must come earlier.
+    /// By switch: switches that must come earlier.
     earlier: Vec<BTreeSet<NodeId>>,
-    /// By switch: its place in an order of its island that will do.
+    /// By switch: its place in a valid order of its connected part.
     place: Vec<usize>,
 }
 
 impl Order {
-    /// Nothing is demanded yet.
+    /// Creates an order without constraints.
     pub(super) fn new(graph: &SwitchGraph) -> Self {
         let islands = graph.islands();
         let earlier = vec![BTreeSet::new(); graph.switch_count()];
@@ -44,7 +44,7 @@ impl Order {
         order
     }
 
-    /// The turn from the first switch over the second to the third is forbidden.
+    /// Forbids the turn from the first switch over the second to the third.
     pub(super) fn forbid(&mut self, graph: &SwitchGraph, turn: [NodeId; 3]) {
         let places = self.places_without(graph, turn).expect("an order remains");
         let [from, at, to] = turn;
@@ -52,13 +52,13 @@ impl Order {
         self.keep(&places);
     }
 
-    /// Whether an order remains if this turn is forbidden, too.
+    /// Returns whether an order remains if this turn is forbidden as well.
     pub(super) fn stands_without(&self, graph: &SwitchGraph, turn: [NodeId; 3]) -> bool {
         self.places_without(graph, turn).is_some()
     }
 
-    /// The places in an order of the turn's island without this turn; empty if those known
-    /// will do.
+    /// Returns the places in an order of the turn's connected part without this turn; empty if the
+    /// current order remains valid.
     fn places_without(
         &self,
         graph: &SwitchGraph,
@@ -80,7 +80,8 @@ impl Order {
         }
     }
 
-    /// The places in an order of an island that meets all demands, if there is one.
+    /// Returns the places in an order of a connected part that meets all constraints, if there is
+    /// one.
     fn places(&self, graph: &SwitchGraph, island: NodeId) -> Option<Vec<(NodeId, usize)>> {
         let members: Vec<_> =
             graph.switches().filter(|switch| self.islands[switch.index()] == island).collect();
@@ -91,8 +92,8 @@ impl Order {
         Some(whole.into_iter().enumerate().map(|(place, switch)| (switch, place)).collect())
     }
 
-    /// The switches that an order takes in that begins with `root`. Taking one in never keeps
-    /// another out, so it does not matter which comes first.
+    /// Returns the longest valid order that begins with `root`. Adding a switch never excludes
+    /// another, so the sequence of additions does not matter.
     fn taken_in(&self, graph: &SwitchGraph, members: &[NodeId], root: NodeId) -> Vec<NodeId> {
         let mut is_in = vec![false; graph.switch_count()];
         is_in[root.index()] = true;

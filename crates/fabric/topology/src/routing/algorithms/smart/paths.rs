@@ -1,4 +1,4 @@
-//! The paths laid so far, and what they put on channels and turns.
+//! The paths assigned so far, and their load on channels and turns.
 
 use super::search::{Ground, LightestPaths};
 use super::turns::{Turn, TurnIndex, turns_of};
@@ -10,39 +10,39 @@ use gingham_kernel::id_type;
 use std::collections::BTreeSet;
 
 id_type!(
-    /// A path that is wanted.
+    /// Index of a demand: a path that is wanted.
     DemandId
 );
 
-/// What a path leads to.
+/// Ends and weight of a demand.
 #[derive(Clone, Copy, Debug)]
 struct Demand {
     source: NodeId,
-    /// The switch of the destination.
+    /// Switch of the destination.
     switch: NodeId,
     to: EndpointId,
-    /// Paths from host to host that it stands for.
+    /// Number of host-to-host paths that it represents.
     weight: u64,
 }
 
-/// A way for each demand: by destination switch, destination, source switch.
+/// A path for each demand: by destination switch, destination, source switch.
 #[derive(Clone, Debug)]
 pub(super) struct Paths<'a> {
     pub(super) graph: &'a SwitchGraph,
     pub(super) index: &'a TurnIndex,
     demands: Vec<Demand>,
-    /// By demand: the channels between switches; `None` while it has no way.
+    /// By demand: the channels between switches; `None` while it has no path.
     ways: Vec<Option<Vec<ChannelId>>>,
     /// Host-to-host paths by channel.
     load: Vec<u64>,
-    /// By turn: ways that make it, whatever they weigh.
+    /// By turn: number of demands whose path uses it, whatever their weight.
     uses: Vec<u32>,
-    /// By channel: the demands whose way takes it.
+    /// By channel: the demands whose path uses it.
     takers: Vec<BTreeSet<DemandId>>,
 }
 
 impl<'a> Paths<'a> {
-    /// No ways yet.
+    /// Creates demands without paths.
     pub(super) fn new(graph: &'a SwitchGraph, index: &'a TurnIndex) -> Self {
         let mut demands = Vec::new();
         for switch in graph.switches() {
@@ -63,38 +63,38 @@ impl<'a> Paths<'a> {
         Self { graph, index, demands, ways, load, uses: vec![0; index.turn_count()], takers }
     }
 
-    /// All demands in order.
+    /// Returns all demands in order.
     pub(super) fn demands(&self) -> impl Iterator<Item = DemandId> + use<> {
         DemandId::first(self.demands.len())
     }
 
-    /// The switches of source and destination.
+    /// Returns the switches of source and destination.
     pub(super) fn ends(&self, demand: DemandId) -> (NodeId, NodeId) {
         let demand = self.demands[demand.index()];
         (demand.source, demand.switch)
     }
 
-    /// Paths from host to host that a demand stands for.
+    /// Returns the number of host-to-host paths that a demand represents.
     pub(super) fn weight(&self, demand: DemandId) -> u64 {
         self.demands[demand.index()].weight
     }
 
-    /// The way of a demand.
+    /// Returns the path of a demand.
     pub(super) fn way(&self, demand: DemandId) -> Option<&[ChannelId]> {
         self.ways[demand.index()].as_deref()
     }
 
-    /// Host-to-host paths by channel.
+    /// Returns the number of host-to-host paths by channel.
     pub(super) fn load(&self) -> &[u64] {
         &self.load
     }
 
-    /// The demands whose way takes a channel.
+    /// Returns the demands whose path uses a channel.
     pub(super) fn takers(&self, channel: ChannelId) -> &BTreeSet<DemandId> {
         &self.takers[channel.index()]
     }
 
-    /// The demands whose way makes a turn.
+    /// Returns the demands whose path uses a turn.
     pub(super) fn makers(&self, turn: Turn) -> Vec<DemandId> {
         let makes = |demand: &&DemandId| {
             self.way(**demand).is_some_and(|way| turns_of(way).any(|made| made == turn))
@@ -102,7 +102,7 @@ impl<'a> Paths<'a> {
         self.takers(turn.held).iter().filter(makes).copied().collect()
     }
 
-    /// Gives a demand without a way this one.
+    /// Assigns a path to a demand without one.
     pub(super) fn lay(&mut self, demand: DemandId, way: Vec<ChannelId>) {
         for channel in &way {
             self.load[channel.index()] += self.weight(demand);
@@ -114,7 +114,7 @@ impl<'a> Paths<'a> {
         self.ways[demand.index()] = Some(way);
     }
 
-    /// Takes the way of a demand up.
+    /// Removes and returns the path of a demand.
     pub(super) fn lift(&mut self, demand: DemandId) -> Option<Vec<ChannelId>> {
         let way = self.ways[demand.index()].take()?;
         for channel in &way {
@@ -127,7 +127,7 @@ impl<'a> Paths<'a> {
         Some(way)
     }
 
-    /// The least loaded of the shortest lawful ways for a demand; `None` without any.
+    /// Returns the least loaded of the shortest legal paths for a demand; `None` without any.
     pub(super) fn lightest(
         &self,
         search: &mut LightestPaths,
@@ -138,7 +138,7 @@ impl<'a> Paths<'a> {
         search.lightest(&ground, self.ends(demand), &self.load)
     }
 
-    /// The turns that ways make.
+    /// Returns the dependencies caused by the paths: the turns in use.
     pub(super) fn dependencies(&self) -> DependencyGraph {
         let made = |turn: &Turn| self.uses[self.index.of(*turn)] > 0;
         let turns = self.index.all(self.graph).filter(made);
@@ -146,12 +146,13 @@ impl<'a> Paths<'a> {
         DependencyGraph::from_edges(self.index.channel_count(), &edges)
     }
 
-    /// How good they are, less being better: paths over the busiest channel, then over all.
+    /// Returns the cost of the paths, less being better: load of the busiest channel, then the sum
+    /// over all channels.
     pub(super) fn burden(&self) -> (u64, u64) {
         (self.load.iter().copied().max().unwrap_or(0), self.load.iter().sum())
     }
 
-    /// Takes over the ways of routes without in-transit hosts.
+    /// Assigns the paths of routes without in-transit hosts.
     pub(super) fn adopt(&mut self, fabric: &Fabric, routes: &SourceRoutes) {
         for id in self.demands() {
             let Demand { source, to, .. } = self.demands[id.index()];
@@ -161,7 +162,7 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// The ways as routes.
+    /// Converts the paths to routes.
     pub(super) fn into_routes(self, fabric: &Fabric) -> SourceRoutes {
         let mut routes = SourceRoutesBuilder::new(fabric, self.graph);
         let mut ways = self.ways.iter().zip(&self.demands).peekable();

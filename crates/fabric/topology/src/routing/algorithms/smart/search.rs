@@ -1,32 +1,32 @@
-//! The least loaded of the shortest ways that are lawful.
+//! Search for the least loaded of the shortest legal paths.
 //!
-//! Breadth-first search over channels, because what is lawful depends on the channel that a
-//! packet holds. Among the shortest ways two sweeps along the search find the one whose most loaded
-//! channel is least loaded and, of those, one with the least load altogether; of equals, the
-//! one that was found first. A way may come to a switch twice where the turn that would spare
-//! it is forbidden.
+//! Breadth-first search over channels, because legality depends on the channel that a packet holds.
+//! Among the shortest paths two sweeps along the search find the one whose most loaded channel is
+//! least loaded and, of those, one with the least total load; of equals, the one found first. A
+//! path may visit a switch twice if the turn that would avoid it is forbidden.
 
 use super::turns::TurnIndex;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{ChannelId, NodeId};
 
-/// More than any way weighs.
+/// Weight of a channel without a path.
 const UNWEIGHED: u64 = u64::MAX;
 
-/// Memory for one search after the other.
+/// Memory reused between searches.
 #[derive(Debug)]
 pub(super) struct LightestPaths {
-    /// By channel: how many channels a shortest way has up to it, or [`UNREACHED`].
+    /// By channel: number of channels on a shortest path up to it, itself included, or
+    /// [`UNREACHED`].
     hops: Vec<u32>,
-    /// The channels found, nearest first.
+    /// Channels found, nearest first.
     order: Vec<ChannelId>,
-    /// By channel: what the best way up to it weighs.
+    /// By channel: weight of the best path up to it.
     weight: Vec<u64>,
-    /// By channel: the one before it on that way.
+    /// By channel: previous channel on that path.
     before: Vec<Option<ChannelId>>,
 }
 
-/// Where a search looks.
+/// Network and rule of a search.
 pub(super) struct Ground<'a, L> {
     pub(super) graph: &'a SwitchGraph,
     pub(super) index: &'a TurnIndex,
@@ -44,7 +44,7 @@ impl LightestPaths {
         }
     }
 
-    /// Number of channels on a shortest way between two switches; `None` without one.
+    /// Returns the number of channels on a shortest path between two switches; `None` without one.
     pub(super) fn hops<L: Fn(Option<ChannelId>, ChannelId) -> bool>(
         &mut self,
         ground: &Ground<'_, L>,
@@ -85,7 +85,7 @@ impl LightestPaths {
         }
     }
 
-    /// The least loaded of the shortest ways; `None` without any.
+    /// Returns the least loaded of the shortest paths; `None` without any.
     pub(super) fn lightest<L: Fn(Option<ChannelId>, ChannelId) -> bool>(
         &mut self,
         ground: &Ground<'_, L>,
@@ -106,7 +106,7 @@ impl LightestPaths {
         Some(self.way_to(last))
     }
 
-    /// Weighs the shortest ways channel by channel; returns the last channel of the lightest.
+    /// Weighs the shortest paths channel by channel; returns the last channel of the lightest.
     fn sweep<L: Fn(Option<ChannelId>, ChannelId) -> bool>(
         &mut self,
         ground: &Ground<'_, L>,

@@ -1,7 +1,7 @@
-//! Turns, and a place for a value of each.
+//! Turns, with a dense index for values by turn.
 //!
 //! ```text
-//!   x ──held──► s ──wanted──► y      a turn; `held` has a place for each way from s to a switch
+//!   x ──held──► s ──wanted──► y      a turn; `held` has an index for each hop from s to a switch
 //! ```
 
 use crate::routing::paths::graph::SwitchGraph;
@@ -10,25 +10,25 @@ use crate::{ChannelId, Fabric, NodeId};
 /// A channel into a switch, and one that leaves it for another switch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Turn {
-    /// The channel that a packet holds.
+    /// Channel that a packet holds.
     pub(super) held: ChannelId,
-    /// The one that it waits for.
+    /// Channel that it waits for.
     pub(super) wanted: ChannelId,
 }
 
-/// Where the values of turns stand.
+/// Index of the values of turns.
 #[derive(Debug)]
 pub(super) struct TurnIndex {
-    /// By channel: where its turns begin, with one entry more than channels.
+    /// By channel: index of its first turn, followed by the total.
     first: Vec<usize>,
-    /// By channel: its place among the steps of the switch that it leaves.
+    /// By channel: its position among the hops of the switch that it leaves.
     place: Vec<usize>,
     /// By channel: the switch at its end, for channels between switches.
     target: Vec<Option<NodeId>>,
 }
 
 impl TurnIndex {
-    /// All turns of a fabric.
+    /// Indexes all turns of a fabric.
     pub(super) fn new(fabric: &Fabric, graph: &SwitchGraph) -> Self {
         let count = fabric.channel_count();
         let (mut place, mut target) = (vec![0; count], vec![None; count]);
@@ -46,27 +46,27 @@ impl TurnIndex {
         Self { first, place, target }
     }
 
-    /// Number of channels, those of endpoints among them.
+    /// Returns the number of channels, including those of endpoints.
     pub(super) fn channel_count(&self) -> usize {
         self.place.len()
     }
 
-    /// Number of turns.
+    /// Returns the number of turns.
     pub(super) fn turn_count(&self) -> usize {
         self.first[self.channel_count()]
     }
 
-    /// Where the value of a turn stands.
+    /// Returns the index of a turn.
     pub(super) fn of(&self, turn: Turn) -> usize {
         self.first[turn.held.index()] + self.place[turn.wanted.index()]
     }
 
-    /// The switch at the end of a channel between switches.
+    /// Returns the switch at the end of a channel between switches.
     pub(super) fn target(&self, channel: ChannelId) -> NodeId {
         self.target[channel.index()].expect("a channel between switches")
     }
 
-    /// All turns, in the order of their places.
+    /// Returns all turns, in the order of their indices.
     pub(super) fn all<'a>(&'a self, graph: &'a SwitchGraph) -> impl Iterator<Item = Turn> + 'a {
         ChannelId::first(self.channel_count()).flat_map(move |held| {
             let steps = self.target[held.index()].map_or(&[][..], |to| graph.hops_from(to));
@@ -75,7 +75,7 @@ impl TurnIndex {
     }
 }
 
-/// The turns of a way.
+/// Returns the turns of a path.
 pub(super) fn turns_of(way: &[ChannelId]) -> impl Iterator<Item = Turn> + '_ {
     way.windows(2).map(|pair| Turn { held: pair[0], wanted: pair[1] })
 }
