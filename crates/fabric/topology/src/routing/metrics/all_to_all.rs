@@ -1,23 +1,23 @@
 //! The fluid bound on all-to-all traffic that the loads of channels imply.
 //!
-//! Hosts send at equal rates, each an equal share to every host that cables join to it. On an island
-//! of H hosts that send the fraction x of the reference rate, a pair gets x / (H - 1), and a
-//! channel with L paths and r times the reference rate carries x L / (H - 1), which must not exceed
-//! r. So
+//! Hosts send at equal rates, each an equal share to every host of its connected part. In a
+//! connected part of H hosts that send the fraction x of the reference rate, a pair gets
+//! x / (H - 1), and a channel with L paths and r times the reference rate carries x L / (H - 1),
+//! which must not exceed r:
 //!
 //! ```text
 //!   x <= (H - 1) r / L     for every channel; with equal links x <= (H - 1) / max L
 //! ```
 //!
-//! The bound of the fabric is that of its tightest island. A host's own channel has L = H - 1 and
-//! allows x = r; that of an in-transit host carries the
-//! paths that come through it, too, both ways. The reference is the rate of the slowest host link,
-//! so x never exceeds 1. A cable of unknown speed counts as one of the most common known speed, and of
-//! the slowest among equally common ones; [`AllToAll::assumed`] reports it. If no speed is known at all,
-//! all links count as equal. The bound ignores the switching kind; a simulation measures its effect.
+//! The bound of the fabric is that of its tightest connected part. A host's own channel has
+//! L = H - 1 and allows x = r; that of an in-transit host also carries the paths in transit, both
+//! into it and out of it. The reference is the rate of the slowest host link, so x never exceeds 1. A cable
+//! of unknown speed counts as one of the most common known speed, of equally common ones as the
+//! slowest; [`AllToAll::assumed`] reports it. If no speed is known at all, all links count as
+//! equal. The bound ignores the switching kind; a simulation measures its effect.
 //!
-//! If routes omit pairs of an island, H - 1 is the largest number of hosts that any host of it
-//! reaches; a host's own channel counts the hosts that the host itself reaches.
+//! If routes omit pairs of a connected part, H - 1 is the largest number of hosts that any host of
+//! it reaches; a host's own channel counts the hosts that the host itself reaches.
 
 use super::distribution::real;
 use crate::routing::paths::graph::{Attachment, SwitchGraph};
@@ -26,15 +26,14 @@ use gingham_kernel::Rate;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The fluid bound on uniform all-to-all traffic.
+/// Fluid bound on uniform all-to-all traffic.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AllToAll {
-    /// What each host can send at most, as a fraction of the reference rate.
+    /// Largest sending rate of each host, as a fraction of the reference rate.
     pub fraction: f64,
-    /// The channel that sets the bound; of equals, the lowest.
+    /// Channel that sets the bound; of equals, the lowest.
     pub bottleneck: ChannelId,
-    /// The rate of the slowest host link; `None` if no speed is known and all links count as
-    /// equal.
+    /// Rate of the slowest host link; `None` if no speed is known and all links count as equal.
     pub reference: Option<Rate>,
     /// Speed assumed for cables of unknown speed; `None` if all speeds are known, or none.
     pub assumed: Option<AssumedSpeed>,
@@ -43,13 +42,13 @@ pub struct AllToAll {
 /// Speed assumed for cables of unknown speed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AssumedSpeed {
-    /// The most common known speed.
+    /// Most common known speed.
     pub speed: LinkSpeed,
     /// Number of cables of unknown speed that carry paths.
     pub cables: usize,
 }
 
-/// The bound; `None` if no channel carries anything.
+/// Computes the bound; `None` if no channel carries any path.
 pub(super) fn all_to_all(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -83,8 +82,8 @@ pub(super) fn all_to_all(
 }
 
 impl AssumedSpeed {
-    /// The speed for the unknown cables among those of `used` channels; `None` if there are none, or
-    /// no speed is known.
+    /// Returns the speed for the unknown cables among those of `used` channels; `None` if there are
+    /// none, or no speed is known.
     fn of(fabric: &Fabric, used: &[ChannelId]) -> Option<Self> {
         let cables: BTreeSet<ChannelId> =
             used.iter().map(|channel| (*channel).min(Fabric::reverse(*channel))).collect();
@@ -100,13 +99,13 @@ impl AssumedSpeed {
     }
 }
 
-/// Number of destinations by host and by island.
+/// Number of destinations by host and by connected part.
 struct Destinations {
-    /// By endpoint: the number of hosts that it sends to.
+    /// By endpoint: number of hosts to which it sends.
     of_host: Vec<u64>,
-    /// By island: the largest of these numbers.
+    /// By connected part: the largest of these numbers.
     of_island: BTreeMap<NodeId, u64>,
-    /// By switch: its island.
+    /// By switch: its connected part.
     islands: Vec<NodeId>,
 }
 
@@ -136,7 +135,8 @@ impl Destinations {
         Self { of_host, of_island, islands }
     }
 
-    /// Number of destinations of a host whose paths a channel carries; the largest, if they differ.
+    /// Returns the number of destinations of a host whose paths a channel carries; the largest, if
+    /// they differ.
     fn of(&self, fabric: &Fabric, graph: &SwitchGraph, channel: ChannelId) -> u64 {
         let source = fabric.source(channel);
         let sender = fabric.endpoint_at(source).filter(|end| graph.is_host(*end));

@@ -1,4 +1,4 @@
-//! How routes share channels when half of the hosts send to the other half.
+//! Sharing of channels while half of the hosts send to the other half.
 //!
 //! ```text
 //!   a random half A        the other half B       each host of A sends to its partner in B;
@@ -6,13 +6,13 @@
 //!   h4 ──────────────────► h1                     most flows that share a channel of its path
 //! ```
 //!
-//! The mean of these shares over flows and random matchings is the *effective bisection
-//! bandwidth*: 1 where no flows ever meet, and what collectives such as an all-to-all in steps see
-//! of the fabric. The number of flows on the busiest channel of a matching is reported beside it.
-//! All links count as equal, and a pair takes the first of its paths.
+//! The mean of these shares over flows and random matchings is the *effective bisection bandwidth*:
+//! 1 if no two flows ever share a channel. It predicts the bandwidth of collectives such as an
+//! all-to-all in steps. The number of flows on the busiest channel of a matching is reported beside
+//! it. All links count as equal, and a pair uses the first of its paths.
 //!
-//! With n samples the half width of the 95 % interval is `1.96 s / sqrt(n)`, s being the
-//! deviation of the samples: the normal distribution stands for the mean of independent matchings.
+//! With n samples the half width of the 95 % interval is `1.96 s / sqrt(n)`, s being the deviation
+//! of the samples: the mean of independent matchings is taken as normally distributed.
 //!
 //! Reference: Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars: effects of
 //! static routing in high-performance networks", IEEE Cluster 2008.
@@ -26,31 +26,31 @@ use crate::routing::paths::table_routes::{WalkEnd, Walker};
 use crate::{ChannelId, EndpointId, Fabric};
 use gingham_kernel::{Purpose, Stream};
 
-/// The name of the random stream.
+/// Name of the random stream.
 const STREAM: &str = "bisection";
 
-/// Half width of the 95 % interval of a normal distribution, in deviations.
+/// Half width of the 95 % interval of a normal distribution, in standard deviations.
 const NORMAL_95: f64 = 1.96;
 
-/// A mean over samples.
+/// Mean over samples.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SampleMean {
-    /// The mean.
+    /// Arithmetic mean.
     pub mean: f64,
     /// Half width of its 95 % interval.
     pub half_width: f64,
 }
 
-/// What random matchings of one half of the hosts with the other see.
+/// Bandwidth and load of random matchings of one half of the hosts with the other.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bisection {
     /// Number of matchings.
     pub samples: u32,
-    /// Flows of each: half of the hosts, rounded down.
+    /// Flows of each matching: half of the hosts, rounded down.
     pub flows: usize,
     /// Flows on the busiest channel.
     pub busiest: SampleMean,
-    /// Mean share that a flow gets of its link; a flow without a route gets 0.
+    /// Mean fraction of its link that a flow gets; a flow without a route gets 0.
     pub bandwidth: SampleMean,
 }
 
@@ -88,7 +88,7 @@ impl Bisection {
     }
 }
 
-/// The flows of one matching, and the channels that they take.
+/// Flows of one matching, and their channels.
 struct Matching<'a> {
     fabric: &'a Fabric,
     graph: SwitchGraph,
@@ -98,7 +98,7 @@ struct Matching<'a> {
     flows: Vec<u32>,
     /// The channels of all flows, flow by flow.
     channels: Vec<ChannelId>,
-    /// Where each flow ends in `channels`.
+    /// End of each flow in `channels`.
     ends: Vec<usize>,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Flows on the busiest channel, and the mean share.
+    /// Returns the number of flows on the busiest channel, and the mean share.
     fn measure(&mut self, pairs: impl Iterator<Item = (EndpointId, EndpointId)>) -> (f64, f64) {
         for channel in &self.channels {
             self.flows[channel.index()] = 0;
@@ -135,7 +135,7 @@ impl<'a> Matching<'a> {
         (f64::from(most.unwrap_or(0)), shares / real(self.ends.len()))
     }
 
-    /// Adds the flow of one pair; one without a route takes no channel.
+    /// Adds the flow of one pair; one without a route uses no channel.
     fn lay(&mut self, from: EndpointId, to: EndpointId) {
         let begin = self.channels.len();
         let own = self.fabric.endpoint_channel(from);

@@ -1,4 +1,4 @@
-//! Among how many outputs packets choose, where they choose at every switch.
+//! Number of outputs among which packets choose, with adaptive routing.
 
 use crate::routing::paths::TableRoutes;
 use crate::{EndpointId, Fabric};
@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 /// Outputs among which packets for hosts of other switches may choose.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Choice {
-    /// In the mean over all switches and the hosts of all others; `None` if no packet goes on to
-    /// another switch.
+    /// Mean over all switches and the hosts of all others; `None` if no packet continues to another
+    /// switch.
     pub mean_outputs: Option<f64>,
-    /// The most at any switch.
+    /// Largest number at any switch.
     pub max_outputs: usize,
 }
 
 impl Choice {
-    /// That of tables, of which packets may depart if they are adaptive.
+    /// Counts the outputs of tables; more than one if the tables are adaptive.
     pub fn new(fabric: &Fabric, tables: &TableRoutes) -> Self {
-        // Ways to the hosts of a switch differ in nothing but their last channel.
+        // Paths to the hosts of a switch differ only in their last channel.
         let mut hosts: BTreeMap<_, (EndpointId, usize)> = BTreeMap::new();
         for host in fabric.endpoint_ids().filter(|of| fabric.is_host_endpoint(*of)) {
             let end = fabric.target(fabric.endpoint_channel(host)).node;

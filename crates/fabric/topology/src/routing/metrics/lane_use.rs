@@ -1,4 +1,4 @@
-//! Which lanes packets take, and where the map of lanes drops them.
+//! Lanes used by packets, and packets dropped by the map of lanes.
 
 use crate::routing::lanes::map::MANAGEMENT_LANE;
 use crate::routing::lanes::route_set::{LanedWalk, RouteSet};
@@ -8,33 +8,33 @@ use crate::routing::paths::routes::joins_switches;
 use crate::{ChannelId, EndpointId, Fabric};
 use std::collections::BTreeMap;
 
-/// What becomes of all pairs, as far as lanes decide on it.
+/// Lanes used by all pairs, and pairs whose packets are dropped.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneUse {
-    /// The lanes of channels between switches that packets take, ascending; one where there
-    /// is but one lane.
+    /// Lanes of channels between switches that packets use, ascending; at most lane 0 without a
+    /// lane rule.
     pub lanes: Vec<u8>,
-    /// Where packets are dropped, by place and service level.
+    /// Dropped packets, by place and service level.
     pub drops: Vec<LaneDrop>,
 }
 
 /// Packets that are dropped at one place because their service level has no lane there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneDrop {
-    /// The channel by which they came to the switch; `None` if the adapter itself drops them.
+    /// Channel by which they reached the switch; `None` if the adapter itself drops them.
     pub incoming: Option<ChannelId>,
-    /// The channel that they do not enter.
+    /// Channel that they would have entered.
     pub outgoing: ChannelId,
-    /// Their service level.
+    /// Service level of the packets.
     pub level: u8,
-    /// A pair that suffers.
+    /// A pair of source and destination.
     pub example: (EndpointId, EndpointId),
-    /// Number of ordered pairs, by each of their paths, that suffer.
+    /// Number of affected ordered pairs, each counted for every path.
     pub pairs: u64,
 }
 
 impl LaneDrop {
-    /// One sentence for people.
+    /// Describes the drop in one sentence.
     pub fn describe(&self, fabric: &Fabric) -> String {
         let (from, to) = self.example;
         let place = match self.incoming {
@@ -83,7 +83,7 @@ impl RouteSet<'_> {
     }
 }
 
-/// Where the packets of a laned walk are dropped, if they are.
+/// Returns the place at which the packets of a laned walk are dropped, if they are.
 fn dropped(fabric: &Fabric, laned: &LanedWalk<'_>) -> Option<LaneDrop> {
     let (channels, sender) = (laned.walk.channels, laned.sender);
     let outgoing = *channels.get(laned.lanes.len())?;

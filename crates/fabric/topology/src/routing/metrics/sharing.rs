@@ -1,4 +1,4 @@
-//! Which pairs of hosts meet on a channel.
+//! Pairs of hosts that share a channel.
 
 use crate::routing::lanes::route_set::RouteSet;
 use crate::routing::paths::graph::SwitchGraph;
@@ -6,19 +6,19 @@ use crate::routing::paths::routes::Routes;
 use crate::routing::paths::table_routes::WalkEnd;
 use crate::{ChannelId, EndpointId, Fabric};
 
-/// The pairs whose path takes a channel.
+/// Pairs whose path uses a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sharing {
-    /// The channel.
+    /// Channel used by all pairs.
     pub channel: ChannelId,
     /// Number of ordered pairs of hosts.
     pub pairs: u64,
-    /// Some of them: the first by destination and source.
+    /// Some of the pairs: the first by destination and source.
     pub examples: Vec<(EndpointId, EndpointId)>,
 }
 
 impl Sharing {
-    /// The pairs on `channel`, of which at most `examples_max` are named. A pair takes the
+    /// Collects the pairs on `channel`, at most `examples_max` of them as examples. A pair uses the
     /// first of its paths.
     pub fn new<'a>(
         fabric: &Fabric,

@@ -1,13 +1,13 @@
-//! What routes cost and what they allow, before anything is simulated.
+//! Statistics of routes, computed without simulation.
 //!
-//! Everything counts ordered pairs of host endpoints; aggregation nodes and routers neither
-//! send nor receive here. The length of a path is the number of switches that it comes through; one
-//! that it leaves for an in-transit host and comes back to counts twice.
+//! All numbers count ordered pairs of host endpoints; aggregation nodes and routers neither send
+//! nor receive here. The length of a path is its number of switch visits; a switch that it leaves
+//! for an in-transit host and re-enters counts twice.
 //!
-//! Channels of in-transit hosts carry what comes through them as well as what is theirs. The
-//! *distance* of a path is the number of channels between switches that it takes; a path whose
-//! distance is the least that cables allow is minimal, whatever hosts it visits. What the loads
-//! allow of traffic from all to all is in `all_to_all.rs`.
+//! Channels of in-transit hosts carry paths in transit as well as the host's own. The *distance* of
+//! a path is its number of channels between switches; a path with the least distance that the
+//! cables allow is minimal, whatever hosts it visits. `all_to_all.rs` derives the bound on
+//! all-to-all traffic from the loads.
 
 use super::all_to_all::{AllToAll, all_to_all};
 use super::distribution::{Distribution, ratio};
@@ -18,7 +18,7 @@ use crate::routing::paths::ways::Ways;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::cmp::Reverse;
 
-/// How many of the busiest channels are named.
+/// Number of busiest channels that are listed.
 const BUSIEST: usize = 10;
 
 /// Path lengths, channel loads and the bound on all-to-all traffic.
@@ -26,19 +26,19 @@ const BUSIEST: usize = 10;
 pub struct Statistics {
     /// Ordered pairs of distinct host endpoints.
     pub host_pairs: u64,
-    /// Those that no route joins.
+    /// Pairs without a route.
     pub unreachable_pairs: u64,
-    /// Joined pairs by the number of switches on their path.
+    /// Routed pairs by the number of switches on their path.
     pub switches: Distribution,
-    /// Joined pairs by the distance of their path: its channels between switches.
+    /// Routed pairs by the distance of their path: its channels between switches.
     pub distance: Distribution,
-    /// Joined pairs by the in-transit hosts on their path.
+    /// Routed pairs by the in-transit hosts on their path.
     pub in_transit_hosts: Distribution,
-    /// Joined pairs by the least distance that cables allow.
+    /// Routed pairs by the least distance that the cables allow.
     pub least_distance: Distribution,
-    /// Those of them whose path has no more, by the same.
+    /// Routed pairs with a minimal path, by its distance.
     pub minimal: Distribution,
-    /// The pair whose path is longest beyond the least distance; of equals, the first.
+    /// Pair whose path exceeds the least distance by most; of equals, the first.
     pub detour: Option<Detour>,
     /// Number of host-to-host paths by channel.
     pub channel_paths: Vec<u64>,
@@ -48,23 +48,23 @@ pub struct Statistics {
     pub switch_channel_paths: u64,
     /// By endpoint: host-to-host paths on which it is in transit.
     pub in_transit_paths: Vec<u64>,
-    /// The busiest channels between switches, at most ten, busiest first; of equals, the lowest
-    /// first. Idle channels are left out.
+    /// Busiest channels between switches, at most ten, busiest first; of equals, the lowest first.
+    /// Idle channels are left out.
     pub busiest: Vec<ChannelId>,
-    /// What all-to-all traffic may reach; `None` without two hosts that a route joins.
+    /// Bound on all-to-all traffic; `None` if no route joins two hosts.
     pub all_to_all: Option<AllToAll>,
 }
 
-/// A path that is longer than the cables ask for.
+/// A path that is longer than the shortest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Detour {
-    /// Where it begins.
+    /// Source of the path.
     pub from: EndpointId,
-    /// Where it ends.
+    /// Destination of the path.
     pub to: EndpointId,
-    /// Its channels between switches.
+    /// Number of its channels between switches.
     pub distance: usize,
-    /// The fewest that there could be.
+    /// Number of channels between switches on a shortest path.
     pub least: usize,
 }
 
@@ -111,22 +111,23 @@ impl Statistics {
         }
     }
 
-    /// Ordered pairs of hosts that a route joins.
+    /// Returns the number of ordered pairs of hosts with a route.
     pub fn joined_pairs(&self) -> u64 {
         self.host_pairs - self.unreachable_pairs
     }
 
-    /// Share of joined pairs whose path is as short as the cables allow; `None` without paths.
+    /// Returns the fraction of routed pairs with a minimal path; `None` without routes.
     pub fn minimal_share(&self) -> Option<f64> {
         ratio(self.minimal.total(), self.joined_pairs())
     }
 
-    /// Joined pairs whose path is longer than the cables ask for.
+    /// Returns the number of routed pairs whose path is longer than the shortest.
     pub fn detour_pairs(&self) -> u64 {
         self.joined_pairs() - self.minimal.total()
     }
 
-    /// The hosts that are in transit on most paths, busiest first; of equals, the lowest first.
+    /// Returns the hosts in transit on most paths, at most ten, busiest first; of equals, the
+    /// lowest first.
     pub fn busiest_in_transit_hosts(&self) -> Vec<EndpointId> {
         let paths = |host: &EndpointId| self.in_transit_paths[host.index()];
         let mut hosts: Vec<_> =
@@ -136,19 +137,19 @@ impl Statistics {
         hosts
     }
 
-    /// Host-to-host paths over the busiest channel between switches.
+    /// Returns the number of host-to-host paths over the busiest channel between switches.
     pub fn max_channel_paths(&self) -> u64 {
         self.busiest.first().map_or(0, |channel| self.channel_paths[channel.index()])
     }
 
-    /// Mean number of host-to-host paths over the channels between switches; `None` without
-    /// such channels.
+    /// Returns the mean number of host-to-host paths over the channels between switches; `None`
+    /// without such channels.
     pub fn mean_channel_paths(&self) -> Option<f64> {
         ratio(self.switch_channel_paths, self.switch_channels)
     }
 }
 
-/// What is counted along the walks.
+/// Counters filled along the walks.
 struct Tally<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
@@ -160,11 +161,11 @@ struct Tally<'a> {
     detour: Option<Detour>,
     channel_paths: Vec<u64>,
     in_transit_paths: Vec<u64>,
-    /// By switch: walks that its hosts send along.
+    /// By switch: number of walks along which its hosts send.
     walks_from: Vec<u64>,
-    /// By endpoint: whether one of those walks leads to itself, and so is not its own.
+    /// By endpoint: whether one of those walks leads to the endpoint, which does not use it.
     is_left_out: Vec<bool>,
-    /// The switch of the last walk's destination, and the hops to it from every switch.
+    /// Switch of the last walk's destination, and the hops to it from every switch.
     distances: Option<(NodeId, Vec<u32>)>,
 }
 
@@ -187,7 +188,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Hosts that one cable joins: no switch, and no shorter path.
+    /// Counts pairs of directly cabled hosts: no switch, and no shorter path.
     fn add_peers(&mut self) {
         for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
             if let Attachment::Peer(to) = self.graph.attachment(from)
@@ -220,7 +221,7 @@ impl<'a> Tally<'a> {
         self.add_pairs(walk.source, walk.to, lengths, pairs);
     }
 
-    /// What [`Self::add`] counts of all walks to the destinations of a row, whose ways are one tree.
+    /// Counts all walks to the destinations of a row whose paths form a tree, like [`Self::add`].
     fn add_ways(&mut self, row: &RouteRow<'_>, ways: &Ways) {
         let hosts = || row.destinations.iter().copied().filter(|to| self.graph.is_host(*to));
         let (destinations, Some(to)) = (hosts().count() as u64, hosts().next()) else { return };
@@ -260,7 +261,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Counts pairs of hosts whose path from a switch to a destination is so long.
+    /// Counts pairs of hosts whose path from a switch to a destination has these lengths.
     fn add_pairs(&mut self, source: NodeId, to: EndpointId, lengths: Lengths, pairs: u64) {
         let Lengths { switches, in_transit_hosts } = lengths;
         let distance = switches - 1 - in_transit_hosts;
@@ -276,7 +277,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Switches and in-transit hosts of a walk, which counts for these hosts.
+    /// Returns switches and in-transit hosts of a walk, and counts its paths at these hosts.
     fn lengths(&mut self, walk: &Walk<'_>, pairs: u64) -> Lengths {
         let mut lengths = Lengths { switches: 1, in_transit_hosts: 0 };
         let (_, before) = walk.channels.split_last().expect("a walk that arrived has channels");
@@ -303,7 +304,8 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Every host of a switch sends along the walks from there, except to itself.
+    /// Counts the paths on channels from hosts: every host of a switch sends along the walks from
+    /// there, except to itself.
     fn add_injections(&mut self) {
         for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
             if let Attachment::Switch(switch) = self.graph.attachment(from) {
@@ -328,7 +330,7 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// What a walk counts on its way.
+/// Lengths of a walk.
 #[derive(Clone, Copy)]
 struct Lengths {
     switches: usize,

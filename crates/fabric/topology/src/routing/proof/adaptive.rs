@@ -1,29 +1,29 @@
-//! Dependencies of packets that choose anew at every switch.
+//! Dependencies of packets that choose their channel at every switch.
 //!
 //! ```text
-//!   escape  (s0 ► s1, lane 0)  ──► (s1 ► t, lane 0)        next on the way of the tables
-//!                              └─► (s2 ► t, lane 0)        from s2, to which an adaptive lane may have brought it
+//!   escape  (s0 ► s1, lane 0)  ──► (s1 ► t, lane 0)        next on the path of the tables
+//!                              └─► (s2 ► t, lane 0)        from s2, reached on an adaptive lane
 //! ```
 //!
-//! With escape lanes the vertices with dependencies are the lanes that are for escape. A packet that holds one
-//! may have gone on over any adaptive lanes before it waits for another, so that a dependency leads from it to the
-//! escape lanes of every switch to which shortest ways lead from there: direct and indirect dependencies of
-//! Duato's extended graph. A lane that is for the escape of one VC class and adaptive for another
-//! counts wherever either may hold it: his cross dependencies. If that graph is acyclic, whoever waits has a
-//! way out, as long as no packet on an adaptive lane stands behind another and still holds escape
-//! lanes. Lanes with virtual cut-through take in a packet whole; others must be empty before they take
-//! the next one.
+//! With escape lanes, only escape lanes are vertices with dependencies. A packet that holds one may
+//! have used any adaptive lanes before it waits for another, so a dependency leads from it to the
+//! escape lanes of every switch on shortest paths from there: direct and indirect dependencies of
+//! Duato's extended graph. A lane that is an escape lane of one VC class and adaptive for another
+//! counts wherever either may hold it: Duato's cross dependencies. If this graph is acyclic, every
+//! waiting packet can eventually move, provided that no packet on an adaptive lane is queued behind
+//! another while it still holds escape lanes. Lanes with virtual cut-through store whole packets;
+//! others must be empty before they accept the next one.
 //!
 //! Without escape lanes all lanes are vertices, and a dependency leads from every channel that a
 //! packet may take to every one that it may take next.
 //!
 //! Source: Duato, "A necessary and sufficient condition for deadlock-free adaptive routing in
-//! wormhole networks", IEEE Transactions on Parallel and Distributed Systems 6(10), 1995, definitions 6 to 10; that
-//! packets must come whole: Ma, Enright Jerger and Wang, "Whole packet forwarding", HPCA 2012; that a queue holds
-//! one message: Duato 1993, among the assumptions of section II.
+//! wormhole networks", IEEE Transactions on Parallel and Distributed Systems 6(10), 1995,
+//! definitions 6 to 10; the condition of whole packets: Ma, Enright Jerger and Wang, "Whole packet
+//! forwarding", HPCA 2012; one message per queue: Duato 1993, among the assumptions of section II.
 //!
-//! Cost: a row of bits a vertex; for each destination switch one row a switch and a step of
-//! ORs a channel.
+//! Cost: a row of bits per vertex; for each destination switch one row per switch and an OR of rows
+//! per channel.
 
 use super::by_destination::Counted;
 use super::lane_groups::LaneGroups;
@@ -32,10 +32,10 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::{ShortestHops, TableRoutes};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// A row of bits, a bit a vertex.
+/// A row with a bit for each vertex.
 type Row = Vec<u64>;
 
-/// What is collected.
+/// Collects the dependencies.
 pub(super) struct AdaptiveCollector<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
@@ -44,14 +44,15 @@ pub(super) struct AdaptiveCollector<'a> {
     lanes: Option<&'a Lanes>,
     groups: &'a LaneGroups,
     counted: Counted,
-    /// The lanes that have dependencies.
+    /// Lanes that have dependencies.
     vertices: LaneSet,
-    /// By vertex, `channel * groups + group`: those that a packet which holds it may wait for.
+    /// By vertex, `channel * groups + group`: the vertices for which a packet that holds it may
+    /// wait.
     rows: Vec<Row>,
 }
 
 impl<'a> AdaptiveCollector<'a> {
-    /// `tables` are adaptive.
+    /// Creates a collector; `tables` must be adaptive.
     pub(super) fn new(
         fabric: &'a Fabric,
         graph: &'a SwitchGraph,
@@ -69,14 +70,15 @@ impl<'a> AdaptiveCollector<'a> {
         Self { fabric, graph, tables, hops, lanes, groups, counted, vertices, rows }
     }
 
-    /// By vertex: those that a packet which holds it may wait for, in ascending order.
+    /// Returns by vertex the vertices for which a packet that holds it may wait, in ascending
+    /// order.
     pub(super) fn collect(mut self) -> Vec<Vec<usize>> {
         for end in self.graph.switches() {
             let counts = |to: &&EndpointId| {
                 self.counted != Counted::BetweenHosts || self.graph.is_host(**to)
             };
-            // Without escape lanes what packets may take does not depend on the tables, so that endpoints of a switch
-            // differ in nothing but the last channel.
+            // Without escape lanes the choices of packets do not depend on the tables, so endpoints
+            // of a switch differ only in the last channel.
             let differing = if self.skips() { usize::MAX } else { 1 };
             let residents: Vec<EndpointId> =
                 self.graph.residents(end).iter().filter(counts).take(differing).copied().collect();
@@ -100,7 +102,7 @@ impl<'a> AdaptiveCollector<'a> {
         self.lanes.map_or_else(|| vec![VcClass(0)], |lanes| lanes.vc_classes().collect())
     }
 
-    /// The dependencies of packets of a VC class to one endpoint, which hangs on the switch `end`.
+    /// Adds the dependencies of packets of a VC class to one endpoint of the switch `end`.
     fn add(&mut self, end: NodeId, to: EndpointId, vc_class: VcClass) {
         let reached = self.reached(end, to);
         let width = self.rows.len().div_ceil(64);
@@ -119,7 +121,8 @@ impl<'a> AdaptiveCollector<'a> {
         }
     }
 
-    /// By switch: what packets of a VC class to one endpoint may wait for, there or further on.
+    /// Returns by switch the vertices for which packets of a VC class to one endpoint may wait,
+    /// there or later.
     fn ahead(
         &self,
         nearest_first: &[NodeId],
@@ -141,12 +144,13 @@ impl<'a> AdaptiveCollector<'a> {
         ahead
     }
 
-    /// Whether packets go on over lanes for which nobody waits alone.
+    /// Returns whether packets also use lanes for which they never wait exclusively: adaptive lanes
+    /// beside escape lanes.
     fn skips(&self) -> bool {
         matches!(self.lanes.map(Lanes::rule), Some(LaneRule::Escape(_)))
     }
 
-    /// The switches from which packets come to `end`, the nearest first.
+    /// Returns the switches from which packets reach `end`, the nearest first.
     fn nearest_first(&self, end: NodeId) -> Vec<NodeId> {
         let hops = |switch: &NodeId| self.hops.between(*switch, end);
         let mut switches: Vec<_> =
@@ -155,7 +159,7 @@ impl<'a> AdaptiveCollector<'a> {
         switches
     }
 
-    /// By switch: whether packets for `to` come there.
+    /// Returns by switch whether packets for `to` pass through it.
     fn reached(&self, end: NodeId, to: EndpointId) -> Vec<bool> {
         let mut reached = vec![false; self.graph.switch_count()];
         let counts = |from: &EndpointId| {
@@ -172,13 +176,13 @@ impl<'a> AdaptiveCollector<'a> {
         reached
     }
 
-    /// The lanes that a packet may take in a channel.
+    /// Returns the lanes that a packet may take on a channel.
     fn taken(&self, vc_class: VcClass, channel: (ChannelId, bool), to: EndpointId) -> LaneSet {
         let chosen = |lanes: &Lanes| lanes.chosen(self.fabric, vc_class, channel, to);
         self.lanes.map_or(LaneSet::one(0), chosen)
     }
 
-    /// Those of which one is enough for it to go on: with escape lanes these alone.
+    /// Returns the lanes any of which guarantees progress: with escape lanes only these.
     fn wanted(&self, vc_class: VcClass, channel: (ChannelId, bool), to: EndpointId) -> LaneSet {
         let taken = self.taken(vc_class, channel, to);
         match self.lanes.map(Lanes::rule) {
@@ -196,10 +200,10 @@ impl<'a> AdaptiveCollector<'a> {
     }
 }
 
-/// Who closes a cycle.
+/// Examples of packets that form a cycle.
 impl AdaptiveCollector<'_> {
-    /// For each buffer of a cycle two endpoints, whose packets may hold it and wait for the next one
-    /// then, there or further on; two hosts, if there are such.
+    /// Returns for each buffer of a cycle two endpoints whose packets may hold it and then wait for
+    /// the next one, there or later; two hosts, if there are any.
     pub(super) fn witnesses(&self, cycle: &[Buffer]) -> Vec<Option<(EndpointId, EndpointId)>> {
         let mut found = vec![None; cycle.len()];
         let are_hosts = |(from, to)| self.graph.is_host(from) && self.graph.is_host(to);
@@ -228,7 +232,8 @@ impl AdaptiveCollector<'_> {
         found
     }
 
-    /// Whether packets of a VC class to an endpoint may hold one buffer and then wait for another.
+    /// Returns whether packets of a VC class to an endpoint may hold one buffer and then wait for
+    /// another.
     fn leads(
         &self,
         ahead: &[Row],
@@ -249,8 +254,8 @@ impl AdaptiveCollector<'_> {
         waits && self.tables.onward(self.fabric, from, to).any(holds)
     }
 
-    /// Who sends packets to what hangs on the switch `end` that may take a channel: a host, if one
-    /// does.
+    /// Returns an endpoint whose packets to endpoints of the switch `end` may use a channel: a
+    /// host, if there is one.
     fn sender(&self, channel: ChannelId, end: NodeId) -> Option<EndpointId> {
         let by = self.fabric.source(channel).node;
         let left = self.hops.between(by, end)?;
@@ -264,7 +269,7 @@ impl AdaptiveCollector<'_> {
     }
 }
 
-/// Adds a row to another.
+/// Merges a row into another.
 fn join(all: &mut Row, more: &Row) {
     for (all, more) in all.iter_mut().zip(more) {
         *all |= more;

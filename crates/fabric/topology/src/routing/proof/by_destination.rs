@@ -1,17 +1,18 @@
-//! The turns of all packets for one destination at a time.
+//! Turns of all packets, one destination at a time.
 //!
 //! ```text
-//!   toward h5:   s0 ──► s2 ──► s5 ──► h5      each switch goes on by one channel, so that ways
-//!                s1 ──► s2                     which meet stay together: s2 to s5 is looked at once
+//!   toward h5:   s0 ──► s2 ──► s5 ──► h5      each switch has one output channel, so paths that meet
+//!                s1 ──► s2                     stay together: s2 to s5 is visited once
 //! ```
 //!
-//! Where a destination has one port a switch (a column), every switch is looked at once a
-//! destination and dateline class, and not once a pair: O(switches) a destination. Paths that are
-//! kept one by one are followed one by one.
+//! If a destination has one port per switch (a column), every switch is visited once per
+//! destination and dateline class, not once per pair: O(switches) per destination. Paths that are
+//! stored separately are followed separately.
 //!
-//! Which lanes a packet may take depends here on its VC class, its dateline class and the channel
-//! alone, and the class on the destination besides, but not on who sent it; so turns are collected between dateline classes of channels, and
-//! come to lanes at the end. Where tables decide on lanes, `by_level` does the same.
+//! The lanes of a packet depend here only on its VC class, its dateline class and the channel, and
+//! the dateline class also on the destination, but not on the sender; turns are therefore collected
+//! between dateline classes of channels, and converted to lanes at the end. If tables assign lanes,
+//! `by_level` is used instead.
 
 use super::column::Column;
 use super::turns::Turns;
@@ -21,25 +22,25 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::{RouteRow, Routes, RowPaths};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Whose packets count.
+/// Packets that are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Counted {
-    /// Those of all endpoints.
+    /// Packets of all endpoints.
     All,
-    /// Those from hosts to hosts.
+    /// Packets from hosts to hosts.
     BetweenHosts,
-    /// Those that come to an end, be it the wrong one.
+    /// Packets on routes without loops, even if they end at the wrong endpoint.
     WithoutLoops,
 }
 
-/// Collects turns, with room that every destination uses again.
+/// Collects turns; memory is reused for every destination.
 pub(super) struct Collector<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     lanes: Option<&'a Lanes>,
     counted: Counted,
     column: Column<'a>,
-    /// By switch and dateline class: the row whose packets came there last.
+    /// By switch and dateline class: number of the last row whose packets arrived there.
     seen: Vec<u64>,
     row: u64,
 }
@@ -79,14 +80,14 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The switches from which packets that count go to other switches.
+    /// Returns the switches from which counted packets travel to other switches.
     fn entries(&self, row: &RouteRow<'a>) -> impl Iterator<Item = NodeId> + use<'a> {
         let (graph, between_hosts) = (self.graph, self.counted == Counted::BetweenHosts);
         let (switch, destinations) = (row.switch, row.destinations);
         let leads_to_host = destinations.iter().any(|to| graph.is_host(*to));
         let sends = move |source: &NodeId| {
             let counts = |from: EndpointId| !between_hosts || graph.is_host(from);
-            // On the switch of a lone destination somebody else must be there to send.
+            // On the switch of a single destination there must be another endpoint as sender.
             let another = |from: &EndpointId| *source != switch || destinations != [*from];
             graph.senders(*source).filter(another).any(counts)
         };
@@ -105,8 +106,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Follows the column to what hangs on the switch `to` from another, up to where packets for
-    /// the same destination have been.
+    /// Follows the column to endpoints of the switch `to` from another switch, up to a switch
+    /// visited by packets for this destination before.
     fn follow(&mut self, source: NodeId, to: NodeId, turns: &mut Turns) {
         let Some(mut held) = self.column.next(source) else { return };
         let mut class = self.first_class(source, held, to);
@@ -140,8 +141,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The dateline class of a packet from one switch to another in its first channel between
-    /// switches.
+    /// Returns the dateline class of a packet from one switch to another on its first channel
+    /// between switches.
     fn first_class(&self, source: NodeId, first: ChannelId, to: NodeId) -> DatelineClass {
         let sender = || self.graph.senders(source).next().expect("a packet has a sender");
         let own = || Fabric::reverse(self.graph.ejection(sender()));
@@ -159,7 +160,7 @@ impl<'a> Collector<'a> {
         self.lanes.map_or(DatelineClass(0), |lanes| lanes.class_after(class, held, wanted, to))
     }
 
-    /// Whether packets of this row come to a switch in a dateline class for the first time.
+    /// Returns whether packets of this row reach a switch in a dateline class for the first time.
     fn is_new(&mut self, switch: NodeId, class: DatelineClass) -> bool {
         let classes = self.seen.len() / self.graph.switch_count();
         let seen = &mut self.seen[switch.index() * classes + usize::from(class.0)];

@@ -1,18 +1,18 @@
-//! The same where tables decide on lanes: the turns of all packets for one destination at a time.
+//! Turns of all packets, one destination at a time, if tables assign lanes.
 //!
 //! ```text
-//!   toward h5, SL 3:   h0 on lane 0 ─► s0 ──► s2 ──► s5      the lane behind s2 depends on the SL and the
-//!                      h1 on lane 1 ─► s0                     channel before: both come to the same there
+//!   toward h5, SL 3:   h0 on lane 0 ─► s0 ──► s2 ──► s5      the lane after s2 depends on the SL and the
+//!                      h1 on lane 1 ─► s0                     previous channel: equal for both
 //! ```
 //!
-//! The first lane of a packet depends on who sent it: on the service level of the pair, and on the
-//! port by which it comes to its switch. Every other lane depends on its level and the channel
-//! before alone. So what goes on from a switch toward a destination is its level and its lane, and
-//! each of them is followed once. A packet in a loop goes round until it is on a lane on which it
-//! has been.
+//! The first lane of a packet depends on its sender: on the service level of the pair, and on its
+//! input port at the first switch. Every other lane depends only on its level and the previous
+//! channel. Therefore only level and lane of packets that leave a switch toward a destination
+//! matter, and each combination is followed once. A packet in a loop is followed until it is on a
+//! lane on which it was before.
 //!
-//! Senders of a switch that tables treat alike are asked for once, unless each pair has a level of
-//! its own.
+//! Senders of a switch that tables treat alike are queried once, unless each pair has its own
+//! level.
 
 use super::by_destination::Counted;
 use super::column::Column;
@@ -25,10 +25,10 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::{RouteRow, Routes, RowPaths};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// By service level: the lanes on which packets leave a switch.
+/// By service level: lanes on which packets leave a switch.
 type LanesByLevel = [LaneSet; LEVELS];
 
-/// Collects turns, with room that every destination uses again.
+/// Collects turns; memory is reused for every destination.
 pub(super) struct LevelCollector<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
@@ -36,9 +36,10 @@ pub(super) struct LevelCollector<'a> {
     groups: &'a LaneGroups,
     counted: Counted,
     column: Column<'a>,
-    /// By switch: the endpoints whose packets stand for all.
+    /// By switch: endpoints whose packets represent all.
     senders: Vec<Vec<EndpointId>>,
-    /// By switch and service level: the row whose packets left there last, and on which lanes.
+    /// By switch and service level: number of the last row whose packets left there, and their
+    /// lanes.
     left: Vec<(u64, LaneSet)>,
     row: u64,
 }
@@ -95,8 +96,8 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// Follows the column from a switch to where packets of the same levels have been on the same
-    /// lanes.
+    /// Follows the column from a switch to one that packets of equal levels have left on equal
+    /// lanes before.
     fn follow(&mut self, source: NodeId, row: &RouteRow<'_>, lid_offset: u8, turns: &mut Turns) {
         let Some(first) = self.column.next(source) else { return };
         if self.column.end(first).is_none() {
@@ -142,7 +143,7 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// The lanes on which packets that count begin at a switch.
+    /// Returns the lanes on which counted packets begin at a switch.
     fn entered(
         &self,
         source: NodeId,
@@ -166,19 +167,19 @@ impl<'a> LevelCollector<'a> {
         entered
     }
 
-    /// The lane in `wanted` of packets that come by `held`; none where they are dropped.
+    /// Returns the lanes on `wanted` of packets that arrive on `held`; none if they are dropped.
     fn after(&self, level: u8, held: ChannelId, wanted: ChannelId, row: &RouteRow<'_>) -> LaneSet {
         if let Some(host) = self.fabric.endpoint_at(self.fabric.target(held)) {
-            // An in-transit host ejects the packet and sends it on from its own first lane.
+            // An in-transit host ejects the packet and re-injects it on its own first lane.
             return self.lanes.first(host, VcClass(level));
         }
-        // Where tables decide, all destinations of a row are alike.
+        // With tables, all destinations of a row are equivalent.
         let to = row.destinations[0];
         self.lanes.onward(self.fabric, VcClass(level), DatelineClass(0), held, wanted, to).0
     }
 
-    /// Those of some lanes on which no packet of this row has left a switch; `None` if there are
-    /// none.
+    /// Returns those lanes on which no packet of this row has left a switch before; `None` if there
+    /// are none.
     fn new_among(&mut self, switch: NodeId, level: u8, lanes: LaneSet) -> Option<LaneSet> {
         let (row, known) = &mut self.left[switch.index() * LEVELS + usize::from(level)];
         if *row != self.row {
@@ -190,7 +191,7 @@ impl<'a> LevelCollector<'a> {
     }
 }
 
-/// Endpoints of a switch whose packets stand for those of all.
+/// Returns endpoints of a switch whose packets represent those of all.
 ///
 /// Of those that are treated alike there are two, because one of them may be the destination.
 fn senders(

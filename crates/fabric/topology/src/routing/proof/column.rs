@@ -1,4 +1,4 @@
-//! How packets for the destinations of a row go on, switch by switch.
+//! Output channels, by switch, of packets for the destinations of a row.
 //!
 //! ```text
 //!   toward h5:   s0 ──► s2 ──► s5 ──► h5      next    s0: to s2, s1: to s2, s2: to s5, s5: none
@@ -9,21 +9,21 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::RouteRow;
 use crate::{ChannelId, Fabric, NodeId};
 
-/// No channel.
+/// Value for no channel.
 const NO_CHANNEL: u32 = u32::MAX;
 
-/// A column of a table, with room that every row uses again.
+/// A column of a table; memory is reused for every row.
 pub(super) struct Column<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
-    /// By switch: the channel by which packets go on, or [`NO_CHANNEL`].
+    /// By switch: output channel of packets, or [`NO_CHANNEL`].
     next: Vec<u32>,
-    /// By channel: the switch at its end, or none.
+    /// By channel: the switch at its end, if there is one.
     ends: Vec<Option<NodeId>>,
 }
 
 impl<'a> Column<'a> {
-    /// A column that leads nowhere.
+    /// Creates an empty column.
     pub(super) fn new(fabric: &'a Fabric, graph: &'a SwitchGraph) -> Self {
         let end = |channel| {
             Some(fabric.target(channel).node).filter(|end| end.index() < graph.switch_count())
@@ -36,28 +36,27 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Takes the ports of a row that has one a switch, and none of a row whose paths are kept one
-    /// by one.
+    /// Reads the ports of a row with one per switch; empty for a row with separate paths.
     pub(super) fn fill(&mut self, row: &RouteRow<'_>) {
         self.next.clear();
         let channels = row.column(self.fabric, self.graph).into_iter().flatten();
         self.next.extend(channels.map(|channel| channel.map_or(NO_CHANNEL, word)));
     }
 
-    /// The channel by which packets leave a switch.
+    /// Returns the channel by which packets leave a switch.
     #[inline]
     pub(super) fn next(&self, switch: NodeId) -> Option<ChannelId> {
         let channel = self.next[switch.index()];
         (channel != NO_CHANNEL).then(|| ChannelId::new(channel as usize))
     }
 
-    /// The switch at the end of a channel, if there is one.
+    /// Returns the switch at the end of a channel, if there is one.
     #[inline]
     pub(super) fn end(&self, channel: ChannelId) -> Option<NodeId> {
         self.ends[channel.index()]
     }
 
-    /// Takes out all switches from which packets go round for ever.
+    /// Removes the entries of all switches from which packets enter a loop.
     pub(super) fn cut_loops(&mut self) {
         const UNKNOWN: usize = usize::MAX;
         let mut walks = vec![UNKNOWN; self.next.len()];
@@ -70,7 +69,8 @@ impl<'a> Column<'a> {
                 way.push(switch);
                 at = self.next(switch).and_then(|channel| self.end(channel));
             }
-            // A switch of the same walk closes a loop; one of another is known to lead into one or not.
+            // A switch of the current walk closes a loop; the result of one visited earlier is
+            // known.
             let is_lost = at.is_some_and(|switch| {
                 loops[switch.index()] || walks[switch.index()] == start.index()
             });

@@ -1,40 +1,40 @@
-//! Strongly connected components, to see at once whether dependencies close a cycle.
+//! Strongly connected components, which show whether dependencies form a cycle.
 //!
-//! Tarjan's algorithm ("Depth-first search and linear graph algorithms", SIAM Journal on
-//! Computing 1(2), 1972) in O(vertices + dependencies), with a stack of its own in place of
-//! recursion: a path of dependencies may be as long as there are vertices.
+//! Tarjan's algorithm ("Depth-first search and linear graph algorithms", SIAM Journal on Computing
+//! 1(2), 1972) in O(vertices + dependencies), with an explicit stack in place of recursion, because
+//! a path of dependencies may be as long as there are vertices.
 
 use super::dependency::{DependencyGraph, VertexId};
 
-/// A vertex that the search has not come to.
+/// Value of a vertex that has not been visited.
 const UNSEEN: u32 = u32::MAX;
 
-/// Which vertices lie on common cycles.
+/// Strongly connected components of a graph.
 #[derive(Debug)]
 pub(crate) struct Components {
-    /// By vertex. A component is numbered before every component that leads to it.
+    /// Component by vertex. A component is numbered before every component that leads to it.
     pub(crate) of: Vec<u32>,
     /// Number of components.
     pub(crate) count: u32,
 }
 
-/// The state of the search.
+/// State of the search.
 struct ComponentSearch<'a> {
     graph: &'a DependencyGraph,
-    /// When a vertex was found.
+    /// By vertex: time of its visit.
     found: Vec<u32>,
-    /// The earliest found vertex on the stack that is known to be reachable from a vertex.
+    /// By vertex: time of the earliest vertex on the stack known to be reachable from it.
     low: Vec<u32>,
     clock: u32,
-    /// Vertices found whose component is not complete.
+    /// Visited vertices whose component is not complete.
     open: Vec<VertexId>,
-    /// The path of the search: a vertex, and the next of its successors to look at.
+    /// Path of the search: a vertex, and the index of its next successor.
     path: Vec<(VertexId, usize)>,
     components: Components,
 }
 
 impl Components {
-    /// The components of the graph.
+    /// Computes the components of a graph.
     pub(crate) fn new(graph: &DependencyGraph) -> Self {
         let count = graph.vertex_count();
         let mut search = ComponentSearch {
@@ -100,7 +100,7 @@ impl ComponentSearch<'_> {
         }
     }
 
-    /// All vertices found since `head` and still open are its component.
+    /// Completes the component of `head`: all vertices visited since and still open.
     fn close(&mut self, head: VertexId) {
         loop {
             let member = self.open.pop().expect("the head of a component is open");

@@ -1,4 +1,4 @@
-//! A shortest cycle of dependencies, and its words for people.
+//! Search for a shortest cycle of dependencies, and its description for people.
 //!
 //! ```text
 //!   s0[2] -> s1[1]   then the next, from h0 to h2
@@ -7,12 +7,11 @@
 //!   s0[2] -> s1[1]   closes the cycle
 //! ```
 //!
-//! From each buffer on a cycle, in ascending order, breadth-first search looks for the
-//! shortest way back that comes through no lower buffer, and gives up where it would
-//! become as long as the shortest cycle known. Successors are looked at in ascending order, so the
-//! answer is the one shortest cycle that, written from its lowest buffer, is
-//! lexicographically least. Worst case O(buffers x dependencies) within the components that
-//! have cycles; cycles of a few buffers are found long before.
+//! From each buffer on a cycle, in ascending order, breadth-first search finds the shortest path
+//! back that uses no lower buffer, and stops when it would become as long as the shortest known
+//! cycle. Successors are visited in ascending order, so the result is the shortest cycle that,
+//! written from its lowest buffer, is lexicographically least. Worst case O(buffers x dependencies)
+//! within the components that have cycles; cycles of a few buffers are found much sooner.
 
 use super::adaptive::AdaptiveCollector;
 use super::by_destination::Counted;
@@ -26,7 +25,7 @@ use crate::{EndpointId, Fabric};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 
-/// The lexicographically least of the shortest cycles, from its lowest vertex on.
+/// Returns the lexicographically least of the shortest cycles, from its lowest vertex on.
 pub(crate) fn shortest_cycle(
     graph: &DependencyGraph,
     components: &Components,
@@ -42,11 +41,11 @@ pub(crate) fn shortest_cycle(
     best
 }
 
-/// Vertices of the searches from one vertex after the other.
+/// Breadth-first searches from one vertex after the other.
 struct CycleSearch<'a> {
     graph: &'a DependencyGraph,
     components: &'a Components,
-    /// By vertex: the start of the last search that found it, and from where.
+    /// By vertex: start of the last search that reached it, and its predecessor there.
     found: Vec<Option<(VertexId, VertexId)>>,
     queue: VecDeque<(VertexId, usize)>,
 }
@@ -57,7 +56,7 @@ impl<'a> CycleSearch<'a> {
         Self { graph, components, found, queue: VecDeque::new() }
     }
 
-    /// The shortest cycle through `start` and higher vertices, of at most `length_max`.
+    /// Returns the shortest cycle through `start` and higher vertices, of at most `length_max`.
     fn back_to(&mut self, start: VertexId, length_max: usize) -> Option<Vec<VertexId>> {
         self.queue.clear();
         self.queue.push_back((start, 1));
@@ -95,9 +94,9 @@ impl<'a> CycleSearch<'a> {
     }
 }
 
-/// For each buffer of a cycle, one pair of endpoints whose route takes the next buffer right
-/// after it, if any does; a pair of hosts, if there is one. Where packets choose anew at every switch,
-/// one pair of endpoints whose packets may wait for the next while they hold it.
+/// Returns for each buffer of a cycle one pair of endpoints whose route takes the next buffer right
+/// after it, if there is one; a pair of hosts, if possible. With adaptive routing, a pair of
+/// endpoints whose packets may wait for the next buffer while they hold this one.
 pub fn cycle_witnesses<'a>(
     fabric: &Fabric,
     routes: impl Into<RouteSet<'a>>,
@@ -135,15 +134,15 @@ pub fn cycle_witnesses<'a>(
     by_hosts.into_iter().zip(witnesses).map(|(hosts, any)| hosts.or(any)).collect()
 }
 
-/// A buffer as people name it: its channel, and the lane where there are several.
+/// Formats a buffer for people: its channel, and the lane if there are several.
 pub fn buffer_name(fabric: &Fabric, buffer: Buffer, lane_count: usize) -> String {
     let channel = fabric.channel_name(buffer.channel);
     if lane_count > 1 { format!("{channel} lane {}", buffer.lane) } else { channel }
 }
 
-/// Returns the name of a buffer of a cycle for messages. If a VL owns several lanes, the buffer
-/// stands for all of them, and the name has the VL and its lanes: packets that hold any of them
-/// wait for any lane of the next VL.
+/// Formats a buffer of a cycle for messages. If a VL owns several lanes, the buffer represents all
+/// of them, and the name contains the VL and its lanes: packets that hold any of them wait for any
+/// lane of the next VL.
 pub fn vertex_name<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>, buffer: Buffer) -> String {
     let routes = routes.into();
     let lanes_per_vl = routes.lanes.map_or(1, Lanes::lanes_per_vl);
@@ -156,8 +155,8 @@ pub fn vertex_name<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>, buffer:
     format!("{} VL {vl} (lanes {first} to {last})", fabric.channel_name(buffer.channel))
 }
 
-/// The cycle for people: a line for each buffer, with a pair of endpoints whose route goes on to
-/// the next, and the first buffer again at the end.
+/// Describes a cycle: a line for each buffer, with a pair of endpoints whose route continues to the
+/// next, and the first buffer again at the end.
 pub fn describe_cycle<'a>(
     fabric: &Fabric,
     routes: impl Into<RouteSet<'a>>,
@@ -204,7 +203,7 @@ mod tests {
 
     #[test]
     fn of_equals_the_least_from_its_lowest_channel() {
-        // Three-cycles 1-4-2, 1-3-5 and 2-6-7.
+        // Cycles of three: 1-4-2, 1-3-5 and 2-6-7.
         let edges = [(1, 4), (4, 2), (2, 1), (1, 3), (3, 5), (5, 1), (2, 6), (6, 7), (7, 2)];
         assert_eq!(shortest(8, &edges), Some(vec![1, 3, 5]));
     }

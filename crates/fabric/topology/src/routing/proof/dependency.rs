@@ -1,35 +1,35 @@
-//! The channel dependency graph: which buffer a packet may hold while it waits for which.
+//! The channel dependency graph: buffers that packets may hold, and those for which they then may
+//! wait.
 //!
 //! ```text
 //!   route h0 ► s0 ► s1 ► s2 ► h2     (s0 ► s1) depends on (s1 ► s2)
 //!   with lanes:  lane 0, lane 1      (s0 ► s1, lane 0) depends on (s1 ► s2, lane 1)
 //! ```
 //!
-//! Its vertices are the buffers, one a channel and lane (with one lane: the channels); an edge
+//! Its vertices are the buffers, one per channel and lane (with one lane: the channels); an edge
 //! leads from a buffer between switches to another if some route takes the second right after the
-//! first. Channels from and to endpoints have no edges here: nothing waits for the first kind and
-//! the second waits for nothing, so neither lies on a cycle, and a switch with many endpoints would
-//! have an edge for every pair. Routes on which a packet that holds a channel waits for no other
-//! than the next can deadlock only if this graph has a cycle (Dally and Seitz, "Deadlock-free
-//! message routing in multiprocessor interconnection networks", IEEE Transactions on Computers
-//! C-36(5), 1987).
+//! first. Channels from and to endpoints have no edges here: no packet waits for the first kind and
+//! none waits in the second, so neither is on a cycle, and a switch with many endpoints would have
+//! an edge for every pair. Routes on which a packet that holds a channel waits only for the next
+//! one can deadlock only if this graph has a cycle (Dally and Seitz, "Deadlock-free message routing
+//! in multiprocessor interconnection networks", IEEE Transactions on Computers C-36(5), 1987).
 //!
 //! An endpoint takes a packet in completely, so dependencies end there: also in the middle of a
 //! path that visits an in-transit host, unless that host may be full (`ejection.rs`). Then the
 //! channels into it and out of it are vertices like those between switches. Table entries count
-//! only where a packet of some endpoint meets them. Packets that stray hold channels too, so their
-//! paths count as far as they go; a loop closes a cycle. Where a pair has several paths, the
-//! dependencies of all of them are in the graph together.
+//! only if a packet of some endpoint uses them. Packets that do not arrive hold channels too, so
+//! their paths count up to their end; a loop is a cycle. If a pair has several paths, the graph
+//! contains the dependencies of all of them.
 //!
 //! A packet that may take any of several lanes holds one of them and waits for all of the next at
-//! once, and goes on when it gets one. An edge stands for each lane held and each lane wanted:
-//! where there is no cycle there is no deadlock, and where sets of lanes are equal or disjoint a
-//! cycle on one lane of each is a cycle on all, so that nobody in it has another way out.
+//! once, and moves when it gets one. There is an edge for each pair of a held and a wanted lane:
+//! without a cycle there is no deadlock, and if sets of lanes are equal or disjoint a cycle on one
+//! lane of each is a cycle on all, so no packet in it has another way out.
 //!
-//! Lanes that are alike share a vertex (`lane_groups.rs`). Edges are collected in rows of bits
-//! (`turns.rs`): destination by destination (`by_destination.rs`, and `by_level.rs` where tables
-//! give each pair lanes of its own), of large fabrics on all cores, each with rows of its own that
-//! are joined at the end; walk by walk only where hosts may be full.
+//! Equivalent lanes share a vertex (`lane_groups.rs`). Edges are collected in rows of bits
+//! (`turns.rs`): destination by destination (`by_destination.rs`, and `by_level.rs` if tables
+//! assign lanes by pair), for large fabrics on all cores, each with separate rows that are merged
+//! at the end; walk by walk only if hosts may be full.
 
 use super::adaptive::AdaptiveCollector;
 use super::by_destination::{Collector, Counted};
@@ -49,34 +49,34 @@ use gingham_kernel::id_type;
 use std::collections::BTreeSet;
 
 id_type!(
-    /// A group of lanes of a channel: `channel * groups + group`.
+    /// Index of a vertex, a group of lanes of a channel: `channel * groups + group`.
     VertexId
 );
 
-/// For each buffer between switches (and of hosts that may be full), those that some route takes
-/// right after it.
+/// Channel dependency graph: for each buffer between switches (and of hosts that may be full), the
+/// buffers that some route takes right after it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DependencyGraph {
     groups: LaneGroups,
-    /// Where the successors of a vertex begin, with one entry more than vertices.
+    /// Index of the first successor of each vertex, followed by their total.
     first: Vec<usize>,
     successors: Vec<VertexId>,
 }
 
 impl DependencyGraph {
-    /// The dependencies of all routes between all endpoints.
+    /// Computes the dependencies of all routes between all endpoints.
     pub fn new<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
         Self::of(fabric, routes.into(), Counted::All)
     }
 
-    /// The dependencies of the routes from hosts to hosts alone, for fabrics in which no packet
-    /// begins or ends at aggregation nodes and routers.
+    /// Computes the dependencies of the routes from hosts to hosts only, for fabrics in which no
+    /// packet begins or ends at aggregation nodes and routers.
     pub fn between_hosts<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
         Self::of(fabric, routes.into(), Counted::BetweenHosts)
     }
 
-    /// The dependencies of the routes that come to an end, be it the wrong one: those that go
-    /// round for ever are left out.
+    /// Computes the dependencies of the routes that end, possibly at the wrong endpoint, and leaves
+    /// out those with loops.
     pub fn without_loops<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
         Self::of(fabric, routes.into(), Counted::WithoutLoops)
     }
@@ -87,7 +87,7 @@ impl DependencyGraph {
         Self::collect(fabric, routes, counted, Threads::for_steps(steps))
     }
 
-    /// The same on so many threads: what comes out does not depend on them.
+    /// Collects the dependencies on `threads` threads; the result does not depend on their number.
     pub(super) fn collect(
         fabric: &Fabric,
         routes: RouteSet<'_>,
@@ -138,7 +138,7 @@ impl DependencyGraph {
         Self { groups, first, successors }
     }
 
-    /// The graph whose successors of each vertex are these.
+    /// Builds the graph from the successors of each vertex.
     fn of_rows(groups: LaneGroups, rows: &[Vec<usize>]) -> Self {
         let (mut first, mut successors) = (vec![0], Vec::new());
         for row in rows {
@@ -148,7 +148,7 @@ impl DependencyGraph {
         Self { groups, first, successors }
     }
 
-    /// A graph over channels of one lane from its edges.
+    /// Builds a graph over channels of one lane from its edges.
     pub(crate) fn from_edges(channel_count: usize, edges: &[(usize, usize)]) -> Self {
         let mut edges = edges.to_vec();
         edges.sort_unstable();
@@ -159,12 +159,12 @@ impl DependencyGraph {
         Self { groups: LaneGroups::new(1, &[]), first, successors }
     }
 
-    /// Number of buffers: channels times lanes.
+    /// Returns the number of buffers: channels times lanes.
     pub fn buffer_count(&self) -> usize {
         self.vertex_count() / self.groups.count() * self.groups.lane_count()
     }
 
-    /// Number of dependencies.
+    /// Returns the number of dependencies.
     pub fn dependency_count(&self) -> usize {
         let size = |vertex: VertexId| self.members(vertex).len() as usize;
         let of = |vertex| {
@@ -174,7 +174,8 @@ impl DependencyGraph {
         VertexId::first(self.vertex_count()).map(of).sum()
     }
 
-    /// The buffers between switches that a packet in `buffer` may wait for, in ascending order.
+    /// Returns the buffers between switches for which a packet in `buffer` may wait, in ascending
+    /// order.
     pub fn successors(&self, buffer: BufferId) -> Vec<BufferId> {
         let lanes = self.groups.lane_count();
         let each = |vertex: &VertexId| {
@@ -188,9 +189,9 @@ impl DependencyGraph {
         buffers
     }
 
-    /// Number of groups of channels that wait for one another in cycles, if the channels in `gone`
-    /// carry nothing. Packets routed through one of them still count on the rest of their path, so
-    /// the number is an upper bound.
+    /// Returns the number of groups of channels that wait for one another in cycles, if the
+    /// channels in `gone` carry nothing. Packets routed through one of them still count on the rest
+    /// of their path, so the number is an upper bound.
     pub fn cyclic_groups(&self, gone: &BTreeSet<ChannelId>) -> usize {
         let left = self.without(gone);
         let components = Components::new(&left);
@@ -217,35 +218,35 @@ impl DependencyGraph {
         Self { groups: self.groups.clone(), first, successors }
     }
 
-    /// Channel and lane of a buffer.
+    /// Returns channel and lane of a buffer.
     pub fn buffer(&self, id: BufferId) -> Buffer {
         let lanes = self.groups.lane_count();
         let lane = u8::try_from(id.index() % lanes).expect("a lane is a small number");
         Buffer { channel: ChannelId::new(id.index() / lanes), lane }
     }
 
-    /// Number of vertices: channels times groups of lanes.
+    /// Returns the number of vertices: channels times groups of lanes.
     pub(super) fn vertex_count(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// The vertices that a packet which holds one may wait for, in ascending order.
+    /// Returns the vertices for which a packet that holds one may wait, in ascending order.
     pub(super) fn after(&self, vertex: VertexId) -> &[VertexId] {
         &self.successors[self.first[vertex.index()]..self.first[vertex.index() + 1]]
     }
 
-    /// The channel of a vertex.
+    /// Returns the channel of a vertex.
     pub(crate) fn channel(&self, vertex: VertexId) -> ChannelId {
         ChannelId::new(vertex.index() / self.groups.count())
     }
 
-    /// The vertex of a buffer.
+    /// Returns the vertex of a buffer.
     pub(super) fn vertex(&self, buffer: BufferId) -> VertexId {
         let (lanes, groups) = (self.groups.lane_count(), self.groups.count());
         VertexId::new(buffer.index() / lanes * groups + self.groups.of(buffer.index() % lanes))
     }
 
-    /// The lowest lane of a vertex.
+    /// Returns the lowest lane of a vertex.
     pub(super) fn lowest(&self, vertex: VertexId) -> Buffer {
         let lane = self.members(vertex).lowest().expect("a group has a lane");
         Buffer { channel: self.channel(vertex), lane }
@@ -256,7 +257,7 @@ impl DependencyGraph {
     }
 }
 
-/// The tables beside which packets choose anew at every switch, if they do.
+/// Returns the tables of adaptive routes; `None` for other routes.
 pub(super) fn adaptive_tables(routes: RouteSet<'_>) -> Option<&TableRoutes> {
     match routes.routes {
         [Routes::Table(tables)] if tables.are_adaptive() => Some(tables),
@@ -264,7 +265,7 @@ pub(super) fn adaptive_tables(routes: RouteSet<'_>) -> Option<&TableRoutes> {
     }
 }
 
-/// By node: the channels that leave it, in ascending order.
+/// Returns by node the channels that leave it, in ascending order.
 fn outgoing(fabric: &Fabric) -> Vec<Vec<ChannelId>> {
     let sorted = |node| {
         let mut channels: Vec<_> = fabric.channels_from(node).collect();
@@ -274,13 +275,13 @@ fn outgoing(fabric: &Fabric) -> Vec<Vec<ChannelId>> {
     fabric.node_ids().map(sorted).collect()
 }
 
-/// The lanes of routes that are alike.
+/// Returns the groups of equivalent lanes of routes.
 pub(super) fn lane_groups(routes: RouteSet<'_>) -> LaneGroups {
     let sets = routes.lanes.map_or_else(|| vec![LaneSet::one(0)], Lanes::sets);
     LaneGroups::new(routes.lane_count(), &sets)
 }
 
-/// The turns of which routes are asked for.
+/// Parameters of a collection of turns.
 struct Task<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
@@ -292,7 +293,7 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// The turns between dateline classes, destination by destination.
+    /// Collects the turns between dateline classes, destination by destination.
     fn by_destinations(&self, classes: usize) -> Turns {
         let Self { fabric, graph, routes, counted, .. } = *self;
         self.shared(classes, |part, turns| {
@@ -303,7 +304,8 @@ impl Task<'_> {
         })
     }
 
-    /// The turns between groups of lanes where tables decide on them, destination by destination.
+    /// Collects the turns between groups of lanes if tables assign them, destination by
+    /// destination.
     fn by_levels(&self, lanes: &Lanes) -> Turns {
         let Self { fabric, graph, routes, counted, groups, .. } = *self;
         self.shared(groups.count(), |part, turns| {
@@ -314,7 +316,7 @@ impl Task<'_> {
         })
     }
 
-    /// The turns of states that all parts of the routes have together.
+    /// Collects the turns of all parts of the routes on several threads, and merges them.
     fn shared(&self, states: usize, add: impl Fn(Part, &mut Turns) + Sync) -> Turns {
         let none = Turns::new(self.fabric, states, self.stopping);
         let parts = self.threads.share(|part| {
@@ -329,7 +331,7 @@ impl Task<'_> {
         joined.expect("there is a part")
     }
 
-    /// The turns between groups of lanes from those between dateline classes; `outgoing` are the
+    /// Converts turns between dateline classes to turns between groups of lanes; `outgoing` are the
     /// channels that leave each node.
     fn between_groups(&self, lanes: &Lanes, turns: &Turns, outgoing: &[Vec<ChannelId>]) -> Turns {
         let mut between_groups = Turns::new(self.fabric, self.groups.count(), self.stopping);
@@ -348,7 +350,7 @@ impl Task<'_> {
         between_groups
     }
 
-    /// The turns between groups of lanes, walk by walk.
+    /// Collects the turns between groups of lanes, walk by walk.
     fn by_walks(&self) -> Turns {
         let Self { fabric, graph, routes, .. } = *self;
         let mut turns = Turns::new(fabric, self.groups.count(), self.stopping);
@@ -368,7 +370,7 @@ impl Task<'_> {
     }
 }
 
-/// The lanes of a VC class in a channel.
+/// Returns the lanes of a VC class on a channel.
 fn buffers(lanes: &Lanes, vc_class: VcClass, channel: ChannelId, dateline_class: usize) -> Buffers {
     let dateline_class = u8::try_from(dateline_class).expect("there are few dateline classes");
     let lanes = lanes.on(vc_class, DatelineClass(dateline_class), channel);

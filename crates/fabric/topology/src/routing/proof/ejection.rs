@@ -1,38 +1,38 @@
-//! Ejection at in-transit hosts: what waits for what where a host does not always have room.
+//! Dependencies at in-transit hosts with limited memory.
 //!
 //! ```text
-//!   s0 ──► s1 ──► h1 ──► s1 ──► s2       h1 takes a packet in and sends it on
+//!   s0 ──► s1 ──► h1 ──► s1 ──► s2       h1 ejects a packet and re-injects it
 //!
 //!   always:      s0 -> s1 ends its wait at h1           two legs, nothing between them
-//!   until full:  s1 -> h1 waits for h1 -> s1            no room before the host has sent on
+//!   until full:  s1 -> h1 waits for h1 -> s1            no space until the host has sent on
 //! ```
 //!
-//! A host with memory to spare can take every packet in, so dependencies end there. One that stops
-//! its input when its pool is full leaves packets in the channel into it: the one in transit, and
-//! behind it those that are for the host itself. They go on when the host has sent on what is in
-//! its pool, so its own channel is what they wait for; and whatever the host has begun to send,
-//! packets of its own among them, waits for the next channel. All packets in transit share the pool
-//! of a host, on whatever lanes they go: who waits for room there waits for any of them, so for
-//! every lane on which one leaves. At hosts where no route is in transit dependencies end in either
-//! case.
+//! A host with sufficient memory can eject every packet, so dependencies end there. A host that
+//! stops its input when its pool is full leaves packets in the channel into it: the one in transit,
+//! and behind it packets for the host itself. They move when the host has re-injected packets of
+//! its pool, so they wait for its own channel; and any packet that the host has begun to send,
+//! including its own, waits for the next channel. All packets in transit share the pool of a host,
+//! whatever their lanes: a packet that waits for space there waits for any of them, and thus for
+//! every lane on which one leaves. At hosts at which no route is in transit dependencies end in
+//! either case.
 
 use crate::routing::lanes::route_set::{Buffers, Ejection, LanedWalk, RouteSet};
 use crate::routing::lanes::set::LaneSet;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{EndpointId, Fabric};
 
-/// The hosts that may leave packets in the channel into them.
+/// Hosts that may leave packets in the channel into them.
 #[derive(Debug)]
 pub(super) struct BackpressuredHosts {
-    /// By endpoint: the lanes on which packets in transit leave it; none where nothing is in
+    /// By endpoint: the lanes on which packets in transit leave it; none if no packet is in
     /// transit.
     leaving: Vec<LaneSet>,
-    /// Whether there is any.
+    /// Whether there is such a host.
     any: bool,
 }
 
 impl BackpressuredHosts {
-    /// The hosts at which any route is in transit, if they take in until they are full.
+    /// Collects the hosts at which any route is in transit, if they eject until they are full.
     pub(crate) fn new(fabric: &Fabric, graph: &SwitchGraph, routes: RouteSet<'_>) -> Self {
         let mut leaving = vec![LaneSet::EMPTY; graph.endpoint_count()];
         if routes.ejection == Ejection::UntilFull {
@@ -48,18 +48,18 @@ impl BackpressuredHosts {
         Self { leaving, any }
     }
 
-    /// Whether there is any such host.
+    /// Returns whether there is such a host.
     pub(super) fn any(&self) -> bool {
         self.any
     }
 
-    /// Whether packets may have to wait at the end of the channel into an endpoint.
+    /// Returns whether packets may have to wait at the end of the channel into an endpoint.
     pub(super) fn may_stop(&self, endpoint: EndpointId) -> bool {
         !self.leaving[endpoint.index()].is_empty()
     }
 
-    /// The buffers that follow each other on a walk, each time with an endpoint that sends along
-    /// it; among them the own channels of senders that may stop others.
+    /// Visits the consecutive buffers of a walk, each time with an endpoint that sends along it;
+    /// including the own channels of senders that may stop others.
     pub(crate) fn turns(
         &self,
         fabric: &Fabric,
@@ -72,7 +72,7 @@ impl BackpressuredHosts {
             && let Some(first) = laned.buffers().next()
         {
             for sender in laned.walk.senders(graph).filter(|sender| self.may_stop(*sender)) {
-                // Senders of other VC classes are counted in: that may only add dependencies.
+                // Includes senders of other VC classes, which can only add dependencies.
                 let decided = routes.lanes.map(|lanes| lanes.first(sender, laned.vc_class));
                 let channel = fabric.endpoint_channel(sender);
                 let own = Buffers { channel, lanes: decided.unwrap_or(LaneSet::one(0)) };

@@ -1,4 +1,4 @@
-//! Lanes that are alike: every packet that may take one of them may take all of them.
+//! Groups of equivalent lanes: every packet that may take one of them may take all of them.
 //!
 //! ```text
 //!   VC class 0: lanes 0 1 2 3     groups   {0 1}  {2}  {3}
@@ -6,23 +6,25 @@
 //!   a dateline class: lanes 0 1 2
 //! ```
 //!
-//! What waits for one lane of a group waits for all of them, and what holds one could hold any. So
-//! the lanes of a group have the same dependencies, and the proof needs one vertex for all of them:
-//! dependencies grow with the square of the groups, not of the lanes. A shortest cycle never needs
-//! two lanes of a group on one channel, and the lexicographically least takes the lowest of each.
+//! A packet that waits for one lane of a group waits for all of them, and a packet that holds one
+//! could hold any. The lanes of a group therefore have equal dependencies, and the proof needs one
+//! vertex for all of them: dependencies grow with the square of the groups, not of the lanes. A
+//! shortest cycle never needs two lanes of a group on one channel, and the lexicographically least
+//! one uses the lowest of each.
 
 use crate::routing::lanes::set::LaneSet;
 
-/// A partition of lanes, in the order of the lowest lane of each group.
+/// Partition of lanes, in the order of the lowest lane of each group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LaneGroups {
     members: Vec<LaneSet>,
-    /// By lane.
+    /// Group by lane.
     of: Vec<u8>,
 }
 
 impl LaneGroups {
-    /// The lanes up to `lane_count` in groups that each of the sets holds whole or not at all.
+    /// Divides the lanes below `lane_count` into groups that each of the sets contains completely
+    /// or not at all.
     pub(super) fn new(lane_count: usize, sets: &[LaneSet]) -> Self {
         let lanes = || (0..=u8::MAX).take(lane_count);
         let is_alike = |a: u8, b: u8| sets.iter().all(|set| set.contains(a) == set.contains(b));
@@ -45,27 +47,27 @@ impl LaneGroups {
         Self { members, of }
     }
 
-    /// Number of groups.
+    /// Returns the number of groups.
     pub(super) fn count(&self) -> usize {
         self.members.len()
     }
 
-    /// Number of lanes.
+    /// Returns the number of lanes.
     pub(super) fn lane_count(&self) -> usize {
         self.of.len()
     }
 
-    /// The group of a lane.
+    /// Returns the group of a lane.
     pub(super) fn of(&self, lane: usize) -> usize {
         self.of[lane].into()
     }
 
-    /// The lanes of a group.
+    /// Returns the lanes of a group.
     pub(super) fn lanes(&self, group: usize) -> LaneSet {
         self.members[group]
     }
 
-    /// The groups of a set that holds them whole.
+    /// Returns the groups within a set, which must contain each completely or not at all.
     pub(super) fn within(&self, lanes: LaneSet) -> impl Iterator<Item = usize> {
         let is_within = move |group: &usize| !(self.members[*group] & lanes).is_empty();
         (0..self.members.len()).filter(is_within)

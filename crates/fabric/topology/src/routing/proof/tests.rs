@@ -1,4 +1,4 @@
-//! The same proof on any number of threads.
+//! Equality of proofs on any number of threads.
 
 use super::by_destination::Counted;
 use super::{DependencyGraph, Proof};
@@ -12,7 +12,7 @@ use crate::{ChannelId, Fabric};
 
 const COUNTED: [Counted; 3] = [Counted::All, Counted::BetweenHosts, Counted::WithoutLoops];
 
-/// Proves on 1, 2 and 3 threads, and returns whether the routes are free.
+/// Proves on 1, 2, 3 and 100 threads, and returns whether the routes are deadlock-free.
 fn proved(fabric: &Fabric, routes: &Routes, lanes: Option<&Lanes>) -> bool {
     let routes = std::slice::from_ref(routes);
     let set = RouteSet { routes, lanes, ejection: Ejection::Always };
@@ -67,7 +67,8 @@ fn dependencies_and_verdicts_are_the_same_on_any_number_of_threads() {
 fn also_on_lanes() {
     for (fabric, algorithm, is_free) in fabrics() {
         let routes = route(&fabric, &algorithm, Form::Table).expect("the algorithm applies");
-        // Each pair on one of three lanes all its way: free or not as it is on one.
+        // Each pair on one of three lanes on its whole path: if it is free on one lane, it is free
+        // here.
         let map = LaneMap::uniform(&fabric, LaneMap::DEFAULT);
         let level = |from: usize, to: usize| u8::try_from((from + 2 * to) % 3).expect("small");
         let by_pair =

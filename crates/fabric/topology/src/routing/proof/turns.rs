@@ -1,38 +1,38 @@
-//! Which states follow each other, in rows of bits.
+//! Pairs of consecutive states, as rows of bits.
 //!
 //! ```text
-//!   into a switch by a channel ──►  row    0 1 1 0 ...   a bit a channel that leaves the switch, and state of it
+//!   channel into a switch ──►  row    0 1 1 0 ...   a bit for each channel that leaves the switch, and its state
 //! ```
 //!
 //! A packet in a channel is in one of a few states: on a group of lanes, or in a dateline class.
 //! Both channels of a turn meet in one node, so a row for each state of an incoming channel with a
-//! bit for each state of each outgoing one holds all of them: O(1) a turn however many routes share
-//! it.
+//! bit for each state of each outgoing one represents all turns: O(1) per turn, however many routes
+//! share it.
 
 use super::ejection::BackpressuredHosts;
 use super::lane_groups::LaneGroups;
 use crate::routing::lanes::route_set::Buffers;
 use crate::{ChannelId, Fabric};
 
-/// No column: nothing ever waits for the channel or in it.
+/// Column of a channel for which, and in which, no packet ever waits.
 const NO_COLUMN: u32 = u32::MAX;
 
-/// The pairs of states that follow each other.
+/// Pairs of consecutive states.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     states: usize,
     /// By channel: its column among the channels that leave the same node, or [`NO_COLUMN`].
     columns: Vec<u32>,
-    /// By channel: the words of a row.
+    /// By channel: number of words of a row.
     widths: Vec<u32>,
-    /// By channel: where its rows begin in `bits`.
+    /// By channel: index of its first row in `bits`.
     first: Vec<u32>,
     bits: Vec<u64>,
 }
 
 impl Turns {
-    /// No turns of packets in one of so many states, between channels that join switches, and hosts
-    /// that may stop.
+    /// Creates an empty set of turns of packets in one of `states` states, between channels that
+    /// join switches and hosts that may stop.
     pub(super) fn new(fabric: &Fabric, states: usize, stopping: &BackpressuredHosts) -> Self {
         let channels = || ChannelId::first(fabric.channel_count());
         let passes_on = |end| match fabric.endpoint_at(end) {
@@ -61,7 +61,7 @@ impl Turns {
         Self { states, columns, widths, first, bits: vec![0; size] }
     }
 
-    /// Notes that a route takes `wanted` in a state right after `held` in a state.
+    /// Records that a route takes `wanted` in a state right after `held` in a state.
     #[inline]
     pub(super) fn add(&mut self, held: (ChannelId, usize), wanted: (ChannelId, usize)) {
         let column = self.columns[wanted.0.index()];
@@ -73,8 +73,8 @@ impl Turns {
         self.bits[row + bit / 64] |= 1 << (bit % 64);
     }
 
-    /// Notes that a route takes one of the buffers `wanted` right after one of `held`, where states
-    /// are groups of lanes.
+    /// Records that a route takes one of the buffers `wanted` right after one of `held`; states are
+    /// groups of lanes.
     pub(super) fn add_between(&mut self, groups: &LaneGroups, held: Buffers, wanted: Buffers) {
         for group in groups.within(held.lanes) {
             for after in groups.within(wanted.lanes) {
@@ -83,7 +83,7 @@ impl Turns {
         }
     }
 
-    /// Adds all turns of another part of the same routes.
+    /// Adds all turns of another part of the routes.
     pub(super) fn join(&mut self, part: &Self) {
         assert_eq!(self.first, part.first, "parts of the same routes have the same rows");
         for (all, more) in self.bits.iter_mut().zip(&part.bits) {
@@ -91,13 +91,13 @@ impl Turns {
         }
     }
 
-    /// Whether nothing ever waits in a channel.
+    /// Returns whether no packet ever waits in a channel.
     pub(super) fn is_outside(&self, channel: ChannelId) -> bool {
         self.columns[channel.index()] == NO_COLUMN
     }
 
-    /// Tells what follows a state of a channel: of the channels that leave the node at its end, in
-    /// this order, those that do, in each of their states.
+    /// Visits the successors of a state of a channel: of the channels that leave the node at its
+    /// end, in this order, those that follow it, in each of their states.
     pub(super) fn each_after(
         &self,
         held: (ChannelId, usize),
