@@ -242,12 +242,12 @@ impl Fabric {
         2 * self.cables.len()
     }
 
-    /// Returns the port at which a channel begins.
+    /// Returns the source port of a channel.
     pub fn source(&self, channel: ChannelId) -> PortRef {
         self.cables[channel.index() / 2].ends[channel.index() % 2]
     }
 
-    /// Returns the port at which a channel ends.
+    /// Returns the target port of a channel.
     pub fn target(&self, channel: ChannelId) -> PortRef {
         self.cables[channel.index() / 2].ends[1 - channel.index() % 2]
     }

@@ -64,7 +64,7 @@ pub enum FindingKind {
     Ignored,
     /// A choice that the format leaves to its reader, such as the length of a cycle's cable.
     Assumption,
-    /// Lines that are no part of the format, such as the prompt of a shell.
+    /// Lines outside the format, such as the prompt of a shell.
     Noise,
     /// Names in another character set than UTF-8.
     Encoding,

@@ -76,8 +76,8 @@ pub(super) fn leaves(node: &ClusterNode) -> BTreeMap<NodeId, usize> {
 }
 
 /// Returns the switches of each plane. A plane is a part of the switch graph that is not cabled to
-/// the rest, and on which more than half of the nodes have an adapter; half of a divided fabric or
-/// a leaf without uplinks is no plane.
+/// the rest, and with adapters of more than half of the nodes. Half of a divided fabric is not a
+/// plane, nor is a leaf without uplinks.
 pub(super) fn planes(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Vec<NodeId>> {
     let islands = islands(fabric);
     let mut nodes_on: BTreeMap<NodeId, usize> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Ports 0 of switches, at which a switch receives packets addressed to itself and sends its own.
+//! Ports 0 of switches: endpoints for packets from and to the switch itself.
 //!
 //! ```text
 //!   h0 ── 1 ┌────┐ 2 ── s1         port 0 of s0: an endpoint "s0[0]" behind a cable of no length,

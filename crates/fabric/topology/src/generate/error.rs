@@ -1,6 +1,6 @@
 //! Errors of the generators.
 //!
-//! Every error names the parameter as the user wrote it, its value and what was expected, so that
+//! Every error names the parameter as the user wrote it, its value and the expected values, so that
 //! an editor of the scenario can point at the line.
 //!
 //! ```text
@@ -34,7 +34,7 @@ pub enum GenerateError {
         value: String,
         /// Number there would be, saturated at the largest 128-bit number.
         count: u128,
-        /// What is counted, such as "nodes".
+        /// Unit of the counts, such as "nodes".
         what: &'static str,
         /// Largest number allowed.
         count_max: u128,

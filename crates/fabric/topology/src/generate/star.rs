@@ -1,4 +1,4 @@
-//! A star: one switch and its hosts, the smallest fabric in which flows meet.
+//! A star: one switch and its hosts, the smallest fabric with contention.
 //!
 //! ```text
 //!   h0   h1   h2

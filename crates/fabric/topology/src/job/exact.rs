@@ -1,8 +1,8 @@
 //! Branch and bound over all node orders of a small job.
 //!
 //! Positions are filled from the first. Time and loads never decrease as flows are added, so a
-//! partial order whose score is no better than that of the best complete order is abandoned. For a
-//! ring, orders that differ by a rotation are examined once.
+//! partial order whose score does not improve on that of the best complete order is abandoned. For
+//! a ring, orders that differ by a rotation are examined once.
 
 use super::load::{Loads, Scale};
 use super::paths::{PathError, Paths};

@@ -17,7 +17,7 @@ pub(super) const WHOLE: u64 = WHOLE_PART as u64;
 /// [`WHOLE`] in the type of [`Step::part`].
 const WHOLE_PART: u32 = 720_720;
 
-/// Rule by which switches forward packets.
+/// Forwarding rule of the switches.
 #[derive(Debug, Clone, Copy)]
 pub enum Forwarding<'a> {
     /// Along routes.

@@ -20,7 +20,7 @@ use super::paths::{PathError, Paths};
 use super::pattern::{Edge, Pattern, Phase};
 use gingham_kernel::{Purpose, Stream};
 
-/// Number of nodes up to which all orders are searched.
+/// Largest number of nodes for a search of all orders.
 pub const EXACT_NODES_MAX: usize = 10;
 
 /// Largest number of pairs of adapters whose flows the random moves of a search change, which takes

@@ -9,12 +9,12 @@
 //!
 //! `shortest_path` counts channels, or adds the lengths of their cables (`cable_cost`).
 //!
-//! An algorithm gives, for one destination switch, the channels on which packets may continue at
-//! each switch (`choices`). One place selects among them by load: `assignment` for source routes,
-//! `tables` for tables, in which each switch has a `queue` of its choices.
+//! An algorithm gives, for one destination switch, the legal next channels at each switch
+//! (`choices`). One place selects among them by load: `assignment` for source routes, `tables` for
+//! tables, with a `queue` of choices at each switch.
 //!
 //! Three algorithms compute whole paths, and therefore have source form only: `in_transit` has
-//! choices over which `balance` finds the best paths and reroutes them in passes, `simple_routes`
+//! choices (`balance` finds the best paths among them and reroutes them in passes), `simple_routes`
 //! searches for the cheapest, and `smart` breaks cycles. The first two move over switch and phase
 //! as up*/down* does (`phases`). A total order of the switches determines the channels that go up
 //! (`orientation`): by the ranks of a tree (`depth_first`) from the roots given by the user
@@ -115,14 +115,13 @@ pub fn route_within(
     }
 }
 
-/// Returns the switches from which an algorithm measures "up", the lowest first; none for
-/// algorithms without roots.
+/// Returns the roots of an algorithm, the lowest first; empty for algorithms without roots.
 pub fn roots_taken(fabric: &Fabric, algorithm: &Algorithm) -> Result<Vec<NodeId>, RouteError> {
     algorithm.parameters().roots_taken(fabric, &SwitchGraph::new(fabric))
 }
 
-/// Computes tables by which every switch reaches every other, for management packets; they follow
-/// the rule of the routes between endpoints.
+/// Computes tables from every switch to every other, for management packets; they follow the rule
+/// of the routes between endpoints.
 pub fn route_to_switches(
     fabric: &Fabric,
     algorithm: &Algorithm,

@@ -33,8 +33,7 @@ pub(crate) fn islands(fabric: &Fabric) -> Vec<NodeId> {
     SwitchGraph::new(fabric).islands()
 }
 
-/// Returns the switch to which an endpoint is attached; `None` if its cable leads to another
-/// endpoint.
+/// Returns the switch of an endpoint; `None` if its cable leads to another endpoint.
 pub(crate) fn switch_of(fabric: &Fabric, endpoint: EndpointId) -> Option<NodeId> {
     match graph::attachment(fabric, endpoint) {
         graph::Attachment::Switch(switch) => Some(switch),

@@ -104,8 +104,8 @@ pub fn prove<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Proof {
     Proof::new(fabric, &DependencyGraph::new(fabric, routes))
 }
 
-/// Proves or refutes that packets from hosts to hosts cannot deadlock on these routes, if there is
-/// no other traffic.
+/// Proves or refutes that packets from hosts to hosts cannot deadlock on these routes, without any
+/// other traffic.
 pub fn prove_between_hosts<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Proof {
     Proof::new(fabric, &DependencyGraph::between_hosts(fabric, routes))
 }

@@ -1,4 +1,4 @@
-//! Tables by which a port arbitrates among its lanes.
+//! Arbitration tables of a port: weights of its lanes.
 //!
 //! ```text
 //!   # VLArbitration tables: Lid 2 port 1 LowCap 8 HighCap 8       smpquery vlarb

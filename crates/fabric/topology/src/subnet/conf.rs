@@ -159,8 +159,7 @@ impl QosConf {
     }
 }
 
-/// Returns the mask by which OpenSM reduces lanes: with 2^k lanes in use it keeps the lowest k
-/// bits.
+/// Returns OpenSM's mask for lanes: with 2^k lanes in use it keeps the lowest k bits.
 fn lane_mask(lanes: u8) -> u8 {
     let in_use = LANE_COUNTS.into_iter().rfind(|count| *count <= lanes).unwrap_or(1);
     if in_use == 15 { 15 } else { in_use - 1 }
@@ -210,7 +209,7 @@ fn slots(line: Line<'_>, text: &str) -> Result<Vec<ArbitrationSlot>, FormatError
         .ok_or_else(|| line.error("at most 64 pairs such as 0:4, of lane (0 to 14) and weight"))
 }
 
-/// Writes the lines by which OpenSM gives every port this arbitration and this map.
+/// Writes the lines that make OpenSM give every port this arbitration and this map.
 pub fn write(row: &LaneRow, arbitration: &ArbitrationTables) -> Result<String, WriteError> {
     refuse_slots(&arbitration.high)?;
     refuse_slots(&arbitration.low)?;

@@ -47,7 +47,7 @@ pub struct LaneTable {
     pub rows: Vec<LaneEntry>,
 }
 
-/// Identifier by which a text names a switch or adapter.
+/// Identifier of a switch or adapter in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TableOwner {
     /// GUID.
@@ -61,9 +61,9 @@ pub enum TableOwner {
 pub struct LaneEntry {
     /// Line of the text.
     pub line: u32,
-    /// Port at which packets arrive.
+    /// Input port of the packets.
     pub input: u8,
-    /// Port by which they leave.
+    /// Output port of the packets.
     pub output: u8,
     /// Lane of each service level.
     pub row: LaneRow,

@@ -20,8 +20,8 @@
 //!   0x0009 : UNREACHABLE
 //! ```
 //!
-//! Port 0 is the switch itself; 255 and "UNREACHABLE" mean that there is no entry. Multicast tables
-//! in the text are skipped.
+//! Port 0 is the switch itself; 255 and "UNREACHABLE" mean no entry. Multicast tables in the text
+//! are skipped.
 //!
 //! Sources: infiniband-diags, `dump_fts.c`; OpenSM, `osm_dump.c`.
 

@@ -215,7 +215,7 @@ impl Net {
             return Err(line.error(word.offset, message, &expected));
         };
         self.latencies.get_or_insert((line.number, 0)).1 += 1;
-        // There is no link if a router was joined to itself, or a node to a second router.
+        // No link exists if a router was joined to itself, or a node to a second router.
         let Some(index) = self.index.get(&sorted(ends)) else { return Ok(()) };
         let known = *self.links[*index].latency.get_or_insert(cycles);
         if known != cycles {

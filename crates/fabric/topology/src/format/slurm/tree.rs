@@ -6,7 +6,7 @@ use super::{Below, Entry, Form, Topology};
 use crate::finding::plural;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Comment for files in which one switch represents all switches above the leaves.
+/// Comment for files with one switch in place of all switches above the leaves.
 const ONE_TOP: &str = "These switches are no tree; one top stands for all that have no nodes.";
 
 /// Returns the switches of all islands, without notes and comments on merged leaves.

@@ -100,8 +100,8 @@ routing.algorithm = "dimension-order""#))]
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A; the weights are ours"))]
     #[schemars(extend("x-example" = "{ simple-routes = { weight = 0.5 } }"))]
     "simple-routes" => SimpleRoutes,
-    /// A minimal path on any fabric, deadlock-free. At a switch at which up*/down* forbids the turn
-    /// from down to up, a host ejects the packet and re-injects it. Balanced over all shortest
+    /// A minimal path on any fabric, deadlock-free. Wherever up*/down* forbids the turn from down
+    /// to up, a host of the switch ejects the packet and re-injects it. Balanced over all shortest
     /// paths. Source routes only.
     #[schemars(extend("x-source" = "Flich et al. 2001, section II; balance and choice of hosts are ours"))]
     #[schemars(extend("x-example" = r#"{ in-transit = { hosts = "fewest" } }"#))]

@@ -54,8 +54,8 @@ pub(super) struct Assigned<R> {
 }
 
 impl<R> Assigned<R> {
-    /// Returns the routes of the outlook under which the busiest channel carries least; of equals,
-    /// the first. Stops at an outlook whose busiest channel carries no more than `least`, the lower
+    /// Returns the routes of the outlook with the least loaded busiest channel; of equals, of the
+    /// first. Stops at an outlook whose busiest channel carries no more than `least`, the lower
     /// bound of all routes.
     pub(super) fn best(outlooks: &[Outlook], least: u64, assign: impl Fn(Outlook) -> Self) -> R {
         let mut best: Option<Self> = None;
@@ -232,7 +232,7 @@ fn best_source_routes(
     Assigned { routes: routes.finish(), busiest: laid.busiest }
 }
 
-/// Assigns all paths to the endpoints of a switch if there is no choice.
+/// Assigns all paths to the endpoints of a switch if none of them has a choice.
 fn lay_column(
     fabric: &Fabric,
     graph: &SwitchGraph,

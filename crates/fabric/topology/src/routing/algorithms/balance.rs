@@ -136,8 +136,8 @@ impl<'a> BestPaths<'a> {
         Self { graph, known: Vec::new(), count: 0, reached: Vec::new() }
     }
 
-    /// Appends the channels of the best path from `source`; none if there is no path, or no
-    /// endpoint that would use it.
+    /// Appends the channels of the best path from `source`; none without a path, or without
+    /// endpoints at `source`.
     fn best(
         &mut self,
         choices: &Choices,

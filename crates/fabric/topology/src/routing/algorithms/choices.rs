@@ -1,5 +1,4 @@
-//! Choices of an algorithm: toward one destination switch, the channels on which a packet may
-//! continue from each state.
+//! Choices of an algorithm: toward one destination switch, the legal next channels of each state.
 //!
 //! A state is a switch and a phase. Most rules have one phase; up*/down* in source routes has two,
 //! because a packet that has gone down may not go up again.
@@ -21,7 +20,7 @@ id_type!(
     State
 );
 
-/// A channel on which a packet may continue.
+/// A legal next channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Choice {
     /// Channel to take.
@@ -100,7 +99,7 @@ impl Choices {
         true
     }
 
-    /// Keeps those choices for which `keeps` returns true.
+    /// Keeps the choices that satisfy `keeps`.
     pub(crate) fn retain(&mut self, keeps: impl Fn(State, Choice) -> bool) {
         let mut kept = Vec::new();
         let mut first = vec![0];
@@ -111,7 +110,7 @@ impl Choices {
         (self.first, self.onward) = (first, kept);
     }
 
-    /// Returns the states from which the destination can be reached, farthest first.
+    /// Returns the states with a path to the destination, farthest first.
     pub(super) fn farthest_first(&self) -> Vec<State> {
         largest_first(&self.hops, UNREACHED).into_iter().map(State::new).collect()
     }

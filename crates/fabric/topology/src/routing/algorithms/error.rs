@@ -135,7 +135,7 @@ impl RouteError {
         }
     }
 
-    /// Converts the error for adaptive routing, for which another form is no remedy.
+    /// Converts the error for adaptive routing, because another form is not a remedy then.
     #[must_use]
     pub fn of_choosing(self) -> Self {
         match self {

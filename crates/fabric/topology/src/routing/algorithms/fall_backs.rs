@@ -41,7 +41,7 @@ pub(super) fn fall_backs(graph: &SwitchGraph, orientation: &Orientation) -> Fall
     FallBacks { pairs, switches: switches.into_iter().collect() }
 }
 
-/// Returns the switches without hosts at which shortest paths from `sources` would turn.
+/// Returns the switches without hosts where shortest paths from `sources` would turn.
 fn hostless_turns(
     graph: &SwitchGraph,
     orientation: &Orientation,

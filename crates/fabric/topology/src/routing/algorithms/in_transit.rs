@@ -10,8 +10,8 @@
 //!         s3 ── h3
 //! ```
 //!
-//! At each switch at which a path turns from down to up, a host ejects the packet and re-injects
-//! it. The dependencies end there, and only those of the legs remain, which are legal paths of
+//! Where a path turns from down to up, a host of the switch ejects the packet and re-injects it.
+//! The dependencies end there, and only those of the legs remain, which are legal paths of
 //! up*/down* (`routing/proof` checks it nevertheless). A turn needs a host on its switch;
 //! aggregation nodes and routers cannot re-inject. If every shortest path would turn at a switch
 //! without hosts, the path is the shortest that does not, which exists because that of up*/down* is
@@ -20,7 +20,7 @@
 //! `balance.rs` chooses among shortest paths by load; with [`TransitHosts::Fewest`] only among
 //! those with the fewest turns. Of the hosts at a turn, the one with the fewest passing paths so
 //! far takes the packet, of equals the lowest. A host with several cables is several endpoints: a
-//! packet leaves by the cable by which it entered.
+//! packet leaves by the cable it entered by.
 //!
 //! Sources: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, sections I and II: `any` is its UD_ITB and `fewest` its
@@ -45,20 +45,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct InTransit {
-    /// Switches from which "up" is measured.
+    /// Root switches; "up" is towards them.
     pub root: Root,
     /// Ranking of the switches, starting from the roots.
     pub tree: SpanningTree,
-    /// Set of shortest paths from which the least loaded one is chosen.
+    /// Candidates among the shortest paths; the least loaded one is used.
     pub hosts: TransitHosts,
     /// Whether the hosts of a switch may be reached by different paths.
     pub spread: PathSpread,
-    /// Maximum number of passes after all paths are routed, in each of which every path is removed
-    /// and routed again. A pass without changes is the last.
+    /// Maximum number of rerouting passes once all pairs are routed. A pass removes and reroutes
+    /// every path; the first one without changes is the last.
     pub passes: u32,
 }
 
-/// Set of shortest paths from which `in-transit` chooses.
+/// Candidates of `in-transit` among the shortest paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransitHosts {

@@ -33,8 +33,8 @@ pub enum SpanningTree {
     #[default]
     BreadthFirst,
     /// In the order of a depth-first search, which continues to the neighbour with most cables to
-    /// visited switches, of equals to the one farthest from all others. Its authors begin at `root
-    /// = "largest-distance"`.
+    /// visited switches, of equals to the one farthest from all others. Its authors use
+    /// `root = "largest-distance"`.
     DepthFirst,
 }
 
@@ -77,7 +77,7 @@ impl Orientation {
     }
 }
 
-/// Returns the switches from which up*/down* ranks all others: those with nothing above them.
+/// Returns the roots of up*/down*: the switches with nothing above them.
 pub(super) fn roots_taken(
     fabric: &Fabric,
     graph: &SwitchGraph,

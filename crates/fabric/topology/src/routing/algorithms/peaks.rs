@@ -22,9 +22,9 @@
 //! two: otherwise neighbours would be below one common peak, and so would the whole connected part.
 //!
 //! **It loses no pair.** A legal path becomes illegal only if it went up and then down among lifted
-//! switches; then both ends of that part have a path up to the lifted switch, one of which is taken
-//! down. In a tree no shortest path between leaves does that: if two switches below a top are both
-//! above the lifted leaf, a path that comes up by one goes down by the same.
+//! switches; then both ends of that part have a path up to the lifted switch, and one of the two is
+//! taken down. In a tree no shortest path between leaves does that: if two switches below a top are
+//! both above the lifted leaf, a path that comes up by one goes down by the same.
 //!
 //! The order is total throughout, so the routes remain deadlock-free. The construction is ours;
 //! OpenSM's "updn" leaves such pairs without a route, or routes them against the rule.

@@ -19,14 +19,14 @@ use std::collections::VecDeque;
 /// Choices of one switch by load, then by channel.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Queued choices, in the order in which they were given.
+    /// Queued choices, in the caller's order.
     choices: Vec<Choice>,
     waiting: VecDeque<(u64, Choice)>,
 }
 
 impl Queue {
     /// Assigns each element of `paths`, a number of paths, to the choice with the least load, of
-    /// equals to the lowest channel. Calls `tell` with the index of the element and its choice.
+    /// equals to the lowest channel. Reports the index of each element with its choice.
     pub(super) fn lay(
         &mut self,
         choices: &[Choice],

@@ -10,7 +10,7 @@ use crate::{Fabric, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Place at which the path of a packet is decided.
+/// Place of the routing decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
@@ -35,7 +35,7 @@ impl Form {
     }
 }
 
-/// Pairs of a switch with endpoints and an endpoint up to which routes are source routes by
+/// Largest number of pairs (a switch with endpoints, and an endpoint) with source routes by
 /// default: with a dozen bytes a path some 200 MB.
 pub const SOURCE_PAIRS_MAX: usize = 1 << 24;
 
@@ -52,8 +52,7 @@ pub(super) trait AlgorithmParameters {
     /// Returns the rule for finding paths.
     fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError>;
 
-    /// Returns the switches from which the algorithm measures "up"; none for algorithms without
-    /// roots.
+    /// Returns the roots of the algorithm; empty for algorithms without roots.
     fn roots_taken(
         &self,
         _fabric: &Fabric,
@@ -81,9 +80,8 @@ pub(super) trait AlgorithmParameters {
 
 /// Rule for finding paths.
 pub(super) enum Rule<'a> {
-    /// Channels on which packets may continue toward a destination switch, for source routes and
-    /// tables alike. Load decides among them, under each of the outlooks, of which the best is
-    /// kept.
+    /// Legal next channels toward a destination switch, for source routes and tables alike. Load
+    /// decides among them; the result of the best outlook is kept.
     Choices(Toward<'a>, &'static [Outlook]),
     /// Whole paths, which depend on their source: source routes only.
     WholePaths(LayPaths<'a>),

@@ -44,7 +44,7 @@ use std::collections::BinaryHeap;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimpleRoutes {
-    /// Switches from which "up" is measured.
+    /// Root switches; "up" is towards them.
     pub root: Root,
     /// Ranking of the switches, starting from the roots.
     pub tree: SpanningTree,
@@ -54,8 +54,8 @@ pub struct SimpleRoutes {
     pub weight: f64,
     /// Whether the hosts of a switch may be reached by different paths.
     pub spread: PathSpread,
-    /// Maximum number of passes after all paths are routed, in each of which every path is removed
-    /// and routed again. A pass without changes is the last.
+    /// Maximum number of rerouting passes once all pairs are routed. A pass removes and reroutes
+    /// every path; the first one without changes is the last.
     pub passes: u32,
 }
 

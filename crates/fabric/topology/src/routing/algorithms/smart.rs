@@ -11,10 +11,10 @@
 //! reconstruction**: we know the idea (begin with shortest paths, break the cycles of their
 //! dependency graph with the least effect on traffic, balance the paths over the remaining turns)
 //! and not the program. Ours are: the price of a turn and the handling of cycles all of whose turns
-//! are needed (`cycles.rs`, `order.rs`), the numbering over which paths are balanced and the
-//! detours that relieve the busiest channel (`balance.rs`), and the choice among three starts. The
-//! last start is the paths of [`super::UpDown`], which balancing never makes worse: with equal
-//! links the bound on all-to-all traffic is never lower than theirs.
+//! are needed (`cycles.rs`, `order.rs`), the numbering used for balancing and the detours that
+//! relieve the busiest channel (`balance.rs`), and the choice among three starts. The last start is
+//! the paths of [`super::UpDown`], which balancing never makes worse: with equal links the bound on
+//! all-to-all traffic is never lower than theirs.
 //!
 //! The algorithm is deterministic: demands are processed in canonical order, and of equals the
 //! first wins.
@@ -64,7 +64,7 @@ impl AlgorithmParameters for Smart {
     }
 }
 
-/// Largest number of switches for which the search takes acceptable time.
+/// Largest number of switches with an acceptable search time.
 const SWITCHES_MAX: usize = 64;
 /// Largest number of turns, from a channel into a switch to one that leaves it for another.
 const TURNS_MAX: usize = 50_000;

@@ -102,8 +102,8 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Calls `tell` with the next channel of each switch, except that of the endpoints, to each of
-    /// them, from the farthest switch inwards.
+    /// Reports the next channel of each switch, except that of the endpoints, to each endpoint,
+    /// from the farthest switch inwards.
     fn fill(
         &mut self,
         choices: &Choices,
@@ -134,7 +134,7 @@ impl<'a> Columns<'a> {
 /// paths.
 struct Column<'a> {
     choices: &'a Choices,
-    /// States from which the endpoints can be reached, farthest first.
+    /// States with a path to the endpoints, farthest first.
     order: &'a [State],
     /// By state: number of hosts at its switch.
     hosts: &'a [u64],
@@ -147,9 +147,8 @@ impl<'a> Column<'a> {
         Self { choices, order, hosts, paths: vec![0; hosts.len()] }
     }
 
-    /// Calls `tell` with the next channel of each switch except that of the endpoint. Processes the
-    /// farthest switch first, so the paths that pass through a switch are known when its entry is
-    /// chosen.
+    /// Reports the next channel of each switch except that of the endpoint. Processes the farthest
+    /// switch first, so the paths that pass through a switch are known when its entry is chosen.
     ///
     /// The paths that chose a switch so far are added to the least load from there on, because they
     /// will all take one channel.

@@ -35,13 +35,12 @@
 //!   rank 2 l   l       l
 //! ```
 //!
-//! On fabrics in which every switch has hosts, such as tori, meshes and irregular networks, there
-//! are no tops.
+//! If every switch has hosts, as in tori, meshes and irregular networks, none is a top.
 //!
 //! References: ranks are those of OpenSM's "updn" engine (`osm_ucast_updn.c`). Its roots
-//! (`osm_updn_find_root_nodes_by_min_hop`) are the switches from which more than 90 % of the hosts
-//! are equally far and no other distance has more than 5 %; a tree with leaves at several depths
-//! has no such root, and a leaf without hosts is one. The rule here is ours.
+//! (`osm_updn_find_root_nodes_by_min_hop`) are the switches with more than 90 % of the hosts at one
+//! distance and no other distance has more than 5 %; a tree with leaves at several depths has no
+//! such root, and a leaf without hosts is one. The rule here is ours.
 
 use super::orientation::{Orientation, breadth_first_ranks};
 use super::phases;

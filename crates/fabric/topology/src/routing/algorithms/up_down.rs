@@ -20,11 +20,11 @@
 //! switch.
 //!
 //! **Table form.** A table entry depends only on switch and destination, so each switch must settle
-//! for one state. The search runs backwards from the destination and settles each switch at the
-//! first distance at which a legal move joins it to a settled one, as one that goes *down only* if
-//! that is possible at this distance, else as one that goes *up first*. A switch that goes down
-//! only continues to other such switches; a switch that goes up first may continue to any. Every
-//! path is therefore legal, whatever its source.
+//! for one state. The search runs backwards from the destination and settles each switch as soon as
+//! a legal move joins it to a settled one, as one that goes *down only* if that is possible at this
+//! distance, else as one that goes *up first*. A switch that goes down only continues to other such
+//! switches; a switch that goes up first may continue to any. Every path is therefore legal,
+//! whatever its source.
 //!
 //! Every switch of the connected part is settled. Take the highest switch that goes down only. If
 //! it were not the peak, a neighbour above it would reach it downwards and thus be settled: going
@@ -53,7 +53,7 @@ use std::collections::VecDeque;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UpDown {
-    /// Switches from which "up" is measured.
+    /// Root switches; "up" is towards them.
     pub root: Root,
     /// Ranking of the switches, starting from the roots.
     pub tree: SpanningTree,

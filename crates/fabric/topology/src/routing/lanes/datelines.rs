@@ -1,4 +1,4 @@
-//! Datelines: channels at which packets change lanes, so that the rings of a torus form no cycle.
+//! Datelines: channels where packets change lanes, so that the rings of a torus form no cycle.
 //!
 //! ```text
 //!   a ring of five, upwards            lanes of a VC class     0 1 | 2 3
@@ -40,7 +40,7 @@ use crate::{ChannelId, Fabric, Grid, GridError, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Largest ring on which no shortest path uses two channels in a row.
+/// Largest ring whose shortest paths never use two channels in a row.
 const FREE_CIRCLE_MAX: u32 = 3;
 
 /// Place of a channel that is on no ring with a dateline.
@@ -77,7 +77,7 @@ struct Wraps {
     rings: usize,
     /// By switch, then by dimension with a dateline.
     coordinates: Vec<u32>,
-    /// By channel of a dimension with a dateline: the coordinate at which it begins, and whether it
+    /// By channel of a dimension with a dateline: the coordinate of its source, and whether it
     /// leads upwards.
     beginnings: Vec<(u32, bool)>,
 }

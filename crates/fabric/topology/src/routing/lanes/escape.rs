@@ -1,5 +1,5 @@
-//! Escape lanes: lanes on which packets that otherwise choose their channel at every switch follow
-//! the tables.
+//! Escape lanes: packets that otherwise choose their channel at every switch follow the tables on
+//! these lanes.
 //!
 //! ```text
 //!   lanes of a VC class    0 | 1 2 3
@@ -12,10 +12,10 @@
 //! (`proof/adaptive.rs`).
 //!
 //! In fabrics whose dimensions close to rings of four or more, the escape lanes are divided among
-//! two classes: the upper for packets that have yet to cross the dateline of the dimension in which
-//! they continue, the lower for all others. Unlike the rules of `datelines.rs` this depends only on
-//! the packet's position and destination, since between two escape lanes it may have taken any
-//! path. No packet continues past a dateline on the upper class, and none crosses it on the lower.
+//! two classes: the upper for packets that have yet to cross the dateline of their next dimension,
+//! the lower for all others. Unlike the rules of `datelines.rs` this depends only on the packet's
+//! position and destination, since between two escape lanes it may have taken any path. No packet
+//! continues past a dateline on the upper class, and none crosses it on the lower.
 //!
 //! Source: Duato, "A new theory of deadlock-free adaptive routing in wormhole networks", IEEE
 //! Transactions on Parallel and Distributed Systems 4(12), 1993; the classes: Dally and Seitz 1987,

@@ -181,7 +181,7 @@ fn lanes_in<'a>(rows: impl Iterator<Item = &'a LaneRow>, levels: u16) -> LaneSet
     rows.flat_map(|row| sent.lanes().filter_map(|level| lane(row, level))).collect()
 }
 
-/// Returns for each level the first lane of some rows on which it is not dropped, or
+/// Returns for each level the first lane in some rows that does not drop it, or
 /// [`MANAGEMENT_LANE`].
 fn first_kept(rows: &[LaneRow]) -> LaneRow {
     std::array::from_fn(|level| {

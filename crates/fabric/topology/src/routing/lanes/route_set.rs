@@ -39,7 +39,7 @@ impl From<ChannelId> for Buffer {
     }
 }
 
-/// Lanes of a channel, of which a packet holds or waits for any one.
+/// Lanes of a channel; a packet holds or waits for any one of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Buffers {
     /// Channel of all lanes.
@@ -60,7 +60,7 @@ impl Buffers {
     }
 }
 
-/// Rule by which in-transit hosts eject packets.
+/// Ejection rule of in-transit hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ejection {
     /// A host ejects every packet, whatever it already stores.
@@ -78,7 +78,7 @@ pub struct RouteSet<'a> {
     pub routes: &'a [Routes],
     /// Lane rule; `None` for one lane everywhere.
     pub lanes: Option<&'a Lanes>,
-    /// Rule by which in-transit hosts eject packets.
+    /// Ejection rule of in-transit hosts.
     pub ejection: Ejection,
 }
 
@@ -255,7 +255,7 @@ fn entrance(
     }
 }
 
-/// Computes the lanes of each channel, up to the point at which the packet is dropped.
+/// Computes the lanes of each channel, until the packet is dropped.
 fn take_lanes(
     fabric: &Fabric,
     walk: &Walk<'_>,

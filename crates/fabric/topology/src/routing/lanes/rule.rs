@@ -9,9 +9,9 @@
 //! ```
 //!
 //! Every packet has a constant [`VcClass`], and a [`DatelineClass`] that may change at a hop. Both
-//! together with the input channel, the output channel and the destination give the set of lanes,
-//! any one of which the packet may take. The proof walks all routes with this rule, and simulations
-//! apply it at every hop, so the proof holds for them.
+//! together with the input channel, the output channel and the destination give a set of lanes; the
+//! packet may take any of them. The proof walks all routes with this rule, and simulations apply it
+//! at every hop, so the proof holds for them.
 //!
 //! Tables map a service level to a virtual lane (VL) of InfiniBand. A VL owns `lanes_per_vl`
 //! consecutive lanes: VL `v` those from `v * lanes_per_vl` on. The buffer of a VL stores many
@@ -33,8 +33,8 @@ use crate::{ChannelId, EndpointId, Fabric, GridError, NodeId};
 pub enum LaneRule {
     /// Any lane of the VC class at every hop.
     Free,
-    /// The lanes of a VC class are divided among dateline classes, one of which a packet uses in
-    /// each dimension.
+    /// The lanes of a VC class are divided among dateline classes; a packet uses one class in each
+    /// dimension.
     Datelines(Datelines),
     /// A packet chooses its channel at every switch; some lanes are reserved for the table's
     /// channel.
@@ -119,17 +119,16 @@ impl Lanes {
         Self::by_sets(LaneRule::Datelines(datelines), vc_classes)
     }
 
-    /// Returns the rule by which the lowest `count` lanes of a VC class are escape lanes, divided
-    /// into classes by `datelines` (by wrap), if given; `vc_classes` are the sets of lanes, by VC
-    /// class.
+    /// Returns the rule with the lowest `count` lanes of a VC class as escape lanes, divided into
+    /// classes by `datelines` (by wrap), if given; `vc_classes` are the sets of lanes, by VC class.
     pub fn with_escape(datelines: Option<Datelines>, vc_classes: &[LaneSet], count: usize) -> Self {
         let escape = EscapeLanes::new(datelines, vc_classes, count);
         Self::by_sets(LaneRule::Escape(escape), vc_classes)
     }
 
-    /// Returns the rule of a network in which every packet may use each of `count` lanes.
-    /// `datelines` gives the dateline rule, `Some(None)` means no datelines, and `None` means by
-    /// hop if the routing algorithm needs datelines and there is a lane for each dateline class.
+    /// Returns the rule of a network with `count` lanes, all open to every packet. `datelines`
+    /// gives the dateline rule, `Some(None)` means no datelines, and `None` means by hop if the
+    /// routing algorithm needs datelines and there is a lane for each dateline class.
     ///
     /// # Errors
     /// Fails for datelines on a fabric that is neither mesh nor torus.
@@ -252,7 +251,7 @@ impl Lanes {
         by_pair.into_iter().chain(others)
     }
 
-    /// Returns the lanes on which a packet may leave its host, or an in-transit host; empty if it
+    /// Returns the first lanes of a packet from its host, or from an in-transit host; empty if it
     /// is dropped.
     pub fn first(&self, host: EndpointId, vc_class: VcClass) -> LaneSet {
         match &self.rule {
@@ -341,8 +340,8 @@ impl Lanes {
 
 /// Entry of packets into the fabric.
 impl Lanes {
-    /// Returns the lanes on which packets from one endpoint to another leave the switch of the
-    /// first by `first`; none if they are dropped, by their adapter or by the switch.
+    /// Returns the lanes of packets from one endpoint to another on `first`, the channel that
+    /// leaves the first switch; none if they are dropped, by their adapter or by the switch.
     pub(crate) fn entered(
         &self,
         fabric: &Fabric,
@@ -376,8 +375,8 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Returns every set of lanes from which some packet chooses at a hop. With tables these are
-    /// the VLs: a packet may take all lanes of a VL or none.
+    /// Returns every set of lanes offered to some packet at a hop. With tables these are the VLs: a
+    /// packet may take all lanes of a VL or none.
     pub(crate) fn sets(&self) -> Vec<LaneSet> {
         match &self.rule {
             LaneRule::Free => self.shares.iter().map(|shares| shares.all).collect(),

@@ -101,7 +101,7 @@ impl AssumedSpeed {
 
 /// Number of destinations by host and by connected part.
 struct Destinations {
-    /// By endpoint: number of hosts to which it sends.
+    /// By endpoint: number of hosts it sends to.
     of_host: Vec<u64>,
     /// By connected part: the largest of these numbers.
     of_island: BTreeMap<NodeId, u64>,

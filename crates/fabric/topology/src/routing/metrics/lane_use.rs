@@ -21,7 +21,7 @@ pub struct LaneUse {
 /// Packets that are dropped at one place because their service level has no lane there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneDrop {
-    /// Channel by which they reached the switch; `None` if the adapter itself drops them.
+    /// Their input channel at the switch; `None` if the adapter itself drops them.
     pub incoming: Option<ChannelId>,
     /// Channel that they would have entered.
     pub outgoing: ChannelId,
@@ -83,7 +83,7 @@ impl RouteSet<'_> {
     }
 }
 
-/// Returns the place at which the packets of a laned walk are dropped, if they are.
+/// Returns the drop of a laned walk's packets, if they are dropped.
 fn dropped(fabric: &Fabric, laned: &LanedWalk<'_>) -> Option<LaneDrop> {
     let (channels, sender) = (laned.walk.channels, laned.sender);
     let outgoing = *channels.get(laned.lanes.len())?;

@@ -46,7 +46,7 @@ pub struct Statistics {
     pub switch_channels: u64,
     /// Host-to-host paths over channels between switches, each counted on every such channel.
     pub switch_channel_paths: u64,
-    /// By endpoint: host-to-host paths on which it is in transit.
+    /// By endpoint: host-to-host paths that use it as in-transit host.
     pub in_transit_paths: Vec<u64>,
     /// Busiest channels between switches, at most ten, busiest first; of equals, the lowest first.
     /// Idle channels are left out.

@@ -1,7 +1,7 @@
 //! Source routes made of given paths, channel by channel.
 //!
 //! Invariant, required of the caller: a given path is connected, leads into its destination, and
-//! leaves an in-transit host by the cable by which it entered.
+//! leaves an in-transit host by the cable it entered by.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::source_routes::{SourceRoutes, SourceRoutesBuilder};

@@ -6,8 +6,8 @@
 //!   h1 ─┘    cables      └─ h3      residents   s0: h0, h1   s1: h2, h3
 //! ```
 //!
-//! Packets are forwarded by switches only, so an endpoint matters only as the switch to which it is
-//! attached. A cable from a switch to itself is of no use and left out.
+//! Packets are forwarded by switches only, so only the switch of an endpoint matters. A cable from
+//! a switch to itself is of no use and left out.
 //!
 //! Invariant: `steps` of a switch are in the order of its ports; a step's channel runs from that
 //! switch to `Hop::to`, and its reverse channel is a hop from `Hop::to`.
@@ -47,7 +47,7 @@ pub(crate) struct SwitchGraph {
     ejections: Vec<ChannelId>,
     is_host: Vec<bool>,
     residents: Vec<Vec<EndpointId>>,
-    /// By switch: its port 0, from which packets begin and to which none is routed.
+    /// By switch: its port 0, a source of packets but never a destination of routes.
     ports_0: Vec<Option<EndpointId>>,
     host_counts: Vec<u32>,
 }
@@ -136,7 +136,7 @@ impl SwitchGraph {
         self.steps.len()
     }
 
-    /// Returns the switch or endpoint to which an endpoint is attached.
+    /// Returns the neighbour of an endpoint.
     pub(crate) fn attachment(&self, endpoint: EndpointId) -> Attachment {
         self.attachments[endpoint.index()]
     }
@@ -156,8 +156,8 @@ impl SwitchGraph {
         self.attachments.len()
     }
 
-    /// Returns the endpoints of a switch in canonical order, without its port 0, to which no route
-    /// leads.
+    /// Returns the endpoints of a switch in canonical order, without its port 0, because no route
+    /// leads there.
     pub(crate) fn residents(&self, switch: NodeId) -> &[EndpointId] {
         &self.residents[switch.index()]
     }

@@ -71,7 +71,7 @@ pub(crate) struct Walk<'a> {
 /// Paths of all switches to destinations that share them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RouteRow<'a> {
-    /// Switch to which the destinations are attached.
+    /// Switch of the destinations.
     pub(crate) switch: NodeId,
     /// At least one endpoint.
     pub(crate) destinations: &'a [EndpointId],
@@ -135,8 +135,8 @@ impl Routes {
         }
     }
 
-    /// Returns all channels from `from` to `to`. `None` if there is no route, and from an endpoint
-    /// to itself.
+    /// Returns all channels from `from` to `to`. `None` without a route, and from an endpoint to
+    /// itself.
     pub fn path(&self, fabric: &Fabric, from: EndpointId, to: EndpointId) -> Option<Path> {
         if from == to {
             return None;

@@ -19,7 +19,7 @@
 //! pair.
 //!
 //! Invariant: each channel begins at the end of the previous one; a stored path is empty only at
-//! the switch of the destination, and if there is no path.
+//! the switch of the destination, and without a path.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::ports::{PortSlice, Ports};
@@ -31,7 +31,7 @@ const NO_SOURCE: u32 = u32::MAX;
 /// One path per source switch and destination endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceRoutes {
-    /// By switch: its number among those at which packets begin, or [`NO_SOURCE`].
+    /// By switch: its number among those with senders, or [`NO_SOURCE`].
     sources: Vec<u32>,
     /// By endpoint; `None` for one that is not attached to a switch.
     destinations: Vec<Option<Destination>>,
@@ -50,7 +50,7 @@ pub struct SourceRoutes {
 pub struct FallBacks {
     /// Number of ordered pairs of hosts.
     pub pairs: u64,
-    /// Switches without hosts at which their shortest paths would turn from down to up.
+    /// Switches without hosts where their shortest paths would turn from down to up.
     pub switches: Vec<NodeId>,
 }
 
@@ -58,7 +58,7 @@ pub struct FallBacks {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Destination {
     row: u32,
-    /// Switch to which it is attached.
+    /// Switch of the endpoint.
     switch: NodeId,
     /// Channel into the destination.
     ejection: ChannelId,
@@ -147,7 +147,7 @@ impl<'a> Onward<'a> {
 }
 
 impl Steps<'_> {
-    /// Returns the channel by which a path leaves `node`, at this position of the path.
+    /// Returns the next channel of a path at `node`, which is at this position.
     #[inline]
     fn channel(self, fabric: &Fabric, position: usize, node: NodeId) -> ChannelId {
         let port = match self {
@@ -203,8 +203,8 @@ impl KeptPath {
 }
 
 impl SourceRoutes {
-    /// Returns the location of the path from the switch `source` to `to`. `None` if there is no
-    /// path, and at a switch without endpoints.
+    /// Returns the location of the path from the switch `source` to `to`. `None` without a path,
+    /// and at a switch without endpoints.
     #[inline]
     pub fn kept(&self, source: NodeId, to: EndpointId) -> Option<KeptPath> {
         let Destination { row, switch, ejection } = self.destinations[to.index()]?;
@@ -268,7 +268,7 @@ impl SourceRoutes {
         hosts
     }
 
-    /// Returns the channels from the switch `source` to `to`. `None` if there is no path, and at a
+    /// Returns the channels from the switch `source` to `to`. `None` without a path, and at a
     /// switch without endpoints.
     #[inline]
     pub fn path<'a>(
@@ -308,9 +308,8 @@ impl SourceRoutes {
         self.columns.ports.slice(first..first + self.sources.len())
     }
 
-    /// Returns the pairs that take a longer path than the shortest, because no host is attached to
-    /// the switch at which a shortest one would turn from down to up. Empty without in-transit
-    /// hosts.
+    /// Returns the pairs that take a longer path than the shortest, because a shortest one would
+    /// turn from down to up at a switch without hosts. Empty without in-transit hosts.
     pub fn fall_backs(&self) -> &FallBacks {
         &self.fall_backs
     }

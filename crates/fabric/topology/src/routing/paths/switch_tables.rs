@@ -23,7 +23,7 @@ impl SwitchTables {
         Self { switch_count, ports: vec![NO_PORT; switch_count * switch_count] }
     }
 
-    /// Returns the port by which `switch` forwards packets for the switch `to`, if it has an entry.
+    /// Returns the output port of `switch` for packets to the switch `to`, if it has an entry.
     pub fn port(&self, switch: NodeId, to: NodeId) -> Option<u16> {
         let port = self.ports[to.index() * self.switch_count + switch.index()];
         (port != NO_PORT).then_some(port)

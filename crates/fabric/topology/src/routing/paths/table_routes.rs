@@ -32,7 +32,7 @@ pub struct TableRoutes {
 /// A switch and a destination whose table path is not a shortest one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LongerWay {
-    /// Switch at which the path begins.
+    /// First switch of the path.
     pub switch: NodeId,
     /// Destination of the path.
     pub to: EndpointId,
@@ -89,8 +89,8 @@ impl TableRoutes {
         self.hops.is_some()
     }
 
-    /// Returns every channel by which a packet for `to` may leave a switch, in the order of ports,
-    /// each with whether it is the table's; without adaptive routing only the table's.
+    /// Returns every next channel of a packet for `to` at a switch, in the order of ports, each
+    /// with whether it is the table's; without adaptive routing only the table's.
     pub fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,
@@ -105,7 +105,7 @@ impl TableRoutes {
         alone.into_iter().chain(others).map(move |channel| (channel, Some(channel) == told))
     }
 
-    /// Returns the port by which `switch` forwards packets for `to`, if it has an entry.
+    /// Returns the output port of `switch` for packets to `to`, if it has an entry.
     pub fn port(&self, switch: NodeId, to: EndpointId) -> Option<u16> {
         let port = self.ports.at(self.key(switch, to));
         (port != NO_PORT).then_some(port)

@@ -27,7 +27,7 @@ pub struct Trace {
     pub faults: Vec<RouteFault>,
 }
 
-/// Packets for one destination that fail to arrive in one way at one place.
+/// Packets for one destination that fail at one place for one reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RouteFault {
     /// Kind and place of the failure.
@@ -40,7 +40,7 @@ pub struct RouteFault {
     pub sources: u64,
 }
 
-/// Way in which packets fail to arrive.
+/// Kind of failure to arrive.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stray {
     /// They circulate on these channels for ever, listed from the lowest one on.

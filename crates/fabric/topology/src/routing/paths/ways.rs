@@ -15,7 +15,7 @@ use crate::{ChannelId, Fabric, NodeId};
 const UNKNOWN: u32 = 0;
 /// Mark of a switch on the path that is being followed.
 const OPEN: u32 = u32::MAX - 1;
-/// Mark of a switch from which packets do not arrive.
+/// Mark of a switch whose packets do not arrive.
 const LOST: u32 = u32::MAX;
 
 /// Paths to a destination by switch; the memory is reused for every destination.
@@ -24,7 +24,7 @@ pub(crate) struct Ways {
     next: Vec<Option<ChannelId>>,
     /// Number of switches on the path, including both ends; or one of the marks above.
     switches: Vec<u32>,
-    /// Switches from which packets arrive, farthest first.
+    /// Switches whose packets arrive, farthest first.
     order: Vec<NodeId>,
 }
 
@@ -101,13 +101,13 @@ impl Ways {
         (switches != UNKNOWN).then_some(switches as usize)
     }
 
-    /// Returns the channel by which packets leave a switch; `None` at the switch of destinations
-    /// that share their paths.
+    /// Returns the next channel of packets at a switch; `None` at the switch of destinations that
+    /// share their paths.
     pub(crate) fn next(&self, switch: NodeId) -> Option<ChannelId> {
         self.next[switch.index()]
     }
 
-    /// Returns the switches from which packets arrive, farthest first.
+    /// Returns the switches whose packets arrive, farthest first.
     pub(crate) fn farthest_first(&self) -> &[NodeId] {
         &self.order
     }

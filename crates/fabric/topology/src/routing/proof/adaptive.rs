@@ -46,8 +46,7 @@ pub(super) struct AdaptiveCollector<'a> {
     counted: Counted,
     /// Lanes that have dependencies.
     vertices: LaneSet,
-    /// By vertex, `channel * groups + group`: the vertices for which a packet that holds it may
-    /// wait.
+    /// By vertex, `channel * groups + group`: vertices a packet that holds it may wait for.
     rows: Vec<Row>,
 }
 
@@ -70,8 +69,7 @@ impl<'a> AdaptiveCollector<'a> {
         Self { fabric, graph, tables, hops, lanes, groups, counted, vertices, rows }
     }
 
-    /// Returns by vertex the vertices for which a packet that holds it may wait, in ascending
-    /// order.
+    /// Returns by vertex the vertices a packet that holds it may wait for, in ascending order.
     pub(super) fn collect(mut self) -> Vec<Vec<usize>> {
         for end in self.graph.switches() {
             let counts = |to: &&EndpointId| {
@@ -121,7 +119,7 @@ impl<'a> AdaptiveCollector<'a> {
         }
     }
 
-    /// Returns by switch the vertices for which packets of a VC class to one endpoint may wait,
+    /// Returns by switch the vertices that packets of a VC class to one endpoint may wait for,
     /// there or later.
     fn ahead(
         &self,
@@ -144,13 +142,13 @@ impl<'a> AdaptiveCollector<'a> {
         ahead
     }
 
-    /// Returns whether packets also use lanes for which they never wait exclusively: adaptive lanes
-    /// beside escape lanes.
+    /// Returns whether packets also use lanes without depending on them: adaptive lanes beside
+    /// escape lanes.
     fn skips(&self) -> bool {
         matches!(self.lanes.map(Lanes::rule), Some(LaneRule::Escape(_)))
     }
 
-    /// Returns the switches from which packets reach `end`, the nearest first.
+    /// Returns the switches with a path to `end`, the nearest first.
     fn nearest_first(&self, end: NodeId) -> Vec<NodeId> {
         let hops = |switch: &NodeId| self.hops.between(*switch, end);
         let mut switches: Vec<_> =
@@ -182,7 +180,8 @@ impl<'a> AdaptiveCollector<'a> {
         self.lanes.map_or(LaneSet::one(0), chosen)
     }
 
-    /// Returns the lanes any of which guarantees progress: with escape lanes only these.
+    /// Returns the lanes that guarantee progress if any of them is free: the escape lanes, if there
+    /// are any, else all.
     fn wanted(&self, vc_class: VcClass, channel: (ChannelId, bool), to: EndpointId) -> LaneSet {
         let taken = self.taken(vc_class, channel, to);
         match self.lanes.map(Lanes::rule) {

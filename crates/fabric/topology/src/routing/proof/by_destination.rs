@@ -80,7 +80,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Returns the switches from which counted packets travel to other switches.
+    /// Returns the switches that send counted packets to other switches.
     fn entries(&self, row: &RouteRow<'a>) -> impl Iterator<Item = NodeId> + use<'a> {
         let (graph, between_hosts) = (self.graph, self.counted == Counted::BetweenHosts);
         let (switch, destinations) = (row.switch, row.destinations);

@@ -8,8 +8,8 @@
 //! The first lane of a packet depends on its sender: on the service level of the pair, and on its
 //! input port at the first switch. Every other lane depends only on its level and the previous
 //! channel. Therefore only level and lane of packets that leave a switch toward a destination
-//! matter, and each combination is followed once. A packet in a loop is followed until it is on a
-//! lane on which it was before.
+//! matter, and each combination is followed once. A packet in a loop is followed until it returns
+//! to a lane it used before.
 //!
 //! Senders of a switch that tables treat alike are queried once, unless each pair has its own
 //! level.
@@ -25,7 +25,7 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::{RouteRow, Routes, RowPaths};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// By service level: lanes on which packets leave a switch.
+/// By service level: lanes of packets that leave a switch.
 type LanesByLevel = [LaneSet; LEVELS];
 
 /// Collects turns; memory is reused for every destination.
@@ -143,7 +143,7 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// Returns the lanes on which counted packets begin at a switch.
+    /// Returns the first lanes of counted packets that enter at a switch.
     fn entered(
         &self,
         source: NodeId,
@@ -178,8 +178,8 @@ impl<'a> LevelCollector<'a> {
         self.lanes.onward(self.fabric, VcClass(level), DatelineClass(0), held, wanted, to).0
     }
 
-    /// Returns those lanes on which no packet of this row has left a switch before; `None` if there
-    /// are none.
+    /// Returns those lanes that no packet of this row has used to leave a switch before; `None`
+    /// without any.
     fn new_among(&mut self, switch: NodeId, level: u8, lanes: LaneSet) -> Option<LaneSet> {
         let (row, known) = &mut self.left[switch.index() * LEVELS + usize::from(level)];
         if *row != self.row {

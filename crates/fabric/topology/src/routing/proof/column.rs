@@ -43,7 +43,7 @@ impl<'a> Column<'a> {
         self.next.extend(channels.map(|channel| channel.map_or(NO_CHANNEL, word)));
     }
 
-    /// Returns the channel by which packets leave a switch.
+    /// Returns the next channel of packets at a switch.
     #[inline]
     pub(super) fn next(&self, switch: NodeId) -> Option<ChannelId> {
         let channel = self.next[switch.index()];
@@ -56,7 +56,7 @@ impl<'a> Column<'a> {
         self.ends[channel.index()]
     }
 
-    /// Removes the entries of all switches from which packets enter a loop.
+    /// Removes the entries of all switches that send packets into a loop.
     pub(super) fn cut_loops(&mut self) {
         const UNKNOWN: usize = usize::MAX;
         let mut walks = vec![UNKNOWN; self.next.len()];

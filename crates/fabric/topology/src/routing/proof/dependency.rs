@@ -1,5 +1,4 @@
-//! The channel dependency graph: buffers that packets may hold, and those for which they then may
-//! wait.
+//! The channel dependency graph: which buffers a packet may wait for while it holds another.
 //!
 //! ```text
 //!   route h0 ► s0 ► s1 ► s2 ► h2     (s0 ► s1) depends on (s1 ► s2)
@@ -10,9 +9,9 @@
 //! leads from a buffer between switches to another if some route takes the second right after the
 //! first. Channels from and to endpoints have no edges here: no packet waits for the first kind and
 //! none waits in the second, so neither is on a cycle, and a switch with many endpoints would have
-//! an edge for every pair. Routes on which a packet that holds a channel waits only for the next
-//! one can deadlock only if this graph has a cycle (Dally and Seitz, "Deadlock-free message routing
-//! in multiprocessor interconnection networks", IEEE Transactions on Computers C-36(5), 1987).
+//! an edge for every pair. If a packet that holds a channel waits only for the next one, routes can
+//! deadlock only if this graph has a cycle (Dally and Seitz, "Deadlock-free message routing in
+//! multiprocessor interconnection networks", IEEE Transactions on Computers C-36(5), 1987).
 //!
 //! An endpoint takes a packet in completely, so dependencies end there: also in the middle of a
 //! path that visits an in-transit host, unless that host may be full (`ejection.rs`). Then the
@@ -23,8 +22,8 @@
 //!
 //! A packet that may take any of several lanes holds one of them and waits for all of the next at
 //! once, and moves when it gets one. There is an edge for each pair of a held and a wanted lane:
-//! without a cycle there is no deadlock, and if sets of lanes are equal or disjoint a cycle on one
-//! lane of each is a cycle on all, so no packet in it has another way out.
+//! without a cycle deadlock is impossible, and if sets of lanes are equal or disjoint a cycle on
+//! one lane of each is a cycle on all, so no packet in it has another way out.
 //!
 //! Equivalent lanes share a vertex (`lane_groups.rs`). Edges are collected in rows of bits
 //! (`turns.rs`): destination by destination (`by_destination.rs`, and `by_level.rs` if tables
@@ -69,8 +68,8 @@ impl DependencyGraph {
         Self::of(fabric, routes.into(), Counted::All)
     }
 
-    /// Computes the dependencies of the routes from hosts to hosts only, for fabrics in which no
-    /// packet begins or ends at aggregation nodes and routers.
+    /// Computes the dependencies of the routes from hosts to hosts only, for fabrics whose
+    /// aggregation nodes and routers neither send nor receive packets.
     pub fn between_hosts<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
         Self::of(fabric, routes.into(), Counted::BetweenHosts)
     }
@@ -174,7 +173,7 @@ impl DependencyGraph {
         VertexId::first(self.vertex_count()).map(of).sum()
     }
 
-    /// Returns the buffers between switches for which a packet in `buffer` may wait, in ascending
+    /// Returns the buffers between switches that a packet in `buffer` may wait for, in ascending
     /// order.
     pub fn successors(&self, buffer: BufferId) -> Vec<BufferId> {
         let lanes = self.groups.lane_count();
@@ -230,7 +229,7 @@ impl DependencyGraph {
         self.first.len() - 1
     }
 
-    /// Returns the vertices for which a packet that holds one may wait, in ascending order.
+    /// Returns the vertices that a packet holding `vertex` may wait for, in ascending order.
     pub(super) fn after(&self, vertex: VertexId) -> &[VertexId] {
         &self.successors[self.first[vertex.index()]..self.first[vertex.index() + 1]]
     }

@@ -13,8 +13,7 @@
 //! its pool, so they wait for its own channel; and any packet that the host has begun to send,
 //! including its own, waits for the next channel. All packets in transit share the pool of a host,
 //! whatever their lanes: a packet that waits for space there waits for any of them, and thus for
-//! every lane on which one leaves. At hosts at which no route is in transit dependencies end in
-//! either case.
+//! every lane they leave on. At hosts without routes in transit dependencies end in either case.
 
 use crate::routing::lanes::route_set::{Buffers, Ejection, LanedWalk, RouteSet};
 use crate::routing::lanes::set::LaneSet;
@@ -24,15 +23,14 @@ use crate::{EndpointId, Fabric};
 /// Hosts that may leave packets in the channel into them.
 #[derive(Debug)]
 pub(super) struct BackpressuredHosts {
-    /// By endpoint: the lanes on which packets in transit leave it; none if no packet is in
-    /// transit.
+    /// By endpoint: output lanes of packets in transit; empty without such packets.
     leaving: Vec<LaneSet>,
     /// Whether there is such a host.
     any: bool,
 }
 
 impl BackpressuredHosts {
-    /// Collects the hosts at which any route is in transit, if they eject until they are full.
+    /// Collects the in-transit hosts of all routes, if these eject only until they are full.
     pub(crate) fn new(fabric: &Fabric, graph: &SwitchGraph, routes: RouteSet<'_>) -> Self {
         let mut leaving = vec![LaneSet::EMPTY; graph.endpoint_count()];
         if routes.ejection == Ejection::UntilFull {

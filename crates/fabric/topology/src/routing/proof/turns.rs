@@ -14,7 +14,7 @@ use super::lane_groups::LaneGroups;
 use crate::routing::lanes::route_set::Buffers;
 use crate::{ChannelId, Fabric};
 
-/// Column of a channel for which, and in which, no packet ever waits.
+/// Column of a channel that takes no part in waiting.
 const NO_COLUMN: u32 = u32::MAX;
 
 /// Pairs of consecutive states.

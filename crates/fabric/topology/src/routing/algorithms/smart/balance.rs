@@ -3,7 +3,8 @@
 //! Channels are numbered so that every path uses increasing numbers. Any other path with increasing
 //! numbers may then replace one without forming a cycle. Rounds reassign every demand to the least
 //! loaded of the shortest increasing paths. Then the busiest channel is relieved: as long as
-//! possible, a demand on it is moved to a detour on which no channel becomes as busy as it was.
+//! possible, a demand on it is moved to a detour whose channels all stay less busy than that
+//! channel was.
 
 use super::paths::Paths;
 use super::search::LightestPaths;

@@ -4,13 +4,13 @@
 //!   forbidden:  u ─► v ─► w        so v must come after u and after w
 //! ```
 //!
-//! Take any order of the switches of a connected part in which each but the first has an earlier
+//! Take any order of the switches of a connected part that gives each but the first an earlier
 //! neighbour, and call "up" each channel to an earlier switch. Up*/down* by this order joins all of
 //! them, and the turns that it does not use lead down into a switch and up again: from an earlier
-//! switch to an earlier one. While there is an order in which the switch of every forbidden turn
-//! comes after both others, all pairs therefore have a path without forbidden turns; and on any
-//! cycle of dependencies some turn leads down and up in that order, so it may be forbidden without
-//! changing the order. Cycles can be broken until none is left.
+//! switch to an earlier one. While there is an order with the switch of every forbidden turn after
+//! both others, all pairs therefore have a path without forbidden turns; and on any cycle of
+//! dependencies some turn leads down and up in that order, so it may be forbidden without changing
+//! the order. Cycles can be broken until none is left.
 //!
 //! The order is not fixed beforehand, but results from the turns that are forbidden.
 
