@@ -2,12 +2,12 @@
 
 use gingham_kernel::Time;
 
-/// Time that the sender of a channel had something ready and no credits for it.
+/// Time during which the sender of a channel had something ready but no credits for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CreditWait {
-    /// Start of the wait that lasts, if one does.
+    /// Start of the current wait; `None` while the channel does not wait.
     since: Option<Time>,
-    /// Picoseconds of all earlier waits.
+    /// Duration of all completed waits, in ps.
     past_ps: u64,
 }
 
@@ -20,7 +20,8 @@ impl CreditWait {
         }
     }
 
-    /// Picoseconds up to `end`, which is not before the tick or event of the last change.
+    /// Returns the total wait up to `end`, in ps. `end` is not before the tick or event of the last
+    /// change.
     pub(crate) fn until_ps(&self, end: Time) -> u64 {
         let lasting = |since: Time| end.as_ps().saturating_sub(since.as_ps());
         self.past_ps + self.since.map_or(0, lasting)

@@ -1,4 +1,5 @@
-//! Networks of virtual lanes: switches of five stages with credits, every flit by itself.
+//! Networks of virtual lanes: switches of five stages with credits, each flit simulated
+//! individually.
 //!
 //! ```text
 //!   Create ─► Send ─► FlitArrives, FlitIsThere ─► lane buffer ─► Cross ─► output lane ─► Link ─► ...
@@ -6,17 +7,18 @@
 //!              └──────────────── Credit ◄─────────────┘ when a flit leaves the lane buffer
 //! ```
 //!
-//! The stages of a tick are in a file each: `link`, `crossbar` (with `matching`), `allocation` (with
-//! `lane_matching`). Adapters send in `send`, and hosts receive in `host` and `in_transit`. A
-//! switch that holds a flit, and an adapter that has something to send, act at every tick; the
-//! others have nothing to do. `credit_waits` determines which channels wait for credits.
+//! Files by stage of a tick: link traversal and adapters in `host`, switch allocation and traversal
+//! in `allocation` and `matching`, virtual-channel allocation in `allocation`. In-transit hosts,
+//! wait-for graph, waiters and waits for credits are in `simulation`. A switch with flits, and an
+//! adapter with something to send, act at every tick; the others are idle.
 //!
-//! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3.1, as `docs/concepts/timing.md` has it.
+//! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3.1, as specified in
+//! `docs/concepts/timing.md`.
 //!
-//! Invariants, checked by `Simulation::assert_invariants` after any event: flits in = consumed +
-//! in lane buffers + in output lanes + at in-transit hosts + on the wire; of each lane, credits +
-//! credits on their way + flits on the wire + flits in the lane buffer = its depth; what is
-//! promised is never more than the credits; flits of a packet stay in order.
+//! Invariants, checked by `Simulation::assert_invariants` after any event: flits in = consumed + in
+//! lane buffers + in output lanes + at in-transit hosts + on the wire; of each lane,
+//! credits + credits under way + flits on the wire + flits in the lane buffer = its depth; promised
+//! credits never exceed those available; flits of a packet stay in order.
 
 mod allocation;
 mod clock;

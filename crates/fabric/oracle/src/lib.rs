@@ -1,9 +1,8 @@
-//! The oracle: every flit by itself, every packet where none is cut into flits, in a plain heap of
-//! events.
+//! The oracle: a reference simulation of every flit, or of every packet in networks of whole
+//! packets, with a plain heap of events.
 //!
-//! It exists to be obviously right, not to be fast: what `docs/concepts/timing.md` says stands
-//! here almost sentence by sentence, and every faster engine is compared with it to the
-//! picosecond.
+//! Its aim is to be obviously correct, not fast: it follows `docs/concepts/timing.md` almost
+//! sentence by sentence, and every faster engine is compared with it to the picosecond.
 //!
 //! ```text
 //!   Plan ─► start ─ by the kind of switch ─┬► wormhole    slack buffers, STOP and GO
@@ -11,8 +10,8 @@
 //!                                          └► packets     whole packets in input buffers
 //! ```
 //!
-//! Each kind is a module that shares nothing with the others but `gingham-net`, with the driver of runs,
-//! and how events, packets and waits for credits are kept (`run`, `timeline`, `under_way`,
+//! Each kind is a separate module; all share only `gingham-net`, the driver of runs, and the
+//! containers of events, packets and waits for credits (`run`, `timeline`, `under_way`,
 //! `credit_wait`). The oracle never imports an engine, and no engine the oracle.
 
 mod credit_wait;
@@ -29,17 +28,17 @@ use gingham_net::{Plan, Run, Switching};
 use run::{EventByEvent, Network};
 use std::sync::Arc;
 
-/// A run, flit by flit, of a plan.
+/// A run of a plan, simulated flit by flit.
 pub trait Simulation: gingham_net::Simulation {
-    /// When the next event happens.
+    /// Returns the time of the next event.
     fn next_time(&self) -> Option<Time>;
 
-    /// Schedules the events of each instant in a random order from now on, which must change
-    /// nothing.
+    /// Schedules the events of each instant in a random order from now on, which must not change
+    /// the results.
     fn shuffle_scheduling(&mut self, seed: u64);
 }
 
-/// A run of `plan`, at time zero.
+/// Creates a run of `plan`, at time zero.
 pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     match plan.switching.clone() {
         Switching::Wormhole(wormhole) => run(wormhole::Simulation::new(plan, wormhole)),

@@ -1,4 +1,5 @@
-//! Networks of whole packets: input buffers with credits or pauses, every packet by itself.
+//! Networks of whole packets: input buffers with credits or pauses, each packet simulated
+//! individually.
 //!
 //! ```text
 //!   Create ─► Start ─► ReadHead ─► Ready ─► Start ─► ... ─► Arrived
@@ -7,21 +8,22 @@
 //!               └──────────── Known ◄─────────────────┘ a credit delay later, at the sender
 //! ```
 //!
-//! A packet is in a buffer from its start on the channel before it, when it takes its space, until
-//! its tail has left. `buffer` is what it is there, `output` what a channel knows where it begins:
-//! what it carries and the credits of the buffer at its end. `order` says which packet of a switch
-//! comes first, `switch` which one starts, `overtaking` what that does to those that it passes.
-//! In place of credits `pausing` lets receivers hold lanes back. Where outputs have buffers,
-//! `crossing` fills and empties them. Whatever happens at a switch makes all its outputs choose
-//! again, since most of it may let any of them start something.
+//! A packet occupies a buffer from its start on the channel into it, when it takes its space, until
+//! its tail has left. `buffer` is the receiving end of a channel, `output` the sending end: the
+//! current transmission and the credits of the buffer at the other end. `simulation` determines the
+//! order of packets at a switch, counts overtaking and returns credits; `switch` starts packets,
+//! and fills and empties the buffers of outputs, if there are any. `host` contains hosts,
+//! transmissions and pauses; with pauses, receivers stop lanes in place of credits. Any event at a
+//! switch makes all its outputs choose again, since most events may let any of them start a packet.
 //!
-//! Source: Santos, Turner and Janakiraman 2002, section III, as `docs/concepts/timing-packets.md`
-//! has it.
+//! Source: Santos, Turner and Janakiraman 2002, section III, as specified in
+//! `docs/concepts/timing-packets.md`.
 //!
-//! Invariants, checked by `Simulation::assert_invariants` after any event: packets in = received +
-//! in buffers + on channels to hosts; of each lane, blocks that the sender knows to be free + blocks
-//! taken + blocks of updates under way = what the buffer holds, or with pauses no buffer overflows; as many packets of an input are
-//! being read as have started and not left, at most one where ports are read by one.
+//! Invariants, checked by `Simulation::assert_invariants` after any event: packets
+//! in = received + in buffers + on channels to hosts; of each lane, blocks that the sender knows to
+//! be free + occupied blocks + blocks of updates under way = capacity of the buffer, or with pauses
+//! no buffer overflows; the number of packets of an input that are being read is that of packets
+//! started and not left, at most one if a port is read by one output at a time.
 
 mod buffer;
 mod event;

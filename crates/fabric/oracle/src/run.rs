@@ -1,4 +1,4 @@
-//! A network of the oracle, as the driver of runs steps it: one event at a time.
+//! Interface between a network of the oracle and the driver of runs: one event at a time.
 
 use crate::timeline::Timeline;
 use gingham_kernel::Time;
@@ -12,7 +12,7 @@ use std::fmt::Debug;
 pub(crate) trait Network: Debug + Send + Sync {
     type Event: Ord + Debug;
 
-    /// The plan, the timeline, and the endpoints.
+    /// Returns the plan, the timeline, and the endpoints.
     fn parts(&self) -> (&Plan, &Timeline<Self::Event>, &Endpoints);
 
     fn parts_mut(&mut self) -> (&mut Timeline<Self::Event>, &mut Endpoints);
@@ -20,21 +20,21 @@ pub(crate) trait Network: Debug + Send + Sync {
     /// Handles an event.
     fn handle(&mut self, event: Self::Event);
 
-    /// Counts by channel; states that last are counted up to `end`.
+    /// Returns the counts of all channels; durations of current states are counted up to `end`.
     fn counts_until(&self, end: Time) -> Vec<ChannelCount>;
 
-    /// Counts by channel before any event of `end`.
+    /// Returns the counts of all channels before any event of `end`.
     fn counts_before(&self, end: Time) -> Vec<ChannelCount> {
         self.counts_until(end)
     }
 
-    /// Flows that wait, before any event of `now`.
+    /// Returns everything that waits, before any event of `now`.
     fn waiters(&self, now: Time) -> Vec<Waiter>;
 
-    /// The wait-for graph before any event of `now`.
+    /// Returns the wait-for graph before any event of `now`.
     fn wait_for_graph(&self, now: Time) -> WaitForGraph;
 
-    /// Checks conservation and order; for tests, after any event. Slow.
+    /// Checks conservation and order after any event, for tests. Slow.
     fn assert_invariants(&self);
 }
 

@@ -1,22 +1,22 @@
-//! Events in time: the order in which anything happens, whatever the kind of switch.
+//! Queue of future events in their total order, for any kind of switch.
 
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 
-/// What has happened up to now, and what is to happen.
+/// The current time, with the events to come.
 #[derive(Debug)]
 pub(crate) struct Timeline<E> {
-    /// The instant of the present event.
+    /// Time of the current event.
     pub(crate) now: Time,
     queue: EventQueue<E>,
-    /// Events that have happened.
+    /// Number of processed events.
     events: u64,
-    /// Events that the present one caused, scheduled together after it.
+    /// Events caused by the current one, scheduled together after it.
     caused: Vec<(Time, E)>,
     shuffle: Option<Stream>,
 }
 
 impl<E: Ord> Timeline<E> {
-    /// Time zero, with nothing to happen.
+    /// Creates an empty timeline at time zero.
     pub(crate) fn new() -> Self {
         Self {
             now: Time::ZERO,
@@ -27,22 +27,22 @@ impl<E: Ord> Timeline<E> {
         }
     }
 
-    /// How many events have happened.
+    /// Returns the number of processed events.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
 
-    /// When the next event happens.
+    /// Returns the time of the next event.
     pub(crate) fn next_time(&self) -> Option<Time> {
         self.queue.next_time()
     }
 
-    /// What is to happen, in no particular order.
+    /// Returns the pending events, in no particular order.
     pub(crate) fn pending(&self) -> impl Iterator<Item = &E> {
         self.queue.iter()
     }
 
-    /// The next event happens, which there is.
+    /// Advances to the next event and returns it; panics if there is none.
     pub(crate) fn next(&mut self) -> E {
         let (time, event) = self.queue.pop().expect("an event is pending");
         self.now = time;
@@ -50,12 +50,12 @@ impl<E: Ord> Timeline<E> {
         event
     }
 
-    /// The present event causes another.
+    /// Adds an event caused by the current one.
     pub(crate) fn cause(&mut self, time: Time, event: E) {
         self.caused.push((time, event));
     }
 
-    /// The present event is over.
+    /// Schedules the caused events, at the end of the current one.
     pub(crate) fn schedule_caused(&mut self) {
         if let Some(stream) = &mut self.shuffle {
             stream.shuffle(&mut self.caused);
@@ -65,7 +65,7 @@ impl<E: Ord> Timeline<E> {
         }
     }
 
-    /// Schedules what an event causes in a random order from now on.
+    /// Schedules caused events in a random order from now on.
     pub(crate) fn shuffle(&mut self, seed: u64) {
         self.shuffle = Some(Stream::new(seed, "scheduling", Purpose::Shuffle));
     }

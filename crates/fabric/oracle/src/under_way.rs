@@ -1,13 +1,13 @@
-//! What is under way, by id, with the ids of what has arrived used again.
+//! Packets under way, by id; ids of arrived packets are reused.
 
 use gingham_kernel::id_type;
 
 id_type!(
-    /// A packet under way; reused once it has arrived.
+    /// Id of a packet under way; reused once it has arrived.
     UnderWayId
 );
 
-/// Packets under way, each with what its kind of switch tells of it.
+/// Packets under way, each with the data of its kind of switch.
 #[derive(Clone, Debug)]
 pub(crate) struct UnderWay<T> {
     slots: Vec<Option<T>>,
@@ -43,7 +43,7 @@ impl<T> UnderWay<T> {
         self.slots[id.index()].as_mut().expect("the packet is under way")
     }
 
-    /// How many there are.
+    /// Returns the number of packets.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }

@@ -1,20 +1,20 @@
-//! What hosts want to know of the network before they begin a message, looked for in the state of the
-//! network each time anything may have changed it.
+//! Network state that hosts check before they begin a message, recomputed whenever it may have
+//! changed.
 
 use gingham_net::{LaneBlocks, Plan, Switching};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 
-/// Outputs of which somebody wants to know the free lanes, and buffers that are counted.
+/// Outputs whose free lanes are reported to endpoints, and buffers that are counted.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    /// By channel: the free lanes that were told last, where somebody wants to know; empty where
-    /// nobody does.
+    /// By channel: the free lanes reported last; `None` for outputs that are not reported. Empty if
+    /// none is.
     told: Vec<Option<LaneSet>>,
     lanes: u8,
     /// Channels whose full buffers are counted.
     gathered: Vec<ChannelId>,
-    /// By lane, of whole packets: the blocks that are space.
+    /// By lane, for whole packets: number of free blocks that counts as space.
     pub(crate) space_blocks: LaneBlocks,
 }
 
@@ -33,8 +33,8 @@ impl Watched {
         }
     }
 
-    /// The free lanes of a channel, if somebody wants to know and was told something else; it is told
-    /// now.
+    /// Returns the free lanes of a reported channel if they changed since the last report, and
+    /// records them as reported.
     pub(crate) fn change(
         &mut self,
         channel: ChannelId,
@@ -45,7 +45,7 @@ impl Watched {
         (std::mem::replace(told, free) != free).then_some(free)
     }
 
-    /// How many of the buffers that are counted are full.
+    /// Returns the number of counted buffers that are full.
     pub(crate) fn full(&self, is_full: impl Fn(ChannelId, u8) -> bool) -> u64 {
         let full_lanes = |channel: &ChannelId| {
             (0..self.lanes).filter(|lane| is_full(*channel, *lane)).count() as u64

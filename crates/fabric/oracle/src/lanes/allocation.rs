@@ -1,5 +1,4 @@
-//! Stages 2 and 3: heads are routed, and request virtual channels of their output, which grants
-//! them its lanes.
+//! Stages 2 and 3: heads are routed and request lanes of their output (virtual-channel allocation).
 
 use crate::lanes::clock::Tick;
 use crate::lanes::event::Flit;
@@ -13,18 +12,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A head that requests a lane of an output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
-    /// Its lane buffer.
+    /// Lane buffer of the head.
     pub(crate) from: (ChannelId, u8),
-    /// The input port and lane as one number, which orders them.
+    /// Input port and lane as one number, for round robin.
     pub(crate) number: usize,
     head: Flit,
     pub(crate) output: ChannelId,
     pub(crate) level: usize,
-    /// The lanes that it may take.
+    /// Lanes that the head may take.
     pub(crate) lanes: LaneSet,
     /// Lanes whose credits indicate the load of the output.
     judged: LaneSet,
-    /// Its dateline class there.
+    /// Dateline class of the packet on the output.
     dateline_class: DatelineClass,
 }
 
@@ -57,7 +56,7 @@ impl Simulation {
         }
     }
 
-    /// Tells the endpoints of the heads of a switch whose routing is over at a tick, in the order
+    /// Notifies the endpoints of the heads of a switch whose routing ends at a tick, in the order
     /// of input port and lane.
     fn tell_read(&mut self, node: NodeId, tick: Tick) {
         for input in self.channels_into(node) {
@@ -80,15 +79,15 @@ impl Simulation {
         }
     }
 
-    /// The requests of all heads of a switch, in the order of input port and lane.
+    /// Returns the requests of all heads of a switch, in the order of input port and lane.
     fn requests(&self, node: NodeId, tick: Tick) -> Vec<Request> {
         let lanes = |input| (0..self.plan.lanes.count).map(move |lane| (input, lane));
         let all = self.channels_into(node).into_iter().flat_map(lanes);
         all.filter_map(|(input, lane)| self.request(input, lane, tick)).collect()
     }
 
-    /// Grants a lane of an output to one of these heads that request it, if any of them could be
-    /// granted one: which it is.
+    /// Grants a lane of an output to one of the requesting heads, if possible, and returns its
+    /// number.
     fn grant_lane(&mut self, output: ChannelId, requests: &[Request], tick: Tick) -> Option<usize> {
         let could_be_granted = |request: &&Request| !self.lanes_to_grant(request, tick).is_empty();
         let requests: Vec<Request> = requests.iter().filter(could_be_granted).copied().collect();
@@ -112,8 +111,8 @@ impl Simulation {
         Some(winner)
     }
 
-    /// Heads of a switch whose routing is over at a tick choose one of all their outputs, if they choose
-    /// for good.
+    /// Lets heads of a switch whose routing has ended choose one of all their outputs, if the
+    /// choice is permanent.
     fn choose_for_good(&mut self, node: NodeId, tick: Tick) {
         let Some(selector) = self.selector.as_ref().filter(|selector| selector.is_for_good())
         else {
@@ -137,14 +136,14 @@ impl Simulation {
         }
     }
 
-    /// A head that stands first in its lane buffer makes its request from `h + 1 + R` on: for an
-    /// output that could grant it a lane, if it may take any of several.
+    /// Returns the request of the first head in a lane buffer, from tick `h + 1 + R` on. If several
+    /// outputs are possible, chooses one that could grant a lane.
     pub(crate) fn request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
         let Some(selector) = &self.selector else { return self.only_request(input, lane, tick) };
         let mut open = self.requests_of(input, lane, tick);
         open.retain(|request| !self.lanes_to_grant(request, tick).is_empty());
         if let Some(chosen) = self.input(input).lane(lane).chosen {
-            // Else the escape lanes on its path.
+            // Otherwise the escape lanes on its path.
             let is_chosen = |request: &&Request| request.output == chosen;
             return open.iter().find(is_chosen).or(open.first()).copied();
         }
@@ -156,15 +155,15 @@ impl Simulation {
         Some(open[selector.choose(HeadPlace { switch, port, lane }, tick, &credits)])
     }
 
-    /// Credits of an output that indicate its load to a head.
+    /// Returns the credits of an output that indicate its load to a head.
     fn credits_of(&self, request: &Request) -> u64 {
         let output = &self.outputs[request.output.index()];
         let of = |lane| output.lane(lane).credits.map_or(0, |of| of.here - of.promised);
         request.judged.lanes().map(of).sum()
     }
 
-    /// The requests that a head whose routing is over could make: one for each output that it may
-    /// take.
+    /// Returns the possible requests of a head whose routing has ended: one for each output that it
+    /// may take.
     pub(crate) fn requests_of(&self, input: ChannelId, lane: u8, tick: Tick) -> Vec<Request> {
         let Some(only) = self.only_request(input, lane, tick) else { return Vec::new() };
         if self.selector.is_none() {
@@ -179,7 +178,7 @@ impl Simulation {
         outputs.map(request).collect()
     }
 
-    /// The request for the output on its path.
+    /// Returns the request for the output on the packet's path.
     fn only_request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
         let (head, first_since) = self.input(input).lane(lane).head()?;
         if tick < first_since + 1 + u64::from(self.lane_plan.routing_cycles) {
@@ -205,12 +204,12 @@ impl Simulation {
         Some(Request { from, number, head, output, level, lanes, judged: lanes, dateline_class })
     }
 
-    /// The flits of the packet whose head made a request.
+    /// Returns the number of flits of the packet that made a request.
     pub(crate) fn flits_of(&self, request: &Request) -> u64 {
         self.journeys.get(request.head.packet).flits
     }
 
-    /// The lanes that a head may take and that can be granted to it at a tick.
+    /// Returns the lanes that a head may take and that can be granted to it at a tick.
     pub(crate) fn lanes_to_grant(&self, request: &Request, tick: Tick) -> LaneSet {
         let flits = self.flits_of(request);
         let output = &self.outputs[request.output.index()];
@@ -223,7 +222,7 @@ impl Simulation {
         self.free_lanes(request, tick).filter(can_be_granted).collect()
     }
 
-    /// The lanes that a head may take and that no input lane holds, whatever credits they have.
+    /// Returns the lanes that a head may take and that no input lane holds, whatever their credits.
     pub(crate) fn free_lanes(
         &self,
         request: &Request,
@@ -238,7 +237,7 @@ impl Simulation {
         request.lanes.lanes().filter(is_free)
     }
 
-    /// A head is granted a lane, and its lane buffer holds that.
+    /// Grants a lane to a head, whose lane buffer then holds it.
     pub(crate) fn hold(&mut self, request: Request, lane: u8, tick: Tick) {
         let Request { from, head, output, dateline_class, .. } = request;
         let journey = self.journeys.get_mut(head.packet);
@@ -257,18 +256,18 @@ impl Simulation {
     }
 }
 
-// VC allocation by iSLIP: which heads that request an output are matched with which of its lanes.
+// VC allocation by iSLIP: matching of heads that request an output with its lanes.
 //
 // ```text
-//   lane that is free ── grants ──► the first head, round robin, that could take it
-//   head              ── accepts ─► the first lane, round robin, of those that granted it      n times
+//   free lane ── grants ──► the first head, in round robin, that could take it
+//   head      ── accepts ─► the first lane, in round robin, of those that granted it       n times
 // ```
 //
-// Both pointers move for what is matched in the first iteration alone. The pointer of a head's input
-// lane is among all output lanes of the switch. Source: McKeown 1999, section III, over lanes.
+// Both pointers advance only for matches of the first iteration. The pointer of a head's input lane
+// ranges over all output lanes of the switch. Source: McKeown 1999, section III, applied to lanes.
 
 impl Simulation {
-    /// Grants lanes of an output to heads that request it, in so many iterations.
+    /// Grants lanes of an output to heads that request it, in at most `iterations` iterations.
     pub(crate) fn match_heads(
         &mut self,
         output: ChannelId,
@@ -296,7 +295,7 @@ impl Simulation {
         }
     }
 
-    /// Heads by their number, and the lane that each accepts of those that grant it.
+    /// Returns the heads, by number, with the lane that each accepts among those that grant it.
     fn matched_heads(
         &self,
         output: ChannelId,
@@ -325,7 +324,7 @@ impl Simulation {
         grants.into_iter().map(accepted).collect()
     }
 
-    /// The head, by its number, that a lane of an output grants, if it could grant any.
+    /// Returns the number of the head granted by a lane of an output, if it can grant any.
     fn granted_head(
         &self,
         output: ChannelId,
@@ -343,24 +342,24 @@ impl Simulation {
         pointer.first(self.lanes_of_switch(output), is_able)
     }
 
-    /// The input lanes, or output lanes, of the switch of an output.
+    /// Returns the number of input lanes, which is that of output lanes, of the switch of an
+    /// output.
     pub(crate) fn lanes_of_switch(&self, output: ChannelId) -> usize {
         self.ports(self.plan.ends(output).source.node) * usize::from(self.plan.lanes.count)
     }
 
-    /// The number of an output lane in its switch.
+    /// Returns the number of an output lane within its switch.
     fn number_of_lane(&self, output: ChannelId, lane: u8) -> usize {
         let port = usize::from(self.plan.ends(output).source.port);
         port * usize::from(self.plan.lanes.count) + usize::from(lane)
     }
 }
 
-// Stage 4: switch traversal from lane buffers into output lanes, of the lanes that `matching` lets
-// cross.
+// Stage 4: switch traversal from lane buffers into output lanes.
 //
 // ```text
-//   full          every lane that can cross does
-//   multiplexed   one a way in and a way out, as they are matched
+//   full          every lane that can send
+//   multiplexed   one lane per crossbar input and output, as matched (`matching`)
 // ```
 
 impl Simulation {
@@ -374,7 +373,7 @@ impl Simulation {
         }
     }
 
-    /// Every lane that can send does.
+    /// Lets every lane send that can.
     fn traverse_all(&mut self, node: NodeId) {
         let tick = self.tick();
         for input in self.channels_into(node) {
@@ -386,8 +385,8 @@ impl Simulation {
         }
     }
 
-    /// The output that a lane can send to: it holds a lane of it since before this tick, its first
-    /// flit was there before this tick, and the output lane has room.
+    /// Returns the output that a lane can send to: it has held a lane of it since before this tick,
+    /// its first flit was there before this tick, and the output lane has space.
     pub(crate) fn can_cross(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<ChannelId> {
         let input_lane = self.input(input).lane(lane);
         let hold = input_lane.holds.filter(|hold| hold.since < tick)?;
@@ -395,8 +394,8 @@ impl Simulation {
         self.has_room(hold.output, hold.lane).then_some(hold.output)
     }
 
-    /// Whether an output lane has room for a flit; where it holds none, whether there is a credit for
-    /// it and nothing is to go on the link.
+    /// Returns whether an output lane has space for a flit; with output lanes of depth 0, whether
+    /// there is a credit for it and nothing waits for the link.
     pub(crate) fn has_room(&self, output: ChannelId, lane: u8) -> bool {
         if self.lane_plan.pays_at_crossing() {
             let output = &self.outputs[output.index()];
@@ -406,7 +405,8 @@ impl Simulation {
         self.outputs[output.index()].lane(lane).buffer.len() < depth as usize
     }
 
-    /// The first flit of a lane buffer leaves it and crosses into the output lane that it holds.
+    /// Moves the first flit of a lane buffer through the crossbar into the output lane that it
+    /// holds.
     pub(crate) fn traverse_switch(&mut self, input: ChannelId, lane: u8, tick: Tick) {
         let now = self.timeline.now;
         let flit = self.input_mut(input).leave(lane, now);

@@ -2,38 +2,38 @@
 
 use gingham_kernel::{Span, Time};
 
-/// The number of a tick.
+/// Number of a tick.
 pub(crate) type Tick = u64;
 
-/// The clock of all switches and adapters.
+/// Clock of all switches and adapters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     pub(crate) cycle: Span,
 }
 
 impl Clock {
-    /// The instant of a tick.
+    /// Returns the instant of a tick.
     pub(crate) fn instant(self, tick: Tick) -> Time {
         Time::ZERO + self.cycle * tick
     }
 
-    /// The tick at an instant that is one.
+    /// Returns the number of the tick at an instant; panics between ticks.
     pub(crate) fn tick_at(self, time: Time) -> Tick {
         assert_eq!(time.as_ps() % self.cycle.as_ps(), 0, "{time:?} is no tick");
         time.as_ps() / self.cycle.as_ps()
     }
 
-    /// The first tick at or after an instant.
+    /// Returns the first tick at or after an instant.
     pub(crate) fn first_from(self, time: Time) -> Tick {
         time.as_ps().div_ceil(self.cycle.as_ps())
     }
 
-    /// The last tick at or before an instant.
+    /// Returns the last tick at or before an instant.
     pub(crate) fn last_until(self, time: Time) -> Tick {
         time.as_ps() / self.cycle.as_ps()
     }
 
-    /// The first tick after an instant.
+    /// Returns the first tick after an instant.
     pub(crate) fn first_after(self, time: Time) -> Tick {
         self.last_until(time) + 1
     }

@@ -1,4 +1,5 @@
-//! Hosts: messages are created, packets begin and have left, and what ends here is consumed.
+//! Hosts: creation of messages, start and end of packet transmission, and consumption of arriving
+//! flits.
 
 use crate::lanes::clock::Tick;
 use crate::lanes::event::{Event, Flit};
@@ -13,14 +14,14 @@ use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl Simulation {
-    /// Tells the endpoints what happens now, and carries out what they order, at the first tick
-    /// from now on.
+    /// Notifies the endpoints of an event at the current time, and executes their orders, at the
+    /// first tick from now on.
     pub(crate) fn tell(&mut self, notice: Notice<'_>) {
         self.endpoints.tell(self.timeline.now, notice);
         self.carry_out(self.clock.first_from(self.timeline.now));
     }
 
-    /// Carries out what the endpoints order; hosts may send from a tick on.
+    /// Executes the orders of the endpoints; hosts may send from tick `from` on.
     pub(crate) fn carry_out(&mut self, from: Tick) {
         while let Some(order) = self.endpoints.next_order() {
             match order {
@@ -35,8 +36,7 @@ impl Simulation {
         }
     }
 
-    /// Tells the endpoints of outputs of a switch of which other lanes are held than before this stage
-    /// of a tick.
+    /// Notifies the endpoints of outputs of a switch whose set of held lanes changed in this stage.
     pub(crate) fn tell_lanes(&mut self, node: NodeId) {
         for output in self.channels_from(node) {
             let state = &self.outputs[output.index()];
@@ -48,7 +48,7 @@ impl Simulation {
         }
     }
 
-    /// Tells the endpoints how many lane buffers between switches have no place free.
+    /// Reports to the endpoints the number of full lane buffers between switches.
     fn tell_gathered(&mut self) {
         let full = self.watched.full(|channel, lane| {
             let depth = self.lane_plan.depths_flits[usize::from(lane)];
@@ -72,7 +72,7 @@ impl Simulation {
         arbiter.weigh(lane, weight);
     }
 
-    /// A flit begins on a channel.
+    /// Handles the start of a flit on a channel.
     pub(crate) fn begin(&mut self, channel: ChannelId, flit: Flit) {
         self.counts[channel.index()].data_flits += 1;
         let Some(host) = self.hosts[channel.index()] else { return };
@@ -96,7 +96,7 @@ impl Simulation {
         }
     }
 
-    /// The tail of a packet has left the channel of a host.
+    /// Handles the departure of a packet's tail from the channel of a host.
     pub(crate) fn tail_left(&mut self, channel: ChannelId, packet: JourneyId) {
         let host = self.host_of(channel);
         if self.in_transit[host.index()].packet(packet).is_some() {
@@ -112,7 +112,7 @@ impl Simulation {
         }
     }
 
-    /// A flit has arrived whole at a host that takes in all that comes.
+    /// Handles the complete arrival of a flit at a host that accepts everything.
     pub(crate) fn flit_arrives(&mut self, channel: ChannelId, flit: Flit) {
         if self.journeys.get(flit.packet).ends_with(channel) {
             return self.consume(flit);
@@ -124,7 +124,7 @@ impl Simulation {
         self.reassemble(host, flit);
     }
 
-    /// A flit has come to its destination.
+    /// Consumes a flit at its destination.
     pub(crate) fn consume(&mut self, flit: Flit) {
         self.flits_consumed += 1;
         let journey = self.journeys.get_mut(flit.packet);
@@ -138,12 +138,12 @@ impl Simulation {
         }
     }
 
-    /// The host that sends on a channel.
+    /// Returns the host that sends on a channel.
     pub(crate) fn host_of(&self, channel: ChannelId) -> EndpointId {
         self.hosts[channel.index()].expect("a host sends here")
     }
 
-    /// The host at the end of a channel.
+    /// Returns the host at the end of a channel.
     pub(crate) fn host_at(&self, channel: ChannelId) -> EndpointId {
         self.host_of(Fabric::reverse(channel))
     }
@@ -153,16 +153,15 @@ impl Simulation {
     }
 }
 
-// What an adapter does at a tick: it chooses among its lanes, each of which may be in the middle
-// of a packet.
+// Stage 5 at an adapter: an arbiter chooses among its lanes, some in the middle of a packet.
 //
 // ```text
 //   queue of lanes 0, 1   [ p7 ][ p9 ]  ─┐   lane 0   p3: flit 5 of 8    no credit
 //   in transit, ready     [ p2 ]        ─┴─► lane 1   none               p2 could begin, before p7
-//   queue of lane 2       [ p8 ]        ───► lane 2   p5: flit 0 of 3    could go on
+//   queue of lane 2       [ p8 ]        ───► lane 2   p5: flit 0 of 3    could continue
 // ```
 
-/// What a lane can do now.
+/// Next step that a lane can take now.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     flits: u64,
@@ -172,11 +171,11 @@ struct Candidate {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// It goes on with its packet.
+    /// Continue its packet.
     GoOn,
-    /// It begins the next packet of the host's own, of this group of queues.
+    /// Begin the next packet of the host's own, from this group of queues.
     Own { group: usize },
-    /// It begins a packet in transit.
+    /// Begin a packet in transit.
     InTransit { packet: JourneyId },
 }
 
@@ -214,8 +213,8 @@ impl Simulation {
             || !self.in_transit[host.index()].packets.is_empty()
     }
 
-    /// Whether a channel of a host has something to take and no credits for any of it; `is_short`
-    /// is set if a packet could begin with more credits.
+    /// Returns whether a channel of a host has something to send but no credits for any of it;
+    /// `is_short` is set if a packet could begin with more credits.
     fn adapter_waits(
         &self,
         channel: ChannelId,
@@ -227,12 +226,12 @@ impl Simulation {
         if open.clone().any(|lane| candidates[usize::from(lane)].is_some()) {
             return false;
         }
-        // None that could go on has a credit.
+        // No packet that could continue has a credit.
         is_short || open.any(|lane| self.is_there(channel, lane))
     }
 
-    /// Returns the candidate of each lane in a tick when the channel may take a flit, and whether a
-    /// packet of any queue lacks nothing but credits.
+    /// Returns the candidate of each lane, given that the channel may take a flit in this tick, and
+    /// whether any queue has a packet that lacks only credits.
     fn candidates(&mut self, channel: ChannelId, tick: Tick) -> (Vec<Option<Candidate>>, bool) {
         let host = self.host_of(channel);
         let lanes = 0..self.plan.lanes.count;
@@ -241,8 +240,8 @@ impl Simulation {
         if !self.outputs[channel.index()].chooser.is_open() {
             return (candidates, is_short);
         }
-        // Groups of queues are in the order of their lanes: from the lowest on, so that it is the
-        // one from which a lane takes.
+        // Groups of queues are in the order of their lanes, so a lane takes from the lowest group
+        // that has it.
         for (group, queue) in self.waiting_groups(host) {
             let is_of_group = |packet: &OutgoingPacket| packet.group == group;
             let goes_on = |lane: u8| {
@@ -255,7 +254,7 @@ impl Simulation {
             }
             let idle: Vec<u8> = self.idle_lanes(channel, queue);
             if idle.is_empty() {
-                // It is not asked, and nothing changes.
+                // The endpoints are not queried, so their state does not change.
                 let is_any_idle = queue
                     .lanes()
                     .any(|lane| self.senders[host.index()][usize::from(lane)].is_none());
@@ -273,7 +272,8 @@ impl Simulation {
         (candidates, is_short)
     }
 
-    /// A lane in the middle of a packet, if there is a credit and the flit is there.
+    /// Returns the candidate of a lane in the middle of a packet, if there is a credit and the next
+    /// flit is available.
     fn can_go_on(&self, channel: ChannelId, lane: u8) -> Option<Candidate> {
         let host = self.host_of(channel);
         let OutgoingPacket { packet, arrival, .. } = self.senders[host.index()][usize::from(lane)]?;
@@ -283,7 +283,7 @@ impl Simulation {
         can.then_some(Candidate { flits, arrival, step: Step::GoOn })
     }
 
-    /// Whether the next flit of a lane in the middle of a packet is there.
+    /// Returns whether the next flit of a lane in the middle of a packet is available.
     fn is_there(&self, channel: ChannelId, lane: u8) -> bool {
         let host = self.host_of(channel).index();
         let Some(sending) = self.senders[host][usize::from(lane)] else { return false };
@@ -291,8 +291,8 @@ impl Simulation {
         in_transit.is_none_or(|packet| !packet.received.is_empty())
     }
 
-    /// Whether a queue without a lane that has a credit holds a packet that neither window nor pace holds
-    /// back.
+    /// Returns whether a queue, none of whose lanes has a credit, has a packet that is not held
+    /// back by window or pace.
     fn has_ready(&self, channel: ChannelId, group: usize, tick: Tick) -> bool {
         let host = self.host_of(channel);
         let machine = &self.in_transit[host.index()].machine;
@@ -301,7 +301,7 @@ impl Simulation {
             || !is_held && self.endpoints.has_ready(host, group, self.begins(channel, tick))
     }
 
-    /// The groups of queues in which something waits, and their lanes, in ascending order.
+    /// Returns the non-empty groups of queues and their lanes, in ascending order.
     fn waiting_groups(&self, host: EndpointId) -> Vec<(usize, LaneSet)> {
         let adapter = &self.endpoints.adapters[host.index()];
         let in_transit = self.in_transit[host.index()].machine.waiting_groups();
@@ -310,7 +310,7 @@ impl Simulation {
         adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()
     }
 
-    /// The lanes of a queue that are in no packet and have a credit.
+    /// Returns the lanes of a queue that have no packet and a credit.
     fn idle_lanes(&self, channel: ChannelId, queue: LaneSet) -> Vec<u8> {
         let sending = &self.senders[self.host_of(channel).index()];
         let output = &self.outputs[channel.index()];
@@ -319,7 +319,7 @@ impl Simulation {
         queue.lanes().filter(is_idle).collect()
     }
 
-    /// Whether there are the credits to begin a packet.
+    /// Returns whether a lane has the credits to begin a packet.
     fn can_begin(&self, channel: ChannelId, lane: u8, flits: u64) -> bool {
         let output = &self.outputs[channel.index()];
         let is_by_packet = output.chooser.is_by_packet();
@@ -327,8 +327,8 @@ impl Simulation {
         output.lane(lane).has_credits(needed.max(1))
     }
 
-    /// The next packet of a group, if it may begin now: one in transit before those of the host's
-    /// own.
+    /// Returns the next packet of a group, if it may begin now; packets in transit precede the
+    /// host's own.
     fn next_of(&mut self, channel: ChannelId, group: usize, tick: Tick) -> Option<Candidate> {
         let host = self.host_of(channel);
         let in_transit = &self.in_transit[host.index()].machine;
@@ -349,14 +349,14 @@ impl Simulation {
         }
     }
 
-    /// Whether a host is in the middle of a packet of its own, on any lane.
+    /// Returns whether a host is in the middle of a packet of its own, on any lane.
     fn is_in_own(&self, host: EndpointId) -> bool {
         let in_transit = &self.in_transit[host.index()];
         let is_own = |sent: &OutgoingPacket| in_transit.packet(sent.packet).is_none();
         self.senders[host.index()].iter().flatten().any(is_own)
     }
 
-    /// The next flit of a lane goes.
+    /// Sends the next flit of a lane.
     fn send_on(&mut self, channel: ChannelId, lane: u8, candidate: Candidate, tick: Tick) {
         let host = self.host_of(channel);
         let begins = self.begins(channel, tick);
@@ -424,7 +424,7 @@ impl Simulation {
         OutgoingPacket { packet, group, next: 0, arrival }
     }
 
-    /// The lane of a host on which a packet is.
+    /// Returns the lane of a host that a packet is on.
     pub(crate) fn lane_of(&self, host: EndpointId, packet: JourneyId) -> Option<u8> {
         let is_of = |sending: &Option<OutgoingPacket>| {
             sending.is_some_and(|sending| sending.packet == packet)
@@ -438,7 +438,7 @@ impl Simulation {
 // it takes the flit.
 
 impl Simulation {
-    /// Every output channel of a switch that may take a flit chooses among its lanes.
+    /// Lets every output channel of a switch that may take a flit choose among its lanes.
     pub(crate) fn traverse_links(&mut self, node: NodeId) {
         let tick = self.tick();
         for channel in self.channels_from(node) {
@@ -447,7 +447,8 @@ impl Simulation {
         }
     }
 
-    /// Returns whether the channel takes nothing for want of credits.
+    /// Lets an output channel choose among its lanes. Returns whether it takes nothing for lack of
+    /// credits.
     fn traverse_link(&mut self, channel: ChannelId, tick: Tick) -> bool {
         let candidates: Vec<_> =
             (0..self.plan.lanes.count).map(|lane| self.can_leave(channel, lane, tick)).collect();
@@ -465,8 +466,8 @@ impl Simulation {
         false
     }
 
-    /// The first flit of an output lane, if it crossed before this tick and there is a credit for
-    /// it.
+    /// Returns the first flit of an output lane, if it crossed before this tick and there is a
+    /// credit for it.
     fn can_leave(&self, channel: ChannelId, lane: u8, tick: Tick) -> Option<Head> {
         let output = &self.outputs[channel.index()];
         let first = output.lane(lane).buffer.front().filter(|first| first.since < tick)?;
@@ -474,7 +475,7 @@ impl Simulation {
         output.lane(lane).has_credit().then(|| self.head_of(first, by_packet))
     }
 
-    /// What an arbiter sees of a flit, or of the packet that begins with it.
+    /// Returns the arbiter's view of a flit, or of the packet that begins with it.
     pub(crate) fn head_of(&self, first: &BufferedFlit, by_packet: bool) -> Head {
         let flits = if by_packet { self.journeys.get(first.flit.packet).flits } else { 1 };
         let arrival_ps = self.clock.instant(first.since).as_ps();
@@ -487,17 +488,17 @@ impl Simulation {
 
     // The channel.
 
-    /// Whether a channel may take a flit at a tick.
+    /// Returns whether a channel may take a flit at a tick.
     pub(crate) fn may_take(&self, channel: ChannelId, tick: Tick) -> bool {
         self.outputs[channel.index()].free < self.clock.instant(tick + 1)
     }
 
-    /// When a flit begins that a channel takes at a tick.
+    /// Returns the start time of a flit that a channel takes at a tick.
     pub(crate) fn begins(&self, channel: ChannelId, tick: Tick) -> Time {
         self.clock.instant(tick).max(self.outputs[channel.index()].free)
     }
 
-    /// A channel takes a flit, and the flit a credit of its lane.
+    /// Puts a flit on a channel, and consumes a credit of its lane.
     pub(crate) fn take_flit(&mut self, channel: ChannelId, lane: u8, flit: Flit, tick: Tick) {
         assert!(self.may_take(channel, tick), "a channel takes one flit at a time");
         let begins = self.begins(channel, tick);
@@ -537,7 +538,7 @@ impl Simulation {
         }
     }
 
-    /// A flit has left a lane buffer at this tick: its credit goes back.
+    /// Returns the credit of a flit that leaves a lane buffer at this tick.
     pub(crate) fn return_credit(&mut self, channel: ChannelId, lane: u8) {
         let cycles = self.lane_plan.credit_cycles(self.plan.channel(channel));
         let counts = self.clock.instant(self.tick() + cycles);

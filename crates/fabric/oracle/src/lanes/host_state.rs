@@ -1,4 +1,4 @@
-//! What a host has under way: packets on the lanes of its adapter, and packets in transit.
+//! State of a host: packets on the lanes of its adapter, and packets in transit.
 
 use crate::lanes::event::Flit;
 use crate::lanes::journey::JourneyId;
@@ -6,53 +6,53 @@ use gingham_kernel::Time;
 use gingham_net::{EjectionHead, InTransitHost, InTransitPlan, TakenIn};
 use std::collections::VecDeque;
 
-/// The packet that a lane of an adapter is in the middle of.
+/// A packet whose transmission on a lane of an adapter has begun and not ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutgoingPacket {
     pub(crate) packet: JourneyId,
-    /// The group of queues from which it came.
+    /// Group of queues that it came from.
     pub(crate) group: usize,
-    /// The next flit.
+    /// Index of the next flit.
     pub(crate) next: u64,
-    /// When its message was created or, in transit, it was ready.
+    /// Creation time of its message or, for a packet in transit, the time when it was ready.
     pub(crate) arrival: Time,
 }
 
-/// What a host sends on.
+/// In-transit packets of a host.
 #[derive(Clone, Debug)]
 pub(crate) struct InTransit {
     pub(crate) machine: InTransitHost<JourneyId>,
-    /// Packets that go on and whose tail has not left yet.
+    /// Packets in transit whose tail has not left yet.
     pub(crate) packets: Vec<InTransitPacket>,
-    /// By lane of the channel into it: what it does with the packet that stands first, where it has
+    /// By lane of the channel into the host: handling of the first packet there, if the host has
     /// lane buffers.
     pub(crate) heads: Vec<EjectionHead>,
 }
 
-/// A packet that goes on.
+/// A packet in transit at a host.
 #[derive(Clone, Debug)]
 pub(crate) struct InTransitPacket {
     pub(crate) packet: JourneyId,
     pub(crate) taken: TakenIn,
-    /// Flits that are here.
+    /// Flits that have arrived and not left.
     pub(crate) received: VecDeque<Flit>,
-    /// Whether a flit of it was sent on.
+    /// Whether its first flit has been sent on.
     pub(crate) has_begun: bool,
 }
 
 impl InTransit {
-    /// A host with so many groups of queues and lanes.
+    /// Creates the state of a host with numbers of groups of queues and of lanes.
     pub(crate) fn new(plan: InTransitPlan, groups: usize, lanes: u8) -> Self {
         let heads = vec![EjectionHead::default(); lanes.into()];
         Self { machine: InTransitHost::new(plan, groups), packets: Vec::new(), heads }
     }
 
-    /// Flits of packets that go on.
+    /// Returns the number of stored flits of packets in transit.
     pub(crate) fn flits(&self) -> usize {
         self.packets.iter().map(|packet| packet.received.len()).sum()
     }
 
-    /// What the packets in the pool need of it.
+    /// Returns the pool space used by the packets, in bytes.
     pub(crate) fn needed_bytes(&self) -> u64 {
         let taken = self.packets.iter().map(|packet| &packet.taken);
         taken.filter(|taken| !taken.is_spilled).map(|taken| taken.bytes).sum()

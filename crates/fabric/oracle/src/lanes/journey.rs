@@ -1,4 +1,4 @@
-//! Packets on their way.
+//! Packets under way.
 
 use crate::under_way::UnderWay;
 pub(crate) use crate::under_way::UnderWayId as JourneyId;
@@ -10,32 +10,32 @@ use gingham_topology::routing::{DatelineClass, Routes};
 /// Packets under way.
 pub(crate) type Journeys = UnderWay<Journey>;
 
-/// A packet on its way.
+/// A packet under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {
     pub(crate) packet: Packet,
     /// Every channel of its route, from the source's cable to the destination's.
     pub(crate) path: Vec<ChannelId>,
-    /// Switches and in-transit hosts on it.
+    /// Number of switches and in-transit hosts on the path.
     pub(crate) length: PathLength,
     pub(crate) flits: u64,
-    /// What all its flits have in bytes.
+    /// Size of all its flits in bytes.
     pub(crate) wire_bytes: u64,
-    /// When its first flit began at its source.
+    /// Start of its first flit at the source.
     pub(crate) began: Time,
-    /// Position in the path of the channel that its head has taken last.
+    /// Index in the path of the last channel that its head took.
     pub(crate) position: usize,
-    /// Its dateline class on that channel.
+    /// Dateline class on that channel.
     pub(crate) dateline_class: DatelineClass,
-    /// Arrival of the first flit at the destination.
+    /// Arrival time of the first flit at the destination.
     pub(crate) head_arrived: Option<Time>,
-    /// The flit that must arrive next at the destination.
+    /// Index of the next flit to arrive at the destination.
     pub(crate) index_expected: u64,
 }
 
 impl Journey {
-    /// Its head takes a channel out of the switch that it has come to: if another than that of its
-    /// path, its path leads on from there as the tables say.
+    /// Advances the head to a channel out of its current switch; if this is not the next channel of
+    /// its path, the tables give the rest of the path from there.
     pub(crate) fn take(&mut self, plan: &Plan, output: ChannelId) {
         if output != self.next_channel() {
             self.path.truncate(self.position + 1);
@@ -55,29 +55,29 @@ impl Journey {
         self.position += 1;
     }
 
-    /// It goes on from where its head is by one channel more, into the end of the switch.
+    /// Replaces the rest of the path by a channel into port 0 of the current switch.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         self.path.truncate(self.position + 1);
         self.path.push(into_end);
         self.length = plan.length_of(&self.path[1..]);
     }
 
-    /// Whether it ends at the end of `channel`, on which its head is or which it has passed.
+    /// Returns whether the path ends with `channel`.
     pub(crate) fn ends_with(&self, channel: ChannelId) -> bool {
         self.path.last() == Some(&channel)
     }
 
-    /// The channel that its head takes next.
+    /// Returns the channel that its head takes next.
     pub(crate) fn next_channel(&self) -> ChannelId {
         self.path[self.position + 1]
     }
 
-    /// Whether `index` is the place of the last flit.
+    /// Returns whether `index` is that of the last flit.
     pub(crate) fn is_tail(&self, index: u64) -> bool {
         index + 1 == self.flits
     }
 
-    /// Its arrival, whole, at `now`.
+    /// Returns the record of its complete arrival at `now`.
     pub(crate) fn arrival(&self, now: Time) -> Arrival {
         let count = |of: usize| u16::try_from(of).expect("a route has few switches");
         Arrival {

@@ -1,18 +1,18 @@
-//! Switch allocation of a multiplexed crossbar: ways in are matched with ways out.
+//! Switch allocation of a multiplexed crossbar: matching of crossbar inputs with crossbar outputs.
 //!
 //! ```text
-//!   port p, lanes 0 1 2 3      way 0 ◄ lanes 0 2        a port has as many ways as its speedup says,
-//!                              way 1 ◄ lanes 1 3        and lane l goes by way l mod that
+//!   port p, lanes 0 1 2 3      input 0 ◄ lanes 0 2      a port has as many crossbar inputs (or outputs) as its
+//!                              input 1 ◄ lanes 1 3      speedup s; lane l uses number l mod s
 //! ```
 //!
-//! One side proposes, the other accepts, and what is accepted is matched; again with those that are
-//! not, as often as [`Allocator`](gingham_net::Allocator) says.
+//! One side proposes, the other accepts, and accepted pairs are matched; the unmatched repeat this
+//! for the number of iterations of the [`Allocator`](gingham_net::Allocator).
 //!
-//! - Output first: every way out grants one way in, in turn, or the holder of one of its output
-//!   lanes, by its arbiter; every way in that was granted takes one of these, by the arbiter over its
-//!   lanes, or in turn.
-//! - Input first: every way in proposes to one way out, in turn; every way out takes one of those
-//!   that did.
+//! - Output first: every crossbar output grants one crossbar input, in round robin, or the holder
+//!   of one of its output lanes, by its arbiter; every input with grants accepts one of them, by
+//!   the arbiter over its lanes, or in round robin.
+//! - Input first: every crossbar input proposes to one output, in round robin; every output accepts
+//!   one of its proposals.
 
 use crate::lanes::clock::Tick;
 use crate::lanes::ports::{Chooser, Granting, WayIn};
@@ -22,34 +22,34 @@ use gingham_fairq::Head;
 use gingham_topology::{ChannelId, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A way into the crossbar from where a channel ends, or out of it to where one begins.
+/// A crossbar input at the end of a channel, or a crossbar output at the start of one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Way {
     channel: ChannelId,
     number: u8,
 }
 
-/// What a way out grants a way in.
+/// Grant of a crossbar output to a crossbar input.
 struct Grant {
     output: Way,
-    /// Lanes of the way in, of which one may send.
+    /// Lanes of the input; any one of them may send.
     lanes: Vec<u8>,
-    /// How the way out grants from now on, if it is matched so.
+    /// State of the output's arbitration after a match.
     after: Granting,
 }
 
-/// A way in that is matched with a way out.
+/// Crossbar input matched with a crossbar output.
 struct Match {
     input: Way,
     output: Way,
-    /// The lane that sends.
+    /// Lane that sends.
     lane: u8,
-    /// How either chooses from now on.
+    /// State of both arbitrations after the match.
     after: (WayIn, Granting),
 }
 
 impl Simulation {
-    /// One flit a way in and one a way out.
+    /// Transfers at most one flit per crossbar input and output.
     pub(crate) fn traverse_matched(&mut self, node: NodeId) {
         let (tick, allocator) = (self.tick(), self.lane_plan.allocator);
         let has_flits = |input: &ChannelId| self.input(*input).fill() > 0;
@@ -86,7 +86,7 @@ impl Simulation {
 
     // Output first.
 
-    /// Ways out grant ways in, and each of these takes one.
+    /// Lets crossbar outputs grant inputs, and each of these accept one.
     fn accept_outputs(
         &self,
         inputs: &BTreeSet<Way>,
@@ -102,9 +102,9 @@ impl Simulation {
         granted.into_iter().filter_map(|(input, grants)| self.take_one(input, grants)).collect()
     }
 
-    /// The way in that a way out grants, among those not matched yet that have a lane which can
-    /// send to it: the first, round robin, with all these lanes; or, by lane, the holder of the
-    /// output lane that its arbiter chooses.
+    /// Returns the input granted by a crossbar output, among unmatched ones with a lane that can
+    /// send to it: the first in round robin, with all these lanes; or, by lane, the holder of the
+    /// output lane chosen by the arbiter.
     fn grant(&self, output: Way, inputs: &BTreeSet<Way>, tick: Tick) -> Option<(Way, Grant)> {
         match &self.outputs[output.channel.index()].ways[usize::from(output.number)] {
             Granting::Inputs(pointer) => self.grant_input(output, *pointer, inputs, tick),
@@ -125,7 +125,8 @@ impl Simulation {
         Some((input, Grant { output, lanes, after: Granting::Inputs(after) }))
     }
 
-    /// The first of some ways in, round robin, and the pointer of the way out if that is matched.
+    /// Returns the first of some crossbar inputs in round robin, and the pointer of the output
+    /// after a match with it.
     fn first_input<'a>(
         &self,
         output: Way,
@@ -166,8 +167,8 @@ impl Simulation {
         Some((input, Grant { output, lanes: vec![from], after: Granting::Lanes(after) }))
     }
 
-    /// A way in that was granted takes one of its lanes that were: at once among all of them, or
-    /// among those to the way out whose turn it is.
+    /// Lets an input with grants choose one of the granted lanes: among all of them, or among those
+    /// to the output chosen by round robin.
     fn take_one(&self, input: Way, mut grants: Vec<Grant>) -> Option<Match> {
         let mut way = self.way_in(input).clone();
         if self.lane_plan.allocator.takes_outputs_in_turn() {
@@ -184,7 +185,7 @@ impl Simulation {
 
     // Input first.
 
-    /// Ways in propose themselves to ways out, and each of these takes one.
+    /// Lets crossbar inputs propose to outputs, and each of these accept one.
     fn accept_inputs(
         &self,
         inputs: &BTreeSet<Way>,
@@ -212,13 +213,14 @@ impl Simulation {
         proposed.into_iter().filter_map(accepted).collect()
     }
 
-    // What both ask.
+    // Shared by both orders.
 
     fn way_in(&self, input: Way) -> &WayIn {
         &self.input(input.channel).ways[usize::from(input.number)]
     }
 
-    /// The first of some ways out, round robin, with which the turn of a way in goes on.
+    /// Returns the first of some crossbar outputs in round robin, and advances the pointer of the
+    /// input.
     fn next_output(
         &self,
         input: Way,
@@ -243,7 +245,8 @@ impl Simulation {
         port * usize::from(self.lane_plan.input_speedup) + usize::from(input.number)
     }
 
-    /// The lane that the arbiter of a way in chooses of some, and that sends.
+    /// Returns the lane chosen by the arbiter of a crossbar input among some, and records that it
+    /// sends.
     fn next_lane(&self, input: Way, chooser: &mut Chooser, lanes: &BTreeSet<u8>) -> Option<u8> {
         let head =
             |lane| lanes.contains(&lane).then(|| self.head_at_input(input.channel, lane, chooser));
@@ -254,21 +257,21 @@ impl Simulation {
         Some(lane)
     }
 
-    /// What an arbiter sees of what stands first in a lane buffer.
+    /// Returns the arbiter's view of the first flit in a lane buffer.
     fn head_at_input(&self, input: ChannelId, lane: u8, arbiter: &Chooser) -> Head {
         let first = self.input(input).lane(lane).first().expect("a flit stands first");
         self.head_of(&first, arbiter.is_by_packet())
     }
 
-    /// The lanes of a way in that can send to a way out.
+    /// Returns the lanes of a crossbar input that can send to an output.
     fn lanes_to(&self, input: Way, output: Way, tick: Tick) -> Vec<u8> {
         let is_of = |lane: &u8| lane % self.lane_plan.input_speedup == input.number;
         let can_send = |lane: &u8| self.can_be_matched(input.channel, *lane, tick) == Some(output);
         (0..self.plan.lanes.count).filter(is_of).filter(can_send).collect()
     }
 
-    /// The way out that a lane can send to: not while another lane of its way in, or of that way
-    /// out, is in the middle of a packet, by the packet.
+    /// Returns the crossbar output that a lane can send to. With arbitration by the packet there is
+    /// none while another lane of its input, or of that output, is in the middle of a packet.
     fn can_be_matched(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Way> {
         let channel = self.can_cross(input, lane, tick)?;
         let hold = self.input(input).lane(lane).holds?;

@@ -1,4 +1,4 @@
-//! Both ends of a channel: lane buffers where it ends, output lanes and credits where it begins.
+//! Both ends of a channel: lane buffers at its end, output lanes and credits at its start.
 //!
 //! ```text
 //!   Output: output lanes ─► link ───── channel ─────► Input: lane buffers
@@ -20,41 +20,42 @@ use std::num::NonZeroU16;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BufferedFlit {
     pub(crate) flit: Flit,
-    /// The tick at which it was there, or crossed.
+    /// Tick of its arrival, or of its crossing.
     pub(crate) since: Tick,
 }
 
-/// Where a channel ends: its lane buffers.
+/// The end of a channel: its lane buffers.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(crate) lanes: Vec<InputLane>,
-    /// Its ways into a multiplexed crossbar.
+    /// Crossbar inputs of the port, with a multiplexed crossbar.
     pub(crate) ways: Vec<WayIn>,
-    /// Fill of all lanes times time, from the start of the run to the last change of it.
+    /// Fill of all lanes times time, from the start of the run to the last change, in flit ps.
     occupancy_flit_ps: u128,
     changed: Time,
 }
 
-/// A way of an input port into a multiplexed crossbar.
+/// A crossbar input of a port, with a multiplexed crossbar.
 #[derive(Clone, Debug)]
 pub(crate) struct WayIn {
-    /// Which of its lanes crosses.
+    /// Arbiter of its lanes.
     pub(crate) chooser: Chooser,
-    /// The way out that it was matched with last, where these are taken in turn.
+    /// Round-robin pointer: the last crossbar output matched with it, if outputs are taken in round
+    /// robin.
     pub(crate) outputs: RoundRobin,
 }
 
-/// A lane buffer, and what its first packet has been granted.
+/// A lane buffer, with the grants to its first packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputLane {
     buffer: VecDeque<BufferedFlit>,
-    /// The output lane that it holds.
+    /// Output lane that it holds.
     pub(crate) holds: Option<Hold>,
-    /// The output that its head chose for good.
+    /// Output that its head chose permanently.
     pub(crate) chosen: Option<ChannelId>,
     /// VC allocation by iSLIP: the output lane of the switch that a head accepted last.
     pub(crate) lane_pointer: RoundRobin,
-    /// When the tail before what stands first crossed; 0 if there was none.
+    /// Tick of the previous tail's crossing; 0 without one.
     tail_crossed: Tick,
 }
 
@@ -63,12 +64,12 @@ pub(crate) struct InputLane {
 pub(crate) struct Hold {
     pub(crate) output: ChannelId,
     pub(crate) lane: u8,
-    /// When it was granted.
+    /// Tick of the grant.
     pub(crate) since: Tick,
 }
 
 impl InputLane {
-    /// What stands first.
+    /// Returns the first flit.
     pub(crate) fn first(&self) -> Option<BufferedFlit> {
         self.buffer.front().copied()
     }
@@ -77,13 +78,13 @@ impl InputLane {
         self.buffer.len()
     }
 
-    /// What is in it, the first first.
+    /// Returns the flits in order.
     pub(crate) fn flits(&self) -> impl Iterator<Item = Flit> {
         self.buffer.iter().map(|buffered| buffered.flit)
     }
 
-    /// The head that stands first and holds nothing yet, and the tick at which stages 2 and 3 begin
-    /// with it: it was there then, and no packet before it.
+    /// Returns the head at the front that holds no output lane yet, and the tick when its stages 2
+    /// and 3 begin: the later of its arrival and the crossing of the previous tail.
     pub(crate) fn head(&self) -> Option<(Flit, Tick)> {
         let first = self.first().filter(|_| self.holds.is_none())?;
         assert_eq!(first.flit.index, 0, "what holds no output lane is a head");
@@ -106,7 +107,7 @@ impl Input {
         &self.lanes[usize::from(lane)]
     }
 
-    /// The way of a lane into the crossbar.
+    /// Returns the crossbar input of a lane.
     pub(crate) fn way_of(&mut self, lane: u8) -> &mut WayIn {
         let ways = self.ways.len();
         &mut self.ways[usize::from(lane) % ways]
@@ -116,31 +117,31 @@ impl Input {
         &mut self.lanes[usize::from(lane)]
     }
 
-    /// A flit is there from `now` on, the instant of this tick.
+    /// Adds a flit that is available from `now` on, the instant of `tick`.
     pub(crate) fn enter(&mut self, lane: u8, flit: Flit, tick: Tick, now: Time) {
         self.settle_occupancy(now);
         self.lane_mut(lane).buffer.push_back(BufferedFlit { flit, since: tick });
     }
 
-    /// The first flit of a lane leaves.
+    /// Removes the first flit of a lane.
     pub(crate) fn leave(&mut self, lane: u8, now: Time) -> Flit {
         self.settle_occupancy(now);
         self.lane_mut(lane).buffer.pop_front().expect("a flit stands first").flit
     }
 
-    /// A tail has crossed, and what it held is free.
+    /// Releases the output lane of a packet whose tail has crossed.
     pub(crate) fn release(&mut self, lane: u8, tick: Tick) {
         let lane = self.lane_mut(lane);
         lane.holds = None;
         lane.tail_crossed = tick;
     }
 
-    /// Flits of all lanes.
+    /// Returns the number of flits in all lanes.
     pub(crate) fn fill(&self) -> usize {
         self.lanes.iter().map(InputLane::fill).sum()
     }
 
-    /// Fill times time, from the start of the run to `now`.
+    /// Returns fill times time, from the start of the run to `now`, in flit ps.
     pub(crate) fn occupancy_flit_ps(&self, now: Time) -> u128 {
         self.occupancy_flit_ps + self.fill() as u128 * u128::from(now.since(self.changed).as_ps())
     }
@@ -151,40 +152,40 @@ impl Input {
     }
 }
 
-/// Where a channel begins.
+/// The start of a channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
-    /// A flit may begin from then on.
+    /// Earliest start of the next flit.
     pub(crate) free: Time,
     pub(crate) lanes: Vec<OutputLane>,
-    /// Which lane the link takes a flit of: the arbiter of the link output, or of the adapter port.
+    /// Arbiter among the lanes for the link: that of the link output, or of the adapter port.
     pub(crate) chooser: Chooser,
-    /// Virtual-channel allocation, by level: which head is granted a lane, among input ports and
-    /// their lanes.
+    /// Virtual-channel allocation: round-robin pointer over heads (input port and lane), by level.
     pub(crate) head_pointers: Vec<RoundRobin>,
-    /// Virtual-channel allocation: which lane is granted.
+    /// Virtual-channel allocation: round-robin pointer over lanes.
     pub(crate) lane_pointer: RoundRobin,
-    /// Switch allocation: whom each way out of a multiplexed crossbar to it grants.
+    /// Switch allocation: arbitration of each crossbar output to this channel.
     pub(crate) ways: Vec<Granting>,
-    /// Whether VC allocation left a head without a lane for want of credits alone.
+    /// Whether VC allocation left a head without a lane only for lack of credits.
     pub(crate) is_short: bool,
-    /// Whether flits could have crossed but for credits, where these are taken at the crossbar.
+    /// Whether only a lack of credits kept flits from crossing, if credits are consumed at the
+    /// crossbar.
     pub(crate) is_unpaid: bool,
-    /// Time that it waited for credits.
+    /// Time spent waiting for credits.
     pub(crate) wait: CreditWait,
 }
 
-/// How a way out of a multiplexed crossbar grants.
+/// Arbitration of a crossbar output.
 #[derive(Clone, Debug)]
 pub(crate) enum Granting {
-    /// Ways in, in turn: the last that was matched.
+    /// Among crossbar inputs, in round robin.
     Inputs(RoundRobin),
-    /// Output lanes, by an arbiter.
+    /// Among output lanes, by an arbiter.
     Lanes(Chooser),
 }
 
 impl Granting {
-    /// Whether it could grant the holder of an output lane.
+    /// Returns whether it could grant the holder of an output lane.
     pub(crate) fn is_open_to(&self, lane: u8) -> bool {
         match self {
             Self::Inputs(_) => true,
@@ -197,60 +198,60 @@ impl Granting {
 #[derive(Clone, Debug)]
 pub(crate) struct OutputLane {
     pub(crate) buffer: VecDeque<BufferedFlit>,
-    /// The input lane that holds it.
+    /// Input lane that holds it.
     pub(crate) holder: Option<(ChannelId, u8)>,
-    /// VC allocation by iSLIP, by level: whose grant was accepted last.
+    /// VC allocation by iSLIP, by level: round-robin pointer after the last accepted grant.
     pub(crate) head_pointers: Vec<RoundRobin>,
-    /// When a tail crossed into it last.
+    /// Tick of the last tail that crossed into it.
     pub(crate) released: Option<Tick>,
-    /// None where the other end takes in all that comes.
+    /// Credits; `None` if the other end accepts everything.
     pub(crate) credits: Option<Credits>,
 }
 
-/// Free places of the lane buffer at the other end.
+/// Free places of the lane buffer at the other end, in flits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credits {
-    /// All of them.
+    /// Total size of the buffer.
     pub(crate) depth: u64,
-    /// Those that count.
+    /// Credits available here.
     pub(crate) here: u64,
-    /// Of these, those that are promised to packets.
+    /// Part of these that is promised to packets.
     pub(crate) promised: u64,
-    /// Those that went back and do not count yet.
+    /// Credits returned but not yet available here.
     pub(crate) on_their_way: u64,
 }
 
 impl OutputLane {
-    /// Whether all that was sent has left the lane buffer at the other end, as far as is known
-    /// here, and nothing is to be sent: always where there is none.
+    /// Returns whether the output lane is empty and all credits are back; always without a lane
+    /// buffer at the other end.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.credits.is_none_or(|credits| credits.here == credits.depth && self.buffer.is_empty())
     }
 
-    /// Whether there is a credit for so many flits, promised to nobody.
+    /// Returns whether there are credits for `flits` flits that are not promised.
     pub(crate) fn has_credits(&self, flits: u64) -> bool {
         self.credits.is_none_or(|credits| credits.here - credits.promised >= flits)
     }
 
-    /// Whether there will be fewer credits than that even when those on their way count.
+    /// Returns whether there will be fewer than `flits` credits even after those under way arrive.
     pub(crate) fn stays_short_of(&self, flits: u64) -> bool {
         self.credits
             .is_some_and(|credits| credits.here + credits.on_their_way - credits.promised < flits)
     }
 
-    /// Whether a flit may go.
+    /// Returns whether a flit may be sent.
     pub(crate) fn has_credit(&self) -> bool {
         self.credits.is_none_or(|credits| credits.here > 0)
     }
 
-    /// Credits of a whole packet are promised.
+    /// Promises the credits of a whole packet.
     pub(crate) fn promise(&mut self, flits: u64) {
         if let Some(credits) = &mut self.credits {
             credits.promised += flits;
         }
     }
 
-    /// A flit to which a credit was promised goes.
+    /// Uses one promised credit.
     pub(crate) fn keep_promise(&mut self) {
         if let Some(credits) = &mut self.credits {
             credits.promised -= 1;
@@ -259,8 +260,9 @@ impl OutputLane {
 }
 
 impl Output {
-    /// `crossbar` is how it grants, if by lane; `depths` are those of the lane buffers at the other
-    /// end, if it has any.
+    /// Creates the start of a channel. `crossbar` is the arbiter of its crossbar outputs, if they
+    /// arbitrate by lane; `depths` are the sizes of the lane buffers at the other end, if it has
+    /// any.
     pub(crate) fn new(
         (lanes, ways): (&LanePlan, u8),
         levels: usize,
@@ -303,24 +305,25 @@ impl Output {
         &mut self.lanes[usize::from(lane)]
     }
 
-    /// The way out of the crossbar to an output lane.
+    /// Returns the crossbar output of an output lane.
     pub(crate) fn way_of(&mut self, lane: u8) -> &mut Granting {
         let ways = self.ways.len();
         &mut self.ways[usize::from(lane) % ways]
     }
 
-    /// Flits in the output lanes.
+    /// Returns the number of flits in the output lanes.
     pub(crate) fn fill(&self) -> usize {
         self.lanes.iter().map(|lane| lane.buffer.len()).sum()
     }
 }
 
-/// An arbiter of lanes at one port: by the packet it keeps to a lane until the tail has gone.
+/// An arbiter among the lanes of one port; by the packet, it stays with a lane until the tail has
+/// gone.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     arbiter: LaneArbiter,
     granularity: Granularity,
-    /// By the packet: the lane whose packet has begun and not ended.
+    /// By the packet: lane of the current packet.
     in_packet: Option<u8>,
 }
 
@@ -330,7 +333,7 @@ impl Chooser {
         Self { arbiter, granularity: scheduler.facts().by, in_packet: None }
     }
 
-    /// A lane has another weight.
+    /// Sets the weight of a lane.
     pub(crate) fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
         self.arbiter.weigh(lane, weight);
     }
@@ -339,17 +342,17 @@ impl Chooser {
         self.granularity == Granularity::Packet
     }
 
-    /// Whether it is between packets: always, by the flit.
+    /// Returns whether it is between packets; always true by the flit.
     pub(crate) fn is_open(&self) -> bool {
         self.in_packet.is_none()
     }
 
-    /// Whether it could choose a lane.
+    /// Returns whether it could choose a lane.
     pub(crate) fn is_open_to(&self, lane: u8) -> bool {
         self.in_packet.is_none_or(|in_packet| in_packet == lane)
     }
 
-    /// Chooses among the lanes that can be chosen: by lane, what stands first there.
+    /// Chooses a lane; `candidates` are the heads of the lanes that may be chosen.
     pub(crate) fn choose(&mut self, candidates: &[Option<Head>]) -> Option<u8> {
         if let Some(lane) = self.in_packet {
             return candidates[usize::from(lane)].map(|_| lane);
@@ -360,7 +363,7 @@ impl Chooser {
         self.arbiter.serve(eligible, &heads)
     }
 
-    /// A flit of the lane that was chosen goes.
+    /// Records that a flit of the chosen lane is sent.
     pub(crate) fn sent(&mut self, lane: u8, is_tail: bool) {
         if self.is_by_packet() {
             self.in_packet = (!is_tail).then_some(lane);

@@ -1,4 +1,4 @@
-//! The simulation: one event at a time.
+//! The simulation of a network of virtual lanes, event by event.
 
 use crate::lanes::allocation::Request;
 use crate::lanes::clock::{Clock, Tick};
@@ -29,24 +29,24 @@ pub(crate) struct Simulation {
     pub(crate) clock: Clock,
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
-    /// What chooses an output for packets that may take any of several.
+    /// Output selection for packets that may take any of several outputs.
     pub(crate) selector: Option<Selector>,
-    /// What hosts look at before they begin a message.
+    /// Network state that hosts check before they begin a message.
     pub(crate) watched: Watched,
-    /// By channel: the host that sends on it, if one does.
+    /// By channel: the host that sends on it, if there is one.
     pub(crate) hosts: Vec<Option<EndpointId>>,
-    /// By endpoint, then by lane: the packet that the adapter is in the middle of.
+    /// By endpoint, then by lane: packet under transmission.
     pub(crate) senders: Vec<Vec<Option<OutgoingPacket>>>,
-    /// By endpoint: what it sends on.
+    /// By endpoint: packets in transit.
     pub(crate) in_transit: Vec<InTransit>,
     pub(crate) journeys: Journeys,
-    /// By channel: the lane buffers at its end, where it has any.
+    /// By channel: the lane buffers at its end, if it has any.
     pub(crate) inputs: Vec<Option<Input>>,
     /// By channel.
     pub(crate) outputs: Vec<Output>,
-    /// By node: the tick at which a switch acts next, or acted last.
+    /// By node: tick of the switch's next action, or of the last one.
     awake_switches: Vec<Option<Tick>>,
-    /// By channel: the same of the adapter that sends on it.
+    /// By channel: tick of the next action of the adapter that sends on it, or of the last one.
     awake_adapters: Vec<Option<Tick>>,
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) flits_entered: u64,
@@ -132,7 +132,7 @@ impl Network for Simulation {
 }
 
 impl Simulation {
-    /// A run of `plan`, a plan of virtual lanes, at time zero.
+    /// Creates a run of `plan`, a plan of virtual lanes, at time zero.
     pub(crate) fn new(plan: Arc<Plan>, lane_plan: Arc<PipelinePlan>) -> Self {
         let lanes = &plan.lanes;
         let channels = || ChannelId::first(plan.channels.len());
@@ -196,14 +196,14 @@ impl Simulation {
         assert_eq!(accounted, credits.depth, "credits are conserved at {:?}", self.timeline.now);
     }
 
-    // What the stages share.
+    // Shared by the stages.
 
-    /// The present tick.
+    /// Returns the current tick.
     pub(crate) fn tick(&self) -> Tick {
         self.clock.tick_at(self.timeline.now)
     }
 
-    /// A switch acts at a tick, this one or the next.
+    /// Schedules the action of a switch at a tick, this one or the next.
     pub(crate) fn wake_switch(&mut self, node: NodeId, tick: Tick) {
         let awake = &mut self.awake_switches[node.index()];
         if *awake < Some(tick) {
@@ -215,7 +215,7 @@ impl Simulation {
         }
     }
 
-    /// The adapter that sends on a channel acts at a tick, this one or the next.
+    /// Schedules the action of the adapter that sends on a channel at a tick, this one or the next.
     pub(crate) fn wake_adapter(&mut self, channel: ChannelId, tick: Tick) {
         let awake = &mut self.awake_adapters[channel.index()];
         if *awake < Some(tick) {
@@ -224,7 +224,7 @@ impl Simulation {
         }
     }
 
-    /// Whether a switch holds a flit.
+    /// Returns whether a switch contains a flit.
     pub(crate) fn holds_a_flit(&self, node: NodeId) -> bool {
         self.channels_into(node).into_iter().any(|channel| self.input(channel).fill() > 0)
             || self
@@ -233,17 +233,17 @@ impl Simulation {
                 .any(|channel| self.outputs[channel.index()].fill() > 0)
     }
 
-    /// The channels that begin at a node, in the order of ports.
+    /// Returns the channels that begin at a node, in the order of ports.
     pub(crate) fn channels_from(&self, node: NodeId) -> Vec<ChannelId> {
         self.plan.fabric.channels_from(node).collect()
     }
 
-    /// The channels that end at a node, in the order of ports.
+    /// Returns the channels that end at a node, in the order of ports.
     pub(crate) fn channels_into(&self, node: NodeId) -> Vec<ChannelId> {
         self.plan.fabric.channels_from(node).map(Fabric::reverse).collect()
     }
 
-    /// One more than the highest port of a node.
+    /// Returns one more than the highest port of a node.
     pub(crate) fn ports(&self, node: NodeId) -> usize {
         usize::from(self.plan.fabric.node(node).ports) + 1
     }
@@ -262,15 +262,15 @@ impl Simulation {
 //
 // ```text
 //   head's requests ──► any of:  the input lane that holds an output lane which it may take
-//                          the input lane at the end of one that nobody holds, for want of credits
-//   lane holds an output lane without room ──► the input lane at the end of it, if that is full
-//   packet waits for room at a host ──► any of:  the input lanes where the packets of the pool are to go
+//                          the input lane at the end of a free one, if that lacks credits
+//   lane holds an output lane without space ──► the input lane at the end of it, if that is full
+//   packet waits for space at a host ──► any of:  the input lanes that the packets of the pool are to enter
 // ```
 //
-// Credits that are on their way come for sure, so that a wait for them is none.
+// Credits under way are certain to arrive, so waiting for them is not a wait here.
 
 impl Simulation {
-    /// The wait-for graph at the end of `time`.
+    /// Returns the wait-for graph at the end of `time`.
     pub(crate) fn waits(&self, time: Time) -> WaitForGraph {
         let tick = self.clock.last_until(time);
         ChannelId::first(self.inputs.len())
@@ -283,7 +283,7 @@ impl Simulation {
     }
 }
 
-/// What an input lane waits for, if it does.
+/// Returns the buffers that an input lane waits for; `None` if it does not wait.
 fn waits_for(simulation: &Simulation, of: Buffer, tick: Tick) -> Option<Wait> {
     if simulation.ends_at_host(of.channel) {
         return waits_at_host(simulation, of);
@@ -300,7 +300,7 @@ fn waits_for(simulation: &Simulation, of: Buffer, tick: Tick) -> Option<Wait> {
     Some(Wait::Any(waits.collect::<Option<Vec<Buffer>>>()?))
 }
 
-/// The input lane at the end of an output lane without room, if that is full.
+/// Returns the input lane at the end of an output lane without space, if that is full.
 fn full_behind(simulation: &Simulation, hold: Hold) -> Option<Buffer> {
     let Hold { output: channel, lane, .. } = hold;
     let behind = Buffer { channel, lane };
@@ -316,8 +316,8 @@ fn is_full(simulation: &Simulation, of: Buffer) -> bool {
     input.is_some_and(|input| input.lane(of.lane).fill() == depth as usize)
 }
 
-/// The input lane on account of which a lane cannot be granted to a head that requests it; `None`
-/// if that will not last.
+/// Returns the input lane that prevents the grant of a lane to a requesting head; `None` if the
+/// obstacle is temporary.
 fn blocker(simulation: &Simulation, request: &Request, lane: u8) -> Option<Buffer> {
     let output_lane = simulation.outputs[request.output.index()].lane(lane);
     if let Some((channel, lane)) = output_lane.holder {
@@ -328,14 +328,15 @@ fn blocker(simulation: &Simulation, request: &Request, lane: u8) -> Option<Buffe
     output_lane.stays_short_of(needed).then_some(Buffer { channel: request.output, lane })
 }
 
-/// A packet that waits at a host for room in the pool waits for any packet of the pool to leave:
-/// for the input lanes at the ends of the lanes that these are on, or may take.
+/// Returns the waits of a packet at a host without space in the pool: any packet of the pool may
+/// leave first, so the wait is for any of the input lanes at the ends of the lanes that these use,
+/// or may take.
 fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     let host = simulation.host_at(of.channel);
     let in_transit = &simulation.in_transit[host.index()];
     let head = in_transit.heads[usize::from(of.lane)];
     let first = simulation.input(of.channel).lane(of.lane).first()?;
-    // Room that came free since the last tick is used at the next.
+    // Space that became free since the last tick is used at the next.
     let gets_room = simulation.pool_has_room(host, first.flit.packet);
     if !matches!(head, EjectionHead::Waiting { .. }) || gets_room {
         return None;
@@ -347,7 +348,7 @@ fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     for packet in &in_transit.packets {
         let on = simulation.lane_of(host, packet.packet);
         if on.is_none() && packet.has_begun {
-            // Its tail is about to have left.
+            // Its tail is about to leave.
             return None;
         }
         let queue = adapter.groups().nth(packet.taken.group).expect("the group is one of these");
@@ -368,17 +369,17 @@ fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     Some(Wait::Any(waits))
 }
 
-// Who waits, for congestion trees (`docs/concepts/timing.md`, congestion trees).
+// Waiters, for congestion trees (`docs/concepts/timing.md`, congestion trees).
 //
 // ```text
 //   lane buffer   its first packet   ─► the output lane that it holds, or those that it may take
 //                 packets behind it  ─► nothing
 //   host          packets on lanes   ─► that lane;   the first of every queue ─► the lanes of its group
-//   blocked       no credit counts; where a packet needs the credits for all of it, not so many
+//   blocked       no credit is available; for a packet that needs credits for all of it, not enough
 // ```
 
 impl Simulation {
-    /// Everything that waits before `now`.
+    /// Returns everything that waits before `now`.
     pub(crate) fn all_waiters(&self, now: Time) -> Vec<Waiter> {
         let mut found = Vec::new();
         for channel in ChannelId::first(self.inputs.len()) {
@@ -394,7 +395,7 @@ impl Simulation {
         found
     }
 
-    /// Those that stand in a lane buffer.
+    /// Adds the packets in a lane buffer.
     fn waiters_in(&self, at: Buffer, found: &mut Vec<Waiter>) {
         let Some(first) = self.input(at.channel).lane(at.lane).first() else { return };
         let Some(onward) = self.onward_of_first(at, first.flit) else { return };
@@ -408,7 +409,8 @@ impl Simulation {
         }
     }
 
-    /// How the first packet of a lane buffer goes on; not at all at a host where it does not wait.
+    /// Returns the next step of the first packet of a lane buffer; `None` at a host that does not
+    /// let it wait.
     fn onward_of_first(&self, at: Buffer, first: Flit) -> Option<Onward> {
         if self.ends_at_host(at.channel) {
             let heads = &self.in_transit[self.host_at(at.channel).index()].heads;
@@ -422,7 +424,7 @@ impl Simulation {
             let is_blocked = |lane| !self.outputs[output.index()].lane(lane).has_credit();
             return Some(Onward::by(output, LaneSet::one(lane), is_blocked));
         }
-        // Whether its routing is over or not.
+        // Whether or not its routing has ended.
         let [request] = self.requests_of(at.channel, at.lane, u64::MAX)[..] else { return None };
         let flits = self.journeys.get(first.packet).flits;
         let is_blocked = |lane| {
@@ -432,7 +434,7 @@ impl Simulation {
         Some(Onward::by(request.output, request.lanes, is_blocked))
     }
 
-    /// Those that a host has for its own channel.
+    /// Adds the packets of a host that wait for its own channel.
     fn waiters_at(&self, endpoint: EndpointId, now: Time, found: &mut Vec<Waiter>) {
         let channel = self.plan.fabric.endpoint_channel(endpoint);
         let lanes = (0..self.plan.lanes.count).zip(&self.senders[endpoint.index()]);
@@ -467,18 +469,19 @@ impl Simulation {
 //
 // ```text
 //   flit in an output lane ─► no credit                                 seen in step 2
-//   head without a lane    ─► lanes are free, credits for it are not    step 4 of the tick before
-//   flit at the crossbar   ─► no credit, if it is taken there           step 3 of the tick before
+//   head without a lane    ─► lanes are free, credits for it are not    step 4 of the previous tick
+//   flit at the crossbar   ─► no credit, if consumed there              step 3 of the previous tick
 // ```
 
 impl Simulation {
-    /// Records whether a channel waits for credits in a tick. A wait begins when a flit could have begun.
+    /// Records whether a channel waits for credits in a tick. The wait starts when a flit could
+    /// have begun.
     pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool, tick: Tick) {
         let from = if waits { self.begins(channel, tick) } else { self.timeline.now };
         self.outputs[channel.index()].wait.set(waits, from);
     }
 
-    /// Whether a channel of a switch has something to take and no credits for any of it.
+    /// Returns whether a channel of a switch has something to send but no credits for any of it.
     pub(crate) fn lacks_credits(
         &self,
         channel: ChannelId,
@@ -495,8 +498,8 @@ impl Simulation {
         open.any(stands) || output.is_short || output.is_unpaid
     }
 
-    /// Records the outputs of a switch whose VC allocation left a head without a lane for lack of
-    /// credits alone.
+    /// Records the outputs of a switch whose VC allocation left a head without a lane only for lack
+    /// of credits.
     pub(crate) fn note_short(&mut self, node: NodeId, tick: Tick) {
         let mut short = Vec::new();
         for input in self.channels_into(node) {
@@ -511,13 +514,13 @@ impl Simulation {
         }
     }
 
-    /// Whether a head could be granted a lane but for credits.
+    /// Returns whether a head could be granted a lane with more credits.
     fn is_short(&self, request: &Request, tick: Tick) -> bool {
         self.lanes_to_grant(request, tick).is_empty()
             && self.free_lanes(request, tick).next().is_some()
     }
 
-    /// Records the outputs of a switch that flits could have crossed to with more credits.
+    /// Records the outputs of a switch that more flits could have crossed to with more credits.
     pub(crate) fn note_unpaid(&mut self, node: NodeId) {
         let tick = self.tick();
         let mut unpaid = Vec::new();
@@ -540,22 +543,22 @@ impl Simulation {
     }
 }
 
-// In-transit hosts: packets that a host takes in and sends on, flit by flit.
+// In-transit hosts: packets that a host ejects and re-injects, flit by flit.
 //
-// [`InTransitHost`] says which packets have room, when each is ready and which goes next; here is
-// what comes to it. Packets of several lanes arrive through each other, so that each is
-// reassembled by itself. A host that stops its senders has lane buffers:
-// [`receive`](Simulation::receive) says what leaves them.
+// [`InTransitHost`] decides which packets get space, when each is ready and which is next; this
+// code processes arrivals and departures. Packets of several lanes arrive interleaved, and each is
+// reassembled separately. A host that stops its senders has lane buffers, which
+// [`receive`](Simulation::receive) empties.
 
 impl Simulation {
-    /// Whether the pool of a host has room for a packet.
+    /// Returns whether the pool of a host has space for a packet.
     pub(crate) fn pool_has_room(&self, host: EndpointId, packet: JourneyId) -> bool {
         let bytes = self.journeys.get(packet).wire_bytes;
         self.in_transit[host.index()].machine.has_room(bytes)
     }
 
-    /// A packet that goes on, whose first flit was there at `head`, gets room in the pool, or what
-    /// it gets instead.
+    /// Gives a packet in transit, whose first flit arrived at `head`, space in the pool, or spills
+    /// it.
     pub(crate) fn take_in(&mut self, host: EndpointId, packet: JourneyId, head: Time) {
         let journey = self.journeys.get(packet);
         let group = self.endpoints.adapters[host.index()].group_of(journey.packet.vc_class);
@@ -573,7 +576,7 @@ impl Simulation {
         in_transit.packets.push(InTransitPacket { packet, taken, received, has_begun: false });
     }
 
-    /// A flit of a packet that goes on has come.
+    /// Stores an arriving flit of a packet in transit.
     pub(crate) fn reassemble(&mut self, host: EndpointId, flit: Flit) {
         let is_tail = self.journeys.get(flit.packet).is_tail(flit.index);
         let in_transit = &mut self.in_transit[host.index()];
@@ -587,7 +590,7 @@ impl Simulation {
         self.wake_adapter(channel, self.clock.first_from(self.timeline.now));
     }
 
-    /// The tail of a packet in transit has left.
+    /// Removes a packet in transit whose tail has left.
     pub(crate) fn release(&mut self, host: EndpointId, packet: JourneyId) {
         let in_transit = &mut self.in_transit[host.index()];
         let place = in_transit.packets.iter().position(|other| other.packet == packet);
@@ -603,8 +606,8 @@ impl Simulation {
 
     // Lane buffers of a host that stops its senders.
 
-    /// What can leave the lane buffers of a host does, as long as the pool has room for a packet
-    /// that waits.
+    /// Empties the lane buffers of a host as far as possible, while the pool has space for a
+    /// waiting packet.
     pub(crate) fn receive(&mut self, channel: ChannelId) {
         let host = self.host_at(channel);
         loop {
@@ -623,7 +626,7 @@ impl Simulation {
         }
     }
 
-    /// Everything leaves a lane buffer of a host up to a packet that waits for room.
+    /// Empties a lane buffer of a host up to a packet that waits for space.
     fn read_on(&mut self, channel: ChannelId, lane: u8) {
         let (host, now) = (self.host_at(channel), self.timeline.now);
         while let Some(first) = self.input(channel).lane(lane).first() {

@@ -1,4 +1,4 @@
-//! Where a channel into a switch ends: the input port with a buffer for each lane.
+//! The receiving end of a channel into a switch: an input port with a buffer for each lane.
 //!
 //! ```text
 //!   s            a             h ... r              u                       e
@@ -18,24 +18,24 @@ pub(crate) struct Buffered {
     pub(crate) packet: JourneyId,
     pub(crate) wire_bytes: u64,
     pub(crate) blocks: u64,
-    /// `a`: when its first byte is here.
+    /// `a`: arrival time of its first byte.
     pub(crate) came: Time,
-    /// The channel by which it goes on.
+    /// Next channel of the packet.
     pub(crate) output: ChannelId,
-    /// The lanes that it may take there.
+    /// Lanes that it may take there.
     pub(crate) lanes: LaneSet,
-    /// Its dateline class there.
+    /// Dateline class there.
     pub(crate) dateline_class: DatelineClass,
-    /// The level at which it competes.
+    /// Level for arbitration.
     pub(crate) level: usize,
     pub(crate) is_ready: bool,
     pub(crate) has_started: bool,
-    /// How often it was overtaken.
+    /// Number of times it was overtaken.
     pub(crate) overtaken: u32,
 }
 
 impl Buffered {
-    /// Whether it is ready and has not started.
+    /// Returns whether it is ready and has not started.
     pub(crate) fn waits(&self) -> bool {
         self.is_ready && !self.has_started
     }
@@ -44,17 +44,17 @@ impl Buffered {
 /// An input port of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    /// By lane: what is in the buffer, the oldest first.
+    /// By lane: packets in the buffer, the oldest first.
     pub(crate) lanes: Vec<Vec<Buffered>>,
-    /// How many of its packets have started on an output and not left.
+    /// Number of its packets that have started on an output and not left.
     pub(crate) reading: usize,
-    /// `h` of the last packet.
+    /// `h` of the last packet: the time when its head is read.
     pub(crate) last_head: Option<Time>,
-    /// By lane: blocks that came free since time zero.
+    /// By lane: number of blocks freed since time zero.
     pub(crate) freed_blocks: Vec<u64>,
-    /// By lane: when its sender was told last what came free, whether it heard that or not.
+    /// By lane: time of the last credit update to the sender, received or lost.
     pub(crate) told: Vec<Option<Time>>,
-    /// Bytes times picoseconds of all that has left.
+    /// Bytes times picoseconds of all packets that have left.
     occupancy_byte_ps: u128,
 }
 
@@ -70,18 +70,18 @@ impl Input {
         }
     }
 
-    /// What is in the buffer of a lane, the oldest first.
+    /// Returns the packets in the buffer of a lane, the oldest first.
     pub(crate) fn lane(&self, lane: u8) -> &[Buffered] {
         &self.lanes[usize::from(lane)]
     }
 
-    /// A packet in the buffer of a lane.
+    /// Returns a packet in the buffer of a lane.
     pub(crate) fn buffered_mut(&mut self, lane: u8, packet: JourneyId) -> &mut Buffered {
         let buffer = &mut self.lanes[usize::from(lane)];
         buffer.iter_mut().find(|buffered| buffered.packet == packet).expect("it is here")
     }
 
-    /// The tail of a packet has left `now`.
+    /// Removes a packet whose tail leaves at `now`.
     pub(crate) fn leave(&mut self, lane: u8, packet: JourneyId, now: Time) {
         let buffer = &mut self.lanes[usize::from(lane)];
         let place = buffer.iter().position(|buffered| buffered.packet == packet);
@@ -91,20 +91,21 @@ impl Input {
         self.occupancy_byte_ps += filled(&left, now);
     }
 
-    /// Bytes whose first has arrived and that have not left, in the buffer of a lane.
+    /// Returns the bytes of the packets in the buffer of a lane whose first byte has arrived and
+    /// whose tail has not left.
     pub(crate) fn waiting_bytes(&self, lane: u8, now: Time) -> u64 {
         let arrived = self.lane(lane).iter().filter(|buffered| buffered.came <= now);
         arrived.map(|buffered| buffered.wire_bytes).sum()
     }
 
-    /// Bytes times picoseconds from time zero up to `end`, which is not past.
+    /// Returns bytes times picoseconds from time zero up to `end`, which is not in the past.
     pub(crate) fn occupancy_byte_ps(&self, end: Time) -> u128 {
         let there: u128 = self.lanes.iter().flatten().map(|buffered| filled(buffered, end)).sum();
         self.occupancy_byte_ps + there
     }
 }
 
-/// Bytes times picoseconds for which a packet has filled its buffer up to `end`.
+/// Returns bytes times picoseconds during which a packet has filled its buffer up to `end`.
 fn filled(buffered: &Buffered, end: Time) -> u128 {
     let ps = end.max(buffered.came).since(buffered.came).as_ps();
     u128::from(buffered.wire_bytes) * u128::from(ps)

@@ -1,4 +1,4 @@
-//! Hosts: messages are created, packets begin, have left and are received.
+//! Hosts: creation of messages, start and end of packet transmission, and reception.
 
 use crate::packets::buffer::Buffered;
 use crate::packets::event::Event;
@@ -11,10 +11,10 @@ use gingham_net::{BLOCK_BYTES, Next, Notice, Order, PacketsPlan, PausesPlan, Tur
 use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 
-/// What a lane could begin now.
+/// A packet that a lane could begin now.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    /// Of this group of queues.
+    /// Group of queues of the packet.
     group: usize,
     wire_bytes: u64,
     created: Time,
@@ -23,7 +23,7 @@ struct Candidate {
 impl Simulation {
     // Phase 1: create.
 
-    /// Tells the endpoints what happens now, and carries out what they order.
+    /// Notifies the endpoints of an event at the current time, and executes their orders.
     pub(crate) fn tell(&mut self, notice: Notice<'_>) {
         self.endpoints.tell(self.timeline.now, notice);
         self.carry_out();
@@ -46,7 +46,8 @@ impl Simulation {
         }
     }
 
-    /// Tells the endpoints of an output, if other lanes of it have space, as far as its sender knows.
+    /// Notifies the endpoints if the set of an output's lanes with space, as known to its sender,
+    /// changed.
     pub(crate) fn tell_lanes(&mut self, output: ChannelId) {
         let (state, space_blocks) = (&self.outputs[output.index()], self.watched.space_blocks);
         let has_space = |lane| state.has_space(lane, space_blocks[usize::from(lane)].into());
@@ -55,13 +56,14 @@ impl Simulation {
         }
     }
 
-    /// Tells the endpoints how many buffers between switches have no space, as far as senders know.
+    /// Reports to the endpoints the number of buffers between switches without space, as known to
+    /// senders.
     fn tell_gathered(&mut self) {
         let full = self.watched.full(|channel, lane| !self.has_space(channel, lane));
         self.endpoints.tell(self.timeline.now, Notice::Gathered { full });
     }
 
-    /// Whether there is space on a lane for a packet as long as the longest.
+    /// Returns whether a lane has space for a packet of maximum length.
     fn has_space(&self, channel: ChannelId, lane: u8) -> bool {
         let blocks = self.watched.space_blocks[usize::from(lane)];
         self.outputs[channel.index()].has_space(lane, blocks.into())
@@ -69,7 +71,7 @@ impl Simulation {
 
     // Phase 2: left.
 
-    /// The tail of a packet of a host's own has left.
+    /// Handles the departure of the tail of a host's own packet.
     pub(crate) fn left_host(&mut self, channel: ChannelId, sending: &Sending) {
         let endpoint = self.hosts[channel.index()].expect("a host sends here");
         let Sending { packet, started: began, wire_bytes: flits, .. } = *sending;
@@ -107,8 +109,8 @@ impl Simulation {
         is_any_ready && candidates.iter().all(Option::is_none)
     }
 
-    /// For each lane the packet that could start, and whether any packet is ready. Every queue with
-    /// a packet is checked, regardless of credits.
+    /// Returns for each lane the packet that could start, and whether any packet is ready. Every
+    /// queue with a packet is checked, regardless of credits.
     fn candidates_at_host(
         &mut self,
         endpoint: EndpointId,
@@ -116,7 +118,8 @@ impl Simulation {
     ) -> (Vec<Option<Candidate>>, bool) {
         let mut candidates = vec![None; self.plan.lanes.count.into()];
         let mut is_any_ready = false;
-        // Groups are in the order of their lanes, so that the one of the lowest takes a lane.
+        // Groups are in the order of their lanes, so a lane takes from the lowest group that has
+        // it.
         for (group, lanes) in self.waiting_groups(endpoint) {
             let Some(next) = self.next_of(endpoint, channel, group) else { continue };
             is_any_ready = true;
@@ -136,7 +139,7 @@ impl Simulation {
         (candidates, is_any_ready)
     }
 
-    /// The groups of queues in which something waits, and their lanes, in ascending order.
+    /// Returns the non-empty groups of queues and their lanes, in ascending order.
     fn waiting_groups(&self, endpoint: EndpointId) -> Vec<(usize, LaneSet)> {
         let adapter = &self.endpoints.adapters[endpoint.index()];
         let waiting = adapter.waiting_groups();
@@ -144,7 +147,8 @@ impl Simulation {
         adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()
     }
 
-    /// The packet that a group of queues would send now. If it could later, it is asked then.
+    /// Returns the packet that a group of queues would send now. If it may send at a later time,
+    /// schedules a start then.
     fn next_of(
         &mut self,
         endpoint: EndpointId,
@@ -224,7 +228,7 @@ impl Simulation {
         self.outputs[channel.index()].wait.set(waits, now);
     }
 
-    /// A packet starts on the channel of its path to which its journey has come.
+    /// Starts a packet on the current channel of its journey.
     pub(crate) fn start(&mut self, packet: JourneyId, lane: u8, from: Leaves) {
         let journey = self.journeys.get(packet);
         let (channel, wire_bytes) = (journey.path[journey.position], journey.wire_bytes);
@@ -241,7 +245,7 @@ impl Simulation {
         self.timeline.cause(left + of_channel.delay, Event::Arrived { channel, packet });
     }
 
-    /// A packet that starts on a channel into a switch takes its space there, whole.
+    /// Occupies space for the whole packet at the end of its channel into a switch.
     fn enter(&mut self, packet: JourneyId, channel: ChannelId, lane: u8) {
         let (lanes, dateline_class) = self.lanes_onward(packet, channel);
         let journey = self.journeys.get(packet);
@@ -275,7 +279,8 @@ impl Simulation {
         self.timeline.cause(head, Event::ReadHead { channel, lane, packet });
     }
 
-    /// The lanes on which a packet that comes by a channel may go on, and its dateline class there.
+    /// Returns the lanes that a packet arriving by a channel may take next, and its dateline class
+    /// there.
     pub(crate) fn lanes_onward(
         &self,
         packet: JourneyId,
@@ -295,40 +300,40 @@ impl Simulation {
     }
 }
 
-// Pausing lanes: a receiver asks for a pause when a buffer fills, and takes it back when that has
-// emptied.
+// Pauses of lanes: a receiver requests a pause when a buffer fills, and revokes it when the buffer
+// has emptied.
 //
 // ```text
-//   x: the fill rises above `pause` ── t'(frame) + d' + answer ──► x + D: nothing starts on the lane
-//   y: it falls to `resume`         ── the same ─────────────────► y + D: it goes on
+//   x: the fill rises above `pause` ── t'(frame) + d' + answer ──► x + D: no packet starts on the lane
+//   y: it falls to `resume`         ── the same ─────────────────► y + D: packets may start
 // ```
 //
-// Source: IEEE 802.1Qbb, as `docs/concepts/timing-packets.md` has it.
+// Source: IEEE 802.1Qbb, as specified in `docs/concepts/timing-packets.md`.
 //
-// Invariant: no buffer overflows, whenever a receiver looks.
+// Invariant: no buffer overflows, whenever a receiver checks it.
 
-/// What both ends of a channel know of its pauses.
+/// State of the pauses of a channel, at both ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Pausing {
     pub(crate) lanes: Vec<LanePause>,
-    /// Pauses that were heard.
+    /// Number of pauses received by the sender.
     pub(crate) pauses: u64,
-    /// Since when any lane is paused, if one is.
+    /// Start of the current time with any lane paused; `None` while none is.
     since: Option<Time>,
-    /// Picoseconds for which one was, before.
+    /// Duration of all earlier pauses, in ps.
     past_ps: u64,
 }
 
-/// The pauses of a lane.
+/// Pause state of a lane.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LanePause {
-    /// Whether the last that the receiver asked for is a pause.
+    /// Whether the receiver's last request is a pause.
     pub(crate) is_asked: bool,
-    /// Whether the last that the sender heard is one.
+    /// Whether the last request received by the sender is a pause.
     pub(crate) is_paused: bool,
-    /// What was asked for and not heard yet.
+    /// Number of requests sent but not received yet.
     under_way: u32,
-    /// Whether a host has asked for space in vain since it heard last that it may go on.
+    /// Whether a host has found no space since the last end of a pause.
     is_awaited: bool,
 }
 
@@ -338,12 +343,12 @@ impl Pausing {
         Self { lanes, pauses: 0, since: None, past_ps: 0 }
     }
 
-    /// Picoseconds up to `end`, which is not past, for which a lane was paused.
+    /// Returns the time up to `end`, which is not in the past, with any lane paused, in ps.
     pub(crate) fn paused_ps(&self, end: Time) -> u64 {
         self.past_ps + self.since.map_or(0, |since| end.since(since).as_ps())
     }
 
-    /// The sender hears of a lane `now`. Whether it awaited that.
+    /// Applies a request received at `now`, and returns whether the sender awaited it.
     fn hear(&mut self, lane: u8, is_pause: bool, now: Time) -> bool {
         let of = &mut self.lanes[usize::from(lane)];
         of.under_way -= 1;
@@ -358,7 +363,7 @@ impl Pausing {
 }
 
 impl LanePause {
-    /// Whether nothing starts until the buffer at the end empties.
+    /// Returns whether no packet starts until the buffer at the end empties.
     pub(crate) const fn is_held(self) -> bool {
         self.is_asked && self.under_way == 0
     }
@@ -373,7 +378,8 @@ impl Simulation {
         self.packets.pauses.as_ref().expect("receivers pause")
     }
 
-    /// A packet starts now: where lanes are paused, the receiver looks when its first byte has come.
+    /// With pauses, schedules a check of the buffer at the arrival of the first byte of a packet
+    /// that starts now.
     pub(crate) fn look_when_come(&mut self, channel: ChannelId, lane: u8) {
         if self.packets.pauses.is_some() {
             let first = self.first_byte_takes(channel);
@@ -381,13 +387,13 @@ impl Simulation {
         }
     }
 
-    /// From the start of a packet until its first byte has come whole.
+    /// Returns the time from the start of a packet until its first byte has arrived completely.
     fn first_byte_takes(&self, channel: ChannelId) -> gingham_kernel::Span {
         let of = self.plan.channel(channel);
         of.delay + of.bytes.of(1)
     }
 
-    /// A host finds no space on a lane.
+    /// Records that a host finds no space on a lane.
     pub(crate) fn await_space(&mut self, channel: ChannelId, lane: u8) {
         match &mut self.outputs[channel.index()].pausing {
             Some(pausing) => pausing.lanes[usize::from(lane)].is_awaited = true,
@@ -423,7 +429,8 @@ impl Simulation {
         }
     }
 
-    /// Bytes of the packets whose first byte has come whole, and whose tails have not left.
+    /// Returns the bytes of packets whose first byte has arrived completely, and whose tail has not
+    /// left.
     fn fill_bytes(&self, channel: ChannelId, lane: u8) -> u64 {
         let first = self.plan.channel(channel).bytes.of(1);
         let buffer = self.input(channel).lane(lane).iter();
@@ -431,7 +438,7 @@ impl Simulation {
         come.map(|buffered| buffered.wire_bytes).sum()
     }
 
-    /// Checks that what fills a buffer fits into it.
+    /// Checks that the contents of a buffer fit into it.
     pub(crate) fn assert_no_overflow(&self, channel: ChannelId, lane: u8) {
         let holds = u64::from(self.packets.buffer_blocks[usize::from(lane)]);
         let fill = self.fill_bytes(channel, lane);

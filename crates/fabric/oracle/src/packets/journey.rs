@@ -1,4 +1,4 @@
-//! Packets on their way.
+//! Packets under way.
 
 use crate::under_way::UnderWay;
 pub(crate) use crate::under_way::UnderWayId as JourneyId;
@@ -10,38 +10,39 @@ use gingham_topology::routing::DatelineClass;
 /// Packets under way.
 pub(crate) type Journeys = UnderWay<Journey>;
 
-/// A packet on its way.
+/// A packet under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {
     pub(crate) packet: Packet,
     /// Every channel of its route, from the source's cable to the destination's.
     pub(crate) path: Vec<ChannelId>,
-    /// Switches on it.
+    /// Number of switches on the path.
     pub(crate) length: PathLength,
-    /// `W`: payload and what is beside it.
+    /// `W`: payload and overhead, in bytes.
     pub(crate) wire_bytes: u64,
-    /// Position in the path of the channel on which it started last.
+    /// Index in the path of its current or last channel.
     pub(crate) position: usize,
-    /// Its dateline class on that channel.
+    /// Dateline class on that channel.
     pub(crate) dateline_class: DatelineClass,
-    /// Arrival of the first byte at the destination, once it is on the last channel.
+    /// Arrival time of the first byte at the destination, set when the packet starts on the last
+    /// channel.
     pub(crate) head_arrived: Option<Time>,
 }
 
 impl Journey {
-    /// The channel that it takes after the one on which it started last.
+    /// Returns the channel after its current or last one.
     pub(crate) fn next_channel(&self) -> ChannelId {
         self.path[self.position + 1]
     }
 
-    /// It goes on from where it came last by one channel more, into the end of the switch.
+    /// Replaces the rest of the path by a channel into port 0 of the current switch.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         self.path.truncate(self.position + 1);
         self.path.push(into_end);
         self.length = plan.length_of(&self.path[1..]);
     }
 
-    /// Its arrival, whole, at `now`.
+    /// Returns the record of its complete arrival at `now`.
     pub(crate) fn arrival(&self, now: Time) -> Arrival {
         let count = |of: usize| u16::try_from(of).expect("a route has few switches");
         Arrival {

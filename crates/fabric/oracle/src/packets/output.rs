@@ -1,7 +1,8 @@
-//! Where a channel begins: what it carries, and what its sender knows of the buffer at its end.
+//! The sending end of a channel: the current transmission, and the sender's knowledge of the buffer
+//! at the other end.
 //!
 //! ```text
-//!   blocks since time zero    sent ──── free ────► limit ──── updates under way ────► holds + came free
+//!   blocks since time zero    sent ──── free ────► limit ──── updates under way ────► capacity + freed
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.9: credits are absolute.
@@ -14,22 +15,22 @@ use gingham_kernel::{ByteTime, Span, Time};
 use gingham_net::LaneArbiter;
 use gingham_topology::ChannelId;
 
-/// The beginning of a channel.
+/// Sending end of a channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
-    /// What it carries; it is idle if that is nothing.
+    /// Current transmission; `None` while idle.
     pub(crate) sending: Option<Sending>,
-    /// How it chooses among its lanes.
+    /// Arbiter among the lanes.
     pub(crate) arbiter: LaneArbiter,
-    /// By lane: the input port of the last packet that started, at a switch.
+    /// By lane: input port of the last packet started, at a switch.
     pub(crate) last_port: Vec<Option<usize>>,
-    /// By lane: its buffer, where outputs of switches have some.
+    /// By lane: buffer of the output, if outputs of switches have buffers.
     pub(crate) buffer: Option<Vec<OutputLane>>,
-    /// By lane; none where a host takes in all that comes.
+    /// By lane; `None` if the receiver is a host that accepts everything, or with pauses.
     pub(crate) credits: Option<Vec<Credits>>,
-    /// The same in place of credits, where receivers pause lanes.
+    /// Pause state, in place of credits; `None` with credits.
     pub(crate) pausing: Option<Pausing>,
-    /// Bytes of packets that have left.
+    /// Bytes of packets whose tail has left.
     pub(crate) sent_bytes: u64,
     /// Total time spent waiting for credits.
     pub(crate) wait: CreditWait,
@@ -44,31 +45,31 @@ pub(crate) struct Sending {
     pub(crate) from: Leaves,
 }
 
-/// What a packet leaves as its tail goes.
+/// Buffer that a packet leaves with its tail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Leaves {
     Host,
-    /// The buffer of an input and lane.
+    /// Buffer of an input lane.
     Input {
         channel: ChannelId,
         lane: u8,
     },
-    /// The buffer of the output's own lane.
+    /// Buffer of a lane of the output itself.
     Output {
         lane: u8,
     },
 }
 
-/// What a sender knows of a buffer, in blocks since time zero.
+/// Sender's knowledge of a buffer, in blocks since time zero.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credits {
-    /// What it sent.
+    /// Blocks sent.
     pub(crate) sent: u64,
-    /// Up to which count it may.
+    /// Limit on the count of blocks sent.
     pub(crate) limit: u64,
-    /// What the buffer holds.
+    /// Size of the buffer, in blocks.
     pub(crate) capacity: u64,
-    /// Whether a host has asked in vain since the last update.
+    /// Whether a host has found no space since the last update.
     pub(crate) is_awaited: bool,
 }
 
@@ -77,14 +78,15 @@ impl Credits {
         Self { sent: 0, limit: capacity, capacity, is_awaited: false }
     }
 
-    /// Blocks that the sender knows to be free.
+    /// Returns the number of blocks that the sender knows to be free.
     pub(crate) fn free(&self) -> u64 {
         self.limit - self.sent
     }
 }
 
 impl Output {
-    /// Whether the sender knows of so many free blocks on a lane.
+    /// Returns whether the sender knows of `blocks` free blocks on a lane, or with pauses, whether
+    /// the lane is not paused.
     pub(crate) fn has_space(&self, lane: u8, blocks: u64) -> bool {
         if let Some(pausing) = &self.pausing {
             return !pausing.lanes[usize::from(lane)].is_paused;
@@ -95,20 +97,20 @@ impl Output {
         credits.free() >= blocks
     }
 
-    /// Picoseconds up to `end` with the sender held by flow control: any lane was paused or, with
-    /// credits, a packet was ready but had none.
+    /// Returns the time up to `end` with the sender held by flow control, in ps: any lane was
+    /// paused or, with credits, a packet was ready but had none.
     pub(crate) fn stopped_ps(&self, end: Time) -> u64 {
         self.pausing.as_ref().map_or(self.wait.until_ps(end), |of| of.paused_ps(end))
     }
 
-    /// Data bytes that have started before `end`, which is not past.
+    /// Returns the number of data bytes that have started before `end`, which is not in the past.
     pub(crate) fn bytes_before(&self, end: Time, bytes: ByteTime) -> u64 {
         let of_sending =
             |sending: &Sending| bytes.started(end.since(sending.started)).min(sending.wire_bytes);
         self.sent_bytes + self.sending.as_ref().map_or(0, of_sending)
     }
 
-    /// The same of those that start at `end`, too.
+    /// Returns the number of data bytes that have started at or before `end`.
     pub(crate) fn bytes_until(&self, end: Time, bytes: ByteTime) -> u64 {
         self.bytes_before(end + Span::from_ps(1), bytes)
     }

@@ -1,4 +1,4 @@
-//! The simulation: one event at a time.
+//! The simulation of a network of whole packets, event by event.
 
 use crate::credit_wait::CreditWait;
 use crate::packets::buffer::{Buffered, Input};
@@ -29,12 +29,12 @@ pub(crate) struct Simulation {
     pub(crate) packets: Arc<PacketsPlan>,
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
-    /// What hosts look at before they begin a message.
+    /// Network state that hosts check before they begin a message.
     pub(crate) watched: Watched,
-    /// By channel: the host that sends on it, if one does.
+    /// By channel: the host that sends on it, if there is one.
     pub(crate) hosts: Vec<Option<EndpointId>>,
     pub(crate) journeys: Journeys,
-    /// By channel: the input port at its end, if that is a switch's.
+    /// By channel: the input port at its end, if it ends at a switch.
     pub(crate) inputs: Vec<Option<Input>>,
     /// By channel.
     pub(crate) outputs: Vec<Output>,
@@ -106,7 +106,7 @@ impl Network for Simulation {
 }
 
 impl Simulation {
-    /// A run of `plan`, a plan of whole packets, at time zero.
+    /// Creates a run of `plan`, a plan of whole packets, at time zero.
     pub(crate) fn new(plan: Arc<Plan>, packets: Arc<PacketsPlan>) -> Self {
         assert_supported(&plan, &packets);
         let channels = || ChannelId::first(plan.channels.len());
@@ -128,7 +128,7 @@ impl Simulation {
         simulation
     }
 
-    /// Counts by channel, with what stands in buffers counted up to `end`.
+    /// Returns the counts of all channels; packets in buffers are counted up to `end`.
     fn counts(&self, end: Time, bytes: impl Fn(ChannelId) -> u64) -> Vec<ChannelCount> {
         let count = |(channel, input): (ChannelId, &Option<Input>)| {
             let output = &self.outputs[channel.index()];
@@ -143,9 +143,9 @@ impl Simulation {
         ChannelId::first(self.inputs.len()).zip(&self.inputs).map(count).collect()
     }
 
-    // What the phases share.
+    // Shared by the phases.
 
-    /// The channels that end at a node, in the order of ports.
+    /// Returns the channels that end at a node, in the order of ports.
     pub(crate) fn channels_into(&self, node: NodeId) -> impl Iterator<Item = ChannelId> {
         self.plan.fabric.channels_from(node).map(Fabric::reverse)
     }
@@ -164,7 +164,8 @@ impl Simulation {
     }
 }
 
-/// What does not occur in networks of this kind, and what the specification presumes.
+/// Checks that the plan contains nothing unsupported, and meets the assumptions of the
+/// specification.
 fn assert_supported(plan: &Plan, packets: &PacketsPlan) {
     assert!(!plan.has_in_transit_hosts(), "whole packets go through no hosts");
     assert!(plan.in_transit.when_full != WhenFull::Stop, "hosts take in all that comes");
@@ -202,15 +203,15 @@ fn output(plan: &Plan, packets: &PacketsPlan, channel: ChannelId) -> Output {
     }
 }
 
-// The order of a switch: which of the packets that wait for an output comes first on a lane of it.
+// Order of packets at a switch that wait for a lane of an output.
 //
 // ```text
-//   oldest first      a, then input port, then the lane that it came on
-//   strict priority   level, then the same
-//   round robin       input port, from the one after the last winner; of a port a, then lane
+//   oldest first      a, then input port, then the lane it arrived on
+//   strict priority   level, then as oldest first
+//   round robin       input port, from the one after the last winner; within a port a, then lane
 // ```
 
-/// Where a packet waits: the buffer, and its place there, the oldest being 0.
+/// Position of a waiting packet: its buffer, and its index there, the oldest being 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Waiting {
     pub(crate) input: ChannelId,
@@ -219,7 +220,7 @@ pub(crate) struct Waiting {
 }
 
 impl Simulation {
-    /// The packets that are ready, wait for an output and may take a lane of it, in order.
+    /// Returns the packets that are ready, wait for an output and may take a lane of it, in order.
     pub(crate) fn in_order(&self, output: ChannelId, lane: u8) -> Vec<Waiting> {
         let node = self.plan.ends(output).source.node;
         let mut found = Vec::new();
@@ -237,7 +238,7 @@ impl Simulation {
         found
     }
 
-    /// Who has the least comes first.
+    /// Returns the sort key of a waiting packet; the least comes first.
     fn key(
         &self,
         output: ChannelId,
@@ -253,7 +254,7 @@ impl Simulation {
         (Reverse(buffered.level), turn, buffered.came, port, waiting.lane)
     }
 
-    /// How many ports have their turn before one, on a lane of an output.
+    /// Returns the number of ports that precede `port` in round robin, on a lane of an output.
     fn turns_until(&self, output: ChannelId, lane: u8, port: usize) -> usize {
         let node = self.plan.ends(output).source.node;
         let ports = usize::from(self.plan.fabric.node(node).ports) + 1;
@@ -262,13 +263,13 @@ impl Simulation {
         (port + ports - first) % ports
     }
 
-    /// The packet itself.
+    /// Returns the packet at a position.
     pub(crate) fn waiting(&self, at: Waiting) -> &Buffered {
         &self.input(at.input).lane(at.lane)[at.place]
     }
 }
 
-// What must hold after every event, counted anew from what there is; slow, for tests.
+// Invariants that must hold after every event, counted from scratch; slow, for tests.
 
 impl Simulation {
     /// Checks conservation of packets and of space.
@@ -281,7 +282,7 @@ impl Simulation {
         lanes.clone().for_each(OutputLane::assert_no_overflow);
         let crossed = lanes.flat_map(|lane| &lane.packets);
         let at_outputs = crossed.filter(|crossed| !crossed.has_started).count();
-        // One that has started, or crossed, is counted where it goes to.
+        // A packet that has started, or crossed, is counted at its next place.
         let there = to_hosts + in_buffers + at_outputs;
         assert_eq!(self.journeys.len(), there, "packets are conserved");
         for channel in ChannelId::first(self.inputs.len()) {
@@ -329,7 +330,7 @@ impl Simulation {
         assert!(lost == 0 || self.timeline.pending().any(heals), "what was lost is said again");
     }
 
-    /// Blocks of which the sender of a channel will know, by the updates that are scheduled.
+    /// Returns the blocks that the scheduled updates will make known to the sender of a channel.
     fn blocks_under_way(&self, channel: ChannelId, lane: u8, known: u64) -> u64 {
         let limit = |event: &Event| match *event {
             Event::Known { channel: of, lane: on, limit_blocks } if (of, on) == (channel, lane) => {
@@ -341,7 +342,8 @@ impl Simulation {
     }
 }
 
-// Credits on their way to the sender: what came free, updates that are lost, and what heals them.
+// Credits under way to the sender: updates of freed blocks, their loss, and the repetition of lost
+// ones.
 //
 // ```text
 //   e: free ── update of the whole count ──► e + d' + c: known
@@ -353,7 +355,8 @@ impl Simulation {
 impl Simulation {
     // Phase 2: left.
 
-    /// The receiver of a channel says up to which count of blocks its sender may send on a lane.
+    /// Sends a credit update from the receiver of a channel: the new limit on the count of blocks
+    /// sent on a lane.
     pub(crate) fn tell_of_credits(&mut self, channel: ChannelId, lane: u8) {
         let now = self.timeline.now;
         self.input_mut(channel).told[usize::from(lane)] = Some(now);
@@ -370,7 +373,7 @@ impl Simulation {
         self.timeline.cause(known, Event::Known { channel, lane, limit_blocks });
     }
 
-    /// A period has passed since an update that was lost.
+    /// Repeats an update that was lost a period ago, unless another followed.
     pub(crate) fn repeat(&mut self, channel: ChannelId, lane: u8, since: Time) {
         if self.input(channel).told[usize::from(lane)] == Some(since) {
             self.tell_of_credits(channel, lane);
@@ -390,17 +393,18 @@ impl Simulation {
     }
 }
 
-// Overtaking: how often a packet is passed by others, and what comes of it.
+// Overtaking: the number of times a packet is passed by others, and its limit.
 //
 // ```text
-//   p1 was overtaken at most so often ─► waited for:  nothing behind it in the order of a lane goes before it
-//   p2 behind p1 in its buffer        ─► held back:   it cannot be read, and nobody waits for it
+//   p1 overtaken `at_most` times ─► waited for:  no packet behind it in the order of a lane precedes it
+//   p2 behind p1 in its buffer   ─► held back:   it cannot be read, and no packet waits for it
 // ```
 //
-// Only where packets overtake whatever is in their buffer is any held back.
+// Packets are held back only if the limit counts overtaking within their buffer, whatever the
+// output.
 
 impl Simulation {
-    /// Whether an older packet of the same buffer waits that may not be overtaken any more.
+    /// Returns whether an older packet of the same buffer waits that may not be overtaken any more.
     pub(crate) fn is_held_back(&self, at: Waiting) -> bool {
         let overtaking = self.packets.overtaking;
         let buffer = self.input(at.input).lane(at.lane);
@@ -409,13 +413,13 @@ impl Simulation {
             && older.any(|buffered| buffered.overtaken >= overtaking.at_most)
     }
 
-    /// Whether nothing may go before it.
+    /// Returns whether no other packet may precede it.
     pub(crate) fn is_waited_for(&self, at: Waiting) -> bool {
         let overtaken = self.waiting(at).overtaken;
         overtaken >= self.packets.overtaking.at_most && !self.is_held_back(at)
     }
 
-    /// A packet starts on a lane of an output, before others.
+    /// Counts the packets that are overtaken by one that starts on a lane of an output.
     pub(crate) fn overtake(&mut self, output: ChannelId, lane: u8, starting: Waiting) {
         let in_order = self.in_order(output, lane);
         let before = in_order.into_iter().take_while(|other| *other != starting);

@@ -1,4 +1,4 @@
-//! Switches: heads are read, packets become ready, and idle outputs start them.
+//! Switches: reading of heads, and the start of packets on idle outputs.
 
 use crate::packets::buffer::Buffered;
 use crate::packets::event::Event;
@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 impl Simulation {
     // Phase 2: left.
 
-    /// The tail of a packet has left a buffer: its space is free, and the sender will know of it.
+    /// Frees the space of a packet whose tail has left a buffer, and informs the sender of it.
     pub(crate) fn left_switch(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
         let now = self.timeline.now;
         self.input_mut(input).leave(lane, packet, now);
@@ -50,7 +50,7 @@ impl Simulation {
             .cause(self.timeline.now.max(never_dry), Event::Ready { channel: input, lane, packet });
     }
 
-    /// A packet that was read goes on by the channel into the end of its switch.
+    /// Diverts a packet whose head was read to port 0 of its switch.
     fn divert(&mut self, input: ChannelId, lane: u8, packet: JourneyId, into_end: ChannelId) {
         let journey = self.journeys.get_mut(packet);
         journey.divert(&self.plan, into_end);
@@ -60,7 +60,7 @@ impl Simulation {
         (buffered.lanes, buffered.dateline_class) = (lanes, dateline_class);
     }
 
-    /// How a packet is in a buffer.
+    /// Returns the data of a packet's stay in a buffer.
     fn stay(&self, input: ChannelId, lane: u8, packet: JourneyId) -> Stay {
         let mut there = self.input(input).lane(lane).iter();
         let found = there.find(|buffered| buffered.packet == packet).expect("it is here");
@@ -68,8 +68,8 @@ impl Simulation {
         Stay { input, lane, came, wire_bytes, output, lanes }
     }
 
-    /// The earliest start at which no byte has to go on before it is there:
-    /// `a + t_in(W) - t_out(W - 1)`, or time zero if that is before, or the rates are the same.
+    /// Returns the earliest start that lets every byte arrive before it must be sent:
+    /// `a + t_in(W) - t_out(W - 1)`, or time zero if that is earlier, or if both rates are equal.
     fn never_dry(&mut self, input: ChannelId, lane: u8, packet: JourneyId) -> Time {
         let buffered = self.input_mut(input).buffered_mut(lane, packet);
         let (came, wire_bytes, output) = (buffered.came, buffered.wire_bytes, buffered.output);
@@ -89,7 +89,7 @@ impl Simulation {
 
     // Phase 6: start.
 
-    /// All outputs of a switch choose, if they are idle.
+    /// Lets all idle outputs of a switch choose.
     fn wake_switch(&mut self, node: NodeId) {
         let outputs: Vec<_> = self.plan.fabric.channels_from(node).collect();
         for channel in outputs {
@@ -116,7 +116,8 @@ impl Simulation {
         candidates.iter().any(Option::is_some) && heads.iter().all(Option::is_none)
     }
 
-    /// The packet that would go on a lane of an output, whether there is space for it or not.
+    /// Returns the packet that would be next on a lane of an output, whether there is space for it
+    /// or not.
     fn candidate(&self, output: ChannelId, lane: u8) -> Option<Waiting> {
         for waiting in self.in_order(output, lane) {
             if self.can_be_read(waiting) {
@@ -134,8 +135,8 @@ impl Simulation {
         !is_busy && !self.is_held_back(waiting)
     }
 
-    /// The lane that the arbiter of a channel chooses, of those that can be chosen: by lane, what
-    /// would start there.
+    /// Returns the lane chosen by the arbiter of a channel; `heads` are the packets that could
+    /// start, by lane.
     pub(crate) fn choose_lane(&mut self, channel: ChannelId, heads: &[Option<Head>]) -> Option<u8> {
         let bit = |(lane, head): (usize, &Option<Head>)| u16::from(head.is_some()) << lane;
         let eligible = heads.iter().enumerate().map(bit).sum();
@@ -159,7 +160,7 @@ impl Simulation {
             self.endpoints.tell(self.timeline.now, Notice::Forwarded { stay, left, packet });
         }
         self.go_on(packet, lane, dateline_class, Leaves::Input { channel: input, lane: came_on });
-        // What was held back by it may go now, also on channels that have chosen before.
+        // Packets that it held back may now start, also on channels that have already chosen.
         self.wake_switch(self.plan.ends(output).source.node);
     }
 
@@ -174,13 +175,13 @@ impl Simulation {
         self.endpoints.tell(self.timeline.now, Notice::Settled { stay, has_space });
     }
 
-    /// The last packet of a lane of an output came by an input port.
+    /// Records the input port of the last packet on a lane of an output.
     pub(crate) fn keep_turn(&mut self, output: ChannelId, lane: u8, input: ChannelId) {
         let port = usize::from(self.plan.ends(input).target.port);
         self.outputs[output.index()].last_port[usize::from(lane)] = Some(port);
     }
 
-    /// A packet starts on the next channel of its path.
+    /// Starts a packet on the next channel of its path.
     pub(crate) fn go_on(
         &mut self,
         packet: JourneyId,
@@ -202,9 +203,9 @@ impl Simulation {
 //   output buffer  [ p4 p7 ] lane 0: the first that crossed starts ─► e: space is free
 // ```
 //
-// The inside of the switch is as fast as it has to be: any number of packets cross at once.
+// The switch is internally as fast as necessary: any number of packets cross at once.
 //
-// Invariant: no buffer holds more than its blocks.
+// Invariant: no buffer contains more than its capacity in blocks.
 
 /// A packet in the buffer of an output.
 #[derive(Clone, Copy, Debug)]
@@ -214,17 +215,17 @@ pub(crate) struct Crossed {
     pub(crate) blocks: u64,
     level: usize,
     dateline_class: DatelineClass,
-    /// `x`.
+    /// `x`: time of the crossing.
     since: Time,
     pub(crate) has_started: bool,
 }
 
-/// The buffer of a lane of an output.
+/// Buffer of a lane of an output.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputLane {
-    /// What it holds, in blocks.
+    /// Capacity in blocks.
     holds: u64,
-    /// In the order in which they crossed.
+    /// Packets in the order of their crossing.
     pub(crate) packets: Vec<Crossed>,
 }
 
@@ -237,23 +238,23 @@ impl OutputLane {
         self.holds - self.packets.iter().map(|crossed| crossed.blocks).sum::<u64>()
     }
 
-    /// Blocks that are free once all have left it whose tails are leaving.
+    /// Returns the blocks that will be free when all departing tails have left.
     fn free_soon(&self) -> u64 {
         let stays = self.packets.iter().filter(|crossed| !crossed.has_started);
         self.holds - stays.map(|crossed| crossed.blocks).sum::<u64>()
     }
 
-    /// Which would start first.
+    /// Returns the packet that would start first.
     fn first(&self, arbitration: Arbitration) -> Option<&Crossed> {
         let mut stays = self.packets.iter().filter(|crossed| !crossed.has_started);
         match arbitration {
-            // The first of equal ones.
+            // `min_by_key` returns the first of equal ones.
             Arbitration::StrictPriority => stays.min_by_key(|crossed| Reverse(crossed.level)),
             Arbitration::OldestFirst | Arbitration::RoundRobin => stays.next(),
         }
     }
 
-    /// Checks that what it holds fits into it.
+    /// Checks that the contents fit into the buffer.
     pub(crate) fn assert_no_overflow(&self) {
         let taken: u64 = self.packets.iter().map(|crossed| crossed.blocks).sum();
         assert!(taken <= self.holds, "a buffer of an output overflowed");
@@ -271,13 +272,13 @@ impl Simulation {
         &mut lanes.expect("outputs have buffers")[usize::from(lane)]
     }
 
-    /// The packet that would start first from the buffer of a lane of an output.
+    /// Returns the packet that would start first from the buffer of a lane of an output.
     pub(crate) fn first_crossed(&self, output: ChannelId, lane: u8) -> Option<&Crossed> {
         self.output_lane(output, lane)?.first(self.packets.arbitration)
     }
 
-    /// Whether a packet does not cross to a lane of an output even once all have left the buffer
-    /// there whose tails are leaving.
+    /// Returns whether a packet cannot cross to a lane of an output even when all departing tails
+    /// have left the buffer there.
     pub(crate) fn cannot_cross(&self, output: ChannelId, lane: u8, waiting: Waiting) -> bool {
         let free = self.output_lane(output, lane).map(OutputLane::free_soon);
         free.is_some_and(|free| self.waiting(waiting).blocks > free)
@@ -285,7 +286,7 @@ impl Simulation {
 
     // Phase 2: left.
 
-    /// The tail of a packet has left the buffer of an output.
+    /// Removes a packet whose tail has left the buffer of an output.
     pub(crate) fn left_output(&mut self, output: ChannelId, lane: u8, packet: JourneyId) {
         let of = &mut self.output_lane_mut(output, lane).packets;
         let place = of.iter().position(|crossed| crossed.packet == packet);
@@ -295,14 +296,15 @@ impl Simulation {
 
     // Phase 6: start.
 
-    /// An output takes in what it can.
+    /// Lets an output accept packets as far as they fit.
     pub(crate) fn cross_to(&mut self, output: ChannelId) {
         while let Some((lane, waiting)) = self.next_to_cross(output) {
             self.cross(output, lane, waiting);
         }
     }
 
-    /// Of the lanes with space for their candidate that with the most; the lowest of equal ones.
+    /// Returns the lane with most free space among those with space for their candidate; the lowest
+    /// of equal ones.
     fn next_to_cross(&self, output: ChannelId) -> Option<(u8, Waiting)> {
         let mut next: Option<(u64, u8, Waiting)> = None;
         for lane in 0..self.plan.lanes.count {

@@ -6,8 +6,8 @@
 //!                                                      its packets may take, if all are blocked
 //! ```
 //!
-//! A packet that is on its way into a buffer is in it, for its space is taken. One whose tail is
-//! leaving goes for sure, so that a wait for its space is none.
+//! A packet on the channel into a buffer counts as part of it, because its space is taken. One
+//! whose tail is leaving is certain to free its space, so waiting for that is not a wait here.
 
 use crate::packets::buffer::Buffered;
 use crate::packets::simulation::{Simulation, Waiting};
@@ -19,7 +19,7 @@ use gingham_topology::routing::{Buffer, LaneSet};
 use std::collections::BTreeSet;
 
 impl Simulation {
-    /// The wait-for graph.
+    /// Returns the wait-for graph.
     pub(crate) fn waits(&self) -> WaitForGraph {
         let lanes = self.plan.lanes.count;
         ChannelId::first(self.inputs.len())
@@ -30,7 +30,7 @@ impl Simulation {
     }
 }
 
-/// What a buffer waits for, if it does.
+/// Returns the buffers that a buffer waits for; `None` if it does not wait.
 fn waits_for(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     let buffer = simulation.input(of.channel).lane(of.lane);
     if buffer.is_empty() || !buffer.iter().all(Buffered::waits) {
@@ -53,8 +53,8 @@ fn waits_for(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     Some(Wait::Any(parties.into_iter().collect()))
 }
 
-/// Whether the first packet for a lane of an output does not fit into the buffer at the end of it,
-/// even when all have left it whose tails are leaving; or that lane is paused.
+/// Returns whether the first packet for a lane of an output does not fit into the buffer at its
+/// end, even when all departing tails have left; or whether that lane is paused.
 fn is_blocked(simulation: &Simulation, lane: Buffer) -> bool {
     let Some(input) = &simulation.inputs[lane.channel.index()] else { return false };
     let in_order = simulation.in_order(lane.channel, lane.lane);
@@ -78,17 +78,17 @@ fn is_blocked(simulation: &Simulation, lane: Buffer) -> bool {
     next.is_some_and(|blocks| blocks > holds - taken)
 }
 
-// Who waits, for congestion trees (`docs/concepts/timing-packets.md`, congestion trees).
+// Waiters, for congestion trees (`docs/concepts/timing-packets.md`, congestion trees).
 //
 // ```text
-//   buffer of an input   every packet that waits; if none does, every one that comes ─► its lanes
-//                        one that is held back, or comes while others wait           ─► nothing
+//   buffer of an input   every packet that waits; if none does, every one that arrives ─► its lanes
+//                        one that is held back, or arrives while others wait           ─► nothing
 //   host                 the first of every queue                  ─► the lanes of its group
 //   blocked              the sender knows of no space for the packet
 // ```
 
 impl Simulation {
-    /// Everything that waits before `now`.
+    /// Returns everything that waits before `now`.
     pub(crate) fn all_waiters(&self, now: Time) -> Vec<Waiter> {
         let mut found = Vec::new();
         for channel in ChannelId::first(self.inputs.len()) {

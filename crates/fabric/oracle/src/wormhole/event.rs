@@ -1,7 +1,7 @@
 //! The events of the wormhole network, in the order of their phases.
 //!
-//! The derived order is the total order of `docs/concepts/timing.md`: variants stand in the order
-//! of phases, and what identifies the component comes first in each.
+//! The derived order is the total order of `docs/concepts/timing.md`: variants are in the order of
+//! phases, and the component's id is the first field of each.
 
 use crate::wormhole::worm::WormId;
 use gingham_topology::{ChannelId, EndpointId};
@@ -11,29 +11,29 @@ use gingham_topology::{ChannelId, EndpointId};
 pub(crate) enum Symbol {
     /// The sender may start data flits.
     Go,
-    /// The sender may not.
+    /// The sender must not start data flits.
     Stop,
 }
 
 /// A data flit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Flit {
-    /// The worm it belongs to.
+    /// Worm of the flit.
     pub(crate) worm: WormId,
-    /// Its place in the worm at the source, from 0.
+    /// Index in the worm at its source, from 0.
     pub(crate) index: u64,
 }
 
-/// Something that happens at an instant.
+/// An event of the simulation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
     /// Phase 1: a source creates a message.
     Create { source: usize },
-    /// Phase 1: an endpoint is woken.
+    /// Phase 1: a wake-up of an endpoint is due.
     Wake { endpoint: EndpointId },
     /// Phase 2: a control flit reaches the sender of `channel`.
     ControlArrives { channel: ChannelId, symbol: Symbol },
-    /// Phase 3: a data flit has arrived whole at the end of `channel`.
+    /// Phase 3: a data flit has arrived completely at the end of `channel`.
     FlitArrives { channel: ChannelId, flit: Flit },
     /// Phase 4: the tail has left on `output`.
     Release { output: ChannelId },

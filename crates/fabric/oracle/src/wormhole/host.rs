@@ -1,4 +1,4 @@
-//! One host: the worm that leaves it, and what comes in.
+//! State of a host: the worm that it sends, and arriving worms.
 
 use crate::wormhole::event::Flit;
 use crate::wormhole::worm::WormId;
@@ -6,52 +6,52 @@ use gingham_kernel::Time;
 use gingham_net::{Content, EjectionHead, InTransitHost, InTransitPlan, TakenIn};
 use std::collections::VecDeque;
 
-/// A host.
+/// State of a host.
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
-    /// The worm that holds its channel, until its tail has left.
+    /// Worm that holds its channel, until its tail has left.
     pub(crate) injection: Option<Injection>,
-    /// What it does with the worm that stands first in its input.
+    /// Handling of the first worm in its input.
     pub(crate) head: EjectionHead,
-    /// Flits that wait in an input without a slack buffer: the head that is read in the next phase.
+    /// Flits in an input without a slack buffer: a head that is read in the next phase.
     pub(crate) unread: VecDeque<Flit>,
-    /// Who has room in its pool, and who is sent on next.
+    /// Pool, and order of the worms in transit.
     pub(crate) in_transit: InTransitHost<WormId>,
-    /// Worms that go on and whose tail has not left yet, in order of arrival.
+    /// Worms in transit whose tail has not left yet, in order of arrival.
     pub(crate) packets: Vec<InTransitPacket>,
 }
 
 /// A worm that holds the channel of a host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Injection {
-    /// One that begins here.
+    /// A worm that begins here.
     Local(LocalWorm),
-    /// One in transit.
+    /// A worm in transit.
     InTransit(WormId),
 }
 
-/// A worm that leaves the host where it begins.
+/// A worm at its source host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalWorm {
     pub(crate) worm: WormId,
-    /// The next flit.
+    /// Index of the next flit.
     pub(crate) next: u64,
     pub(crate) flits: u64,
-    /// What it carries.
+    /// Content of the packet.
     pub(crate) content: Content,
-    /// When its first flit started.
+    /// Start of its first flit.
     pub(crate) started: Time,
 }
 
-/// A worm that goes on.
+/// A worm in transit at a host.
 #[derive(Clone, Debug)]
 pub(crate) struct InTransitPacket {
     pub(crate) worm: WormId,
-    /// What it takes of the pool.
+    /// Space in the pool.
     pub(crate) taken: TakenIn,
-    /// The first flit that is sent on: those before it are the mark.
+    /// Index of the first flit to send on; those before it are the mark.
     pub(crate) first: u64,
-    /// Flits that are here.
+    /// Flits that have arrived and not left.
     pub(crate) received: VecDeque<Flit>,
 }
 
@@ -66,12 +66,12 @@ impl Host {
         }
     }
 
-    /// Flits of worms that go on, and those that no one has read yet.
+    /// Returns the number of flits of worms in transit, and of unread flits.
     pub(crate) fn flits(&self) -> usize {
         self.unread.len() + self.packets.iter().map(|packet| packet.received.len()).sum::<usize>()
     }
 
-    /// What the worms in the pool need of it.
+    /// Returns the pool space used by the worms, in bytes.
     pub(crate) fn needed_bytes(&self) -> u64 {
         let taken = self.packets.iter().map(|packet| packet.taken);
         taken.filter(|taken| !taken.is_spilled).map(|taken| taken.bytes).sum()

@@ -1,5 +1,5 @@
-//! What leaves hosts: sources create messages, adapters send them packet by packet, and worms in
-//! transit go on.
+//! Injection and ejection: sources create messages, adapters send them packet by packet, and hosts
+//! eject worms and re-inject those in transit.
 
 use crate::wormhole::event::{Event, Flit};
 use crate::wormhole::host::{Host, InTransitPacket, Injection, LocalWorm};
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 impl Simulation {
     // Phase 1: create.
 
-    /// Tells the endpoints what happens now, and carries out what they order.
+    /// Notifies the endpoints of an event at the current time, and executes their orders.
     pub(crate) fn tell(&mut self, notice: Notice<'_>) {
         self.endpoints.tell(self.timeline.now, notice);
         self.carry_out();
@@ -34,7 +34,7 @@ impl Simulation {
         }
     }
 
-    /// Tells the endpoints of an output, if a worm has taken or released it.
+    /// Notifies the endpoints if a worm has taken or released an output.
     pub(crate) fn tell_lane(&mut self, output: ChannelId) {
         let is_free = self.outputs[output.index()].owner.is_none();
         if let Some(free) = self.watched.change(output, |_| is_free) {
@@ -42,7 +42,8 @@ impl Simulation {
         }
     }
 
-    /// Tells the endpoints how many buffers between switches hold more than their STOP mark.
+    /// Reports to the endpoints the number of buffers between switches filled above their STOP
+    /// mark.
     fn tell_gathered(&mut self) {
         let full = self.watched.full(|channel, _| {
             let input = self.inputs[channel.index()].as_ref().expect("it ends at a switch");
@@ -53,8 +54,7 @@ impl Simulation {
 
     // Phase 6: transfer.
 
-    /// The host starts the next flit of the worm that holds its channel, or of one that takes it
-    /// now.
+    /// Starts the next flit of the worm that holds the host's channel, or of one that takes it now.
     pub(crate) fn send_from_host(&mut self, endpoint: EndpointId, channel: ChannelId) {
         if self.hosts[endpoint.index()].injection.is_none() {
             let next = self.send_on(endpoint).or_else(|| self.start_worm(endpoint));
@@ -83,7 +83,7 @@ impl Simulation {
         }
     }
 
-    /// The worm in transit that goes next, if one is ready.
+    /// Returns the next worm in transit, if one is ready.
     fn send_on(&mut self, endpoint: EndpointId) -> Option<Injection> {
         let in_transit = &mut self.hosts[endpoint.index()].in_transit;
         let (worm, ready) = in_transit.next_ready(0, self.timeline.now)?;
@@ -95,7 +95,7 @@ impl Simulation {
         Some(Injection::InTransit(worm))
     }
 
-    /// The next worm of the host's own, if there is one that may start.
+    /// Returns the next worm of the host's own, if one may start.
     fn start_worm(&mut self, endpoint: EndpointId) -> Option<Injection> {
         let packet = match self.endpoints.turn(endpoint, 0, self.timeline.now) {
             Turn::Send(packet) => packet,
@@ -132,25 +132,24 @@ impl Simulation {
     }
 }
 
-// What comes in at hosts: worms end there, or a host takes them in and sends them on, flit by
-// flit.
+// Arrivals at hosts: worms end there, or the host ejects them and re-injects them, flit by flit.
 //
 // ```text
 //   FlitArrives ─► input ─► ReadHead ─┬ ends here ──► consumed
-//                (unread flits)       └ goes on: pool, memory, or it waits ─► InTransitPacket ─► Transfer
-//                                                 ▲ Release: the tail has left ────────────────────┘
+//                (unread flits)       └ in transit: pool, memory, or it waits ─► InTransitPacket ─► Transfer
+//                                                 ▲ Release: the tail has left ──────────────────────┘
 // ```
 //
-// The input is empty but for a head that was not read yet, unless a worm waits for room in the
-// pool: only where the host stops its senders, and then it is the input with its slack buffer.
+// The input contains at most a head that was not read yet, unless a worm waits for space in the
+// pool; this happens only if the host stops its senders, and the input then is a slack buffer.
 //
-// Invariants: what is taken of the pool is the sum of what the worms in it need, and never more
-// than it holds.
+// Invariants: the used part of the pool is the sum of the needs of its worms, and never exceeds the
+// pool.
 
 impl Simulation {
     // Phase 3: flits arrive.
 
-    /// A flit has arrived whole at the end of a channel into a host.
+    /// Handles the complete arrival of a flit at the end of a channel into a host.
     pub(crate) fn receive_at_host(&mut self, channel: ChannelId, flit: Flit) {
         let head = self.host_mut(channel).head;
         match head {
@@ -169,7 +168,7 @@ impl Simulation {
 
     // Phase 4: request.
 
-    /// The tail of the worm that held `channel`, a host's own, has left.
+    /// Handles the departure of the tail of the worm that held `channel`, a host's own.
     pub(crate) fn release_host(&mut self, channel: ChannelId) {
         let endpoint = self.host_of(channel);
         let host = &mut self.hosts[endpoint.index()];
@@ -195,7 +194,7 @@ impl Simulation {
         }
     }
 
-    /// Reads what stands in the input of a host, as far as there is room for it.
+    /// Reads the contents of the input of a host, as far as there is space.
     pub(crate) fn read_at_host(&mut self, channel: ChannelId) {
         loop {
             if self.host_mut(channel).head == EjectionHead::Unread {
@@ -226,8 +225,8 @@ impl Simulation {
         };
     }
 
-    /// Gives the worm whose head stands in the input what it needs of the pool, or what it gets
-    /// instead of it. Returns whether there is something.
+    /// Gives the worm whose head is first in the input space in the pool, or spills it. Returns
+    /// whether it was admitted.
     fn admit(&mut self, channel: ChannelId, since: Time) -> bool {
         let endpoint = self.host_at(channel);
         let id = self.unread(channel).expect("its head waits").worm;
@@ -257,7 +256,7 @@ impl Simulation {
         true
     }
 
-    /// A flit leaves the input: it is consumed, dropped, or stays until it can go on.
+    /// Processes a flit that leaves the input: it is consumed, dropped, or kept for re-injection.
     fn take_in(&mut self, channel: ChannelId, flit: Flit) {
         let is_tail = self.worms.get(flit.worm).is_tail(flit.index);
         let host = self.host_mut(channel);
@@ -291,7 +290,7 @@ impl Simulation {
         }
     }
 
-    /// Keeps a flit of a worm that goes on, unless it is of the mark.
+    /// Keeps a flit of a worm in transit, and drops one of the mark.
     fn keep(&mut self, channel: ChannelId, flit: Flit, is_tail: bool) {
         let now = self.timeline.now;
         let Host { in_transit, packets, .. } = self.host_mut(channel);
@@ -308,7 +307,7 @@ impl Simulation {
         self.timeline.cause(fetched.unwrap_or(now), Event::Transfer { channel });
     }
 
-    // The input: a slack buffer where the host stops its senders.
+    // The input: a slack buffer if the host stops its senders.
 
     fn unread(&self, channel: ChannelId) -> Option<Flit> {
         match &self.inputs[channel.index()] {
@@ -333,7 +332,7 @@ impl Simulation {
         }
     }
 
-    /// Whether a worm waits for room in the pool of the host at the end of `channel`.
+    /// Returns whether a worm waits for space in the pool of the host at the end of `channel`.
     pub(crate) fn is_waiting_at_host(&self, channel: ChannelId) -> bool {
         let waits = |endpoint: EndpointId| {
             matches!(self.hosts[endpoint.index()].head, EjectionHead::Waiting { .. })

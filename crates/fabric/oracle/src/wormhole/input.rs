@@ -7,7 +7,7 @@ use gingham_net::SlackBuffer;
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
 
-/// What an input port is doing with the worm at its head.
+/// State of an input port with respect to the worm at its head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Head {
     /// No header was read.
@@ -25,15 +25,15 @@ pub(crate) enum Head {
 pub(crate) struct Input {
     pub(crate) slack: SlackBuffer,
     buffer: VecDeque<Flit>,
-    /// Fill times time, from the start of the run to the last change of the fill.
+    /// Fill times time, from the start of the run to the last change of the fill, in flit ps.
     occupancy_flit_ps: u128,
     changed: Time,
     pub(crate) head: Head,
-    /// The worm whose header was read, until its tail has left.
+    /// Worm whose header was read, until its tail has left.
     pub(crate) serves: Option<WormId>,
-    /// What its fill asks for.
+    /// Control flit that corresponds to the fill.
     pub(crate) wanted: Symbol,
-    /// What it told the sender last.
+    /// Last control flit sent to the sender.
     pub(crate) announced: Symbol,
 }
 
@@ -51,29 +51,29 @@ impl Input {
         }
     }
 
-    /// A flit has arrived whole.
+    /// Adds a flit that has arrived completely.
     pub(crate) fn enter(&mut self, flit: Flit, now: Time) {
         self.settle_occupancy(now);
         self.buffer.push_back(flit);
     }
 
-    /// The flit at the head of the buffer.
+    /// Returns the flit at the head of the buffer.
     pub(crate) fn front(&self) -> Option<Flit> {
         self.buffer.front().copied()
     }
 
-    /// The worm of each flit in the buffer.
+    /// Returns the worm of each flit in the buffer.
     pub(crate) fn worms(&self) -> impl Iterator<Item = WormId> {
         self.buffer.iter().map(|flit| flit.worm)
     }
 
-    /// The flit at the head of the buffer leaves it.
+    /// Removes the flit at the head of the buffer.
     pub(crate) fn leave(&mut self, now: Time) -> Option<Flit> {
         self.settle_occupancy(now);
         self.buffer.pop_front()
     }
 
-    /// Fill times time, from the start of the run to `now`.
+    /// Returns fill times time, from the start of the run to `now`, in flit ps.
     pub(crate) fn occupancy_flit_ps(&self, now: Time) -> u128 {
         self.occupancy_flit_ps + self.fill() as u128 * u128::from(now.since(self.changed).as_ps())
     }
@@ -83,12 +83,12 @@ impl Input {
         self.changed = now;
     }
 
-    /// Flits in the buffer.
+    /// Returns the number of flits in the buffer.
     pub(crate) fn fill(&self) -> usize {
         self.buffer.len()
     }
 
-    /// What the fill asks for now.
+    /// Returns the control flit that corresponds to the current fill.
     pub(crate) fn judged(&self) -> Symbol {
         if self.fill() > self.slack.stop as usize {
             Symbol::Stop
@@ -99,7 +99,7 @@ impl Input {
         }
     }
 
-    /// The control flit that must be sent, if any.
+    /// Returns the control flit that must be sent, if any.
     pub(crate) fn pending(&self) -> Option<Symbol> {
         (self.wanted != self.announced).then_some(self.wanted)
     }
@@ -108,13 +108,13 @@ impl Input {
 /// The sending end of a channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
-    /// A flit that started keeps the channel busy until then.
+    /// End of the current flit; the channel is idle from then on.
     pub(crate) busy_until: Time,
-    /// Since when the other end forbids data, if it does.
+    /// Time of the STOP in effect; `None` while data may be sent.
     pub(crate) stopped_since: Option<Time>,
-    /// The input that holds this output of a switch.
+    /// Input that holds this output of a switch.
     pub(crate) owner: Option<ChannelId>,
-    /// When the first flit of the owner's worm may start.
+    /// Earliest start of the first flit of the owner's worm.
     pub(crate) ready: Time,
 }
 

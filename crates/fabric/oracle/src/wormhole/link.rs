@@ -61,7 +61,7 @@ impl Simulation {
         }
     }
 
-    /// Tells the sender of `channel`, over the other channel of the cable.
+    /// Sends a control flit to the sender of `channel`, over the other channel of the cable.
     pub(crate) fn send_control(&mut self, channel: ChannelId, symbol: Symbol) {
         let speaking = Fabric::reverse(channel);
         self.input_mut(channel).announced = symbol;
@@ -71,7 +71,7 @@ impl Simulation {
         self.timeline.cause(arrival, Event::ControlArrives { channel, symbol });
     }
 
-    // What the phases share.
+    // Shared by the phases.
 
     pub(crate) fn fill_changed(&mut self, channel: ChannelId) {
         let input = self.inputs[channel.index()].as_ref().expect("a switch input");

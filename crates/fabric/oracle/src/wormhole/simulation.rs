@@ -1,4 +1,4 @@
-//! The simulation: one event at a time.
+//! The simulation of a wormhole network, event by event.
 
 use crate::run::Network;
 use crate::timeline::Timeline;
@@ -22,9 +22,9 @@ pub(crate) struct Simulation {
     pub(crate) wormhole: WormholePlan,
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
-    /// What hosts look at before they begin a message.
+    /// Network state that hosts check before they begin a message.
     pub(crate) watched: Watched,
-    /// By channel: the endpoint that sends on it, if one does.
+    /// By channel: the endpoint that sends on it, if there is one.
     pub(crate) endpoint_of: Vec<Option<EndpointId>>,
     /// By endpoint.
     pub(crate) hosts: Vec<Host>,
@@ -33,7 +33,7 @@ pub(crate) struct Simulation {
     pub(crate) outputs: Vec<Output>,
     /// By channel: round robin at each level, the lowest first.
     pub(crate) arbiters: Vec<Vec<RoundRobin>>,
-    /// Ports that request an output, as bits: kept lest each grant allocates.
+    /// Ports that request an output, as bits; a field to avoid an allocation per grant.
     pub(crate) requests: Vec<u64>,
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) flits_entered: u64,
@@ -113,7 +113,7 @@ impl Network for Simulation {
 }
 
 impl Simulation {
-    /// A run of `plan`, at time zero.
+    /// Creates a run of `plan`, at time zero.
     pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
         let channels = || ChannelId::first(plan.channels.len());
         let ports = |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports);
@@ -146,13 +146,13 @@ impl Simulation {
         simulation
     }
 
-    // What the phases share.
+    // Shared by the phases.
 
     pub(crate) fn input_mut(&mut self, channel: ChannelId) -> &mut Input {
         self.inputs[channel.index()].as_mut().expect("the channel ends at an input")
     }
 
-    /// A flit enters the slack buffer at the end of `channel`.
+    /// Adds a flit to the slack buffer at the end of `channel`.
     pub(crate) fn enter(&mut self, channel: ChannelId, flit: Flit) {
         let now = self.timeline.now;
         let input = self.input_mut(channel);
@@ -161,7 +161,7 @@ impl Simulation {
         self.fill_changed(channel);
     }
 
-    /// The flit at the head of the slack buffer at the end of `channel` leaves it.
+    /// Removes the flit at the head of the slack buffer at the end of `channel`.
     pub(crate) fn leave(&mut self, channel: ChannelId) -> Option<Flit> {
         let now = self.timeline.now;
         let flit = self.input_mut(channel).leave(now)?;
@@ -173,18 +173,18 @@ impl Simulation {
 // The wait-for graph of a wormhole network; [`WaitCycle`](gingham_net::WaitCycle) defines deadlock.
 
 impl Simulation {
-    /// The wait-for graph.
+    /// Returns the wait-for graph.
     pub(crate) fn waits(&self) -> WaitForGraph {
         ChannelId::first(self.inputs.len())
             .filter_map(|channel| Some((channel.into(), Wait::one(self.waits_for(channel)?))))
             .collect()
     }
 
-    /// The input that the one at the end of `channel` waits for, if any.
+    /// Returns the input that the one at the end of `channel` waits for, if any.
     fn waits_for(&self, channel: ChannelId) -> Option<ChannelId> {
         let input = self.inputs[channel.index()].as_ref()?;
         if self.is_waiting_at_host(channel) {
-            // Whatever the pool holds leaves by the host's own channel.
+            // All packets of the pool leave by the host's own channel.
             return self.lastingly_stopped_by(Fabric::reverse(channel));
         }
         match input.head {
@@ -194,7 +194,8 @@ impl Simulation {
         }
     }
 
-    /// The input at the end of `output`, if it has stopped it and wants that still.
+    /// Returns the input at the end of `output`, if it has stopped the output and still requires
+    /// that.
     fn lastingly_stopped_by(&self, output: ChannelId) -> Option<ChannelId> {
         let blocker = self.inputs[output.index()].as_ref()?;
         let stopped = self.outputs[output.index()].stopped_since.is_some();
@@ -203,16 +204,16 @@ impl Simulation {
     }
 }
 
-// Who waits, for congestion trees (`docs/concepts/timing.md`, congestion trees).
+// Waiters, for congestion trees (`docs/concepts/timing.md`, congestion trees).
 //
 // ```text
-//   input    its worm, from its header on ─► the output that it asks for or holds, blocked if stopped
+//   input    its worm, from its header on ─► the output that it requests or holds, blocked if stopped
 //            worms behind that            ─► nothing
 //   host     the worm that is being sent, the first of every queue ─► the host's channel
 // ```
 
 impl Simulation {
-    /// Everything that waits before `now`.
+    /// Returns everything that waits before `now`.
     pub(crate) fn all_waiters(&self, now: Time) -> Vec<Waiter> {
         let mut found = Vec::new();
         for channel in ChannelId::first(self.inputs.len()) {
@@ -226,7 +227,7 @@ impl Simulation {
         found
     }
 
-    /// Those that stand in an input.
+    /// Adds the worms in an input.
     fn waiters_in(&self, channel: ChannelId, input: &Input, found: &mut Vec<Waiter>) {
         let Some((first, output)) = self.first_in(channel, input) else { return };
         let standing =
@@ -240,7 +241,8 @@ impl Simulation {
         }
     }
 
-    /// The worm that an input serves, or that waits at a host for the pool, and where it goes.
+    /// Returns the worm that an input serves, or that waits at a host for the pool, with its next
+    /// channel.
     fn first_in(&self, channel: ChannelId, input: &Input) -> Option<(WormId, ChannelId)> {
         if self.is_waiting_at_host(channel) {
             return Some((input.worms().next()?, Fabric::reverse(channel)));
@@ -253,7 +255,7 @@ impl Simulation {
         }
     }
 
-    /// Those that a host has for its own channel.
+    /// Adds the worms of a host that wait for its own channel.
     fn waiters_at(&self, endpoint: EndpointId, now: Time, found: &mut Vec<Waiter>) {
         let onward = self.onward(self.plan.fabric.endpoint_channel(endpoint));
         let host = &self.hosts[endpoint.index()];

@@ -67,8 +67,8 @@ impl Simulation {
             .cause(self.timeline.now + self.wormhole.routing_delay, Event::Request { channel });
     }
 
-    /// Tells the endpoints of the worm whose header is decoded. Returns the channel to the end of the
-    /// switch, if they divert it.
+    /// Notifies the endpoints of a worm whose header is decoded. Returns the channel to port 0 of
+    /// the switch, if they divert it.
     fn tell_read(&mut self, input: ChannelId, worm: WormId) -> Option<ChannelId> {
         let waiting_flits = self.input_mut(input).fill() as u64;
         let worm = self.worms.get_mut(worm);
