@@ -1,4 +1,5 @@
-//! From the values of the TOML parser to ours: numbers become numbers, byte offsets origins.
+//! Conversion of TOML parser values to input values: numbers are parsed, byte offsets become
+//! origins.
 
 use crate::fault::Fault;
 use crate::path::Step;
@@ -8,11 +9,11 @@ use std::borrow::Cow;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Turns the values of the TOML parser into ours.
+/// Converter of TOML parser values to input values.
 pub(crate) struct Places<'a> {
-    /// The source as a whole.
+    /// Origin of the source as a whole.
     pub(crate) whole: Origin,
-    /// Where its lines are; without them, every origin is the source as a whole.
+    /// Line starts of the source; without them, every origin is the source as a whole.
     pub(crate) positions: Option<Positions<'a>>,
 }
 
@@ -26,7 +27,10 @@ impl Places<'_> {
         })
     }
 
-    /// The table, or a complaint about one of its values.
+    /// Converts a table.
+    ///
+    /// # Errors
+    /// A value of the table is refused.
     pub(crate) fn table(&self, table: &DeTable<'_>) -> Result<Table, Fault> {
         let entry = |(key, value): (&Spanned<Cow<'_, str>>, &_)| {
             let name = Cow::as_ref(key.get_ref()).to_owned();
@@ -36,7 +40,10 @@ impl Places<'_> {
         Ok(Table::of(table.iter().map(entry).collect::<Result<_, Fault>>()?))
     }
 
-    /// The value, or a complaint about a date or a number that does not fit.
+    /// Converts a value.
+    ///
+    /// # Errors
+    /// The value is a date, or a number beyond 64 bits.
     pub(crate) fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<Value, Fault> {
         let origin = self.origin(value.span().start);
         match self.data(value.get_ref()) {
@@ -71,7 +78,10 @@ impl Places<'_> {
     }
 }
 
-/// The number, unless it is finite as written and too large for 64 bits.
+/// Parses a number.
+///
+/// # Errors
+/// The number is finite as written and too large for 64 bits.
 fn float(digits: &str) -> Result<f64, Fault> {
     match digits.parse::<f64>() {
         Ok(number) if number.is_finite() || !digits.contains(|c: char| c.is_ascii_digit()) => {

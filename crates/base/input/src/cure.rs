@@ -1,12 +1,12 @@
-//! What was probably meant where something stands in a form that its key does not take.
+//! Corrections for a value in a form that its key does not take.
 //!
 //! ```text
 //! [traffic]            a table for a list of tables:       write `[[traffic]]`
 //! length = "512 B"     a quantity for an alternative:      { fixed = "512 B" }
 //! ```
 //!
-//! Only the reader of a tree knows what a key takes, so a cure is tried: the tree with it is read
-//! again. Invariant: what is advised is taken at its place.
+//! Only the reader of a tree determines the values of a key. A cure is therefore tried: the tree is
+//! read again with the cure in place. Invariant: every suggested form is taken at its place.
 
 use crate::deserialize::attempt;
 use crate::fault::Fault;
@@ -14,19 +14,19 @@ use crate::path::Step;
 use crate::{Data, Entry, InputError, Origin, Table, Value, words};
 use serde::de::DeserializeOwned;
 
-/// A text that no quantity is, and that a key which takes any text takes.
+/// Text that cannot be a quantity, but is accepted by a key of arbitrary text.
 const NO_QUANTITY: &str = "?";
 
-/// What to write instead.
+/// Form to write instead.
 pub(crate) enum Cure {
-    /// A list of tables for a table.
+    /// List of tables instead of a table.
     List(String),
-    /// The first alternative that takes the value.
+    /// First alternative that takes the value.
     Alternative(String),
 }
 
 impl Cure {
-    /// The cure for a fault that reading `root` as a `T` has met, if there is one.
+    /// Returns the cure for a fault met while reading `root` as a `T`, if there is one.
     pub(crate) fn find<T: DeserializeOwned>(root: &Value, fault: &Fault) -> Option<Self> {
         let steps = fault.steps();
         let value = steps.iter().try_fold(root, |value, step| value.child(step))?;
@@ -46,7 +46,7 @@ impl Cure {
         }
     }
 
-    /// The error with what to do about it.
+    /// Adds the correction to the error.
     pub(crate) fn add_to(self, error: InputError) -> InputError {
         match self {
             Self::List(form) => error.expecting([format!("a list: write {form}")]),
@@ -55,12 +55,12 @@ impl Cure {
     }
 }
 
-/// The list of tables that a table was meant to be in.
+/// Returns the list of tables to write instead of a single table.
 fn list<T: DeserializeOwned>(root: &Value, steps: &[Step], value: &Value) -> Option<Cure> {
     let wrapped = Value { data: Data::Array(vec![value.clone()]), origin: value.origin.clone() };
     let mut entry = steps.to_vec();
     entry.push(Step::Index(0));
-    // A key that such a table does not have, or lacks, is a fault of a table that may stand there.
+    // An unknown or missing key inside the table is a fault of a table permitted at this place.
     let refused = |fault: &Fault| {
         let at = fault.steps();
         at == steps || (at == entry && fault.is_wrong_value())
@@ -74,12 +74,12 @@ fn list<T: DeserializeOwned>(root: &Value, steps: &[Step], value: &Value) -> Opt
     Some(Cure::List(if written { format!("`[[{heading}]]`") } else { "`[{ ... }]`".to_owned() }))
 }
 
-/// Whether the tree with a value at a place has no fault there.
+/// Returns whether the tree with this value at this place has no fault there.
 fn holds<T: DeserializeOwned>(root: &Value, steps: &[Step], value: Value) -> bool {
     fault_with::<T>(root, steps, value).is_none_or(|fault| !fault.steps().starts_with(steps))
 }
 
-/// The fault of the tree with a value at a place.
+/// Returns the fault of the tree with this value at this place.
 fn fault_with<T: DeserializeOwned>(root: &Value, steps: &[Step], value: Value) -> Option<Fault> {
     let mut tree = root.clone();
     *steps.iter().try_fold(&mut tree, |at, step| at.child_mut(step))? = value;
@@ -90,7 +90,7 @@ fn text_value(text: &str, origin: &Origin) -> Value {
     Value { data: Data::String(text.to_owned()), origin: origin.clone() }
 }
 
-/// The value as that of an alternative.
+/// Returns the value wrapped as the value of an alternative.
 fn under(name: &str, value: Value) -> Value {
     let origin = value.origin.clone();
     let entry = Entry { name: name.to_owned(), origin: origin.clone(), value };

@@ -1,7 +1,7 @@
-//! The tree as serde sees it.
+//! serde deserializer of an input tree.
 //!
-//! Values go to serde one by one; a fault that comes back is given its origin by the key or
-//! value at hand and its path by the tables and lists around it (`fault`).
+//! Values are passed to serde one by one. A returned fault gets its origin from the current key or
+//! value, and its path from the enclosing tables and lists (`fault`).
 
 use crate::cure::Cure;
 use crate::fault::Fault;
@@ -14,7 +14,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any as forward;
 
-/// The typed value that `root` describes.
+/// Reads `root` as a typed value.
 pub(crate) fn read<T: DeserializeOwned>(root: &Value) -> Result<T, InputError> {
     attempt(root).map_err(|fault| {
         let cure = Cure::find::<T>(root, &fault);
@@ -26,12 +26,12 @@ pub(crate) fn read<T: DeserializeOwned>(root: &Value) -> Result<T, InputError> {
     })
 }
 
-/// The typed value, or the first fault.
+/// Reads `root` as a typed value, or returns the first fault.
 pub(crate) fn attempt<T: DeserializeOwned>(root: &Value) -> Result<T, Fault> {
     T::deserialize(Reader(root)).map_err(|fault| place(fault, root))
 }
 
-/// Gives `fault` the origin of `value`, or of that of its keys which is at fault.
+/// Gives `fault` the origin of `value`, or of the faulty key of `value`.
 fn place(fault: Fault, value: &Value) -> Fault {
     let key = match (&value.data, fault.unplaced_key()) {
         (Data::Table(table), Some(name)) => table.entry(name),
@@ -41,7 +41,7 @@ fn place(fault: Fault, value: &Value) -> Fault {
     fault.located(origin)
 }
 
-/// Reads `value` with `seed`, below the step that leads to it.
+/// Reads `value` with `seed`, one step further down the tree.
 fn descend<'de, S: DeserializeSeed<'de>>(
     seed: S,
     value: &Value,
@@ -54,7 +54,7 @@ fn list_of(length: usize) -> String {
     format!("a list of {}", super::words::count(length, "value", "values"))
 }
 
-/// One value.
+/// Deserializer of one value.
 #[derive(Clone, Copy)]
 struct Reader<'a>(&'a Value);
 
@@ -72,7 +72,7 @@ impl Reader<'_> {
         super::words::found(unexpected)
     }
 
-    /// The list of exactly `length` values that this is.
+    /// Requires a list of exactly `length` values.
     fn require_list_of(self, length: usize) -> Result<(), Fault> {
         let found = match &self.0.data {
             Data::Array(items) if items.len() == length => return Ok(()),
@@ -136,7 +136,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         self.deserialize_tuple(length, visitor)
     }
 
-    /// A table only: serde would also take a list, and its values in the order of the fields.
+    /// Accepts a table only; serde would also accept a list of values in field order.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -186,7 +186,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 }
 
-/// The values of a list.
+/// Values of a list.
 struct Items<'a> {
     items: &'a [Value],
     next: usize,
@@ -210,10 +210,10 @@ impl<'de> SeqAccess<'de> for Items<'_> {
     }
 }
 
-/// The keys and values of a table.
+/// Keys and values of a table.
 struct Entries<'a> {
     rest: std::slice::Iter<'a, Entry>,
-    /// The entry whose key was read and whose value comes next.
+    /// Entry with its key already read and its value next.
     current: Option<&'a Entry>,
 }
 
@@ -246,7 +246,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     }
 }
 
-/// A key: text, or digits where the keys of a map are whole numbers.
+/// Deserializer of a key: text, or digits for maps with whole-number keys.
 struct KeyReader<'a>(&'a str);
 
 macro_rules! whole_number_keys {
@@ -295,7 +295,7 @@ impl<'de> Deserializer<'de> for KeyReader<'_> {
     }
 }
 
-/// A variant of an enum: its name, and what stands under it unless the name is bare.
+/// Variant of an enum: its name, and its content unless the name is bare.
 struct Choice<'a> {
     name: &'a str,
     origin: &'a Origin,
@@ -314,7 +314,7 @@ impl<'de> EnumAccess<'de> for Choice<'_> {
 }
 
 impl Choice<'_> {
-    /// Reads the parameters; a bare name stands for an empty table of them.
+    /// Reads the parameters; a bare name means an empty table of parameters.
     fn parameters<T>(self, read: impl FnOnce(Reader<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
         let value = match self.content {
             Some(content) => content,

@@ -1,4 +1,4 @@
-//! What is wrong with an input, for a person (`Display`) and for a program (`to_json`).
+//! Input errors, printed for users (`Display`) and as JSON for programs (`to_json`).
 //!
 //! ```text
 //! scenario.toml:12:3: unknown key `laod` in `traffic[0]`
@@ -10,14 +10,14 @@ use crate::value::Origin;
 use serde_json::json;
 use std::fmt;
 
-/// Of more names than this the text shows only the first ones, or only the nearest if there
-/// is one; `to_json` has them all.
+/// Longest list of names shown in full. Longer lists are cut to the first names, or to the nearest
+/// name if there is one; `to_json` always lists all.
 const LISTED_MAX: usize = 24;
 
 /// Heading of the keys of a table.
 pub(crate) const KNOWN_KEYS: &str = "known keys";
 
-/// A name that other simulators or the literature use for an alternative of a scenario.
+/// Name of a scenario alternative used by other simulators or the literature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OtherName {
     /// Foreign name in lower case, with `-` between words.
@@ -40,9 +40,9 @@ impl OtherName {
     }
 }
 
-/// Something wrong with a scenario, an override or another input, and where.
+/// Error in a scenario, an override or another input, with its place.
 ///
-/// `Display` gives one to four lines without a line end.
+/// `Display` prints one to four lines without a final line end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InputError(Box<Report>);
 
@@ -52,16 +52,16 @@ struct Report {
     origin: Origin,
     key: Option<String>,
     message: String,
-    /// The line of the text with a mark below it, for a slip of syntax.
+    /// Line of the text with a mark below it, for a syntax error.
     excerpt: Option<String>,
-    /// What would have been right: one description, or several names.
+    /// Expected value: one description, or several names.
     expected: Vec<String>,
-    /// What the names in `expected` are, such as "known keys".
+    /// Kind of the names in `expected`, such as "known keys".
     heading: Option<&'static str>,
     nearest: Option<String>,
-    /// The name that is none of those in `expected`.
+    /// Given name that is not in `expected`.
     unknown: Option<String>,
-    /// Further faults of the same source, and how many more there are.
+    /// Further faults of the same source, followed by the number of faults beyond these.
     others: Vec<InputError>,
     unnamed: usize,
     /// Whether the key is missing.
@@ -69,10 +69,10 @@ struct Report {
 }
 
 impl InputError {
-    /// An error from its parts, such as those of another format's error.
+    /// Creates an error from its parts, such as those of an error of another format.
     ///
-    /// `key` is for programs, `message` should name it; `expected` is one description ("a
-    /// port number") or several names.
+    /// `key` is for programs; `message` should contain it as well. `expected` is one description
+    /// ("a port number") or several names.
     pub fn from_parts(
         file: &str,
         line: Option<u32>,
@@ -89,14 +89,14 @@ impl InputError {
         error
     }
 
-    /// Names the kind of the error for programs, such as `file-syntax`.
+    /// Sets the error code for programs, such as `file-syntax`.
     #[must_use]
     pub fn coded(mut self, code: &'static str) -> Self {
         self.0.code = Some(code);
         self
     }
 
-    /// The kind of the error for programs: the one given by [`Self::coded`], or a general one.
+    /// Returns the error code for programs: the code set by [`Self::coded`], or a general one.
     pub fn code(&self) -> &'static str {
         let report = &*self.0;
         let is_list = report.heading.is_some() || report.expected.len() > 1;
@@ -110,7 +110,7 @@ impl InputError {
         })
     }
 
-    /// Adds further faults of the same source, and how many there are beyond these.
+    /// Adds further faults of the same source, and the number of faults beyond these.
     #[must_use]
     pub fn with_others(mut self, others: Vec<Self>, unnamed: usize) -> Self {
         self.0.others = others;
@@ -118,8 +118,8 @@ impl InputError {
         self
     }
 
-    /// Adds the nearest name among `known` to the one that was `found`, and the list of them
-    /// under a heading such as "known hosts".
+    /// Adds the `known` name nearest to `found`, and the list of known names under a heading such
+    /// as "known hosts".
     #[must_use]
     pub fn suggesting<S: AsRef<str>>(
         mut self,
@@ -154,13 +154,13 @@ impl InputError {
         }))
     }
 
-    /// Says that the key is missing.
+    /// Marks the key as missing.
     pub(crate) fn lacking(mut self) -> Self {
         self.0.missing = true;
         self
     }
 
-    /// Shows what could stand at a key that is missing, of `examples` by key.
+    /// Adds the example value of a missing key, from `examples` by key.
     pub(crate) fn exemplified(self, examples: &[(&str, &str)]) -> Self {
         let key = self.0.key.as_deref().filter(|_| self.0.missing);
         match examples.iter().find(|(name, _)| Some(*name) == key) {
@@ -169,7 +169,7 @@ impl InputError {
         }
     }
 
-    /// Tells the known name that others call as the unknown one, and how the two differ.
+    /// Suggests the known name for a foreign one, and adds the difference between the two.
     pub(crate) fn translated(mut self, names: &[OtherName]) -> Self {
         let report = &*self.0;
         let Some(unknown) = report.unknown.as_ref().map(|name| name.to_lowercase()) else {
@@ -186,7 +186,7 @@ impl InputError {
         self.meaning(Some(other.ours))
     }
 
-    /// Gives the key, which may be empty for the root; `in_message` puts it before the message.
+    /// Sets the key, empty for the root; with `in_message`, the key is put before the message.
     pub(crate) fn keyed(mut self, key: String, in_message: bool) -> Self {
         if !key.is_empty() {
             if in_message {
@@ -212,9 +212,10 @@ impl InputError {
         self
     }
 
-    /// The error for programs: `code`, `file`, `line`, `column`, `key`, `message`, `expected` (a
-    /// list) and `nearest`; null where unknown, but for the code. Where a source has several faults, `others` holds
-    /// further ones in the same form, and `faults` is how many there are in all.
+    /// Returns the error for programs: `code`, `file`, `line`, `column`, `key`, `message`,
+    /// `expected` (a list) and `nearest`. Unknown fields are null; `code` is always set. For a
+    /// source with several faults, `others` lists further ones in the same form, and `faults` is
+    /// the total number.
     pub fn to_json(&self) -> serde_json::Value {
         let report = &*self.0;
         let mut json = json!({
@@ -236,7 +237,7 @@ impl InputError {
 }
 
 impl Report {
-    /// The last line: what was probably meant, and everything that would have been right.
+    /// Returns the last line: the probable intention, and all accepted values.
     fn advice(&self) -> Option<String> {
         let meant = self.nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"));
         let listed = match (self.heading, &*self.expected) {

@@ -1,8 +1,7 @@
-//! What serde refuses, on its way from a value up to the root, where it becomes an
-//! [`InputError`].
+//! Faults raised by serde, carried from the value up to the root and turned into an [`InputError`].
 //!
-//! A fault starts without a place. The first key or value that it passes gives it an origin,
-//! and every table and list that it passes adds a step to its path.
+//! A fault starts without a place. The first enclosing key or value gives it an origin, and every
+//! enclosing table and list adds a step to its path.
 
 use crate::error::KNOWN_KEYS;
 use crate::path::{self, Step};
@@ -10,12 +9,12 @@ use crate::{InputError, Origin, words};
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
 
-/// A fault under way.
+/// Fault on its way to the root.
 #[derive(Debug)]
 pub(crate) struct Fault {
     kind: Kind,
     origin: Option<Origin>,
-    /// Innermost step first.
+    /// Steps, innermost first.
     path: Vec<Step>,
 }
 
@@ -36,12 +35,12 @@ impl From<Kind> for Fault {
 }
 
 impl Fault {
-    /// Something else was found than expected.
+    /// Creates the fault of a found value that differs from the expected ones.
     pub(crate) fn wrong(found: String, expected: impl IntoIterator<Item = String>) -> Self {
         Kind::Wrong { found, expected: expected.into_iter().collect() }.into()
     }
 
-    /// Gives the fault its origin, unless something further inside has done so.
+    /// Sets the origin of the fault, unless it is already set.
     pub(crate) fn located(mut self, origin: &Origin) -> Self {
         self.origin.get_or_insert_with(|| origin.clone());
         self
@@ -53,7 +52,7 @@ impl Fault {
         self
     }
 
-    /// The key that is unknown, if that is the fault and it has no origin yet.
+    /// Returns the unknown key of a fault without an origin.
     pub(crate) fn unplaced_key(&self) -> Option<&str> {
         match &self.kind {
             Kind::UnknownKey { name, .. } if self.origin.is_none() => Some(name),
@@ -61,22 +60,22 @@ impl Fault {
         }
     }
 
-    /// The steps from the root to the value at fault.
+    /// Returns the steps from the root to the faulty value.
     pub(crate) fn steps(&self) -> Vec<Step> {
         self.path.iter().rev().cloned().collect()
     }
 
-    /// Whether anything else than a list was found where one was expected.
+    /// Returns whether a list was expected and another value found.
     pub(crate) fn wants_list(&self) -> bool {
         matches!(&self.kind, Kind::Wrong { expected, .. } if *expected == ["a list"])
     }
 
-    /// Whether a value is at fault, and no key of it.
+    /// Returns whether the value itself is at fault, not one of its keys.
     pub(crate) fn is_wrong_value(&self) -> bool {
         !matches!(self.kind, Kind::UnknownKey { .. } | Kind::MissingKey(_) | Kind::RepeatedKey(_))
     }
 
-    /// The names of alternatives of which none was found.
+    /// Returns the names of the alternatives if none of them was found.
     pub(crate) fn alternatives(&self) -> &'static [&'static str] {
         match &self.kind {
             Kind::UnknownName { known, .. } => known,
@@ -84,7 +83,7 @@ impl Fault {
         }
     }
 
-    /// The fault of a bare name that needs a value: nothing was found, not an empty table.
+    /// Reports a bare name without its value as such, not as an empty table.
     pub(crate) fn of_bare_name(mut self, name: &str) -> Self {
         if let (Kind::Wrong { found, .. }, []) = (&mut self.kind, &*self.path) {
             *found = format!("only the name \"{name}\"");
@@ -92,7 +91,7 @@ impl Fault {
         self
     }
 
-    /// The error for the user; `whole` is where the fault is if nothing has placed it.
+    /// Returns the error for the user; a fault without an origin gets `whole`.
     pub(crate) fn report(mut self, whole: &Origin) -> InputError {
         self.path.reverse();
         let message = self.to_string();
@@ -121,7 +120,7 @@ impl Fault {
     }
 }
 
-/// The fault without its place.
+/// Prints the fault without its place.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {

@@ -1,4 +1,4 @@
-//! Files that a user names, and their digests, for the record of a run.
+//! Files given by the user, and their digests for the run record.
 
 use crate::InputError;
 use serde::Serialize;
@@ -8,19 +8,19 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// A file that a scenario names, as it was read.
+/// File given by a scenario, as read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FileRead {
-    /// The key that names it, such as `topology.file`.
+    /// Key that contains the path, such as `topology.file`.
     pub key: String,
-    /// Where it stood.
+    /// Path of the file.
     pub path: String,
-    /// SHA-256 of its bytes, in hexadecimal.
+    /// SHA-256 of the file contents, in hexadecimal.
     pub sha256: String,
 }
 
 impl FileRead {
-    /// Reads a file that the scenario names under `key`.
+    /// Reads the file given by the scenario under `key`.
     pub fn open(key: &str, path: &Path) -> io::Result<(Self, Vec<u8>)> {
         let bytes = fs::read(path)?;
         let path = path.display().to_string();
@@ -29,7 +29,7 @@ impl FileRead {
     }
 }
 
-/// The bytes of a file that the user named.
+/// Reads a file given by the user.
 pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
     fs::read(path).map_err(|error| {
         let message = format!("the file cannot be read: {error}");
@@ -38,7 +38,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, InputError> {
     })
 }
 
-/// SHA-256 in hexadecimal.
+/// Returns the SHA-256 of `bytes` in hexadecimal.
 pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x}").expect("a string takes any text");

@@ -1,16 +1,16 @@
-//! Values that a program gives instead of text: the Python side hands them over as JSON.
+//! Values from a program instead of text, passed as JSON by the Python side.
 
 use crate::fault::Fault;
 use crate::path::Step;
 use crate::{Data, Entry, InputError, Origin, Table, Tree, Value};
 use serde_json::Value as Json;
 
-/// Deeper nesting than any scenario's is refused, so that reading it cannot exhaust the stack.
+/// Maximum nesting depth, above that of any scenario; it protects the stack.
 pub(crate) const DEPTH_MAX: usize = 64;
 
 impl Tree {
-    /// A scenario that a program built. `source` is the name that messages show; keys whose
-    /// value is null are left out.
+    /// Creates a tree from a scenario built by a program. `source` is the name shown in messages;
+    /// keys with a null value are left out.
     pub fn from_json(source: &str, json: &Json) -> Result<Self, InputError> {
         let origin = Origin::whole(source);
         let root = value(json, &origin, DEPTH_MAX).and_then(|root| match root.data {
@@ -21,7 +21,7 @@ impl Tree {
     }
 }
 
-/// The value, all of it of one origin.
+/// Converts a JSON value; all of it gets the same origin.
 pub(crate) fn value(json: &Json, origin: &Origin, depth_left: usize) -> Result<Value, Fault> {
     let Some(depth_left) = depth_left.checked_sub(1) else {
         return Err(Fault::wrong("deeper nesting".into(), [format!("at most {DEPTH_MAX} levels")]));

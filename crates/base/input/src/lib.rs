@@ -1,25 +1,24 @@
-//! Scenario text to typed values, with positions.
+//! Reader of scenario text into typed values, with positions.
 //!
 //! ```text
 //! scenario.toml ────────parse─────► Tree ──read──► T: Deserialize
-//! --set path=text ───────set──────►  │               │ what serde refuses
+//! --set path=text ───────set──────►  │               │ refused by serde
 //! values from Python ──set_value──►  │               ▼
 //! a name that does not exist ──origin(path)──► InputError: where, what, expected, nearest
 //! ```
 //!
-//! A [`Tree`] holds what was written and, for each key and value, its [`Origin`]. Typed
-//! values are read from the tree by serde, and whatever is wrong comes back as one
-//! [`InputError`]: where, under which key, what was found, what was expected, and the
-//! nearest name that would have been right. Enums are read externally tagged: a bare name,
-//! or a table of one key that names the variant. A bare name stands for a variant whose
-//! parameters are all left at their defaults.
+//! A [`Tree`] holds the written values and, for each key and value, its [`Origin`]. serde reads
+//! typed values from the tree. Every error is one [`InputError`] with the place, the key, the found
+//! value, the expected one and the nearest accepted name. Enums are read externally tagged: a bare
+//! name, or a table with the variant name as its only key. A bare name selects a variant with all
+//! parameters at their defaults.
 //!
-//! A [`SweepFile`] is read the same way; it varies a scenario and knows none.
+//! A [`SweepFile`] is read in the same way; it varies a scenario without containing one.
 //!
-//! Sources: TOML v1.1 (toml.io) without dates; serde's data model (serde.rs).
+//! Sources: TOML v1.1 (toml.io) without dates; the serde data model (serde.rs).
 //!
-//! Invariants: no text panics; an override that fails leaves the tree as it was; a message
-//! has at most four lines, however long the text that caused it.
+//! Invariants: no text causes a panic; a failed override leaves the tree unchanged; a message has
+//! at most four lines, whatever the length of the text.
 
 mod convert;
 mod cure;
@@ -51,11 +50,11 @@ pub use value::{Data, Entry, Origin, Table, Value};
 
 use serde::Serialize;
 
-/// A scenario as TOML text, for the record of a run.
+/// Returns a scenario as TOML text, for the run record.
 ///
 /// # Panics
-/// If TOML cannot express `value` (a map whose keys are not text, a whole number beyond
-/// 64 bits with sign): our own types can all be written.
+/// Panics if TOML cannot express `value` (a map with keys other than text, a whole number beyond 64
+/// bits with sign). All types of the project can be written.
 pub fn to_toml(value: &impl Serialize) -> String {
     toml::to_string(value).expect("our own types can be written as TOML")
 }

@@ -1,19 +1,19 @@
-//! Overrides: a dotted path and a new value, laid over what a file says.
+//! Overrides: a dotted path and a new value, applied on top of a file.
 //!
 //! ```text
 //! traffic.0.load = 0.4      a key of the first entry of a list
 //! traffic.1      = {…}      one more entry, if there is one so far
 //! traffic.bulk.load = 0.4    the same of the entry with that `name`
 //! routing.algorithm = up-down
-//! routing.algorithm.up-down.root = 3    also where the file has only the bare name
-//! traffic.0.length.fixed = 512 B        also where the file has another alternative, which goes
+//! routing.algorithm.up-down.root = 3    also if the file has only the bare name
+//! traffic.0.length.fixed = 512 B        also if the file has another alternative, now replaced
 //! ```
 //!
-//! Tables and lists that are missing on the way are made. What is one of several alternatives the
-//! tree does not know, only its reader: a table remembers which keys were overridden last
-//! (`Table::alternatives`). Of overrides that follow each other the last holds; of those that are made
-//! together, as by the axes of a sweep, two alternatives contradict each other. Invariant: an
-//! override that fails changes nothing.
+//! Missing tables and lists on the path are created. The tree does not distinguish alternatives
+//! from other keys; only its reader does. A table therefore records its most recently overridden
+//! keys (`Table::alternatives`). Of successive overrides, the last one applies. Of overrides made
+//! together, as by the axes of a sweep, two different alternatives are a contradiction. Invariant:
+//! a failed override changes nothing.
 
 use crate::convert::Places;
 use crate::fault::Fault;
@@ -22,8 +22,8 @@ use crate::{Data, Entry, InputError, Origin, Table, Tree, Value, json, nearest, 
 use toml::de::DeValue;
 
 impl Tree {
-    /// Sets the value at `path` to `text`, read as a TOML value, or else taken as it stands:
-    /// `80 MB/s` and `up-down` need no quotes.
+    /// Sets the value at `path` to `text`, read as a TOML value or else taken literally: `80 MB/s`
+    /// and `up-down` need no quotes.
     pub fn set(&mut self, path: &str, text: &str) -> Result<(), InputError> {
         let text = text.trim();
         let origin = Origin::whole(words::clip(&format!("--set {}={text}", path.trim()), 80));
@@ -33,12 +33,12 @@ impl Tree {
         Ok(())
     }
 
-    /// Sets the value at `path` to one that a program gives.
+    /// Sets the value at `path` to one given by a program.
     pub fn set_value(&mut self, path: &str, value: &serde_json::Value) -> Result<(), InputError> {
         self.set_values([(path, value)])
     }
 
-    /// The same for several, of which none replaces an alternative that another one brings.
+    /// Sets several values together; none replaces an alternative set by another one.
     pub(crate) fn set_values<'a>(
         &mut self,
         values: impl IntoIterator<Item = (&'a str, &'a serde_json::Value)>,
@@ -50,8 +50,8 @@ impl Tree {
         Ok(())
     }
 
-    /// A dotted path with the place of whatever it names in a list; further than what is written it
-    /// stays as it is.
+    /// Returns a dotted path with every list entry given by its index; steps beyond the written
+    /// tree stay unchanged.
     pub fn placed(&self, path: &str) -> Result<String, InputError> {
         let origin = Origin::whole(words::clip(path.trim(), 80));
         let mut steps = steps_of(path, &origin)?;
@@ -93,7 +93,7 @@ impl Tree {
     }
 }
 
-/// The steps of a path that leads somewhere.
+/// Parses a path with at least one step.
 fn steps_of(path: &str, origin: &Origin) -> Result<Vec<Step>, InputError> {
     let whole = |message: String| {
         let example = "a path such as traffic.0.load".to_owned();
@@ -103,8 +103,8 @@ fn steps_of(path: &str, origin: &Origin) -> Result<Vec<Step>, InputError> {
     if steps.is_empty() { Err(whole("the path is empty".to_owned())) } else { Ok(steps) }
 }
 
-/// The TOML value, or the text itself if it is none that we take (a date, say). A table or list
-/// that holds such a value is no text.
+/// Parses a TOML value; a single value that is not supported (a date, for example) is taken as
+/// text. A table or list with an unsupported value is an error.
 fn from_text(text: &str, origin: &Origin) -> Result<Value, Fault> {
     let places = Places { whole: origin.clone(), positions: None };
     let plain = || Value { data: Data::String(text.to_owned()), origin: origin.clone() };
@@ -115,7 +115,7 @@ fn from_text(text: &str, origin: &Origin) -> Result<Value, Fault> {
     }
 }
 
-/// What a value of keys below each other looks like.
+/// Returns an example of nested keys in braces.
 fn braced(steps: &[Step]) -> String {
     steps
         .iter()
@@ -123,7 +123,7 @@ fn braced(steps: &[Step]) -> String {
         .fold("...".to_owned(), |inner, step| format!("{{ {} = {inner} }}", step.name()))
 }
 
-/// One override under way: its path and its origin.
+/// Override in progress: its path and its origin.
 struct Assignment<'a> {
     steps: &'a [Step],
     origin: &'a Origin,
@@ -133,7 +133,7 @@ struct Assignment<'a> {
 }
 
 impl Assignment<'_> {
-    /// Puts `new` below `target`, which stands where `depth` steps have led.
+    /// Puts `new` below `target`, the value after `depth` steps.
     fn put(&self, depth: usize, target: &mut Value, mut new: Value) -> Result<(), InputError> {
         let Some(step) = self.steps.get(depth) else {
             new.note_keys(self.round);
@@ -143,7 +143,7 @@ impl Assignment<'_> {
         match &mut target.data {
             Data::Table(table) => self.put_in_table(depth, table, new),
             Data::Array(items) => self.put_in_list(depth, items, new),
-            // The bare name of an alternative, which gets parameters or is replaced.
+            // The bare name of an alternative gets parameters or is replaced.
             Data::String(_) if matches!(step, Step::Name(_)) => {
                 let mut choice = Value::empty_table(self.origin.clone());
                 self.put(depth, &mut choice, new)?;
@@ -192,7 +192,8 @@ impl Assignment<'_> {
         Ok(())
     }
 
-    /// The place in a list of the entry that a step asks for, which may be the one behind the last.
+    /// Returns the index of the requested entry in a list; the index may be one past the last
+    /// entry.
     fn place(&self, depth: usize, items: &[Value]) -> Result<usize, InputError> {
         let count = items.len();
         let wanted = match &self.steps[depth] {
@@ -219,7 +220,7 @@ impl Assignment<'_> {
         Err(self.error(depth, &message).suggesting(wanted, "its names", known))
     }
 
-    /// The name of an entry of the list where `depth` steps have led.
+    /// Returns the name of an entry of the list after `depth` steps.
     fn name_of<'v>(&self, depth: usize, item: &'v Value) -> Option<&'v str> {
         let Data::Table(table) = &item.data else { return None };
         let list = path::show(&self.steps[..depth]);
@@ -230,7 +231,7 @@ impl Assignment<'_> {
         }
     }
 
-    /// `new` inside the tables and lists that the steps from `depth` on ask for.
+    /// Returns `new` nested in the tables and lists of the steps from `depth` on.
     fn nest(&self, depth: usize, new: Value) -> Result<Value, InputError> {
         let nested = (depth..self.steps.len()).rev().try_fold(new, |value, at| {
             let origin = self.origin.clone();
@@ -253,7 +254,7 @@ impl Assignment<'_> {
         })
     }
 
-    /// An error about what stands where `depth` steps have led.
+    /// Creates an error about the value after `depth` steps.
     fn error(&self, depth: usize, message: &str) -> InputError {
         let place = path::show(&self.steps[..depth]);
         let subject = if place.is_empty() { "the scenario".into() } else { format!("`{place}`") };

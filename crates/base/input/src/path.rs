@@ -1,25 +1,25 @@
 //! Dotted paths: `traffic.0.load`, `traffic[0].load`, `classes."best effort".share`.
 //!
-//! Overrides are written with dots; messages show `traffic[0].load`; both are read.
+//! Overrides are written with dots; messages show `traffic[0].load`; both forms are read.
 
 use crate::words::{clip, visible};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// More steps than any scenario has; keeps a long override from nesting without end.
+/// Maximum number of steps, above that of any scenario; it limits the nesting of a long override.
 const STEPS_MAX: usize = 64;
 
-/// One step down the tree.
+/// Step down the tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// A key.
+    /// Key.
     Name(String),
-    /// An entry of a list, from 0; in a table, the key with these digits.
+    /// Index of a list entry, from 0; in a table, the key with these digits.
     Index(usize),
 }
 
 impl Step {
-    /// The step as a key.
+    /// Returns the step as a key.
     pub(crate) fn name(&self) -> Cow<'_, str> {
         match self {
             Self::Name(name) => name.into(),
@@ -34,8 +34,10 @@ impl From<&str> for Step {
     }
 }
 
-/// The steps of a path, or a sentence that says what is wrong with it. No step at all is the
-/// root.
+/// Parses a path. A path without steps is the root.
+///
+/// # Errors
+/// The text describes the syntax error.
 pub(crate) fn parse(path: &str) -> Result<Vec<Step>, String> {
     let mut rest = path.trim();
     let mut steps = Vec::new();
@@ -54,7 +56,7 @@ pub(crate) fn parse(path: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// The first step, and what follows it: nothing, a dot or a bracket.
+/// Returns the first step and the text behind it: nothing, a dot or a bracket.
 fn first(text: &str) -> Result<(Step, &str), String> {
     let (step, after) = if let Some(inside) = text.strip_prefix('[') {
         let (digits, after) = inside.split_once(']').ok_or("a `[` of the path is not closed")?;
@@ -77,7 +79,7 @@ fn first(text: &str) -> Result<(Step, &str), String> {
     }
 }
 
-/// Digits are an index, unless they have leading zeros that an index would lose.
+/// Reads digits as an index, unless they have leading zeros.
 fn bare(name: &str) -> Step {
     match name.parse::<usize>() {
         Ok(index) if index.to_string() == name => Step::Index(index),
@@ -85,7 +87,7 @@ fn bare(name: &str) -> Step {
     }
 }
 
-/// The path as messages show it.
+/// Returns the path as shown in messages.
 pub(crate) fn show<'a>(steps: impl IntoIterator<Item = &'a Step>) -> String {
     let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     let mut text = String::new();
@@ -103,7 +105,7 @@ pub(crate) fn show<'a>(steps: impl IntoIterator<Item = &'a Step>) -> String {
     clip(&text, 120)
 }
 
-/// The path as overrides are written: `traffic.0.load`, whole.
+/// Returns the path in the notation of overrides, `traffic.0.load`, without shortening.
 pub(crate) fn dotted(steps: &[Step]) -> String {
     let written = |step: &Step| match step {
         Step::Index(index) => index.to_string(),

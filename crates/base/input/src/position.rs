@@ -1,16 +1,16 @@
-//! From byte offsets to lines and columns.
+//! Conversion of byte offsets to lines and columns.
 //!
-//! Columns count characters, not bytes. To find one without walking a line that may be a
-//! megabyte long, the number of characters before every block of the text is kept.
+//! Columns count characters, not bytes. The number of characters before every block of the text is
+//! stored, because a line may be a megabyte long.
 
 const BLOCK_BYTES: usize = 256;
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The lines of a text.
+/// Line starts of a text.
 #[derive(Debug)]
 pub(crate) struct Positions<'a> {
     text: &'a str,
-    /// Byte offset at which each line starts.
+    /// Byte offset of each line start.
     line_starts: Vec<usize>,
     /// Characters before each block of bytes.
     characters_before: Vec<usize>,
@@ -28,7 +28,8 @@ impl<'a> Positions<'a> {
         Self { text, line_starts, characters_before }
     }
 
-    /// Line and column of a byte offset, both from 1. An offset beyond the end is the end.
+    /// Returns the line and column of a byte offset, both from 1. An offset beyond the end counts
+    /// as the end.
     pub(crate) fn at(&self, offset: usize) -> (u32, u32) {
         let offset = offset.min(self.text.len());
         let line = self.line_starts.partition_point(|start| *start <= offset);
@@ -38,14 +39,14 @@ impl<'a> Positions<'a> {
         (small(line), small(column + 1))
     }
 
-    /// The line of a byte offset, without its end.
+    /// Returns the line of a byte offset, without its line end.
     pub(crate) fn line(&self, offset: usize) -> &'a str {
         let line = self.line_starts.partition_point(|start| *start <= offset);
         let text = &self.text[self.line_starts[line - 1]..];
         text.trim_start_matches(BYTE_ORDER_MARK).lines().next().unwrap_or("")
     }
 
-    /// Length of the byte order mark, which some editors put first and nobody sees.
+    /// Returns the length of the byte order mark, put first by some editors and invisible.
     fn mark_bytes(&self) -> usize {
         if self.text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
     }
@@ -57,7 +58,7 @@ impl<'a> Positions<'a> {
     }
 }
 
-/// Characters that start among these bytes of UTF-8.
+/// Counts the characters that start among these bytes of UTF-8.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| *byte & 0xC0 != 0x80).count()
 }
@@ -74,7 +75,7 @@ mod tests {
         assert_eq!(positions.at(5), (1, 6));
         assert_eq!(positions.at(6), (2, 1));
         assert_eq!(positions.at(8), (2, 2));
-        // Five characters, a thousand, the quote and a space stand before the comment.
+        // Five characters, a thousand, the quote and a space precede the comment.
         assert_eq!(positions.at(text.find('#').unwrap()), (2, 5 + 1_000 + 2 + 1));
         assert_eq!(positions.at(text.len()), (3, 1));
         assert_eq!(positions.at(text.len() + 9), (3, 1));

@@ -1,49 +1,48 @@
-//! Where a scenario comes from: a file or a text, with what the command line and programs change.
+//! Scenario sources: a file or a text, with changes from the command line and programs.
 //!
 //! ```text
 //!   file, text or record ──► Tree ──changes, one after the other──► Tree ──read, fill in──► S
 //! ```
 //!
-//! Each laboratory brings its type of scenario. Invariant: `scenario` is what `tree` says, and
-//! whatever is wrong with it can be told by the place in `tree`.
+//! Each laboratory defines its type of scenario. Invariant: `scenario` is read from `tree`, and
+//! every fault of it can be reported with its place in `tree`.
 
 use crate::{InputError, OtherName, Tree, digest, read};
 use serde::de::DeserializeOwned;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-/// A type of scenario.
+/// Type of scenario.
 pub trait Scenario: DeserializeOwned {
-    /// What could stand at a key that must be there, by the key, for whoever left it out.
+    /// Example values of required keys, by key, shown if the key is missing.
     const EXAMPLES: &'static [(&'static str, &'static str)];
 
-    /// The name of an entry of a list that says none, by the key of the list, where all have one.
+    /// Default name of an unnamed list entry, by the key of the list, for lists of named entries.
     const UNNAMED: &'static [(&'static str, &'static str)] = &[];
 
     /// Names of alternatives in other simulators and the literature.
     const OTHER_NAMES: &'static [OtherName] = &[];
 
-    /// Says what holds where nothing was written and the answer depends on the rest, such as
-    /// running names.
+    /// Fills in values that were left out and depend on other values, such as running names.
     fn fill_in(&mut self);
 
-    /// Refuses what is written with old names, before anything is read.
+    /// Refuses old names before anything is read.
     fn refuse_old(_tree: &Tree) -> Result<(), InputError> {
         Ok(())
     }
 }
 
-/// Another value for a key, by its dotted path.
+/// New value of a key, by its dotted path.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
-    /// A text, as `--set` gives it.
+    /// Text, as given by `--set`.
     Text(String, String),
-    /// A value, as a program gives it.
+    /// Value given by a program.
     Value(String, serde_json::Value),
 }
 
 impl Change {
-    /// The path and the value that a program gives.
+    /// Returns the path and the value of a change by a program.
     fn value(&self) -> Option<(&str, &serde_json::Value)> {
         match self {
             Self::Text(..) => None,
@@ -52,18 +51,19 @@ impl Change {
     }
 }
 
-/// Changes to a scenario, applied in their order, and the seed last. Of texts the last holds, as of
-/// options; values that follow each other are made together and may not contradict each other.
+/// Changes to a scenario, applied in order, and the seed last. Of several texts for a key the last
+/// one applies, as with options; consecutive values are applied together and may not contradict
+/// each other.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
-    /// Other values of keys.
+    /// Changes to keys.
     pub changes: Vec<Change>,
-    /// Another seed.
+    /// Seed that replaces the one of the scenario.
     pub seed: Option<u64>,
 }
 
 impl Overrides {
-    /// Texts alone, as (dotted path, text).
+    /// Creates overrides from texts alone, as (dotted path, text).
     pub fn texts(settings: Vec<(String, String)>) -> Self {
         let change = |(path, text)| Change::Text(path, text);
         Self { changes: settings.into_iter().map(change).collect(), seed: None }
@@ -82,21 +82,21 @@ impl Overrides {
     }
 }
 
-/// A scenario with the positions of its keys and the folder that its paths are relative to.
+/// Scenario with the positions of its keys and the folder of its relative paths.
 #[derive(Clone, Debug)]
 pub struct Source<S> {
-    /// What was written, for messages about what it means.
+    /// Scenario as written, for the positions in messages.
     pub tree: Tree,
-    /// The typed scenario.
+    /// Typed scenario.
     pub scenario: S,
-    /// What paths in the scenario are relative to.
+    /// Folder of relative paths in the scenario.
     pub folder: PathBuf,
     /// SHA-256 of the scenario file, in hexadecimal.
     pub digest: String,
 }
 
 impl<S: Scenario> Source<S> {
-    /// Reads a scenario file and changes it.
+    /// Reads a scenario file and applies the overrides.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, InputError> {
         let bytes = read(path)?;
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -104,7 +104,8 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(tree, folder, digest(&bytes), overrides)
     }
 
-    /// The same for a text; `name` stands for the file, and paths in it are relative to `folder`.
+    /// Reads a scenario from a text; `name` is shown in place of a file name, and paths in the
+    /// scenario are relative to `folder`.
     pub fn parse(
         name: &str,
         text: &str,
@@ -115,7 +116,7 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(Tree::parse(name, text)?, folder.to_path_buf(), digest, overrides)
     }
 
-    /// A scenario from the values that a record holds of it; a value of null means open.
+    /// Restores a scenario from the values in a run record; null means left out.
     pub fn restore(
         name: &str,
         values: &serde_json::Value,
@@ -126,7 +127,7 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(tree, folder.to_path_buf(), digest.to_owned(), &Overrides::default())
     }
 
-    /// The scenario that stands below `path` in a file of another kind.
+    /// Reads the scenario below `path` in a file of another kind.
     pub fn within(tree: &Tree, path: &str, folder: &Path) -> Result<Self, InputError> {
         let missing = || InputError::at(tree, path, "there is no scenario");
         let root = tree.get(path).cloned().ok_or_else(missing)?;
@@ -134,7 +135,7 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(part, folder.to_path_buf(), String::new(), &Overrides::default())
     }
 
-    /// This scenario with further changes.
+    /// Returns this scenario with further changes.
     pub fn with(&self, overrides: &Overrides) -> Result<Self, InputError> {
         Self::from_tree(self.tree.clone(), self.folder.clone(), self.digest.clone(), overrides)
     }
@@ -157,12 +158,12 @@ impl<S: Scenario> Source<S> {
 }
 
 impl<S> Source<S> {
-    /// Where a file that the scenario names stands.
+    /// Returns the path of a file given in the scenario.
     pub fn path_of(&self, name: impl AsRef<str>) -> PathBuf {
         self.folder.join(name.as_ref())
     }
 
-    /// An error about the value at a dotted path.
+    /// Creates an error about the value at a dotted path.
     pub fn refuse(&self, path: &str, message: impl Display) -> InputError {
         InputError::at(&self.tree, path, message)
     }

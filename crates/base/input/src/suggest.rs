@@ -1,18 +1,19 @@
-//! The nearest name to one that does not exist.
+//! Suggestion of the nearest existing name.
 
 use strsim::damerau_levenshtein;
 
-/// The name among `known` that `found` was probably meant to be, if one is close.
+/// Returns the name among `known` closest to `found`, if one is close enough.
 ///
-/// Capitals do not count, and `-` equals `_`. A name is close if at most one character in
-/// three must be added, left out, replaced or swapped with its neighbour (Damerau and
-/// Levenshtein's distance), or if one name starts with the other and they share three
-/// characters. Of equally near names the first is taken.
+/// Case is ignored, and `-` equals `_`. A name is close if at most one character in three must be
+/// inserted, deleted, replaced or swapped with its neighbour (Damerau-Levenshtein distance), or if
+/// one name starts with the other and they share three characters. Of equally near names the first
+/// is taken.
 pub fn nearest<'a, S>(found: &str, known: impl IntoIterator<Item = &'a S>) -> Option<&'a str>
 where
     S: AsRef<str> + ?Sized + 'a,
 {
-    // Comparing takes time by the product of the lengths; no name of ours is this long.
+    // The comparison time grows with the product of the lengths; all known names are shorter than
+    // this.
     const LENGTH_MAX: usize = 80;
     if found.len() > LENGTH_MAX {
         return None;

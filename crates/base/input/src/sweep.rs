@@ -1,15 +1,15 @@
-//! Sweep files: a base scenario, and what is varied.
+//! Sweep files: a base scenario and the varied keys.
 //!
 //! ```text
 //! sweep.toml ──► Tree ──read──► SweepFile ──► points, runs   (Python)
 //!                  └─ scenario ──► Source of a laboratory
 //! ```
 //!
-//! Both laboratories are swept by files of one form, so what stands in them is read here, and what
-//! it means for a scenario is known to whoever makes the points. Keys that only some kinds of
-//! scenarios have are kept as `others`.
+//! Sweeps of both laboratories use one file format. The file is read here; the meaning of its keys
+//! for a scenario is left to the generator of the points. Keys of only some kinds of scenarios are
+//! kept as `others`.
 //!
-//! Invariant: an axis has exactly one of the ways to say what it varies, and its values once.
+//! Invariant: an axis uses exactly one form of variation, and its values are given once.
 
 use crate::{InputError, Tree};
 use serde::de::{Error, MapAccess, Unexpected, Visitor};
@@ -18,14 +18,14 @@ use serde_json::{Map, Number, Value};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What a sweep file says.
+/// Contents of a sweep file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SweepFile {
-    /// What the sweep shows.
+    /// Title of the sweep.
     pub title: Option<String>,
-    /// The base: a scenario file, or the name of an example.
+    /// Base: a scenario file, or the name of an example.
     pub base: Option<String>,
-    /// The base, if it stands in the file itself.
+    /// Base, if contained in the sweep file itself.
     pub scenario: Option<Map<String, Value>>,
     /// Seed of all replications.
     #[serde(default = "one", deserialize_with = "seed")]
@@ -33,51 +33,51 @@ pub struct SweepFile {
     /// Runs of each point.
     #[serde(default = "one", deserialize_with = "replications")]
     pub replications: u64,
-    /// Tables that are kept of each run.
+    /// Tables stored for each run.
     #[serde(default)]
     pub keep: Vec<String>,
-    /// A condition in SQL over the columns of the axes.
+    /// SQL condition over the columns of the axes.
     pub r#where: Option<String>,
-    /// What all points change of the base, by dotted path.
+    /// Changes to the base for all points, by dotted path.
     #[serde(default)]
     pub set: Map<String, Value>,
-    /// The dimensions of the grid.
+    /// Dimensions of the grid.
     #[serde(default)]
     pub axis: Vec<SweepAxis>,
-    /// What else stands at the top.
+    /// Other top-level keys.
     #[serde(flatten, skip_serializing)]
     pub others: Map<String, Value>,
 }
 
-/// A dimension of the grid.
+/// Dimension of the grid.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepAxis {
     /// Name of its column, or names of its columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<Value>,
-    /// The one key that it varies.
+    /// Single varied key.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
-    /// Several keys, each of which is its value times a factor.
+    /// Several keys, each set to the value times a factor.
     #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<Keyed<Number>>,
     /// Several keys that advance together, each with a list or range of values.
     #[serde(skip_serializing_if = "Option::is_none")]
     zip: Option<Keyed<Values>>,
-    /// Named alternatives, each with what it changes.
+    /// Named alternatives, each with its changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     choices: Option<Keyed<Map<String, Value>>>,
-    /// The values of `key` or `keys`.
+    /// Values of `key` or `keys`.
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<Vec<Value>>,
-    /// The same as a range.
+    /// Values as a range.
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<Map<String, Value>>,
 }
 
 impl SweepFile {
-    /// What the tree of a sweep file says.
+    /// Reads a sweep file from its tree.
     pub fn read(tree: &Tree) -> Result<Self, InputError> {
         let file: Self = tree.read()?;
         for (place, axis) in file.axis.iter().enumerate() {
@@ -90,7 +90,10 @@ impl SweepFile {
 }
 
 impl SweepAxis {
-    /// What makes no sense together, as the key below the axis and a sentence.
+    /// Checks the axis for contradictions.
+    ///
+    /// # Errors
+    /// The key below the axis, and a sentence.
     fn check(&self) -> Result<(), (&'static str, String)> {
         let ways = [
             ("key", self.key.is_some()),
@@ -124,7 +127,7 @@ impl SweepAxis {
     }
 }
 
-/// The values of a key that advances with others.
+/// Values of a key that advances with others.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected a list or a range")]
 enum Values {
@@ -132,7 +135,7 @@ enum Values {
     Range(Map<String, Value>),
 }
 
-/// What stands under keys, in the order of the file; at least one.
+/// Values by key, in the order of the file; at least one.
 #[derive(Clone, PartialEq, Debug)]
 struct Keyed<T>(Vec<(String, T)>);
 
@@ -184,7 +187,7 @@ fn replications<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Er
     deserializer.deserialize_u64(Whole { least: 1, most: 1_000_000, words })
 }
 
-/// A whole number within bounds.
+/// Whole number within bounds.
 struct Whole {
     least: u64,
     most: u64,

@@ -1,4 +1,4 @@
-//! TOML's syntax, and what its parser says about slips in plain sentences.
+//! TOML syntax, with the parser errors in plain sentences.
 //!
 //! ```text
 //! scenario.toml:3:8: `80 MB/s` is no value: only numbers, true and false go without quotes,
@@ -12,12 +12,12 @@ use crate::{InputError, Origin, words};
 use toml::Spanned;
 use toml::de::{DeTable, Error};
 
-/// How much of a long line a message shows, and how much of that stands before the mark.
+/// Maximum part of a long line shown in a message, and its maximum part before the mark.
 const EXCERPT_CHARACTERS: usize = 72;
 const EXCERPT_CHARACTERS_BEFORE: usize = 40;
 
-/// Parts of the parser's descriptions, our sentences for them, and what was expected. The
-/// first that fits counts.
+/// Parts of parser descriptions with our sentences and the expected text. The first matching entry
+/// applies.
 const SENTENCES: [(&str, &str, &str); 20] = [
     ("key with no value", "a key stands alone", "`=` and a value after it"),
     ("unquoted keys cannot be empty", "a key is missing", ""),
@@ -41,7 +41,10 @@ const SENTENCES: [(&str, &str, &str); 20] = [
     ("carriage return", "a carriage return stands alone", ""),
 ];
 
-/// The table that `text` writes, or an error about the first slip in it.
+/// Parses `text` as a table.
+///
+/// # Errors
+/// The first syntax error in the text.
 pub(crate) fn parse<'a>(source: &str, text: &'a str) -> Result<Spanned<DeTable<'a>>, InputError> {
     if let Some(offset) = text.find('\0') {
         let message = "a byte of value 0: this is no text file".to_owned();
@@ -55,7 +58,7 @@ pub(crate) fn parse<'a>(source: &str, text: &'a str) -> Result<Spanned<DeTable<'
     }
 }
 
-/// The error for bytes that are not UTF-8.
+/// Returns the error for bytes that are not UTF-8.
 pub(crate) fn not_text(source: &str, bytes: &[u8], fault: std::str::Utf8Error) -> InputError {
     let offset = fault.valid_up_to();
     let text = str::from_utf8(&bytes[..offset]).expect("UTF-8 up to there");
@@ -68,14 +71,14 @@ fn start(slip: &Error) -> Option<usize> {
     slip.span().map(|span| span.start)
 }
 
-/// The parser's words, "what, expected this, that", as a sentence with an excerpt.
+/// Turns a parser message ("what, expected this, that") into a sentence with an excerpt.
 fn explain(source: &str, text: &str, slip: &Error) -> InputError {
     let at = slip.span().and_then(|span| text.get(span)).unwrap_or("");
     let (what, wanted) = slip.message().split_once(", expected ").unwrap_or((slip.message(), ""));
     let (message, expected) = sentence(what, at, wanted);
     let expected = Some(expected).filter(|expected| !expected.is_empty());
     match start(slip) {
-        // What is missing belongs behind the last thing written, often a line or more above.
+        // A missing comma belongs behind the last written value, often a line or more above.
         Some(start) if what.starts_with("missing comma") => {
             let written = text.get(..start).map_or(start, |before| before.trim_end().len());
             error(source, text, written, message, expected)
@@ -85,7 +88,7 @@ fn explain(source: &str, text: &str, slip: &Error) -> InputError {
     }
 }
 
-/// What is wrong with the words `at` fault, and what was expected, which may be empty.
+/// Returns the message for the faulty text `at`, and the expected text, which may be empty.
 fn sentence(what: &str, at: &str, wanted: &str) -> (String, String) {
     let short = words::clip(at, 60);
     let is_word = at.starts_with(|c: char| c.is_alphabetic());
@@ -114,7 +117,7 @@ fn sentence(what: &str, at: &str, wanted: &str) -> (String, String) {
     }
 }
 
-/// About words without quotes, or none at all, where a value should stand.
+/// Returns the message for words without quotes, or no words, in place of a value.
 fn bare_words(at: &str) -> (String, String) {
     if at.is_empty() {
         return ("a value is missing".to_owned(), "a number, or text in quotes".to_owned());
@@ -127,7 +130,7 @@ fn bare_words(at: &str) -> (String, String) {
     (format!("`{at}` is no value: only numbers, true and false go without quotes"), expected)
 }
 
-/// The error at a byte offset, with the line that holds it.
+/// Creates the error at a byte offset, with the line of that offset.
 fn error(
     source: &str,
     text: &str,
@@ -141,7 +144,7 @@ fn error(
         .showing(excerpt(positions.line(offset), column))
 }
 
-/// The part of a line around a column, and a mark below that column.
+/// Returns the part of a line around a column, and a mark below that column.
 fn excerpt(line: &str, column: u32) -> String {
     let before = usize::try_from(column).unwrap_or(usize::MAX) - 1;
     let skipped = match line.chars().count() {

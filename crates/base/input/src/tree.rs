@@ -1,11 +1,11 @@
-//! The tree of what was written: tables, lists and plain values, each with its origin.
+//! Tree of written values: tables, lists and plain values, each with its origin.
 //!
 //! ```text
 //! [[traffic]]          root ─ traffic ─ [ 0 ] ─ load ─ 0.4   (scenario.toml:2:8)
 //! load = 0.4
 //! ```
 //!
-//! Invariant: the keys of a table differ, and stand in the order of the text.
+//! Invariant: the keys of a table differ, and are in the order of the text.
 
 use crate::convert::Places;
 use crate::error::InputError;
@@ -16,18 +16,18 @@ use crate::value::{Data, Origin, Value};
 use serde::de::DeserializeOwned;
 use std::fmt;
 
-/// A whole scenario as it was written.
+/// Whole scenario as written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tree {
     pub(crate) root: Value,
-    /// How often it was overridden.
+    /// Number of override rounds so far.
     pub(crate) round: u32,
-    /// Names of entries of a list that say none, by the key of the list.
+    /// Default names of unnamed list entries, by the key of the list.
     pub(crate) unnamed: &'static [(&'static str, &'static str)],
 }
 
 impl Tree {
-    /// Reads TOML text. `source` is the name that messages show, usually the file's.
+    /// Reads TOML text. `source` is the name shown in messages, usually the file name.
     pub fn parse(source: &str, text: &str) -> Result<Self, InputError> {
         let table = syntax::parse(source, text)?;
         let whole = Origin::whole(source);
@@ -42,27 +42,28 @@ impl Tree {
         Self::parse(source, text)
     }
 
-    /// The table that holds everything.
+    /// Returns the outermost table.
     pub fn root(&self) -> &Value {
         &self.root
     }
 
-    /// The value at a dotted path such as `traffic.0.hosts` or `traffic[0].hosts`.
+    /// Returns the value at a dotted path such as `traffic.0.hosts` or `traffic[0].hosts`.
     pub fn get(&self, path: &str) -> Option<&Value> {
         path::parse(path).ok()?.iter().try_fold(&self.root, |value, step| value.child(step))
     }
 
-    /// Where the value at a dotted path was written.
+    /// Returns the origin of the value at a dotted path.
     pub fn origin(&self, path: &str) -> Option<Origin> {
         self.get(path).map(|value| value.origin.clone())
     }
 
-    /// The line of the value at a dotted path, or of what it stands in if it was not written.
+    /// Returns the line of the value at a dotted path, or of the enclosing value if it was not
+    /// written.
     pub fn line(&self, path: &str) -> Option<u32> {
         self.nearest_origin(&path::parse(path).unwrap_or_default()).line
     }
 
-    /// Where the deepest value along `steps` was written.
+    /// Returns the origin of the deepest value along `steps`.
     pub(crate) fn nearest_origin(&self, steps: &[Step]) -> Origin {
         let mut value = &self.root;
         for step in steps {
@@ -72,16 +73,16 @@ impl Tree {
         value.origin.clone()
     }
 
-    /// The typed value that the tree describes.
+    /// Reads the tree as a typed value.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, InputError> {
         crate::deserialize::read(&self.root)
     }
 }
 
 impl InputError {
-    /// An error about the value at a dotted path, whose content cannot be right: a host that
-    /// does not exist, say. If the path leads further than what was written, the error
-    /// stands where the writing ends.
+    /// Creates an error about an invalid value at a dotted path, such as a host that does not
+    /// exist. If the path is longer than the written tree, the error gets the origin of the deepest
+    /// written value.
     pub fn at(tree: &Tree, path: &str, message: impl fmt::Display) -> Self {
         let steps = path::parse(path).unwrap_or_default();
         Self::new(tree.nearest_origin(&steps), message.to_string()).keyed(path::show(&steps), true)

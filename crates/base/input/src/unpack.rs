@@ -1,7 +1,7 @@
-//! Files that somebody compressed, recognised by their first bytes.
+//! Compressed files, recognised by their first bytes.
 //!
-//! gzip (RFC 1952) and xz (the .xz file format, 1.2) are read. What comes out is bounded, and so is
-//! the memory that a file can ask for, because a few bytes can stand for a disk of zeros.
+//! gzip (RFC 1952) and xz (the .xz file format, 1.2) are read. The unpacked size and the memory
+//! used are bounded, because a few bytes can unpack to a disk of zeros.
 
 use crate::InputError;
 use flate2::read::MultiGzDecoder;
@@ -9,16 +9,16 @@ use lzma_rust2::XzReader;
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
 
-/// No dump is longer: a fabric of a million hosts has one of this length.
+/// Maximum unpacked size; the dump of a fabric of a million hosts has this length.
 const BYTES_MAX: u64 = 512 << 20;
 
-/// What unpacking may take; `xz -9` needs 65 MiB.
+/// Maximum memory for unpacking; `xz -9` needs 65 MiB.
 const MEMORY_KIB_MAX: u32 = 128 << 10;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const XZ: &[u8] = b"\xfd7zXZ\0";
 
-/// First bytes of what is not read, where they stand, and what it is.
+/// First bytes of unsupported formats, their offset, and the format.
 const OTHERS: [(usize, &[u8], &str); 5] = [
     (0, &[0x28, 0xb5, 0x2f, 0xfd], "compressed with zstd"),
     (0, b"BZh", "compressed with bzip2"),
@@ -27,15 +27,15 @@ const OTHERS: [(usize, &[u8], &str); 5] = [
     (257, b"ustar", "a tar archive"),
 ];
 
-/// The endings of names of compressed files, without the dot.
+/// File name endings of compressed files, without the dot.
 const ENDINGS: [&str; 2] = ["gz", "xz"];
 
-/// The bytes of a file that may be compressed; errors call it `name`.
+/// Returns the contents of a file that may be compressed; `name` is shown in errors.
 pub fn unpack<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, InputError> {
     unpack_within(name, bytes, BYTES_MAX)
 }
 
-/// The name without the ending of a compressed file: `net.toml` of `net.toml.gz`.
+/// Returns the name without the ending of a compressed file: `net.toml` for `net.toml.gz`.
 pub fn unpacked_name(name: &str) -> &str {
     name.rsplit_once('.')
         .filter(|(_, ending)| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
@@ -56,7 +56,10 @@ fn unpack_within<'a>(name: &str, bytes: &'a [u8], max: u64) -> Result<Cow<'a, [u
     out.map(Cow::Owned).map_err(|message| error(name, message))
 }
 
-/// All that comes out, or why not.
+/// Reads everything up to `max` bytes.
+///
+/// # Errors
+/// The text gives the reason.
 fn all(packed: impl Read, max: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     match packed.take(max + 1).read_to_end(&mut bytes) {
@@ -95,7 +98,7 @@ mod tests {
     use flate2::read::GzEncoder;
 
     const TEXT: &[u8] = b"Switch 4 \"S-01\"\n";
-    /// `xz` of the same text.
+    /// `TEXT` compressed with `xz`.
     const TEXT_XZ: &[u8] = include_bytes!("../tests/fixtures/switch.xz");
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -130,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_file_that_asks_for_much_memory_is_refused() {
-        // The same text, in whose block header the size of the dictionary was set to 4 GiB - 1.
+        // `TEXT` with the dictionary size in the block header set to 4 GiB - 1.
         let packed = include_bytes!("../tests/fixtures/dictionary-of-4-gib.xz");
         assert!(said(packed, 100).contains("takes more than 128 MiB"), "{}", said(packed, 100));
     }

@@ -1,22 +1,22 @@
-//! Values as they were written, each with its origin.
+//! Written values, each with its origin.
 
 use crate::path::Step;
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a key or a value was written.
+/// Place of a key or a value in its source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Origin {
-    /// File name, or the override that brought it, such as `--set traffic.0.load=0.4`.
+    /// File name, or the override, such as `--set traffic.0.load=0.4`.
     pub source: Arc<str>,
-    /// Line from 1, where the source has lines.
+    /// Line from 1, for sources with lines.
     pub line: Option<u32>,
     /// Column from 1, in characters.
     pub column: Option<u32>,
 }
 
 impl Origin {
-    /// A source as a whole.
+    /// Returns the origin of a source as a whole.
     pub fn whole(source: impl Into<Arc<str>>) -> Self {
         Self { source: source.into(), line: None, column: None }
     }
@@ -32,25 +32,25 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value and where it was written.
+/// Value with its origin.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value {
-    /// What it is.
+    /// Contents of the value.
     pub data: Data,
-    /// Where it was written; a table's is its heading.
+    /// Origin of the value; for a table, its heading.
     pub origin: Origin,
 }
 
-/// What a value is.
+/// Contents of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Data {
     /// Keys and values.
     Table(Table),
-    /// A list.
+    /// List.
     Array(Vec<Value>),
     /// Text.
     String(String),
-    /// A whole number.
+    /// Whole number.
     Integer(i64),
     /// Any other number.
     Float(f64),
@@ -61,23 +61,22 @@ pub enum Data {
 /// Keys and values in the order of the text.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Table {
-    /// The entries; no two have one name.
+    /// Entries; names are unique.
     pub entries: Vec<Entry>,
-    /// The entries that the last overrides went through. Where one of several alternatives is asked
-    /// for, it is among them.
+    /// Entries changed by the last overrides. An overridden alternative is among them.
     pub(crate) overridden: Overridden,
 }
 
-/// Entries that overrides went through which were made together, by their places in the table.
+/// Entries changed by overrides made together, by their places in the table.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Overridden {
-    /// Counts overrides of a tree that follow each other.
+    /// Number of the round of successive overrides of a tree.
     round: u32,
     places: Vec<usize>,
 }
 
 impl Overridden {
-    /// Notes one more entry; those of earlier rounds no longer matter.
+    /// Adds an entry; entries of earlier rounds are dropped.
     pub(crate) fn note(&mut self, round: u32, place: usize) {
         if self.round != round {
             *self = Self { round, places: Vec::new() };
@@ -88,30 +87,30 @@ impl Overridden {
     }
 }
 
-/// A key of a table and its value.
+/// Key of a table and its value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Entry {
-    /// The key.
+    /// Key.
     pub name: String,
-    /// Where the key was written.
+    /// Origin of the key.
     pub origin: Origin,
-    /// Its value.
+    /// Value of the key.
     pub value: Value,
 }
 
 impl Table {
-    /// The entry of the key `name`.
+    /// Returns the entry of the key `name`.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// A table as it was written.
+    /// Creates a table as written.
     pub(crate) fn of(entries: Vec<Entry>) -> Self {
         Self { entries, overridden: Overridden::default() }
     }
 
-    /// The entries of a table that names an alternative, of which there should be one: those of the
-    /// last overrides, which replace what was written, or else all.
+    /// Returns the entries of a table that selects an alternative: those of the last overrides,
+    /// which replace the written ones, or else all. There should be one.
     pub(crate) fn alternatives(&self) -> Vec<&Entry> {
         match &*self.overridden.places {
             [] => self.entries.iter().collect(),
@@ -121,12 +120,12 @@ impl Table {
 }
 
 impl Value {
-    /// A table without keys.
+    /// Creates a table without keys.
     pub(crate) fn empty_table(origin: Origin) -> Self {
         Self { data: Data::Table(Table::default()), origin }
     }
 
-    /// Notes that an override brought all its keys.
+    /// Marks all keys inside the value as overridden.
     pub(crate) fn note_keys(&mut self, round: u32) {
         match &mut self.data {
             Data::Table(table) => {
@@ -140,7 +139,7 @@ impl Value {
         }
     }
 
-    /// The same to write to.
+    /// Returns the value one step further in, for writing.
     pub(crate) fn child_mut(&mut self, step: &Step) -> Option<&mut Self> {
         match (&mut self.data, step) {
             (Data::Array(items), Step::Index(index)) => items.get_mut(*index),
@@ -152,7 +151,7 @@ impl Value {
         }
     }
 
-    /// The value one step further in.
+    /// Returns the value one step further in.
     pub(crate) fn child(&self, step: &Step) -> Option<&Self> {
         match (&self.data, step) {
             (Data::Array(items), Step::Index(index)) => items.get(*index),

@@ -1,8 +1,8 @@
-//! Serde's words and raw text as a person would put them.
+//! Plain wording of serde descriptions and raw text.
 
 use serde::de::Unexpected;
 
-/// Text cut to `characters_max` characters, with control characters made visible.
+/// Returns the text cut to `characters_max` characters, with control characters made visible.
 pub(crate) fn clip(text: &str, characters_max: usize) -> String {
     let mut characters = text.chars();
     let mut clipped: String = characters.by_ref().take(characters_max).map(visible).collect();
@@ -12,7 +12,7 @@ pub(crate) fn clip(text: &str, characters_max: usize) -> String {
     clipped
 }
 
-/// The character itself, or a stand-in of one column for one that would disturb a terminal.
+/// Returns the character itself, or a stand-in of one column for a control character.
 pub(crate) fn visible(character: char) -> char {
     match character {
         '\t' | '\n' | '\r' => ' ',
@@ -21,12 +21,12 @@ pub(crate) fn visible(character: char) -> char {
     }
 }
 
-/// "1 value", "2 values".
+/// Returns a count with its noun: "1 value", "2 values".
 pub(crate) fn count(number: usize, one: &str, several: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { several })
 }
 
-/// What was found, as it would be written in a file.
+/// Returns a found value as written in a file.
 pub(crate) fn found(unexpected: Unexpected<'_>) -> String {
     match unexpected {
         Unexpected::Bool(truth) => truth.to_string(),
@@ -42,8 +42,8 @@ pub(crate) fn found(unexpected: Unexpected<'_>) -> String {
     }
 }
 
-/// What was expected, from the words with which serde's own types describe themselves; other
-/// words are kept.
+/// Returns the expected value in plain words for the descriptions of serde's own types; other text
+/// is kept.
 pub(crate) fn expected(words: &str) -> String {
     let count =
         words.strip_prefix("a tuple of size ").or(words.strip_prefix("an array of length "));
@@ -65,7 +65,7 @@ pub(crate) fn expected(words: &str) -> String {
     plain.to_owned()
 }
 
-/// "u8" and "a nonzero u8" as ranges. Limits that nobody reaches are left out.
+/// Returns "u8" and "a nonzero u8" as ranges. Limits out of practical reach are left out.
 fn whole_number(words: &str) -> Option<String> {
     let (low, kind) = match words.strip_prefix("a nonzero ") {
         Some(kind) => (1, kind),
