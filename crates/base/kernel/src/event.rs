@@ -1,10 +1,9 @@
-//! The event queue: what happens next, in one total order.
+//! Event queue with one total order.
 //!
-//! Events are ordered by (time, event), and an event type orders itself by
-//! (phase, component, port, lane): its variants stand in the order of their
-//! phases and their fields in the order of the key. Two events that compare equal
-//! are therefore the same event, and the order in which they were scheduled cannot
-//! matter. `docs/concepts/timing.md` names the phases.
+//! Events are ordered by (time, event), and an event type by (phase, component, port, lane): its
+//! variants are declared in phase order and its fields in key order. Events that compare equal are
+//! therefore identical, and the order of scheduling has no effect. `docs/concepts/timing.md` lists
+//! the phases.
 
 use crate::Time;
 use std::cmp::Reverse;
@@ -17,7 +16,7 @@ pub struct EventQueue<E> {
 }
 
 impl<E: Ord> EventQueue<E> {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         Self { heap: BinaryHeap::new() }
     }
@@ -32,22 +31,22 @@ impl<E: Ord> EventQueue<E> {
         self.heap.pop().map(|Reverse(next)| next)
     }
 
-    /// The time of the earliest event.
+    /// Returns the time of the earliest event.
     pub fn next_time(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse((time, _))| *time)
     }
 
-    /// All pending events, in no particular order.
+    /// Returns all pending events, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &E> {
         self.heap.iter().map(|Reverse((_, event))| event)
     }
 
-    /// Number of pending events.
+    /// Returns the number of pending events.
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Whether nothing is pending.
+    /// Returns whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }

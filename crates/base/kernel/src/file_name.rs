@@ -1,13 +1,13 @@
-//! The name of a file, where a scenario says one.
+//! File names in scenarios.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// The name of a file that a scenario reads, relative to the scenario.
+/// Name of a file read by a scenario, relative to the scenario.
 ///
-/// Its JSON Schema has `x-file`. So whoever has a scenario and its schema finds all files that it
-/// reads, by their keys.
+/// Its JSON Schema is marked `x-file`, which allows all files of a scenario to be found by their
+/// keys from the scenario and its schema.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FileName(String);

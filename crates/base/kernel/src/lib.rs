@@ -1,8 +1,7 @@
-//! Time, event queue, random streams and ids: what every simulated thing needs
-//! and nothing else.
+//! Time, event queue, random streams and ids: the common base of all simulated components.
 //!
-//! Invariants: no clock is read, no global exists, and nothing here depends on
-//! the order in which events were scheduled or on the machine it runs on.
+//! Invariants: no clock is read, no global state exists, and no result depends on the order of
+//! scheduling or on the machine.
 
 mod event;
 mod file_name;

@@ -1,46 +1,46 @@
-//! Rates and lengths as integers, and how they become picoseconds.
+//! Integer rates and lengths, and their conversion to picoseconds.
 //!
-//! A rate turns into the time of one flit once, rounded to the nearest picosecond;
-//! [`FlitTime`] keeps the error of that rounding so that a result can report it. Where packets are
-//! not cut into flits it turns into the time of 64 KiB, which [`ByteTime`] holds.
+//! A rate is converted to the time of one flit once, rounded to the nearest picosecond;
+//! [`FlitTime`] keeps the rounding error for the results. For packets that are not cut into flits,
+//! the rate is converted to the time of 64 KiB, held by [`ByteTime`].
 
 use crate::Span;
 
-/// A data rate in bytes per second, payload of the line code (after 8b/10b and the like).
+/// Data rate in bytes per second, payload of the line code (after 8b/10b and the like).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Rate(u64);
 
-/// The length of a cable, in millimetres.
+/// Cable length in millimetres.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Length(u64);
 
-/// The time that one flit takes on a link, and what rounding did to it.
+/// Time of one flit on a link, with its rounding error.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlitTime {
-    /// The rounded time, at least one picosecond.
+    /// Rounded time, at least one picosecond.
     pub span: Span,
     /// Relative error of the rounded time: (rounded - exact) / exact.
     pub relative_error: f64,
 }
 
-/// The time that bytes take on a link: that of 64 KiB, rounded to the picosecond once, from which
-/// that of any number of bytes is rounded in turn.
+/// Time of bytes on a link: the time of 64 KiB is rounded to the picosecond once, and the time of
+/// any number of bytes is derived from it and rounded again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ByteTime {
     many_ps: u64,
 }
 
-/// The bytes whose time is `many_ps`.
+/// Number of bytes transferred in `many_ps`.
 const MANY_BYTES: u64 = 1 << 16;
 
 impl ByteTime {
-    /// That of a link on which 64 KiB take so long. Panics on no time at all.
+    /// Creates the byte time of a link from its time for 64 KiB. Panics if `span` is zero.
     pub const fn from_64_kib(span: Span) -> Self {
         assert!(span.as_ps() > 0, "bytes take time");
         Self { many_ps: span.as_ps() }
     }
 
-    /// The time of so many bytes, to the nearest picosecond, halves up.
+    /// Returns the time of `bytes` bytes, to the nearest picosecond, halves up.
     #[inline]
     pub fn of(self, bytes: u64) -> Span {
         let parts = match bytes.checked_mul(self.many_ps) {
@@ -54,13 +54,13 @@ impl ByteTime {
         Span::from_ps(parts)
     }
 
-    /// How many bytes have started on the link before `span` is over: byte `k`, from 0, starts
-    /// when [`Self::of`] of `k` bytes is.
+    /// Returns the number of bytes started on the link before the end of `span`: byte `k`, from 0,
+    /// starts after [`Self::of`] of `k` bytes.
     pub fn started(self, span: Span) -> u64 {
         if span == Span::ZERO {
             return 0;
         }
-        // of(k) < span, which is: k many_ps / 64 KiB < span - 1/2.
+        // of(k) < span is equivalent to k many_ps / 64 KiB < span - 1/2.
         let odd = 2 * span.as_ps() - 1;
         if let (Some(halves), Some(many)) =
             (odd.checked_mul(MANY_BYTES), self.many_ps.checked_mul(2))
@@ -72,12 +72,13 @@ impl ByteTime {
         u64::try_from(bytes).expect("no more bytes than picoseconds times 64 Ki")
     }
 
-    /// Whether a byte takes a whole number of picoseconds, so that no time of bytes is rounded.
+    /// Returns whether a byte takes a whole number of picoseconds, which makes all byte times
+    /// exact.
     pub const fn is_whole(self) -> bool {
         self.many_ps.is_multiple_of(MANY_BYTES)
     }
 
-    /// The time of a byte in picoseconds.
+    /// Returns the time of a byte in picoseconds.
     #[expect(clippy::cast_precision_loss, reason = "times are small")]
     pub fn byte_ps(self) -> f64 {
         self.many_ps as f64 / MANY_BYTES as f64
@@ -85,23 +86,23 @@ impl ByteTime {
 }
 
 impl Rate {
-    /// A rate of `bytes` per second. Panics on zero: the edges refuse it.
+    /// Creates a rate of `bytes` per second. Panics on zero, which is refused on input.
     pub const fn from_bytes_per_second(bytes: u64) -> Self {
         assert!(bytes > 0, "a link has a rate");
         Self(bytes)
     }
 
-    /// Bytes per second.
+    /// Returns the rate in bytes per second.
     pub const fn bytes_per_second(self) -> u64 {
         self.0
     }
 
-    /// The time of bytes at this rate.
+    /// Returns the time of bytes at this rate.
     pub fn byte_time(self) -> ByteTime {
         ByteTime::from_64_kib(self.flit_time(MANY_BYTES).span)
     }
 
-    /// The time of one flit of `flit_bytes` at this rate.
+    /// Returns the time of one flit of `flit_bytes` at this rate.
     pub fn flit_time(self, flit_bytes: u64) -> FlitTime {
         const PS_PER_SECOND: u128 = 1_000_000_000_000;
         let rate = u128::from(self.0);
@@ -117,18 +118,18 @@ impl Rate {
 }
 
 impl Length {
-    /// A cable of `mm` millimetres.
+    /// Creates a length of `mm` millimetres.
     pub const fn from_mm(mm: u64) -> Self {
         Self(mm)
     }
 
-    /// Millimetres.
+    /// Returns the length in millimetres.
     pub const fn as_mm(self) -> u64 {
         self.0
     }
 
-    /// The time light and copper need for this length at `delay_per_metre`, rounded to
-    /// the nearest picosecond.
+    /// Returns the propagation time of light or copper for this length at `delay_per_metre`,
+    /// rounded to the nearest picosecond.
     pub fn propagation(self, delay_per_metre: Span) -> Span {
         let product = u128::from(self.0) * u128::from(delay_per_metre.as_ps());
         Span::from_ps(u64::try_from((product + 500) / 1_000).expect("a delay fits 64 bits"))
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_rate_that_does_not_divide_reports_its_rounding() {
-        // 4xFDR carries 54.5454 Gbit/s: 146.67 ps a byte becomes 147 ps.
+        // 4xFDR carries 54.5454 Gbit/s: 146.67 ps per byte is rounded to 147 ps.
         let time = Rate::from_bytes_per_second(6_818_181_818).flit_time(1);
         assert_eq!(time.span, Span::from_ps(147));
         assert!((time.relative_error - 0.002_272).abs() < 1e-5);
@@ -161,7 +162,7 @@ mod tests {
     #[test]
     fn bytes_take_their_time_to_half_a_picosecond_whatever_the_rate() {
         let fdr = Rate::from_bytes_per_second(6_818_181_818).byte_time();
-        // 146.666... ps a byte, 9,611,947 ps for 64 KiB: 733.33, 600,746.69.
+        // 146.666... ps per byte, 9,611,947 ps for 64 KiB: 733.33, 600,746.69.
         assert_eq!([0, 1, 5, 4_096].map(|bytes| fdr.of(bytes).as_ps()), [0, 147, 733, 600_747]);
         let ndr = Rate::from_bytes_per_second(50_000_000_000).byte_time();
         assert_eq!(ndr.of(4_122), Span::from_ps(82_440));

@@ -1,18 +1,18 @@
-//! Random streams: one per component and purpose, the same bits on any machine.
+//! Random streams: one per component and purpose, with identical bits on every machine.
 //!
-//! A stream's key is SHA-256(seed, stable name, purpose) and its generator is
-//! xoshiro256++ (Blackman and Vigna, "Scrambled Linear Pseudorandom Number
-//! Generators", ACM TOMS 47(4), 2021). Distributions are ours, over `libm`, because
-//! the standard library's `ln` differs between platforms.
+//! The key of a stream is SHA-256(seed, stable name, purpose) and its generator is xoshiro256++
+//! (Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM TOMS 47(4), 2021).
+//! Distributions are ours, over `libm`, because `ln` of the standard library differs between
+//! platforms.
 //!
-//! Invariant: a draw depends on seed, name, purpose and how often this stream was
-//! asked before, and on nothing else; one more host changes nobody else's draws.
+//! Invariant: a draw depends only on the seed, the name, the purpose and the number of earlier
+//! draws from this stream; an additional host changes no draws of other streams.
 
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sha2::{Digest, Sha256};
 
-/// What a stream of random numbers is for; part of its key.
+/// Purpose of a stream of random numbers; part of its key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
     /// Times between messages.
@@ -23,35 +23,35 @@ pub enum Purpose {
     Destination,
     /// Starting phases.
     Phase,
-    /// How much later than its turn a source begins.
+    /// Delay of a source's start after its turn.
     Start,
-    /// Which host sends to which, where that is drawn once.
+    /// Pairing of sending and receiving hosts, if drawn once.
     Permutation,
     /// Choices of a topology generator.
     Topology,
-    /// Which of two paths a packet takes.
+    /// Choice between two paths of a packet.
     PathChoice,
-    /// Which of several outputs a packet asks for.
+    /// Choice among several outputs requested by a packet.
     Output,
-    /// On which lane a message goes.
+    /// Lane of a message.
     Lane,
-    /// Whether a switch marks a packet.
+    /// Marking of packets by a switch.
     Mark,
-    /// Whether and when an application crashes.
+    /// Crash of an application, and its time.
     Crash,
-    /// Orders that must not matter; tests draw them to show it.
+    /// Orders without effect on results; drawn by tests of this property.
     Shuffle,
-    /// Whether a channel loses a packet.
+    /// Loss of packets on a channel.
     Loss,
-    /// Where the bad times of a channel begin and end.
+    /// Starts and ends of loss bursts on a channel.
     LossBurst,
-    /// Which bits a channel damages.
+    /// Bits damaged by a channel.
     Corruption,
-    /// Which packets a channel duplicates.
+    /// Packets duplicated by a channel.
     Duplication,
-    /// How much more than its delay a channel delays.
+    /// Delay of a channel beyond its base delay.
     Jitter,
-    /// Which packets a channel holds back.
+    /// Packets held back by a channel.
     Reordering,
 }
 
@@ -81,14 +81,14 @@ impl Purpose {
     }
 }
 
-/// An endless sequence of random numbers with a name.
+/// Endless named sequence of random numbers.
 #[derive(Clone, Debug)]
 pub struct Stream {
     generator: Xoshiro256PlusPlus,
 }
 
 impl Stream {
-    /// The stream of `name` for `purpose` in the run with this `seed`.
+    /// Creates the stream of `name` for `purpose` in the run with this `seed`.
     pub fn new(seed: u64, name: &str, purpose: Purpose) -> Self {
         let mut hash = Sha256::new();
         hash.update(seed.to_le_bytes());
@@ -98,20 +98,20 @@ impl Stream {
         Self { generator: Xoshiro256PlusPlus::from_seed(hash.finalize().into()) }
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.generator.next_u64()
     }
 
-    /// Uniform on [0, 1), with 53 random bits.
+    /// Draws a number uniform on [0, 1), with 53 random bits.
     pub fn unit(&mut self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in a double")]
         let numerator = (self.bits() >> 11) as f64;
         numerator * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// Uniform on 0..`bound`, without bias (Lemire, "Fast Random Integer Generation in
-    /// an Interval", ACM TOMACS 29(1), 2019). Panics if `bound` is zero.
+    /// Draws a number uniform on 0..`bound`, without bias (Lemire, "Fast Random Integer Generation
+    /// in an Interval", ACM TOMACS 29(1), 2019). Panics if `bound` is zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "there must be something to draw from");
@@ -122,7 +122,7 @@ impl Stream {
         u64::try_from(product >> 64).expect("the high word fits 64 bits")
     }
 
-    /// A product that is not among the few that would come up once too often: this one, or one of
+    /// Returns a product outside the few that would occur once too often: the given one, or one of
     /// the next bits.
     #[cold]
     fn unbiased(&mut self, mut product: u128, bound: u64) -> u128 {
@@ -133,21 +133,21 @@ impl Stream {
         product
     }
 
-    /// Exponential with the given mean, as a real number.
+    /// Draws an exponential real number with the given mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
     }
 
-    /// Normal with the given mean and standard deviation (Box and Muller, "A Note on the Generation
-    /// of Random Normal Deviates", Annals of Mathematical Statistics 29(2), 1958; of each pair the
-    /// first).
+    /// Draws a normal number with the given mean and standard deviation (Box and Muller, "A Note on
+    /// the Generation of Random Normal Deviates", Annals of Mathematical Statistics 29(2), 1958;
+    /// the first of each pair).
     pub fn normal(&mut self, mean: f64, deviation: f64) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
         mean + deviation * radius * libm::cos(2.0 * std::f64::consts::PI * self.unit())
     }
 
-    /// Geometric on 1, 2, 3, ... with the given mean (at least 1): the exponential
-    /// distribution's counterpart on whole numbers, with exactly this mean.
+    /// Draws a geometric number from 1, 2, 3, ... with the given mean (at least 1): the discrete
+    /// counterpart of the exponential distribution, with exactly this mean.
     pub fn geometric(&mut self, mean: f64) -> u64 {
         assert!(mean >= 1.0, "a geometric length has a mean of at least 1");
         if mean <= 1.0 {
@@ -173,29 +173,29 @@ impl Stream {
     }
 }
 
-/// Draws that are counted: each is of its number alone, whoever was asked before, so that draws which
-/// nobody makes change no other.
+/// Numbered draws: each depends on its number alone, not on earlier draws. Omitted draws therefore
+/// change no other.
 ///
-/// The draw of a number is the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast Splittable
-/// Pseudorandom Number Generators", OOPSLA 2014) over a key and so many steps of the golden ratio.
+/// A draw is the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom
+/// Number Generators", OOPSLA 2014) over a key and as many steps of the golden ratio as its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counted {
     key: u64,
 }
 
 impl Counted {
-    /// The draws of `name` for `purpose` in the run with this `seed`.
+    /// Creates the draws of `name` for `purpose` in the run with this `seed`.
     pub fn new(seed: u64, name: &str, purpose: Purpose) -> Self {
         Self { key: Stream::new(seed, name, purpose).bits() }
     }
 
-    /// The draws that belong to a number, such as that of a lane.
+    /// Returns the draws of a number, such as that of a lane.
     #[must_use]
     pub const fn of(self, number: u64) -> Self {
         Self { key: self.bits(number) }
     }
 
-    /// The 64 random bits of a number.
+    /// Returns the 64 random bits of a number.
     pub const fn bits(self, number: u64) -> u64 {
         let mut z =
             self.key.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -204,8 +204,8 @@ impl Counted {
         z ^ (z >> 31)
     }
 
-    /// Uniform on 0..`bound`, which is far below 2^64, so that its bias is nothing that could be seen.
-    /// Panics if `bound` is zero.
+    /// Draws a number uniform on 0..`bound`. `bound` is far below 2^64, which makes the bias
+    /// negligible. Panics if `bound` is zero.
     pub fn below(self, number: u64, bound: u64) -> u64 {
         assert!(bound > 0, "there must be something to draw from");
         let product = u128::from(self.bits(number)) * u128::from(bound);
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn counted_draws_are_of_their_number_alone() {
-        // The first numbers of SplitMix64 with seed 1234567, as its authors publish them.
+        // First numbers of SplitMix64 with seed 1234567, as published by its authors.
         let published = Counted { key: 1_234_567 };
         let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973];
         assert_eq!([0, 1].map(|number| published.bits(number)), expected);
@@ -253,12 +253,12 @@ mod tests {
     #[test]
     fn bits_are_pinned_so_that_no_platform_or_upgrade_changes_them() {
         let mut stream = Stream::new(1, "pin", Purpose::Arrival);
-        // Computed apart, in Python: hashlib's SHA-256 and the published xoshiro256++ step.
+        // Computed separately, in Python: SHA-256 of hashlib and the published xoshiro256++ step.
         let expected = [4_721_105_503_479_540_874, 10_730_476_044_786_399_422];
         assert_eq!([stream.bits(), stream.bits()], expected);
     }
 
-    /// The sample mean of `n` draws lies within five standard errors of the true mean.
+    /// Asserts that the sample mean of `n` draws is within five standard errors of the true mean.
     fn assert_mean(draws: impl Iterator<Item = f64>, n: usize, mean: f64, deviation: f64) {
         #[expect(clippy::cast_precision_loss, reason = "a small count")]
         let count = n as f64;

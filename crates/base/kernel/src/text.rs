@@ -1,10 +1,10 @@
-//! Quantities as people write them: a number, a space, a unit.
+//! Quantities in text form: a number, a space, a unit.
 //!
-//! A bare number is refused, because `rate = 80` says nothing; so is a unit of another
-//! kind. Each type prints the largest unit in which it is a whole number, and reads back
-//! what it printed. Letters count as they stand: `b` is a bit and `B` a byte, `m` a thousandth and
-//! `M` a million, so that a unit in other letters is refused and told what it may mean. The space may
-//! be left out.
+//! A bare number is refused, because `rate = 80` has no defined meaning; a unit of another kind is
+//! refused as well. Each type is printed in the largest unit with a whole number, and the printed
+//! text reads back to the same value. Case is significant: `b` is a bit and `B` a byte, `m` a
+//! thousandth and `M` a million. The error for a unit in the wrong case lists its possible
+//! meanings. The space is optional.
 
 use crate::{Length, Rate, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -13,24 +13,24 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// Why a text is not a quantity of the wanted kind.
+/// Error for a text that is not a quantity of the expected kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}")]
 pub struct QuantityError {
     expected: String,
 }
 
-/// A kind of quantity: its words for messages, and each unit with its size in the smallest.
+/// Kind of quantity: its words for messages, and each unit with its size in the smallest.
 struct Kind {
     name: &'static str,
     example: &'static str,
-    /// (unit, how many base units it holds as a fraction), largest first among those printed.
+    /// (unit, size in base units as a fraction), the printed ones sorted from largest to smallest.
     units: &'static [(&'static str, u64, u64)],
     /// Other spellings of units.
     spellings: &'static [(&'static str, &'static str)],
-    /// What letters mean that differ in nothing but their size.
+    /// Meaning of letters that differ only in case.
     hint: &'static str,
-    /// Whether a part of the base unit is refused rather than rounded.
+    /// Whether a fraction of the base unit is refused rather than rounded.
     whole: bool,
 }
 
@@ -113,7 +113,7 @@ const BYTES: Kind = Kind {
 };
 
 impl Kind {
-    /// What is expected in place of `text`: what it may mean in the right letters, or any unit.
+    /// Returns the expected form of `text`: its possible meanings in the correct case, or any unit.
     fn error(&self, text: &str) -> QuantityError {
         QuantityError { expected: self.meant(text).unwrap_or_else(|| self.expected()) }
     }
@@ -124,7 +124,7 @@ impl Kind {
         format!("{name} with its unit ({}), such as \"{example}\"", units.join(", "))
     }
 
-    /// The same number with every unit that is written so in other letters.
+    /// Returns the same number with every unit that differs from the given one only in case.
     fn meant(&self, text: &str) -> Option<String> {
         let (number, unit) = split(text)?;
         decimal(number)?;
@@ -139,22 +139,22 @@ impl Kind {
         })
     }
 
-    /// All units and spellings.
+    /// Returns all units and spellings.
     fn names(&self) -> impl Iterator<Item = &'static str> {
         let spellings = self.spellings.iter().map(|(spelling, _)| *spelling);
         self.units.iter().map(|(unit, ..)| *unit).chain(spellings)
     }
 
-    /// The unit of a name.
+    /// Returns the unit with this name or spelling.
     fn unit(&self, name: &str) -> Option<&'static (&'static str, u64, u64)> {
         let spelling = self.spellings.iter().find(|(spelling, _)| *spelling == name);
         let unit = spelling.map_or(name, |(_, unit)| unit);
         self.units.iter().find(|(name, ..)| *name == unit)
     }
 
-    /// The quantity in base units, rounded to the nearest.
+    /// Returns the quantity in base units, rounded to the nearest.
     ///
-    /// A part of a byte is refused: nobody means half of one.
+    /// A fraction of a byte is refused as an error.
     fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         self.base_units(text).ok_or_else(|| self.error(text))
     }
@@ -181,14 +181,14 @@ impl Kind {
     }
 }
 
-/// A number and its unit, each without space around it.
+/// Splits a text into a number and its unit, without surrounding space.
 fn split(text: &str) -> Option<(&str, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| c != '.' && !c.is_ascii_digit())?;
     Some((&text[..end], text[end..].trim_start()))
 }
 
-/// `digits / scale`, from a decimal such as "12.5".
+/// Decimal number `digits / scale`, from a text such as "12.5".
 struct Decimal {
     digits: u128,
     scale: u128,
@@ -208,7 +208,7 @@ fn decimal(text: &str) -> Option<Decimal> {
     Some(Decimal { digits, scale })
 }
 
-/// A number of bytes.
+/// Number of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Bytes(pub u64);
 
@@ -266,7 +266,7 @@ quantity!(Rate, RATE, "Rate", Rate::from_bytes_per_second, Rate::bytes_per_secon
 quantity!(Length, LENGTH, "Length", Length::from_mm, Length::as_mm, |_| true);
 quantity!(Bytes, BYTES, "Bytes", Bytes, |bytes| bytes.0, |_| true);
 
-/// Accepts a text only, and says what was expected of anything else.
+/// Visitor of text only; for any other value, its error contains the expected form.
 struct TextVisitor<T> {
     kind: &'static Kind,
     parse: fn(&str) -> Result<T, QuantityError>,

@@ -1,63 +1,62 @@
 //! Instants and spans of simulated time: integer picoseconds in 64 bits.
 //!
-//! 2^64 ps are 213 days, far beyond any run; arithmetic that would leave the
-//! range panics, because only a bug of ours can cause it (the edges refuse
-//! longer runs).
+//! 2^64 ps are 213 days, far beyond any run. Arithmetic overflow panics, because only a program
+//! error can cause it: longer runs are refused on input.
 
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// An instant: picoseconds since the start of the run.
+/// Instant in picoseconds since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
-/// A span between two instants, in picoseconds; never negative.
+/// Span between two instants, in picoseconds; never negative.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span(u64);
 
 impl Time {
-    /// The start of every run.
+    /// Start of every run.
     pub const ZERO: Self = Self(0);
-    /// Later than any instant of a run.
+    /// Instant later than any instant of a run.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The instant `ps` picoseconds after the start.
+    /// Returns the instant `ps` picoseconds after the start.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// Picoseconds since the start.
+    /// Returns the picoseconds since the start.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// The span from `earlier` to this instant. Panics if `earlier` is later.
+    /// Returns the span from `earlier` to this instant. Panics if `earlier` is later.
     pub fn since(self, earlier: Self) -> Span {
         Span(self.0.checked_sub(earlier.0).expect("`earlier` must not be later"))
     }
 }
 
 impl Span {
-    /// No time at all.
+    /// Span of zero picoseconds.
     pub const ZERO: Self = Self(0);
 
-    /// A span of `ps` picoseconds.
+    /// Creates a span of `ps` picoseconds.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// A span of `ns` nanoseconds.
+    /// Creates a span of `ns` nanoseconds.
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns * 1_000)
     }
 
-    /// Length in picoseconds.
+    /// Returns the length in picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// How many spans of `unit` are needed to cover this one. Panics if `unit` is zero.
+    /// Returns the number of spans of `unit` needed to cover this one. Panics if `unit` is zero.
     pub const fn div_ceil(self, unit: Self) -> u64 {
         self.0.div_ceil(unit.0)
     }

@@ -1,17 +1,17 @@
-//! A timing wheel: the event queue for runs of millions of events.
+//! Timing wheel: the event queue for runs of millions of events.
 //!
 //! ```text
 //!   time >> shift    current │ next slots, a ring of 4,096 with a bit each │ far
 //!                    sorted  │ unsorted lists                                │ a heap
 //! ```
 //!
-//! The slot of the present is sorted; slots of the near future are lists, found by their bits; what
-//! lies beyond one turn waits in a heap. The width of a slot follows the density of events, decided
-//! by counts alone, so that it is the same on any machine. The order is that of
-//! [`crate::EventQueue`]: by time, then by the event itself (G. Varghese and T. Lauck, "Hashed and
+//! Events of the current slot are sorted; near slots hold unsorted lists and are found by their
+//! bits; events beyond one turn are in a heap. The slot width follows the event density and is
+//! decided by counts alone, which makes it independent of the machine. The order is that of
+//! [`crate::EventQueue`]: by time, then by event (G. Varghese and T. Lauck, "Hashed and
 //! Hierarchical Timing Wheels", IEEE/ACM ToN 5(6), 1997).
 //!
-//! Invariant: events are scheduled at the time of the last event taken out, or later.
+//! Invariant: events are scheduled at the time of the last removed event, or later.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,22 +19,22 @@ use std::collections::BinaryHeap;
 const SLOTS: usize = 4_096;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
-/// After so many turned slots, or events in them, the width is looked at again.
+/// Numbers of turned slots, or of events in them, until the next review of the slot width.
 const REVIEW_SLOTS: u32 = 4_096;
 const REVIEW_EVENTS: u32 = 8 * REVIEW_SLOTS;
 
 /// Pending events, earliest first. Times are in picoseconds.
 #[derive(Clone, Debug)]
 pub struct Wheel<E> {
-    /// log2 of a slot's width in picoseconds.
+    /// log2 of the slot width in picoseconds.
     shift: u32,
     /// Number of the current slot: its time >> shift.
     slot: u64,
-    /// Events of the current slot and before, the earliest last.
+    /// Events of the current slot and earlier ones, sorted with the earliest last.
     current: Vec<(u64, E)>,
-    /// First event of each slot's list.
+    /// First event in the list of each slot.
     heads: Box<[u32; SLOTS]>,
-    /// One bit a slot that is not empty.
+    /// One bit per slot, set if the slot is not empty.
     occupied: [u64; WORDS],
     nodes: Vec<Node<E>>,
     free: u32,
@@ -42,7 +42,7 @@ pub struct Wheel<E> {
     len: usize,
     turned_slots: u32,
     turned_events: u32,
-    /// Those of them that came from the heap.
+    /// Turned events that came from the heap.
     turned_far: u32,
 }
 
@@ -54,7 +54,7 @@ struct Node<E> {
 }
 
 impl<E: Ord + Copy> Wheel<E> {
-    /// An empty wheel.
+    /// Creates an empty wheel.
     pub fn new() -> Self {
         Self {
             shift: 14,
@@ -72,12 +72,12 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Number of pending events.
+    /// Returns the number of pending events.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing is pending.
+    /// Returns whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -94,8 +94,8 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Adds an event of the current slot, or of one beyond those that there are.
-    #[inline(never)] // So that the others, most of them, cost no more than they need.
+    /// Adds an event of the current slot or earlier, or of a slot beyond the ring.
+    #[inline(never)] // Keeps the frequent case of `schedule` cheap.
     fn schedule_apart(&mut self, slot: u64, time: u64, event: E) {
         if slot <= self.slot {
             let place = self.current.partition_point(|other| *other > (time, event));
@@ -105,7 +105,7 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// The earliest event and its time.
+    /// Returns the earliest event and its time.
     pub fn peek(&mut self) -> Option<(u64, E)> {
         if self.current.is_empty() {
             self.turn()?;
@@ -122,7 +122,8 @@ impl<E: Ord + Copy> Wheel<E> {
         self.current.pop()
     }
 
-    /// Removes the earliest event, if it comes before an instant; else its time, if there is one.
+    /// Removes the earliest event if it is before `end`; otherwise returns its time, if there is
+    /// one.
     #[inline]
     pub fn pop_before(&mut self, end: u64) -> Result<(u64, E), Option<u64>> {
         if self.current.is_empty() {
@@ -141,11 +142,11 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Whether an event is pending at the time of the last one that was taken out, or at zero if
-    /// none was.
+    /// Returns whether an event is pending at the time of the last removed event, or at zero if
+    /// none was removed.
     #[inline]
     pub fn is_any_at(&self, now: u64) -> bool {
-        // Those of the current slot and before are all there.
+        // Events of the current slot and earlier ones are all in `current`.
         self.current.last().is_some_and(|(time, _)| *time == now)
     }
 
@@ -163,14 +164,14 @@ impl<E: Ord + Copy> Wheel<E> {
         self.occupied[place / 64] |= 1 << (place % 64);
     }
 
-    /// Makes room for an event more.
+    /// Adds room for another event.
     #[cold]
     fn add_node(&mut self, time: u64, event: E) {
         self.free = u32::try_from(self.nodes.len()).expect("fewer than 2^32 events are pending");
         self.nodes.push(Node { time, event, next: NONE });
     }
 
-    /// Makes the next slot that holds events the current one.
+    /// Makes the next slot with events the current one.
     fn turn(&mut self) -> Option<()> {
         let near = self.next_occupied();
         let far = self.far.peek().map(|Reverse((time, _))| time >> self.shift);
@@ -191,7 +192,7 @@ impl<E: Ord + Copy> Wheel<E> {
         Some(())
     }
 
-    /// Moves what the heap holds of the current slot to it.
+    /// Moves the events of the current slot from the heap to `current`.
     #[inline(never)]
     fn take_far(&mut self) {
         let is_current = |time: u64| time >> self.shift == self.slot;
@@ -201,7 +202,7 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// The slot after the current one that comes first and is not empty.
+    /// Returns the first slot after the current one that is not empty.
     fn next_occupied(&self) -> Option<u64> {
         let start = usize::try_from((self.slot + 1) % SLOTS as u64).expect("below the slots");
         let (word, bit) = (start / 64, start % 64);
@@ -220,7 +221,7 @@ impl<E: Ord + Copy> Wheel<E> {
             .map(|word| found(word, self.occupied[word]))
     }
 
-    /// Moves a slot's list to `current`.
+    /// Moves the list of a slot to `current`.
     fn unlink(&mut self, slot: u64) {
         let place = usize::try_from(slot % SLOTS as u64).expect("below the number of slots");
         let first = std::mem::replace(&mut self.heads[place], NONE);
@@ -237,8 +238,8 @@ impl<E: Ord + Copy> Wheel<E> {
         self.occupied[place / 64] &= !(1 << (place % 64));
     }
 
-    /// Makes slots wider when they hold few events, and narrower when they hold many, unless many
-    /// come from the heap already.
+    /// Widens slots that hold few events, and narrows slots that hold many, unless many events
+    /// already come from the heap.
     #[inline(never)]
     fn review(&mut self) {
         let mean = self.turned_events / self.turned_slots;
@@ -246,7 +247,7 @@ impl<E: Ord + Copy> Wheel<E> {
         (self.turned_slots, self.turned_events, self.turned_far) = (0, 0, 0);
         let shift = match mean {
             0..=1 if self.shift < 40 && self.len > 64 => self.shift + 1,
-            // To a mean of 4 to 8.
+            // Aims at a mean of 4 to 8.
             8.. if !is_far => self.shift.saturating_sub(mean.ilog2() - 2).max(4),
             _ => return,
         };
@@ -260,7 +261,7 @@ impl<E: Ord + Copy> Wheel<E> {
             all.append(&mut self.current);
         }
         all.extend(self.far.drain().map(|Reverse(event)| event));
-        // The current slot must hold the earliest event: what comes next is never before it.
+        // The current slot must hold the earliest event: later events are never before it.
         let earliest = all.iter().map(|(time, _)| *time).min().unwrap_or(now);
         self.shift = shift;
         self.slot = earliest >> shift;
@@ -282,7 +283,7 @@ mod tests {
     use super::*;
     use crate::{EventQueue, Purpose, Stream, Time};
 
-    /// A long mix of near and far events, compared with the heap one by one.
+    /// Compares a long mix of near and far events with the heap one by one.
     #[test]
     fn the_order_is_that_of_the_heap() {
         for (seed, spread) in [(1, 3_u64), (2, 2_000), (3, 500_000), (4, 1 << 33)] {

@@ -1,4 +1,4 @@
-//! Corrections to an interval from batch means: for skewness, and for edges.
+//! Corrections for skewness and edges to an interval from batch means.
 //!
 //! ```text
 //!   sections       |  1  |  2  |  3  | ... |  k  |     a message on the wrong side of a boundary is missing in
@@ -6,28 +6,29 @@
 //!   sums up to     0    -2    +1     0     -1    0     a random walk if sections are independent, else bounded
 //! ```
 //!
-//! Both work on the residuals `y_i` of sections: the part of a section's sum beyond the mean.
+//! Both use the residuals `y_i` of sections: the difference between the sum of a section and its
+//! expected value from the mean.
 
-/// `U²` of independent residuals lies below this in one series of a thousand.
+/// Bound on `U²`; `U²` of independent residuals is smaller in one series of a thousand.
 const EDGES_ALONE: f64 = 0.0142;
-/// Variances of the sums up to a boundary that the square of the standard error of edges is made of.
+/// Ratio of the squared standard error of edges to the variance of the sums up to a boundary.
 const EDGES_VARIANCES: f64 = 6.0;
-/// Below this the closed form of Willink's interval loses digits, and its series has all of them.
+/// Limit of `b` for the series of Willink's interval; below it, the closed form loses digits.
 const SKEWNESS_SMALL: f64 = 1e-4;
 
-/// Standard errors in half the length of the interval of skewed data, given those of Student's
-/// (`point`).
+/// Returns the number of standard errors in half the length of the interval of skewed data, given
+/// Student's number (`point`).
 ///
 /// Willink ("A confidence interval and test for the mean of an asymmetric distribution",
-/// Communications in Statistics, Theory and Methods 34, 2005) places the ends of the interval of `k`
-/// values with the skewness `g` at `G(t)` and `G(-t)` standard errors, with
+/// Communications in Statistics, Theory and Methods 34, 2005) places the ends of the interval of
+/// `k` values with the skewness `g` at `G(t)` and `G(-t)` standard errors, with
 ///
 /// ```text
 ///   G(z) = ((1 + 6 b (z - b))^(1/3) - 1) / 2b      b = g / (6 sqrt(k))
 /// ```
 ///
-/// An interval of equal arms around the mean has half the length of this one. It is at least as
-/// long as Student's, and differs by `b^2 (4 t + 20/3 t^3)` where `b` is small.
+/// Half the length of this interval is used on both sides of the mean. It is at least Student's,
+/// and differs from it by `b^2 (4 t + 20/3 t^3)` for small `b`.
 pub(crate) fn skewed_point(point: f64, residuals: &[f64]) -> f64 {
     let b = (skewness(residuals) / (6.0 * count(residuals).sqrt())).abs();
     if b < SKEWNESS_SMALL {
@@ -37,7 +38,7 @@ pub(crate) fn skewed_point(point: f64, residuals: &[f64]) -> f64 {
     (end(point) - end(-point)) / (4.0 * b)
 }
 
-/// Skewness of values with a mean of zero, as that of a population; zero if nothing varies.
+/// Returns the population skewness of values with a mean of zero; zero if all values are equal.
 fn skewness(residuals: &[f64]) -> f64 {
     let moment = |power| {
         let powers = residuals.iter().map(|residual| libm::pow(*residual, power));
@@ -47,24 +48,26 @@ fn skewness(residuals: &[f64]) -> f64 {
     if variance > 0.0 { moment(3.0) / (variance * variance.sqrt()) } else { 0.0 }
 }
 
-/// Half-width of the ratio if only the edges of sections make a difference, else `None`.
+/// Returns the half-width of the ratio if its variation comes from section edges alone, else
+/// `None`.
 ///
-/// The test is Watson's `U²` ("Goodness-of-fit tests on a circle", Biometrika 48, 1961): the variance
-/// `V` of the sums up to each boundary over the sum of all squares. Sums of independent residuals are
-/// a random walk, `V` is a twelfth of the squares on average, and `U² < u` has Kolmogorov's
-/// probability
+/// The test is Watson's `U²` ("Goodness-of-fit tests on a circle", Biometrika 48, 1961): the
+/// variance `V` of the sums up to each boundary divided by the sum of all squares. Sums of
+/// independent residuals are a random walk, `V` is a twelfth of the squares on average, and
+/// `U² < u` has Kolmogorov's probability
 ///
 /// ```text
 ///   P(U² < u) = sqrt(2 / (pi u)) sum over odd m of exp(-m^2 / (8 u))
 /// ```
 ///
-/// The residuals of edges are differences of neighbouring boundaries, their sums go nowhere, and
+/// The residuals of edges are differences of neighbouring boundaries, their sums stay bounded, and
 /// `U²` is about `1 / 2k`: the test detects edges from `k` = 45 sections on.
 ///
-/// The error of the mean is then that of the first and the last boundary. A sender with a constant
-/// period is ahead by a saw tooth of the variance 1/12 message. The squared difference between
-/// two boundaries that are a share `f` of a period apart is `f (1 - f)` on average, at most 1/4: three
-/// variances. Twice as much is taken *(ours)*, since the test can miss random parts as large as that.
+/// The error of the mean is then that of the first and the last boundary. The count of a sender
+/// with a constant period is ahead by a saw tooth with a variance of 1/12 message. The squared
+/// difference between two boundaries a share `f` of a period apart is `f (1 - f)` on average, at
+/// most 1/4: three variances. Twice this value is used *(ours)*, since the test can miss random
+/// parts of that size.
 pub(crate) fn edges_half_width(residuals: &[f64], over: f64, point: f64) -> Option<f64> {
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let mut sum = 0.0;
@@ -89,7 +92,7 @@ mod tests {
     use super::*;
     use crate::{Estimate, Ratio, student_t};
 
-    /// Uniform numbers above 0 and up to 1 (`SplitMix64`).
+    /// Generator of uniform numbers above 0 and up to 1 (`SplitMix64`).
     struct Uniform(u64);
 
     impl Uniform {
@@ -114,7 +117,8 @@ mod tests {
 
     const SERIES: usize = 4_000;
 
-    /// Per cent of series of 64 sections whose interval holds `mean`, as corrected and as Student's.
+    /// Returns the percentage of series of 64 sections with `mean` inside the interval, corrected
+    /// and Student's.
     fn held(mean: f64, mut series: impl FnMut() -> Vec<f64>) -> [f64; 2] {
         let mut held = [0_u32; 2];
         for _ in 0..SERIES {
@@ -130,7 +134,7 @@ mod tests {
         held.map(|held| f64::from(held) / 40.0)
     }
 
-    /// Cubic of Hall, which `G` inverts.
+    /// Returns Hall's cubic, the inverse of `G`.
     fn cubic(end: f64, b: f64) -> f64 {
         end + b + 2.0 * b * end * end + 4.0 / 3.0 * b * b * end * end * end
     }
@@ -195,7 +199,7 @@ mod tests {
 
     #[test]
     fn intervals_of_an_autoregressive_series_hold_its_mean() {
-        // Neighbours have a correlation of exp(-1), and those n apart of exp(-n).
+        // Values have a correlation of exp(-1) with their neighbours and exp(-n) at distance n.
         let mut uniform = Uniform(3);
         let (of_last, new) = (libm::exp(-1.0), (1.0 - libm::exp(-2.0)).sqrt());
         let series = || {
@@ -210,8 +214,8 @@ mod tests {
         assert!((92.0..=97.0).contains(&corrected), "{corrected} %");
     }
 
-    /// `x_i - share x_(i-1)` of independent normal `x`: a moving average, whose sum over `k` values
-    /// has the variance `(k - 1) (1 - share)^2 + 1 + share^2`.
+    /// Returns the moving average `x_i - share x_(i-1)` of independent normal `x`. Its sum over `k`
+    /// values has the variance `(k - 1) (1 - share)^2 + 1 + share^2`.
     fn moving_average(uniform: &mut Uniform, share: f64) -> Vec<f64> {
         let noise: Vec<f64> = (0..65).map(|_| uniform.normal()).collect();
         noise.windows(2).map(|pair| pair[1] - share * pair[0]).collect()
@@ -219,7 +223,7 @@ mod tests {
 
     #[test]
     fn edges_and_random_parts_of_any_size_are_held() {
-        // From independent values to edges alone. The worst is where the test is in doubt.
+        // From independent values to edges alone. The worst case is an undecided test.
         for (share, seed) in [(0.0, 4), (0.5, 5), (0.8, 6), (0.9, 7), (0.95, 8), (1.0, 9)] {
             let mut uniform = Uniform(seed);
             let [corrected, plain] = held(0.0, || moving_average(&mut uniform, share));
@@ -229,7 +233,7 @@ mod tests {
 
     #[test]
     fn edges_alone_make_an_interval_of_two_edges() {
-        // Sums of 1 and 0 by turns, a variance of 1/4; 64 squares.
+        // Alternating sums of 1 and 0, a variance of 1/4; 64 squares.
         let residuals: Vec<f64> = (0..64).map(|at| if at % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let found = edges_half_width(&residuals, 64.0, 2.0).unwrap();
         assert!((found - 2.0 * 1.5_f64.sqrt() / 64.0).abs() < 1e-12);
@@ -250,13 +254,13 @@ mod tests {
             let residuals: Vec<f64> = values.iter().map(|value| value - mean).collect();
             told += u32::from(edges_half_width(&residuals, 64.0, 2.0).is_some());
         }
-        // Fewer than 40 of 40,000: sums at 64 boundaries swing a little less than a continuous walk.
+        // Fewer than 40 of 40,000: sums at 64 boundaries vary slightly less than a continuous walk.
         assert!(told <= 40, "{told}");
     }
 
     #[test]
     fn constant_senders_are_held_by_an_interval_near_their_error() {
-        // Sixteen senders with a period of one and latencies of their own, in windows of any length.
+        // Sixteen senders with a period of one and individual latencies, in windows of any length.
         let mut uniform = Uniform(11);
         let (mut held, mut told, mut squares, mut widths) = (0, 0, 0.0, [0.0; 2]);
         for _ in 0..500 {
@@ -283,7 +287,8 @@ mod tests {
             widths[1] += plain / 500.0;
         }
         assert!(held >= 490, "{held} of 500");
-        // If a section is nearly a multiple of the period, edges drift and look like a random walk.
+        // If the section is close to a multiple of the period, edges drift and resemble a random
+        // walk.
         assert!(told >= 300, "{told} of 500 are told");
         let [ratio, plain] = widths.map(|width| width / f64::sqrt(squares));
         assert!((2.0..=6.0).contains(&ratio), "{ratio} errors, Student's {plain}");

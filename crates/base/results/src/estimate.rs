@@ -1,8 +1,8 @@
-//! A mean and its 95 % interval, from batches of sections.
+//! Mean with its 95 % interval, from batches of sections.
 //!
 //! ```text
 //!   sections   | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ...       40 to 59 of them in pairs, 60 and more in threes;
-//!   batches    |     1     |   2   |   3   | ...       what is left over joins the first batch
+//!   batches    |     1     |   2   |   3   | ...       remaining ones join the first batch
 //! ```
 //!
 //! Every mean of a run is a ratio of sums: latency over messages, bytes over time. With sums `S_i`
@@ -14,70 +14,70 @@
 //!
 //! the ratio estimator of sampling theory (Cochran, "Sampling Techniques", 3rd ed., 1977, section
 //! 6.4) applied to batches that are long enough to be nearly independent (Law, "Simulation Modeling
-//! and Analysis", 5th ed., section 9.5.3). Where they are not, the residuals `S_i - R N_i` of
-//! neighbours go together: with a positive lag-1 correlation `r` the half-width grows by `sqrt((1 +
-//! r) / (1 - r))` (Tafazzoli, Steiger and Wilson, "N-Skart", IEEE Transactions on Automatic Control
-//! 56(2), 2011). Batches without a message say nothing and do not count.
+//! and Analysis", 5th ed., section 9.5.3). If they are not, the residuals `S_i - R N_i` of
+//! neighbours are correlated: with a positive lag-1 correlation `r` the half-width grows by
+//! `sqrt((1 + r) / (1 - r))` (Tafazzoli, Steiger and Wilson, "N-Skart", IEEE Transactions on
+//! Automatic Control 56(2), 2011). Batches without a message carry no information and do not count.
 //!
 //! Two corrections apply to this interval ([`Estimate::of_sections`]):
 //!
 //! - **Skewness.** A mean of skewed data that is low by chance comes with a small standard error.
 //!   `t` is replaced by half the length of Willink's interval, which corrects for skewness
-//!   ([`skewed_point`]). The skewness is that of the residuals of all sections, up to three
+//!   ([`skewed_point`]). The skewness is computed from the residuals of all sections, up to three
 //!   times as many as batches.
-//! - **Edges.** If nothing varies but which messages the edges of a section cut off, as with
-//!   constant arrivals and fixed destinations, what one section gains its neighbour loses. The sum of
-//!   all residuals then has the variance of two edges, however many sections lie between them
-//!   ([`edges_half_width`]).
+//! - **Edges.** Constant arrivals and fixed destinations, for example, leave only one variation:
+//!   the messages cut off by the edges of a section. A gain of one section is then a loss of its
+//!   neighbour. The sum of all residuals has the variance of two edges, independent of the number
+//!   of sections between them ([`edges_half_width`]).
 //!
-//! What is no ratio, but another function of many sums, has its interval from the jackknife: with
-//! `F` over all batches, `F_i` over all but batch `i` and `F.` their mean, each batch deviates by
-//! `d_i = (k - 1) (F. - F_i)`, and
+//! Other functions of many sums use the jackknife interval. With `F` over all batches, `F_i` over
+//! all but batch `i` and `F.` their mean, each batch deviates by `d_i = (k - 1) (F. - F_i)`, and
 //!
 //! ```text
 //!   half-width = t x sqrt( sum d_i^2 / (k - 1) / k ) + (k - 1) |F. - F|
 //! ```
 //!
-//! wider for neighbours that go together, as above. The second term is the bias as the jackknife
-//! sees it (Efron, "The Jackknife, the Bootstrap and Other Resampling Plans", SIAM 1982, chapters 2
-//! and 3): it matters where `F` is near its largest or smallest value, from which noise can only
-//! lead away.
+//! wider for correlated neighbours, as above. The second term is the bias estimate of the jackknife
+//! (Efron, "The Jackknife, the Bootstrap and Other Resampling Plans", SIAM 1982, chapters 2 and 3).
+//! It matters if `F` is near its largest or smallest value, because noise then always moves it away
+//! from there.
 
 use crate::correction::{edges_half_width, skewed_point};
 use crate::student_t;
 use std::ops::Range;
 
-/// Batches of an interval at least.
+/// Minimum number of batches of an interval.
 const BATCHES_MIN: usize = 20;
 
-/// A measured mean.
+/// Measured mean.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
-    /// The mean over all that was measured.
+    /// Mean over all measurements.
     pub mean: f64,
-    /// Half the width of the 95 % interval; `None` where fewer than 20 batches hold data.
+    /// Half the width of the 95 % interval; `None` if fewer than 20 batches hold data.
     pub half_width: Option<f64>,
 }
 
-/// A sum and what it is divided by.
+/// Sum and its divisor.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Ratio {
-    /// What is summed up: latency, bytes, busy time.
+    /// Summed quantity: latency, bytes, busy time.
     pub sum: f64,
-    /// Over what: messages, time.
+    /// Divisor: messages, time.
     pub over: f64,
 }
 
 impl Estimate {
-    /// Ratio of the sums of all sections, with its 95 % interval; `None` if they are over nothing.
+    /// Returns the ratio of the sums of all sections, with its 95 % interval; `None` for a divisor
+    /// of zero.
     pub fn of_sections(sections: &[Ratio]) -> Option<Self> {
         let mean = ratio(sections)?;
         Some(Self { mean, half_width: half_width(sections, mean) })
     }
 
-    /// Ratio of the sums of all sections, with the interval of a test: `point` returns the number of
-    /// standard errors from the mean to its end, by degrees of freedom. Neither skewness nor edges
-    /// are corrected for.
+    /// Returns the ratio of the sums of all sections, with the interval of a test: `point` returns
+    /// the number of standard errors from the mean to the interval end, by degrees of freedom.
+    /// Neither skewness nor edges are corrected.
     pub fn of_sections_to(sections: &[Ratio], mut point: impl FnMut(u32) -> f64) -> Option<Self> {
         let mean = ratio(sections)?;
         let error = standard_error(sections, mean);
@@ -85,9 +85,9 @@ impl Estimate {
         Some(Self { mean, half_width })
     }
 
-    /// A function of sums of many parties: its value over all sections, with the interval of the
-    /// jackknife. `sums` tells the sums by party over some of the `sections`, none of them
-    /// negative, and one for each party; `of` tells the function, or `None` where it has no value.
+    /// Returns the value of a function of sums of many parties over all sections, with the
+    /// jackknife interval. `sums` returns the sums of all parties, none of them negative, over some
+    /// of the `sections`; `of` computes the function, or returns `None` if it has no value.
     pub fn by_jackknife(
         sections: usize,
         sums: impl Fn(Range<usize>) -> Vec<f64>,
@@ -95,7 +95,7 @@ impl Estimate {
     ) -> Option<Self> {
         let whole = sums(0..sections);
         let mean = of(&whole)?;
-        // Of many parties there are never the sums of more than one batch at a time.
+        // With many parties, the sums of only one batch are held at a time.
         let without = |batch: Range<usize>| {
             let own = sums(batch);
             own.iter().any(|sum| *sum > 0.0).then(|| {
@@ -107,14 +107,15 @@ impl Estimate {
         Some(Self { mean, half_width: jackknife(&without, mean) })
     }
 
-    /// The same in another unit.
+    /// Returns the estimate in another unit.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         let half_width = self.half_width.map(|half_width| half_width * factor.abs());
         Self { mean: self.mean * factor, half_width }
     }
 
-    /// Half-width to mean; `None` without an interval or with a mean of zero.
+    /// Returns the half-width relative to the mean; `None` without an interval or with a mean of
+    /// zero.
     pub fn relative_width(&self) -> Option<f64> {
         (self.mean != 0.0).then_some(self.half_width? / self.mean.abs())
     }
@@ -132,7 +133,7 @@ fn total(parts: &[Ratio]) -> Ratio {
     })
 }
 
-/// So many sections in groups of equal size, those left over in the first.
+/// Returns the sections in groups of equal size, with the remaining ones in the first group.
 fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
     let size = (sections / BATCHES_MIN).max(1);
     let left_over = sections % size;
@@ -142,8 +143,8 @@ fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The half-width of a function with this mean, from its values without one batch each; `None` with
-/// too few batches, or where it has no value without one of them.
+/// Returns the half-width of a function with this mean, from its values without one batch each;
+/// `None` with too few batches, or if the function has no value without one of them.
 fn jackknife(without: &[Option<f64>], mean: f64) -> Option<f64> {
     let degrees = degrees(without.len())?;
     let without: Vec<f64> = without.iter().copied().collect::<Option<_>>()?;
@@ -156,18 +157,18 @@ fn jackknife(without: &[Option<f64>], mean: f64) -> Option<f64> {
     Some(student_t(degrees) * standard_error * widening(&deviations, squares) + bias)
 }
 
-/// Degrees of freedom of so many batches, where they are enough for an interval.
+/// Returns the degrees of freedom of the batches, if they are enough for an interval.
 fn degrees(batches: usize) -> Option<u32> {
     (batches >= BATCHES_MIN).then(|| u32::try_from(batches - 1).ok())?
 }
 
-/// The mean of each batch that holds data, in their order.
+/// Returns the mean of each batch that holds data, in order.
 #[must_use]
 pub fn batch_means(sections: &[Ratio]) -> Vec<f64> {
     filled(sections).iter().map(|batch| batch.sum / batch.over).collect()
 }
 
-/// The sums of each batch that holds data.
+/// Returns the sums of each batch that holds data.
 fn filled(sections: &[Ratio]) -> Vec<Ratio> {
     let sums = batches(sections.len()).map(|batch| total(&sections[batch]));
     sums.filter(|batch| batch.over > 0.0).collect()
@@ -184,7 +185,8 @@ fn half_width(sections: &[Ratio], mean: f64) -> Option<f64> {
     Some(edges.min(skewed_point(point, &holding) * error))
 }
 
-/// Degrees of freedom and standard error of the ratio, from batches; `None` with too few of them.
+/// Returns the degrees of freedom and standard error of the ratio, from batches; `None` with too
+/// few of them.
 fn standard_error(sections: &[Ratio], mean: f64) -> Option<(u32, f64)> {
     let batches = filled(sections);
     let degrees = degrees(batches.len())?;
@@ -196,12 +198,12 @@ fn standard_error(sections: &[Ratio], mean: f64) -> Option<(u32, f64)> {
     Some((degrees, standard_error * widening(&residuals, squares)))
 }
 
-/// `S_i - R N_i` of each part; they sum to zero over all that make up the ratio.
+/// Returns `S_i - R N_i` of each part; the sum over all parts of the ratio is zero.
 fn residuals(parts: &[Ratio], mean: f64) -> Vec<f64> {
     parts.iter().map(|part| part.sum - mean * part.over).collect()
 }
 
-/// By how much the residuals of neighbours, as far as they go together, widen the interval.
+/// Returns the factor for the interval width from the correlation of neighbouring residuals.
 fn widening(residuals: &[f64], squares: f64) -> f64 {
     if squares == 0.0 {
         return 1.0;
@@ -211,7 +213,7 @@ fn widening(residuals: &[f64], squares: f64) -> f64 {
     ((1.0 + correlation) / (1.0 - correlation)).sqrt()
 }
 
-/// A sum as a real number: a mean needs few digits.
+/// Returns a sum as a real number: a mean needs few digits.
 #[expect(clippy::cast_precision_loss, reason = "a mean needs few digits")]
 pub fn real(sum: u128) -> f64 {
     sum as f64
@@ -227,8 +229,8 @@ mod tests {
 
     #[test]
     fn twenty_equal_batches_give_students_interval() {
-        // Ten at 90 and ten at 110: variance 20 x 100 / 19, standard error sqrt(100 / 19). Neighbours
-        // have a correlation of -1 / 20, and nothing is skewed.
+        // Ten at 90 and ten at 110: variance 20 x 100 / 19, standard error sqrt(100 / 19).
+        // Neighbours have a correlation of -1 / 20, and the skewness is zero.
         let sums = (0..20).map(|index| if (index + 1) % 4 < 2 { 90.0 } else { 110.0 });
         let sections = each(sums, 1.0);
         let estimate = Estimate::of_sections(&sections).unwrap();
@@ -240,8 +242,8 @@ mod tests {
     #[test]
     fn a_ratio_weighs_batches_by_what_they_hold() {
         // Nineteen batches of one message at 10, one of 19 messages at 12: (190 + 228) / 38 = 11.
-        // Residuals: 19 of -1 and one of +19; squares 19 + 361 = 380; 380 / 19 / 20 = 1; mean(N) =
-        // 1.9.
+        // Residuals: 19 of -1 and one of +19; squares 19 + 361 = 380; 380 / 19 / 20 = 1;
+        // mean(N) = 1.9.
         let mut sections = each([10.0; 19], 1.0);
         sections.push(Ratio { sum: 228.0, over: 19.0 });
         let estimate = Estimate::of_sections_to(&sections, student_t).unwrap();
@@ -251,13 +253,13 @@ mod tests {
 
     #[test]
     fn batches_that_go_together_widen_the_interval() {
-        // Ten at 90, then ten at 110: of 19 products of neighbours 18 are +100 and one is -100, of
-        // 20 squares all are 100, so that r = 17 / 20 and the interval grows by sqrt(37 / 3).
+        // Ten at 90, then ten at 110: of 19 products of neighbours 18 are +100 and one is -100, and
+        // all 20 squares are 100. Hence r = 17 / 20 and the interval grows by sqrt(37 / 3).
         let sections = each((0..20).map(|index| if index < 10 { 90.0 } else { 110.0 }), 1.0);
         let half_width = Estimate::of_sections(&sections).unwrap().half_width.unwrap();
         let expected = 2.093_024_054_408_263 * (100.0_f64 / 19.0).sqrt() * (37.0_f64 / 3.0).sqrt();
         assert!((half_width - expected).abs() < 1e-9);
-        // What never varies has an interval of no width.
+        // Constant values have an interval of zero width.
         assert_eq!(Estimate::of_sections(&each([5.0; 20], 1.0)).unwrap().half_width, Some(0.0));
     }
 
@@ -268,12 +270,12 @@ mod tests {
         {
             assert_eq!(batches(sections).count(), expected);
         }
-        // 41 sections in pairs: the first batch holds three, and nothing is left out.
+        // 41 sections in pairs: the first batch holds three, and none is left out.
         let found: Vec<_> = batches(41).collect();
         assert_eq!((found[0].clone(), found[1].clone(), found[19].clone()), (0..3, 3..5, 39..41));
     }
 
-    /// The jackknife over sections that hold a sum for each party.
+    /// Returns the jackknife estimate over sections with a sum for each party.
     fn jackknife_of(sections: &[Vec<f64>], of: impl Fn(&[f64]) -> Option<f64>) -> Option<Estimate> {
         let parties = 0..sections[0].len();
         let sums = |range: Range<usize>| {
@@ -286,8 +288,8 @@ mod tests {
 
     #[test]
     fn the_jackknife_of_a_ratio_over_equal_batches_is_the_interval_of_the_ratio() {
-        // The ratio of two parties' sums, of which the second is 1 in each batch: linear in the
-        // first, so that there is no bias.
+        // Ratio of the sums of two parties. The sum of the second is 1 in each batch, which makes
+        // the ratio linear in the first and free of bias.
         let sums: Vec<f64> = (0..20).map(|index| f64::from(index * index % 7)).collect();
         let by_party: Vec<Vec<f64>> = sums.iter().map(|sum| vec![*sum, 1.0]).collect();
         let found = jackknife_of(&by_party, |sums| Some(sums[0] / sums[1])).unwrap();
@@ -298,9 +300,9 @@ mod tests {
 
     #[test]
     fn the_jackknife_adds_the_bias_that_it_sees() {
-        // The square of a sum of 20 batches, 1 or 3 by turns: 40^2. Without a batch it is 39^2 or
-        // 37^2, on average 1,445; the bias is 19 x 155. Deviations are 19 x -76 and 19 x 76 by
-        // turns: standard error 19 x 76 / sqrt(19).
+        // The square of a sum of 20 batches, alternately 1 and 3: 40^2. Without a batch it is 39^2
+        // or 37^2, on average 1,445; the bias is 19 x 155. Deviations are alternately 19 x -76 and
+        // 19 x 76: standard error 19 x 76 / sqrt(19).
         let sections: Vec<Vec<f64>> =
             (0..20).map(|index| vec![if index % 2 == 0 { 1.0 } else { 3.0 }]).collect();
         let found = jackknife_of(&sections, |sums| Some(sums[0] * sums[0])).unwrap();

@@ -1,13 +1,13 @@
-//! What results are made of: means with their intervals, and tables with meaning and unit.
+//! Parts of results: means with their intervals, and tables with meaning and unit.
 //!
 //! ```text
 //!   sums of sections ──estimate──► mean ± half-width
 //!   rows of any type ──Builder──► Table: columns with name, unit, meaning and values
 //! ```
 //!
-//! Every laboratory measures with these, so that a half-width is the same thing everywhere.
+//! All laboratories use these types; a half-width therefore has the same definition everywhere.
 //!
-//! Invariant: no file, no clock, no randomness; the same sums give the same bits.
+//! Invariant: no file, no clock, no randomness; equal sums give equal bits.
 
 mod correction;
 mod estimate;

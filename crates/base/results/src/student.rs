@@ -1,25 +1,25 @@
-//! Student's t: how many standard errors a 95 % interval reaches to either side of a mean.
+//! Student's t: half-width of a 95 % interval in standard errors.
 //!
-//! The chance that a t of `n` degrees of freedom lies within `±t` is, with `t / sqrt(n) = tan a`,
+//! The chance of a t of `n` degrees of freedom within `±t` is, with `t / sqrt(n) = tan a`,
 //!
 //! ```text
 //!   n odd:    2/pi (a + sin a (cos a + 2/3 cos³a + ... + (2·4···(n-3))/(3·5···(n-2)) cos^(n-2) a))
 //!   n even:   sin a (1 + 1/2 cos²a + (1·3)/(2·4) cos⁴a + ... + (1·3···(n-3))/(2·4···(n-2)) cos^(n-2) a)
 //! ```
 //!
-//! (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4); the point
-//! where it is 95 % is found by halving. Beyond a thousand degrees the expansion around the normal
-//! distribution (26.7.5) is exact to ten digits.
+//! (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4); the 95 % point
+//! is found by bisection. Beyond a thousand degrees the expansion around the normal distribution
+//! (26.7.5) is exact to ten digits.
 
 use std::f64::consts::FRAC_2_PI;
 
-/// The 97.5 % point of the normal distribution, which t falls to.
+/// The 97.5 % point of the normal distribution, the limit of t for many degrees of freedom.
 const NORMAL: f64 = 1.959_963_984_540_054;
-/// Above the point of one degree of freedom, which is the highest.
+/// Bound above the point of one degree of freedom, the highest.
 const HIGHEST: f64 = 13.0;
 const SERIES_DEGREES_MAX: u32 = 1_000;
 
-/// The 97.5 % point of Student's t; infinite without a degree of freedom.
+/// Returns the 97.5 % point of Student's t; infinite without a degree of freedom.
 #[must_use]
 pub fn student_t(degrees: u32) -> f64 {
     match degrees {
@@ -29,8 +29,8 @@ pub fn student_t(degrees: u32) -> f64 {
     }
 }
 
-/// Upper quantile of Student's t: the value exceeded with probability `chance`, above 0 and below a
-/// half. Infinite without a degree of freedom.
+/// Returns the upper quantile of Student's t: the value exceeded with probability `chance`, above 0
+/// and below a half. Infinite without a degree of freedom.
 ///
 /// Above a thousand degrees the value for a thousand is used, which is larger by less than 1 %.
 /// With one degree, cancellation in the arcsine costs digits: at a chance of 1e-6 the relative
@@ -47,7 +47,7 @@ pub fn student_t_beyond(degrees: u32, chance: f64) -> f64 {
     }
 }
 
-/// Where `is_below` stops to hold, to the last bit.
+/// Returns the limit between true and false results of `is_below`, to the last bit.
 fn halved(is_below: impl Fn(f64) -> bool) -> f64 {
     halved_between((NORMAL, HIGHEST), is_below)
 }
@@ -63,7 +63,7 @@ fn halved_between((mut low, mut high): (f64, f64), is_below: impl Fn(f64) -> boo
     }
 }
 
-/// The chance of a t between `-t` and `t`.
+/// Returns the chance of a t between `-t` and `t`.
 fn within(t: f64, degrees: u32) -> f64 {
     let n = f64::from(degrees);
     let (sine, cosine) = (t / (n + t * t).sqrt(), (n / (n + t * t)).sqrt());
@@ -94,7 +94,7 @@ mod tests {
         // One degree is the Cauchy distribution: tan(0.475 pi).
         let cauchy = libm::tan(0.475 * std::f64::consts::PI);
         assert!((student_t(1) - cauchy).abs() < 1e-9);
-        // Two: t / sqrt(2 + t²) = 0.95, so t = 0.95 sqrt(2 / (1 - 0.95²)).
+        // Two: t / sqrt(2 + t²) = 0.95, hence t = 0.95 sqrt(2 / (1 - 0.95²)).
         assert!((student_t(2) - 0.95 * (2.0_f64 / 0.0975).sqrt()).abs() < 1e-12);
         // Four: sin a (1 + cos²a / 2) = 0.95; with s = sin a, 3 s - s³ = 1.9.
         let sine = (4.0 / student_t(4) / student_t(4) + 1.0).sqrt().recip();
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_point_of_any_tail_meets_its_closed_form() {
-        // One degree is the Cauchy distribution, whose tail beyond tan(pi (1/2 - p)) is p.
+        // One degree is the Cauchy distribution: the tail beyond tan(pi (1/2 - p)) is p.
         for chance in [0.25, 0.025, 1e-3, 1e-4] {
             let cauchy = libm::tan(std::f64::consts::PI * (0.5 - chance));
             let found = student_t_beyond(1, chance);
@@ -139,8 +139,8 @@ mod tests {
         assert!((student_t(u32::MAX) - NORMAL).abs() < 1e-9);
     }
 
-    /// The chance of a t between `-end` and `end`: Student's density in `a`, where `t = sqrt(n) tan
-    /// a`, is `cos^(n-1) a` but for a constant (Simpson's rule).
+    /// Returns the chance of a t between `-end` and `end`: Student's density in `a`, with
+    /// `t = sqrt(n) tan a`, is `cos^(n-1) a` up to a constant (Simpson's rule).
     fn density_integral(end: f64, degrees: f64) -> f64 {
         let below = |angle: f64| {
             let steps = 20_000_u32;

@@ -1,35 +1,35 @@
-//! Tables of results as columns, with the unit and meaning of each.
+//! Result tables stored as columns, with the unit and meaning of each column.
 //!
 //! ```text
 //!   rows ──Builder──► columns: name │ unit │ meaning │ values
 //! ```
 //!
-//! Where rows are also objects of a summary (`fields`), a field is a column: its name, its doc
-//! comment as the meaning, and its unit as an extension of its schema, `x-unit`.
+//! If rows are also objects of a summary (`fields`), each field with a unit is a column: its name,
+//! its doc comment as the meaning, and its unit from the schema extension `x-unit`.
 //!
-//! What a column holds is the type of its field, and the same whatever is missing: a count that may
-//! be missing is an integer, and a text that may be missing a text. Where a real number is missing
-//! stands NaN. Where an integer or a text is, its row is named (`missing`).
+//! The data type of a column is the type of its field, independent of missing values: an optional
+//! count is an integer, and an optional text is a text. A missing real number is NaN. For a missing
+//! integer or text, the row is listed in `missing`.
 //!
-//! A table without rows still has its columns: that is how the reference page is made.
+//! A table without rows still has its columns; the reference page is generated from such tables.
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
 use serde_json::Value;
 use std::slice;
 
-/// The values of a column. Two are equal where their bits are, so that NaN equals itself.
+/// Values of a column. They are equal if their bits are equal, and NaN therefore equals itself.
 #[derive(Clone, Debug)]
 pub enum ColumnData {
     /// Whole numbers.
     Integers(Vec<u64>),
-    /// Real numbers; NaN where there is none.
+    /// Real numbers; NaN for a missing one.
     Reals(Vec<f64>),
     /// Text, as places in a list of the distinct values.
     Words {
-        /// Place in `values` by row.
+        /// Place in `values`, by row.
         codes: Vec<u32>,
-        /// The distinct values.
+        /// Distinct values.
         values: Vec<String>,
     },
 }
@@ -51,7 +51,7 @@ impl PartialEq for ColumnData {
 }
 
 impl ColumnData {
-    /// What the values are, in a word: `integer`, `real` or `text`.
+    /// Returns the type of the values: `integer`, `real` or `text`.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Integers(_) => "integer",
@@ -61,33 +61,33 @@ impl ColumnData {
     }
 }
 
-/// A column of a table.
+/// Column of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Column {
     /// Name, ending in its unit.
     pub name: String,
-    /// What a value counts or is measured in; `1` for a plain fraction, nothing for a text.
+    /// Counted object or unit of a value; `1` for a plain fraction, empty for a text.
     pub unit: String,
-    /// What it holds.
+    /// Meaning of the values.
     pub meaning: String,
-    /// The values; 0, or the first of the distinct words, in rows where one is missing.
+    /// Values; 0, or the first of the distinct words, in rows with a missing value.
     pub data: ColumnData,
-    /// Rows in which an integer or a text is missing, in order.
+    /// Rows with a missing integer or text, in order.
     pub missing: Vec<usize>,
 }
 
-/// A table of results.
+/// Table of results.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
-    /// Name: the file of the run folder that holds it.
+    /// Name of the table and of its file in the run folder.
     pub name: &'static str,
-    /// What a row is.
+    /// Meaning of a row.
     pub meaning: &'static str,
     /// Columns of equal length.
     pub columns: Vec<Column>,
 }
 
-/// Collects the columns of a table from its rows.
+/// Builder of the columns of a table from its rows.
 #[must_use]
 #[derive(Debug)]
 pub struct Builder<'a, R> {
@@ -96,12 +96,12 @@ pub struct Builder<'a, R> {
 }
 
 impl<'a, R> Builder<'a, R> {
-    /// A table of these rows, without columns so far.
+    /// Creates a table of these rows, without columns.
     pub const fn new(rows: &'a [R]) -> Self {
         Self { rows, columns: Vec::new() }
     }
 
-    /// A column of whole numbers.
+    /// Adds a column of whole numbers.
     pub fn integers(
         self,
         (name, unit): (&'static str, &'static str),
@@ -112,7 +112,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, unit), meaning, data)
     }
 
-    /// A column of real numbers.
+    /// Adds a column of real numbers.
     pub fn reals(
         self,
         (name, unit): (&'static str, &'static str),
@@ -123,7 +123,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, unit), meaning, data)
     }
 
-    /// Real numbers that may be missing.
+    /// Adds a column of real numbers that may be missing.
     pub fn known(
         self,
         name_and_unit: (&'static str, &'static str),
@@ -133,7 +133,7 @@ impl<'a, R> Builder<'a, R> {
         self.reals(name_and_unit, meaning, |row| value(row).unwrap_or(f64::NAN))
     }
 
-    /// A column of places in `values`.
+    /// Adds a column of places in `values`.
     pub fn words(
         self,
         name: &'static str,
@@ -146,7 +146,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, ""), meaning, data)
     }
 
-    /// A column of texts, each of which may differ from all others.
+    /// Adds a column of texts, which may all be different.
     pub fn texts(
         self,
         name: &'static str,
@@ -173,7 +173,7 @@ impl<'a, R> Builder<'a, R> {
         self
     }
 
-    /// A column for each field of the rows that has a unit; a text has an empty one.
+    /// Adds a column for each field of the rows with a unit; the unit of a text is empty.
     pub fn fields(self) -> Self
     where
         R: Serialize + JsonSchema,
@@ -192,13 +192,13 @@ impl<'a, R> Builder<'a, R> {
         )
     }
 
-    /// The table.
+    /// Returns the table.
     pub fn build(self, name: &'static str, meaning: &'static str) -> Table {
         Table { name, meaning, columns: self.columns }
     }
 }
 
-/// The JSON Schema of a type, with the types of its fields inside.
+/// Returns the JSON Schema of a type, with the types of its fields inlined.
 pub fn schema_of<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
@@ -209,15 +209,15 @@ fn value_of(row: &impl Serialize) -> Value {
     serde_json::to_value(row).expect("our own types serialize")
 }
 
-/// The doc comment of a field, as the columns of other tables are told: on one line, and no
-/// sentence of its own.
+/// Returns the doc comment of a field in the form of other column meanings: on one line, without a
+/// capital or a full stop.
 fn meaning_of(field: &Value) -> String {
     let told = field["description"].as_str().expect("a field has a doc comment").replace('\n', " ");
     let (first, rest) = told.split_at(told.chars().next().map_or(0, char::len_utf8));
     format!("{}{}", first.to_lowercase(), rest.trim_end_matches('.'))
 }
 
-/// The values of a field, and the rows in which an integer or a text is missing.
+/// Returns the values of a field, and the rows with a missing integer or text.
 fn data_of(field: &Value, values: &[&Value]) -> (ColumnData, Vec<usize>) {
     let data = match type_of(field) {
         "integer" => ColumnData::Integers(
@@ -233,14 +233,15 @@ fn data_of(field: &Value, values: &[&Value]) -> (ColumnData, Vec<usize>) {
     (data, (0..values.len()).filter(|row| values[*row].is_null()).collect())
 }
 
-/// The type of a field that may be missing or not. A choice among words has none, and is a text.
+/// Returns the type of a field, optional or not. A choice among words has no type and counts as
+/// text.
 fn type_of(field: &Value) -> &str {
     let types = &field["type"];
     let types = types.as_array().map_or(slice::from_ref(types), Vec::as_slice);
     types.iter().filter_map(Value::as_str).find(|name| *name != "null").unwrap_or("string")
 }
 
-/// The values that are there, each of the type of its field.
+/// Returns the values that are present, each of the type of its field.
 fn known<'v, T>(
     values: &[&'v Value],
     value: impl Fn(&'v Value) -> Option<T>,
@@ -264,10 +265,10 @@ fn words_of(texts: impl Iterator<Item = Option<String>>) -> ColumnData {
 mod tests {
     use super::*;
 
-    /// Something counted.
+    /// Counted object.
     #[derive(Serialize, JsonSchema)]
     struct Row {
-        /// What it is called.
+        /// Name.
         name: &'static str,
         /// How many there are. In all.
         #[schemars(extend("x-unit" = "messages"))]
@@ -314,17 +315,17 @@ mod tests {
         assert_eq!(table.columns[0].data, expected);
     }
 
-    /// A choice.
+    /// Choice.
     #[derive(Clone, Copy, Serialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     enum Colour {
-        /// As blood.
+        /// Red.
         Red,
-        /// As the sky.
+        /// Dark blue.
         DarkBlue,
     }
 
-    /// A row of which anything may be missing.
+    /// Row of optional fields.
     #[derive(Serialize, JsonSchema)]
     struct Sparse {
         /// A count.
@@ -341,7 +342,7 @@ mod tests {
         colour: Option<Colour>,
     }
 
-    /// Data and missing rows of each column.
+    /// Returns the data and missing rows of each column.
     fn held(rows: &[Sparse]) -> Vec<(ColumnData, Vec<usize>)> {
         let columns = Builder::new(rows).fields().build("rows", "a row each").columns;
         columns.into_iter().map(|column| (column.data, column.missing)).collect()
@@ -379,7 +380,7 @@ mod tests {
         assert_eq!(held(&[none(), none()]), expected);
     }
 
-    /// A row whose field is neither number nor text.
+    /// Row with a field that is neither number nor text.
     #[derive(Serialize, JsonSchema)]
     struct Listed {
         /// A list.

@@ -1,11 +1,11 @@
-//! Whether values that follow each other go up or down.
+//! Test for a trend of successive values.
 //!
 //! ```text
 //!   x_1  x_2  x_3  x_4          S = pairs that go up less pairs that go down
 //!    └────┴────┴────┘           z = (S -+ 1) / sqrt(var S),   slope = median of (x_j - x_i) / (j - i)
 //! ```
 //!
-//! The Mann-Kendall test: where the values are independent and alike, `S` has a mean of zero and,
+//! Mann-Kendall test: for independent values of the same distribution, `S` has a mean of zero and,
 //! with groups of `t` equal values among `n`, a variance of
 //!
 //! ```text
@@ -14,20 +14,20 @@
 //!
 //! and is nearly normal from ten values on (H. B. Mann, "Nonparametric tests against trend",
 //! Econometrica 13, 1945; M. G. Kendall, "Rank Correlation Methods", 4th ed., 1975, chapters 4 and
-//! 5). It looks at ranks alone, so that a burst weighs no more than any value. How steep a trend is
-//! the slope of P. K. Sen tells ("Estimates of the regression coefficient based on Kendall's tau",
-//! Journal of the American Statistical Association 63, 1968). Values that go with their neighbours
-//! pass for a trend more often than independent ones.
+//! 5). It uses ranks alone, which gives a burst no more weight than any other value. The steepness
+//! of a trend is the slope of P. K. Sen ("Estimates of the regression coefficient based on
+//! Kendall's tau", Journal of the American Statistical Association 63, 1968). Correlated neighbours
+//! are taken for a trend more often than independent values.
 
-/// The 99.5 % point of the normal distribution: of independent values one series in a hundred is
-/// said to have a trend, half of them each way.
+/// The 99.5 % point of the normal distribution: a trend is found in one of a hundred series of
+/// independent values, half of them in each direction.
 const NORMAL: f64 = 2.575_829_303_548_901;
-/// Fewer values have no trend: `S` is nearly normal from so many on (Kendall).
+/// Minimum number of values with a trend: from ten values on, `S` is nearly normal (Kendall).
 const VALUES_MIN: usize = 10;
 
-/// By how much values that have a trend rise from the first to the last, or fall (negative): Sen's
-/// slope times their number less one. `None` where chance alone moves as much in more than one of a
-/// hundred series.
+/// Returns the rise from the first to the last value of a trend, or the fall (negative): Sen's
+/// slope times the number of values less one. `None` if chance alone causes as large a movement in
+/// more than one of a hundred series.
 #[must_use]
 pub fn trend(values: &[f64]) -> Option<f64> {
     if values.len() < VALUES_MIN {
@@ -38,7 +38,7 @@ pub fn trend(values: &[f64]) -> Option<f64> {
     (z(values, &slopes).abs() > NORMAL).then(|| steps * median(&mut slopes))
 }
 
-/// The slope of every pair.
+/// Returns the slope of every pair.
 fn slopes(values: &[f64]) -> Vec<f64> {
     let mut slopes = Vec::with_capacity(values.len() * (values.len() - 1) / 2);
     for (from, first) in values.iter().enumerate() {
@@ -51,7 +51,8 @@ fn slopes(values: &[f64]) -> Vec<f64> {
     slopes
 }
 
-/// By how many standard deviations more pairs go up than down; zero where all values are equal.
+/// Returns the excess of rising over falling pairs in standard deviations; zero if all values are
+/// equal.
 fn z(values: &[f64], slopes: &[f64]) -> f64 {
     let sign = |slope: &f64| f64::from(i8::from(*slope > 0.0) - i8::from(*slope < 0.0));
     let excess: f64 = slopes.iter().map(sign).sum();
@@ -90,8 +91,8 @@ mod tests {
 
     #[test]
     fn the_test_is_what_its_formula_says() {
-        // 1 3 2 4 3: of ten pairs seven go up, two down (3 to 2, 4 to 3), one is level. S = 5; one
-        // pair of equals: (5 x 4 x 15 - 2 x 1 x 9) / 18 = 282 / 18; z = 4 / sqrt(282 / 18).
+        // 1 3 2 4 3: of ten pairs seven rise, two fall (3 to 2, 4 to 3), one is level. S = 5; one
+        // pair of equal values: (5 x 4 x 15 - 2 x 1 x 9) / 18 = 282 / 18; z = 4 / sqrt(282 / 18).
         let expected = 4.0 / (282.0_f64 / 18.0).sqrt();
         assert!((z_of(&[1.0, 3.0, 2.0, 4.0, 3.0]) - expected).abs() < 1e-12);
         assert!((z_of(&[3.0, 4.0, 2.0, 3.0, 1.0]) + expected).abs() < 1e-12);
@@ -100,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_rise_is_the_median_slope_over_all_steps() {
-        // Ten values that rise by 2, of which one is far out: 36 of 45 pairs have a slope of 2.
+        // Ten values that rise by 2 with one outlier: 36 of 45 pairs have a slope of 2.
         let mut values: Vec<f64> = (0..10).map(|index| f64::from(2 * index)).collect();
         values[4] = 1_000.0;
         assert_eq!(trend(&values), Some(18.0));
