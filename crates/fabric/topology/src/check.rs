@@ -47,7 +47,7 @@ pub fn check(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// Most names listed in a finding.
+/// Maximum number of names listed in a finding.
 const LISTED_MAX: usize = 4;
 
 /// Joins the first names of a list, followed by the number of the others.

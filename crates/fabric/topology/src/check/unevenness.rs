@@ -9,7 +9,7 @@ use crate::{Cable, Fabric, Finding, FindingKind, NodeId, NodeKind};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-/// Most examples of a rare value that a note names.
+/// Maximum number of examples of a rare value in a note.
 const NAMED_MAX: usize = 8;
 
 /// Returns at most one note for each kind of unevenness.

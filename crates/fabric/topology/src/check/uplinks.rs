@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Minimum number of siblings for a comparison.
 const SIBLINGS_MIN: usize = 2;
 
-/// Most siblings that are compared to find the far ends of missing cables.
+/// Maximum number of siblings compared to find the far ends of missing cables.
 const ASKED_MAX: usize = 64;
 
 /// One finding for each switch with fewer uplinks than its siblings.

@@ -2,7 +2,7 @@
 
 use super::error::FormatError;
 
-/// Most faults of one text that are reported in full.
+/// Maximum number of faults of one text reported in full.
 const NAMED_MAX: usize = 20;
 
 /// Reasons why a text is not a fabric: at least one fault, in the order of the text.

@@ -17,7 +17,7 @@ use super::error::at_least;
 use crate::grid::strides;
 use crate::{DraftNode, Fabric};
 
-/// Most dimensions that are accepted; a fabric of a million nodes has at most 19 of size 2.
+/// Maximum number of dimensions; a fabric of a million nodes has at most 19 of size 2.
 const DIMENSIONS_MAX: usize = 32;
 
 /// A box of switches.

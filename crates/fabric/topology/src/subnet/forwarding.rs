@@ -18,7 +18,7 @@ use crate::routing::{Routes, SwitchTables, TableRoutes, islands};
 use crate::{Fabric, Finding, FindingKind, Guid, NodeId};
 use std::collections::BTreeMap;
 
-/// Most names listed in a message.
+/// Maximum number of names listed in a message.
 const NAMES_MAX: usize = 3;
 
 /// Remedy if tables and fabric contradict each other.

@@ -21,7 +21,7 @@ use std::fmt::Display;
 /// A port of a record: index of the record, and port.
 type RecordPort = (usize, u16);
 
-/// Most nodes without a record that get a finding each.
+/// Maximum number of nodes without a record reported one by one.
 const MISSING_NAMED_MAX: usize = 3;
 
 /// A cable, as listed so far.
