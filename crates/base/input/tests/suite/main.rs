@@ -1,4 +1,4 @@
-//! Inputs: their values, and what is said of mistakes.
+//! Inputs: their values, and the messages for mistakes.
 
 mod messages;
 mod overrides;

@@ -1,5 +1,5 @@
-//! What a user reads when an input is wrong. The snapshots are the review: each shows the
-//! slip, and below it the message.
+//! Messages for wrong inputs. The snapshots are for review: each shows the mistake, and the message
+//! below it.
 
 use gingham_input::{InputError, Tree};
 use gingham_kernel::{Bytes, Length, Rate, Span};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A scenario in small, with every shape that a real one has.
+/// Small scenario with every form of a real one.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only reading is tested")]
@@ -107,7 +107,7 @@ fn read(text: &str) -> Result<Scenario, InputError> {
     Tree::parse("scenario.toml", text)?.read()
 }
 
-/// The messages for `GOOD` with one piece of text changed, as a table to review.
+/// Returns the messages for `GOOD` with one piece of text changed, as a table for review.
 fn messages(slips: &[(&str, &str)]) -> String {
     let mut table = String::new();
     for (from, to) in slips {
@@ -299,7 +299,7 @@ fn columns_count_characters() {
     let text = "\"ключ\" = { ok = true }\n";
     let tree = Tree::parse("scenario.toml", text).unwrap();
     let error = tree.read::<BTreeMap<String, u8>>().unwrap_err();
-    // The brace is the tenth character: six with the quotes, a space, the sign, a space.
+    // The brace is the tenth character, after six with the quotes, a space, the sign and a space.
     assert!(error.to_string().starts_with("scenario.toml:1:10: in `ключ`: found a table"));
 }
 

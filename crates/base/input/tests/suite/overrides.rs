@@ -1,4 +1,4 @@
-//! Overrides: what they change, and that a failing one changes nothing.
+//! Effects of overrides, and unchanged trees after failed ones.
 
 use gingham_input::{Change, Data, InputError, Overrides, Source, Tree};
 use serde::Deserialize;
@@ -12,12 +12,12 @@ fn tree() -> Tree {
     Tree::parse("t.toml", TEXT).expect("the text is sound")
 }
 
-/// The whole tree as JSON, to compare with.
+/// Returns the whole tree as JSON, for comparison.
 fn json(tree: &Tree) -> serde_json::Value {
     tree.read().expect("JSON holds any tree")
 }
 
-/// `TEXT` after one override.
+/// Returns `TEXT` after one override.
 fn after(path: &str, text: &str) -> serde_json::Value {
     let mut tree = tree();
     tree.set(path, text).expect(path);
@@ -77,7 +77,7 @@ fn a_bare_name_takes_parameters() {
     assert_eq!(*routing, json!({ "algorithm": { "up-down": { "root": 3 } } }));
 }
 
-/// One of several alternatives.
+/// Alternatives of a length.
 #[derive(Deserialize, PartialEq, Debug)]
 #[serde(rename_all = "lowercase")]
 enum Length {
@@ -92,7 +92,7 @@ struct Class {
     length: Length,
 }
 
-/// The length that `written` has after overrides, each a path below it and a value.
+/// Returns the length `written` after overrides, each a path below it and a value.
 fn length(written: &str, overrides: &[(&str, &str)]) -> Result<Length, InputError> {
     let mut tree = Tree::parse("t.toml", &format!("length = {written}\n"))?;
     for (path, text) in overrides {
@@ -138,8 +138,7 @@ impl gingham_input::Scenario for Classes {
     fn fill_in(&mut self) {}
 }
 
-/// The length that `{ exponential = 1 }` has after values that a program gives together, call by
-/// call.
+/// Returns the length `{ exponential = 1 }` after values given together by a program, call by call.
 fn length_after(calls: &[&[(&str, serde_json::Value)]]) -> Result<Length, String> {
     let (text, none) = ("class.length = { exponential = 1 }", Overrides::default());
     let mut source =

@@ -1,5 +1,5 @@
-//! Theorems about inputs: what any TOML text means is what the TOML crate says it means, and
-//! no text, however broken, does more harm than an error.
+//! Properties of inputs: any TOML text has the value assigned by the TOML crate, and a broken text
+//! causes an error at most.
 
 use gingham_input::{InputError, Tree};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Value;
 
-/// Any TOML value without dates (which scenarios refuse).
+/// Generates any TOML value without dates, which scenarios refuse.
 fn value() -> impl Strategy<Value = Value> {
     let text = prop_oneof!["\\PC{0,12}", "[a-z \\n\\t\"'\\\\]{0,12}"];
     let float = prop_oneof![any::<f64>(), Just(f64::INFINITY), Just(0.0)];
@@ -28,7 +28,7 @@ fn table(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = toml::Tab
     prop::collection::btree_map(key, inner, 0..5).prop_map(|map| map.into_iter().collect())
 }
 
-/// Pieces that TOML text is made of, in any order: nearer to real slips than random letters.
+/// Generates pieces of TOML text in any order, closer to real mistakes than random letters.
 fn broken_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("[a]\n"),
@@ -75,7 +75,7 @@ struct Small {
     b: u8,
 }
 
-/// Every error is short, whatever caused it.
+/// Asserts that an error is short, whatever its cause.
 fn assert_brief(error: &InputError) -> Result<(), TestCaseError> {
     let text = error.to_string();
     prop_assert!(text.lines().count() <= 4 && text.chars().count() < 700, "{}", text);
@@ -124,8 +124,7 @@ proptest! {
         let text = format!("{comment}{}[a]\nx = [\"{}\", 7]", "\n".repeat(blank_lines), "é".repeat(width));
         let origin = Tree::parse("t.toml", &text).unwrap().origin("a.x.1").unwrap();
         prop_assert_eq!(origin.line, Some(u32::try_from(blank_lines + 3).unwrap()));
-        // Six characters stand before the text, and its closing quote, a comma and a space after
-        // it.
+        // Six characters precede the text; its closing quote, a comma and a space follow it.
         prop_assert_eq!(origin.column, Some(u32::try_from(6 + width + 3 + 1).unwrap()));
     }
 

@@ -1,4 +1,4 @@
-//! What a sweep file may say, and what is said of one that is wrong.
+//! Contents of sweep files, and the messages for wrong ones.
 
 use gingham_input::{SweepFile, Tree};
 

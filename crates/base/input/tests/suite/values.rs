@@ -1,4 +1,4 @@
-//! Typed values from trees: every shape that serde knows, and where each was written.
+//! Typed values from trees: every serde data type, and the origin of each.
 
 use gingham_input::{InputError, Tree, to_toml};
 use serde::de::DeserializeOwned;
@@ -10,7 +10,7 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, InputError> {
     Tree::parse("t.toml", text)?.read()
 }
 
-/// The value of the only key, `x`.
+/// Returns the value of the only key, `x`.
 fn value<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let mut map =
         read::<BTreeMap<String, T>>(&format!("x = {text}\n")).map_err(|error| error.to_string())?;
@@ -125,7 +125,7 @@ fn a_list_is_no_table_and_a_table_no_list() {
     assert_eq!(message, "t.toml:1:5: in `x`: found a table, expected a list");
 }
 
-/// Serde reads the content of such an enum from a buffer of its own, which knows no places.
+/// serde reads the content of such an enum from its own buffer, which has no positions.
 #[derive(Deserialize, Debug)]
 #[serde(tag = "kind", deny_unknown_fields)]
 #[expect(dead_code, reason = "only reading is tested")]

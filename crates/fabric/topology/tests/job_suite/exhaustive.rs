@@ -9,8 +9,8 @@ use gingham_topology::job::{
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 use gingham_topology::{ChannelId, DraftNode, Fabric, FabricBuilder, Guid, LinkSpeed, NodeKind};
 
-/// Slowdown from one switch and flows on the fullest channel of the best of all orders, without pruning. Of
-/// orders with equal slowdowns the one with fewer flows is better.
+/// Returns the slowdown from one switch and the flows on the fullest channel of the best of all
+/// orders, without pruning. Of orders with equal slowdowns the one with fewer flows is better.
 fn least_of_all(
     paths: &mut Paths<'_>,
     pattern: &Pattern,

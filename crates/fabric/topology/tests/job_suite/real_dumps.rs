@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The fabric of an uncompressed dump; `None` with a message on machines without it.
+/// Returns the fabric of an uncompressed dump; `None` with a message if the dump is missing.
 fn load(name: &str) -> Option<Fabric> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/data/fabrics");
     let Ok(text) = fs::read_to_string(folder.join(name)) else {

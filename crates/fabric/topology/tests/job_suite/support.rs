@@ -15,7 +15,8 @@ impl Shape {
         self.without(|_, _| false)
     }
 
-    /// The cluster without the cables of adapters (node from 0, rail) that a test names.
+    /// Returns the cluster without the cables of the adapters (node from 0, rail) selected by
+    /// `is_lost`.
     pub(crate) fn without(&self, is_lost: impl Fn(usize, usize) -> bool) -> Fabric {
         let mut builder = FabricBuilder::new();
         let mut guid = 0;

@@ -1,5 +1,4 @@
-//! Packets that choose at every switch: which channels they may take, and the proof over all of
-//! them.
+//! Packets that choose at every switch: their permitted channels, and the proof over all of them.
 
 use crate::support::{FORMS, dimension_order, generated, mesh, routed, shortest_path, torus};
 use gingham_topology::generate::{Generator, KAryNTree};
@@ -15,7 +14,7 @@ fn adaptive(fabric: &Fabric, algorithm: &Algorithm) -> TableRoutes {
     tables.made_adaptive(fabric).expect("ways are shortest")
 }
 
-/// The dependencies, and whether there is no cycle.
+/// Returns the dependencies, and whether they are free of cycles.
 fn verdict(fabric: &Fabric, tables: &TableRoutes, lanes: &Lanes) -> (DependencyGraph, bool) {
     let routes = [Routes::Table(tables.clone())];
     let set = RouteSet { routes: &routes, lanes: Some(lanes), ejection: Ejection::Always };
@@ -51,7 +50,7 @@ fn a_square_by_hand() {
     let (graph, is_free) = verdict(&fabric, &tables, &Lanes::free(&first_n(1)));
     assert_eq!((graph.dependency_count(), is_free), (8, false));
     // On lane 0 a packet goes from the first dimension to the second alone: four turns. Lane 1 has
-    // none, since whoever is there may leave it by lane 0.
+    // none, since packets on it may leave it by lane 0.
     let (graph, is_free) = verdict(&fabric, &tables, &Lanes::with_escape(None, &first_n(2), 1));
     assert_eq!((graph.dependency_count(), is_free), (4, true));
     for (held, after) in buffers(&graph) {
@@ -175,7 +174,7 @@ fn ways_that_are_not_shortest_are_told() {
     assert!(!tables.are_adaptive() && tables.made_adaptive(&fabric).unwrap().are_adaptive());
 }
 
-/// On a grid one output in each dimension that is left; in a tree any upwards and one downwards.
+/// On a grid one output in each remaining dimension; in a tree any upwards and one downwards.
 #[test]
 fn outputs_among_which_packets_choose_are_counted() {
     let of = |fabric: &Fabric, algorithm: &Algorithm| {
@@ -219,7 +218,7 @@ fn escape_lanes_are_as_many_as_dimension_order_needs() {
     }
 }
 
-/// All channels that packets to `to` may still take from a switch on, which are told or not.
+/// Returns all paths that packets to `to` may still take from a switch on.
 fn ways_on(
     fabric: &Fabric,
     tables: &TableRoutes,

@@ -1,5 +1,5 @@
-//! Lanes of classes, with datelines and without: what the proof says of rings and tori, and that it
-//! speaks of the very sets that `onward` gives hop by hop.
+//! Lanes of classes, with and without datelines: the proof on rings and tori, and its agreement
+//! with the sets given by `onward` hop by hop.
 
 use crate::support::{FORMS, any_plan, mesh, pairs, ring, routed, shortest_path, torus};
 use gingham_topology::routing::{
@@ -31,7 +31,7 @@ fn on_lanes<'a>(routes: &'a [Routes], lanes: &'a Lanes) -> RouteSet<'a> {
     RouteSet { routes, lanes: Some(lanes), ejection: Ejection::Always }
 }
 
-/// Number of dependencies, and the cycle if there is one.
+/// Returns the number of dependencies, and the cycle if there is one.
 fn verdict(fabric: &Fabric, lanes: &Lanes) -> (usize, Vec<Buffer>) {
     let routes = dimension_order(fabric);
     let set = on_lanes(&routes, lanes);
@@ -71,12 +71,12 @@ fn a_circle_of_four_by_hand() {
 
 /// A ring of five or six by hand, upwards, on lanes 0 and 1 by wrap.
 ///
-/// Ways are of two channels, or of up to three in the ring of six. Writing a channel as the switch
-/// where it begins, the ring of five has these turns: on lane 0 of 0-1-2, 1-2-3 and 2-3-4; on lane
-/// 1 of 3-4-0 and 4-0-1. By hop the first two are the same, and 3-4-0 goes up from lane 0 to lane 1.
-/// Downwards is its mirror. The ring of six has on lane 0 all turns up to 3-4-5, and on lane 1
-/// those of 3-4-5-0, 4-5-0-1 and 5-0-1-2; downwards, where ways are of two, 5-4-3 to 2-1-0 and
-/// 1-0-5, 0-5-4.
+/// Paths have two channels, or up to three in the ring of six. With a channel named by the switch
+/// at its start, the ring of five has these turns: on lane 0 those of 0-1-2, 1-2-3 and 2-3-4; on
+/// lane 1 those of 3-4-0 and 4-0-1. By hop the first two are the same, and 3-4-0 goes up from lane
+/// 0 to lane 1. Downwards is its mirror image. The ring of six has on lane 0 all turns up to 3-4-5,
+/// and on lane 1 those of 3-4-5-0, 4-5-0-1 and 5-0-1-2; downwards, with paths of two, 5-4-3 to
+/// 2-1-0 and 1-0-5, 0-5-4.
 #[test]
 fn rings_by_wrap_by_hand() {
     let two = [set(&[0, 1])];
@@ -101,7 +101,7 @@ fn rings_by_wrap_by_hand() {
     assert_eq!(taken(5, 3), [3, 1, 1, 3]);
 }
 
-/// Routes round a ring, all upwards over up to so many channels, and the rest downwards.
+/// Returns routes round a ring, upwards over up to `longest` channels, and the rest downwards.
 fn upwards(fabric: &Fabric, size: usize, longest: usize) -> [Routes; 1] {
     let channel = |from: usize, to: usize| {
         let [from, to] = [from, to].map(|switch| switch % size);
@@ -145,7 +145,7 @@ fn by_wrap_closes_no_cycle_as_long_as_ways_are_at_most_half_the_ring_and_a_chann
     }
 }
 
-/// Paths of all pairs over channels of a ring, by lane, those upwards and those downwards.
+/// Returns the upward and the downward paths of all pairs over channels of a ring, by lane.
 fn paths_by_lane(size: usize, rule: DatelineRule) -> [[usize; 2]; 2] {
     let fabric = ring(size, 1);
     let lanes = by_rule(&fabric, rule, &[set(&[0, 1])]);
@@ -195,7 +195,7 @@ fn a_cycle_on_lanes_has_words() {
     assert!(text.ends_with("closes the cycle\n"), "{text}");
 }
 
-/// Dependencies on two lanes with datelines in a torus of two dimensions of `k`.
+/// Returns the dependencies on two lanes with datelines in a torus of two dimensions of `k`.
 fn torus_dependencies(k: usize) -> usize {
     // Ways are shortest, and go up where both are equally long.
     let [up, down] = [k / 2, (k - 1) / 2];
@@ -245,8 +245,8 @@ fn meshes_and_small_rings_have_one_dateline_class() {
     assert_eq!(crossing(&torus(&[4, 5])), 2 * (4 + 5));
 }
 
-/// The lanes of each channel of a pair's path, the cables of the hosts among them, as `onward`
-/// tells them.
+/// Returns the lanes of each channel of a pair's path, including the cables of the hosts, according
+/// to `onward`.
 fn told(
     fabric: &Fabric,
     routes: &Routes,
@@ -265,7 +265,7 @@ fn told(
     told
 }
 
-/// Holds the dependency graph and the proof against what `onward` tells.
+/// Compares the dependency graph and the proof with the results of `onward`.
 fn assert_told(fabric: &Fabric, routes: &Routes, lanes: &Lanes, vc_classes: u8) {
     let all = [routes.clone()];
     let set = on_lanes(&all, lanes);
@@ -304,7 +304,7 @@ fn any_vc_classes() -> impl Strategy<Value = Vec<LaneSet>> {
     proptest::collection::vec((1..0x8000_u16).prop_map(LaneSet::from_bits), 1..4)
 }
 
-/// The lower or the upper part of a set.
+/// Returns the lower or the upper part of a set.
 fn part(set: LaneSet, upper: bool) -> Vec<u8> {
     let lanes: Vec<u8> = set.lanes().collect();
     let (low, high) = lanes.split_at(lanes.len().div_ceil(2));

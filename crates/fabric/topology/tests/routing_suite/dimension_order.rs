@@ -54,7 +54,7 @@ fn alternating_ties_go_up_from_even_coordinates_and_down_from_odd_ones() {
     }
 }
 
-/// Paths on the channels of a torus between switches, each number that occurs once.
+/// Returns the numbers of paths on the channels of a torus between switches, each number once.
 fn loads(fabric: &Fabric, algorithm: &Algorithm) -> Vec<usize> {
     let routes = routed(fabric, algorithm, Form::Table);
     let mut loads = vec![0; fabric.channel_count()];
@@ -98,7 +98,7 @@ fn alternating_ties_leave_circles_of_four_without_a_cycle() {
     }
 }
 
-/// Length of the proof's cycle; 0 if there is none.
+/// Returns the length of the proof's cycle; 0 if there is none.
 fn cycle_length(fabric: &Fabric, form: Form) -> usize {
     match prove(fabric, &routed(fabric, &dimension_order(), form)) {
         Proof::Free { .. } => 0,

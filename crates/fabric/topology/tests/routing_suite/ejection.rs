@@ -1,4 +1,5 @@
-//! The proof where in-transit hosts take packets in always, and where only until they are full.
+//! The proof for in-transit hosts that always eject packets, and for those that do so until they
+//! are full.
 //!
 //! ```text
 //!          s0            A ring of five with a host on each switch. Up is towards s0, and from
@@ -66,8 +67,8 @@ fn the_numbers_rise_through_a_host_that_can_be_full() {
     assert!(pairs(&fabric).any(transit));
 }
 
-/// The channels that follow each other on paths, but for the dependencies that end at endpoints at
-/// which nothing is in transit.
+/// Asserts that the proof matches the successive channels on paths, without the dependencies that
+/// end at endpoints without packets in transit.
 fn assert_proved_until_full(fabric: &Fabric, routes: &Routes) {
     let turns: BTreeSet<(ChannelId, ChannelId)> = turns(fabric, routes, |_| true);
     match prove(fabric, until_full(routes)) {
@@ -112,7 +113,7 @@ fn witnesses_of_a_host_s_own_channel_are_its_packets_or_those_in_transit() {
     assert_eq!(witnesses[place.expect("h3 sends on")], Some((h3, endpoint(&fabric, "h0"))));
 }
 
-/// The channel between two nodes by their names.
+/// Returns the channel between two nodes given by name.
 fn channel(fabric: &Fabric, from: &str, to: &str) -> ChannelId {
     let leads = |channel: &ChannelId| {
         let ends = [fabric.source(*channel).node, fabric.target(*channel).node];

@@ -1,4 +1,4 @@
-//! In-transit hosts: hand-drawn paths, and what holds on any fabric.
+//! In-transit hosts: hand-drawn paths, and properties on any fabric.
 
 use crate::support::{
     any_plan, endpoint, fabric, generated, hops, pairs, ring, routed, switch_of, way,
@@ -15,7 +15,7 @@ fn in_transit(hosts: TransitHosts) -> Algorithm {
     Algorithm::InTransit(InTransit { hosts, ..InTransit::default() })
 }
 
-/// The endpoints that take packets in and send them on.
+/// Returns the in-transit hosts of a path.
 fn in_transit_hosts(fabric: &Fabric, path: &Path) -> Vec<EndpointId> {
     let ends = path.channels().iter().map(|channel| fabric.target(*channel));
     let mut hosts: Vec<_> = ends.filter_map(|end| fabric.endpoint_at(end)).collect();
@@ -233,7 +233,7 @@ fn passes_relieve_the_busiest_channel_and_never_burden_it() {
     }
 }
 
-/// Checks what must hold of any routes with in-transit hosts.
+/// Checks the properties of routes with in-transit hosts.
 fn assert_sound(fabric: &Fabric, routes: &Routes) {
     let hops = hops(fabric);
     let has_host = |switch: usize| {

@@ -1,8 +1,8 @@
-//! Random irregular fabrics, against bands from an independent model.
+//! Random irregular fabrics, compared with bands from an independent model.
 //!
-//! Means over ten fabrics of a size, between different switches: hops of the shortest legal
-//! path, and the share of pairs for which it is as short as any; in-transit hosts a path; and
-//! the bound on uniform traffic that the busiest channel between switches sets.
+//! Means over ten fabrics of a size, between different switches: hops of the shortest legal path,
+//! and the share of pairs with a legal path as short as any; in-transit hosts per path; and the
+//! bound on uniform traffic set by the busiest channel between switches.
 
 use crate::support::{generated, hops, pairs, routed, switch_of, up_down};
 use gingham_topology::Fabric;
@@ -17,7 +17,7 @@ fn irregular(switches: u32, seed: u64) -> Fabric {
     generated(&Generator::Irregular(shape), seed)
 }
 
-/// Mean hops, and the share of minimal paths.
+/// Returns the mean hops, and the share of minimal paths.
 fn measure(fabric: &Fabric) -> (f64, f64) {
     let routes = routed(fabric, &up_down(Root::LowestId), Form::Source);
     let shortest = hops(fabric);
@@ -46,13 +46,13 @@ fn legal_paths_are_as_long_and_as_often_minimal_as_expected() {
     }
 }
 
-/// What routes give on a fabric with four hosts a switch.
+/// Results of routes on a fabric with four hosts per switch.
 struct Measured {
     /// Hops between different switches.
     hops: f64,
     /// In-transit hosts between different switches.
     in_transit_hosts: f64,
-    /// Flits/ns that a switch can send at most, at 0.16 flits/ns a link.
+    /// Largest rate of a switch in flits/ns, at 0.16 flits/ns per link.
     bound: f64,
 }
 
@@ -86,7 +86,7 @@ fn with_hosts(switches: u32) -> Vec<Fabric> {
     (0..10).map(|seed| generated(&Generator::Irregular(shape.clone()), seed)).collect()
 }
 
-/// The mean over fabrics, which must be within `tolerance` of `expected`.
+/// Asserts that the mean over fabrics is within `tolerance` of `expected`.
 fn assert_near(runs: &[Measured], value: fn(&Measured) -> f64, expected: f64, tolerance: f64) {
     let mean = runs.iter().map(value).sum::<f64>() / 10.0;
     assert!((mean - expected).abs() <= tolerance, "{mean}, expected {expected} +- {tolerance}");

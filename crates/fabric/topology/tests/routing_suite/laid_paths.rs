@@ -1,9 +1,9 @@
-//! Every single path of routes that are laid by load, against all that it might have been.
+//! Every single path of routes assigned by load, compared with all alternatives.
 //!
-//! Laying is repeated here from its documentation: paths are taken by the switch of the
-//! destination, the destination and the source, each is the best for the loads that it meets, and a
-//! pass takes each up first. The candidates are listed one by one, from the definition of
-//! up*/down* from the lowest switch.
+//! The assignment is repeated here from its documentation: paths are taken in the order of the
+//! destination's switch, the destination and the source; each is the best for the current loads,
+//! and a pass removes each path before it is assigned again. The candidates are enumerated one by
+//! one, from the definition of up*/down* with the lowest switch as its root.
 
 use crate::support::{any_plan, assert_leads, hops, routed, switch_of, up_channels};
 use gingham_topology::routing::{
@@ -13,7 +13,7 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A fabric, and what is asked of it again and again.
+/// Fabric, with values used repeatedly.
 struct World {
     fabric: Fabric,
     up: BTreeSet<ChannelId>,
@@ -38,7 +38,8 @@ impl World {
         Self { fabric, up, hops, hosts, residents }
     }
 
-    /// Rows of endpoints that share their paths, and sources, in the order of laying.
+    /// Returns the rows of endpoints that share their paths, and sources, in the order of
+    /// assignment.
     fn order(&self, spread: PathSpread) -> Vec<(Vec<EndpointId>, NodeId)> {
         let rows = self.residents.iter().flat_map(|residents| match spread {
             PathSpread::Hosts => residents.iter().map(|to| vec![*to]).collect(),
@@ -49,13 +50,13 @@ impl World {
         rows.flat_map(|row| sources().map(move |source| (row.clone(), source))).collect()
     }
 
-    /// Pairs of hosts that share the path.
+    /// Returns the number of pairs of hosts that share the path.
     fn weight(&self, row: &[EndpointId], source: NodeId) -> u64 {
         let hosts = row.iter().filter(|to| self.fabric.is_host_endpoint(**to)).count() as u64;
         hosts * self.hosts[source.index()]
     }
 
-    /// All paths of `length` channels that go up after down only where they may.
+    /// Returns all paths of `length` channels that go up after down only at permitted places.
     fn paths(
         &self,
         from: NodeId,
@@ -104,7 +105,7 @@ impl World {
         path.windows(2).filter(|pair| self.turns(pair[0], pair[1])).count()
     }
 
-    /// The channels between switches of the path that routes keep.
+    /// Returns the channels between switches on the path kept by routes.
     fn kept(&self, routes: &SourceRoutes, source: NodeId, to: EndpointId) -> Vec<ChannelId> {
         let onward = routes.path(&self.fabric, source, to).expect("cables join them");
         let is_switch = |end: NodeId| self.fabric.node(end).is_switch();
@@ -149,7 +150,7 @@ fn source_routes(fabric: &Fabric, algorithm: &Algorithm) -> SourceRoutes {
     }
 }
 
-/// Goes through all paths as they were laid: first without loads, then each after it was taken up.
+/// Repeats the assignment of all paths: first without loads, then for each after its removal.
 fn replay(
     world: &World,
     spread: PathSpread,

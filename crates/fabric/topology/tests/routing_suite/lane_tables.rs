@@ -1,4 +1,4 @@
-//! Dependencies where tables decide on lanes, held against every packet of every pair followed by
+//! Dependencies of tables that select lanes, compared with every packet of every pair followed by
 //! itself, on routes that may be wrong.
 
 use crate::lanes::any_lane_map;
@@ -15,20 +15,20 @@ use std::collections::BTreeSet;
 
 type Turns = BTreeSet<(Buffer, Buffer)>;
 
-/// Where packets go and on which lanes: what every pair is asked about.
+/// Routes and lanes of packets, examined for every pair.
 struct Subject<'a> {
     fabric: &'a Fabric,
     routes: &'a [Routes],
     map: &'a LaneMap,
     levels: &'a ServiceLevels,
-    /// Whether packets go on the level of their pair.
+    /// Whether packets use the level of their pair.
     by_pair: bool,
-    /// The levels that packets of any pair go on.
+    /// Levels used by packets of any pair.
     everywhere: &'a [u8],
 }
 
 impl Subject<'_> {
-    /// The turns of all packets of the pairs that count.
+    /// Returns the turns of all packets of the pairs selected by `counts`.
     fn turns(&self, counts: impl Fn(&Routes, EndpointId, EndpointId) -> bool) -> Turns {
         let mut turns = Turns::new();
         for (lid_offset, routes) in (0..).zip(self.routes) {
@@ -44,7 +44,7 @@ impl Subject<'_> {
         turns
     }
 
-    /// Follows one packet until it stops, or is on a lane where it has been.
+    /// Follows one packet until it stops, or returns to a lane already visited.
     fn follow(
         &self,
         routes: &Routes,
@@ -82,7 +82,7 @@ fn next(
     routes.next(fabric, from, to, held)
 }
 
-/// Whether packets of a pair go round for ever.
+/// Returns whether packets of a pair circulate forever.
 fn loops(fabric: &Fabric, routes: &Routes, from: EndpointId, to: EndpointId) -> bool {
     let Routes::Table(_) = routes else { return false };
     let (mut held, mut seen) = (fabric.endpoint_channel(from), BTreeSet::new());
@@ -99,7 +99,7 @@ fn dependencies(graph: &DependencyGraph) -> Turns {
     pairs.map(|(held, wanted)| (graph.buffer(held), graph.buffer(wanted))).collect()
 }
 
-/// Holds all three kinds of dependencies against the pairs.
+/// Compares all three kinds of dependencies with the pairs.
 fn assert_turns_of_pairs(subject: &Subject<'_>) -> Result<(), TestCaseError> {
     let Subject { fabric, routes, map, levels, by_pair, everywhere } = *subject;
     let everywhere: Vec<VcClass> = everywhere.iter().copied().map(VcClass).collect();
@@ -121,7 +121,7 @@ fn assert_turns_of_pairs(subject: &Subject<'_>) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Tables of a running fabric: mostly right, with a few wrong entries.
+/// Returns tables of a running fabric: mostly right, with a few wrong entries.
 fn damaged(fabric: &Fabric, ports: &[u16]) -> Routes {
     let Routes::Table(mut tables) = routed(fabric, &shortest_path(), Form::Table) else {
         unreachable!("tables were asked for")
@@ -172,8 +172,8 @@ proptest! {
 
 #[test]
 fn a_packet_in_a_loop_goes_round_on_the_lanes_that_it_comes_to() {
-    // A ring of three, all of which send packets for h3, on s3 beyond, round; s3 and s0 are joined.
-    // Only s0 has a sender. It begins on lane 0, and what comes round goes on on lane 1.
+    // A ring of three that sends packets for h3 round; h3 is on s3, which is joined to s0. Only s0
+    // has a sender. It begins on lane 0, and packets that come round continue on lane 1.
     let fabric = crate::support::fabric(4, &[0, 3], &[(0, 1), (1, 2), (2, 0), (0, 3)]);
     let leads = |from: usize, to: usize| {
         let ids = ChannelId::first(fabric.channel_count());

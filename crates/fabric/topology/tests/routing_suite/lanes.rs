@@ -1,5 +1,5 @@
-//! The proof with lanes on any fabric: one lane is the proof without, and both verdicts hold for
-//! what each pair's packets do hop by hop.
+//! The proof with lanes on any fabric: with one lane it equals the proof without lanes, and both
+//! verdicts agree with the packets of each pair, hop by hop.
 
 use crate::support::{FORMS, any_plan, pairs, routed, shortest_path, up_down};
 use gingham_topology::routing::{
@@ -10,13 +10,13 @@ use gingham_topology::{EndpointId, Fabric};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Levels and rows from a list of numbers.
+/// Returns levels and rows from a list of numbers.
 fn any_lanes(fabric: &Fabric, numbers: &[u8], lane_count: u8) -> Lanes {
     let (map, mut next) = any_lane_map(fabric, numbers, lane_count);
     Lanes::new(fabric, map, ServiceLevels::by_pair(fabric, 1, |_, _, _| next() % 16))
 }
 
-/// Rows from a list of numbers, and the numbers that follow.
+/// Returns rows from a list of numbers, and the remaining numbers.
 pub(crate) fn any_lane_map(
     fabric: &Fabric,
     numbers: &[u8],
@@ -45,12 +45,12 @@ pub(crate) fn any_lane_map(
     (map, next)
 }
 
-/// Now and then the lane that drops.
+/// Returns a lane, in some cases the lane that drops.
 fn lane(number: u8, lane_count: u8) -> u8 {
     if number > 250 { 15 } else { number % lane_count }
 }
 
-/// The buffers between and beside switches that the packets of a pair take, as far as they get.
+/// Returns the buffers between and beside switches used by the packets of a pair, up to their end.
 fn buffers(
     fabric: &Fabric,
     routes: &Routes,

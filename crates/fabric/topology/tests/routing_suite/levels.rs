@@ -1,4 +1,4 @@
-//! Which fabrics are trees, their levels, and how much wider below than above their switches are.
+//! Recognition of trees, their levels, and the oversubscription of their switches.
 
 use crate::support::{fabric, generated, ring, routed, up_down};
 use gingham_topology::format::{self, Format};
@@ -6,7 +6,7 @@ use gingham_topology::generate::{FoldedClos, Generator, KAryNTree, Torus};
 use gingham_topology::routing::{Form, Root, Statistics, TreeLevel, TreeShape, trees};
 use gingham_topology::{Fabric, FabricBuilder, Generation, Guid, LinkSpeed, NodeKind};
 
-/// How many switches, least and most of the oversubscription, and who has the most.
+/// Number of switches, smallest and largest oversubscription, and the switch with the largest.
 type Level = (usize, Option<(f64, f64, String)>);
 
 fn told(fabric: &Fabric) -> Vec<Vec<Level>> {
@@ -60,7 +60,7 @@ fn a_switch_with_nothing_below_is_counted_and_has_no_ratio() {
 #[test]
 fn a_switch_alone_has_one_level_and_islands_are_told_one_by_one() {
     assert_eq!(told(&fabric(1, &[0, 0, 0], &[])), [vec![(1, None)]]);
-    // An unused switch is no tree.
+    // An unused switch does not form a tree.
     assert_eq!(told(&fabric(2, &[0, 0], &[])), [vec![(1, None)]]);
     let two = fabric(4, &[0, 2, 2, 3], &[(1, 2), (1, 3)]);
     let of_tree = vec![(1, None), level(2, 1.0, 2.0, "s2")];
@@ -94,7 +94,8 @@ fn tops_at_two_heights_are_a_tree_of_three_levels() {
     assert!(busiest(Root::LowestId).0 > named.0);
 }
 
-/// A spine and two leaves; one leaf has two hosts at 2 GB/s, the other three. Cables up have 4 GB/s.
+/// Returns a spine and two leaves; one leaf has two hosts at 2 GB/s, the other three. Cables up
+/// have 4 GB/s.
 fn mixed(is_last_told: bool) -> Fabric {
     let mut builder = FabricBuilder::new();
     let add = |builder: &mut FabricBuilder, kind, name: &str, guid| {

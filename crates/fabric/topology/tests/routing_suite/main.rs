@@ -1,4 +1,4 @@
-//! Routes, their proof, their trace and their statistics, on fabrics drawn by hand and at random.
+//! Routes, their proof, their trace and their statistics, on hand-drawn and random fabrics.
 
 mod adaptive;
 mod datelines;

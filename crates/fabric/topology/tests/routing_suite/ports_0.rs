@@ -1,4 +1,4 @@
-//! Ends of switches: what they change of a fabric, its routes and their proof, and what not.
+//! Effects of ports 0 on a fabric, its routes and their proof.
 
 use crate::support::{FORMS, any_plan, endpoint, fabric, generated, pairs, ring, routed, up_down};
 use crate::support::{shortest_path, wild_tables};
@@ -10,7 +10,7 @@ use gingham_topology::routing::{
 use gingham_topology::{ChannelId, Fabric};
 use proptest::prelude::*;
 
-/// What follows each channel of a fabric by its routes, from whatever endpoint.
+/// Returns the channels after each channel of a fabric by its routes, from any endpoint.
 fn dependencies(fabric: &Fabric, routes: &Routes) -> Vec<(Buffer, Vec<ChannelId>)> {
     let graph = DependencyGraph::new(fabric, routes);
     let ids = gingham_topology::routing::BufferId::first(graph.buffer_count());
@@ -21,7 +21,7 @@ fn dependencies(fabric: &Fabric, routes: &Routes) -> Vec<(Buffer, Vec<ChannelId>
 }
 
 proptest! {
-    /// All ids mean what they meant, and ends come last.
+    /// All ids keep their meaning, and ends come last.
     #[test]
     fn ids_stay(plan in any_plan()) {
         let (plain, with) = (plan.build(), plan.build().with_ports_0());
@@ -42,8 +42,8 @@ proptest! {
         prop_assert_eq!(&with.clone().with_ports_0(), &with, "once is enough");
     }
 
-    /// Paths between endpoints stay as they are; those of an end are those of an endpoint beside it,
-    /// and none leads to one. Where every switch has an endpoint, so has every dependency.
+    /// Paths between endpoints stay unchanged; those of an end equal those of an endpoint beside
+    /// it, and none leads to one. If every switch has an endpoint, so has every dependency.
     #[test]
     fn ends_send_as_endpoints_beside_them(plan in any_plan()) {
         let (plain, with) = (plan.build(), plan.build().with_ports_0());
@@ -85,7 +85,7 @@ proptest! {
     }
 }
 
-/// Where every switch has a host ends add no dependency.
+/// If every switch has a host, ends add no dependency.
 #[test]
 fn the_proof_of_a_fabric_is_the_same_with_ends() {
     for plain in [ring(5, 1), ring(6, 2), fabric(3, &[0, 1, 2], &[(0, 1), (1, 2)])] {
@@ -129,7 +129,7 @@ fn switches_without_hosts_send_too_and_are_proved() {
     }
 }
 
-/// What a hostless switch sends may tie a ring that its hosts do not: the proof sees it.
+/// Packets of a switch without hosts may close a ring that its hosts do not; the proof detects it.
 #[test]
 fn an_end_alone_may_close_a_cycle() {
     let sparse = fabric(4, &[0], &[(0, 1), (1, 2), (2, 3), (3, 0)]);

@@ -1,5 +1,4 @@
-//! The deadlock proof: what it says of well-known fabrics, and both verdicts checked from the
-//! paths alone.
+//! The deadlock proof on well-known fabrics, and both verdicts checked from the paths alone.
 
 use crate::support::{
     FORMS, Plan, any_plan, channels_of, endpoint, fabric, generated, joins_switches, pairs, ring,
@@ -14,7 +13,7 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeKind};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All pairs of channels that follow each other on the path between certain endpoints.
+/// Returns all pairs of successive channels on the paths between certain endpoints.
 pub(crate) fn turns(
     fabric: &Fabric,
     routes: &Routes,
@@ -28,7 +27,7 @@ pub(crate) fn turns(
     paths.flat_map(turns).collect()
 }
 
-/// The length of a shortest cycle and the least cycle of that length, by trying all walks.
+/// Returns the length of a shortest cycle and the least cycle of that length, by trying all walks.
 pub(crate) fn least_cycle(turns: &BTreeSet<(ChannelId, ChannelId)>) -> Option<Vec<ChannelId>> {
     let mut after: BTreeMap<ChannelId, Vec<ChannelId>> = BTreeMap::new();
     for (from, to) in turns {
@@ -55,7 +54,7 @@ pub(crate) fn least_cycle(turns: &BTreeSet<(ChannelId, ChannelId)>) -> Option<Ve
     None
 }
 
-/// Checks a proof against nothing but the paths.
+/// Checks a proof against the paths alone.
 fn assert_proved(fabric: &Fabric, routes: &Routes) {
     let turns = turns(fabric, routes, |_| true);
     match prove(fabric, routes) {
@@ -133,8 +132,8 @@ proptest! {
     }
 }
 
-/// The channels between switches that packets of a pair take until they stop or close a loop, and
-/// whether they do; none for a host that hangs on no switch.
+/// Returns the channels between switches taken by packets of a pair until they stop or close a
+/// loop, and whether they do; none for a host without a switch.
 fn stray_way(
     fabric: &Fabric,
     tables: &TableRoutes,
@@ -172,7 +171,7 @@ fn dependencies(graph: &DependencyGraph) -> Vec<(ChannelId, ChannelId)> {
     all
 }
 
-/// The turns between channels that join switches, in order, of the pairs of certain endpoints.
+/// Returns the turns between channels of switches, in order, of the pairs of certain endpoints.
 fn switch_turns(
     fabric: &Fabric,
     routes: &Routes,

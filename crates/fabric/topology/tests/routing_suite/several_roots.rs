@@ -1,4 +1,4 @@
-//! Several roots: the tops of trees, damaged and not, and roots that the user names.
+//! Several roots: the tops of trees, damaged and intact, and roots given by the user.
 
 use crate::support::{
     FORMS, any_plan, fabric, generated, pairs, ring, routed, switch_of, up_down, way,
@@ -19,7 +19,7 @@ fn named<const N: usize>(names: [&str; N]) -> Root {
     Root::Named(names.map(str::to_owned).into_iter().collect())
 }
 
-/// The names of the roots that up*/down* takes by itself.
+/// Returns the names of the roots that up*/down* selects by default.
 fn tops(fabric: &Fabric) -> Vec<String> {
     taken(fabric, &up_down(Root::TopSwitches))
 }
@@ -33,7 +33,8 @@ fn busiest(fabric: &Fabric, root: Root, form: Form) -> u64 {
     Statistics::new(fabric, &routed(fabric, &up_down(root), form)).max_channel_paths()
 }
 
-/// Every pair of endpoints that cables join arrives in both forms, and nothing can wait in a cycle.
+/// Asserts that every connected pair of endpoints has a path in both forms, and that no cycle of
+/// waits is possible.
 fn assert_whole(fabric: &Fabric, root: &Root) {
     for form in FORMS {
         let routes = routed(fabric, &up_down(root.clone()), form);
@@ -49,7 +50,7 @@ fn assert_whole(fabric: &Fabric, root: &Root) {
     }
 }
 
-/// Pairs of hosts whose path is longer than the cables ask for.
+/// Returns the pairs of hosts with a path longer than the shortest one over cables.
 fn detours(fabric: &Fabric, form: Form) -> u64 {
     let routes = routed(fabric, &up_down(Root::TopSwitches), form);
     let statistics = Statistics::new(fabric, &routes);
@@ -109,7 +110,7 @@ fn fabrics_that_are_no_trees_keep_their_lowest_switch() {
 }
 
 /// A k-ary 3-tree that can be damaged before it is built: k k tops, k pods of k switches in the
-/// middle and k leaves, and k hosts a leaf. The i-th middle switch of each pod is joined to the
+/// middle and k leaves, and k hosts per leaf. The i-th middle switch of each pod is joined to the
 /// tops i k to i k + k - 1.
 struct Tree {
     arity: usize,
@@ -145,7 +146,7 @@ impl Tree {
         self.arity * (2 * self.arity + pod) + n
     }
 
-    /// Takes a cable away.
+    /// Removes a cable.
     fn cut(mut self, a: usize, b: usize) -> Self {
         let before = self.cables.len();
         self.cables.retain(|cable| *cable != (a, b) && *cable != (b, a));

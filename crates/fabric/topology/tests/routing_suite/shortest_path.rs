@@ -1,4 +1,4 @@
-//! Shortest path, and what holds for the routes of every algorithm.
+//! Shortest path, and properties of the routes of every algorithm.
 
 use crate::support::{
     FORMS, Plan, any_plan, assert_leads, endpoint, fabric, generated, hops, pairs, ring, routed,

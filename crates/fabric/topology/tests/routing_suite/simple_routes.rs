@@ -1,4 +1,4 @@
-//! Simple routes: hand-traced detours, and what a user may ask wrongly.
+//! Simple routes: hand-traced detours, and wrong requests by a user.
 
 use crate::support::{fabric, generated, pairs, ring, routed, way};
 use gingham_topology::generate::{Generator, Irregular};
@@ -13,7 +13,7 @@ fn simple(weight: f64, passes: u32) -> Algorithm {
 
 #[test]
 fn a_loaded_channel_sends_the_next_path_round() {
-    // A triangle, so six channels; h0 and h1 on s1, h2 and h3 on s2, nobody on the root s0.
+    // A triangle, so six channels; h0 and h1 on s1, h2 and h3 on s2, none on the root s0.
     //
     //   h2, h3 to h0   nothing is loaded: straight, load 2
     //   h2, h3 to h1   straight costs 1 + 10 x 2 / (2 / 6) = 61, by s0 (up, down) 2

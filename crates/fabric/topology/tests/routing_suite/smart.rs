@@ -1,4 +1,4 @@
-//! Smart routing: proved, never behind up*/down*, and worked out on a ring.
+//! Smart routing: proved, never worse than up*/down*, and computed by hand on a ring.
 
 use crate::support::{any_plan, generated, pairs, ring, routed, up_down};
 use gingham_topology::Fabric;
@@ -12,7 +12,7 @@ fn smart() -> Algorithm {
     Algorithm::Smart(Smart {})
 }
 
-/// Paths over the busiest channel between switches.
+/// Returns the number of paths over the busiest channel between switches.
 fn busiest(fabric: &Fabric, algorithm: &Algorithm) -> u64 {
     let routes = routed(fabric, algorithm, Form::Source);
     assert!(prove(fabric, &routes).is_free());

@@ -216,7 +216,7 @@ proptest! {
     }
 }
 
-/// Checks what statistics count against all paths between hosts, one by one.
+/// Compares statistics with all paths between hosts, one by one.
 fn assert_counted(fabric: &Fabric, routes: &Routes) {
     let statistics = Statistics::new(fabric, routes);
     let mut channel_paths = vec![0; fabric.channel_count()];
@@ -264,8 +264,8 @@ fn in_transit() -> Algorithm {
 
 #[test]
 fn in_transit_hosts_carry_what_comes_through_them() {
-    // A ring of five, up towards s0: 10 pairs at distance 1, 10 at distance 2, of which s2 - s4 and
-    // back come through h3. h3's channels carry its own four paths and these two, each way.
+    // A ring of five, up towards s0: 10 pairs at distance 1, 10 at distance 2; those of s2 - s4 and
+    // back go over h3. h3's channels carry its own four paths and these two, each way.
     let fabric = ring(5, 1);
     let statistics = Statistics::new(&fabric, &routed(&fabric, &in_transit(), Form::Source));
     assert_eq!(statistics.distance.pairs(), [0, 10, 10]);
@@ -298,7 +298,7 @@ fn hosts_that_share_a_path_count_one_by_one_at_its_in_transit_host() {
 
 #[test]
 fn fall_backs_are_counted_by_distance_and_named() {
-    // The same ring without a host on s3: s2 - s4 goes round by s1 and s0.
+    // The ring above without a host on s3: s2 - s4 goes round by s1 and s0.
     let fabric = fabric(5, &[0, 1, 2, 4], &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]);
     let statistics = Statistics::new(&fabric, &routed(&fabric, &in_transit(), Form::Source));
     assert_eq!(statistics.least_distance.pairs(), [0, 6, 6]);

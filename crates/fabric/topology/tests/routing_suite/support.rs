@@ -1,4 +1,4 @@
-//! Small fabrics, and the same questions answered in another, slower way.
+//! Small fabrics, and slower independent computations for comparison.
 
 use gingham_kernel::Length;
 use gingham_topology::generate::{Generator, Mesh, Torus};
@@ -26,12 +26,12 @@ pub(crate) fn up_down(root: Root) -> Algorithm {
     Algorithm::UpDown(UpDown { root, ..UpDown::default() })
 }
 
-/// Switches `s0`, `s1`, ... with hosts `h0`, `h1`, ... on the switches given, and cables.
+/// Returns switches `s0`, `s1`, ... with hosts `h0`, `h1`, ... on the given switches, and cables.
 pub(crate) fn fabric(switches: usize, host_on: &[usize], cables: &[(usize, usize)]) -> Fabric {
     Plan { switches, residents: hosts(host_on), cables: cables.to_vec(), peers: 0 }.build()
 }
 
-/// A ring of switches with hosts on each; host `h(k n + i)` on switch i.
+/// Returns a ring of switches with hosts on each; host `h(k n + i)` on switch i.
 pub(crate) fn ring(switches: usize, hosts_per_switch: usize) -> Fabric {
     let host_on: Vec<_> = (0..switches * hosts_per_switch).map(|host| host % switches).collect();
     let cables: Vec<_> = (0..switches).map(|from| (from, (from + 1) % switches)).collect();
@@ -42,30 +42,30 @@ fn hosts(host_on: &[usize]) -> Vec<(NodeKind, usize)> {
     host_on.iter().map(|switch| (NodeKind::Host, *switch)).collect()
 }
 
-/// A generated fabric.
+/// Returns a generated fabric.
 pub(crate) fn generated(generator: &Generator, seed: u64) -> Fabric {
     generator.generate(seed).expect("lawful parameters")
 }
 
-/// A grid of switches with a host each.
+/// Returns a grid of switches with one host each.
 pub(crate) fn mesh(dimensions: &[u32]) -> Fabric {
     let mesh = Mesh { dimensions: dimensions.to_vec(), hosts_per_switch: 1, rails: 1 };
     generated(&Generator::Mesh(mesh), 0)
 }
 
-/// The same, closed in each dimension.
+/// Returns a grid closed in each dimension.
 pub(crate) fn torus(dimensions: &[u32]) -> Fabric {
     let torus = Torus { dimensions: dimensions.to_vec(), hosts_per_switch: 1, rails: 1 };
     generated(&Generator::Torus(torus), 0)
 }
 
-/// What to build.
+/// Plan of a fabric.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) switches: usize,
-    /// What hangs on which switch.
+    /// Nodes other than switches, with the switch of each.
     pub(crate) residents: Vec<(NodeKind, usize)>,
-    /// Between switches; several between the same two, and from one to itself, are lawful.
+    /// Cables between switches; parallel cables, and cables from a switch to itself, are valid.
     pub(crate) cables: Vec<(usize, usize)>,
     /// Pairs of hosts with a cable between them.
     pub(crate) peers: usize,
@@ -76,7 +76,8 @@ impl Plan {
         self.build_with(|_| None)
     }
 
-    /// With the speed of each cable, by its number: residents, then cables, then peers.
+    /// Builds the fabric with the speed of each cable, by its number: residents, then cables, then
+    /// peers.
     pub(crate) fn build_with(&self, speed: impl Fn(usize) -> Option<LinkSpeed>) -> Fabric {
         let mut builder = FabricBuilder::new();
         let mut ends = Vec::new();
@@ -111,8 +112,8 @@ fn guid(number: usize) -> Guid {
     Guid(number as u64 + 1)
 }
 
-/// Fabrics of up to nine switches with anything that is lawful: islands, parallel cables, cables
-/// from a switch to itself, aggregation nodes, routers, pairs of hosts.
+/// Generates fabrics of up to nine switches with every valid feature: islands, parallel cables,
+/// cables from a switch to itself, aggregation nodes, routers, pairs of hosts.
 pub(crate) fn any_plan() -> impl Strategy<Value = Plan> {
     let kind = prop_oneof![
         5 => Just(NodeKind::Host),
@@ -131,7 +132,7 @@ pub(crate) fn any_plan() -> impl Strategy<Value = Plan> {
     })
 }
 
-/// Tables of entries that need lead nowhere, from a list of ports, of which 0 is no entry.
+/// Returns tables with entries that need not lead anywhere, from a list of ports; 0 means no entry.
 pub(crate) fn wild_tables(fabric: &Fabric, ports: &[u16]) -> TableRoutes {
     let mut tables = TableRoutes::new(fabric);
     let mut ports = ports.iter().copied().cycle();
@@ -143,7 +144,7 @@ pub(crate) fn wild_tables(fabric: &Fabric, ports: &[u16]) -> TableRoutes {
     tables
 }
 
-/// All ordered pairs of distinct endpoints.
+/// Returns all ordered pairs of distinct endpoints.
 pub(crate) fn pairs(fabric: &Fabric) -> impl Iterator<Item = (EndpointId, EndpointId)> {
     fabric.endpoint_ids().flat_map(|from| {
         fabric.endpoint_ids().filter(move |to| from != *to).map(move |to| (from, to))
@@ -155,7 +156,7 @@ pub(crate) fn endpoint(fabric: &Fabric, name: &str) -> EndpointId {
     fabric.endpoint_ids().find(named).unwrap_or_else(|| panic!("no endpoint {name}"))
 }
 
-/// The names of the nodes on the path, or "none".
+/// Returns the names of the nodes on the path, or "none".
 pub(crate) fn way(fabric: &Fabric, routes: &Routes, from: &str, to: &str) -> String {
     let path = routes.path(fabric, endpoint(fabric, from), endpoint(fabric, to));
     let Some(path) = path else { return "none".to_owned() };
@@ -165,23 +166,23 @@ pub(crate) fn way(fabric: &Fabric, routes: &Routes, from: &str, to: &str) -> Str
     names.join(" ")
 }
 
-/// Routes in a form, which must succeed.
+/// Returns routes in a form; they must exist.
 pub(crate) fn routed(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Routes {
     route(fabric, algorithm, form).expect("the algorithm applies")
 }
 
-/// The channels of a cycle.
+/// Returns the channels of a cycle.
 pub(crate) fn channels_of(cycle: &[Buffer]) -> Vec<ChannelId> {
     cycle.iter().map(|buffer| buffer.channel).collect()
 }
 
-/// The refutation by a cycle of these channels, on one lane.
+/// Returns the refutation by a cycle of these channels, on one lane.
 pub(crate) fn cycle_of(channels: &[ChannelId]) -> Proof {
     let buffers = channels.iter().map(|channel| Buffer { channel: *channel, lane: 0 }).collect();
     Proof::Cycle { buffers }
 }
 
-/// The switch of an endpoint; `None` if its cable leads to another endpoint.
+/// Returns the switch of an endpoint; `None` if its cable leads to another endpoint.
 pub(crate) fn switch_of(fabric: &Fabric, endpoint: EndpointId) -> Option<NodeId> {
     let node = fabric.target(fabric.endpoint_channel(endpoint)).node;
     fabric.node(node).is_switch().then_some(node)
@@ -193,7 +194,7 @@ pub(crate) fn joins_switches(fabric: &Fabric, channel: ChannelId) -> bool {
         .all(|end| fabric.node(end.node).is_switch())
 }
 
-/// Hops between all pairs of switches (Floyd and Warshall).
+/// Returns the hops between all pairs of switches (Floyd and Warshall).
 pub(crate) fn hops(fabric: &Fabric) -> Vec<Vec<Option<usize>>> {
     let count = fabric.switches().len();
     let mut hops = vec![vec![None; count]; count];
@@ -220,8 +221,8 @@ pub(crate) fn hops(fabric: &Fabric) -> Vec<Vec<Option<usize>>> {
     hops
 }
 
-/// Checks that a path leads from one endpoint to the other along cables, without meeting a switch
-/// twice.
+/// Checks that a path leads from one endpoint to the other along cables, without repeating a
+/// switch.
 pub(crate) fn assert_leads(
     fabric: &Fabric,
     channels: &[ChannelId],
@@ -240,7 +241,7 @@ pub(crate) fn assert_leads(
     }
 }
 
-/// Which channels go up, from the definition: towards the lowest switch of the island.
+/// Returns the channels that go up, from the definition: towards the lowest switch of the island.
 pub(crate) fn up_channels(fabric: &Fabric) -> BTreeSet<ChannelId> {
     let hops = hops(fabric);
     let height = |switch: NodeId| {

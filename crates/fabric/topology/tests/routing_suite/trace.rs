@@ -1,4 +1,4 @@
-//! Tables that are wrong, and what the trace says of them.
+//! Wrong tables, and their traces.
 
 use crate::support::{
     FORMS, Plan, any_plan, cycle_of, endpoint, fabric, pairs, routed, shortest_path,
@@ -17,7 +17,7 @@ fn line() -> (Fabric, TableRoutes) {
     }
 }
 
-/// The trace after one entry of the line's tables has been changed.
+/// Returns the trace after one entry of the line's tables has been changed.
 fn trace_with(switch: &str, to: &str, port: Option<u16>) -> (Fabric, Routes, Trace) {
     let (fabric, mut tables) = line();
     let switch = fabric.find_node(switch).expect("a switch of the line");
@@ -27,7 +27,7 @@ fn trace_with(switch: &str, to: &str, port: Option<u16>) -> (Fabric, Routes, Tra
     (fabric, routes, trace)
 }
 
-/// Switches on the way from each switch of the line to a host.
+/// Returns the switches on the path from each switch of the line to a host.
 fn switches_to(fabric: &Fabric, routes: &Routes, to: &str) -> [Option<usize>; 3] {
     let Routes::Table(tables) = routes else { panic!("these are tables") };
     let to = endpoint(fabric, to);

@@ -100,7 +100,7 @@ fn every_island_has_a_root() {
     }
 }
 
-/// Hops of the shortest legal path from a switch to every other, searched forwards.
+/// Returns the hops of the shortest legal path from a switch to every other, searched forwards.
 fn legal_hops(fabric: &Fabric, up: &BTreeSet<ChannelId>, from: NodeId) -> Vec<Option<usize>> {
     let mut best = vec![None; fabric.switches().len()];
     let mut seen = BTreeSet::new();
@@ -178,8 +178,8 @@ proptest! {
 
 #[test]
 fn the_longest_routes_of_small_tori_from_the_first_switch() {
-    // Kwan et al. 1996, section 3.2: at most 3 switches on the 3x3 torus, as its diameter says, and
-    // 6 or 7 on the 5x5, "due to the up/down routing", where the diameter is 5.
+    // Kwan et al. 1996, section 3.2: at most 3 switches on the 3x3 torus, equal to its diameter,
+    // and 6 or 7 on the 5x5, "due to the up/down routing", with a diameter of 5.
     for (side, longest) in [(3, 3), (5, 7)] {
         let torus = Torus { dimensions: vec![side, side], hosts_per_switch: 4, rails: 1 };
         let fabric = generated(&Generator::Torus(torus), 0);

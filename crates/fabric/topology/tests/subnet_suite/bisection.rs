@@ -12,7 +12,7 @@ fn routed(fabric: &Fabric, form: Form) -> Routes {
     route(fabric, &Algorithm::ShortestPath(ShortestPath::default()), form).expect("shortest paths")
 }
 
-/// Two switches with `hosts` hosts each, one cable between them.
+/// Returns two switches with `hosts` hosts each, one cable between them.
 fn dumbbell(hosts: u64) -> Fabric {
     let mut builder = FabricBuilder::new();
     let sides = [1, 2].map(|n| builder.add_plain(NodeKind::Switch, &format!("s{n}"), Guid(n), 40));
@@ -47,7 +47,7 @@ fn one_host_a_leaf_never_shares_in_a_folded_clos() {
     assert_eq!((measured.bandwidth.mean, measured.busiest.mean), (1.0, 1.0));
 }
 
-/// Mean share and mean load of the busiest channel over all matchings, by trying each.
+/// Returns the mean share and mean load of the busiest channel over all matchings, by trying each.
 fn over_all_matchings(fabric: &Fabric, routes: &Routes) -> (f64, f64) {
     let mut hosts: Vec<EndpointId> = fabric.endpoint_ids().collect();
     let (mut shares, mut busiest, mut count) = (0.0, 0.0, 0.0);
@@ -80,7 +80,7 @@ fn permute(items: &mut [EndpointId], from: usize, visit: &mut impl FnMut(&[Endpo
     }
 }
 
-/// The measured mean lies within three half widths (six deviations) of the true one.
+/// Asserts that the measured mean is within three half-widths (six deviations) of the true one.
 fn assert_near(measured: gingham_topology::routing::SampleMean, expected: f64) {
     let off = (measured.mean - expected).abs();
     assert!(off <= 3.0 * measured.half_width, "{measured:?}, expected {expected}");

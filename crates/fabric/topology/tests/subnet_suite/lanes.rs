@@ -1,4 +1,4 @@
-//! Lanes on a ring of four whose routes close a cycle on one lane.
+//! Lanes on a ring of four with routes that close a cycle on one lane.
 
 use crate::support::{clockwise, host, joined, lanes, levels, on_lanes, ring, ring_tables};
 use gingham_topology::routing::{
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// SL n on lane n.
 const IDENTITY: LaneRow = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// Level 1 for the pairs whose path comes through the channel from s3 to s0.
+/// Returns level 1 for the pairs with a path over the channel from s3 to s0.
 fn dateline(from: usize, to: usize) -> u8 {
     u8::from([(2, 0), (3, 0), (3, 1)].contains(&(from, to)))
 }
@@ -76,8 +76,8 @@ fn vls_of_several_lanes_are_free_and_close_cycles_as_those_of_one() {
     ");
 }
 
-/// All packets on SL 0, which s0 puts on lane 1 towards s1 if `from_input` says so of the port
-/// by which they come.
+/// Returns lanes with all packets on SL 0; s0 moves them to lane 1 towards s1 if `from_input`
+/// returns true for their input port.
 fn changing_at_s0(fabric: &Fabric, from_input: impl Fn(u16) -> bool) -> Lanes {
     let mut map = LaneMap::uniform(fabric, [0; 16]);
     for input in (1..=3).filter(|input| from_input(*input)) {
@@ -123,7 +123,7 @@ fn a_level_that_maps_to_lane_15_is_dropped() {
     packets of SL 1 are dropped at h3[1], where it maps to lane 15 (2 pairs, one of them h3 to h0)
     packets of SL 1 are dropped at s3 on the way from port 3 to port 2, where it maps to lane 15 (1 pair, one of them h2 to h0)
     ");
-    // What is dropped waits for nothing: nobody turns from s3 to s0 to s1 any more.
+    // Dropped packets wait for nothing: none turns from s3 to s0 to s1 any more.
     assert!(prove(&fabric, set).is_free());
 }
 

@@ -1,4 +1,4 @@
-//! What a subnet manager decided: read, joined with its fabric, proved, written back.
+//! Tables of a subnet manager: read, joined with their fabric, proved, written back.
 
 mod bisection;
 mod lanes;

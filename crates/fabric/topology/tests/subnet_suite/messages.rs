@@ -1,4 +1,4 @@
-//! What a user reads when a file cannot be right: each slip, and the message below it.
+//! Messages for invalid files: each mistake, with the message below it.
 
 use crate::support::{ring, ring_tables};
 use gingham_topology::format::FormatError;
@@ -20,7 +20,7 @@ fn of_levels(fabric: &Fabric, text: &str) -> Result<(), FormatError> {
     join_levels(fabric, &Lids::of(fabric)?, &LevelDump::read(text)?).map(|_| ())
 }
 
-/// One line a case.
+/// Returns one line per case.
 fn shown(cases: &[(&str, Result<(), FormatError>)]) -> String {
     cases.iter().fold(String::new(), |mut text, (case, result)| {
         let error = result.as_ref().expect_err(case);

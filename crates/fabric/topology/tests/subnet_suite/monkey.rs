@@ -1,5 +1,5 @@
-//! Texts that were written well and then damaged: no reader and no join panics, an error has a line
-//! of the text, and what could be joined can be followed and proved.
+//! Valid texts after damage: no reader and no join panics, an error has a line of the text, and
+//! joined tables can be followed and proved.
 
 use crate::support::{ring, ring_tables};
 use gingham_topology::Fabric;
@@ -10,7 +10,7 @@ use gingham_topology::subnet::{
 };
 use proptest::prelude::*;
 
-/// One act of damage, at a place given as a fraction of the text.
+/// One kind of damage, at a place given as a fraction of the text.
 #[derive(Debug, Clone)]
 enum Damage {
     Cut(f64),

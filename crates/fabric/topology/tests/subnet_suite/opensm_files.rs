@@ -1,6 +1,6 @@
-//! What the real OpenSM (3.3.23) and the real tools left on a ring of five that was generated here,
-//! played by ibsim and routed by the engine `dfsssp` with QoS on. It needs two lanes, says its
-//! log, and balances pairs over all eight.
+//! Output of the real OpenSM (3.3.23) and the real tools for a ring of five that was generated
+//! here, simulated by ibsim and routed by the engine `dfsssp` with QoS on. According to its log it
+//! needs two lanes, and balances pairs over all eight.
 
 use gingham_topology::Fabric;
 use gingham_topology::format::{self, Format};

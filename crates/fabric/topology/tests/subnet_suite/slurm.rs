@@ -7,7 +7,7 @@ use gingham_topology::{Fabric, FabricBuilder, Guid, NodeKind};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A `topology.conf` as slurmctld reads it.
+/// A `topology.conf` as read by slurmctld.
 #[derive(Debug, Default)]
 struct Conf {
     nodes: BTreeMap<String, BTreeSet<String>>,
@@ -37,7 +37,8 @@ impl Conf {
         conf
     }
 
-    /// Each child is a switch of the file and has one parent; each node is at one switch.
+    /// Checks that each child is a switch of the file and has one parent, and each node is at one
+    /// switch.
     fn validate(&self) {
         let switches: BTreeSet<_> = self.nodes.keys().chain(self.children.keys()).collect();
         assert_eq!(switches.len(), self.nodes.len() + self.children.len());
@@ -56,7 +57,7 @@ impl Conf {
         self.nodes.values().flatten().cloned().collect()
     }
 
-    /// By node: its switch.
+    /// Returns the switch of each node.
     fn switch_of(&self) -> BTreeMap<&str, &str> {
         let pairs = self.nodes.iter();
         pairs.flat_map(|(switch, nodes)| nodes.iter().map(|node| (&**node, &**switch))).collect()
@@ -75,7 +76,7 @@ fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// Whether some note counts this many of a thing.
+/// Returns whether some note counts this many objects.
 fn is_noted(written: &Written, count: &str) -> bool {
     written.notes.iter().any(|note| note.starts_with(count))
 }
@@ -107,7 +108,7 @@ fn switches_with_nothing_below_are_left_out() {
     assert!(is_noted(&written, "1 switch with no node below"), "{:?}", written.notes);
 }
 
-/// Two leaves below a spine, with these adapters at the first and at the second.
+/// Returns two leaves below a spine, with these adapters at the first and at the second.
 fn two_leaves(first: &[&str], second: &[&str]) -> Fabric {
     let mut builder = FabricBuilder::new();
     let mut add = |kind, name: &str, guid| builder.add_plain(kind, name, Guid(guid), 40);
@@ -224,8 +225,8 @@ fn names_that_the_file_cannot_hold_stay_apart() {
     assert_eq!(conf.hosts().len(), 3);
 }
 
-/// Units of nodes with an adapter on each of the unit's leaves, below common spines; of some nodes
-/// one cable is missing.
+/// Units of nodes with an adapter on each of the unit's leaves, below common spines; some nodes
+/// lack one cable.
 #[derive(Debug, Clone)]
 struct MultiRail {
     units: usize,
@@ -317,7 +318,7 @@ fn generated() -> impl Strategy<Value = Generator> {
     ]
 }
 
-/// Hosts by name, with the switches that they hang on.
+/// Returns the hosts by name, with their switches.
 fn leaves_of(fabric: &Fabric) -> BTreeMap<String, BTreeSet<usize>> {
     let mut leaves: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for cable in fabric.cables() {

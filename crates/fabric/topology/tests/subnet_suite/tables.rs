@@ -105,7 +105,7 @@ fn a_loop_is_a_fault_and_no_deadlock_by_itself() {
     assert!(prove_without_loops(&fabric, routes).is_free());
 }
 
-/// The text with another port for a LID in the table of a switch.
+/// Returns the text with another port for a LID in the table of a switch.
 fn with_entry(text: &str, switch: usize, lid: u16, port: &str) -> String {
     let start = text.find(&format!("(s{switch}):")).expect("the case is sound");
     let entry = format!("0x{lid:04x} ");

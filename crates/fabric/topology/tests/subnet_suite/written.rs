@@ -1,4 +1,4 @@
-//! What is written for OpenSM and for Slurm.
+//! Files written for OpenSM and for Slurm.
 
 use crate::support::{joined, ring, ring_tables};
 use gingham_topology::format::{self, Format};
@@ -35,7 +35,7 @@ fn tables_that_were_read_are_written_as_opensm_dumps_them() {
     assert_eq!(joined(&fabric, &text), forwarding);
 }
 
-/// A fabric of each kind with an algorithm that suits it.
+/// Returns a fabric of each kind with a suitable algorithm.
 fn cases() -> Vec<(Fabric, Algorithm)> {
     let up_down =
         || Algorithm::UpDown(UpDown { root: Root::SmallestTotalDistance, ..UpDown::default() });

@@ -1,4 +1,4 @@
-//! What `check` finds in small fabrics, and what `summary` counts in them.
+//! Findings of `check` in small fabrics, and counts of `summary`.
 
 use gingham_topology::check::{PortUse, check, summary};
 use gingham_topology::format::{self, Format};
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const SWITCH: NodeKind = NodeKind::Switch;
 const HOST: NodeKind = NodeKind::Host;
 
-/// A fabric of named nodes with 8 ports each, and joins by name.
+/// Returns a fabric of named nodes with 8 ports each, joined by name.
 fn fabric(nodes: &[(&str, NodeKind)], joins: &[(&str, &str)]) -> Fabric {
     draft(nodes, joins).0.build()
 }
@@ -173,7 +173,7 @@ fn what_is_unlike_most_is_named_and_of_most_one() {
     assert_eq!(found, [text(FindingKind::Unevenness, expected)]);
 }
 
-/// Number of findings of this kind in a fabric.
+/// Returns the number of findings of this kind in a fabric.
 fn count(fabric: &Fabric, kind: FindingKind) -> usize {
     check(fabric).iter().filter(|finding| finding.kind == kind).count()
 }
@@ -196,7 +196,8 @@ fn a_narrow_trunk_is_a_warning() {
     }
 }
 
-/// Four spines above eight leaves of four hosts, each cable of a speed by its ends.
+/// Returns four spines above eight leaves of four hosts, with the speed of each cable set by its
+/// ends.
 fn clos(speed: impl Fn(&str, &str) -> &'static str) -> Fabric {
     let mut builder = FabricBuilder::new();
     let add = |builder: &mut FabricBuilder, kind, name: &str, guid| {
@@ -243,7 +244,7 @@ fn a_host_on_one_lane_is_a_warning_and_one_of_an_older_generation_none() {
     assert_eq!(warnings(&clos(host("4xEDR"))), []);
 }
 
-/// The position of the cable with an end of this name.
+/// Returns the position of the cable with an end of this name.
 fn cable(fabric: &Fabric, end: &str) -> usize {
     let has_end = |cable: &gingham_topology::Cable| {
         cable.ends.iter().any(|port| fabric.port_name(*port) == end)
@@ -282,7 +283,7 @@ fn generated_trees_have_no_warnings() {
     assert_eq!(findings(&Generator::KAryNTree(tree).generate(1).unwrap()), []);
 }
 
-/// Nodes n0 to n5 with an adapter on each of the leaves, in the order of the list for n5.
+/// Returns nodes n0 to n5 with an adapter on each of the leaves, in the order of the list for n5.
 fn rails(last: &[usize]) -> Fabric {
     let mut builder = FabricBuilder::new();
     let leaves: Vec<_> = (0..last.len() as u64)
@@ -370,8 +371,8 @@ fn a_fabric_without_switches_has_no_diameter() {
     assert_eq!(summary.parts, 1);
 }
 
-/// Distances by a search from every host cable: greatest between switches, and the mean of
-/// switches passed.
+/// Returns distances by a search from every host cable: the greatest between switches, and the mean
+/// number of switches passed.
 fn by_force(fabric: &Fabric) -> (u32, Option<f64>) {
     let search = |start: usize| -> BTreeMap<usize, u32> {
         let mut distance = BTreeMap::from([(start, 0)]);
@@ -410,7 +411,7 @@ fn by_force(fabric: &Fabric) -> (u32, Option<f64>) {
     (diameter, (pairs > 0.0).then_some(hops / pairs))
 }
 
-/// Up to 150 switches, so that there are several batches of 64, in up to a few parts.
+/// Generates fabrics of up to 150 switches, for several batches of 64, in up to a few parts.
 fn random_fabric() -> impl Strategy<Value = Fabric> {
     let joins = proptest::collection::vec((any::<usize>(), any::<usize>()), 0..250);
     let hosts = proptest::collection::vec(any::<usize>(), 0..20);

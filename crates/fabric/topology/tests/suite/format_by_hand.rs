@@ -1,4 +1,4 @@
-//! Files that people write: anynet and our own format.
+//! Hand-written files: anynet and our own format.
 
 use gingham_kernel::{Length, Rate};
 use gingham_topology::format::{self, Format};
@@ -45,8 +45,8 @@ fn an_anynet_file_with_links_listed_from_either_side() {
     ");
 }
 
-/// Two switches with GUIDs of a maker, two cables between them, a host, and more than anynet
-/// can say.
+/// Returns two switches with GUIDs of a maker, two cables between them, a host, and properties that
+/// anynet cannot express.
 fn made() -> Fabric {
     let mut builder = FabricBuilder::new();
     let a = builder.add_plain(NodeKind::Switch, "a", Guid(0x2c9_0020_0417_6700), 4);
@@ -90,7 +90,7 @@ fn anynet_notes_that_ports_will_be_numbered_anew() {
     assert_eq!(written.notes, ["numbers of ports left out"]);
 }
 
-/// BookSim takes numbers for indices, and a router without neighbours for none.
+/// BookSim reads numbers as indices, and a router without neighbours as none.
 #[test]
 fn anynet_numbers_what_is_cabled_without_a_gap() {
     let mut builder = FabricBuilder::new();

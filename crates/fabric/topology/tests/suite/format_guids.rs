@@ -1,4 +1,4 @@
-//! GUIDs in every spelling that tools and people use: with `0x` and without.
+//! GUIDs in every common spelling: with `0x` and without.
 
 use gingham_topology::format::{self, Format};
 use gingham_topology::{Fabric, Guid};

@@ -1,4 +1,4 @@
-//! Dumps as `ibnetdiscover` prints them, in every form, and as they should not be.
+//! Dumps as printed by `ibnetdiscover`, in every form, and invalid ones.
 
 use gingham_topology::format::{self, Format, FormatError, Parsed};
 use gingham_topology::{Address, Fabric, FindingKind, Guid, Identity, Node, NodeKind};
@@ -19,7 +19,7 @@ fn node<'a>(fabric: &'a Fabric, name: &str) -> &'a Node {
     fabric.node(fabric.find_node(name).unwrap_or_else(|| panic!("no node {name}")))
 }
 
-/// Cables as `a[1] b[2] speed`.
+/// Returns the cables as `a[1] b[2] speed`.
 fn cables(fabric: &Fabric) -> Vec<String> {
     let show = |cable: &gingham_topology::Cable| {
         let [a, b] = cable.ends.map(|end| fabric.port_name(end));
@@ -215,7 +215,8 @@ fn a_list_of_nodes_is_told_apart_from_a_dump() {
     assert!(error.expected.contains("without -l"), "{error}");
 }
 
-/// A switch of eight ports with a host on each of the first `hosts`, records of the first `told`.
+/// Returns a switch of eight ports with a host on each of the first `hosts`, with records of the
+/// first `told` hosts.
 fn star(hosts: usize, told: usize) -> String {
     let port = |n: usize| format!("[{n}]\t\"H-{n:016x}\"[1]\t\t# \"h{n}\" lid {n} 4xQDR\n");
     let host = |n: usize| {

@@ -1,4 +1,4 @@
-//! Network files of `ibsim`, which people write by hand, and dumps kept within its limits.
+//! Hand-written network files of `ibsim`, and dumps kept within its limits.
 
 use gingham_topology::format::{self, Format, Parsed};
 use gingham_topology::{
@@ -58,7 +58,7 @@ fn speed(generation: Generation) -> LinkSpeed {
     LinkSpeed::InfiniBand { width: 4, generation }
 }
 
-/// A switch and a host, with all that the simulator cannot take.
+/// Returns a switch and a host, with everything that the simulator cannot read.
 fn unruly() -> gingham_topology::Fabric {
     let mut builder = FabricBuilder::new();
     let switch = builder.add_node(Node {

@@ -1,4 +1,4 @@
-//! What is no fabric at all gets one clear message, and what is one is recognised.
+//! One clear message for every text that is not a fabric, and recognition of those that are.
 
 use gingham_topology::format::{self, Format, FormatError};
 

@@ -1,20 +1,20 @@
-//! Texts that were written well and then damaged: no reader panics, and an error says where.
+//! Valid texts after damage: no reader panics, and an error has its place.
 
 use crate::format_fabrics::any_fabric;
 use gingham_topology::format::{self, Format};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// One act of damage, at a place given as a fraction of the text.
+/// One kind of damage, at a place given as a fraction of the text.
 #[derive(Debug, Clone)]
 enum Damage {
     /// The text ends here.
     Cut(f64),
-    /// These characters are gone.
+    /// Characters are removed.
     Remove(f64, usize),
-    /// This is inserted.
+    /// Text is inserted.
     Insert(f64, String),
-    /// This many lines are there a second time.
+    /// Lines are repeated.
     Repeat(f64, usize),
 }
 
@@ -50,7 +50,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// The character boundary at a fraction of a text.
+/// Returns the character boundary at a fraction of a text.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -83,8 +83,8 @@ fn apply(mut text: String, damage: &Damage) -> String {
     text
 }
 
-/// Reading must come to an end with a fabric, or with an error that has a line within the
-/// text; only what concerns the whole text has none.
+/// Asserts that reading ends with a fabric, or with an error that has a line within the text; only
+/// errors about the whole text have none.
 fn assert_reads(text: &str, format: Format) -> Result<(), TestCaseError> {
     let lines = u32::try_from(text.split('\n').count()).expect("a short text");
     match format::read(text, format).map_err(|faults| faults.first().clone()) {

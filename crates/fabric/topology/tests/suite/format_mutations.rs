@@ -1,8 +1,8 @@
 //! Dumps with bytes changed, lines dropped, doubled, swapped, joined and cut, and noise between
-//! them: each ends with typed faults or with a fabric; a fabric is written and read back the same;
-//! and where one act of damage made other cables of it, something is said.
+//! them: each ends with typed faults or with a fabric; a fabric is written and read back unchanged;
+//! and if one mutation changes the cables, a fault or finding reports it.
 //!
-//! `GINGHAM_DUMP_MUTATIONS` says how many dumps to damage, `GINGHAM_DUMP_SEED` with which seed.
+//! `GINGHAM_DUMP_MUTATIONS` sets the number of damaged dumps, `GINGHAM_DUMP_SEED` the seed.
 
 use gingham_kernel::{Purpose, Stream};
 use gingham_topology::format::{self, Format, Parsed};
@@ -19,7 +19,7 @@ const DUMPS: [&str; 5] = [
     SHIPPED,
 ];
 
-/// Which of them nobody printed.
+/// Index of the hand-made dump.
 const BY_HAND: usize = 3;
 
 const NOISE: [&str; 5] = [
@@ -30,7 +30,7 @@ const NOISE: [&str; 5] = [
     "\u{1b}[01;32mroot@node1\u{1b}[00m:~# exit",
 ];
 
-/// How many mutations ended in which way.
+/// Number of mutations by outcome.
 #[derive(Debug, Default)]
 struct Ends {
     refused: u32,
@@ -38,12 +38,12 @@ struct Ends {
     with_other_cables: u32,
 }
 
-/// A place among `count`.
+/// Draws a place among `count`.
 fn place(stream: &mut Stream, count: usize) -> usize {
     usize::try_from(stream.below(count as u64)).expect("it is below a length")
 }
 
-/// One act of damage; whether it was noise.
+/// Damages the text once; returns whether the damage was noise.
 fn damage(bytes: &mut Vec<u8>, stream: &mut Stream) -> bool {
     let mut lines: Vec<Vec<u8>> = bytes.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
     let at = place(stream, lines.len());
@@ -51,7 +51,7 @@ fn damage(bytes: &mut Vec<u8>, stream: &mut Stream) -> bool {
     match kind {
         0 | 1 => {
             let noise = NOISE[place(stream, NOISE.len())].as_bytes().to_vec();
-            // Behind the last line break there is no line yet.
+            // The text after the last line break is not a line yet.
             lines.insert(at.min(lines.len() - 1), noise);
         }
         2 => drop(lines.remove(at)),
@@ -79,7 +79,7 @@ fn damage(bytes: &mut Vec<u8>, stream: &mut Stream) -> bool {
     kind < 2
 }
 
-/// Who is cabled to whom, by GUID or name.
+/// Returns the pairs of cabled ports, by GUID or name.
 fn cables(fabric: &Fabric) -> BTreeSet<[(String, u16); 2]> {
     let end = |end: PortRef| {
         let node = fabric.node(end.node);
@@ -88,7 +88,7 @@ fn cables(fabric: &Fabric) -> BTreeSet<[(String, u16); 2]> {
     fabric.cables().iter().map(|cable| cable.ends.map(end)).collect()
 }
 
-/// What was read says again what it said when it is written.
+/// Asserts that a fabric is unchanged after it was written and read back.
 fn assert_written_back(fabric: &Fabric) {
     for format in [Format::Toml, Format::Ibnetdiscover] {
         let written = format::write(fabric, format).expect("both formats take any fabric");
@@ -152,7 +152,7 @@ fn damaged_dumps_end_in_faults_or_in_fabrics_that_are_written_back() {
         let mut bytes = DUMPS[at].as_bytes().to_vec();
         let acts = 1 + stream.below(4);
         let is_noise = (0..acts).fold(true, |all, _| damage(&mut bytes, &mut stream) && all);
-        // A cable stands in two lines of what was printed: one act leaves one of them.
+        // A printed dump has two lines for each cable: a single mutation leaves one of them.
         let is_told = acts == 1 && at != BY_HAND;
         let read = std::panic::AssertUnwindSafe(|| {
             let mut ends = Ends::default();

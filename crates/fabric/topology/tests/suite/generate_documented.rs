@@ -1,11 +1,11 @@
-//! The examples of `docs/concepts/topologies.md` have the sizes that the page gives.
+//! Sizes of the examples in `docs/concepts/topologies.md`, as given on the page.
 
 use crate::generate_measure::{counts, fabric, generator};
 use std::collections::BTreeSet;
 
 const PAGE: &str = include_str!("../../../../../docs/concepts/topologies.md");
 
-/// Example and numbers of each row of the table of examples.
+/// Returns the example and the numbers in each row of the table of examples.
 fn rows() -> Vec<(&'static str, Vec<usize>)> {
     let cells = |line: &'static str| -> Vec<&'static str> {
         line.trim_matches('|').split(" | ").map(str::trim).collect()

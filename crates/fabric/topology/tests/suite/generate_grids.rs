@@ -1,9 +1,10 @@
-//! Grids recognised from names and cables, whatever made the fabric, and what is refused.
+//! Grids recognised from names and cables, independent of the origin of the fabric, and refused
+//! ones.
 
 use crate::generate_measure::{fabric, node};
 use gingham_topology::{DraftNode, Fabric, FabricBuilder, Grid, GridError, Guid, NodeId, NodeKind};
 
-/// Switches with these names, and cables between pairs of them.
+/// Returns switches with these names, and cables between pairs of them.
 fn switches(names: &[&str], pairs: &[(usize, usize)]) -> Fabric {
     let mut builder = FabricBuilder::new();
     let add = |(guid, name): (u64, &&str)| builder.add_plain(NodeKind::Switch, name, Guid(guid), 8);

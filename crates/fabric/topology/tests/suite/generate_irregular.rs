@@ -1,4 +1,4 @@
-//! Irregular fabrics: the rules they keep, the numbers they show, and what cannot be drawn.
+//! Irregular fabrics: their rules, their numbers, and impossible parameters.
 
 use crate::generate_measure::{
     assert_sound, cables_by_pair, degrees, fabric, generator, switch_cables, switch_steps,
@@ -11,9 +11,9 @@ fn with_defaults(switches: u32, seed: u64) -> Fabric {
     generator(&parameters).generate(seed).expect("there are enough ports")
 }
 
-/// The expected means are those of a separate program (in Python, listing the pairs that may be
-/// joined at every step) over 300, 200, 100 and 30 fabrics. One fabric's mean deviates by less
-/// than 0.05 from them (one sigma), so that 0.06 is nearly four sigma of the mean of ten.
+/// The expected means come from a separate program (in Python, listing the permitted pairs at every
+/// step) over 300, 200, 100 and 30 fabrics. The mean of one fabric deviates by less than 0.05 from
+/// them (one sigma), and 0.06 is nearly four sigma of the mean of ten.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn mean_shortest_paths_lie_in_the_expected_bands() {

@@ -21,7 +21,7 @@ struct Levels {
     spine_core: usize,
 }
 
-/// The level of a switch, by its name.
+/// Returns the level of a switch, by its name.
 fn level(fabric: &Fabric, id: NodeId) -> &'static str {
     let name = &fabric.node(id).name;
     let levels = ["leaf", "spine", "core"];
@@ -53,7 +53,7 @@ fn levels(fabric: &Fabric) -> Levels {
     }
 }
 
-/// Adapters of each node: number of the adapter and the switch that it is on.
+/// Returns the adapters of each node: number of the adapter and its switch.
 fn nodes(fabric: &Fabric) -> BTreeMap<String, Vec<(u32, NodeId)>> {
     let mut nodes: BTreeMap<String, Vec<(u32, NodeId)>> = BTreeMap::new();
     for node in fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host) {
@@ -65,7 +65,7 @@ fn nodes(fabric: &Fabric) -> BTreeMap<String, Vec<(u32, NodeId)>> {
     nodes
 }
 
-/// Parts that no cable joins.
+/// Returns the number of parts not joined by cables.
 fn parts(fabric: &Fabric) -> usize {
     let mut seen = vec![false; fabric.nodes().len()];
     let mut parts = 0;

@@ -1,5 +1,5 @@
-//! Whatever the parameters: a generated fabric is connected, sound and in order, and its text
-//! form reads back.
+//! Random parameters: a generated fabric is connected, valid and in order, and its text form reads
+//! back.
 
 use crate::generate_measure::assert_sound;
 use gingham_topology::generate::{
@@ -90,7 +90,7 @@ fn generators() -> impl Strategy<Value = Generator> {
     ]
 }
 
-/// Shapes of nodes with several adapters.
+/// Generates shapes of nodes with several adapters.
 fn of_adapters() -> impl Strategy<Value = Generator> {
     let planes = (1..=4_u32, 1..=4_u32, 1..=3_u32, 1..=3_u32, 1..=2_u32).prop_map(
         |(planes, leaves, spines, hosts_per_leaf, cables_per_pair)| {

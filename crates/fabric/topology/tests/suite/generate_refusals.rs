@@ -1,4 +1,4 @@
-//! What generators refuse, in the words that a user reads, and how parameters are described.
+//! Refusals of generators, with their messages, and descriptions of parameters.
 
 use crate::generate_measure::generator;
 use gingham_topology::generate::{GenerateError, Generator};
@@ -7,7 +7,7 @@ fn refusal(parameters: &str) -> GenerateError {
     generator(parameters).generate(0).expect_err(parameters)
 }
 
-/// Parameters of which one is wrong.
+/// Parameters with one wrong value each.
 const WRONG: [&str; 72] = [
     "two-hosts = { switches = 1000000 }",
     "star = { hosts = 0 }",

@@ -1,4 +1,4 @@
-//! Generated fabrics that were saved and loaded again are the same, and grids are still grids.
+//! Generated fabrics are unchanged after saving and loading, and grids are still grids.
 
 use crate::generate_measure::fabric;
 use gingham_topology::format::{Format, read, write};

@@ -1,4 +1,4 @@
-//! Each regular shape against the closed forms of the textbooks, and a few cables by hand.
+//! Regular shapes compared with closed forms of the textbooks, and a few cables by hand.
 
 use crate::generate_measure::{
     Counts, cables_by_pair, counts, degrees, fabric, node, steps, switch_steps,
@@ -7,7 +7,7 @@ use gingham_topology::generate::{Dragonfly, Generator};
 use gingham_topology::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where the cable at a port leads, as `name[port]`.
+/// Returns the far end of the cable at a port, as `name[port]`.
 fn far_end(fabric: &Fabric, name: &str, port: u16) -> Option<String> {
     let channel = fabric.outgoing(node(fabric, name), port)?;
     Some(fabric.port_name(fabric.target(channel)))
@@ -34,7 +34,7 @@ fn a_star_has_its_hosts_on_one_switch_in_order() {
     assert_eq!(far_end(&fabric, "s0", 12).as_deref(), Some("h11[1]"));
 }
 
-/// Boxes with their number of switches, written out so that tests need no product.
+/// Boxes with their number of switches, written out to avoid a product in the tests.
 const BOXES: [(&[u32], u32); 8] = [
     (&[1], 1),
     (&[5], 5),
@@ -46,7 +46,8 @@ const BOXES: [(&[u32], u32); 8] = [
     (&[2, 2, 2, 3], 24),
 ];
 
-/// The counts of a box whose dimensions have these numbers of cables and longest shortest ways.
+/// Returns the counts of a box with these numbers of cables and longest shortest paths by
+/// dimension.
 fn box_counts(switches: u32, hosts_per_switch: u32, parts: &[(u32, u32)]) -> Counts {
     let hosts = (switches * hosts_per_switch) as usize;
     let switch_cables = parts.iter().map(|(cables, _)| *cables as usize).sum();
@@ -281,7 +282,7 @@ fn every_leaf_of_a_folded_clos_is_cabled_to_every_spine() {
     assert_eq!(far_end(&fabric, "leaf0", 7).as_deref(), Some("spine1[1]"));
 }
 
-/// Cables between groups, by pair of groups.
+/// Returns the number of cables between groups, by pair of groups.
 fn cables_by_groups(fabric: &Fabric) -> BTreeMap<[String; 2], usize> {
     let group = |id: NodeId| {
         let name = &fabric.node(id).name;
@@ -348,7 +349,7 @@ fn the_dragonfly_of_the_paper_has_72_hosts_in_9_groups() {
     assert_eq!(ends, expected);
 }
 
-/// Group of a switch `s{group}-{place}` and its place in the group.
+/// Returns the group of a switch `s{group}-{place}` and its place in the group.
 fn group_and_place(fabric: &Fabric, id: NodeId) -> (u32, u32) {
     let name = &fabric.node(id).name;
     let (group, place) = name.trim_start_matches('s').split_once('-').expect("s{group}-{place}");
@@ -360,8 +361,8 @@ fn real(number: usize) -> f64 {
     f64::from(u32::try_from(number).expect("a small fabric"))
 }
 
-/// Bound on all-to-all load of local-global-local paths, counted path by path over the generated
-/// cables. The traffic between two groups is spread evenly over the cables between them.
+/// Returns the bound on all-to-all load of local-global-local paths, counted path by path over the
+/// generated cables. The traffic between two groups is spread evenly over the cables between them.
 fn counted_minimal_bound(fabric: &Fabric, hosts_per_switch: u32) -> f64 {
     let switches: Vec<_> = fabric.switches().map(|id| group_and_place(fabric, id)).collect();
     // Ends of the cables from one group to another, at the near and at the far switch.

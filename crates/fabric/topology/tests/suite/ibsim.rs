@@ -1,6 +1,6 @@
-//! The simulator of subnet management loads what is written for it, and discovery inside it
-//! finds the same fabric. Skipped where `ibsim` is not installed, unless
-//! `GINGHAM_REQUIRE_SYSTEM_TESTS=1` asks for it; the text itself is tested in `format_ibsim.rs`.
+//! The simulator of subnet management loads the files written for it, and discovery inside it finds
+//! the same fabric. Skipped without an installed `ibsim`, unless `GINGHAM_REQUIRE_SYSTEM_TESTS=1`
+//! is set; the text itself is tested in `format_ibsim.rs`.
 
 use gingham_topology::format::{self, Format};
 use gingham_topology::{
@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Loads a file and lives until it is dropped.
+/// Simulator with a loaded file; it ends when dropped.
 struct Simulator {
     child: Child,
     file: PathBuf,
@@ -24,13 +24,13 @@ impl Drop for Simulator {
     }
 }
 
-/// The name of the simulator's socket, one for each run of the tests.
+/// Returns the name of the simulator's socket, different for each run of the tests.
 fn socket() -> String {
     format!("gingham-{}", std::process::id())
 }
 
-/// Reports that a test is skipped, past the harness, which shows nothing of tests that pass; fails
-/// where programs of the system are required.
+/// Reports a skipped test past the harness, which shows no output of tests that pass; fails if
+/// programs of the system are required.
 fn skip(why: &str) {
     #[expect(clippy::disallowed_methods, reason = "the environment says what a machine must have")]
     let required = std::env::var("GINGHAM_REQUIRE_SYSTEM_TESTS").is_ok_and(|value| value == "1");
@@ -38,7 +38,7 @@ fn skip(why: &str) {
     writeln!(std::io::stderr(), "ibsim: skipped: {why}").expect("standard error is open");
 }
 
-/// Starts the simulator and waits until it says that it is ready.
+/// Starts the simulator and waits until it reports that it is ready.
 fn start(text: &str) -> Option<Simulator> {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.net", socket()));
     std::fs::write(&file, text).expect("the folder for tests can be written");
@@ -58,7 +58,7 @@ fn start(text: &str) -> Option<Simulator> {
     Some(simulator)
 }
 
-/// What `ibnetdiscover` prints when it starts at the node with this id.
+/// Returns the output of `ibnetdiscover` started at the node with this id.
 fn discover(start: &str) -> Option<String> {
     let mut command = Command::new("ibsim-run");
     command.arg("ibnetdiscover").env("IBSIM_SOCKNAME", socket()).env("SIM_HOST", start);
@@ -70,7 +70,7 @@ fn discover(start: &str) -> Option<String> {
     Some(format::decode(&output.stdout).expect("the output is text").text.into_owned())
 }
 
-/// Two switches with parallel cables, and two adapters, of which one has two ports.
+/// Returns two switches with parallel cables, and two adapters, one of them with two ports.
 fn fabric() -> Fabric {
     let mut builder = FabricBuilder::new();
     let mut add = |kind, guid: u64, description: &str, ports: u16, lid: u16| {

@@ -1,4 +1,4 @@
-//! Fabrics: what generators make of them, files hold of them and `check` finds in them.
+//! Fabrics: generation, file formats and the findings of `check`.
 
 mod check;
 mod format_as_they_come;

@@ -1,5 +1,5 @@
-//! Random fabrics for the tests of file formats: any that can be built, and those that a dump
-//! can hold in full.
+//! Random fabrics for the tests of file formats: any that can be built, and those that a dump can
+//! represent completely.
 
 use gingham_kernel::{Length, Rate};
 use gingham_topology::{
@@ -9,7 +9,7 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
 
-/// Pieces that mean something to one of the formats.
+/// Pieces with a meaning in one of the formats.
 const PIECES: [&str; 20] = [
     "\"",
     "\\",
@@ -33,7 +33,7 @@ const PIECES: [&str; 20] = [
     "  ",
 ];
 
-/// Text that is hard to hold; with line breaks and NULs if `wild`.
+/// Generates text that is hard to represent; with line breaks and NULs if `wild`.
 fn text(wild: bool) -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => proptest::sample::select(PIECES.to_vec()).prop_map(str::to_owned),
@@ -64,7 +64,7 @@ fn identity() -> impl Strategy<Value = Identity> {
     })
 }
 
-/// Few values, so that some clash, and any.
+/// Generates few values, to provoke clashes, and arbitrary ones.
 fn guid() -> impl Strategy<Value = Option<Guid>> {
     option::of(prop_oneof![0..4_u64, Just(0x0200_0000_0000_0000), any::<u64>()])
         .prop_map(|guid| guid.map(Guid))
@@ -90,14 +90,14 @@ fn length() -> impl Strategy<Value = Option<Length>> {
     any::<Option<u64>>().prop_map(|length| length.map(Length::from_mm))
 }
 
-/// Ends of a cable to try: a node and a port each, taken modulo what there is.
+/// Ends of a cable to try: a node and a port each, taken modulo the available number.
 type Attempt = ([(usize, u16); 2], Option<LinkSpeed>, Option<Length>);
 
 fn end() -> impl Strategy<Value = (usize, u16)> {
     (any::<usize>(), any::<u16>())
 }
 
-/// Any fabric that can be built.
+/// Generates any fabric that can be built.
 pub(crate) fn any_fabric() -> impl Strategy<Value = Fabric> {
     let node = (kind(), text(true), text(true), guid(), 0..5_u16, identity());
     let node = (node, btree_map(0..6_u16, address(), 0..3)).prop_map(
@@ -115,8 +115,8 @@ pub(crate) fn any_fabric() -> impl Strategy<Value = Fabric> {
     (vec(node, 1..8), vec(attempt, 0..12)).prop_map(|(nodes, cables)| build(nodes, &cables))
 }
 
-/// Fabrics that a dump can hold in full: GUIDs that differ, names that are descriptions,
-/// addresses where a dump has them.
+/// Generates fabrics that a dump can represent completely: different GUIDs, names equal to
+/// descriptions, and addresses at the places that a dump has.
 #[allow(dead_code, reason = "not every test that shares this module writes dumps")]
 pub(crate) fn dumpable_fabric() -> impl Strategy<Value = Fabric> {
     let node = (kind(), text(false), 0..5_u16, identity(), address(), address());
@@ -157,7 +157,7 @@ fn dumpable_node(
     Node { kind, name, guid: Some(Guid(guid)), description, ports, identity, addresses }
 }
 
-/// Drops the addresses of ports without cables, of which a dump says nothing.
+/// Drops the addresses of ports without cables, which a dump does not contain.
 fn without_idle_addresses(fabric: &Fabric) -> Fabric {
     let mut builder = FabricBuilder::new();
     let mut drafts = Vec::new();

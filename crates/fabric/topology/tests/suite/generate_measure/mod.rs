@@ -1,4 +1,4 @@
-//! What the tests of generators measure: counts and shortest paths, found by breadth-first search.
+//! Measurements for the tests of generators: counts and shortest paths, by breadth-first search.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -6,12 +6,12 @@ use gingham_topology::generate::Generator;
 use gingham_topology::{Fabric, NodeId, NodeKind, PortRef};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The fabric of parameters written as a scenario writes them.
+/// Returns the fabric of parameters in the notation of a scenario.
 pub(crate) fn fabric(parameters: &str) -> Fabric {
     generator(parameters).generate(0).unwrap_or_else(|error| panic!("{parameters}: {error}"))
 }
 
-/// A generator from `name = { key = value, ... }`.
+/// Returns a generator from `name = { key = value, ... }`.
 pub(crate) fn generator(parameters: &str) -> Generator {
     toml::from_str(parameters).unwrap_or_else(|error| panic!("{parameters}: {error}"))
 }
@@ -39,7 +39,7 @@ pub(crate) fn counts(fabric: &Fabric) -> Counts {
     }
 }
 
-/// Switches on the longest shortest path between hosts that reach each other.
+/// Returns the switches on the longest shortest path between connected hosts.
 fn diameter(fabric: &Fabric) -> u32 {
     let host = |switch: &NodeId| {
         let far = |channel| fabric.target(channel).node;
@@ -53,13 +53,13 @@ fn diameter(fabric: &Fabric) -> u32 {
     1 + switches.iter().filter_map(farthest).max().expect("there are hosts")
 }
 
-/// The switches at the ends of each cable between switches.
+/// Returns the switches at the ends of each cable between switches.
 pub(crate) fn switch_cables(fabric: &Fabric) -> Vec<[NodeId; 2]> {
     let ends = fabric.cables().iter().map(|cable| cable.ends.map(|end| end.node));
     ends.filter(|ends| ends.iter().all(|node| fabric.node(*node).is_switch())).collect()
 }
 
-/// How many cables each pair of switches has between them.
+/// Returns the number of cables between each pair of switches.
 pub(crate) fn cables_by_pair(fabric: &Fabric) -> BTreeMap<[NodeId; 2], usize> {
     let mut by_pair = BTreeMap::new();
     for pair in switch_cables(fabric) {
@@ -68,7 +68,7 @@ pub(crate) fn cables_by_pair(fabric: &Fabric) -> BTreeMap<[NodeId; 2], usize> {
     by_pair
 }
 
-/// Cables from each switch to other switches.
+/// Returns the number of cables from each switch to other switches.
 pub(crate) fn degrees(fabric: &Fabric) -> Vec<usize> {
     let mut degrees = vec![0; fabric.switches().len()];
     for node in switch_cables(fabric).into_iter().flatten() {
@@ -77,13 +77,14 @@ pub(crate) fn degrees(fabric: &Fabric) -> Vec<usize> {
     degrees
 }
 
-/// Cables on a shortest path from one node to each other; panics if one cannot be reached.
+/// Returns the cables on a shortest path from one node to each other; panics if one cannot be
+/// reached.
 pub(crate) fn steps(fabric: &Fabric, from: NodeId) -> Vec<u32> {
     let steps = reached(fabric, from).into_iter();
     steps.map(|reached| reached.expect("the fabric is connected")).collect()
 }
 
-/// Cables on a shortest path from one node to each that it reaches.
+/// Returns the cables on a shortest path from one node to each reachable one.
 pub(crate) fn reached(fabric: &Fabric, from: NodeId) -> Vec<Option<u32>> {
     let mut steps = vec![None; fabric.nodes().len()];
     steps[from.index()] = Some(0);
@@ -101,18 +102,18 @@ pub(crate) fn reached(fabric: &Fabric, from: NodeId) -> Vec<Option<u32>> {
     steps
 }
 
-/// Cables on a shortest path between each two switches.
+/// Returns the cables on a shortest path between every two switches.
 pub(crate) fn switch_steps(fabric: &Fabric) -> Vec<Vec<u32>> {
     let count = fabric.switches().len();
     fabric.switches().map(|switch| steps(fabric, switch)[..count].to_vec()).collect()
 }
 
-/// The node of this name.
+/// Returns the node of this name.
 pub(crate) fn node(fabric: &Fabric, name: &str) -> NodeId {
     fabric.find_node(name).unwrap_or_else(|| panic!("no node is called {name}"))
 }
 
-/// Asserts what holds for every fabric that a generator makes.
+/// Asserts the invariants of every generated fabric.
 pub(crate) fn assert_sound(fabric: &Fabric) {
     assert_sound_parts(fabric, 1);
     steps(fabric, NodeId::new(0));
@@ -136,7 +137,8 @@ pub(crate) fn assert_sound_parts(fabric: &Fabric, parts: usize) {
     }
 }
 
-/// GUIDs count up in canonical order, switches first, and each kind from its own first GUID.
+/// Asserts that GUIDs count up in canonical order, switches first, each kind from its own first
+/// GUID.
 fn assert_order(fabric: &Fabric) {
     let switch_count = fabric.switches().len();
     for (index, node) in fabric.nodes().iter().enumerate() {
