@@ -1,4 +1,4 @@
-//! Ends of switches: a probe that diverts, and what it was told.
+//! Ends of switches: a probe that diverts packets, and its notifications.
 
 use super::start;
 use gingham_net::{Noted, Plan, ProbePlan};
@@ -6,9 +6,10 @@ use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 use gingham_topology::{EndpointId, Fabric};
 use std::sync::Arc;
 
-/// The plan whose switches have ends, from all of which paths lead. Each packet that comes to a host
-/// is followed by a control packet of one byte the other way, unless the end of a switch sent it; of
-/// the control packets that switches read, every so-manieth is diverted.
+/// Returns the plan with ends of switches, and with paths from all of them. Each packet that
+/// arrives at a host is followed by a control packet of one byte in the other direction, unless the
+/// end of a switch sent it; of the control packets read by switches, every `divert_every`-th one is
+/// diverted.
 pub(crate) fn with_ends(mut plan: Plan, divert_every: u64) -> Plan {
     let fabric = plan.fabric.clone().with_ports_0();
     let algorithm = Algorithm::UpDown(UpDown::default());
@@ -18,7 +19,7 @@ pub(crate) fn with_ends(mut plan: Plan, divert_every: u64) -> Plan {
     plan.with_ports_0()
 }
 
-/// What a probe was told of a run.
+/// Notifications of a probe in a run.
 pub(crate) struct Heard {
     fabric: Fabric,
     noted: Vec<Noted>,
@@ -39,20 +40,20 @@ impl Heard {
         self.noted.iter().filter(move |noted| noted.what == what)
     }
 
-    /// Of every packet: when it had arrived whole, and where.
+    /// Returns the time and place of the complete arrival of every packet.
     pub(crate) fn received(&self) -> Vec<(u64, String)> {
         let name = |noted: &Noted| self.fabric.endpoint_name(EndpointId::new(noted.place));
         self.all("received").map(|noted| (noted.time.as_ps(), name(noted))).collect()
     }
 
-    /// When packets of an endpoint began.
+    /// Returns the start times of the packets of an endpoint.
     pub(crate) fn began(&self, name: &str) -> Vec<u64> {
         let is_there =
             |noted: &&Noted| self.fabric.endpoint_name(EndpointId::new(noted.place)) == name;
         self.all("began").filter(is_there).map(|noted| noted.time.as_ps()).collect()
     }
 
-    /// When a switch read packets that an endpoint sent.
+    /// Returns the times at which a switch read packets sent by an endpoint.
     pub(crate) fn read(&self, switch: &str, source: &str) -> Vec<u64> {
         let is_there = |noted: &&Noted| {
             let channel = gingham_topology::ChannelId::new(noted.place);

@@ -1,4 +1,4 @@
-//! The same over virtual lanes.
+//! Plans over virtual lanes.
 
 use super::{FLIT, quiet_plan, scheduled};
 use gingham_kernel::Span;
@@ -11,7 +11,7 @@ use gingham_topology::Fabric;
 use gingham_topology::routing::{LaneSet, Lanes, VcClass};
 use std::sync::Arc;
 
-/// A plan over so many lanes in which nobody sends yet: every packet may take any of them.
+/// Returns a plan over `count` lanes without traffic: every packet may take any of them.
 pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
     let mut plan = quiet_plan(fabric);
     for channel in &mut plan.channels {
@@ -44,17 +44,17 @@ pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
     plan
 }
 
-/// Lanes in turn.
+/// Returns the scheduler that takes lanes in turn.
 pub(crate) fn in_turn(by: Granularity) -> Scheduler {
     Scheduler::RoundRobin(RoundRobin { by })
 }
 
-/// Lanes by their levels, flit by flit.
+/// Returns the scheduler of lanes by level, flit by flit.
 pub(crate) fn strict(levels: Vec<u8>) -> Scheduler {
     Scheduler::StrictPriority(StrictPriority { levels, by: Granularity::Flit })
 }
 
-/// Changes what the switches of a plan are like.
+/// Changes the properties of the switches of a plan.
 pub(crate) fn lanes(plan: &mut Plan, change: impl FnOnce(&mut PipelinePlan)) {
     let Switching::VirtualLanes(pipeline) = &mut plan.switching else {
         panic!("a plan of virtual lanes")
@@ -62,13 +62,13 @@ pub(crate) fn lanes(plan: &mut Plan, change: impl FnOnce(&mut PipelinePlan)) {
     change(Arc::make_mut(pipeline));
 }
 
-/// Makes host `from` send packets to host `to`, each given by its instant and its flits.
+/// Makes host `from` send packets to host `to`, each given by its time and its flits.
 pub(crate) fn packets(plan: &mut Plan, from: usize, to: usize, packets: &[(u64, u32)]) {
     let messages: Vec<_> = packets.iter().map(|(ps, flits)| (*ps, 16 * flits)).collect();
     scheduled(plan, from, to, &messages);
 }
 
-/// Gives each class a set of lanes of its own.
+/// Gives each class its own set of lanes.
 pub(crate) fn on_lanes(plan: &mut Plan, sets: &[LaneSet]) {
     plan.lanes.allowed = Lanes::free(sets);
     for (vc_class, class) in (0..).map(VcClass).zip(&mut plan.classes) {

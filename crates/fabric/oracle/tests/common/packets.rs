@@ -1,4 +1,4 @@
-//! The same of whole packets.
+//! Plans of whole packets.
 
 use super::{FLIT, add_class, quiet_plan};
 use gingham_kernel::{ByteTime, Span, Time};
@@ -10,10 +10,10 @@ use gingham_net::{
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::sync::Arc;
 
-/// From the arrival of a first byte to the reading of the head, unless a story says otherwise.
+/// Time from the arrival of a first byte to the reading of the head, unless stated otherwise.
 pub(crate) const FORWARDING: u64 = 100;
 
-/// A plan over so many lanes in which nobody sends yet: a byte takes 10 ps, and buffers are deep.
+/// Returns a plan over `lanes` lanes without traffic: a byte takes 10 ps, and buffers are deep.
 pub(crate) fn packets_plan(fabric: Fabric, lanes: u8) -> Plan {
     let mut plan = quiet_plan(fabric);
     for channel in &mut plan.channels {
@@ -36,19 +36,19 @@ pub(crate) fn packets_plan(fabric: Fabric, lanes: u8) -> Plan {
     plan
 }
 
-/// Changes what the switches of a plan are like.
+/// Changes the properties of the switches of a plan.
 pub(crate) fn packets(plan: &mut Plan, change: impl FnOnce(&mut PacketsPlan)) {
     let Switching::Packets(packets) = &mut plan.switching else { panic!("whole packets") };
     change(Arc::make_mut(packets));
 }
 
-/// How often a packet may be overtaken, by which.
+/// Sets the number of times that a packet may be overtaken, and by which packets.
 pub(crate) fn overtaking(plan: &mut Plan, at_most: u32, among: Among) {
     packets(plan, |packets| packets.overtaking = OvertakingPlan { at_most, among });
 }
 
-/// Receivers pause lanes above the first mark, until the fill falls to the second: what they ask for
-/// is heard after the cable, 10 bytes and 15 ps.
+/// Lets receivers pause lanes above the first mark, until the fill falls to the second: requests
+/// arrive after the cable, 10 bytes and 15 ps.
 pub(crate) fn pausing(plan: &mut Plan, [pause, resume]: [u64; 2]) {
     let pauses = PausesPlan {
         pause_bytes: [pause; 16],
@@ -59,12 +59,12 @@ pub(crate) fn pausing(plan: &mut Plan, [pause, resume]: [u64; 2]) {
     packets(plan, |packets| packets.pauses = Some(pauses));
 }
 
-/// Gives a cable another time of a byte.
+/// Sets another byte time of a cable.
 pub(crate) fn cable_byte(plan: &mut Plan, channel: ChannelId, ps: u64) {
     cable_many(plan, channel, ps << 16);
 }
 
-/// Gives a cable another time of 64 KiB.
+/// Sets another time of 64 KiB of a cable.
 pub(crate) fn cable_many(plan: &mut Plan, channel: ChannelId, ps: u64) {
     for side in [channel, Fabric::reverse(channel)] {
         plan.channels[side.index()].bytes = ByteTime::from_64_kib(Span::from_ps(ps));
@@ -72,8 +72,8 @@ pub(crate) fn cable_many(plan: &mut Plan, channel: ChannelId, ps: u64) {
     }
 }
 
-/// Makes host `from` send messages, each given by its instant, the host to which it goes and its
-/// bytes: as a class of its own, of this level.
+/// Makes host `from` send messages, each given by its time, its destination host and its bytes, as
+/// a separate class of this level.
 pub(crate) fn sends(plan: &mut Plan, from: usize, level: u8, messages: &[(u64, usize, u32)]) {
     let message = |&(ps, to, payload_bytes): &(u64, usize, u32)| Scheduled {
         created: Time::from_ps(ps),
@@ -85,12 +85,12 @@ pub(crate) fn sends(plan: &mut Plan, from: usize, level: u8, messages: &[(u64, u
     plan.classes.last_mut().unwrap().priority = Priority::new(level).unwrap();
 }
 
-/// The window of a flow, whose answers have so much payload.
+/// Returns the window of a flow, with answers of `answer_bytes` of payload.
 pub(crate) fn window(packets: u32, answer_bytes: u32) -> WindowPlan {
     let priority = Priority::default();
     let answer = AnswerPlan { payload_bytes: answer_bytes, priority, vc_class: None };
     WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
 }
 
-/// One byte of every cable arrives so long after it starts, whatever the packet.
+/// Time from the start of a byte to its arrival on every cable, for any packet.
 pub(crate) const BYTE: u64 = FLIT;

@@ -47,7 +47,7 @@ fn hosts_toss_coins_of_their_own() {
 
 #[test]
 fn a_host_whose_packet_was_held_up_sends_the_next_over_an_in_transit_host() {
-    // A coefficient is what the last packet met.
+    // A coefficient depends on the last packet alone.
     let contention = ContentionPlan { alpha: 0.0, beta: 0.0, above: 1.5, below: 1.1, start: 1.0 };
     let mut plan = direct_or_over_h1(PathChoice::ByContention(contention));
     scheduled(&mut plan, 3, 2, &[(0, 40)]);

@@ -13,7 +13,7 @@ use gingham_net::measure::TransitReport;
 fn over_one_host() {
     let mut plan = over_h1();
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
-    // As at the top of this folder.
+    // As in the description of this folder.
     let delivery = deliveries(plan.clone(), 1)[0];
     assert_eq!(story(&delivery), (0, 0, 440, 480));
     assert_eq!((delivery.hops, delivery.in_transit_hosts, delivery.wire_bytes), (2, 1, 5));
@@ -65,10 +65,10 @@ fn over_two_hosts_without_route_bytes() {
     assert_eq!(story(&delivery), (0, 0, 845, 885));
 }
 
-/// What a random worm meets: a row of switches with two hosts on each that it may visit, or not.
+/// Path of a random worm: a row of switches with two hosts on each, which it may or may not visit.
 struct Way {
     plan: Plan,
-    /// For each in-transit host on it, the switches that it has come through by then.
+    /// For each in-transit host on it, the switches passed before.
     before: Vec<u64>,
     payload: u64,
     switches: u64,
@@ -119,7 +119,7 @@ fn over_any_way_by_the_formula() {
         });
         let stripped = |switches: u64| if route_bytes { switches } else { 0 };
         let w = stripped(n) + k * m + overhead + payload;
-        // `A lone worm` of docs/concepts/timing.md: each host handles the worm for so long, in one
+        // `A lone worm` of docs/concepts/timing.md: each host handles the worm for a time, in one
         // of three ways.
         in_transit(&mut plan, [detection, programming, if case % 3 == 0 { 0 } else { POOL }]);
         let mut handling = k * (detection + programming);

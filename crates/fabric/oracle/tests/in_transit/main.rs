@@ -33,10 +33,10 @@ use std::sync::Arc;
 /// `T_d` and `T_r`.
 const DETECTION: u64 = 60;
 const PROGRAMMING: u64 = 40;
-/// More than any story needs.
+/// Pool larger than needed in any case.
 const POOL: u64 = 1_000;
 
-/// One switch, four hosts, and all that goes to h2 over h1.
+/// Returns one switch with four hosts, and traffic to h2 over h1.
 fn over_h1() -> Plan {
     let mut plan = quiet_plan(row(1, &[0, 0, 0, 0]));
     along(&mut plan, &[&["s0", "h1", "s0", "h2"]]);
@@ -44,7 +44,7 @@ fn over_h1() -> Plan {
     plan
 }
 
-/// What a host did until the end of a run of `plan`.
+/// Returns the counts of a host until the end of a run of `plan`.
 fn measured(plan: Plan, host: usize) -> TransitReport {
     let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);

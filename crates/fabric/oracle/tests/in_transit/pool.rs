@@ -1,4 +1,4 @@
-//! The pool of an in-transit host, and what does not fit into it.
+//! The pool of an in-transit host, and packets that do not fit into it.
 
 use super::common::{along, deliveries, in_transit, scheduled, spilling, story, wormhole};
 use super::{DETECTION, PROGRAMMING, measured, over_h1};

@@ -1,4 +1,4 @@
-//! Hosts that stop their senders when their pools are full, and the knot that they can tie.
+//! Hosts that stop their senders when their pools are full, and the deadlock that they can form.
 
 use super::common::{
     along, channel, deliveries, in_transit, quiet_plan, scheduled, spilling, stop_at, stopping,
@@ -73,8 +73,8 @@ fn a_long_worm_that_waits_stops_its_sender_until_it_has_room() {
     assert_eq!(count.occupancy_flit_ps, (0..24).map(|i| 980 - 570 - 10 * i).sum::<u128>());
 }
 
-/// A ring of four switches, each with a host that sends three messages to the host two switches on,
-/// and an in-transit host `x`, over which go those that come from the switch before.
+/// Returns a ring of four switches, each with a host that sends three messages to the host two
+/// switches on, and an in-transit host `x` for the messages from the previous switch.
 ///
 /// ```text
 ///   h0 ─ s0 ──► s1 ─ x1 ─ s1 ──► s2 ─ h2        first leg and second leg of different messages share each

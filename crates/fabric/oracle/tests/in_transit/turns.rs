@@ -1,4 +1,4 @@
-//! Who goes next at an in-transit host.
+//! Order of worms at an in-transit host.
 
 use super::common::{
     cable_flit, channel, deliveries, in_transit, scheduled, stop_at, story, wormhole,
@@ -6,7 +6,7 @@ use super::common::{
 use super::{DETECTION, POOL, PROGRAMMING, measured, over_h1};
 use gingham_net::{Plan, Priority};
 
-/// All that a run of a plan delivers, in order of delivery.
+/// Returns all deliveries of a run of a plan, in order of delivery.
 fn stories(plan: &Plan, count: usize) -> Vec<(usize, u64, u64, u64)> {
     deliveries(plan.clone(), count).iter().map(story).collect()
 }

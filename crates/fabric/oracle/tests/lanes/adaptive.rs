@@ -13,7 +13,7 @@ use gingham_net::{HeadPlace, Plan, Reselect, Select, Selector, Switching};
 use gingham_topology::routing::{Algorithm, Form, LaneSet, Lanes, Routes, ShortestPath, route};
 use gingham_topology::{FabricBuilder, Guid, NodeKind};
 
-/// Over so many lanes; packets choose if told how.
+/// Returns a plan over `count` lanes; packets choose if `select` is given.
 fn diamond(count: u8, select: Option<Select>) -> Plan {
     let mut builder = FabricBuilder::new();
     let switch = |index: u64| (format!("s{index}"), Guid(0x100 + index));
@@ -95,10 +95,10 @@ fn the_least_loaded_output_has_the_most_credits() {
     assert_eq!(flits, [12, 0]);
 }
 
-/// With virtual cut-through the credits that a packet was promised are gone before its flits are on the
-/// link. A is given a lane of X, which is s1 or s2, at 6, and B one of Y at 8. C chooses at 9, when A's flit is
-/// on the link, which B's first is to be on at 10. X has 19 credits of 20, and so has Y, but 6 of its 20 are
-/// promised to B: C follows A.
+/// With virtual cut-through the credits promised to a packet are gone before its flits are on the
+/// link. A is given a lane of X, which is s1 or s2, at 6, and B one of Y at 8. C chooses at 9, when
+/// A's flit is on the link and B's first is due on it at 10. X has 19 credits of 20, and so has Y,
+/// but 6 of its 20 are promised to B: C follows A.
 #[test]
 fn what_was_promised_is_no_credit_of_an_output() {
     let mut plan = diamond(2, Some(Select::LeastLoaded));
@@ -112,7 +112,7 @@ fn what_was_promised_is_no_credit_of_an_output() {
 
 #[test]
 fn random_outputs_are_each_taken_as_often() {
-    // A packet of one flit every 200 ps meets nobody, so that each of 400 is a draw.
+    // A packet of one flit every 200 ps meets no other packet, and each of 400 is therefore a draw.
     let mut plan = diamond(1, Some(Select::Random));
     let all: Vec<(u64, u32)> = (0..400).map(|number| (200 * number, 1)).collect();
     packets(&mut plan, 0, 2, &all);
@@ -126,8 +126,9 @@ fn random_outputs_are_each_taken_as_often() {
 }
 
 /// The path is via s1, and the lower of two lanes is its escape lane. A packet of one flit every
-/// 200 ps meets no other packet, so that the adaptive lanes of both outputs have all their credits
-/// and each choice is random. If the escape lane were counted, all 400 packets would go via s1.
+/// 200 ps meets no other packet. The adaptive lanes of both outputs therefore have all their
+/// credits, and each choice is random. If the escape lane were counted, all 400 packets would go
+/// via s1.
 #[test]
 fn an_escape_lane_does_not_make_its_output_look_less_loaded() {
     for reselect in [Reselect::EveryCycle, Reselect::Never] {
@@ -142,7 +143,7 @@ fn an_escape_lane_does_not_make_its_output_look_less_loaded() {
     }
 }
 
-/// By s1 and by s2: flits of the diamond.
+/// Returns the flits of the diamond by s1 and by s2.
 fn flits_by(plan: &Plan) -> [u64; 2] {
     let mut run = start(plan.clone().into());
     run.advance(u64::MAX);
@@ -150,7 +151,7 @@ fn flits_by(plan: &Plan) -> [u64; 2] {
     ["s1", "s2"].map(|by| counts[crate::common::channel(&plan.fabric, "s0", by).index()].data_flits)
 }
 
-/// Two packets of six flits, the second so much later.
+/// Returns two packets of six flits, the second at `second_ps`.
 fn two_at_s0(count: u8, select: Select, reselect: Reselect, second_ps: u64) -> Plan {
     let mut plan = diamond(count, Some(select));
     packets(&mut plan, 0, 2, &[(0, 6)]);
@@ -206,7 +207,7 @@ fn a_choice_for_good_is_a_draw_for_each_packet() {
     assert!(by_s1.abs_diff(200) < 50 && by_s1 + by_s2 == 400, "{by_s1}");
 }
 
-/// Where the lower of two lanes is for escape, and the path is by s1.
+/// The lower of two lanes is for escape, and the path is by s1.
 #[test]
 fn a_head_has_all_lanes_of_its_path_and_the_adaptive_ones_of_other_outputs() {
     let mut plan = diamond(2, Some(Select::First));
@@ -217,8 +218,8 @@ fn a_head_has_all_lanes_of_its_path_and_the_adaptive_ones_of_other_outputs() {
     assert_eq!(flits_by(&plan), [60, 1]);
 }
 
-/// Of two lanes the lower is for escape on the path, which is by s2: heads that take the first output
-/// choose lane 1 to s1.
+/// Returns a plan with the lower of two lanes for escape on the path, which is by s2: heads that
+/// take the first output choose lane 1 to s1.
 fn with_escape_by_s2(reselect: Reselect, second_ps: u64) -> Plan {
     let mut plan = two_at_s0(2, Select::First, reselect, second_ps);
     let Routes::Table(mut tables) = plan.path_sets.remove(0) else { panic!("tables") };
@@ -262,8 +263,9 @@ fn beside_a_choice_for_good_the_other_lanes_of_the_path_are_left_alone() {
     assert_eq!(by_message(plan, 3), [(0, 0, 275, 565), (0, 100, 595, 595), (1, 10, 285, 575)]);
 }
 
-/// A choice for good is requested where it is free, though the escape lane of the path is free as well and
-/// comes first. The path is by s1, whose lane 0 is for escape, and credits are those of lanes 1, of 10 flits.
+/// A permanent choice is requested if it is free, even if the escape lane of the path is free as
+/// well and comes first. The path is by s1, its lane 0 is for escape, and credits are those of
+/// lanes 1, of 10 flits.
 ///
 /// ```text
 ///   A, 2 flits    chooses at 6, s1 10, s2 10     draws s1: given lane 0 to s1, on that link from 8 on

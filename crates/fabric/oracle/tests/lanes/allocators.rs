@@ -1,8 +1,8 @@
-//! Allocators of the crossbar, and ports with several ways into it and out of it.
+//! Allocators of the crossbar, and ports with several connections to and from it.
 //!
-//! In the tables of what crosses, `a`, `b`, `c` are inputs and `X`, `Y`, `Z` outputs. Every pair of
-//! them has lanes of its own all the way: at an input a lane for each output, at an output a lane
-//! for each input. Packets are longer than the run, so that nothing waits for a lane.
+//! In the tables of crossing flits, `a`, `b`, `c` are inputs and `X`, `Y`, `Z` outputs. Every pair
+//! of them has its own lanes on the whole path: at an input a lane for each output, at an output a
+//! lane for each input. Packets are longer than the run, and no head waits for a lane.
 
 use crate::common::{backlogged, channel, row, stop_at};
 use crate::packets::by_message;
@@ -22,14 +22,14 @@ const ALL: [Allocator; 5] = [
     Allocator::SeparableOutputFirst,
 ];
 
-/// A switch of so many inputs and as many outputs, where input `i` sends to the outputs of
-/// `asks[i]` without end. At inputs lanes are in the order of outputs.
+/// Returns a switch of `asks.len()` inputs and as many outputs; input `i` sends to the outputs of
+/// `asks[i]` without end. Lanes of inputs are in the order of outputs.
 pub(crate) fn switch_of(asks: &[&[usize]], change: impl FnOnce(&mut PipelinePlan)) -> Plan {
     let in_order: Vec<usize> = (0..asks.len()).collect();
     switch_on(&in_order, asks, change)
 }
 
-/// The same, where the flits for output `o` are on lane `lane_of[o]` of an input.
+/// Returns such a switch with the flits for output `o` on lane `lane_of[o]` of an input.
 fn switch_on(lane_of: &[usize], asks: &[&[usize]], change: impl FnOnce(&mut PipelinePlan)) -> Plan {
     let count = asks.len();
     let lane = |number: usize| u8::try_from(number).unwrap();
@@ -60,7 +60,7 @@ fn switch_on(lane_of: &[usize], asks: &[&[usize]], change: impl FnOnce(&mut Pipe
     plan
 }
 
-/// By output: flits that were on its link before a tick.
+/// Returns the number of flits on the link of each output before a tick.
 fn sent_before(plan: &Plan, tick: u64) -> Vec<u64> {
     let outputs = plan.fabric.endpoints().len() / 2;
     let stop = stop_at(10 * tick - 1);
@@ -107,8 +107,8 @@ fn a_second_iteration_matches_whom_the_first_leaves_out() {
     }
 }
 
-/// Where every input asks for every output, pointers part: from then on each output serves the
-/// inputs in turn, and no two the same one. McKeown 1999, section III-B: 100 % of the rate.
+/// If every input requests every output, pointers diverge: from then on each output serves the
+/// inputs in turn, and no two serve the same one. McKeown 1999, section III-B: 100 % of the rate.
 #[test]
 fn pointers_part_until_every_output_sends_at_every_tick() {
     for count in 2..=4 {
@@ -124,8 +124,8 @@ fn pointers_part_until_every_output_sends_at_every_tick() {
     }
 }
 
-/// Input a alone asks for X, Y and Z, on its lanes 0, 2 and 1. Its adapter sends on lanes in turn: X can
-/// cross from 7 on, Z from 8, Y from 9.
+/// Input a alone requests X, Y and Z, on its lanes 0, 2 and 1. Its adapter sends on lanes in turn:
+/// X can cross from 7 on, Z from 8, Y from 9.
 ///
 /// ```text
 ///   tick              7   8   9   10   11   12   13

@@ -1,4 +1,4 @@
-//! Credits: what runs out, when it comes back, and what waits for all of them.
+//! Credits: exhaustion, return, and waits for all of them.
 
 use crate::common::{cable_flit, channel, deliveries, row, stop_at, story};
 use crate::packets::by_message;
@@ -163,7 +163,7 @@ fn waits<const N: usize>(plan: &Plan, ps: u64, ends: [(&str, &str); N]) -> [u64;
     channels.map(|channel| counts[channel.index()].stopped_ps)
 }
 
-/// The channels from host 0 to host 1 over two switches.
+/// Channels from host 0 to host 1 over two switches.
 const CHAIN: [(&str, &str); 3] = [("h0", "s0"), ("s0", "s1"), ("s1", "h1")];
 
 #[test]

@@ -1,5 +1,4 @@
-//! Deadlock over lanes: knots are found where every lane that could be taken is in them, and
-//! datelines tie none.
+//! Deadlock over lanes: knots are found if all possible lanes are in them, and datelines form none.
 
 use crate::common::{along, backlogged, channel, in_transit, row, stop_at};
 use crate::{lane_plan, lanes, on_lanes, packets, start};
@@ -10,8 +9,8 @@ use gingham_topology::routing::{
 };
 use std::sync::Arc;
 
-/// A ring of five switches with a host each, on which nobody sends yet: who sends one or two
-/// switches onwards turns the same way as all.
+/// Returns a ring of five switches with a host each, without traffic: messages to hosts one or two
+/// switches onwards all turn the same way.
 pub(crate) fn quiet_circle(count: u8) -> Plan {
     let torus = Torus { dimensions: vec![5], hosts_per_switch: 1, rails: 1 };
     let mut plan = lane_plan(Generator::Torus(torus).generate(1).unwrap(), count);
@@ -20,7 +19,7 @@ pub(crate) fn quiet_circle(count: u8) -> Plan {
     plan
 }
 
-/// The same with every host sending packets of so many flits two switches onwards.
+/// Returns the ring with every host sending packets of `flits` flits two switches onwards.
 fn ring(count: u8, flits: u32) -> Plan {
     let mut plan = quiet_circle(count);
     for host in 0..5 {
@@ -37,7 +36,7 @@ fn ends_as(plan: &Plan) -> (Status, u64) {
     (status, simulation.collector().delivered_messages())
 }
 
-/// The buffers of the ring, if the run ends in one.
+/// Returns the buffers of the ring, if the run ends in a deadlock.
 fn knot(plan: &Plan) -> Vec<Buffer> {
     match ends_as(plan) {
         (Status::Deadlocked(cycle), _) => cycle.buffers,
@@ -114,7 +113,7 @@ fn want_of_credits_ties_a_knot_of_packets_that_hold_nothing() {
     let mut expected: Vec<Buffer> = (0..5).map(|n| onward(&plan, n)).collect();
     expected.sort_unstable();
     assert_eq!(found, expected);
-    // On two lanes with datelines nobody waits for ever.
+    // On two lanes with datelines no packet waits forever.
     let mut plan = ring(2, 8);
     let datelines = Datelines::new(&plan.fabric, DatelineRule::ByHop).unwrap();
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::first_n(2));
@@ -142,7 +141,7 @@ fn hosts_that_stop_their_senders_are_parties_of_a_knot() {
     let ring = knot(&plan);
     let on = |from, to| Buffer::from(channel(&plan.fabric, from, to));
     assert!(ring.contains(&on("s0", "h1")) && ring.contains(&on("s0", "h2")), "{ring:?}");
-    // With room for all of them there is no knot.
+    // With room for all packets there is a way out.
     plan.in_transit.pool_bytes = 16 * 40 * 8;
     assert_eq!(ends_as(&plan).0, Status::Drained);
 }
@@ -157,9 +156,9 @@ fn who_waits_for_credits_that_are_on_their_way_waits_for_nobody() {
     }
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
     // The first are on the links of the ring from 8 to 12, there from 12 to 16, and leave them from
-    // 15 to 19, so that their credits count from 19 to 23. The second are there from 19 on and ask
-    // at 21, all at once. All places of the next buffer are taken or on their way back: they are
-    // given the lane at 23. At 215 it is looked who waits for whom.
+    // 15 to 19; their credits count from 19 to 23. The second are there from 19 on and ask at 21,
+    // all at once. All places of the next buffer are taken or on their way back: they are given the
+    // lane at 23. At 215 the waits are examined.
     plan.stop = stop_at(215 * 64);
     assert_eq!(ends_as(&plan), (Status::Drained, 10));
 }
@@ -167,7 +166,7 @@ fn who_waits_for_credits_that_are_on_their_way_waits_for_nobody() {
 #[test]
 fn who_waits_for_a_buffer_that_is_not_full_waits_for_nobody() {
     // Packets of three fit the lane buffers, and output lanes hold one flit. All heads cross at the
-    // same tick into output lanes without credits, and what is behind them finds no room there
+    // same tick into output lanes without credits, and the flits behind them find no room there
     // until the credits are back, four ticks later.
     let mut plan = quiet_circle(1);
     for host in 0..5 {
@@ -177,7 +176,7 @@ fn who_waits_for_a_buffer_that_is_not_full_waits_for_nobody() {
         lanes.depths_flits[0] = 3;
         lanes.output_depths_flits[0] = 1;
     });
-    // It is looked at every tick who waits for whom.
+    // The waits are examined at every tick.
     plan.stop = stop_at(10 * 64);
     assert_eq!(ends_as(&plan), (Status::Drained, 5));
 }

@@ -1,4 +1,4 @@
-//! Ends of switches: a packet that is diverted on its way, and what the switch answers.
+//! Ends of switches: a packet that is diverted on its path, and the answer of the switch.
 
 use crate::common::chain;
 use crate::common::ends::{Heard, with_ends};
@@ -16,14 +16,14 @@ fn a_packet_is_diverted_where_it_is_read_and_the_switch_answers() {
     let heard = Heard::of(with_ends(plan, 2));
     // The first packet is at h1 at (3 x 8 + 1) 10 + 25 = 275. The control packet begins at the next
     // tick, 28: there at s2 at 28 + 1 + 3 = 32, read at 34, on the link at 36, there at s1 at 40,
-    // read at 42, where it is diverted: a lane at 42, over the crossbar at 43, on the ideal cable at
-    // 44, whole at 440 + 10. At that tick, 45, the answer begins, and is there at 46. It is read at
-    // 48, on the link at 50, there at s2 at 54, read at 56, on the link at 58: whole at 580 + 35.
+    // read and diverted at 42: a lane at 42, over the crossbar at 43, on the ideal cable at 44,
+    // whole at 440 + 10. At that tick, 45, the answer begins, and is there at 46. It is read at 48,
+    // on the link at 50, there at s2 at 54, read at 56, on the link at 58: whole at 580 + 35.
     let first = [(275, "h1"), (450, "s1[0]"), (615, "h1")];
-    // The same a microsecond later, but that one packet goes on to h0 as well: it begins at tick
-    // 146, behind the answer, and is there at 147, but the answer crosses at 149: so it is read at
-    // 151, on the link at 153, there at s0 at 157, read at 159, on the link at 161, whole at 1,610 +
-    // 35.
+    // As above a microsecond later, but one packet goes on to h0 as well: it begins at tick 146,
+    // behind the answer, and is there at 147, but the answer crosses at 149. It is therefore read
+    // at 151, on the link at 153, there at s0 at 157, read at 159, on the link at 161, whole at
+    // 1,610 + 35.
     let second = [(1_275, "h1"), (1_450, "s1[0]"), (1_615, "h1"), (1_645, "h0")];
     assert_eq!(heard.received(), at(&[&first[..], &second[..]].concat()));
     assert_eq!(heard.began("h1"), [280, 1_280]);

@@ -1,5 +1,4 @@
-//! Adapters: lanes that take turns, classes that are policed, segments, and classes that always
-//! have more.
+//! Adapters: lanes in turn, policed classes, segments, and classes that always have more messages.
 
 use crate::common::{backlogged, cable_flit, channel, deliveries, row, scheduled, stop_at, story};
 use crate::packets::by_message;
@@ -89,7 +88,7 @@ fn by_the_packet_an_adapter_keeps_to_a_lane() {
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 145), (0, 40, 155, 185)]);
 }
 
-/// A bucket of 32 B that fills at half the rate of a link of 16 B in 10 ps.
+/// Returns a bucket of 32 B that fills at half the rate of a link of 16 B in 10 ps.
 fn policing() -> PolicingPlan {
     PolicingPlan {
         refill: [Span::from_ps(REFILL_BYTES * 10 / 8)].into(),

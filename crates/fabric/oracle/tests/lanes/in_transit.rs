@@ -23,7 +23,7 @@ use gingham_topology::routing::LaneSet;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// All that goes to h2 over h1, with a pool of so many bytes.
+/// Returns traffic to h2 over h1, with a pool of `pool_bytes` bytes.
 fn over_h1(count: u8, pool_bytes: u64) -> Plan {
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), count);
     along(&mut plan, &[&["s0", "h1", "s0", "h2"]]);
@@ -32,7 +32,7 @@ fn over_h1(count: u8, pool_bytes: u64) -> Plan {
     plan
 }
 
-/// What h1 counted in 10,000 ps.
+/// Returns the counts of h1 in 10,000 ps.
 fn measured(mut plan: Plan) -> TransitReport {
     plan.stop = stop_at(10_000);
     let mut simulation = start(Arc::new(plan));
@@ -72,7 +72,7 @@ fn what_is_in_transit_does_not_wait_for_the_end_of_an_own_packet() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The closed form of the specification, over one and two hosts.
+    /// Compares with the closed form of the specification, over one and two hosts.
     #[test]
     fn the_closed_form_holds(
         two_hosts in any::<bool>(),
@@ -190,7 +190,7 @@ fn what_was_ready_first_goes_first_whichever_came_first() {
     assert_eq!(found, [(0, 0, 675, 695), (0, 30, 635, 645), (1, 200, 315, 605)]);
 }
 
-/// The same where hosts stop their senders.
+/// Returns traffic over hosts that stop their senders.
 fn stopping(count: u8, pool_bytes: u64) -> Plan {
     let mut plan = over_h1(count, pool_bytes);
     plan.in_transit.when_full = WhenFull::Stop;
@@ -211,9 +211,9 @@ fn a_packet_without_room_waits_at_the_head_of_its_lane() {
     let mut plan = stopping(1, 48);
     packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
     // The first as if it were alone; its tail begins at 24 and has left at 250. The second: on the
-    // cable of h0 at 3, there at 7; the tail before it crosses at 9, so that it crosses at 12 and
-    // is on the cable to h1 at 13, there at 17. There is no room until 250: ready at max(170 + 60,
-    // 250) + 40 = 290. On the cable at 29, to h2 at 37, there at 41.
+    // cable of h0 at 3, there at 7; the tail before it crosses at 9, and it crosses at 12, is on
+    // the cable to h1 at 13 and there at 17. The pool is full until 250: ready at
+    // max(170 + 60, 250) + 40 = 290. On the cable at 29, to h2 at 37, there at 41.
     assert_eq!(by_message(plan, 2), [(0, 0, 340, 360), (0, 30, 410, 430)]);
 }
 
@@ -270,8 +270,8 @@ fn a_full_lane_buffer_of_a_host_holds_the_switch() {
 #[test]
 fn a_packet_for_which_there_is_room_from_the_next_tick_on_waits_for_nobody() {
     // At 13 ps a flit the first packet leaves h1 from 220, 233 and 246 on, until 259; the second,
-    // there since tick 18 at the latest, is given its room at 260. In between, at 7 x 37, it is
-    // looked who waits for whom.
+    // there since tick 18 at the latest, is given its room at 260. In between, at 7 x 37, the waits
+    // are examined.
     let mut plan = stopping(1, 48);
     let cable = crate::common::channel(&plan.fabric, "h1", "s0");
     crate::common::cable_flit(&mut plan, cable, 13);

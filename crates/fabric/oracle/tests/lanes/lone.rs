@@ -1,4 +1,4 @@
-//! A lone packet: every stage costs what the specification says.
+//! A lone packet: every stage takes the time given by the specification.
 
 use crate::common::{DELAY, FLIT, cable_flit, chain, channel, deliveries, story};
 use crate::{lane_plan, lanes, packets};
@@ -80,8 +80,8 @@ fn a_slow_channel_out_of_a_switch_begins_between_the_ticks() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The closed form of the specification, with lanes that are as deep as the round trip or as
-    /// the packet.
+    /// Compares with the closed form of the specification, with lanes as deep as the round trip or
+    /// as the packet.
     #[test]
     fn the_closed_form_holds(
         switches in 0_usize..5,

@@ -1,15 +1,14 @@
 //! Virtual lanes, traced by hand to the picosecond against `docs/concepts/timing.md`.
 //!
-//! Unless a story says otherwise, a flit of 16 bytes takes 10 ps, so that a cycle has T = 10 ps; a
-//! cable delays by 25 ps, which is D = 3 cycles; a head is routed in R = 1 cycle, there are no
-//! bytes but payload, and lane buffers and output lanes hold ten flits.
+//! Unless stated otherwise, a flit of 16 bytes takes 10 ps, and a cycle has T = 10 ps; a cable
+//! delays by 25 ps, which is D = 3 cycles; a head is routed in R = 1 cycle, packets have no bytes
+//! but payload, and lane buffers and output lanes hold ten flits.
 //!
 //! In the comments a flit is *there* (in a lane buffer) at a tick, *crosses* at a tick and is *on*
-//! a link at a tick. With all cables alike a flit that is on a link at tick t is there at t + 1 + D
-//! = t + 4.
+//! a link at a tick. With equal cables a flit on a link at tick t is there at t + 1 + D = t + 4.
 //!
-//! The engine is told the same stories (`crates/fabric/lab/tests/lane_stories`), so that runs begin by the `start` of
-//! whoever tells them.
+//! The engine runs the same cases (`crates/fabric/lab/tests/lane_stories`); each caller therefore
+//! passes its own `start` for runs.
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 

@@ -13,8 +13,8 @@ fn weighted(weights: &[u32]) -> Scheduler {
     Scheduler::WeightedRoundRobin(WeightedRoundRobin { weights, by })
 }
 
-/// Hosts 0 and 1 send six flits to host 2 at once, each on a lane of its own. Flit k is there at
-/// tick 4 + k; both heads are given their lanes at 6, so that whoever is chosen crosses from 7 on.
+/// Hosts 0 and 1 send six flits to host 2 at once, each on its own lane. Flit k is there at tick
+/// 4 + k; both heads are given their lanes at 6, and the chosen one crosses from 7 on.
 fn two_lanes_to_one(change: impl FnOnce(&mut PipelinePlan)) -> Vec<(usize, u64, u64, u64)> {
     let mut plan: Plan = lane_plan(row(1, &[0, 0, 0]), 2);
     packets(&mut plan, 0, 2, &[(0, 6)]);
@@ -26,9 +26,9 @@ fn two_lanes_to_one(change: impl FnOnce(&mut PipelinePlan)) -> Vec<(usize, u64, 
 
 #[test]
 fn two_inputs_share_an_output_by_the_weights_of_its_lanes() {
-    // Lane 0 crosses at 7, 8, 9, lane 1 at 10; lane 0 at 11, 12, 13, lane 1 at 14; then nobody else
-    // is there, and lane 1 crosses at 15, 16, 17, 18. A tick later each is on the link: lane 0 from
-    // 8 to 14, lane 1 from 11 to 19.
+    // Lane 0 crosses at 7, 8, 9, lane 1 at 10; lane 0 at 11, 12, 13, lane 1 at 14; then only lane 1
+    // is left, and crosses at 15, 16, 17, 18. A tick later each is on the link: lane 0 from 8 to
+    // 14, lane 1 from 11 to 19.
     let found = two_lanes_to_one(|of| of.crossbar_output = Some(weighted(&[3, 1])));
     assert_eq!(found, [(0, 0, 115, 175), (1, 0, 145, 225)]);
 }
@@ -81,18 +81,18 @@ fn an_arbiter_moves_when_its_output_is_matched_and_not_when_it_grants() {
         lanes.crossbar_input = strict(vec![0, 1]);
         lanes.crossbar_output = Some(in_turn(Granularity::Flit));
     });
-    // h0's six flits to h2 are on the cable at 0 and from 2 to 6, the one to h3 at 1: there at 4, 6,
-    // 7, 8, 9, 10, and at 5. The former cross from 7 to 12. The one to h3, given lane 0 at 7, is
+    // h0's six flits to h2 are on the cable at 0 and from 2 to 6, the one to h3 at 1: there at 4,
+    // 6, 7, 8, 9, 10, and at 5. The former cross from 7 to 12. The one to h3, given lane 0 at 7, is
     // granted from 8 on, and h0 chooses lane 1, the higher, every time. h1's is on the cable at 6,
-    // there at 10, given lane 1 of the same output at 12. At 13 the output has matched nobody, so
-    // that lane 0 comes first: h0's crosses at 13, h1's at 14.
+    // there at 10, given lane 1 of the same output at 12. At 13 the output has matched no lane, and
+    // lane 0 comes first: h0's crosses at 13, h1's at 14.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 165), (0, 10, 175, 175), (1, 60, 185, 185)]);
 }
 
-/// Hosts 1 and 2 send eight flits to host 0 at once, on lanes 0 and 1, which share its output 3 to 1.
-/// A packet of one flit from host 0 to host 1 is received at 115. A probe orders a weight of 1 for
-/// lane 0 at the first output that there is, if it is to weigh: that to host 0.
+/// Hosts 1 and 2 send eight flits to host 0 at once, on lanes 0 and 1, which share its output 3
+/// to 1. A packet of one flit from host 0 to host 1 is received at 115. If it is to weigh, a probe
+/// orders a weight of 1 for lane 0 at the first output, that to host 0.
 fn eight_flits_each(weigh_every: u64) -> Vec<(usize, u64, u64, u64)> {
     let mut plan: Plan = lane_plan(row(1, &[0, 0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 1)]);

@@ -5,7 +5,7 @@ use crate::{in_turn, lane_plan, lanes, on_lanes, packets, strict};
 use gingham_net::{Arbitration, Crossbar, Delivery, Granularity, Plan, Priority};
 use gingham_topology::routing::LaneSet;
 
-/// The stories in the order in which the messages were created.
+/// Returns the deliveries in the order of creation of the messages.
 pub(crate) fn by_message(plan: Plan, count: usize) -> Vec<(usize, u64, u64, u64)> {
     let mut found: Vec<Delivery> = deliveries(plan, count);
     found.sort_by_key(|delivery| delivery.message.id);

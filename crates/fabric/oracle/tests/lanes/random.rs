@@ -1,6 +1,6 @@
 //! Random fabrics, switches and traffic: conservation of flits and credits after every event, no
-//! knot where routes are free of them, and the same bits however events are scheduled and however
-//! large the calls are.
+//! deadlock with deadlock-free routes, and identical bits for any order of scheduling and any size
+//! of calls.
 
 use crate::common::{in_transit, spilling, stop_at, story};
 use crate::{lane_plan, lanes};
@@ -22,7 +22,7 @@ use gingham_topology::routing::{Algorithm, Form, InTransit, LaneSet, Lanes, VcCl
 use std::sync::Arc;
 
 const LANES: u8 = 4;
-/// No packet is longer.
+/// Length of the longest packet.
 const LONGEST_FLITS: u32 = 7;
 
 fn one_of<T: Clone>(draw: &mut Stream, among: &[T]) -> T {
@@ -44,7 +44,7 @@ fn arbiter(draw: &mut Stream, by: Granularity) -> Scheduler {
     one_of(draw, &schedulers)
 }
 
-/// Switches and adapters of any kind.
+/// Draws the properties of switches and adapters.
 fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
     let Switching::VirtualLanes(pipeline) = &mut plan.switching else { panic!("virtual lanes") };
     let pipeline = Arc::make_mut(pipeline);
@@ -164,8 +164,8 @@ fn random_plan(seed: u64, switches: u32) -> Plan {
     plan
 }
 
-/// The same over in-transit hosts with small pools: three of four spill, the others stop their
-/// senders.
+/// Returns a random plan over in-transit hosts with small pools: three of four spill, the others
+/// stop their senders.
 fn random_transit_plan(seed: u64) -> Plan {
     let mut plan = random_plan(seed, 10);
     let minimal = Algorithm::InTransit(InTransit::default());
@@ -234,7 +234,7 @@ fn the_order_of_scheduling_changes_no_bit_over_in_transit_hosts() {
     assert!(reinjected > 100 && spilled > 50, "{reinjected} sent on, {spilled} spilled");
 }
 
-/// A way into the crossbar and out of it for every lane is a full crossbar.
+/// A crossbar with an input and an output for every lane is a full crossbar.
 #[test]
 fn a_way_for_every_lane_is_a_full_crossbar() {
     for seed in 0..8 {

@@ -1,6 +1,6 @@
-//! When lanes take the next packet, and how long credits are on their way.
+//! Times at which lanes take the next packet, and delays of credits.
 //!
-//! `C` is how long a credit takes: `D`, as its cable, unless a story says otherwise.
+//! `C` is the delay of a credit: `D`, as on its cable, unless stated otherwise.
 
 use crate::common::{FLIT, chain, deliveries, row};
 use crate::packets::by_message;
@@ -66,7 +66,7 @@ fn a_credit_may_take_another_time_than_the_cable() {
     }
 }
 
-/// A switch, as drawn.
+/// Switch with drawn properties.
 #[derive(Clone, Copy, Debug)]
 struct Drawn {
     delay_ps: u64,
@@ -101,7 +101,8 @@ impl Drawn {
         routing + pipeline + self.delay_cycles() + self.credit_cycles()
     }
 
-    /// Packets of so many flits over a row of such switches, all there at once.
+    /// Returns a plan of packets of the given `lengths` over a row of these switches, all there at
+    /// once.
     fn plan(self, switches: usize, lengths: &[u32]) -> Plan {
         let mut plan = lane_plan(chain(switches), 1);
         for cable in &mut plan.channels {
@@ -121,8 +122,8 @@ impl Drawn {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// A place of a lane is used again after `D + P + C + 3` cycles, so that a lane carries its depth
-    /// in that time.
+    /// A place of a lane is used again after `D + P + C + 3` cycles; a lane carries its depth in
+    /// that time.
     #[test]
     fn a_lane_carries_its_depth_a_turnaround(
         drawn in Drawn::strategy(),
@@ -144,8 +145,8 @@ proptest! {
         prop_assert_eq!(deliveries(plan, 1)[0].delivered.as_ps(), delivered);
     }
 
-    /// Packets of one lane follow each other in the time that the specification says, whatever comes
-    /// with the tail, after it, or with its credit.
+    /// Packets of one lane follow each other at the times of the specification, with the tail,
+    /// after it, or with its credit.
     #[test]
     fn packets_of_one_lane_follow_each_other_in_closed_form(
         drawn in Drawn::strategy(),
@@ -174,7 +175,7 @@ proptest! {
         }
     }
 
-    /// Where flits take their credits as they cross, a lane between switches carries its depth in
+    /// If flits take their credits as they cross, a lane between switches carries its depth in
     /// `D + P + C + 4` cycles, from crossing to crossing.
     #[test]
     fn without_a_buffer_at_outputs_the_turnaround_is_a_cycle_longer(

@@ -8,7 +8,8 @@ use gingham_net::Plan;
 use gingham_topology::routing::{DatelineRule, Datelines, LaneSet, Lanes};
 use std::sync::Arc;
 
-/// Two hops of two packets past a dateline, on two lanes of three flits, and a look at tick 100.
+/// Returns two hops of two packets past a dateline, on two lanes of three flits, examined at
+/// tick 100.
 pub(crate) fn past_a_dateline(rule: DatelineRule) -> Plan {
     let mut plan = quiet_circle(2);
     lanes(&mut plan, |lanes| {

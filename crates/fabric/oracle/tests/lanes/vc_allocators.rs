@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 const FLITS: u32 = 8;
 
-/// Packets of eight flits at once from so many hosts to one more, over as many lanes, and again when all
-/// are through. Every lane crosses by itself, so that flits leave their buffers as soon as a lane is
-/// granted. By host: the ticks by which that is later than at once, of both packets together.
+/// Sends packets of eight flits at once from `hosts` hosts to one more, over as many lanes, and
+/// again when all have arrived. Every lane crosses by itself, and flits leave their buffers as soon
+/// as a lane is granted. Returns by host the delay of both packets together beyond an immediate
+/// grant, in ticks.
 fn delays(hosts: usize, vc_allocator: VcAllocator) -> Vec<u128> {
     let mut plan = lane_plan(row(1, &vec![0; hosts + 1]), u8::try_from(hosts).unwrap());
     for host in 0..hosts {

@@ -1,7 +1,7 @@
 //! VLs of imported tables that own several lanes each.
 //!
-//! In the comments SL 0 goes on VL 0 and SL 1 on VL 1. With two lanes a VL, VL 0 owns lanes 0 and 1,
-//! and VL 1 lanes 2 and 3.
+//! In the comments SL 0 uses VL 0 and SL 1 uses VL 1. With two lanes per VL, VL 0 owns lanes 0 and
+//! 1, and VL 1 lanes 2 and 3.
 
 use crate::common::row;
 use crate::packets::by_message;

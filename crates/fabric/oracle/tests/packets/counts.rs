@@ -1,4 +1,4 @@
-//! What channels and buffers are counted to have done, byte by byte.
+//! Counts of channels and buffers, byte by byte.
 
 use crate::common::packets::{packets_plan, sends};
 use crate::common::{chain, channel, stop_at};
@@ -8,15 +8,15 @@ use gingham_net::{Plan, Status};
 use gingham_oracle::start;
 use std::sync::Arc;
 
-/// A packet of 64 bytes over a switch: on the first cable from 0 to 640, in the buffer from 25, on
-/// the second cable from 125 to 765, when it has left the buffer.
+/// Returns a packet of 64 bytes over a switch: on the first cable from 0 to 640, in the buffer from
+/// 25, on the second cable from 125 to 765, the time at which it has left the buffer.
 fn plan() -> Plan {
     let mut plan = packets_plan(chain(1), 1);
     sends(&mut plan, 0, 0, &[(0, 1, 64)]);
     plan
 }
 
-/// Of both cables, at the end of a run until then.
+/// Returns the counts of both cables at the end of a run until `ps`.
 fn at_the_end(ps: u64) -> [ChannelCount; 2] {
     let mut plan = plan();
     plan.stop = stop_at(ps);

@@ -1,4 +1,4 @@
-//! Space and credits: what a lane holds decides on what its channel carries.
+//! Space and credits: the space of a lane limits the rate of its channel.
 
 use crate::common::lanes::on_lanes;
 use crate::common::packets::{packets, packets_plan, sends};
@@ -11,7 +11,7 @@ use gingham_topology::routing::LaneSet;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// h0 sends packets of 64 bytes over s0, whose buffer holds so many: they take 640 ps each.
+/// h0 sends packets of 64 bytes over s0 with a buffer of `held` packets; they take 640 ps each.
 fn backlog(held: u32, credit_delay: u64) -> Plan {
     let mut plan = packets_plan(chain(1), 1);
     packets(&mut plan, |packets| {
@@ -104,7 +104,8 @@ fn what_leaves_and_what_comes_take_space_at_once() {
     assert_eq!(found[1].delivered, Time::from_ps(790 + 3 * 25 + 2 * 100 + 640));
 }
 
-/// Picoseconds that each of the given channels waited for credits, at the end of a run.
+/// Returns the time that each of the given channels waited for credits at the end of a run, in
+/// picoseconds.
 fn waits<const N: usize>(mut plan: Plan, ps: u64, ends: [(&str, &str); N]) -> [u64; N] {
     plan.stop = stop_at(ps);
     let ways = ends.map(|(from, to)| channel(&plan.fabric, from, to));

@@ -8,7 +8,7 @@ use gingham_topology::routing::Buffer;
 use gingham_topology::{Fabric, FabricBuilder, Guid, NodeKind};
 use std::sync::Arc;
 
-/// Switches in a ring, each with a host.
+/// Returns switches in a ring, each with a host.
 pub(crate) fn ring(count: usize) -> Fabric {
     let mut builder = FabricBuilder::new();
     let mut switch =
@@ -24,8 +24,8 @@ pub(crate) fn ring(count: usize) -> Fabric {
     builder.build()
 }
 
-/// Every host sends so many packets of 64 bytes to the second host after it, the same way around,
-/// through buffers of so many.
+/// Lets every host send `count` packets of 64 bytes to the second host after it, all in the same
+/// direction, through buffers of `held` packets.
 pub(crate) fn around(held: u32, count: usize) -> Plan {
     let mut plan = packets_plan(ring(3), 1);
     along(
@@ -48,7 +48,7 @@ pub(crate) fn ends_as(plan: Plan) -> Status {
     simulation.status().clone()
 }
 
-/// A run ends in a knot of the buffers at the ends of these channels.
+/// Asserts that a run ends in a deadlock of the buffers at the ends of these channels.
 pub(crate) fn assert_tied(plan: Plan, channels: &[(&str, &str)]) {
     let buffer = |(from, to): &(&str, &str)| channel(&plan.fabric, from, to).into();
     let mut knot: Vec<Buffer> = channels.iter().map(buffer).collect();

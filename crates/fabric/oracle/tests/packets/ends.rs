@@ -1,4 +1,4 @@
-//! Ends of switches: a packet that is diverted on its way, and what the switch answers.
+//! Ends of switches: a packet that is diverted on its path, and the answer of the switch.
 
 use crate::common::ends::{Heard, with_ends};
 use crate::common::packets::{cable_byte, packets_plan, sends};

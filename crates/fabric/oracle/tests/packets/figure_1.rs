@@ -9,10 +9,10 @@
 //! All cables carry 1 GB/s, packets have 2,048 bytes and a header of 20, buffers hold four packets,
 //! heads are read in 40 ns, and every flow is greedy with a window of one packet.
 //!
-//! The root link, from B to BC, is always busy. B1 to B10 have one packet each in it or waiting, and
-//! so the ten of them and what waits of the cable share it by age: `b / (b + 10)` with `b` packets
-//! of the cable. Four fill the buffer: 4/14 of the root link. The victim has what the cable carries
-//! beside them.
+//! The root link, from B to BC, is always busy. B1 to B10 have one packet each in it or waiting.
+//! The ten of them and the waiting packets of the cable therefore share it by age: `b / (b + 10)`
+//! with `b` packets of the cable. Four fill the buffer: 4/14 of the root link. The victim gets the
+//! remaining rate of the cable.
 
 use crate::common::packets::{cable_byte, packets, packets_plan, window};
 use crate::common::{backlogged, stop_at};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 const AV: usize = 10;
 const BC: usize = 21;
 const BV: usize = 22;
-/// Bytes on the wire, each of which takes a nanosecond.
+/// Bytes on the wire; each takes a nanosecond.
 const PACKET: u32 = 2_048 + 20;
 const WARM_UP_NS: u32 = 2_000_000;
 const END_NS: u32 = 6_000_000;
@@ -44,7 +44,7 @@ fn fabric() -> Fabric {
     builder.build()
 }
 
-/// Who sends begins at a random instant of the first hundred packet times.
+/// Returns the plan; every sender begins at a random time in the first hundred packet times.
 fn figure(seed: u64, read: Read, arbitration: Arbitration) -> Plan {
     let mut plan = packets_plan(fabric(), 1);
     for cable in ChannelId::first(plan.channels.len()).step_by(2) {
@@ -68,7 +68,7 @@ fn figure(seed: u64, read: Read, arbitration: Arbitration) -> Plan {
     plan
 }
 
-/// Percent of a link: of the root link what came over the cable, the victim, and the cable.
+/// Returns percentages of a link: share of the root link from the cable, the victim, and the cable.
 fn shares(plan: Plan) -> [f64; 3] {
     let mut simulation = start(Arc::new(plan));
     let mut found = Vec::new();
@@ -90,12 +90,12 @@ fn shares(plan: Plan) -> [f64; 3] {
     [remote, victim, remote + victim]
 }
 
-/// Whether shares are these, to a few packets of the many that were counted.
+/// Returns whether shares equal the expected ones, up to a few of the many counted packets.
 fn are(found: [f64; 3], expected: [f64; 3]) -> bool {
     found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 0.15)
 }
 
-/// The root's 4/14; the victim once in seven or in eight packets of the others: 4/14 x 1/7, 1/8.
+/// The root's 4/14; the victim once per seven or eight packets of the others: 4/14 x 1/7, 1/8.
 const LOCKED: [[f64; 3]; 2] = [[28.571, 4.082, 32.653], [28.571, 3.571, 32.143]];
 
 #[test]

@@ -1,4 +1,4 @@
-//! The pipeline of heads of an input port.
+//! Pipeline of heads of an input port.
 
 use crate::common::chain;
 use crate::common::packets::{packets, packets_plan, sends};

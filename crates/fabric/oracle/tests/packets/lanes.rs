@@ -8,7 +8,7 @@ use gingham_net::scheduler::{FirstComeFirstServed, StrictPriority};
 use gingham_net::{Granularity, Plan, Scheduler};
 use gingham_topology::routing::LaneSet;
 
-/// h0 and h1 send to h2, each on a lane of its own, packets of 10 bytes.
+/// h0 and h1 send to h2, each on its own lane, packets of 10 bytes.
 fn two_lanes() -> Plan {
     let mut plan = packets_plan(row(1, &[0, 0, 0]), 2);
     sends(&mut plan, 0, 0, &[(0, 2, 10); 3]);

@@ -1,4 +1,4 @@
-//! A lone packet: it takes the time that the specification says.
+//! A lone packet takes the time given by the specification.
 
 use crate::common::packets::{cable_many, packets, packets_plan, sends};
 use crate::common::{chain, channel, deliveries, story};

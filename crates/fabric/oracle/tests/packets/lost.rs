@@ -1,8 +1,8 @@
-//! Updates of credits that are lost, and what heals them.
+//! Lost updates of credits, and their recovery.
 //!
 //! h0 sends packets of 64 bytes over s0, as in `credits`: a byte takes 10 ps, heads are read after
-//! 2,000 ps, and an update takes 25. Tails leave at 2,665, 3,305 and so on, and what came free at e is
-//! known at e + 25, or never.
+//! 2,000 ps, and an update takes 25. Tails leave at 2,665, 3,305 and so on, and space that becomes
+//! free at e is known at e + 25, or never.
 
 use crate::common::packets::{packets, packets_plan, pausing, sends};
 use crate::common::{backlogged, chain, deliveries, stop_at, story};
@@ -11,7 +11,7 @@ use gingham_net::{CreditLossPlan, Plan, Status};
 use gingham_oracle::start;
 use std::sync::Arc;
 
-/// All updates from one instant until another are lost; after so long they are said again.
+/// Loses all updates in an interval; they are repeated after `period`.
 fn losing(plan: &mut Plan, sent: std::ops::Range<u64>, period: u64) {
     let sent = Time::from_ps(sent.start)..Time::from_ps(sent.end);
     let period = Some(Span::from_ps(period));
@@ -20,7 +20,7 @@ fn losing(plan: &mut Plan, sent: std::ops::Range<u64>, period: u64) {
     });
 }
 
-/// Into a buffer of so many packets.
+/// Returns a backlog into a buffer of `held` packets.
 fn backlog(held: u32) -> Plan {
     let mut plan = packets_plan(chain(1), 1);
     packets(&mut plan, |packets| {
@@ -50,8 +50,8 @@ fn what_was_lost_is_said_again_after_a_period() {
 
 #[test]
 fn the_next_update_of_the_lane_heals_it_if_it_comes_first() {
-    // Of two, the second leaves at 3,305, and says that both have left. The third then starts at 3,330 and
-    // the fourth behind it.
+    // Of two, the second leaves at 3,305, and its update reports both. The third then starts at
+    // 3,330 and the fourth behind it.
     let mut plan = backlog(2);
     assert_eq!(entries(&plan, 4), [0, 640, 2_690, 3_330]);
     for period in [641, 100_000] {
@@ -112,7 +112,7 @@ fn nobody_is_lost_who_waits() {
     losing(&mut plan, 0..u64::MAX, 5_000);
     packets(&mut plan, |packets| packets.credit_loss.as_mut().unwrap().probability = 0.5);
     assert!(last(&plan) > healthy);
-    // Who pauses has no credits to lose.
+    // Pauses have no credits to lose.
     pausing(&mut plan, [6_400, 640]);
     packets(&mut plan, |packets| packets.buffer_blocks = [1_000; 16]);
     assert!(last(&plan) < healthy);

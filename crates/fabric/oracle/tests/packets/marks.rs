@@ -1,4 +1,4 @@
-//! Marks: which packets a switch marks because an input is full, or because many wait for an output.
+//! Marks of packets at a switch, for a full input or for a busy output.
 
 use crate::common::packets::{packets, packets_plan, sends};
 use crate::common::{row, stop_at};
@@ -10,10 +10,11 @@ use gingham_net::{
 use gingham_oracle::start;
 use std::sync::Arc;
 
-/// h1's 128 bytes keep the output to h2 busy from 125 to 1,405. h0's packets of 64 bytes are read at
-/// 135 and 775. The third is read at 2,195 where its input holds two, when the first has left at
-/// 2,045 and the second leaves until 2,685; where it holds more at 1,415, when the first leaves until
-/// 2,045. h1's second is read, and starts, at 10,125.
+/// h1's 128 bytes keep the output to h2 busy from 125 to 1,405. h0's packets of 64 bytes are read
+/// at 135 and
+/// 775. The third is read at 2,195 if its input holds two: the first has left at 2,045 and the
+///      second leaves until 2,685. It is read at 1,415 if the input holds more: the first leaves
+///      until 2,045. h1's second is read, and starts, at 10,125.
 fn plan(held: u32) -> Plan {
     let mut plan = packets_plan(row(1, &[0, 0, 0]), 1);
     packets(&mut plan, |packets| packets.buffer_blocks = [held; 16]);
@@ -23,13 +24,13 @@ fn plan(held: u32) -> Plan {
     plan
 }
 
-/// Of h0 and of h1: how many were marked for a full input, and for an output.
+/// Returns the numbers of packets of h0 and of h1 marked for a full input, and for an output.
 fn marked(held: u32, marking: Marking) -> [[u64; 2]; 2] {
     marked_in(plan(held), marking)
 }
 
-/// Of the first two classes of a plan of five packets: how many were marked for a full input, and for
-/// an output.
+/// Returns the numbers of packets marked for a full input, and for an output, in the first two
+/// classes of a plan of five packets.
 fn marked_in(mut plan: Plan, marking: Marking) -> [[u64; 2]; 2] {
     plan.marking = Some(marking);
     let mut simulation = start(Arc::new(plan));
@@ -167,9 +168,9 @@ fn red_looks_at_what_waits_behind() {
     assert_eq!(with(0, 65), [NONE, NONE]);
 }
 
-/// h0, on s0, sends two packets of 64 bytes to h2 and one to h3; h1 keeps the output to h2 busy from
-/// 125 to 1,405. Inputs hold two blocks: h0's first two fill that of s1 from 775 on, and the third is
-/// read at s0 at 1,415, where it starts when space is known of at 2,070.
+/// h0, on s0, sends two packets of 64 bytes to h2 and one to h3; h1 keeps the output to h2 busy
+/// from 125 to 1,405. Inputs hold two blocks: h0's first two fill that of s1 from 775 on, and the
+/// third is read at s0 at 1,415 and starts there when space is known at 2,070.
 fn behind_a_full_input() -> Plan {
     let mut plan = packets_plan(row(2, &[0, 1, 1, 1]), 1);
     packets(&mut plan, |packets| packets.buffer_blocks = [2; 16]);

@@ -1,4 +1,4 @@
-//! Which packet of a switch goes first.
+//! Order of packets at a switch.
 
 use crate::common::packets::{packets, packets_plan, sends};
 use crate::common::row;

@@ -1,4 +1,4 @@
-//! Outputs with buffers: what crosses to them and when, and what starts from there.
+//! Outputs with buffers: crossing of packets, and their start from there.
 
 use crate::common::lanes::on_lanes;
 use crate::common::packets::{cable_byte, packets, packets_plan, pausing, sends};
@@ -9,7 +9,7 @@ use gingham_net::scheduler::StrictPriority;
 use gingham_net::{Arbitration, Granularity, Plan, Scheduler, Status};
 use gingham_topology::routing::LaneSet;
 
-/// Inputs and outputs hold so many blocks a lane.
+/// Sets the blocks per lane of inputs and outputs.
 fn holding(plan: &mut Plan, input: u32, output: &[u32]) {
     packets(plan, |packets| {
         packets.buffer_blocks = [input; 16];
@@ -35,7 +35,7 @@ fn a_lone_packet_takes_as_long_as_without() {
     }
 }
 
-/// h0 sends packets of 64 bytes to h1, to which they go four times as slowly as they come.
+/// h0 sends packets of 64 bytes to h1 over a cable four times slower than its own.
 fn onto_a_slow_cable() -> Plan {
     let mut plan = packets_plan(chain(1), 1);
     let slow = channel(&plan.fabric, "s0", "h1");
@@ -149,7 +149,8 @@ fn a_full_output_holds_up_no_other() {
     assert_eq!(last_starts(&plan, 1), [(0, 1_280 + 125)]);
 }
 
-/// Hosts on a ring of four send packets of 64 bytes over three of its cables, all the same way.
+/// Hosts on a ring of four send packets of 64 bytes over three of its cables, all in the same
+/// direction.
 fn around_four(input: u32, output: u32) -> Plan {
     let mut plan = packets_plan(ring(4), 1);
     along(

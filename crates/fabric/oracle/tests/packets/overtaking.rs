@@ -1,13 +1,13 @@
-//! How often a packet may be overtaken.
+//! Limits on the overtaking of packets.
 
 use crate::common::packets::{cable_byte, overtaking, packets, packets_plan, sends};
 use crate::common::{channel, deliveries, row, story};
 use crate::last_starts;
 use gingham_net::{Among, Arbitration, Plan, Read};
 
-/// h0 has P behind X at a port that is read by one: X leaves by a slow cable from 125 to 2,125, P is
-/// there at 1,025 and ready at 1,125. Of h3, for the output of P, one packet is ready at 1,135 and
-/// three more every 100 ps, at a level.
+/// h0 has P behind X at a port that reads one packet at a time: X leaves by a slow cable from 125
+/// to 2,125, P is there at 1,025 and ready at 1,125. h3 has one packet for the output of P ready at
+/// 1,135 and three more every 100 ps, at a level.
 fn behind_a_busy_port(at_most: u32, level: u8) -> Plan {
     let mut plan = packets_plan(row(1, &[0; 4]), 1);
     packets(&mut plan, |packets| packets.read = Read::One);
@@ -19,7 +19,7 @@ fn behind_a_busy_port(at_most: u32, level: u8) -> Plan {
     plan
 }
 
-/// When h2's packets start, in order, and whose they are.
+/// Returns the starts of h2's packets, in order, and their sources.
 fn to_h2(plan: &Plan) -> Vec<(usize, u64)> {
     let found = deliveries(plan.clone(), 6);
     let to_h2 = found.iter().filter(|delivery| delivery.message.destination.index() == 2);

@@ -1,8 +1,8 @@
-//! Pauses instead of credits: what marks do, how much comes in spite of a pause, and who is held.
+//! Pauses instead of credits: effects of marks, arrivals despite a pause, and held lanes.
 //!
-//! Unless a story says otherwise a pause frame has 10 bytes, 100 ps, and is answered after 15 ps, so
-//! that what a receiver asks for is heard D = 25 + 100 + 15 = 140 ps later; a packet that starts at
-//! s fills its buffer from s + 25 + 10.
+//! Unless stated otherwise, a pause frame has 10 bytes, 100 ps, and is answered after 15 ps. A
+//! request of a receiver is therefore known D = 25 + 100 + 15 = 140 ps later; a packet that starts
+//! at s fills its buffer from s + 25 + 10.
 
 use crate::common::lanes::on_lanes;
 use crate::common::packets::{cable_byte, cable_many, packets, packets_plan, pausing, sends};
@@ -15,7 +15,7 @@ use gingham_topology::routing::LaneSet;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// h0 sends packets of 64 bytes to h1, whose cable is ten times slower: 640 and 6,400 ps.
+/// h0 sends packets of 64 bytes to h1 over a last cable ten times slower: 640 and 6,400 ps.
 fn into_a_slow_cable(pause: u64, resume: u64) -> Plan {
     let mut plan = packets_plan(chain(1), 1);
     pausing(&mut plan, [pause, resume]);
@@ -101,8 +101,8 @@ fn a_pause_is_of_a_lane() {
     assert_eq!(found[3..], [(1_920, 2), (2_560, 2), (3_200, 2), (3_840, 2), last]);
 }
 
-/// h0 sends 64 bytes, then so many, 17 and 64, into a buffer of three blocks that nothing leaves: R =
-/// 25 + 10 + 140 = 175 ps, in which 17 bytes start before the last packet.
+/// h0 sends 64, `pause` - 64, 17, 64 and 64 bytes into a buffer of three blocks that no packet
+/// leaves early: R = 25 + 10 + 140 = 175 ps, enough for 17 bytes to start before the last packet.
 fn to_the_brim(pause: u64) -> Plan {
     let mut plan = packets_plan(chain(1), 1);
     pausing(&mut plan, [pause, 0]);
@@ -141,7 +141,7 @@ fn pauses(plan: &Plan) -> PausesPlan {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
-    /// Whatever is sent, over cables of any rate and length: with that headroom nothing overflows.
+    /// For any traffic, and cables of any rate and length: with that headroom no buffer overflows.
     #[test]
     fn nothing_overflows(
         lengths in prop::collection::vec(1..200_u32, 1..60),
@@ -178,7 +178,8 @@ proptest! {
     }
 }
 
-/// The ring of `deadlock` with pauses: each host sends two packets to the second host after it.
+/// Returns the status of the ring of `deadlock` with pauses: each host sends two packets to the
+/// second host after it.
 fn around(marks: [u64; 2], answer: u64) -> Status {
     let mut plan = crate::deadlock::around(1_000, 2);
     pausing(&mut plan, marks);

@@ -1,5 +1,5 @@
 //! Random fabrics, switches and traffic: conservation of packets and space after every event, and
-//! the same bits however events are scheduled and however large the calls are.
+//! identical bits for any order of scheduling and any size of calls.
 
 use crate::common::packets::{cable_many, packets, packets_plan, pausing, window};
 use crate::common::{stop_at, story};
@@ -128,7 +128,7 @@ fn random_plan(seed: u64) -> Plan {
     plan
 }
 
-/// What was delivered and every notice, as it was told.
+/// Deliveries and notices, as reported.
 type Outcome = (Status, Vec<(usize, u64, u64, u64)>, Vec<gingham_net::Noted>);
 
 fn outcome(simulation: &mut dyn Simulation, call: u64) -> Outcome {

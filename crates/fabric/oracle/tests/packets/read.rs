@@ -1,4 +1,4 @@
-//! How many packets of an input port leave at once.
+//! Number of packets of an input port that leave at once.
 
 use crate::common::packets::{cable_byte, packets, packets_plan, sends};
 use crate::common::{channel, deliveries, row, story};

@@ -1,4 +1,4 @@
-//! Cables of two speeds: nothing runs dry, and nothing is lost.
+//! Cables of two speeds: no gaps, and no losses.
 
 use crate::common::packets::{cable_byte, packets_plan, sends};
 use crate::common::{chain, channel, deliveries, story};

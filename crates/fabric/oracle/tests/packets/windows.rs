@@ -1,4 +1,4 @@
-//! Flows with a window, classes that are backlogged, and notices.
+//! Flows with a window, backlogged classes, and notices.
 
 use crate::common::packets::{packets_plan, sends, window};
 use crate::common::{backlogged, chain, deliveries, story};
@@ -99,7 +99,7 @@ fn an_answer_to_two_packets_comes_when_the_second_has() {
     }
 }
 
-/// Two packets far from each other, which are marked and notified of.
+/// Returns two distant packets, both marked and followed by a notice.
 fn notified(response: Response) -> Plan {
     let mut plan = packets_plan(chain(1), 1);
     sends(&mut plan, 0, 0, &[(0, 1, 64), (9_000, 1, 64)]);

@@ -1,4 +1,4 @@
-//! Deadlock: found when it is there, in names that can be checked, and not where it is not.
+//! Deadlock: found if present, in names that can be checked, and not found otherwise.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -12,9 +12,9 @@ use gingham_topology::routing::{Algorithm, Form, ShortestPath, route};
 use gingham_topology::{FabricBuilder, Guid, NodeKind};
 use std::sync::Arc;
 
-/// A ring of five switches with a host each, every host sending two switches onwards: shortest
-/// paths all turn the same way (three the other way round), and each worm can hold one channel
-/// while it waits for the next.
+/// Returns a ring of five switches with a host each, every host sending two switches onwards:
+/// shortest paths all turn the same way (three the other way round), and each worm can hold one
+/// channel while it waits for the next.
 fn ring(algorithm: &Algorithm, bytes: u32) -> Plan {
     let ring = Generator::Ring(Ring { switches: 5, hosts_per_switch: 1, rails: 1 });
     let mut plan = quiet_plan(ring.generate(1).unwrap());

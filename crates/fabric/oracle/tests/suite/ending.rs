@@ -1,5 +1,5 @@
-//! How a run ends: at its time, when all that counts was delivered, with nothing left, or in a
-//! deadlock.
+//! End of a run: at its time, after delivery of all counted messages, with no messages left, or in
+//! a deadlock.
 
 use crate::common::{backlogged, quiet_plan, row, stop_at};
 use gingham_kernel::{Span, Time};
@@ -8,7 +8,7 @@ use gingham_oracle::start;
 use std::sync::Arc;
 
 /// Five-flit worms over one switch, from `h0` to `h1`. They leave the host back to back; each is
-/// held at the switch for 100 and then takes 50, so that the k-th is delivered at 210 + 150 k.
+/// held at the switch for 100 and then takes 50, and the k-th is delivered at 210 + 150 k.
 fn plan(stop_ps: u64, follow_ps: u64) -> Plan {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     backlogged(&mut plan, 0, 1, 5);
@@ -17,7 +17,7 @@ fn plan(stop_ps: u64, follow_ps: u64) -> Plan {
     plan
 }
 
-/// Status, last instant, delivered messages, messages left.
+/// Returns the status, last instant, delivered messages, and messages left.
 fn end_of(plan: Plan) -> (Status, u64, u64, u64) {
     let mut simulation = start(Arc::new(plan));
     let status = simulation.advance(u64::MAX).clone();

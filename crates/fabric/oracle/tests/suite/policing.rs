@@ -1,5 +1,5 @@
-//! Policing at the host, to the picosecond: what waits for tokens, what is dropped, what is sent as
-//! another class.
+//! Policing at the host, to the picosecond: messages that wait for tokens, dropped ones, and ones
+//! sent as another class.
 
 use crate::common::{backlogged, deliveries, quiet_plan, row, scheduled, stop_at, story, wormhole};
 use gingham_kernel::Span;
@@ -11,10 +11,10 @@ use gingham_net::{
 use gingham_oracle::start;
 use std::sync::Arc;
 
-/// Half a link of 10 ps a byte.
+/// Token time for half the rate of a link of 10 ps per byte.
 const TOKEN: u64 = 20;
 
-/// A bucket of 10 B for the source of a class.
+/// Sets a bucket of 10 B for the source of a class.
 fn police(plan: &mut Plan, class: usize, token_ps: u64, excess: Excess) {
     plan.classes[class].policing = Some(PolicingPlan {
         refill: [Span::from_ps(REFILL_BYTES * token_ps)].into(),

@@ -1,5 +1,5 @@
-//! Random fabrics and traffic: conservation after every event, and the same bits however events
-//! are scheduled and however large the calls are.
+//! Random fabrics and traffic: conservation after every event, and identical bits for any order of
+//! scheduling and any size of calls.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -19,7 +19,7 @@ fn random_plan(seed: u64) -> Plan {
     random_plan_of(seed, 3)
 }
 
-/// The same with so many switches, and up to three more.
+/// Returns a random plan with `switches` switches, and up to three more.
 fn random_plan_of(seed: u64, switches: u32) -> Plan {
     let mut draw = Stream::new(seed, "random plan", Purpose::Topology);
     let switches = switches + u32::try_from(draw.below(4)).unwrap();
@@ -71,8 +71,8 @@ fn random_plan_of(seed: u64, switches: u32) -> Plan {
     plan
 }
 
-/// The same over in-transit hosts with small pools: three of four spill, the others stop their
-/// senders.
+/// Returns a random plan over in-transit hosts with small pools: three of four spill, the others
+/// stop their senders.
 fn random_transit_plan(seed: u64) -> Plan {
     let mut plan = random_plan_of(seed, 10);
     let minimal = Algorithm::InTransit(InTransit::default());

@@ -1,4 +1,4 @@
-//! Messages in several packets, and who goes first: priority at the host and at the switch.
+//! Messages in several packets, and their order: priority at the host and at the switch.
 
 use crate::common::{backlogged, deliveries, quiet_plan, row, scheduled, story, wormhole};
 use gingham_net::{Arbitration, Priority, SegmentationPlan};
@@ -70,7 +70,7 @@ fn a_level_is_first_in_first_out_whatever_the_class() {
     assert_eq!(entered, [0, 150]);
 }
 
-/// h0 and h1 send to h3 when h2's worm, which is on its way there, will hold the output until both
+/// h0 and h1 send to h3 while h2's worm, which is on its path there, holds the output until both
 /// wait.
 fn two_wait(arbitration: Arbitration) -> Vec<usize> {
     let mut plan = quiet_plan(row(1, &[0, 0, 0, 0]));

@@ -157,7 +157,7 @@ fn marks_as_tight_as_the_rule_allows_never_overflow() {
     );
 }
 
-/// Simulates everything up to and at `ps`.
+/// Simulates all events up to and at `ps`.
 fn run_until(simulation: &mut dyn Simulation, ps: u64) {
     while simulation.next_time().is_some_and(|time| time <= Time::from_ps(ps)) {
         simulation.advance(1);
