@@ -52,14 +52,14 @@ fn a_host_whose_packet_was_held_up_sends_the_next_over_an_in_transit_host() {
     let mut plan = direct_or_over_h1(PathChoice::ByContention(contention));
     scheduled(&mut plan, 3, 2, &[(0, 40)]);
     scheduled(&mut plan, 0, 2, &[(10, 30), (20, 5), (2_000, 5)]);
-    // h3 has the way to h2 from 35 on: off at 135 to 535, at h2 from 170 to 560. What h0 begins at
-    // 10 is at s0 from 45 on: the 17th flit at 205, STOP heard at 240, so that 23 flits wait.
-    // Granted at 535 they are off from 635 on, the 16th at 785; GO is heard at 820, the other seven
-    // start at 820 to 880 and are at s0, from 855 on, when it is their turn: at h2 from 670 to 960.
-    // The tail has left h0 at 890: 880 for what takes 300 makes 2.93. The second begins at this
-    // instant and goes over h1: read at s0 at 935, off at 1,035, at h1 at 1,070, ready at 1,170, at
-    // s0 at 1,205, off at 1,305, at h2 from 1,340 to 1,380. It left in no more than its time, so
-    // that the third goes the direct way: at s0 at 2,035, off at 2,135, at h2 from 2,170 to 2,210.
+    // h3 has the way to h2 from 35 on: off at 135 to 535, at h2 from 170 to 560. The worm begun by
+    // h0 at 10 is at s0 from 45 on: the 17th flit at 205, STOP received at 240, and 23 flits wait.
+    // Granted at 535 they are off from 635 on, the 16th at 785; GO is received at 820, the other
+    // seven start at 820 to 880 and are at s0, from 855 on, at their turn: at h2 from 670 to 960.
+    // The tail has left h0 at 890: 880 instead of 300 gives 2.93. The second begins at this instant
+    // and goes over h1: read at s0 at 935, off at 1,035, at h1 at 1,070, ready at 1,170, at s0 at
+    // 1,205, off at 1,305, at h2 from 1,340 to 1,380. It left without delay, and the third takes
+    // the direct path: at s0 at 2,035, off at 2,135, at h2 from 2,170 to 2,210.
     let found = deliveries(plan, 4);
     let stories: Vec<_> = found.iter().map(story).collect();
     let expected =

@@ -1,7 +1,7 @@
 //! In-transit hosts, to the picosecond: a worm is taken in, recognised, and sent on while it still
 //! arrives.
 //!
-//! Most stories play on one switch with four hosts: what goes to `h2` goes over `h1`.
+//! Most cases use one switch with four hosts: traffic to `h2` goes over `h1`.
 //!
 //! ```text
 //!   h0 ──┐      ┌── h1 in transit          10 ps a flit, 25 ps a cable, 100 ps from the grant of an

@@ -26,10 +26,10 @@ fn a_worm_waits_in_the_port_for_room_and_what_is_behind_it_too() {
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
     scheduled(&mut plan, 2, 1, &[(200, 5)]);
     // The first is ready at 670 and gone at 720: off at s0 at 805, at h2 from 840 to 880. The
-    // second is whole at h1 at 320 to 360, has its room at 720, and as it was known by then is
-    // ready at 720 + 440 = 1,160: off at s0 at 1,295, at h2 from 1,330 to 1,370. The third, for h1
-    // itself, asks s0 at 235 and gets the way at 335: off at 435, whole at h1 at 470 to 510 behind
-    // the second, and consumed at 720.
+    // second is whole at h1 at 320 to 360, has its room at 720, and, already recognised, is ready
+    // at 720 + 440 = 1,160: off at s0 at 1,295, at h2 from 1,330 to 1,370. The third, for h1
+    // itself, requests at s0 at 235 and is granted at 335: off at 435, whole at h1 at 470 to 510
+    // behind the second, and consumed at 720.
     let stories: Vec<_> = deliveries(plan.clone(), 3).iter().map(story).collect();
     let expected = [(2, 200, 720, 720), (0, 0, 840, 880), (3, 0, 1_330, 1_370)];
     assert_eq!(stories, expected);
@@ -56,10 +56,10 @@ fn a_long_worm_that_waits_stops_its_sender_until_it_has_room() {
     scheduled(&mut plan, 0, 2, &[(0, 30)]);
     scheduled(&mut plan, 3, 2, &[(0, 30)]);
     // The first is ready at 670. The second is off at s0 at 535 and whole at h1 from 570 on: with
-    // 17 flits at 730 the port wants STOP. h1's cable has just started a flit, so that STOP goes at
-    // 740, and s0 hears it at 775: 24 flits have started, the port is full. The first loses 10 to
-    // that, in which s0 has flits of it: 805 to 1,105, at h2 from 840 to 1,130. Its tail has left
-    // h1 at 980. The second takes its room, all 24 leave the port, and GO goes at once: heard at
+    // 17 flits at 730 the port requests STOP. h1's cable has just started a flit; STOP goes at 740,
+    // and s0 receives it at 775: 24 flits have started, the port is full. The first loses 10 to
+    // that, while s0 has flits of it: 805 to 1,105, at h2 from 840 to 1,130. Its tail has left h1
+    // at 980. The second takes its room, all 24 leave the port, and GO goes at once: received at
     // 1,015, 240 after STOP. The second is ready at 980 + 440 = 1,420: at s0 at 1,455, off at
     // 1,555, at h2 from 1,590 to 1,880.
     let into = channel(&plan.fabric, "s0", "h1");
@@ -130,8 +130,9 @@ fn back_pressure_alone_ties_a_knot() {
     let mut plan = ring(150, [100; 3]);
     stopping(&mut plan);
     let Status::Deadlocked(cycle) = ends_as(&plan) else { panic!("the pools hold one worm each") };
-    // The port of x1 waits for s1's input from x1, that for the way to s2, which s1's input from h1
-    // has; that is stopped by s2's input from s1, and that by the port of x2: and so on around.
+    // The port of x1 waits for s1's input from x1, that for the output to s2, held by s1's input
+    // from h1; that is stopped by s2's input from s1, and that by the port of x2: and likewise
+    // around the ring.
     let around = (0..4).flat_map(|n| {
         let next = (n + 1) % 4;
         let [here, there] = [n, next].map(|n| [format!("s{n}"), format!("x{n}"), format!("h{n}")]);
@@ -166,9 +167,9 @@ fn pools_with_room_for_all_or_memory_behind_them_tie_none() {
 fn who_waits_for_a_worm_that_is_not_ready_yet_waits_for_nobody() {
     // The 8 are whole at x1 from 305 on, ready at 2,365 and gone at 2,445. The 5 behind them have
     // left s0 at 325 to 375, are whole at x1 from 495 on, ready at 2,555 and gone at 2,605. Until
-    // then the 100 behind both wait at x1, which holds 104 and so not 105, and have the channel
-    // from s0 to s1, for which the 8 of x0 wait at s0. All that looks like the knot, but the cable
-    // of x1 is not stopped: 13 fit into the buffer at its end.
+    // then the 100 behind both wait at x1, which holds 104 and not 105, and hold the channel from
+    // s0 to s1, required by the 8 of x0 at s0. This resembles the knot, but the cable of x1 is not
+    // stopped: 13 fit into the buffer at its end.
     let mut plan = ring(104, [8, 5, 100]);
     stopping(&mut plan);
     plan.stop = stop_at(64 * 2_500);

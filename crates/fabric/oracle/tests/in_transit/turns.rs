@@ -45,11 +45,11 @@ fn a_worm_that_is_not_ready_holds_up_nobody() {
     let mut tie = plan.clone();
     scheduled(&mut plan, 1, 3, &[(269, 5)]);
     // A picosecond before the worm is ready h1's own goes, until 319; whole at s0 at 304, off at
-    // 404 to 454, at h3 from 439 to
-    // 479. The other goes at 319 and is read at 454: off at 554, at h2 from 589 to 629.
+    // 404 to 454, at h3 from 439 until 479. The other goes at 319 and is read at 454: off at 554,
+    // at h2 from 589 to 629.
     assert_eq!(stories(&plan, 2), [(1, 269, 439, 479), (0, 0, 589, 629)]);
-    // At the instant at which it is ready the worm in transit goes, until 320; off at s0 at 405 to
-    // 455. h1's own goes at 320 and is read at 455: off at 555, at h3 from 590 to 630.
+    // As soon as it is ready the worm in transit goes, until 320; it is off at s0 at 405 to 455.
+    // h1's own goes at 320 and is read at 455: off at 555, at h3 from 590 to 630.
     scheduled(&mut tie, 1, 3, &[(270, 5)]);
     assert_eq!(stories(&tie, 2), [(0, 0, 440, 480), (1, 320, 590, 630)]);
 }
@@ -60,8 +60,8 @@ fn two_in_transit_leave_back_to_back_in_the_order_in_which_they_came() {
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
     scheduled(&mut plan, 1, 3, &[(200, 40)]);
-    // Both ask s0 for the way to h1 at 35, and h0, at the lower port, gets it: whole at h1 at 170,
-    // ready at 270. Its tail has left s0 at 185; that of h3 is off at 285, whole at h1 at 320,
+    // Both request the output to h1 at s0 at 35, and h0, at the lower port, gets it: whole at h1 at
+    // 170, ready at 270. Its tail has left s0 at 185; that of h3 is off at 285, whole at h1 at 320,
     // ready at 420. h1's own keeps the cable from 200 to 600: then one goes at 600 and the other at
     // 650. At s0 h1's own is off at 335 to 735, the first at 835 to 885, the second at 985.
     let expected = [(1, 200, 370, 760), (0, 0, 870, 910), (3, 0, 1_020, 1_060)];

@@ -89,7 +89,7 @@ fn the_least_loaded_output_has_the_most_credits() {
     let (found, flits) = two(Select::LeastLoaded);
     assert_eq!(found, [(0, 0, 275, 325), (1, 20, 295, 345)]);
     assert_eq!(flits, [6, 6]);
-    // The first of the outputs has a lane left, on which both share the link.
+    // The first output has a free lane, and both share the link.
     let (found, flits) = two(Select::First);
     assert!(found[0].3 > 325, "{found:?}");
     assert_eq!(flits, [12, 0]);

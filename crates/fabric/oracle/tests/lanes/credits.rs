@@ -24,9 +24,9 @@ fn a_shallow_lane_carries_its_depth_a_round_trip() {
 
 #[test]
 fn a_lane_of_the_round_trip_carries_the_full_rate() {
-    // Flit i crosses at 7 + i if it is there before, which it is if it is on the cable at 2 + i.
-    // The first credit counts again at 11: in time for flit 9 = 2 D + 3. With a depth of 8 flit 8
-    // is a tick late, and so is every eighth after it once more: flit 39 four ticks.
+    // Flit i crosses at 7 + i if it is there before, that is, on the cable at 2 + i. The first
+    // credit counts again at 11: in time for flit 9 = 2 D + 3. With a depth of 8 flit 8 is a tick
+    // late, and so is every eighth after it once more: flit 39 four ticks.
     for (depth, late) in [(9, 0), (8, 4)] {
         let mut plan = lane_plan(row(2, &[0, 1]), 1);
         lanes(&mut plan, |lanes| lanes.depths_flits[0] = depth);
@@ -45,10 +45,11 @@ fn virtual_cut_through_waits_for_the_credits_of_the_whole_packet() {
     // The first is on h0's cable from 0 to 7, crosses s0 from 7 to 14, is on the link to s1 from 8
     // to 15, crosses s1 from 15 to 22, and is on the last cable from 16 to 23: whole at 195 and
     // 265. Of ten credits h0 has two left; those of the first count again from 11 on, a tick each:
-    // there are 8 at 16. The second is there at s0 at 20, long after the tail before it crossed,
-    // and asks at 22. Two credits are left there; those of the first count again from 15 + 4 = 19
-    // on: there are 8 at 24. It is given the lane then, crosses at 25, is on the link at 26, there
-    // at 30, on the last cable at 34: whole at 375, and its tail 7 ticks later.
+    //      there are 8 at 16. The second is there at s0 at 20, long after the tail before it
+    //      crossed, and requests at 22. Two credits are left there; those of the first count again
+    //      from 15 + 4 = 19 on: there are 8 at 24. It is given the lane then, crosses at 25, is on
+    //      the link at 26, there at 30, on the last cable at 34: whole at 375, and its tail 7 ticks
+    //      later.
     assert_eq!(by_message(plan, 2), [(0, 0, 195, 265), (0, 160, 375, 445)]);
 }
 
@@ -63,11 +64,11 @@ fn credits_are_promised_once() {
     });
     packets(&mut plan, 0, 2, &[(0, 4)]);
     packets(&mut plan, 1, 2, &[(0, 4)]);
-    // The first crosses s0 from 7 to 10 and is on the link from 8 to 11. At 10 its tail lets go of
-    // the output, and three of its credits were taken, one is promised: two of six are left. They
-    // cross s1 from 15 on; credits count from 19 on: 3 at 19, 4 at
-    // 20. The second is given the lane at 20, crosses at 21, is on the link at 22 and on the last
-    //     cable at 30. The first: on the last cable from 16 to 19.
+    // The first crosses s0 from 7 to 10 and is on the link from 8 to 11. At 10 its tail releases
+    // the output; three of its credits were taken and one is promised: two of six are left. They
+    // cross s1 from 15 on; credits count from 19 on: 3 at 19, and 4 at 20, when the second is given
+    // the lane: it crosses at 21, is on the link at 22 and on the last cable at 30. The first: on
+    // the last cable from 16 to 19.
     assert_eq!(by_message(plan, 2), [(0, 0, 195, 225), (1, 0, 335, 365)]);
 }
 
@@ -93,8 +94,8 @@ fn an_output_lane_without_room_holds_the_crossbar() {
 
 #[test]
 fn without_a_buffer_at_outputs_a_flit_takes_its_credit_as_it_crosses() {
-    // Lanes of three flits over two switches. Flits 0, 1, 2 cross s0 at 7, 8, 9 and are there at s1 at
-    // 12, 13, 14; they cross that at 15, 16, 17, so that credits count at s0 at 19, 20, 21. Flits 3,
+    // Lanes of three flits over two switches. Flits 0, 1, 2 cross s0 at 7, 8, 9 and are there at s1
+    // at 12, 13, 14; they cross s1 at 15, 16, 17, and credits count at s0 at 19, 20, 21. Flits 3,
     // 4, 5 were sent at 11, 12, 13, when credits counted at h0, and are there at s0 at 15, 16, 17.
     let story_of = |output_depth: u32| {
         let mut plan = lane_plan(row(2, &[0, 1]), 1);

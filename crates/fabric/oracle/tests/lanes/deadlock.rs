@@ -68,8 +68,8 @@ fn on_one_lane_long_packets_wait_for_each_other_for_ever() {
 #[test]
 fn any_free_lane_is_a_way_out_until_none_is_left() {
     // On lanes of 3 flits each host has begun a packet on either lane at 3, and by 9 they hold both
-    // lanes of the way onwards. The heads of the first ask at the next switch at 14: both are held
-    // there.
+    // lanes of the way onwards. The heads of the first request at the next switch at 14: both are
+    // held there.
     let mut plan = ring(2, 100);
     lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
     let of_both: Vec<u8> = knot(&plan).iter().map(|buffer| buffer.lane).collect();
@@ -124,8 +124,8 @@ fn want_of_credits_ties_a_knot_of_packets_that_hold_nothing() {
 #[test]
 fn hosts_that_stop_their_senders_are_parties_of_a_knot() {
     // h0 sends to h3 over h1 and then h2, and h3 to h0 over h2 and then h1. The pool of each holds
-    // one packet, which waits for the other's lane buffer, at whose head a packet waits for that
-    // pool: 40 flits are more than two lane buffers and the output lane between them hold.
+    // one packet, which waits for the other's lane buffer, with a packet at its head that waits for
+    // that pool: 40 flits are more than two lane buffers and the output lane between them hold.
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 1);
     let mut ways = lane_plan(row(1, &[0, 0, 0, 0]), 1);
     along(

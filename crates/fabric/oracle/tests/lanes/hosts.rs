@@ -31,8 +31,8 @@ fn what_a_host_sends_to_itself_goes_to_its_switch_and_back() {
     let mut plan = lane_plan(row(2, &[0, 1]), 1);
     packets(&mut plan, 0, 0, &[(0, 2), (0, 1)]);
     // As between two hosts of a switch: begun at 0, there at 4, given a lane at 6, crosses at 7, on
-    // the cable back from 8 on; the tail at 9. The second head asks three ticks after that tail has
-    // crossed (8): it crosses at 11 and is on the cable at 12.
+    // the cable back from 8 on; the tail at 9. The second head requests three ticks after that tail
+    // has crossed (8): it crosses at 11 and is on the cable at 12.
     let found = deliveries(plan, 2);
     assert_eq!(found.iter().map(story).collect::<Vec<_>>(), [(0, 0, 115, 125), (0, 20, 155, 155)]);
     assert!(found.iter().all(|found| found.hops == 1));
@@ -108,7 +108,7 @@ fn what_waits_for_tokens_begins_at_a_tick() {
     let found = deliveries(plan.clone(), 2);
     assert_eq!(found.iter().map(|found| found.entered.as_ps()).collect::<Vec<_>>(), [0, 20]);
     assert!(found.iter().all(|found| found.conformance == Conformance::Conforming));
-    // With 25 B the second has its tokens at 31.25, so that it begins at tick 4.
+    // With 25 B the second has its tokens at 31.25, and begins at tick 4.
     plan.classes.clear();
     scheduled(&mut plan, 0, 1, &[(0, 32), (0, 25)]);
     plan.classes[0].policing = Some(policing());
@@ -155,9 +155,9 @@ fn segments_take_the_lanes_in_turn() {
     scheduled(&mut plan, 0, 1, &[(0, 64)]);
     plan.classes[0].segmentation = SegmentationPlan::Fixed(28);
     // 28 + 4, 28 + 4 and 8 + 4 bytes: two, two and one flit, from 0, 2 and 4 on, on lanes 0, 1 and
-    // 0. The third is there at 8, when the tail of the first crosses: it asks at 10, crosses at 11
-    // and is on the link at 12: whole at 155. The second is there at 6, given a lane at 8, crosses
-    // at 9 and 10 and is on the link at 10 and 11.
+    // 0. The third is there at 8, when the tail of the first crosses: it requests at 10, crosses at
+    //    11 and is on the link at 12: whole at 155. The second is there at 6, given a lane at 8,
+    //    crosses at 9 and 10 and is on the link at 10 and 11.
     let found = deliveries(plan, 1)[0];
     assert_eq!(story(&found), (0, 0, 155, 155));
     assert_eq!((found.packets, found.wire_bytes), (3, 80));

@@ -1,6 +1,6 @@
 //! In-transit hosts over virtual lanes: taken in, recognised, and sent on flit by flit.
 //!
-//! One switch; what goes to `h2` goes over `h1`. T_d + T_r = 60 + 40 ps, and a flit has 16 B.
+//! One switch; traffic to `h2` goes over `h1`. T_d + T_r = 60 + 40 ps, and a flit has 16 B.
 //!
 //! ```text
 //!   h0 ──┐      ┌── h1 in transit
@@ -148,8 +148,9 @@ fn it_goes_before_packets_of_the_hosts_own_in_the_order_in_which_it_was_ready() 
     packets(&mut plan, 1, 3, &[(200, 4), (200, 4)]);
     // Those in transit: the first is ready at 215; the second, on the cable of h0 at 2, there at 6,
     // crosses three ticks after the tail before it, which crosses at 8: at 11, on the cable to h1
-    // at 12: whole at 155, ready at 255. So h1 sends its own from 20 to 23, the first in transit at
-    // 24 and 25, and at 26 the second, ready since then: 26 and 27. The other own from 28 on.
+    // at 12: whole at 155, ready at 255. h1 therefore sends its own from 20 to 23, the first in
+    // transit at 24 and 25, and at 26 the second, ready since then: 26 and 27. The other own from
+    // 28 on.
     let found = by_message(plan, 4);
     let entered: Vec<_> = found.iter().map(|found| (found.0, found.1)).collect();
     assert_eq!(entered, [(0, 0), (0, 20), (1, 200), (1, 280)]);
@@ -167,11 +168,11 @@ fn on_two_lanes_packets_in_transit_go_beside_others() {
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
     // h1's own begins at 20 and 21 on lane 1; from 22 on they take turns: lane 0 first, which comes
     // after lane 1. In transit: on the cable at 22, 24 and 26; there at 26, 28, 30; crosses at 29,
-    // 30 at the earliest. Own: on the cable at 20, 21, 23, 25, 27, 28: there at 24, 25, 27, 29, 31,
-    // 32. It is given a lane at 26 and crosses at 27, 28, 29 (there 27), 30 (there 29). At 29 both
-    // could cross, and lane 0 does, after lane 1 at
-    // 28. Then lane 1 at 30 (its third), lane 0 at 31 (its second, there 28), lane 1 at 32 (its
-    //     fourth), lane 0 at 33 (its third, there 30). To h2: 30, 32 and 34: whole at 335 and 375.
+    // 30 at the earliest. Own: on the cable at 20, 21, 23, 25, 27, 28: there at 24, 25, 27, 29,
+    // 31, 32. It is given a lane at 26 and crosses at 27, 28, 29 (there 27), 30 (there 29). At 29
+    // both could cross, and lane 0 does, after lane 1 at tick 28. Then lane 1 at 30 (its third),
+    // lane 0 at 31 (its second, there 28), lane 1 at 32 (its fourth), lane 0 at 33 (its third,
+    // there 30). To h2: 30, 32 and 34: whole at 335 and 375.
     let found = by_message(plan, 2);
     assert_eq!(found[0], (0, 0, 335, 375));
 }
@@ -183,9 +184,9 @@ fn what_was_ready_first_goes_first_whichever_came_first() {
     packets(&mut plan, 1, 3, &[(200, 30)]);
     // The first spills: ready at 135 + 100 + 2 x 48 = 331. The second, whole at h1 from 165 on, is
     // ready at 265. h1 sends its own from 20 to 49; then the second at 50 and 51, and the first
-    // from 52 to 54. h1's own crosses s0 from 27 to 56. The second is there at 54, asks at 58,
-    // crosses at 59, is on the cable to h2 at 60. The first, there at 56, asks two ticks after the
-    // tail of the second has crossed at 60, and is on the cable to h2 at 64.
+    // from 52 to 54. h1's own crosses s0 from 27 to 56. The second is there at 54, requests at 58,
+    // crosses at 59, is on the cable to h2 at 60. The first, there at 56, requests two ticks after
+    // the tail of the second has crossed at 60, and is on the cable to h2 at 64.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 675, 695), (0, 30, 635, 645), (1, 200, 315, 605)]);
 }
@@ -244,8 +245,8 @@ fn another_lane_goes_by_one_that_waits() {
 
 #[test]
 fn a_full_lane_buffer_of_a_host_holds_the_switch() {
-    // Two flits fit the lane buffers. The second packet has no room in the pool, and what fills the
-    // lane to h1 goes no further.
+    // Two flits fit the lane buffers. The second packet has no room in the pool, and the flits in
+    // the lane to h1 go no further.
     let mut plan = stopping(1, 64);
     lanes(&mut plan, |lanes| {
         lanes.depths_flits = [2; 16];

@@ -21,10 +21,10 @@ fn over_one_switch_a_head_needs_five_stages_and_a_body_three() {
     let mut plan = lane_plan(chain(1), 2);
     packets(&mut plan, 0, 1, &[(0, 3)]);
     let found = deliveries(plan, 1);
-    // Head: on the cable at tick 0, there at 4, asks and is given a lane at 4 + 1 + R = 6, crosses
-    // at 7, on the link at 8: whole at 80 + 10 + 25 = 115. Tail: on the cable at 2, there at 6. It
-    // crosses when the link was given before and the two before it have crossed: 9. On the link at
-    // 10: whole at 135.
+    // Head: on the cable at tick 0, there at 4, requests and is given a lane at 4 + 1 + R = 6,
+    // crosses at 7, on the link at 8: whole at 80 + 10 + 25 = 115. Tail: on the cable at 2, there
+    // at 6. It crosses when the link was given before and the two before it have crossed: 9. On the
+    // link at 10: whole at 135.
     assert_eq!(story(&found[0]), (0, 0, 115, 135));
     assert_eq!(found[0].hops, 1);
 }

@@ -112,9 +112,9 @@ fn eight_flits_each(weigh_every: u64) -> Vec<(usize, u64, u64, u64)> {
 #[test]
 fn another_weight_holds_from_the_end_of_the_round_on() {
     // Lane 0 crosses at 7, 8, 9, lane 1 at 10; lane 0 at 11. At 115, before tick 12, lane 0 is to
-    // have a weight of 1; the round goes on, with 12 and 13, and lane 1 at 14. Then they take turns:
-    // lane 0 at 15 and 17, its last, lane 1 at 16 and from 18 to 22. A tick later each is on the
-    // link. What is ordered at 215 and later is of another output.
+    // have a weight of 1; the round goes on, with 12 and 13, and lane 1 at 14. Then they take
+    // turns: lane 0 at 15 and 17, its last, lane 1 at 16 and from 18 to 22. A tick later each is on
+    // the link. Orders at 215 and later are of another output.
     assert_eq!(eight_flits_each(1), [(0, 0, 115, 115), (1, 0, 115, 215), (2, 0, 145, 265)]);
     // Had nothing changed, lane 0 would have crossed at 15 and 16, and lane 1 from 17 on.
     assert_eq!(eight_flits_each(0), [(0, 0, 115, 115), (1, 0, 115, 205), (2, 0, 145, 265)]);

@@ -18,7 +18,7 @@ fn a_head_behind_a_tail_crosses_three_ticks_after_it() {
     packets(&mut plan, 0, 1, &[(0, 2), (0, 2)]);
     // The first: on the cable at 0 and 1, there at 4 and 5, given a lane at 6, crosses at 7 and 8,
     // on the link at 8 and 9: whole at 80 + 35 and 90 + 35. The second: on the cable at 2 and 3,
-    // there at 6 and 7. The tail before it crosses at 8, so that it asks at 8 + 2 = 10, crosses at
+    // there at 6 and 7. The tail before it crosses at 8, and it requests at 8 + 2 = 10, crosses at
     // 11 and 12, and is on the link at 12 and 13: whole at 155 and 165.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 125), (0, 20, 155, 165)]);
 }
@@ -28,8 +28,8 @@ fn on_another_lane_it_need_not_wait() {
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 2)]);
     // The adapter sends the second on lane 1, which is the next in turn. It is there at 6 and 7,
-    // asks at 8 and is given lane 1 of the output, crosses at 9 and 10, when the first has crossed
-    // at 7 and 8, and is on the link at 10 and 11.
+    // requests at 8 and is given lane 1 of the output, crosses at 9 and 10, when the first has
+    // crossed at 7 and 8, and is on the link at 10 and 11.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 125), (0, 20, 135, 145)]);
 }
 
@@ -43,9 +43,9 @@ fn two_to_one(count: u8) -> Plan {
 
 #[test]
 fn two_inputs_wait_for_each_others_tails_on_one_lane() {
-    // Both heads ask at 6; h0's port comes first. Its flits cross from 7 to 10, and the tail lets
-    // go at 10, when the other head is given the lane: it crosses from 11 to 14. On the link: 8 to
-    // 11 and 12 to 15.
+    // Both heads request at 6; h0's port comes first. Its flits cross from 7 to 10, and the tail
+    // releases the lane at 10, when it is given to the other head: it crosses from 11 to 14. On the
+    // link: 8 to 11 and 12 to 15.
     assert_eq!(by_message(two_to_one(1), 2), [(0, 0, 115, 145), (1, 0, 155, 185)]);
 }
 
@@ -159,9 +159,9 @@ fn a_third_takes_whichever_lane_is_free_first() {
         packets(&mut plan, host, 3, &[(0, 2)]);
     }
     // At 6 the first two are given lanes 0 and 1. They cross in turn: 7, 9 and 8, 10. At 9 lane 0
-    // is let go and given to the third, which could cross at 10; but then it is the second port's
-    // turn, after the first at 9: the third crosses at 11 and 12. On the link: 8, 10; 9, 11; 12,
-    // 13.
+    // is released and given to the third, which could cross at 10; but then it is the second port's
+    // turn, after the first at 9: the third crosses at 11 and 12. On the link: 8, 10; 9, 11;
+    // 12, 13.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 135), (1, 0, 125, 145), (2, 0, 155, 165)]);
 }
@@ -227,8 +227,8 @@ fn an_output_grants_in_turn_from_the_port_after_its_last_match() {
     // h0's flits are there at 4, 6 (lane 0) and 5, 7 (lane 1); the heads are given lanes at 6 and 7
     // and cross at 7 and 8. h1's is on the cable at 2, there at 6, given lane 0 of h3's output at
     // 8. At 9 h2's and h3's outputs both grant h0, for its second flits: h3's last matched h0 at 8,
-    // so that it grants h1 first. h0 then chooses among lane 0 alone. At 10 h3's output grants h0.
-    // On h2's link: 8 and 10. On h3's: 9 and 11 for h0, 10 for h1.
+    //    and grants h1 first. h0 then chooses among lane 0 alone. At 10 h3's output grants h0. On
+    //    h2's link: 8 and 10. On h3's: 9 and 11 for h0, 10 for h1.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 135), (0, 10, 125, 145), (1, 20, 135, 135)]);
 }

@@ -63,13 +63,13 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
     }
     pipeline.pipeline_cycles = u32::try_from(draw.below(3)).unwrap();
     pipeline.routing_cycles = u32::try_from(draw.below(3)).unwrap();
-    // From a copy of the draws, so that it moves no others.
+    // Uses a copy of the draws, which leaves the others unchanged.
     let mut own = draw.clone();
     pipeline.credit_delay_cycles = one_of(&mut own, &[None, None, Some(0), Some(11)]);
     pipeline.reallocation =
         one_of(&mut own, &[Reallocation::Tail, Reallocation::AfterTail, Reallocation::TailCredit]);
     pipeline.overhead_bytes = u32::try_from(draw.below(20)).unwrap();
-    // From a copy of the draws, so that it moves no others.
+    // Uses a copy of the draws, which leaves the others unchanged.
     pipeline.injection = one_of(&mut draw.clone(), &[Injection::OneALane, Injection::OneAtATime]);
     pipeline.crossbar = one_of(draw, &[Crossbar::Full, Crossbar::Multiplexed]);
     pipeline.arbitration = one_of(draw, &[Arbitration::RoundRobin, Arbitration::StrictPriority]);

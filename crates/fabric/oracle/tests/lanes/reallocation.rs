@@ -27,8 +27,8 @@ fn two_to_one(
 
 #[test]
 fn with_the_tail_the_next_head_crosses_a_tick_later() {
-    // Both heads ask at 6. h0's packet crosses from 7 to 10, and the lane is given to h1's at 10: it
-    // crosses from 11 on and is on the link from 12 on: whole at 120 + 35.
+    // Both heads request at 6. h0's packet crosses from 7 to 10, and the lane is given to h1's at
+    // 10: it crosses from 11 on and is on the link from 12 on: whole at 120 + 35.
     assert_eq!(two_to_one(1, |_| ()), [(0, 0, 115, 145), (1, 0, 155, 185)]);
 }
 
@@ -188,7 +188,7 @@ proptest! {
             lanes.depths_flits = [u32::try_from(depth).unwrap(); 16];
             lanes.output_depths_flits = [0; 16];
         });
-        // What each flit does after those before it, and after the credit of the one `depth` before.
+        // Times of each flit after those before it, and after the credit of the one `depth` before.
         let (routing, credit) = (u64::from(drawn.routing_cycles), 1 + drawn.credit_cycles());
         let cable = 1 + drawn.cycles() - routing - drawn.credit_cycles();
         let mut crosses: [Vec<u64>; 2] = Default::default();

@@ -35,9 +35,10 @@ pub(crate) fn past_a_dateline(rule: DatelineRule) -> Plan {
 ///   P    7             38                77 to 79      81            112
 /// ```
 ///
-/// Q's tail crosses s4 at 38, when P is given the lane. The credits of Q at s0 count there from 77 on, those
-/// at s1 at s0 from 114 on. At 100 P is being routed and may take lane 1 to s1, which has no credit. Q stands
-/// behind that and goes on to h1, where nothing is ever blocked. Lane 0 has all of its credits.
+/// Q's tail crosses s4 at 38, when P is given the lane. The credits of Q at s0 count there from 77
+/// on, those at s1 at s0 from 114 on. At 100 P is being routed and may take lane 1 to s1, which has
+/// no credit. Q stands behind that and goes on to h1, which never blocks. Lane 0 has all of its
+/// credits.
 #[test]
 fn a_head_that_is_routed_past_a_dateline_waits_for_lanes_of_the_upper_class() {
     for rule in [DatelineRule::ByHop, DatelineRule::ByWrap] {

@@ -50,7 +50,8 @@ fn in_one_iteration_two_lanes_may_grant_one_head_while_another_goes_without() {
     }
 }
 
-/// In `n` iterations of a tick `n` heads are granted, of which the first moves pointers. Five heads:
+/// In `n` iterations of a tick `n` heads are granted, and the first grant moves pointers. Five
+/// heads:
 ///
 /// ```text
 ///   first packets    6: 0 takes lane 0, then 1 takes lane 1     7: 2 takes 2, then 3 takes 3     8: 4 takes 4

@@ -27,19 +27,21 @@ fn three_and_one(flits: u32, lanes_per_vl: u8) -> Plan {
 
 #[test]
 fn a_packet_waits_for_a_lane_of_its_vl_beside_free_lanes_of_another() {
-    // All heads are there at 4 and request a lane at 6. Those of h0 and h1 are given lanes 0 and 1, that of h3 lane 2. The
-    // head of h2 waits beside the free lane 3. The output takes the three ports in turn: h0 at 7, 10, ... 22, h1 at 8, 11,
-    // ... 23 and h3 at 9, 12, ... At 22 the tail of h0 lets go of lane 0, which h2 is given. At 23 the turn is with h1, then
-    // with h2 at 24 and with h3 at 25, whose tail this is; h2 goes on to 30. What crosses at t is whole at 10 t + 45.
+    // All heads are there at 4 and request a lane at 6. Those of h0 and h1 are given lanes 0 and 1,
+    // that of h3 lane 2. The head of h2 waits beside the free lane 3. The output takes the three
+    // ports in turn: h0 at 7, 10, ... 22, h1 at 8, 11, ... 23 and h3 at 9, 12, ... At 22 the tail
+    // of h0 releases lane 0, which is given to h2. At 23 the turn is with h1, then with h2 at 24
+    // and with h3 at 25, whose tail this is; h2 goes on to 30. A flit that crosses at t is whole at
+    // 10 t + 45.
     let [h0, h1, h2, h3] = [(0, 0, 115, 265), (1, 0, 125, 275), (2, 0, 285, 345), (3, 0, 135, 295)];
     assert_eq!(by_message(three_and_one(6, 2), 4), [h0, h1, h2, h3]);
 }
 
 #[test]
 fn a_vl_of_one_lane_carries_one_packet_at_a_time() {
-    // Lane 0 goes to h0 and lane 1 to h3, which take turns: h0 at 7, 9, ... 17, and h3 at 8, 10, ... 16. At 17 the tail of h0
-    // lets go of lane 0, which h1 is given. At 18 the turn is with h1, at 19 with h3, whose tail this is; h1 goes on to 24,
-    // and h2 follows from 25 to 30.
+    // Lane 0 goes to h0 and lane 1 to h3, which take turns: h0 at 7, 9, ... 17, and h3 at 8, 10,
+    // ... 16. At 17 the tail of h0 releases lane 0, which is given to h1. At 18 the turn is with
+    // h1, at 19 with h3, whose tail this is; h1 goes on to 24, and h2 follows from 25 to 30.
     let [h0, h1, h2, h3] = [(0, 0, 115, 215), (1, 0, 225, 285), (2, 0, 295, 345), (3, 0, 125, 235)];
     assert_eq!(by_message(three_and_one(6, 1), 4), [h0, h1, h2, h3]);
 }

@@ -30,7 +30,8 @@ fn at_the_end(ps: u64) -> [ChannelCount; 2] {
 
 #[test]
 fn bytes_count_as_they_start() {
-    // Bytes 0 to 9 start before 100, byte 10 at 100, which is counted: all of the last instant is.
+    // Bytes 0 to 9 start before 100, byte 10 at 100, which is counted, as is the whole last
+    // instant.
     let [first, second] = at_the_end(100);
     assert_eq!((first.data_flits, second.data_flits), (11, 0));
     // 1 at 125 and 1 every 10 ps; the first cable carries byte 63 from 630 on.
@@ -51,8 +52,8 @@ fn a_buffer_is_filled_from_the_first_byte_until_the_tail_has_left() {
 
 #[test]
 fn a_section_ends_before_its_instant() {
-    // 64 sections of 160 ps, of which all from 320 on count. Before that byte 31 has started on the
-    // first cable, and byte 19 on the second, at 125 + 190.
+    // 64 sections of 160 ps; those from 320 on count. Before that byte 31 has started on the first
+    // cable, and byte 19 on the second, at 125 + 190.
     let mut plan = plan();
     plan.stop = stop_at(10_240);
     plan.stop.warm_up = Some(Time::from_ps(320));

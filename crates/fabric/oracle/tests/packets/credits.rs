@@ -98,7 +98,7 @@ fn what_leaves_and_what_comes_take_space_at_once() {
     packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
     sends(&mut plan, 0, 0, &[(0, 1, 64), (0, 1, 64)]);
     // First: s0 at 125, left at 765, known at 790; s1 at 250, left at 890, known at 915. Second:
-    // enters at 790, ready at 915, which is when s0 knows of the space at s1.
+    // enters at 790, ready at 915, when the space at s1 is known at s0.
     let found = deliveries(plan, 2);
     assert_eq!(story(&found[1]).1, 790);
     assert_eq!(found[1].delivered, Time::from_ps(790 + 3 * 25 + 2 * 100 + 640));

@@ -62,7 +62,7 @@ pub(crate) fn assert_tied(plan: Plan, channels: &[(&str, &str)]) {
 #[test]
 fn buffers_of_one_packet_tie_a_ring() {
     // At 125 each switch sends its host's first packet to the next one. It is ready there at 250,
-    // and the buffer that it needs is that in which the next one's waits for the same.
+    // and needs the buffer with the next one's packet, which waits likewise.
     assert_tied(around(1, 1), &[("s0", "s1"), ("s1", "s2"), ("s2", "s0")]);
 }
 
@@ -75,7 +75,7 @@ fn a_place_more_unties_it() {
 
 #[test]
 fn who_waits_for_a_tail_that_leaves_is_in_no_knot() {
-    // Straight ahead, through buffers of one packet, and it is looked every 10 ps.
+    // Straight ahead, through buffers of one packet, with an examination every 10 ps.
     let mut plan = packets_plan(ring(3), 1);
     packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
     for host in 0..3 {

@@ -15,12 +15,12 @@ fn a_packet_is_diverted_where_it_is_read_and_the_switch_answers() {
     // h1 answers both with a control packet, which the second switch that reads it diverts.
     let heard = Heard::of(with_ends(plan, 2));
     // The first packet starts at 0, 125, 250 and 375, whole at 500. The control packet starts then,
-    // is read at s2 and starts at 625, and is read at s1 at 750, where it is diverted: on the ideal
-    // cable at once, whole at 750 + 10. The answer starts then, is there at once, and is read at
-    // 860, and at s2 at 985: whole at 985 + 35.
+    // is read at s2 and starts at 625, and is read and diverted at s1 at 750: on the ideal cable at
+    // once, whole at 750 + 10. The answer starts then, is there at once, and is read at 860, and at
+    // s2 at 985: whole at 985 + 35.
     let first = [(500, "h1"), (760, "s1[0]"), (1_020, "h1")];
-    // The same later, but that one packet goes on to h0 as well: it starts when the byte of the
-    // answer has left, at 10,770, is read at 10,870, and at s0 at 10,995: whole at 10,995 + 35.
+    // As above, later, but one packet goes on to h0 as well: it starts when the byte of the answer
+    // has left, at 10,770, is read at 10,870, and at s0 at 10,995: whole at 10,995 + 35.
     let second = [(10_500, "h1"), (10_760, "s1[0]"), (11_020, "h1"), (11_030, "h0")];
     assert_eq!(heard.received(), at(&[&first[..], &second[..]].concat()));
     assert_eq!(heard.began("h1"), [500, 10_500]);
@@ -31,7 +31,7 @@ fn a_packet_is_diverted_where_it_is_read_and_the_switch_answers() {
 
 #[test]
 fn an_ideal_cable_is_as_fast_as_the_fastest_of_its_switch_and_does_not_run_dry() {
-    // The cables between switches are half as fast as those of hosts, of which s1 has one.
+    // The cables between switches are half as fast as those of hosts; s1 has one of the latter.
     let mut plan = packets_plan(row(3, &[0, 2, 1]), 1);
     for (from, to) in [("s0", "s1"), ("s1", "s2")] {
         let slow = channel(&plan.fabric, from, to);

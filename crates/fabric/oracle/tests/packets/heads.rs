@@ -23,7 +23,7 @@ fn a_head_interval_keeps_them_apart() {
         packets.head_interval = Span::from_ps(130);
     });
     sends(&mut plan, 0, 0, &[(0, 1, 10), (0, 1, 10), (0, 1, 10), (900, 1, 10)]);
-    // 275; then 375 or 275 + 130; 475 or 405 + 130. The last one comes at 925: nobody is near.
+    // 275; then 375 or 275 + 130; 475 or 405 + 130. The last one comes at 925, far from the others.
     assert_eq!(last_starts(&plan, 4), [(0, 275), (0, 405), (0, 535), (0, 1_175)]);
 }
 

@@ -81,7 +81,7 @@ fn any_lane_with_space_does() {
 #[test]
 fn an_adapter_takes_what_fits_from_the_queue_of_the_lowest_lanes() {
     // A queue of lane 0 and one of lanes 0 and 1. The first packet is the lowest queue's on lane 0,
-    // or by round robin: lane 0 first, on which both could go.
+    // or by round robin: lane 0 first, possible for both.
     let mut plan = packets_plan(row(1, &[0, 0, 0]), 2);
     packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
     sends(&mut plan, 0, 0, &[(0, 1, 64), (0, 1, 64)]);

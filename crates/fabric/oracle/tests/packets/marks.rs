@@ -49,11 +49,12 @@ const NONE: [u64; 2] = [0, 0];
 
 #[test]
 fn naive_marks_what_waits_in_a_buffer_that_is_full() {
-    // At 775 the first and the second fill it, at 2,195 the second, which leaves, and the third.
+    // At 775 the first and the second fill it, at 2,195 the second, which is leaving, and the
+    // third.
     assert_eq!(marked(2, Marking::Naive(Naive::default())), [[3, 0], NONE]);
     // At 1,415 the first leaves, and cannot be marked any more.
     assert_eq!(marked(3, Marking::Naive(Naive::default())), [[2, 0], NONE]);
-    // From two blocks on: at 775, and at 1,415, where they fill more than that.
+    // From two blocks on: at 775, and at 1,415, when they fill more than that.
     let fill = Some(Bytes(65));
     assert_eq!(marked(4, Marking::Naive(Naive { fill, ..Naive::default() })), [[3, 0], NONE]);
     // Three do not fill four.
@@ -73,7 +74,7 @@ fn a_full_input_marks_as_many_of_an_output_as_were_counted() {
         )
     };
     // At 775 two wait and h1's leaves: three. Two of them are marked, and at 2,195 there are two
-    // again: the third of h0, and what comes next, which is h1's second.
+    // again: the third of h0, followed by h1's second.
     assert_eq!(with(Scan::Counters, true), [[3, 0], [1, 0]]);
     // Two, and one.
     assert_eq!(with(Scan::Counters, false), [[3, 0], NONE]);
@@ -88,7 +89,7 @@ fn more_than_a_threshold_for_an_output_mark_what_waits_for_it() {
         let output = OutputTriggered { counts_leaving, ..OutputTriggered::new(threshold) };
         marked(2, Marking::OutputTriggered(output))
     };
-    // Two at 135, three at 775, two at 2,195, of which one is there when h1's second comes.
+    // Two at 135, three at 775, two at 2,195, one of them still there when h1's second comes.
     assert_eq!(with(1, true), [[0, 3], [0, 1]]);
     // Three at 775.
     assert_eq!(with(2, true), [[0, 3], NONE]);
@@ -118,8 +119,8 @@ fn a_busy_output_marks_what_waits_for_it() {
         let average = Span::from_ps(1_000);
         marked(4, Marking::UtilisationTriggered(UtilisationTriggered { above, average }))
     };
-    // Busy from 125 on: 1 - exp(-.65) = .478 at 775, 1 - exp(-1.29) = .725 at 1,415. Each time the one
-    // that leaves is counted, too, so that h1's second is marked long after.
+    // Busy from 125 on: 1 - exp(-.65) = .478 at 775, 1 - exp(-1.29) = .725 at 1,415. Each time the
+    // departing packet is counted, too; h1's second is therefore marked long after.
     assert_eq!(with(0.47), [[0, 3], [0, 1]]);
     assert_eq!(with(0.49), [[0, 2], [0, 1]]);
     assert_eq!(with(0.73), [NONE, NONE]);

@@ -173,8 +173,9 @@ fn around_four(input: u32, output: u32) -> Plan {
 #[test]
 fn full_outputs_and_inputs_tie_a_ring() {
     // The first packets are on the ring at 125, across at 765 where their outputs are free again,
-    // and start at 830. The second ones came to their switches at 715. At 1,470 they cross, the
-    // older ones, and wait for the inputs in which the first ones, there since 855, wait for them.
+    // and start at 830. The second ones came to their switches at 715. At 1,470 these older ones
+    // cross, and wait for the inputs of the first ones, which have been there since 855 and wait
+    // for them.
     let ring = [("s0", "s1"), ("s1", "s2"), ("s2", "s3"), ("s3", "s0")];
     assert_tied(around_four(1, 1), &ring);
     assert_eq!(ends_as(around_four(1, 2)), Status::Drained);

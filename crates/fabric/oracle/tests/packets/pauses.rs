@@ -31,12 +31,12 @@ fn entries(plan: Plan, count: usize) -> Vec<u64> {
 
 #[test]
 fn above_one_mark_a_lane_pauses_and_at_the_other_it_goes_on() {
-    // Fill: 64 at 35, 128 at 675, 192 at 1,315, which is above 128: heard at 1,455. Tails leave at
-    // 125 + 6,400 and every 6,400; 64 are left at 12,925, heard at 13,065. Then 128 at 13,100, 192 at
-    // 13,740, heard at 13,880; 64 at 25,725, heard at 25,865.
+    // Fill: 64 at 35, 128 at 675, 192 at 1,315, which is above 128: known at 1,455. Tails leave at
+    // 125 + 6,400 and every 6,400; 64 are left at 12,925, known at 13,065. Then 128 at 13,100, 192
+    // at 13,740, known at 13,880; 64 at 25,725, known at 25,865.
     let found = entries(into_a_slow_cable(128, 64), 6);
     assert_eq!(found, [0, 640, 1_280, 13_065, 13_705, 25_865]);
-    // A byte less on the one mark, and two packets are above it: 128 at 675, heard at 815.
+    // A byte less on the one mark, and two packets are above it: 128 at 675, known at 815.
     assert_eq!(entries(into_a_slow_cable(127, 64), 3), [0, 640, 6_525 + 140]);
     // A byte less on the other, and the buffer must be empty: at 19,325.
     assert_eq!(entries(into_a_slow_cable(128, 63), 4)[3], 19_325 + 140);
@@ -89,8 +89,8 @@ fn a_pause_is_of_a_lane() {
     sends(&mut plan, 0, 0, &[(0, 1, 64); 3]);
     sends(&mut plan, 0, 0, &[(0, 2, 64); 5]);
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
-    // Lane 0 at 0, 1 at 640, 0 at 1,280: 128 bytes at 1,315, heard at 1,455. Lane 1 from 1,920 on: two
-    // of it are there at a time, which is not above its mark. Lane 0 has left at 12,925.
+    // Lane 0 at 0, 1 at 640, 0 at 1,280: 128 bytes at 1,315, known at 1,455. Lane 1 from 1,920 on:
+    // two of its packets are there at a time, not above its mark. Lane 0 has left at 12,925.
     let mut found: Vec<_> = deliveries(plan, 8)
         .iter()
         .map(|delivery| (story(delivery).1, delivery.message.destination.index()))
@@ -121,8 +121,9 @@ fn headroom_is_filled_to_the_last_byte() {
     let way = channel(&plan.fabric, "h0", "s0");
     let [way, back] = [way, gingham_topology::Fabric::reverse(way)].map(|id| *plan.channel(id));
     assert_eq!(pauses(&plan).headroom_bytes(&way, &back, [1, 64]), 17 + 64);
-    // 111 at 675; 17 more start at 1,110, count at 1,145, and are heard of at 1,285; the last 64 start at
-    // 1,280. All 192 are there. The first leaves at 2,025 + 6,400, and the buffer is empty later.
+    // 111 at 675; 17 more start at 1,110, count at 1,145, and are known at 1,285; the last 64 start
+    // at 1,280. All 192 are there. The first leaves at 2,025 + 6,400, and the buffer is empty
+    // later.
     let found = entries(plan, 5);
     assert_eq!(found[..4], [0, 640, 1_110, 1_280]);
     assert!(found[4] > 8_425);
@@ -186,15 +187,16 @@ fn around(marks: [u64; 2], answer: u64) -> Status {
     packets(&mut plan, |packets| {
         packets.pauses.as_mut().unwrap().answer = Span::from_ps(answer);
     });
-    // It is looked every 100 ps.
+    // The waits are examined every 100 ps.
     plan.stop = stop_at(6_400);
     crate::deadlock::ends_as(plan)
 }
 
 #[test]
 fn paused_lanes_tie_a_ring() {
-    // At 125 each switch sends its host's first packet to the next, where it counts at 160: more than
-    // nothing. The pause is heard at 300, and so nothing follows on the ring when it is idle, at 765.
+    // At 125 each switch sends its host's first packet to the next, and it counts there at 160:
+    // more than zero. The pause takes effect at 300, and no packet follows on the ring when it is
+    // idle, at 765.
     assert!(matches!(around([0, 0], 15), Status::Deadlocked(_)));
     // One packet is not above 64. At 765 those that came first go on, and leave a place.
     assert_eq!(around([64, 64], 15), Status::Drained);
@@ -202,7 +204,8 @@ fn paused_lanes_tie_a_ring() {
 
 #[test]
 fn who_has_not_heard_of_a_pause_is_in_no_knot() {
-    // Heard at 160 + 25 + 100 + 1,000: what goes on at 765 does, although a pause was asked for.
+    // In effect at 160 + 25 + 100 + 1,000: packets still start at 765, although a pause was
+    // requested.
     assert_eq!(around([0, 0], 1_000), Status::Drained);
 }
 

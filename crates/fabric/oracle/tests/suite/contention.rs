@@ -59,9 +59,9 @@ fn a_thousand_bytes_against_a_hundred_share_a_link_ten_to_one() {
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let ratio = bytes[0] as f64 / bytes[1] as f64;
     assert!((ratio - 10.0).abs() < 0.1, "payload shares {bytes:?}");
-    // The window begins with the fifth section of 20.48 us / 64. Both are backlogged and there is
-    // no gap between worms, so that the link is never idle: 19.2 us hold 1,920,000 flits of 10 ps,
-    // give or take the worm that straddles each end of the window.
+    // The window begins with the fifth section of 20.48 us / 64. Both are backlogged and worms
+    // follow without a gap, and the link is never idle: 19.2 us hold 1,920,000 flits of 10 ps, give
+    // or take the worm that straddles each end of the window.
     assert_eq!(measured.window().start, Time::from_ps(1_280_000));
     assert!((bytes[0] + bytes[1]).abs_diff(1_920_000) <= 1_100, "payload {bytes:?}");
 }

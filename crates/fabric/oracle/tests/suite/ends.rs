@@ -17,11 +17,11 @@ fn a_worm_is_diverted_where_its_header_is_decoded_and_the_switch_answers() {
     scheduled(&mut plan, 0, 1, &[(0, 4)]);
     // h1 answers with a control worm of one byte, which the second switch that reads it diverts.
     let heard = Heard::of(with_ends(plan, 2));
-    // A flit is at the other end 35 after it starts, and goes on 60 + 40 later: from the switches at
-    // 135, 270 and 405, so that the first worm is whole at h1 at 405 + 35 + 3 x 10 = 470. The control
-    // worm starts then, leaves s2 at 605, is at s1 at 640 and asks at 700, where it is diverted: on
-    // the ideal cable at 740, whole at 750. The answer starts then, is at s1 at 760, asks at 820,
-    // leaves at 860, and s2 at 995: whole at 1,030.
+    // A flit is at the other end 35 after it starts, and goes on 60 + 40 later: from the switches
+    // at 135, 270 and 405, hence the first worm is whole at h1 at 405 + 35 + 3 x 10 = 470. The
+    // control worm starts then, leaves s2 at 605, is at s1 at 640, requests at 700 and is diverted:
+    // on the ideal cable at 740, whole at 750. The answer starts then, is at s1 at 760, requests at
+    // 820, leaves at 860, and s2 at 995: whole at 1,030.
     assert_eq!(heard.received(), at(&[(470, "h1"), (750, "s1[0]"), (1_030, "h1")]));
     assert_eq!(heard.read("s1", "h1"), [700]);
     assert_eq!(heard.began("s1[0]"), [750]);

@@ -38,7 +38,7 @@ fn excess_waits_for_its_tokens() {
     scheduled(&mut plan, 0, 1, &[(0, 8), (0, 8), (100, 8)]);
     police(&mut plan, 0, TOKEN, Excess::Delay);
     // Of 10 tokens the first leaves 2; at 80, when its tail has left, there are 6. The other 2 take
-    // until 120, where the second leaves none: at 200 there are 4, and 8 at 280. The switch sends 8
+    // until 120, and the second leaves none: at 200 there are 4, and 8 at 280. The switch sends 8
     // flits from 135, 315 and 495 on, each time 100 after it became free.
     let found = deliveries(plan, 3);
     let stories: Vec<_> = found.iter().map(story).collect();
@@ -75,9 +75,9 @@ fn where_two_levels_wait_the_one_whose_tokens_come_first_goes_first() {
     plan.classes[1].priority = Priority::new(1).unwrap();
     police(&mut plan, 0, TOKEN, Excess::Delay);
     police(&mut plan, 1, 30, Excess::Delay);
-    // The high one goes at 0 and may again at 120; the low one goes at 80 meanwhile, and the second
-    // high one when that has left, at 160. At 240 both wait: the high one, 2 of whose tokens are
-    // left at 160, until 280, and the low one with 2 left at 80 until 80 + 6 x 30. That goes at
+    // The high one goes at 0 and may go again at 120; the low one goes at 80 meanwhile, and the
+    // second high one when that has left, at 160. At 240 both wait: the high one, 2 of whose tokens
+    // are left at 160, until 280, and the low one with 2 left at 80 until 80 + 6 x 30. That goes at
     // 260, and the high one behind it, at 340.
     let mut found = deliveries(plan, 5);
     found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id));
@@ -113,8 +113,8 @@ fn each_packet_of_a_message_waits_for_itself() {
     scheduled(&mut plan, 0, 1, &[(0, 20)]);
     police(&mut plan, 0, TOKEN, Excess::Delay);
     // Cut into packets of 5 B, by segmentation or by the limit of the policer. The bucket holds 7.5
-    // at 50, 5 at 100 and 2.5 at 150, so that the fourth goes at 200: its head is whole at 235 and
-    // 270, its tail 4 flits later.
+    // at 50, 5 at 100 and 2.5 at 150, and the fourth goes at 200: its head is whole at 235 and 270,
+    // its tail 4 flits later.
     let mut limited = plan.clone();
     plan.classes[0].segmentation = SegmentationPlan::Fixed(5);
     limited.classes[0].policing.as_mut().unwrap().longest_bytes = 5;
@@ -134,7 +134,7 @@ fn demoted_messages_are_sent_as_the_other_class_sends() {
     plan.classes[1].segmentation = SegmentationPlan::Fixed(3);
     police(&mut plan, 0, TOKEN, Excess::Demote(ClassId::new(1)));
     // 20 B are more than the bucket ever holds: 7 packets of at most 3 B, from 80 on. The third of
-    // these ends at 170; the bucket has been full since 160, and what was created at 165 goes
+    // these ends at 170; the bucket has been full since 160, and the message created at 165 goes in
     // between.
     let found = deliveries(plan, 3);
     assert_eq!(entered(&found), [0, 170, 80]);
@@ -181,7 +181,7 @@ fn a_backlogged_class_sends_at_the_rate() {
 fn waiting_for_tokens_is_no_deadlock() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     scheduled(&mut plan, 0, 1, &[(0, 8), (0, 8)]);
-    // 6 tokens take 300 us, of a run of 1 ms in which a cycle of waits is looked for 64 times.
+    // 6 tokens take 300 us, of a run of 1 ms with 64 searches for a cycle of waits.
     police(&mut plan, 0, 50_000_000, Excess::Delay);
     assert_eq!(entered(&deliveries(plan, 2)), [0, 300_000_000]);
 }

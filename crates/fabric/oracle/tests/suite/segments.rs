@@ -64,8 +64,7 @@ fn a_level_is_first_in_first_out_whatever_the_class() {
     scheduled(&mut plan, 0, 1, &[(0, 15)]);
     scheduled(&mut plan, 0, 2, &[(20, 3)]);
     plan.classes[0].segmentation = SegmentationPlan::Fixed(5);
-    // The same without priority: the message created at 20 enters behind all three segments, at
-    // 150.
+    // Without priority: the message created at 20 enters behind all three segments, at 150.
     let entered: Vec<_> = deliveries(plan, 2).iter().map(|d| story(d).1).collect();
     assert_eq!(entered, [0, 150]);
 }
@@ -88,9 +87,8 @@ fn a_switch_looks_at_priorities_only_where_it_is_told_to() {
     // 2) wait; the search goes on behind port 3, and wraps to h0. A second message of the same host
     // is read when the first has left, and is there in time for the next turn.
     assert_eq!(two_wait(Arbitration::RoundRobin), [2, 0, 1, 0, 1]);
-    // h1 is of level 3 and goes first: the header of its second message is read at the instant at
-    // which the first has left and the output is free again, so that it is granted ahead of h0,
-    // too.
+    // h1 is of level 3 and goes first: the header of its second message is read as soon as the
+    // first has left and the output is free again; it is granted ahead of h0, too.
     assert_eq!(two_wait(Arbitration::StrictPriority), [2, 1, 1, 0, 0]);
 }
 
@@ -116,6 +114,6 @@ fn a_backlogged_class_creates_its_next_message_when_the_first_segment_starts() {
     let created: Vec<_> = found.iter().map(|d| d.message.created.as_ps()).collect();
     let entered: Vec<_> = found.iter().map(|d| d.entered.as_ps()).collect();
     // The switch takes 5 flits every 150 ps, and 10 come in 100: the 17th in its buffer arrives at
-    // 245, and the STOP is heard at 280. Until then two segments of 5 flits take 100 ps.
+    // 245, and the STOP is received at 280. Until then two segments of 5 flits take 100 ps.
     assert_eq!((created, entered), (vec![0, 0, 100], vec![0, 100, 200]));
 }

@@ -130,8 +130,8 @@ fn stop_and_go_are_on_the_wire_together() {
 
 #[test]
 fn marks_as_tight_as_the_rule_allows_never_overflow() {
-    // The rule of the timing page, at its bound, for a range of cables; data both ways, so that
-    // control flits wait for data.
+    // The rule of the timing page, at its bound, for a range of cables; data in both directions,
+    // which makes control flits wait for data.
     for (flit, delay) in [(10, 0), (10, 1), (10, 5), (10, 25), (7, 100), (13, 333)] {
         let headroom = SlackBuffer::headroom(Span::from_ps(flit), Span::from_ps(delay));
         let mut plan = quiet_plan(row(2, &[0, 0, 1, 1]));
