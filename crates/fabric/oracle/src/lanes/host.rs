@@ -434,8 +434,8 @@ impl Simulation {
     }
 }
 
-// Stage 5, link traversal: an arbiter chooses among the lanes of an output, and the channel behind
-// it takes the flit.
+// Stage 5, link traversal: an arbiter chooses among the lanes of an output, and the channel takes
+// the flit.
 
 impl Simulation {
     /// Lets every output channel of a switch that may take a flit choose among its lanes.
