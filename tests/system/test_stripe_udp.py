@@ -127,7 +127,7 @@ def test_a_channel_whose_mtu_falls_shrinks(
     # discards it; nothing else is lost.
     overtaken = told["right"]["receiver"]["discards"]
     assert lost[0] + sum(lost[KNOWN_S:]) <= overtaken, told["right"]
-    assert (sum(lost) == 0) == ("--repair" in options), told["right"]
+    assert (sum(lost) == 0) == ("--repair" in options), told
 
 
 def test_a_channel_that_reorders_loses_nothing(programs: Programs) -> None:
