@@ -26,7 +26,7 @@ pub struct ProbePlan {
 }
 
 /// Sequence of weights that a probe orders.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Weights {
     /// Places with weights that can change.
     places: Vec<(ArbiterPlace, ChannelId)>,

@@ -115,7 +115,7 @@ impl Hosts {
         let host = |channel: ChannelId| {
             let endpoint = plan.fabric.endpoint_at(plan.ends(channel).source);
             let endpoint = endpoint.expect("what begins at no switch begins at an endpoint");
-            let groups = endpoints.adapters[endpoint.index()].groups();
+            let groups = endpoints.adapter(endpoint).groups();
             Host {
                 endpoint,
                 channel,
@@ -129,7 +129,7 @@ impl Hosts {
         let channels = layout.channels()[layout.first_host..].iter().flatten().copied();
         let ports: Vec<Host> = channels.map(host).collect();
         let arbiters = Arbiters::new(&plan.lanes.adapter_port, plan, lanes, ports.len());
-        let may_hold_back = endpoints.adapters.iter().any(Adapter::may_hold_back);
+        let may_hold_back = endpoints.adapters().iter().any(Adapter::may_hold_back);
         Self {
             first_port: layout.first_host,
             is_plain: arbiters.are_default && !may_hold_back && !lanes.counts_credits(),
@@ -185,7 +185,7 @@ impl Hosts {
     /// Looks in which queues of a host something waits.
     fn look_for_waiting(&mut self, port: usize, context: &Context) {
         let host = self.host_mut(port);
-        host.waiting = context.endpoints.adapters[host.endpoint.index()].waiting_groups();
+        host.waiting = context.endpoints.adapter(host.endpoint).waiting_groups();
     }
 
     /// The host at the start of `channel` may have something to send.

@@ -75,7 +75,7 @@ impl InTransit {
         let host = |channel| {
             let endpoint = plan.fabric.endpoint_at(plan.ends(channel).source);
             let endpoint = endpoint.expect("what begins at no switch begins at an endpoint");
-            let groups = endpoints.adapters[endpoint.index()].groups().len();
+            let groups = endpoints.adapter(endpoint).groups().len();
             InTransitPort {
                 endpoint,
                 machine: InTransitHost::new(plan.in_transit, groups),
@@ -190,7 +190,7 @@ impl InTransit {
         let InTransitPacket { worm, port, .. } = *self.packet(id);
         let (bytes, now) = (context.wire_bytes(worm), Time::from_ps(context.clock.now()));
         let host = self.host_mut(port);
-        let adapter = &context.endpoints.adapters[host.endpoint.index()];
+        let adapter = context.endpoints.adapter(host.endpoint);
         let group = adapter.group_of(context.worms.get(worm).packet.vc_class);
         let taken = host.machine.take_in(id, group, bytes, Time::from_ps(head), now);
         let taken = taken.expect("a host that stops its senders takes in what it has room for");

@@ -52,7 +52,7 @@ impl Hosts {
         let plan = &network.plan;
         let host = |endpoint: EndpointId| {
             let channel = plan.fabric.endpoint_channel(endpoint);
-            let groups: Box<[_]> = network.endpoints.adapters[endpoint.index()].groups().collect();
+            let groups: Box<[_]> = network.endpoints.adapter(endpoint).groups().collect();
             Host {
                 endpoint,
                 peer: plan.ends(channel).target.node,
@@ -138,7 +138,7 @@ impl Hosts {
             network.tell(Notice::Began { endpoint, packet: &packet });
             network.carry_out();
         }
-        let waits = network.endpoints.adapters[endpoint.index()].waiting_groups() != 0;
+        let waits = network.endpoints.adapter(endpoint).waiting_groups() != 0;
         if waits || network.wanted.left {
             network.await_end(channel);
         }
@@ -185,7 +185,7 @@ impl Hosts {
         };
         let host = &mut self.hosts[number];
         let now = network.clock.time();
-        let mut waiting = network.endpoints.adapters[host.endpoint.index()].waiting_groups();
+        let mut waiting = network.endpoints.adapter(host.endpoint).waiting_groups();
         while waiting != 0 {
             let group = waiting.trailing_zeros() as usize;
             waiting &= waiting - 1;

@@ -32,7 +32,7 @@ impl Waits<'_> {
         }
         for endpoint in plan.fabric.endpoint_ids() {
             let channel = plan.fabric.endpoint_channel(endpoint);
-            let adapter = &endpoints.adapters[endpoint.index()];
+            let adapter = endpoints.adapter(endpoint);
             let groups: Vec<LaneSet> = adapter.groups().collect();
             for queued in endpoints.queued(endpoint, now) {
                 let blocks = blocks_of(self.network.wire_bytes(queued.payload_bytes));

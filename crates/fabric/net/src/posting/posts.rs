@@ -37,6 +37,8 @@ pub(crate) struct Posts {
     /// By endpoint, instant and number: what is due.
     due: BTreeMap<(EndpointId, Time, u64), Due>,
     outcomes: VecDeque<Outcome>,
+    /// Whether a caller carries out outcomes.
+    is_carrying: bool,
     /// Messages and wakes so far, for their order.
     number: u64,
 }
@@ -97,13 +99,21 @@ impl Posts {
             engines: vec![Dma::default(); engines].into(),
             due: BTreeMap::new(),
             outcomes: VecDeque::new(),
+            is_carrying: false,
             number: 0,
         })
     }
 
-    /// What came of posts, if anything did.
+    /// Begins to carry out outcomes. Returns false if a caller does so already.
+    pub(crate) fn begin_outcomes(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_carrying, true)
+    }
+
+    /// Takes the next outcome to be carried out; without one, carrying out has ended.
     pub(crate) fn next_outcome(&mut self) -> Option<Outcome> {
-        self.outcomes.pop_front()
+        let outcome = self.outcomes.pop_front();
+        self.is_carrying = outcome.is_some();
+        outcome
     }
 
     /// An application posts a message `now`, at its creation.

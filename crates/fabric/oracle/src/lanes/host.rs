@@ -208,7 +208,7 @@ impl Simulation {
     }
 
     fn has_something_to_send(&self, host: EndpointId) -> bool {
-        self.endpoints.adapters[host.index()].waiting_groups() != 0
+        self.endpoints.adapter(host).waiting_groups() != 0
             || self.senders[host.index()].iter().flatten().next().is_some()
             || !self.in_transit[host.index()].packets.is_empty()
     }
@@ -303,7 +303,7 @@ impl Simulation {
 
     /// Returns the non-empty groups of queues and their lanes, in ascending order.
     fn waiting_groups(&self, host: EndpointId) -> Vec<(usize, LaneSet)> {
-        let adapter = &self.endpoints.adapters[host.index()];
+        let adapter = self.endpoints.adapter(host);
         let in_transit = self.in_transit[host.index()].machine.waiting_groups();
         let waiting = adapter.waiting_groups() | in_transit;
         let waits = |group: usize| waiting >> group & 1 == 1;

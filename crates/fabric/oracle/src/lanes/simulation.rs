@@ -151,7 +151,7 @@ impl Simulation {
         };
         let endpoints = Endpoints::new(Arc::clone(&plan));
         let in_transit = endpoints
-            .adapters
+            .adapters()
             .iter()
             .map(|adapter| InTransit::new(plan.in_transit, adapter.groups().len(), lanes.count));
         let mut simulation = Self {
@@ -160,7 +160,7 @@ impl Simulation {
             selector: Selector::new(&plan, &lane_plan),
             watched: Watched::new(&plan),
             hosts: channels().map(endpoint_of).collect(),
-            senders: vec![vec![None; lanes.count.into()]; endpoints.adapters.len()],
+            senders: vec![vec![None; lanes.count.into()]; endpoints.adapters().len()],
             in_transit: in_transit.collect(),
             endpoints,
             journeys: Journeys::default(),
@@ -344,7 +344,7 @@ fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     let channel = Fabric::reverse(of.channel);
     let output = &simulation.outputs[channel.index()];
     let mut waits = Vec::new();
-    let adapter = &simulation.endpoints.adapters[host.index()];
+    let adapter = simulation.endpoints.adapter(host);
     for packet in &in_transit.packets {
         let on = simulation.lane_of(host, packet.packet);
         if on.is_none() && packet.has_begun {
@@ -443,7 +443,7 @@ impl Simulation {
             let onward = Onward::by(channel, LaneSet::one(lane), is_blocked);
             found.push(Waiter::sending(&self.journeys.get(sending.packet).packet, onward));
         }
-        let groups: Vec<LaneSet> = self.endpoints.adapters[endpoint.index()].groups().collect();
+        let groups: Vec<LaneSet> = self.endpoints.adapter(endpoint).groups().collect();
         for queued in self.endpoints.queued(endpoint, now) {
             let onward = self.onward_of_queued(channel, groups[queued.group], &queued);
             found.push(Waiter::queued(&queued, onward));
@@ -561,7 +561,7 @@ impl Simulation {
     /// it.
     pub(crate) fn take_in(&mut self, host: EndpointId, packet: JourneyId, head: Time) {
         let journey = self.journeys.get(packet);
-        let group = self.endpoints.adapters[host.index()].group_of(journey.packet.vc_class);
+        let group = self.endpoints.adapter(host).group_of(journey.packet.vc_class);
         let in_transit = &mut self.in_transit[host.index()];
         let taken =
             in_transit.machine.take_in(packet, group, journey.wire_bytes, head, self.timeline.now);

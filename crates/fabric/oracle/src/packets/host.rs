@@ -141,7 +141,7 @@ impl Simulation {
 
     /// Returns the non-empty groups of queues and their lanes, in ascending order.
     fn waiting_groups(&self, endpoint: EndpointId) -> Vec<(usize, LaneSet)> {
-        let adapter = &self.endpoints.adapters[endpoint.index()];
+        let adapter = self.endpoints.adapter(endpoint);
         let waiting = adapter.waiting_groups();
         let waits = |group: usize| waiting >> group & 1 == 1;
         adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()

@@ -100,7 +100,7 @@ impl Simulation {
         }
         for endpoint in self.plan.fabric.endpoint_ids() {
             let channel = self.plan.fabric.endpoint_channel(endpoint);
-            let adapter = &self.endpoints.adapters[endpoint.index()];
+            let adapter = self.endpoints.adapter(endpoint);
             let groups: Vec<LaneSet> = adapter.groups().collect();
             for queued in self.endpoints.queued(endpoint, now) {
                 let wire_bytes = self.packets.wire_bytes(queued.payload_bytes);

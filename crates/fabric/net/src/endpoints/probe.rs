@@ -1,65 +1,78 @@
-//! What a probe does on notices: it keeps them, sends control packets, and diverts some of them to
-//! ends of switches, which answer.
+//! Probe of a run: records notices, sends control packets, and diverts some of them to ends of
+//! switches, which answer.
 //!
 //! ```text
-//!   received at a host    every so-manieth        ──► control packet back to where it came from
-//!   received anywhere     every so-manieth        ──► another weight for a lane somewhere
-//!   control packet read   every so-manieth        ──► goes to the end of the switch
-//!   received at an end    each, every second one  ──► control packet back, and on to where one was to go
+//!   received at a host    one in `control_every`  ──► control packet back to the source
+//!   received anywhere     one in `weigh_every`    ──► another weight of some lane
+//!   control packet read   one in `divert_every`   ──► goes to the end of the switch
+//!   received at an end    each; every second one  ──► control packet back; and on to its destination
 //! ```
 //!
-//! Invariant: what the end of a switch sent is neither diverted nor answered, so that no packet leads
-//! to packets without end.
+//! Invariant: packets from the end of a switch are neither diverted nor answered, so that no packet
+//! leads to packets without end.
 
-use super::Endpoints;
+use super::outbox::Outbox;
 use crate::probe::Weights;
 use crate::{Content, Noted, Notice, Order, Packet, PathSet, Plan, ProbePlan, Stay};
 use gingham_kernel::Time;
 use gingham_topology::{ChannelId, EndpointId};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
-/// What a probe knows.
-#[derive(Clone, Debug, Default)]
+/// Probe of a run.
+#[derive(Clone, Debug)]
 pub(super) struct Probe {
+    plan: Arc<Plan>,
+    of: ProbePlan,
     noted: Vec<Noted>,
-    /// Packets that were received.
+    /// Number of packets received.
     seen: u64,
-    /// Those that hosts received.
+    /// Number of packets received by hosts from hosts.
     received: u64,
-    /// What it orders of lanes.
+    /// Weights of lanes to order.
     weights: Weights,
-    /// Control packets of hosts that switches read.
+    /// Number of control packets of hosts read at switches.
     read: u64,
-    /// Packets that ends of switches received.
+    /// Number of packets received at ends of switches.
     taken_in: u64,
-    /// By end of a switch: where packets on their way to it were to go.
+    /// By end of a switch: original destinations of diverted packets on their way to it.
     diverted: BTreeMap<EndpointId, VecDeque<EndpointId>>,
 }
 
-impl Probe {
-    pub(super) fn new(plan: &Plan) -> Self {
-        Self { weights: Weights::new(plan), ..Self::default() }
-    }
-
-    /// All notices in order.
-    pub(super) fn noted(&self) -> &[Noted] {
-        &self.noted
-    }
-}
-
-/// Counts one more. Returns whether it is one of every so many.
+/// Counts one more. Returns whether the count is a multiple of `every`, which is not 0.
 fn is_due(count: &mut u64, every: u64) -> bool {
     *count += 1;
     every > 0 && count.is_multiple_of(every)
 }
 
-impl Endpoints {
-    /// A packet has arrived: one of every so many is followed by one the other way, and what comes
-    /// to the end of a switch is answered.
+impl Probe {
+    /// Probe of `plan`, if it has one.
+    pub(super) fn new(plan: &Arc<Plan>) -> Option<Self> {
+        Some(Self {
+            of: plan.probe?,
+            weights: Weights::new(plan),
+            plan: Arc::clone(plan),
+            noted: Vec::new(),
+            seen: 0,
+            received: 0,
+            read: 0,
+            taken_in: 0,
+            diverted: BTreeMap::new(),
+        })
+    }
+
+    /// All notices so far, in order.
+    pub(super) fn noted(&self) -> &[Noted] {
+        &self.noted
+    }
+
+    /// Handles a received packet: orders weights, and sends control packets in response.
     #[cold]
-    pub(super) fn probe_received(&mut self, plan: ProbePlan, packet: &Packet, now: Time) {
-        if is_due(&mut self.probe.seen, plan.weigh_every) {
-            self.orders.extend(self.probe.weights.next().map(Order::Weigh));
+    pub(super) fn on_received(&mut self, packet: &Packet, outbox: &mut Outbox, now: Time) {
+        if is_due(&mut self.seen, self.of.weigh_every)
+            && let Some(weighing) = self.weights.next()
+        {
+            outbox.order(Order::Weigh(weighing));
         }
         let fabric = &self.plan.fabric;
         let (here, from) = (packet.destination, packet.source);
@@ -67,23 +80,23 @@ impl Endpoints {
             return;
         }
         if fabric.is_port_0(here) {
-            let diverted = self.probe.diverted.get_mut(&here).and_then(VecDeque::pop_front);
-            let onward = diverted.expect("what comes to the end of a switch was diverted");
-            self.control(plan, packet, (here, from), now);
-            if is_due(&mut self.probe.taken_in, 2) {
-                self.control(plan, packet, (here, onward), now);
+            let diverted = self.diverted.get_mut(&here).and_then(VecDeque::pop_front);
+            let onward = diverted.expect("a control packet at the end of a switch was diverted");
+            self.control(packet, (here, from), outbox, now);
+            if is_due(&mut self.taken_in, 2) {
+                self.control(packet, (here, onward), outbox, now);
             }
-        } else if !fabric.is_port_0(from) && is_due(&mut self.probe.received, plan.control_every) {
-            self.control(plan, packet, (here, from), now);
+        } else if !fabric.is_port_0(from) && is_due(&mut self.received, self.of.control_every) {
+            self.control(packet, (here, from), outbox, now);
         }
     }
 
-    /// Sends a control packet on account of another packet, if a path leads there.
+    /// Sends a control packet in response to another packet, if a path leads to its destination.
     fn control(
-        &mut self,
-        plan: ProbePlan,
+        &self,
         on: &Packet,
         (source, destination): (EndpointId, EndpointId),
+        outbox: &mut Outbox,
         now: Time,
     ) {
         if self.plan.fabric.is_port_0(source) && !self.plan.is_routed(source, destination) {
@@ -93,7 +106,7 @@ impl Endpoints {
             content: Content::Control,
             source,
             destination,
-            payload_bytes: plan.control_bytes,
+            payload_bytes: self.of.control_bytes,
             path_set: PathSet::default(),
             vc_class: self.plan.vc_class(on.class, source, destination),
             is_first: false,
@@ -101,23 +114,22 @@ impl Endpoints {
             mark: false,
             ..*on
         };
-        self.order(control, now);
+        outbox.send(control, now);
     }
 
-    /// A switch has read a packet: one of every so many control packets goes to its end.
+    /// Handles a packet read at a switch: some control packets are diverted to its end.
     #[cold]
-    pub(super) fn probe_read(&mut self, input: ChannelId, packet: &mut Packet) {
-        let every = self.plan.probe.map_or(0, |plan| plan.divert_every);
+    pub(super) fn on_read(&mut self, input: ChannelId, packet: &mut Packet) {
         let fabric = &self.plan.fabric;
         let Some(end) = fabric.port_0(fabric.target(input).node) else { return };
         let is_of_host = packet.content == Content::Control && !fabric.is_port_0(packet.source);
-        if is_of_host && is_due(&mut self.probe.read, every) {
-            self.probe.diverted.entry(end).or_default().push_back(packet.destination);
+        if is_of_host && is_due(&mut self.read, self.of.divert_every) {
+            self.diverted.entry(end).or_default().push_back(packet.destination);
             packet.destination = end;
         }
     }
 
-    /// Keeps a notice.
+    /// Records a notice.
     #[cold]
     pub(super) fn note(&mut self, time: Time, notice: &Notice<'_>) {
         let at = |what, place| Noted {
@@ -159,7 +171,7 @@ impl Endpoints {
             Notice::Sampled { counts } => at("sampled", counts.len()),
             Notice::Looked { waiters } => at("looked", waiters.len()),
         };
-        self.probe.noted.push(noted);
+        self.noted.push(noted);
     }
 }
 

@@ -1,0 +1,281 @@
+//! Admission control at the endpoints: requests of streams and the signals of their reservations.
+//!
+//! ```text
+//!   first message of a stream due ──► its adapter reserves: probe           or refuses
+//!   signal read at a switch ────────► onward, or to the end of the switch
+//!   signal sent on by a host ───────► onward, unchanged or as a NACK
+//!   signal received at such an end ─► sent back to the requesting host
+//!   ACK received ───────────────────► the stream sends from now on          NACK ──► release
+//!   last packet of a stream ────────► releases at its adapter and at each switch on the path
+//! ```
+
+use super::outbox::Outbox;
+use super::sources::Sources;
+use crate::admission::{Answer, Desk, Onward, Way};
+use crate::messages::Messages;
+use crate::traffic::Source;
+use crate::{
+    ClassId, Content, Ledger, MessageSlot, Packet, PathSet, Plan, Request, Signal, StreamId,
+};
+use gingham_kernel::Time;
+use gingham_topology::{ChannelId, EndpointId, Fabric};
+use std::sync::Arc;
+
+/// Admission control of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Admission {
+    plan: Arc<Plan>,
+    desk: Desk,
+    /// By stream: index of its source.
+    sources: Vec<usize>,
+}
+
+impl Admission {
+    /// Admission control of `plan`, if it has one.
+    pub(super) fn new(plan: &Arc<Plan>, sources: &Sources) -> Option<Self> {
+        let desk = Desk::new(plan)?;
+        let is_stream = |index: &usize| sources.get(*index).stream().is_some();
+        let sources = (0..sources.len()).filter(is_stream).collect();
+        Some(Self { plan: Arc::clone(plan), desk, sources })
+    }
+
+    /// Requests of all streams, by stream.
+    pub(super) fn requests(&self) -> &[Request] {
+        self.desk.requests()
+    }
+
+    /// Reserved bandwidth.
+    pub(super) fn ledger(&self) -> &Ledger {
+        self.desk.ledger()
+    }
+
+    /// Ends the leases that were not renewed by the end of the run.
+    pub(super) fn settle(&mut self, end: Time) {
+        self.desk.settle(end);
+    }
+
+    /// Whether reservations expire unless packets renew them.
+    fn has_leases(&self) -> bool {
+        self.desk.plan().lease.is_some()
+    }
+
+    // Requests and replies to them.
+
+    /// Whether the stream of a source may not send `now`, when its first message is due. The first
+    /// call for a stream makes its request.
+    #[inline(never)]
+    pub(super) fn holds_back(&mut self, source: &Source, outbox: &mut Outbox, now: Time) -> bool {
+        let (class, endpoint) = (source.class(), source.endpoint());
+        let Some(stream) = source.stream() else { return false };
+        if !self.desk.holds(class, stream) {
+            return false;
+        }
+        if self.desk.ask(stream, self.plan.fabric.endpoint_channel(endpoint), now) {
+            let destination = self.desk.requests()[stream.index()].destination;
+            self.send(Signal::Probe(stream), class, (endpoint, destination), outbox, now);
+        }
+        self.order_weights(outbox);
+        true
+    }
+
+    /// Handles a signal received at its destination. Returns the index of the source whose stream
+    /// was admitted, if one was.
+    #[inline(never)]
+    pub(super) fn on_received(
+        &mut self,
+        signal: Signal,
+        packet: &Packet,
+        sources: &Sources,
+        outbox: &mut Outbox,
+        now: Time,
+    ) -> Option<usize> {
+        let (here, class) = (packet.destination, packet.class);
+        if self.plan.fabric.is_port_0(here) {
+            if !matches!(signal, Signal::Release(..)) {
+                self.send(signal, class, (here, packet.source), outbox, now);
+            }
+            return None;
+        }
+        let source = self.sources[signal.stream().index()];
+        if sources.get(source).has_crashed(now) {
+            self.desk.ignored(signal, now);
+            return None;
+        }
+        let destination = self.desk.requests()[signal.stream().index()].destination;
+        let path = self.plan.path(packet.path_set, here, destination);
+        let path = path.expect("a probe took this path");
+        match self.desk.answered(signal, [path[0], path[1]], now) {
+            Answer::Send => return Some(source),
+            Answer::Release(refused) => {
+                let release = Signal::Release(signal.stream(), refused);
+                self.send(release, class, (here, destination), outbox, now);
+            }
+            Answer::Nothing => {}
+        }
+        self.order_weights(outbox);
+        None
+    }
+
+    fn send(
+        &self,
+        signal: Signal,
+        class: ClassId,
+        (source, destination): (EndpointId, EndpointId),
+        outbox: &mut Outbox,
+        now: Time,
+    ) {
+        let plan = self.desk.plan();
+        let of_pair = || self.plan.lanes.allowed.vc_class_of_pair(source, destination);
+        let packet = Packet {
+            content: Content::Signal(signal),
+            class,
+            flow: None,
+            source,
+            destination,
+            payload_bytes: plan.payload_bytes,
+            priority: plan.priority,
+            path_set: PathSet::default(),
+            vc_class: plan.vc_class.unwrap_or_else(of_pair),
+            is_first: false,
+            is_last_of_stream: false,
+            mark: false,
+        };
+        outbox.send(packet, now);
+    }
+
+    /// Orders the weights of lanes that follow from changed reservations.
+    fn order_weights(&mut self, outbox: &mut Outbox) {
+        for weighing in self.desk.take_weighed() {
+            outbox.order_weight(weighing);
+        }
+    }
+
+    // Packets on their way.
+
+    /// Handles a packet read at a switch: a signal is decided on, the last packet of a stream
+    /// releases its reservation, and other packets renew it.
+    #[inline(never)]
+    pub(super) fn on_read(
+        &mut self,
+        input: ChannelId,
+        packet: &mut Packet,
+        messages: &Messages,
+        outbox: &mut Outbox,
+        now: Time,
+    ) {
+        match packet.content {
+            Content::Signal(signal) if !self.plan.fabric.is_port_0(packet.source) => {
+                let way = self.way(input, packet);
+                if let Onward::Ends(signal) = self.desk.read(signal, way, now) {
+                    packet.content = Content::Signal(signal);
+                    let end = self.plan.fabric.port_0(self.plan.ends(input).target.node);
+                    packet.destination =
+                        end.expect("switches have ends under an admission control");
+                }
+                self.order_weights(outbox);
+            }
+            Content::Data(slot) => self.on_passed(slot, input, packet, messages, outbox, now),
+            _ => {}
+        }
+    }
+
+    /// Handles a packet that an in-transit host sends on: as at a switch, but no signal ends here.
+    #[inline(never)]
+    pub(super) fn on_sent_on(
+        &mut self,
+        endpoint: EndpointId,
+        packet: &mut Packet,
+        messages: &Messages,
+        outbox: &mut Outbox,
+        now: Time,
+    ) {
+        let input = Fabric::reverse(self.plan.fabric.endpoint_channel(endpoint));
+        match packet.content {
+            Content::Signal(signal) if !self.plan.fabric.is_port_0(packet.source) => {
+                let way = self.way(input, packet);
+                packet.content = Content::Signal(self.desk.sent_on(signal, way, now));
+                self.order_weights(outbox);
+            }
+            Content::Data(slot) => self.on_passed(slot, input, packet, messages, outbox, now),
+            _ => {}
+        }
+    }
+
+    /// Handles a data packet that passes a node: the last one of a stream releases its reservation,
+    /// and others renew it.
+    fn on_passed(
+        &mut self,
+        slot: MessageSlot,
+        input: ChannelId,
+        packet: &Packet,
+        messages: &Messages,
+        outbox: &mut Outbox,
+        now: Time,
+    ) {
+        if !packet.is_last_of_stream && !self.has_leases() {
+            return;
+        }
+        let Some(stream) = self.stream_of(slot, packet.class, messages) else { return };
+        let Way { output, .. } = self.way(input, packet);
+        if packet.is_last_of_stream {
+            self.desk.pass(stream, Some(input), output);
+            self.order_weights(outbox);
+        } else {
+            self.desk.renew(stream, (Some(input), output), now);
+        }
+    }
+
+    /// Renews the lease of a stream at its adapter, which a packet of the stream has left.
+    #[inline(never)]
+    pub(super) fn on_packet_left(
+        &mut self,
+        endpoint: EndpointId,
+        slot: MessageSlot,
+        messages: &Messages,
+        now: Time,
+    ) {
+        if !self.has_leases() {
+            return;
+        }
+        let class = messages.message(slot).class;
+        let Some(stream) = self.stream_of(slot, class, messages) else { return };
+        let channel = self.plan.fabric.endpoint_channel(endpoint);
+        self.desk.renew(stream, (None, channel), now);
+    }
+
+    /// Releases the reservation of a stream at its adapter, if its last message has left.
+    pub(super) fn on_message_left(
+        &mut self,
+        endpoint: EndpointId,
+        slot: MessageSlot,
+        messages: &Messages,
+        outbox: &mut Outbox,
+    ) {
+        let class = messages.message(slot).class;
+        let is_last = messages.part(slot).is_some_and(|part| part.is_last);
+        let stream = self.stream_of(slot, class, messages);
+        let Some(stream) = stream.filter(|_| is_last) else { return };
+        let channel = self.plan.fabric.endpoint_channel(endpoint);
+        self.desk.pass(stream, None, channel);
+        self.order_weights(outbox);
+    }
+
+    /// Stream of a message, if streams of its class make requests.
+    fn stream_of(
+        &self,
+        slot: MessageSlot,
+        class: ClassId,
+        messages: &Messages,
+    ) -> Option<StreamId> {
+        let asks = self.desk.plan().classes[class.index()];
+        messages.part(slot).filter(|_| asks).map(|part| part.stream)
+    }
+
+    /// Position of a packet that was received from a channel; no path takes a channel twice.
+    fn way(&self, input: ChannelId, packet: &Packet) -> Way {
+        let path = self.plan.path(packet.path_set, packet.source, packet.destination);
+        let path = path.expect("a packet is on its path");
+        let place = path.iter().position(|channel| *channel == input).expect("it came by its path");
+        Way { input, output: path[place + 1], after: path.get(place + 2).copied() }
+    }
+}

@@ -1,0 +1,77 @@
+//! Checkpoints of a run: ends of sections, followed steps, looks at congestion and deadlock checks.
+//!
+//! Sections, steps and looks lie between instants: one that is due at `t` comes before any event of
+//! `t`. A deadlock check at `t` comes after all of them.
+
+use super::Due;
+use crate::Plan;
+use crate::measure::Collector;
+use gingham_kernel::{Span, Time};
+
+/// Deadlock checks in a run. *(ours)*, by judgement and not measured: a deadlock is found at most
+/// a 64th of the latest end of the run after it closed.
+const DEADLOCK_CHECKS: u64 = 64;
+
+/// Times of the next checkpoint and of the next deadlock check.
+#[derive(Clone, Debug)]
+pub(super) struct Checkpoints {
+    check_interval_ps: u64,
+    next_check: Time,
+    /// Events before this time need no checkpoint.
+    next: Time,
+}
+
+impl Checkpoints {
+    pub(super) fn new(plan: &Plan, collector: &Collector) -> Self {
+        let check_interval_ps = (plan.stop.latest_end().as_ps() / DEADLOCK_CHECKS).max(1);
+        let mut checkpoints = Self { check_interval_ps, next_check: Time::ZERO, next: Time::ZERO };
+        checkpoints.pass_check(Time::ZERO);
+        checkpoints.update(collector);
+        checkpoints
+    }
+
+    #[inline]
+    pub(super) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Action due if the next event happens at `event`.
+    pub(super) fn due(&self, event: Option<Time>, collector: &Collector) -> Due {
+        if event.is_some_and(|event| event < self.next) {
+            return Due::Event;
+        }
+        let last = self.last_before_check(collector);
+        let is_now = |due: Option<Time>| due == Some(self.next);
+        if self.next > last {
+            Due::DeadlockCheck(last)
+        } else if is_now(collector.next_sample()) {
+            // A step that ends with a section is a part of it; so is a look.
+            Due::StepEnd(self.next)
+        } else if is_now(collector.next_look()) {
+            Due::Look(self.next)
+        } else {
+            Due::SectionEnd(self.next)
+        }
+    }
+
+    /// Schedules the deadlock check after the one at `time`.
+    pub(super) fn pass_check(&mut self, time: Time) {
+        let interval = self.check_interval_ps;
+        let passed = time.as_ps() / interval;
+        self.next_check = Time::from_ps((passed + 1).saturating_mul(interval));
+    }
+
+    /// Computes the next checkpoint again, after one has passed or the collector has closed its
+    /// window.
+    pub(super) fn update(&mut self, collector: &Collector) {
+        let last = self.last_before_check(collector);
+        let ends = [collector.section_end(), collector.next_sample(), collector.next_look()];
+        let end = ends.into_iter().flatten().min().filter(|end| *end <= last);
+        self.next = end.unwrap_or(last + Span::from_ps(1));
+    }
+
+    /// Last instant before the next deadlock check, or of the run.
+    fn last_before_check(&self, collector: &Collector) -> Time {
+        self.next_check.min(collector.end())
+    }
+}

@@ -1,0 +1,248 @@
+//! Creation of messages, up to the queues of their adapters.
+//!
+//! ```text
+//!   created ──┬────────► queue of its adapter                 most messages
+//!             └► posted ─┬► accepted: a backlogged class creates its next message
+//!                        └► ready: into the queue of its lanes, and the endpoint is to send
+//!   left ───────► its credit is back: the next post
+//!   woken ──────► an attempt, or the end of a copy
+//! ```
+
+use super::Endpoints;
+use super::replies::Reply;
+use crate::messages::Outgoing;
+use crate::posting::Outcome;
+use crate::traffic::{Draft, StreamPart};
+use crate::{
+    ClassId, Conformance, Content, Created, Credits, FlowId, FlowKey, Message, MessageSlot, Order,
+    Packet, Refused, StreamId,
+};
+use gingham_kernel::Time;
+use gingham_topology::EndpointId;
+
+impl Endpoints {
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
+    pub(super) fn on_created(&mut self, index: usize, now: Time) -> Created {
+        if let Some(admission) = &mut self.admission
+            && admission.holds_back(self.sources.get(index), &mut self.outbox, now)
+        {
+            self.sources.end_schedule();
+            return Created { next: None, endpoint: self.sources.get(index).endpoint() };
+        }
+        let source = self.sources.get_mut(index);
+        let (class, endpoint) = (source.class(), source.endpoint());
+        let draft = source.draw();
+        let next = source.next_arrival();
+        if next.is_none() {
+            self.sources.end_schedule();
+        }
+        self.offer(index, (class, endpoint), draft, now);
+        Created { next, endpoint }
+    }
+
+    /// Creates the next message of a source. Returns its endpoint.
+    #[inline(never)]
+    pub(super) fn create(&mut self, index: usize, now: Time) -> EndpointId {
+        let source = self.sources.get_mut(index);
+        let (class, endpoint) = (source.class(), source.endpoint());
+        let draft = source.draw();
+        self.offer(index, (class, endpoint), draft, now);
+        endpoint
+    }
+
+    /// Creates a reply of a source and orders its endpoint to send.
+    #[inline(never)]
+    pub(super) fn create_reply(&mut self, Reply { source: index, destination }: Reply, now: Time) {
+        let source = self.sources.get_mut(index);
+        let (class, endpoint) = (source.class(), source.endpoint());
+        let draft = source.draw_reply(destination);
+        self.offer(index, (class, endpoint), draft, now);
+        self.outbox.order_send(endpoint);
+    }
+
+    /// Starts an admitted stream `now`.
+    pub(super) fn begin_stream(&mut self, index: usize, now: Time) {
+        self.sources.get_mut(index).begin_stream(now);
+        while self.sources.get_mut(index).next_arrival() == Some(now) {
+            let endpoint = self.create(index, now);
+            self.outbox.order_send(endpoint);
+        }
+        self.sources.schedule(index, &mut self.outbox);
+    }
+
+    /// Creates the next message of each backlogged source of a class at an endpoint.
+    fn refill(&mut self, endpoint: EndpointId, class: ClassId, now: Time) {
+        for place in 0..self.sources.backlogged(endpoint).len() {
+            let index = self.sources.backlogged(endpoint)[place];
+            let source = self.sources.get(index);
+            if source.class() == class && source.refills(now) {
+                self.create(index, now);
+            }
+        }
+    }
+
+    /// Creates the next message of a backlogged class when the first packet of one begins. Messages are
+    /// created before all other events of an instant, but no event of this instant depends on this
+    /// one any more.
+    #[inline(never)]
+    pub(super) fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
+        // A message that needs a credit is followed by the next one when it takes the credit.
+        let is_free =
+            |class: ClassId| self.plan.classes[class.index()].post.credits == Credits::Exempt;
+        if packet.is_first && (self.posts.is_none() || is_free(packet.class)) {
+            self.refill(endpoint, packet.class, now);
+        }
+    }
+
+    /// Creates a message and puts it into the queue of its adapter.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
+    fn offer(
+        &mut self,
+        index: usize,
+        (class, source): (ClassId, EndpointId),
+        draft: Draft,
+        now: Time,
+    ) {
+        let message = Message {
+            id: self.sources.next_id(),
+            class,
+            source,
+            destination: draft.destination,
+            payload_bytes: draft.payload_bytes,
+            created: now,
+            flow: None,
+        };
+        let adapter = self.outbox.adapter(source);
+        let (class, conformance) = adapter.judge(&message);
+        let is_plain = self.posts.is_none() && !self.lanes.draws();
+        if !is_plain || self.flows.tells_apart(class) || conformance == Conformance::Dropped {
+            return self.offer_more(index, message, (class, conformance));
+        }
+        self.collector.on_created(&message);
+        let (flows, messages) = (&mut self.flows, &mut self.messages);
+        adapter.admit(&self.plan, flows, messages, message, (class, conformance));
+    }
+
+    /// [`Self::offer`] for messages of flows, streams included, for messages that policing drops
+    /// and for posted messages.
+    #[inline(never)]
+    fn offer_more(
+        &mut self,
+        index: usize,
+        mut message: Message,
+        (class, conformance): (ClassId, Conformance),
+    ) {
+        let part = self.sources.get(index).part();
+        if self.flows.tells_apart(class) {
+            message.flow = Some(self.flow_of(class, part.map(|part| part.stream), &message));
+        }
+        self.collector.on_created(&message);
+        if let Some(part) = part {
+            self.collector.on_part_created(part);
+        }
+        if conformance == Conformance::Dropped {
+            if let Some(part) = part {
+                self.collector.on_part_dropped(part);
+            }
+            return self.collector.on_dropped(&message);
+        }
+        self.post(message, (class, conformance), part);
+    }
+
+    /// Flow of a message that is sent as one of `class`.
+    fn flow_of(&mut self, class: ClassId, stream: Option<StreamId>, message: &Message) -> FlowId {
+        let Message { source, destination, .. } = *message;
+        let key = FlowKey { class, source, destination, stream };
+        let (flow, is_new) = self.flows.find(&self.plan, key);
+        if is_new {
+            self.collector.on_flow(flow, key);
+        }
+        flow
+    }
+
+    // Posts.
+
+    /// Posts a message to its channel adapter, or puts it into its queue if there are none.
+    #[inline(never)]
+    fn post(
+        &mut self,
+        message: Message,
+        (class, conformance): (ClassId, Conformance),
+        part: Option<StreamPart>,
+    ) {
+        let vc_class = self.lanes.choose(&self.plan, &mut self.flows, class, &message);
+        let outgoing = Outgoing::new(&self.plan, message, (class, conformance), vc_class);
+        let slot = self.messages.insert(outgoing);
+        if let Some(part) = part {
+            self.messages.note_part(slot, part);
+        }
+        let now = message.created;
+        let Some(posts) = &mut self.posts else { return self.enqueue(slot, now) };
+        let class = &self.plan.classes[message.class.index()];
+        posts.post(&mut self.messages, class, slot, now);
+        self.carry_posts(now);
+    }
+
+    /// Handles the departure of the tail of a packet from its source.
+    #[inline(never)]
+    pub(super) fn on_content_left(&mut self, endpoint: EndpointId, content: Content, now: Time) {
+        let Content::Data(slot) = content else { return };
+        if let Some(admission) = &mut self.admission {
+            admission.on_packet_left(endpoint, slot, &self.messages, now);
+        }
+        if (self.posts.is_none() && self.admission.is_none()) || !self.messages.leave(slot) {
+            return;
+        }
+        if let Some(admission) = &mut self.admission {
+            admission.on_message_left(endpoint, slot, &self.messages, &mut self.outbox);
+        }
+        if let Some(posts) = &mut self.posts {
+            posts.left(&mut self.messages, slot, now);
+            self.carry_posts(now);
+        }
+    }
+
+    /// Carries out the outcomes of posts. Outcomes of messages created meanwhile are carried out by
+    /// the same loop rather than recursively, since credits may be many.
+    pub(super) fn carry_posts(&mut self, now: Time) {
+        if self.posts.as_mut().is_none_or(|posts| !posts.begin_outcomes()) {
+            return;
+        }
+        while let Some(outcome) = self.posts.as_mut().and_then(|posts| posts.next_outcome()) {
+            match outcome {
+                Outcome::Accepted(slot) => self.on_accepted(slot, now),
+                Outcome::Ready(slot) => {
+                    self.outbox.order_send(self.messages.message(slot).source);
+                    self.enqueue(slot, now);
+                }
+                Outcome::WakeAt(endpoint, at) => self.outbox.order(Order::WakeAt { endpoint, at }),
+            }
+        }
+    }
+
+    fn on_accepted(&mut self, slot: MessageSlot, now: Time) {
+        let message = *self.messages.message(slot);
+        let post = &self.plan.classes[message.class.index()].post;
+        if post.credits == Credits::Exempt {
+            return;
+        }
+        if let Refused::Retry(periods) = &post.refused {
+            let period = periods[message.source.index()];
+            let refusals = now.since(message.created).as_ps() / period.as_ps();
+            self.collector.on_refused(message.class, refusals);
+        }
+        self.refill(message.source, message.class, now);
+    }
+
+    fn enqueue(&mut self, slot: MessageSlot, now: Time) {
+        let message = self.messages.message(slot);
+        let (endpoint, is_told_apart) = (message.source, message.flow.is_some());
+        let adapter = self.outbox.adapter(endpoint);
+        adapter.enqueue(&mut self.flows, &mut self.messages, slot, now);
+        if is_told_apart {
+            self.report_held();
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Notices of the network, and the messages, answers and replies that follow from them.
+//!
+//! ```text
+//!   created ──► message ──► adapter: send
+//!   received ─┬ data ─────► answered, if its flow has a window: send
+//!             │      ├────► last packet of its message: delivered; replies: send, or wake at
+//!             │ answer ───► its flow may go on: send
+//!             └ control
+//! ```
+
+use super::Endpoints;
+use crate::congestion;
+use crate::flows::Standing;
+use crate::marking::Reading;
+use crate::{Arrival, Content, Created, FlowId, Message, Notice, Order, Packet, PathSet, Stay};
+use gingham_kernel::{Span, Time};
+use gingham_topology::{ChannelId, EndpointId};
+
+impl Endpoints {
+    /// Handles a notice of an event that happens `now`. [`Self::next_order`] returns the orders
+    /// that follow from it.
+    #[expect(
+        clippy::inline_always,
+        reason = "callers know the notice: nothing is left of the match"
+    )]
+    #[inline(always)]
+    pub fn tell(&mut self, now: Time, notice: Notice<'_>) {
+        if let Some(probe) = &mut self.probe {
+            probe.note(now, &notice);
+        }
+        match notice {
+            Notice::Created { source } => {
+                let Created { next, endpoint } = self.on_created(source, now);
+                self.outbox.order_send(endpoint);
+                if let Some(at) = next {
+                    self.outbox.order(Order::CreateAt { source, at });
+                }
+            }
+            Notice::Began { endpoint, packet } => self.on_began(endpoint, packet, now),
+            Notice::Left { endpoint, began, flits, flit, content } => {
+                self.on_left(endpoint, now, (began, flits, flit));
+                self.on_content_left(endpoint, content, now);
+            }
+            Notice::SentOn { endpoint, waited, packet } => {
+                self.on_sent_on(endpoint, waited, packet, now);
+            }
+            Notice::Received { packet, arrival } => self.on_received(packet, arrival),
+            Notice::Read { input, waiting_flits, packet, .. } => {
+                self.on_read(input, waiting_flits, packet, now);
+            }
+            Notice::Queued { stay } => {
+                if let Some(marker) = &mut self.marker {
+                    marker.queued(&stay, now);
+                }
+            }
+            Notice::Forwarded { stay, left, packet } => {
+                self.on_forwarded(stay, left, packet, now);
+            }
+            Notice::Settled { stay, has_space } => {
+                if let Some(marker) = &mut self.marker {
+                    marker.settled(&stay, has_space, now);
+                }
+            }
+            Notice::Lanes { output, free } => {
+                if let Some(throttle) = &mut self.throttle {
+                    throttle.on_lanes(output, free, self.outbox.orders_mut());
+                }
+            }
+            Notice::Gathered { full } => {
+                if let Some(throttle) = &mut self.throttle {
+                    let posts = self.posts.as_deref();
+                    throttle.on_gathered(full, posts, now, self.outbox.orders_mut());
+                }
+            }
+            Notice::Woken { endpoint } => self.on_woken(endpoint, now),
+            Notice::Sampled { counts } => {
+                self.collector.on_sample(now, counts);
+                self.checkpoints.update(&self.collector);
+            }
+            Notice::Looked { waiters } => {
+                self.collector.on_look(now, &congestion::trees(&self.plan, waiters));
+                self.checkpoints.update(&self.collector);
+            }
+        }
+    }
+
+    /// Handles [`Notice::Created`] like [`Self::tell`], but returns its orders: messages are created
+    /// too often for a list.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
+    pub fn create_next(&mut self, source: usize, now: Time) -> Created {
+        if let Some(probe) = &mut self.probe {
+            probe.note(now, &Notice::Created { source });
+        }
+        self.on_created(source, now)
+    }
+
+    // At hosts.
+
+    #[inline(never)]
+    fn on_left(
+        &mut self,
+        endpoint: EndpointId,
+        now: Time,
+        (began, flits, flit): (Time, u64, Span),
+    ) {
+        if let Some(contention) = self.outbox.adapter(endpoint).on_left(began, now, flits, flit) {
+            self.collector.on_contention(endpoint, now, contention);
+        }
+    }
+
+    #[inline(never)]
+    fn on_received(&mut self, packet: &Packet, arrival: &Arrival) {
+        if self.is_causal {
+            self.before_delivery(packet, arrival);
+        }
+        let Content::Data(slot) = packet.content else { return };
+        let Some(delivery) = self.messages.arrive(slot, arrival) else { return };
+        self.collector.on_delivered(&delivery);
+        if let Some(part) = self.messages.take_part(slot) {
+            self.collector.on_part_delivered(part, delivery.delivered);
+        }
+        if self.collector.is_complete() {
+            self.checkpoints.update(&self.collector);
+        }
+        if self.is_causal {
+            self.reply(&delivery.message, delivery.delivered);
+        }
+    }
+
+    /// Handles a received packet, except for the delivery of its message.
+    #[inline(never)]
+    fn before_delivery(&mut self, packet: &Packet, arrival: &Arrival) {
+        let now = arrival.arrived;
+        if let Some(throttle) = &mut self.throttle {
+            throttle.on_received(arrival.wire_bytes);
+        }
+        match packet.content {
+            Content::Data(_) => {
+                if let Some(flow) = packet.flow {
+                    self.answer(flow, packet, now);
+                }
+            }
+            Content::Answer { packets, marked } => {
+                self.outbox.on_received();
+                let flow = packet.flow.expect("an answer is to a flow");
+                self.on_answered(flow, packets, marked, now);
+            }
+            Content::Signal(signal) => {
+                self.outbox.on_received();
+                if let Some(admission) = &mut self.admission
+                    && let Some(source) =
+                        admission.on_received(signal, packet, &self.sources, &mut self.outbox, now)
+                {
+                    self.begin_stream(source, now);
+                }
+            }
+            Content::Control => self.outbox.on_received(),
+        }
+        if let Some(probe) = &mut self.probe {
+            probe.on_received(packet, &mut self.outbox, now);
+        }
+    }
+
+    /// Answers a data packet of a flow that has a window, or it and earlier ones.
+    fn answer(&mut self, flow: FlowId, packet: &Packet, now: Time) {
+        let of = self.flows.get_mut(flow);
+        let class = of.key.class;
+        let Some(window) = &self.plan.classes[class.index()].window else { return };
+        let due = of.receipt.arrive(window.answered, packet.mark, now);
+        let Some((packets, marked)) = due else { return };
+        let answer = window.answer;
+        let (source, destination) = (packet.destination, packet.source);
+        let of_pair = || self.plan.lanes.allowed.vc_class_of_pair(source, destination);
+        let answer = Packet {
+            content: Content::Answer { packets, marked },
+            source,
+            destination,
+            payload_bytes: answer.payload_bytes,
+            priority: answer.priority,
+            path_set: PathSet::default(),
+            vc_class: answer.vc_class.unwrap_or_else(of_pair),
+            is_first: false,
+            is_last_of_stream: false,
+            mark: false,
+            ..*packet
+        };
+        let queued = self.outbox.send(answer, now);
+        self.collector.on_answer_queue(class, queued);
+    }
+
+    fn on_answered(&mut self, flow: FlowId, packets: u32, marked: u32, now: Time) {
+        self.collector.on_answered(flow, packets, marked, now);
+        let standing = self.flows.answered(flow, packets, marked > 0, now);
+        let Some(standing) = standing else { return };
+        self.report_held();
+        let waiting = self.flows.get(flow).queue.front().expect("it has something to send");
+        let (priority, vc_class) = self.messages.level_of(waiting);
+        let endpoint = self.flows.get(flow).key.source;
+        let adapter = self.outbox.adapter(endpoint);
+        if standing == Standing::MayGo {
+            adapter.reopen(flow, vc_class, priority);
+            self.outbox.order_send(endpoint);
+        } else {
+            adapter.shut(flow, vc_class, priority);
+        }
+    }
+
+    /// Creates the replies to a message delivered `now`, or keeps them for their think time.
+    #[inline(never)]
+    fn reply(&mut self, message: &Message, now: Time) {
+        let Some(repliers) = self.replies.repliers_to(message) else { return };
+        for replier in repliers.iter() {
+            let Some((at, reply)) = replier.reply(message, &self.sources, now) else { continue };
+            if at == now {
+                self.create_reply(reply, now);
+            } else {
+                let endpoint = message.destination;
+                self.replies.keep(endpoint, at, reply);
+                self.outbox.order(Order::WakeAt { endpoint, at });
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn on_woken(&mut self, endpoint: EndpointId, now: Time) {
+        if let Some(throttle) = &mut self.throttle {
+            throttle.on_woken(endpoint, now, self.outbox.orders_mut());
+        }
+        if let Some(posts) = &mut self.posts {
+            posts.woken(&mut self.messages, endpoint, now);
+            self.carry_posts(now);
+        }
+        while let Some(reply) = self.replies.take_due(endpoint, now) {
+            self.create_reply(reply, now);
+        }
+    }
+
+    // At switches and in-transit hosts.
+
+    #[inline(never)]
+    fn on_sent_on(&mut self, endpoint: EndpointId, waited: Span, packet: &mut Packet, now: Time) {
+        self.collector.on_reinjected(endpoint, now, waited);
+        if let Some(admission) = &mut self.admission {
+            admission.on_sent_on(endpoint, packet, &self.messages, &mut self.outbox, now);
+        }
+    }
+
+    fn on_read(&mut self, input: ChannelId, waiting_flits: u64, packet: &mut Packet, now: Time) {
+        if let Some(marker) = &mut self.marker {
+            let switch = self.plan.fabric.target(input).node;
+            packet.mark |= marker.marks(Reading { switch, waiting_flits });
+        }
+        if let Some(admission) = &mut self.admission {
+            admission.on_read(input, packet, &self.messages, &mut self.outbox, now);
+        }
+        if let Some(probe) = &mut self.probe {
+            probe.on_read(input, packet);
+        }
+    }
+
+    fn on_forwarded(&mut self, stay: Stay, left: Time, packet: &mut Packet, now: Time) {
+        let Some(marker) = &mut self.marker else { return };
+        if let Some(trigger) = marker.forwarded(&stay, left, now) {
+            // Marks of answers are not counted: no answer carries them back.
+            if !packet.mark && matches!(packet.content, Content::Data(_)) {
+                self.collector.on_marked(packet.class, trigger);
+            }
+            packet.mark = true;
+        }
+    }
+}

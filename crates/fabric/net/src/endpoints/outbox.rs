@@ -1,0 +1,81 @@
+//! Outgoing side of all endpoints: adapters, orders to the network, and packets without a message.
+
+use crate::{Adapter, Order, Packet, Plan, Weighing};
+use gingham_kernel::Time;
+use gingham_topology::EndpointId;
+
+/// Adapters of all endpoints and the orders that the network has not carried out yet.
+#[derive(Clone, Debug)]
+pub(super) struct Outbox {
+    /// By endpoint.
+    adapters: Vec<Adapter>,
+    orders: Vec<Order>,
+    /// Packets without a message that have not arrived.
+    under_way: usize,
+}
+
+impl Outbox {
+    pub(super) fn new(plan: &Plan) -> Self {
+        Self { adapters: Adapter::all(plan), orders: Vec::new(), under_way: 0 }
+    }
+
+    pub(super) fn adapters(&self) -> &[Adapter] {
+        &self.adapters
+    }
+
+    #[inline]
+    pub(super) fn adapter(&mut self, endpoint: EndpointId) -> &mut Adapter {
+        &mut self.adapters[endpoint.index()]
+    }
+
+    // Orders.
+
+    #[inline]
+    pub(super) fn order(&mut self, order: Order) {
+        self.orders.push(order);
+    }
+
+    /// Orders an endpoint to send.
+    #[inline]
+    pub(super) fn order_send(&mut self, endpoint: EndpointId) {
+        self.orders.push(Order::Send { endpoint });
+    }
+
+    /// Orders a weight of a lane, in place of an earlier one that has not been carried out.
+    pub(super) fn order_weight(&mut self, weighing: Weighing) {
+        let is_same = |of: &Weighing| {
+            (of.channel, of.place, of.lane) == (weighing.channel, weighing.place, weighing.lane)
+        };
+        self.orders.retain(|order| !matches!(order, Order::Weigh(of) if is_same(of)));
+        self.orders.push(Order::Weigh(weighing));
+    }
+
+    pub(super) fn orders(&self) -> &[Order] {
+        &self.orders
+    }
+
+    #[inline]
+    pub(super) fn orders_mut(&mut self) -> &mut Vec<Order> {
+        &mut self.orders
+    }
+
+    // Packets without a message.
+
+    /// Queues a packet without a message at its source. Returns the number of such packets that
+    /// wait there.
+    pub(super) fn send(&mut self, packet: Packet, now: Time) -> usize {
+        self.under_way += 1;
+        self.order_send(packet.source);
+        self.adapter(packet.source).order(packet, now)
+    }
+
+    /// Counts the arrival of a packet without a message.
+    pub(super) fn on_received(&mut self) {
+        self.under_way -= 1;
+    }
+
+    /// Number of packets without a message that have not arrived.
+    pub(super) fn under_way(&self) -> usize {
+        self.under_way
+    }
+}
