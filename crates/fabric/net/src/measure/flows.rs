@@ -15,11 +15,9 @@
 //! uses as much again for each step with activity; no message and no period is kept.
 
 mod report;
-mod series;
 mod sum;
 
-pub use report::{ClassFlows, FlowReport, HeldShares, fairness};
-pub use series::{FlowSeries, FlowStep, FlowValues};
+pub use report::{ClassFlows, FlowReport, FlowSeries, FlowStep, FlowValues, HeldShares, fairness};
 
 use super::follow::Steps;
 use super::grid::{Grid, SECTIONS_MAX};

@@ -2,9 +2,10 @@
 
 use super::super::report::RunReport;
 use super::super::{Count, Estimate};
-use super::sum::{FlowSum, place};
+use super::sum::{FlowSum, FlowSums, place};
 use super::{Flow, FlowCollector};
 use crate::{ClassId, FlowKey, Hold};
+use gingham_kernel::Time;
 use gingham_results::{Ratio, real};
 use std::ops::Range;
 
@@ -43,6 +44,49 @@ pub struct FlowReport {
     pub answered_packets: u64,
     /// Packets among these whose acknowledgements reported a mark.
     pub marked_packets: u64,
+}
+
+/// A followed flow.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowSeries {
+    /// Key of the flow.
+    pub key: FlowKey,
+    /// Steps from time zero to the end of the window.
+    pub steps: Vec<FlowStep>,
+}
+
+/// A followed flow in one step.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FlowStep {
+    /// Start of the step.
+    pub from: Time,
+    /// End of the step.
+    pub to: Time,
+    /// Values of the step.
+    pub own: FlowValues,
+    /// Means over the steps of the window centred on this one.
+    pub smoothed: FlowValues,
+}
+
+/// Values of a flow in a step, or means over several.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FlowValues {
+    /// Payload delivered, in bytes per picosecond.
+    pub accepted_bytes_per_ps: f64,
+    /// Mean latency from creation to delivery, in picoseconds, of messages created then.
+    pub latency_mean_ps: Option<f64>,
+    /// Shares of the time for which the flow was held back.
+    pub held: HeldShares,
+}
+
+impl FlowValues {
+    fn new(sum: &FlowSum, over_ps: f64) -> Self {
+        Self {
+            accepted_bytes_per_ps: real(u128::from(sum.delivered.bytes)) / over_ps,
+            latency_mean_ps: sum.latency_mean_ps(),
+            held: HeldShares::of_sum(sum, over_ps),
+        }
+    }
 }
 
 /// Results of the flows of a class in the window.
@@ -157,6 +201,33 @@ impl RunReport<'_> {
     fn sum_of(&self, flow: &Flow) -> FlowSum {
         let sections = self.class_sections(flow.key.class);
         flow.sections.sum(sections.start, sections.end)
+    }
+
+    /// Series of all followed flows in the order of the plan, unused ones included, from time zero to
+    /// the end of the window. A step that reaches beyond the window is left out; one that is cut short
+    /// by the end of the run is not.
+    pub fn flow_series(&self) -> Vec<FlowSeries> {
+        let FlowCollector { followed, flows, .. } = self.all_flows();
+        let of = |key: &FlowKey| {
+            let flow = flows.iter().find(|flow| flow.key == *key);
+            let sums = flow.and_then(|flow: &Flow| flow.steps.as_ref());
+            FlowSeries { key: *key, steps: self.flow_steps(sums.unwrap_or(&FlowSums::default())) }
+        };
+        followed.iter().map(of).collect()
+    }
+
+    fn flow_steps(&self, sums: &FlowSums) -> Vec<FlowStep> {
+        let steps = self.all_flows().steps;
+        let count = steps.count(self.window().end);
+        let values = |range: &Range<usize>| {
+            FlowValues::new(&sums.sum(range.start, range.end), steps.over_ps(range))
+        };
+        let step = |step: usize| {
+            let [from, to] = steps.bounds(step);
+            let smoothed = values(&steps.centred(step, count));
+            FlowStep { from, to, own: values(&(step..step + 1)), smoothed }
+        };
+        (0..count).map(step).collect()
     }
 }
 
