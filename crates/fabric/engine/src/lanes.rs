@@ -12,6 +12,7 @@
 //!   lane_matching    VC allocation by iSLIP
 //!   arbiters    those that are not round robin by the flit  queues      worms on their way to each lane
 //!   counts      what channels carried                       waits       who waits for whom
+//!   view        state of ports and lanes between ticks, for these two
 //!   credit_waits     waits for credits before output lanes
 //!   columns     the same stages, 64 switches at once, where every flit goes in turn
 //! ```
@@ -54,6 +55,7 @@ mod ring;
 mod simulation;
 mod stepper;
 mod switches;
+mod view;
 mod waiters;
 mod waits;
 mod worms;

@@ -67,9 +67,13 @@ impl Buffers {
         self.queues.first(lane)
     }
 
-    /// The worms of a lane of which a flit is in its buffer, the first first.
-    pub(crate) fn present_worms(&self, lane: usize) -> impl Iterator<Item = WormId> {
-        let InputLane { left, present, .. } = self.lanes[lane];
+    /// Worms of a lane with a flit in its buffer, in order; `left` flits of the first have not left
+    /// it, and the buffer has `present` flits.
+    pub(crate) fn present_worms(
+        &self,
+        lane: usize,
+        (left, present): (u32, u16),
+    ) -> impl Iterator<Item = WormId> {
         // Where the flits of each begin, counted from the first in the buffer.
         let mut begins = 0;
         let worms = self.queues.iter(lane).enumerate();
@@ -132,24 +136,6 @@ impl Buffers {
     #[inline]
     pub(crate) fn hold(&mut self, lane: usize, out: u16) {
         self.lanes[lane].out = out;
-    }
-
-    /// An input lane of a switch is as columns have it: flits in the buffer and, if it holds an
-    /// output lane, flits of the first worm that have not left and that lane.
-    pub(crate) fn write_lane(&mut self, lane: usize, present: u16, held: Option<(u32, u16)>) {
-        let flits = self.queues.first(lane).map_or(0, |first| first.flits);
-        let (left, out) = held.unwrap_or((flits, NONE));
-        self.lanes[lane] = InputLane { left, present, out };
-    }
-
-    /// Of the first worm of a lane of a switch so many flits have not left, as columns have it.
-    pub(crate) fn write_left(&mut self, lane: usize, left: u32) {
-        self.lanes[lane].left = left;
-    }
-
-    /// So many flits are in the buffer of a lane of a switch, as columns have it.
-    pub(crate) fn write_present(&mut self, lane: usize, present: u16) {
-        self.lanes[lane].present = present;
     }
 
     /// Of the worm that comes to a host all but the last flit have come.

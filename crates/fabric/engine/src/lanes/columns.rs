@@ -11,7 +11,7 @@
 //! The stages are those of [`crate::lanes`], in their order; each is done by ports there or by
 //! columns here. Hosts, packets under way and what endpoints see are the same:
 //! columns take the place of what links, buffers and switches hold of switches, and of nothing
-//! else. Who looks at all of the network between ticks sees it as ports ([`settle`]).
+//! else. [`View`](crate::lanes::view::View) shows them as ports.
 //!
 //! ```text
 //!   count, turn, ring   counts, round robin and what is to come, of 64 ports at once
@@ -52,17 +52,14 @@ mod places;
 mod requests;
 mod ring;
 mod rules;
-mod settle;
 mod table;
 mod traversal;
 mod turn;
+mod view;
 mod wires;
 
-use crate::lanes::context::Context;
-use crate::lanes::network::{Network, ticks_ahead};
+use crate::lanes::network::ticks_ahead;
 use crate::lanes::simulation::SetUp;
-use crate::lanes::stepper::Stepper;
-use std::borrow::Cow;
 use table::Table;
 
 pub(crate) use choice::{choose, refusal};
@@ -82,70 +79,5 @@ pub(crate) fn start(mut set_up: SetUp) -> Box<dyn gingham_net::Simulation> {
         3..=4 => run::<4>(set_up),
         5..=8 => run::<8>(set_up),
         _ => run::<16>(set_up),
-    }
-}
-
-impl<const L: usize> Stepper for Table<L> {
-    /// At switches credits count in the next stage.
-    fn receive_credits(&mut self, network: &mut Network, tick: u64) {
-        self.receive_host_credits(&mut network.links, tick);
-    }
-
-    fn traverse_links(&mut self, network: &mut Network, context: &mut Context, tick: u64) {
-        self.traverse_links(network, context, tick);
-    }
-
-    fn launch(&mut self, network: &mut Network, tick: u64) {
-        self.launch(&mut network.launched, tick);
-    }
-
-    fn traverse_switches(&mut self, network: &mut Network, _: &Context, tick: u64) {
-        self.traverse_switches(network, tick);
-    }
-
-    fn route(&mut self, network: &mut Network, context: &mut Context, tick: u64) {
-        self.route(network, context, tick);
-    }
-
-    fn allocate_lanes(&mut self, network: &mut Network, _: &Context) {
-        self.allocate_lanes(network);
-    }
-
-    /// Flits count as events where they leave.
-    fn receive_flits(&mut self, _: &mut Network, tick: u64) -> u64 {
-        self.receive_flits(tick);
-        0
-    }
-
-    fn next_due(&self, tick: u64) -> Option<u64> {
-        self.next_due(tick)
-    }
-
-    fn has_hops(&self) -> bool {
-        self.paths.is_some()
-    }
-
-    fn settle_counts(&mut self, network: &mut Network, context: &Context) {
-        self.settle_counts(network, context);
-    }
-
-    fn settle_blocked(&mut self, network: &mut Network) {
-        self.settle_blocked(network);
-    }
-
-    fn settle_worms(&self, network: &Network, context: &mut Context) {
-        self.settle_worms(network, context);
-    }
-
-    fn view<'a>(&self, network: &'a Network, context: &Context) -> Cow<'a, Network> {
-        let (mut network, mut table) = (network.clone(), self.clone());
-        table.settle_counts(&mut network, context);
-        table.settle_lanes(&mut network, context);
-        table.settle_rings(&mut network, context.clock.ticks_done());
-        Cow::Owned(network)
-    }
-
-    fn assert_invariants(&self) {
-        self.assert_invariants();
     }
 }

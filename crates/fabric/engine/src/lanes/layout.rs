@@ -129,6 +129,12 @@ impl Layout {
         &self.channels
     }
 
+    /// Lanes in use of all ports from `first` on; ports have `count` lanes.
+    pub(crate) fn lanes_from(&self, first: usize, count: u8) -> impl Iterator<Item = usize> {
+        let ports = (first..self.channels.len()).filter(|port| self.channels[*port].is_some());
+        ports.flat_map(move |port| (0..usize::from(count)).map(move |lane| port << SHIFT | lane))
+    }
+
     /// The channel that begins at a port.
     #[inline]
     pub(crate) fn channel(&self, port: usize) -> ChannelId {

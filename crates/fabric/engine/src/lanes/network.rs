@@ -6,8 +6,8 @@ use crate::lanes::buffers::Buffers;
 use crate::lanes::context::Context;
 use crate::lanes::in_transit::InTransit;
 use crate::lanes::lane_matching::LaneMatching;
-use crate::lanes::layout::{LANES, Layout, SHIFT, lanes_of, number_of, round_robin};
-use crate::lanes::links::Links;
+use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, lanes_of, number_of, round_robin};
+use crate::lanes::links::{Links, TO_HOST};
 use crate::lanes::matching::{Matching, WideMatching, WideOutput};
 use crate::lanes::requests::Requests;
 use crate::lanes::stepper::Stepper;
@@ -17,7 +17,7 @@ use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, Fabric};
 
 /// What moves flits between hosts.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Network {
     /// Where channels begin.
     pub(crate) links: Links,
@@ -101,6 +101,31 @@ impl Network {
         let count = due.len() as u64;
         self.links.arrivals.give_back(tick, due);
         count
+    }
+
+    /// Checks the sets of lanes of all ports from `first` on; for tests. Slow.
+    pub(crate) fn assert_sets(&self, context: &Context, first: usize) {
+        let Self { links, buffers, switches, .. } = self;
+        let is_in = |lanes: u16, lane: usize| lanes >> number_of(lane) & 1 == 1;
+        for lane in context.layout.lanes_from(first, context.plan.lanes.count) {
+            let (output, input) = (links.lane(lane), buffers.lane(lane));
+            let sender = links.port(lane >> SHIFT);
+            if !sender.is(TO_HOST) {
+                assert_eq!(is_in(sender.credited, lane), output.credit > 0, "`credited` is right");
+            }
+            if lane >> SHIFT >= context.layout.first_host {
+                continue;
+            }
+            assert_eq!(is_in(sender.filled, lane), output.fill > 0, "`filled` is right");
+            let port = switches.port(lane >> SHIFT);
+            let can_send = input.out != NONE && input.present > 0;
+            assert_eq!(is_in(port.sendable, lane), can_send, "`sendable` is right");
+            if input.out != NONE {
+                let held = port.base as usize + usize::from(input.out);
+                assert_eq!(is_in(port.full, lane), links.is_full(held), "`full` is right");
+                assert!(is_in(links.port(held >> SHIFT).held, held), "`held` has a held lane");
+            }
+        }
     }
 
     /// First tick from `tick` on with a change, here or in the stepper; `None` if there may be one

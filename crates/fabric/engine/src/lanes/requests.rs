@@ -149,13 +149,6 @@ impl Requests {
         }
     }
 
-    /// Nobody requests a port, for columns know who does.
-    pub(crate) fn clear(&mut self, port: usize) {
-        let end = self.base.get(port + 1).map_or(self.words.len(), |end| *end as usize);
-        self.words[self.base[port] as usize..end].fill(0);
-        self.requested.words[port / 64] &= !(1 << (port % 64));
-    }
-
     /// Of the input lanes that request a port and could be granted a lane, the one that is served,
     /// by its number in the switch, and what it could be granted, which is not nothing: the first,
     /// round robin, of those of the highest level. Lanes of the switch are counted from `base` on.

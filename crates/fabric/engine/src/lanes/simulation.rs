@@ -5,7 +5,7 @@ use crate::bits::Bits;
 use crate::lanes::clock::Clock;
 use crate::lanes::columns;
 use crate::lanes::context::Context;
-use crate::lanes::counts::{count_channel, is_at_rest};
+use crate::lanes::counts::Counts;
 use crate::lanes::event::{Event, INDEX_MAX};
 use crate::lanes::hosts::Hosts;
 use crate::lanes::layout::Layout;
@@ -53,9 +53,9 @@ impl<S: Stepper> gingham_net::Network for Simulation<S> {
 
     fn channel_counts(&self) -> Vec<ChannelCount> {
         let now = self.context.clock.now();
-        let network = self.stepper.view(&self.network, &self.context);
-        let count = |channel| count_channel(channel, &network, &self.context, (now + 1, now));
-        ChannelId::first(self.context.plan.channels.len()).map(count).collect()
+        let counts = Counts::new(&self.stepper, &self.network, &self.context);
+        let channels = ChannelId::first(self.context.plan.channels.len());
+        channels.map(|channel| counts.of(channel, (now + 1, now))).collect()
     }
 
     fn step(&mut self) -> Result<(), Option<Time>> {
@@ -79,26 +79,18 @@ impl<S: Stepper> gingham_net::Network for Simulation<S> {
     }
 
     fn waiters(&mut self, at: Time) -> Vec<Waiter> {
-        self.stepper.settle_worms(&self.network, &mut self.context);
-        let network = self.stepper.view(&self.network, &self.context);
-        self.waits(&network).waiters(at)
+        self.stepper.locate_worms(&self.network, &mut self.context);
+        self.waits().waiters(at)
     }
 
     fn wait_for_graph(&mut self, at: Time) -> WaitForGraph {
         self.context.clock.go_to(at.as_ps());
-        if self.context.lanes.counts_credits() {
-            // Waits for credits depend on all that are on their way.
-            let network = self.stepper.view(&self.network, &self.context);
-            self.waits(&network).graph()
-        } else {
-            self.stepper.settle_blocked(&mut self.network);
-            self.waits(&self.network).graph()
-        }
+        self.waits().graph()
     }
 
     fn followed_counts(&mut self, end: Time) -> Vec<ChannelCount> {
-        self.stepper.settle_counts(&mut self.network, &self.context);
-        let count = |channel: &ChannelId| self.count(*channel, end.as_ps());
+        let counts = Counts::new(&self.stepper, &self.network, &self.context);
+        let count = |channel: &ChannelId| counts.of(*channel, (end.as_ps(), end.as_ps()));
         self.context.plan.follow.channels.iter().map(count).collect()
     }
 
@@ -110,11 +102,9 @@ impl<S: Stepper> gingham_net::Network for Simulation<S> {
         Some(self.stepping)
     }
 
-    /// Checks that the credits of every lane are somewhere, and that its sets say what is so.
     fn assert_invariants(&self) {
-        let network = self.stepper.view(&self.network, &self.context);
-        self.waits(&network).assert_invariants();
-        self.stepper.assert_invariants();
+        self.waits().assert_invariants();
+        self.stepper.assert_invariants(&self.network, &self.context);
     }
 }
 
@@ -261,19 +251,26 @@ impl<S: Stepper> Simulation<S> {
         }
     }
 
-    /// A section ends at `time`, and nothing more is to happen before: tells the collector.
+    /// Ends a section at `time` at the endpoints, before any event of that time.
     #[inline(never)] // `benches/bench.py` finds it by its name.
     fn count_section(&mut self, time: u64) {
-        let mut counts = std::mem::take(&mut self.counts);
+        let Self { context, network, stepper, counted, counts, .. } = self;
+        stepper.collect_active(network);
+        let mut active = std::mem::take(&mut network.links.active);
+        let channels = Counts::new(stepper, network, context);
+        // A port that is at rest is not counted again before it sends something.
+        counted.words.fill(0);
+        active.retain(|port| {
+            counted.insert(context.layout.channel(port).index());
+            !channels.is_at_rest(port, time)
+        });
         counts.clear();
-        self.stepper.settle_counts(&mut self.network, &self.context);
-        self.end_activity(time);
-        counts.extend(self.counted.iter().map(|channel| {
+        counts.extend(counted.iter().map(|channel| {
             let channel = ChannelId::new(channel);
-            (channel, self.count(channel, time))
+            (channel, channels.of(channel, (time, time)))
         }));
-        self.context.endpoints.end_section(&counts);
-        self.counts = counts;
+        network.links.active = active;
+        context.endpoints.end_section(counts);
         debug_assert!(
             self.context.endpoints.checkpoint() > Time::from_ps(time)
                 || !self.context.endpoints.is_running(),
@@ -281,25 +278,8 @@ impl<S: Stepper> Simulation<S> {
         );
     }
 
-    /// Which channels are to be counted at the end of a section, and which may be again at that of
-    /// the next although they send nothing.
-    fn end_activity(&mut self, time: u64) {
-        let Self { context, network, counted, .. } = self;
-        counted.words.fill(0);
-        let mut active = std::mem::take(&mut network.links.active);
-        active.retain(|port| {
-            counted.insert(context.layout.channel(port).index());
-            !is_at_rest(port, network, context, time)
-        });
-        network.links.active = active;
-    }
-
-    fn count(&self, channel: ChannelId, end: u64) -> ChannelCount {
-        count_channel(channel, &self.network, &self.context, (end, end))
-    }
-
-    /// Who waits in the network, which is settled.
-    fn waits<'a>(&'a self, network: &'a Network) -> Waits<'a> {
-        Waits { network, hosts: &self.hosts, context: &self.context }
+    fn waits(&self) -> Waits<'_> {
+        let Self { stepper, network, hosts, context, .. } = self;
+        Waits { view: stepper, network, hosts, context }
     }
 }

@@ -2,19 +2,18 @@
 //!
 //! ```text
 //!   Ports             port by port, only where something can move; state in links, buffers, switches
-//!   Table (columns)   64 switches at a time, a bit each; state in columns, and `view` shows it as ports
+//!   Table (columns)   64 switches at a time, a bit each; state in columns
 //! ```
 //!
-//! Both agree with the oracle on the tick of every flit. Hosts, packets under way and in-transit
-//! hosts belong to neither.
+//! Both agree with the oracle on the tick of every flit, and show their state as a [`View`]. Hosts,
+//! packets under way and in-transit hosts belong to neither.
 
 use crate::lanes::context::Context;
 use crate::lanes::network::Network;
-use std::borrow::Cow;
-use std::fmt::Debug;
+use crate::lanes::view::View;
 
 /// Stages of switches in a tick, in the order of their calls in [`super::simulation`].
-pub(crate) trait Stepper: Debug + Send + Sync {
+pub(crate) trait Stepper: View {
     /// Stage 1: credits that are due count.
     fn receive_credits(&mut self, network: &mut Network, tick: u64);
 
@@ -42,25 +41,21 @@ pub(crate) trait Stepper: Debug + Send + Sync {
     /// Whether the stepper knows the hops of packets, so packets keep no path.
     fn has_hops(&self) -> bool;
 
-    /// Writes the counts of ports to the network.
-    fn settle_counts(&mut self, network: &mut Network, context: &Context);
+    /// Marks the ports of the network that sent something since the last call as active.
+    fn collect_active(&mut self, network: &mut Network);
 
-    /// Writes the lanes without room to the network.
-    fn settle_blocked(&mut self, network: &mut Network);
+    /// Writes the positions of worms whose heads wait in a lane buffer.
+    fn locate_worms(&self, network: &Network, context: &mut Context);
 
-    /// Writes the positions of worms.
-    fn settle_worms(&self, network: &Network, context: &mut Context);
-
-    /// The network in the form of ports, for inspection between ticks; may be a copy.
-    fn view<'a>(&self, network: &'a Network, context: &Context) -> Cow<'a, Network>;
-
-    /// Checks invariants; for tests. Slow.
-    fn assert_invariants(&self);
+    /// Checks invariants of the state of ports and lanes; for tests. Slow.
+    fn assert_invariants(&self, network: &Network, context: &Context);
 }
 
 /// Steps port by port; its state is that of the network.
 #[derive(Debug)]
 pub(crate) struct Ports;
+
+impl View for Ports {}
 
 impl Stepper for Ports {
     fn receive_credits(&mut self, network: &mut Network, tick: u64) {
@@ -97,15 +92,11 @@ impl Stepper for Ports {
         false
     }
 
-    fn settle_counts(&mut self, _: &mut Network, _: &Context) {}
+    fn collect_active(&mut self, _: &mut Network) {}
 
-    fn settle_blocked(&mut self, _: &mut Network) {}
+    fn locate_worms(&self, _: &Network, _: &mut Context) {}
 
-    fn settle_worms(&self, _: &Network, _: &mut Context) {}
-
-    fn view<'a>(&self, network: &'a Network, _: &Context) -> Cow<'a, Network> {
-        Cow::Borrowed(network)
+    fn assert_invariants(&self, network: &Network, context: &Context) {
+        network.assert_sets(context, 0);
     }
-
-    fn assert_invariants(&self) {}
 }

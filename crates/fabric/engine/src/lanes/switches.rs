@@ -190,21 +190,7 @@ impl Switches {
         self.crossing.insert(lane >> SHIFT);
     }
 
-    /// An input lane is as columns have it.
-    pub(crate) fn write_lane(&mut self, lane: usize, can_send: bool, is_full: bool) {
-        let (port, bit) = (&mut self.ports[lane >> SHIFT], bit_of(lane));
-        port.sendable = port.sendable & !bit | if can_send { bit } else { 0 };
-        port.full = port.full & !bit | if is_full { bit } else { 0 };
-    }
-
-    /// Flits left the lane buffers of a port, or came to them, at ticks of this sum or difference.
-    #[inline]
-    pub(crate) fn add_occupancy(&mut self, port: usize, ticks: u64) {
-        let occupancy = &mut self.ports[port].occupancy;
-        *occupancy = occupancy.wrapping_add(ticks);
-    }
-
-    /// The same, to be changed.
+    /// State of a port, to be changed.
     #[inline]
     pub(crate) fn port_mut(&mut self, port: usize) -> &mut SwitchPort {
         &mut self.ports[port]

@@ -1,7 +1,7 @@
 //! Who waits, for congestion trees (`docs/concepts/timing.md`, congestion trees): the packets of
 //! every lane buffer, of which the first goes on, and what hosts have.
 
-use crate::lanes::layout::{NONE, SHIFT, number_of};
+use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::links::TO_HOST;
 use crate::lanes::waits::Waits;
 use gingham_kernel::Time;
@@ -11,13 +11,16 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 use std::collections::BTreeMap;
 
+/// Requests of heads, by input lane.
+type Requested = BTreeMap<usize, (usize, u16)>;
+
 impl Waits<'_> {
     /// Everything that waits before `now`.
     pub(crate) fn waiters(self, now: Time) -> Vec<Waiter> {
         let requested = self.requested();
         let mut found = Vec::new();
         for lane in self.lanes_from(0) {
-            if self.network.buffers.lane(lane).present > 0
+            if self.view.present(self.network, lane) > 0
                 && let Some(onward) = self.onward_of_first(lane, &requested)
             {
                 self.standing_in(lane, onward, &mut found);
@@ -27,30 +30,31 @@ impl Waits<'_> {
         found
     }
 
-    /// By input lane whose head has a request: the port that it requests.
-    fn requested(self) -> BTreeMap<usize, usize> {
-        let ports = self.network.switches.ports().iter().enumerate();
-        let of_port = |(port, _)| {
-            let base = self.network.switches.port(port).base as usize;
-            self.network.requests.of_port(port).map(move |input| (base + input, port))
+    /// By input lane whose head has a request: the port that it requests, and the lanes there.
+    fn requested(self) -> Requested {
+        let of_port = |port| {
+            let requests = self.view.requests(self.network, port).into_iter();
+            requests.map(move |(lane, lanes)| (lane, (port, lanes)))
         };
-        ports.flat_map(of_port).collect()
+        self.switch_ports().flat_map(of_port).collect()
     }
 
     /// The packets of which a flit is in a lane buffer.
     fn standing_in(self, lane: usize, onward: Onward, found: &mut Vec<Waiter>) {
         let at = self.buffer(lane);
         let mut onward = Some(onward);
-        for worm in self.network.buffers.present_worms(lane) {
+        let (left, present) =
+            (self.view.left(self.network, lane), self.view.present(self.network, lane));
+        for worm in self.network.buffers.present_worms(lane, (left, present)) {
             let packet = &self.context.worms.get(worm).packet;
             found.push(Waiter::standing(at, packet, onward.take()));
         }
     }
 
     /// How the first packet of a lane buffer goes on; not at all at a host where it does not wait.
-    fn onward_of_first(self, lane: usize, requested: &BTreeMap<usize, usize>) -> Option<Onward> {
+    fn onward_of_first(self, lane: usize, requested: &Requested) -> Option<Onward> {
         let (network, context) = (self.network, self.context);
-        let (port, state) = (lane >> SHIFT, network.buffers.lane(lane));
+        let port = lane >> SHIFT;
         if port >= context.layout.first_host {
             let in_transit = &network.in_transit;
             let waits = in_transit.stops
@@ -61,14 +65,14 @@ impl Waits<'_> {
             let all = LaneSet::first_n(context.plan.lanes.count);
             return waits.then(|| self.held(context.layout.channel(port), all, |_| 1));
         }
-        if state.out != NONE {
-            let output = network.switches.port(port).base as usize + usize::from(state.out);
+        if let Some(output) = self.view.held_by(network, lane) {
             let channel = context.layout.channel(output >> SHIFT);
             return Some(self.held(channel, LaneSet::one(lane_number(output)), |_| 1));
         }
-        let needed = |choice| self.credits_to_be_given(choice, state.left).max(1);
-        if let Some(port) = requested.get(&lane) {
-            let lanes = LaneSet::from_bits(network.requests.lanes_of(lane));
+        let left = self.view.left(network, lane);
+        let needed = |choice| self.credits_to_be_given(choice, left).max(1);
+        if let Some((port, lanes)) = requested.get(&lane) {
+            let lanes = LaneSet::from_bits(*lanes);
             return Some(self.asked(context.layout.channel(*port), lanes, needed));
         }
         // Its routing is not over.
@@ -86,7 +90,7 @@ impl Waits<'_> {
         Onward::by(output, lanes, |lane| {
             let lane = first | usize::from(lane);
             !links.port(first >> SHIFT).is(TO_HOST)
-                && u32::from(links.lane(lane).credit) < needed(lane)
+                && u32::from(self.view.credit(self.network, lane)) < needed(lane)
         })
     }
 

@@ -1,19 +1,21 @@
-//! Who waits for whom: what a search for a deadlock looks at, and what must always hold.
+//! Wait-for graph: which lanes wait for which, for the search for deadlocks and for checks.
 //!
 //! An input lane whose head has a request waits for any of the lanes that it may take; one that
-//! holds an output lane without room for the full buffer at its end. All others go on.
+//! holds an output lane without room waits for the full buffer at its end. All others go on.
 
 use crate::lanes::context::Context;
 use crate::lanes::hosts::Hosts;
-use crate::lanes::layout::{NONE, SHIFT, bit_of, lanes_of, number_of};
-use crate::lanes::links::{Links, TO_HOST};
+use crate::lanes::layout::{SHIFT, bit_of, lanes_of, number_of};
+use crate::lanes::links::TO_HOST;
 use crate::lanes::network::Network;
+use crate::lanes::view::View;
 use gingham_net::{EjectionHead, Wait, WaitForGraph};
 use gingham_topology::routing::Buffer;
 
-/// What a search looks at.
+/// State of a run that waits are derived from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waits<'a> {
+    pub(crate) view: &'a dyn View,
     pub(crate) network: &'a Network,
     pub(crate) hosts: &'a Hosts,
     pub(crate) context: &'a Context,
@@ -27,8 +29,7 @@ struct Returning {
 }
 
 impl Returning {
-    fn new(links: &Links) -> Self {
-        let mut lanes: Vec<usize> = links.returning_credits().collect();
+    fn new(mut lanes: Vec<usize>) -> Self {
         lanes.sort_unstable();
         Self { lanes }
     }
@@ -42,24 +43,24 @@ impl Returning {
 }
 
 impl Waits<'_> {
-    /// The wait-for graph. Only lanes whose head has a request or whose output lane
-    /// has no room are looked at.
+    /// Wait-for graph of the lanes whose head has a request or whose output lane has no room.
     pub(crate) fn graph(self) -> WaitForGraph {
-        let returning = Returning::new(&self.network.links);
+        let tick = self.context.clock.ticks_done();
+        let returning = Returning::new(self.view.returning_credits(self.network, tick));
         let mut waits = Vec::new();
         let mut add = |lane, wait: Option<Wait>| {
             waits.extend(wait.map(|wait| (self.buffer(lane), wait)));
         };
-        for (port, state) in self.network.switches.ports().iter().enumerate() {
-            for lane in lanes_of(state.full) {
+        let chosen = self.network.adaptive.is_some();
+        for port in self.switch_ports() {
+            for lane in lanes_of(self.view.blocked(self.network, port)) {
                 let lane = port << SHIFT | lane;
                 add(lane, self.wait_for_room(lane));
             }
-            let chosen = self.network.adaptive.is_some();
-            for input in self.network.requests.of_port(port).filter(|_| !chosen) {
-                let lane = state.base as usize + input;
-                let lanes = self.network.requests.lanes_of(lane);
-                add(lane, self.wait_for_lane(lane, [(port, lanes)], &returning));
+            if !chosen {
+                for (lane, lanes) in self.view.requests(self.network, port) {
+                    add(lane, self.wait_for_lane(lane, [(port, lanes)], &returning));
+                }
             }
         }
         let heads = self.network.adaptive.iter();
@@ -71,8 +72,7 @@ impl Waits<'_> {
             add(lane, self.wait_for_lane(lane, outputs, &returning));
         }
         if self.network.in_transit.stops {
-            let first = self.context.layout.first_host << SHIFT;
-            for lane in self.lanes_from(first) {
+            for lane in self.lanes_from(self.context.layout.first_host) {
                 add(lane, self.wait_at_host(lane, &returning));
             }
         }
@@ -80,13 +80,15 @@ impl Waits<'_> {
         waits
     }
 
-    /// The lanes that are in use, from one on.
-    pub(crate) fn lanes_from(self, first: usize) -> impl Iterator<Item = usize> {
-        let Context { layout, plan, .. } = self.context;
-        (first..self.network.links.lane_count()).filter(|lane| {
-            number_of(*lane) < usize::from(plan.lanes.count)
-                && layout.channels()[lane >> SHIFT].is_some()
-        })
+    /// Ports of switches.
+    pub(crate) fn switch_ports(self) -> impl Iterator<Item = usize> {
+        let layout = &self.context.layout;
+        (0..layout.first_host).filter(|port| layout.channels()[*port].is_some())
+    }
+
+    /// Lanes in use of all ports from one on.
+    pub(crate) fn lanes_from(self, port: usize) -> impl Iterator<Item = usize> {
+        self.context.layout.lanes_from(port, self.context.plan.lanes.count)
     }
 
     /// The buffer of an input lane.
@@ -109,16 +111,19 @@ impl Waits<'_> {
 
     /// Credits of an output lane that were promised to nobody.
     pub(crate) fn free_credits(self, output: usize) -> u32 {
-        let state = self.network.links.lane(output);
         let is_cut = self.context.lanes.cut_through.bits() & bit_of(output) != 0;
-        if is_cut { state.unpromised.into() } else { state.credit.into() }
+        let credits = if is_cut {
+            self.view.unpromised(self.network, output)
+        } else {
+            self.view.credit(self.network, output)
+        };
+        credits.into()
     }
 
     /// The wait of an input lane whose output lane has no room: for the buffer behind that, if it is
     /// full too.
     fn wait_for_room(self, lane: usize) -> Option<Wait> {
-        let base = self.network.switches.port(lane >> SHIFT).base as usize;
-        let output = base + usize::from(self.network.buffers.lane(lane).out);
+        let output = self.view.held_by(self.network, lane).expect("a blocked lane holds another");
         self.is_full_behind(output).then(|| Wait::one(self.buffer_behind(output)))
     }
 
@@ -129,15 +134,13 @@ impl Waits<'_> {
         outputs: impl IntoIterator<Item = (usize, u16)>,
         returning: &Returning,
     ) -> Option<Wait> {
-        let Network { links, buffers, switches, .. } = self.network;
-        let base = switches.port(lane >> SHIFT).base as usize;
         let wait = |(requested, choice): (usize, usize)| {
             let output = requested << SHIFT | choice;
-            if links.port(requested).held >> choice & 1 == 1 {
-                return Some(self.buffer(base + usize::from(links.lane(output).holder)));
+            if let Some(holder) = self.view.holder_of(self.network, output) {
+                return Some(self.buffer(holder));
             }
-            let needed = self.credits_to_be_given(choice, buffers.lane(lane).left);
-            if needed == 0 || links.port(requested).is(TO_HOST) {
+            let needed = self.credits_to_be_given(choice, self.view.left(self.network, lane));
+            if needed == 0 || self.network.links.port(requested).is(TO_HOST) {
                 return None;
             }
             let credits = self.free_credits(output) + returning.to(output);
@@ -188,55 +191,33 @@ impl Waits<'_> {
 
     /// Whether the buffer at the end of an output lane is full.
     fn is_full_behind(self, output: usize) -> bool {
-        let Network { links, buffers, .. } = self.network;
+        let links = &self.network.links;
         !links.port(output >> SHIFT).is(TO_HOST)
-            && u32::from(buffers.lane(links.opposite(output)).present)
+            && u32::from(self.view.present(self.network, links.opposite(output)))
                 == self.context.lanes.depths_flits[number_of(output)]
     }
 
-    /// Checks that the credits of every lane are somewhere, and that its sets say what is so; for
-    /// tests. Slow.
+    /// Checks that the credits of every lane are conserved and that output lanes keep to their depth;
+    /// for tests. Slow.
     pub(crate) fn assert_invariants(self) {
-        let on_wire = self.network.links.credits_on_wire();
-        for lane in self.lanes_from(0) {
-            self.assert_output(lane, on_wire[lane]);
-            if lane >> SHIFT < self.context.layout.first_host {
-                self.assert_input(lane);
+        let (view, network, tick) = (self.view, self.network, self.context.clock.ticks_done());
+        let mut on_wire = vec![0_u32; network.links.lane_count()];
+        for output in view.returning_credits(network, tick) {
+            on_wire[output] += 1;
+        }
+        for input in view.arriving_flits(network, tick) {
+            on_wire[network.links.opposite(input)] += 1;
+        }
+        for output in self.lanes_from(0) {
+            let fill = view.fill(network, output);
+            let depth = self.context.lanes.output_depths_flits[number_of(output)].max(1);
+            assert!(u32::from(fill) <= depth, "an output lane holds {fill} flits");
+            if !network.links.port(output >> SHIFT).is(TO_HOST) {
+                let there = view.present(network, network.links.opposite(output));
+                let sum = u32::from(view.credit(network, output)) + u32::from(there);
+                let depth = self.context.lanes.depths_flits[number_of(output)];
+                assert_eq!(sum + on_wire[output], depth, "credits of a lane are conserved");
             }
-        }
-    }
-
-    fn assert_output(self, output: usize, on_wire: u32) {
-        let Network { links, buffers, .. } = self.network;
-        let (port, lane) = (output >> SHIFT, number_of(output));
-        let (state, fill) = (links.port(port), links.lane(output).fill);
-        let depth = self.context.lanes.output_depths_flits[lane].max(1);
-        assert!(u32::from(fill) <= depth, "an output lane holds {fill} flits");
-        if !state.is(TO_HOST) {
-            let credit = links.lane(output).credit;
-            let there = buffers.lane(links.opposite(output)).present;
-            let sum = u32::from(credit) + u32::from(there) + on_wire;
-            let depth = self.context.lanes.depths_flits[lane];
-            assert_eq!(sum, depth, "credits of a lane are conserved");
-            assert_eq!(state.credited >> lane & 1 == 1, credit > 0, "`credited` says what is so");
-        }
-        if port < self.context.layout.first_host {
-            assert_eq!(state.filled >> lane & 1 == 1, fill > 0, "`filled` says what is so");
-        }
-    }
-
-    fn assert_input(self, input: usize) {
-        let Network { links, buffers, switches, .. } = self.network;
-        let (state, lane) = (switches.port(input >> SHIFT), buffers.lane(input));
-        let is_in = |lanes: u16, lane: usize| lanes >> number_of(lane) & 1 == 1;
-        let can_send = lane.out != NONE && lane.present > 0;
-        assert_eq!(is_in(state.sendable, input), can_send, "`sendable` says what is so");
-        if lane.out != NONE {
-            let output = state.base as usize + usize::from(lane.out);
-            let is_full = links.is_full(output);
-            assert_eq!(is_in(state.full, input), is_full, "`full` says what is so");
-            let held = links.port(output >> SHIFT).held;
-            assert!(is_in(held, output), "what is held is known as held");
         }
     }
 }

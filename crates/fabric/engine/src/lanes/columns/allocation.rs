@@ -14,12 +14,12 @@ use crate::lanes::network::Network;
 use gingham_net::Reallocation;
 use pulp::{Simd, WithSimd};
 
-/// Requests of all heads whose routing is over. Counts them.
-struct Routing<'a, const L: usize> {
-    table: &'a mut Table<L>,
-    network: &'a Network,
-    context: &'a mut Context,
-    tick: u64,
+/// Requests of all heads whose routing is over. Returns their number.
+pub(super) struct Routing<'a, const L: usize> {
+    pub(super) table: &'a mut Table<L>,
+    pub(super) network: &'a Network,
+    pub(super) context: &'a mut Context,
+    pub(super) tick: u64,
 }
 
 impl<const L: usize> WithSimd for Routing<'_, L> {
@@ -27,41 +27,8 @@ impl<const L: usize> WithSimd for Routing<'_, L> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> u64 {
-        self.table.route_heads(self.network, self.context, self.tick)
-    }
-}
-
-/// What all outputs grant.
-struct Granting<'a, const L: usize> {
-    table: &'a mut Table<L>,
-    network: &'a mut Network,
-}
-
-impl<const L: usize> WithSimd for Granting<'_, L> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { table, network } = self;
-        if table.rules.gives_at_once && !table.has_levels && !network.links.are_watched() {
-            table.grant::<true>(network);
-        } else {
-            table.grant::<false>(network);
-        }
-    }
-}
-
-impl<const L: usize> Table<L> {
-    /// Heads whose routing is over make their requests.
-    pub(crate) fn route(&mut self, network: &Network, context: &mut Context, tick: u64) {
-        let arch = self.arch;
-        let routed = arch.dispatch(Routing { table: self, network, context, tick });
-        context.clock.count(routed);
-    }
-
-    #[inline(always)]
-    fn route_heads(&mut self, network: &Network, context: &mut Context, tick: u64) -> u64 {
-        let Self { columns, groups, places, routing, paths, has_levels, .. } = self;
+        let Self { table, network, context, tick } = self;
+        let Table { columns, groups, places, routing, paths, has_levels, .. } = table;
         let slot = routing.slot(tick);
         let mut routed = 0;
         for (group, &Span { first, radix }) in groups.iter_mut().zip(&places.spans) {
@@ -91,17 +58,35 @@ impl<const L: usize> Table<L> {
         }
         routed
     }
+}
 
-    /// Outputs for which something changed grant what they can.
-    pub(crate) fn allocate_lanes(&mut self, network: &mut Network) {
-        self.arch.dispatch(Granting { table: self, network });
-    }
+/// Grants of all outputs for which something changed.
+pub(super) struct Granting<'a, const L: usize> {
+    pub(super) table: &'a mut Table<L>,
+    pub(super) network: &'a mut Network,
+}
 
-    /// They are `PLAIN` where any lane that nobody holds can be given to any head, heads have no
-    /// levels, and nobody is to be told who holds what.
+impl<const L: usize> WithSimd for Granting<'_, L> {
+    type Output = ();
+
     #[inline(always)]
-    fn grant<const PLAIN: bool>(&mut self, network: &mut Network) {
-        let Self { columns, groups, places, rules, .. } = self;
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { table, network } = &self;
+        if table.rules.gives_at_once && !table.has_levels && !network.links.are_watched() {
+            self.grant::<true>();
+        } else {
+            self.grant::<false>();
+        }
+    }
+}
+
+impl<const L: usize> Granting<'_, L> {
+    /// `PLAIN` if any lane that is not held can be given to any head, heads have no levels, and holders
+    /// are not watched.
+    #[inline(always)]
+    fn grant<const PLAIN: bool>(self) {
+        let Self { table, network } = self;
+        let Table { columns, groups, places, rules, .. } = table;
         for (group, &Span { first, radix }) in groups.iter_mut().zip(&places.spans) {
             let columns = &mut columns[first..first + radix];
             for output in 0..radix {

@@ -1,40 +1,32 @@
-//! What is seen from the next tick on: flits that are due are in the lane buffers of switches.
+//! Arrivals: flits that are due enter the lane buffers of switches, and are seen from the next tick on.
 
 use super::table::Table;
 use pulp::{Simd, WithSimd};
 
-/// What all columns receive.
-struct Stage<'a, const L: usize> {
-    table: &'a mut Table<L>,
-    tick: u64,
+/// Arrivals of a tick at all columns.
+pub(super) struct Arrivals<'a, const L: usize> {
+    pub(super) table: &'a mut Table<L>,
+    pub(super) tick: u64,
 }
 
-impl<const L: usize> WithSimd for Stage<'_, L> {
+impl<const L: usize> WithSimd for Arrivals<'_, L> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        if self.table.is_deep {
-            self.table.receive_columns::<true>(self.tick);
-        } else {
-            self.table.receive_columns::<false>(self.tick);
-        }
+        if self.table.is_deep { self.receive::<true>() } else { self.receive::<false>() }
     }
 }
 
-impl<const L: usize> Table<L> {
-    /// Flits that are due are there, and what has crossed is not; heads that stand first are
-    /// routed.
-    pub(crate) fn receive_flits(&mut self, tick: u64) {
-        self.arch.dispatch(Stage { table: self, tick });
-    }
-
+impl<const L: usize> Arrivals<'_, L> {
+    /// Flits that are due are there, flits that crossed are not; first heads are routed.
     #[inline(always)]
-    fn receive_columns<const DEEP: bool>(&mut self, tick: u64) {
-        let slot = self.arrivals.slot(tick);
-        for number in 0..self.columns.len() {
-            let due = self.arrivals.take::<L>(slot, number);
-            let column = &mut self.columns[number];
+    fn receive<const DEEP: bool>(self) {
+        let Self { table, tick } = self;
+        let slot = table.arrivals.slot(tick);
+        for number in 0..table.columns.len() {
+            let due = table.arrivals.take::<L>(slot, number);
+            let column = &mut table.columns[number];
             if due != column.crossed {
                 column.present.step::<DEEP>(&due, &column.crossed);
                 column.there = column.present.any::<DEEP>();
@@ -49,7 +41,7 @@ impl<const L: usize> Table<L> {
                 any |= heads[lane];
             }
             if any != 0 {
-                let mut routed = self.routed_at(tick);
+                let mut routed = table.routed_at(tick);
                 for lane in 0..L {
                     routed.put(number * L + lane, heads[lane]);
                 }

@@ -28,7 +28,7 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) link_after: [u64; L],
     /// Channels that end at a host which takes in all that comes.
     pub(crate) to_host: u64,
-    /// Channels that took a flit since that was asked last.
+    /// Channels that took a flit since the network last collected them.
     pub(crate) active: u64,
     /// Channels that wait for credits.
     pub(crate) waits: u64,
@@ -50,8 +50,6 @@ pub(crate) struct Column<const L: usize> {
     /// Lanes whose output lane has no room.
     pub(crate) blocked: [u64; L],
     pub(crate) able: [u64; L],
-    /// What was written down of `blocked` last.
-    pub(crate) known_blocked: [u64; L],
     /// Lanes that a flit left in this tick.
     pub(crate) crossed: [u64; L],
     /// Lanes after the last that the crossbar served.
@@ -81,12 +79,10 @@ pub(crate) struct Cables {
     pub(crate) credit_offset: [u32; 64],
     /// Ticks that a flit takes.
     pub(crate) latency: [u32; 64],
-    /// Flits that were sent since that was written down.
+    /// Number of flits sent.
     pub(crate) flits: [u64; 64],
-    /// Ticks at which they were, all added; it may wrap.
+    /// Sum of the ticks at which they were sent, except flits to hosts; it may wrap.
     pub(crate) starts: [u64; 64],
-    /// Ticks at which is there at the other end what was on its way then, all added.
-    pub(crate) coming: [u64; 64],
     /// Ticks at which flits left the lane buffers, all added; it may wrap.
     pub(crate) departures: [u64; 64],
     /// Sum of the end ticks of waits for credits minus their start ticks; it may wrap.
@@ -139,7 +135,6 @@ impl<const L: usize> Column<L> {
             heads: [0; L],
             blocked: [0; L],
             able: [0; L],
-            known_blocked: [0; L],
             crossed: [0; L],
             input_after: [u64::MAX; L],
             wires: Vec::new(),
@@ -154,7 +149,6 @@ impl<const L: usize> Column<L> {
                 latency: [0; 64],
                 flits: [0; 64],
                 starts: [0; 64],
-                coming: [0; 64],
                 departures: [0; 64],
                 waited: [0; 64],
             },

@@ -29,8 +29,6 @@ pub(crate) struct Requests<const L: usize> {
     pub(crate) requested: u64,
     /// Those where something changed since the port granted what it could.
     pub(crate) changed: u64,
-    /// Those where somebody requested it when that was written down last.
-    pub(crate) known_requested: u64,
     /// By level: the asker after the last winner.
     pointers: [[u16; 64]; LEVELS],
     has_levels: bool,
@@ -60,7 +58,6 @@ impl<const L: usize> Requests<L> {
             words: [[0; 64]; WORDS_MAX],
             requested: 0,
             changed: 0,
-            known_requested: 0,
             pointers: [[0; 64]; LEVELS],
             has_levels,
             free: [u16::MAX; 64],

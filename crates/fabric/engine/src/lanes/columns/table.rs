@@ -1,5 +1,7 @@
 //! All switches of a run, in columns.
 
+use super::allocation::{Granting, Routing};
+use super::arrival::Arrivals;
 use super::column::Column;
 use super::count::Count;
 use super::group::Group;
@@ -7,9 +9,12 @@ use super::paths::Paths;
 use super::places::{Place, Places, Span};
 use super::ring::{Ring, Slot};
 use super::rules::Rules;
-use super::traversal::short_at_crossbar;
+use super::traversal::{Crossing, short_at_crossbar};
+use crate::lanes::context::Context;
 use crate::lanes::layout::{Layout, SHIFT, number_of};
 use crate::lanes::links::{LinkPort, Links, TO_HOST};
+use crate::lanes::network::Network;
+use crate::lanes::stepper::Stepper;
 use crate::lanes::switches::Switches;
 use gingham_net::{PipelinePlan, Plan};
 use pulp::Arch;
@@ -25,14 +30,10 @@ pub(crate) struct HostCable {
     pub(crate) latency: u32,
     /// Ticks at which flits were sent, all added; it may wrap.
     pub(crate) starts: u64,
-    /// Flits that were sent when that was written down last.
-    pub(crate) known_flits: u64,
-    /// Those at which is there what is on its way.
-    pub(crate) coming: u64,
 }
 
 /// Switches whose ports have at most so many lanes.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Table<const L: usize> {
     pub(crate) columns: Vec<Column<L>>,
     pub(crate) groups: Vec<Group<L>>,
@@ -115,10 +116,14 @@ impl<const L: usize> Table<L> {
                 };
             }
         }
-        for column in 0..columns {
-            table.wire(column);
+        for number in 0..columns {
+            let exists = (0..64).filter(|bit| table.places.port_at(number, *bit).is_some());
+            let exists = exists.fold(0_u64, |ports, bit| ports | 1 << bit);
+            let column = &mut table.columns[number];
+            column.find_wires(exists);
+            column.credit = Count::of_lanes(&lanes.depths_flits, exists & !column.to_host);
+            column.credited = column.credit.any::<true>();
         }
-        table.fill_credits(lanes);
         table
     }
 
@@ -143,17 +148,6 @@ impl<const L: usize> Table<L> {
         }
         if link.is(TO_HOST) {
             self.columns[place.column].to_host |= 1 << bit;
-        }
-    }
-
-    /// All lanes have the credits that they begin with.
-    fn fill_credits(&mut self, lanes: &PipelinePlan) {
-        for number in 0..self.columns.len() {
-            let exists = (0..64).filter(|bit| self.places.port_at(number, *bit).is_some());
-            let exists = exists.fold(0_u64, |ports, bit| ports | 1 << bit);
-            let column = &mut self.columns[number];
-            column.credit = Count::of_lanes(&lanes.depths_flits, exists & !column.to_host);
-            column.credited = column.credit.any::<true>();
         }
     }
 
@@ -202,6 +196,61 @@ impl<const L: usize> Table<L> {
             .iter()
             .filter_map(|ring| ring.next_due(tick))
             .min()
+    }
+}
+
+impl<const L: usize> Stepper for Table<L> {
+    /// At switches credits count in the next stage.
+    fn receive_credits(&mut self, network: &mut Network, tick: u64) {
+        self.receive_host_credits(&mut network.links, tick);
+    }
+
+    fn traverse_links(&mut self, network: &mut Network, context: &mut Context, tick: u64) {
+        self.traverse_links(network, context, tick);
+    }
+
+    fn launch(&mut self, network: &mut Network, tick: u64) {
+        self.launch(&mut network.launched, tick);
+    }
+
+    fn traverse_switches(&mut self, network: &mut Network, _: &Context, tick: u64) {
+        self.arch.dispatch(Crossing { table: self, network, tick });
+    }
+
+    fn route(&mut self, network: &mut Network, context: &mut Context, tick: u64) {
+        let routed = self.arch.dispatch(Routing { table: self, network, context, tick });
+        context.clock.count(routed);
+    }
+
+    fn allocate_lanes(&mut self, network: &mut Network, _: &Context) {
+        self.arch.dispatch(Granting { table: self, network });
+    }
+
+    /// Flits count as events where they leave.
+    fn receive_flits(&mut self, _: &mut Network, tick: u64) -> u64 {
+        self.arch.dispatch(Arrivals { table: self, tick });
+        0
+    }
+
+    fn next_due(&self, tick: u64) -> Option<u64> {
+        self.next_due(tick)
+    }
+
+    fn has_hops(&self) -> bool {
+        self.paths.is_some()
+    }
+
+    fn collect_active(&mut self, network: &mut Network) {
+        self.collect_active(network);
+    }
+
+    fn locate_worms(&self, network: &Network, context: &mut Context) {
+        self.locate_worms(network, context);
+    }
+
+    fn assert_invariants(&self, network: &Network, context: &Context) {
+        network.assert_sets(context, context.layout.first_host);
+        self.assert_invariants();
     }
 }
 

@@ -11,13 +11,13 @@ use gingham_net::{Crossbar, Reallocation};
 use pulp::{Simd, WithSimd};
 
 /// Switch allocation and traversal of all groups.
-struct Stage<'a, const L: usize> {
-    table: &'a mut Table<L>,
-    network: &'a mut Network,
-    tick: u64,
+pub(super) struct Crossing<'a, const L: usize> {
+    pub(super) table: &'a mut Table<L>,
+    pub(super) network: &'a mut Network,
+    pub(super) tick: u64,
 }
 
-impl<const L: usize> WithSimd for Stage<'_, L> {
+impl<const L: usize> WithSimd for Crossing<'_, L> {
     type Output = ();
 
     #[inline(always)]
@@ -27,11 +27,6 @@ impl<const L: usize> WithSimd for Stage<'_, L> {
 }
 
 impl<const L: usize> Table<L> {
-    /// The crossbars of all switches.
-    pub(crate) fn traverse_switches(&mut self, network: &mut Network, tick: u64) {
-        self.arch.dispatch(Stage { table: self, network, tick });
-    }
-
     #[inline(always)]
     fn traverse_groups(&mut self, network: &mut Network, tick: u64) {
         for number in 0..self.groups.len() {

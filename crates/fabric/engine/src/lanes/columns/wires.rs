@@ -9,7 +9,8 @@
 //! Cables are a wire if there are enough of them that end in one column as many bits further, and
 //! take as long; all others are carried one by one.
 
-use super::table::Table;
+use super::column::Column;
+use crate::bits::members;
 
 /// Fewer cables than these are not worth a rotation in every tick.
 const CABLES_MIN: u32 = 12;
@@ -38,14 +39,12 @@ impl Wire {
     }
 }
 
-impl<const L: usize> Table<L> {
-    /// Finds the wires of a column, whose cables are known.
-    pub(crate) fn wire(&mut self, number: usize) {
-        let column = &mut self.columns[number];
+impl<const L: usize> Column<L> {
+    /// Finds the wires among the cables of the ports that exist.
+    pub(crate) fn find_wires(&mut self, exists: u64) {
         let mut found: Vec<Wire> = Vec::new();
-        let exists = (0..64).filter(|bit| self.places.port_at(number, *bit).is_some());
-        for bit in exists {
-            let cables = &column.cables;
+        for bit in members(exists) {
+            let cables = &self.cables;
             let to = cables.peer_bit[bit].trailing_zeros();
             let one = Wire {
                 ports: 1 << bit,
@@ -59,8 +58,8 @@ impl<const L: usize> Table<L> {
             }
         }
         found.retain(|wire| wire.ports.count_ones() >= CABLES_MIN);
-        column.loose = found.iter().fold(u64::MAX, |loose, wire| loose & !wire.ports);
-        column.wires = found;
+        self.loose = found.iter().fold(u64::MAX, |loose, wire| loose & !wire.ports);
+        self.wires = found;
     }
 }
 

@@ -1,0 +1,108 @@
+//! View of ports and lanes between ticks: for counts, the search for deadlocks, congestion trees and
+//! checks.
+//!
+//! The default methods read the state of ports from the network. A stepper with a state of its own
+//! reads that instead for the ports of switches; those of hosts are always in the network.
+
+use crate::lanes::layout::{NONE, SHIFT, number_of};
+use crate::lanes::network::Network;
+use std::fmt::Debug;
+
+/// State of ports and lanes as the stepper of the switches has it.
+pub(crate) trait View: Debug + Send + Sync {
+    // Counts.
+
+    /// Number of flits that the channel of a port has taken.
+    fn flits(&self, network: &Network, port: usize) -> u64 {
+        network.links.port(port).flits
+    }
+
+    /// Whether the channel of a port waits for credits.
+    fn waits(&self, network: &Network, port: usize) -> bool {
+        network.links.port(port).waits()
+    }
+
+    /// Time up to `end_ps` that the channel of a port waited for credits, in ps.
+    fn waited_ps(&self, network: &Network, port: usize, end_ps: u64) -> u64 {
+        network.links.waited_ps(port, end_ps)
+    }
+
+    /// By switch port: sum of the ticks from `tick` on at which flits arrive there, as an argument of
+    /// [`Self::occupancy`]. Empty if the stepper sums arrivals when they happen.
+    fn arrivals(&self, _tick: u64) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Sum of the ticks at which flits left the lane buffers of a switch port, minus the sum of
+    /// those at which they arrived there; it may wrap.
+    fn occupancy(&self, network: &Network, port: usize, _arrivals: &[u64]) -> u64 {
+        network.switches.port(port).occupancy
+    }
+
+    // Output lanes.
+
+    /// Credits of an output lane; undefined for one that ends at a host without backpressure.
+    fn credit(&self, network: &Network, lane: usize) -> u16 {
+        network.links.lane(lane).credit
+    }
+
+    /// Credits of an output lane that are not promised to a packet.
+    fn unpromised(&self, network: &Network, lane: usize) -> u16 {
+        network.links.lane(lane).unpromised
+    }
+
+    /// Flits in an output lane.
+    fn fill(&self, network: &Network, lane: usize) -> u16 {
+        network.links.lane(lane).fill
+    }
+
+    /// Input lane that holds an output lane of a switch.
+    fn holder_of(&self, network: &Network, lane: usize) -> Option<usize> {
+        let is_held = network.links.port(lane >> SHIFT).held >> number_of(lane) & 1 == 1;
+        let base = network.switches.port(lane >> SHIFT).base as usize;
+        is_held.then(|| base + usize::from(network.links.lane(lane).holder))
+    }
+
+    // Input lanes.
+
+    /// Flits in the buffer of an input lane.
+    fn present(&self, network: &Network, lane: usize) -> u16 {
+        network.buffers.lane(lane).present
+    }
+
+    /// Flits of the first worm of an input lane that have not left it.
+    fn left(&self, network: &Network, lane: usize) -> u32 {
+        network.buffers.lane(lane).left
+    }
+
+    /// Output lane that an input lane of a switch holds.
+    fn held_by(&self, network: &Network, lane: usize) -> Option<usize> {
+        let out = network.buffers.lane(lane).out;
+        let base = network.switches.port(lane >> SHIFT).base as usize;
+        (out != NONE).then(|| base + usize::from(out))
+    }
+
+    /// Input lanes of a switch port whose output lane has no room, as bits.
+    fn blocked(&self, network: &Network, port: usize) -> u16 {
+        network.switches.port(port).full
+    }
+
+    /// Input lanes whose head requests an output port of a switch, and the lanes that it may take.
+    fn requests(&self, network: &Network, port: usize) -> Vec<(usize, u16)> {
+        let base = network.switches.port(port).base as usize;
+        let lanes = network.requests.of_port(port).map(|input| base + input);
+        lanes.map(|lane| (lane, network.requests.lanes_of(lane))).collect()
+    }
+
+    // Channels.
+
+    /// Output lanes to which credits return from `tick` on, one entry a credit.
+    fn returning_credits(&self, network: &Network, _tick: u64) -> Vec<usize> {
+        network.links.returning_credits().collect()
+    }
+
+    /// Input lanes at which flits arrive from `tick` on, one entry a flit.
+    fn arriving_flits(&self, network: &Network, _tick: u64) -> Vec<usize> {
+        network.links.arriving_flits().collect()
+    }
+}
