@@ -1,30 +1,23 @@
 //! From a scenario to a plan: names become ids, units integers, and what cannot work is refused.
 
-mod adapters;
 mod adaptive;
-mod admission;
-mod arbiters;
-mod cables;
-mod classes;
+pub(crate) mod cables;
+pub(crate) mod classes;
 mod crashes;
 mod dragonfly;
 mod draws;
-mod follow;
-mod gathered;
+pub(crate) mod follow;
+pub(crate) mod gathered;
 mod imported;
-mod in_transit;
-mod lanes;
-mod longest;
-mod marking;
-mod measure;
+pub(crate) mod lanes;
+pub(crate) mod longest;
+pub(crate) mod measure;
 mod milestone;
-mod network;
-mod packets;
-mod paths;
-mod pool;
+pub(crate) mod network;
+pub(crate) mod packets;
+pub(crate) mod paths;
 mod route_source;
-mod throttle;
-mod written;
+pub(crate) mod written;
 
 pub(crate) use draws::nouns;
 pub use draws::{Draw, DrawKind};
@@ -35,6 +28,7 @@ pub(crate) use written::first_written;
 
 use crate::bound::TrafficBound;
 use crate::error::LabError;
+use crate::mechanisms::{admission, in_transit, marking, policing, posting, window};
 use crate::scenario::{self, Parameters, ScenarioSource};
 use gathered::Gathered;
 use gingham_input::FileRead;
@@ -119,7 +113,7 @@ pub fn compile_observed(
     let admission = admission::plan(source, &kind, &channels)?;
     let links =
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
-    let adapters = adapters::plan(source, links)?;
+    let adapters = posting::adapters(source, links)?;
     let classes = classes::classes(source, links, &mut gathered)?;
     paths::note_unused(&path_choice, &classes, &mut gathered);
     measure::check_messages(source, |host| links.byte_ps(host), &classes)?;
@@ -185,10 +179,10 @@ fn compiled(
 /// Refuses what no run could do, and notes what could surprise, where it takes the whole plan to tell.
 fn check(source: &ScenarioSource, plan: &Plan, gathered: &mut Gathered) -> Result<(), LabError> {
     measure::check_looks(source, plan)?;
-    classes::check_packets(source, plan)?;
-    classes::check_paces(source, plan)?;
-    pool::check(source, plan)?;
-    adapters::check(source, plan, gathered)?;
+    policing::check_packets(source, plan)?;
+    window::check_paces(source, plan)?;
+    in_transit::check_room(source, plan)?;
+    posting::check(source, plan, gathered)?;
     admission::check(source, plan, gathered)?;
     network::check(source, plan, gathered)?;
     marking::check(source, plan, gathered)

@@ -12,6 +12,7 @@ mod catalogue;
 mod compile;
 mod error;
 mod fabric_file;
+mod mechanisms;
 mod no_progress;
 mod old_names;
 mod other_names;

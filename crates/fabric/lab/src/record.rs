@@ -9,44 +9,42 @@
 //! Invariant: every number of the summary is one of what was measured in another unit; nothing
 //! is estimated here but advice.
 
-mod admission;
 mod advice;
 mod bottleneck;
-mod classes;
+pub(crate) mod classes;
 mod distributions;
 mod finished;
 mod flows;
-mod frames;
-mod in_transit;
 mod limit;
-mod links;
+pub(crate) mod links;
 mod load;
-mod messages;
+pub(crate) mod messages;
 mod nodes;
 mod periods;
-mod posting;
 mod served;
 mod shortage;
-mod streams;
 mod trees;
 mod verdict;
-mod view;
+pub(crate) mod view;
 
-pub use admission::AdmissionSummary;
+pub use crate::mechanisms::admission::columns::AdmissionSummary;
+pub use crate::mechanisms::in_transit::columns::InTransitTotals;
+pub use crate::mechanisms::posting::columns::PostingSummary;
+pub use crate::mechanisms::streams::frames::FrameSummary;
 pub use bottleneck::BusyChannel;
 pub(crate) use classes::estimate_of;
 pub use classes::{ClassSummary, PercentileSummary};
-pub use frames::FrameSummary;
 pub use gingham_results::{Column, ColumnData, Table};
-pub use in_transit::InTransitTotals;
 pub use links::LinkTotals;
 pub(crate) use messages::Names;
-pub use posting::PostingSummary;
 pub use served::ServedSummary;
 pub use trees::TreeTotals;
 pub use verdict::Verdict;
 
 use crate::compile::{Compiled, Draw};
+use crate::mechanisms::admission::columns as admission;
+use crate::mechanisms::in_transit::columns as in_transit;
+use crate::mechanisms::streams::columns as streams;
 use gingham_kernel::Span;
 use gingham_net::{Delivery, Plan, Simulation, Status};
 use gingham_topology::ChannelId;

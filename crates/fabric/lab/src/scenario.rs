@@ -21,34 +21,36 @@
 //! Names and units end here: what follows ([`crate::compile`]) is typed and in integers. The
 //! doc comments of the fields are what `gingham` shows as help.
 
-mod admission;
 mod datasheet;
 mod datelines;
 mod defaults;
-mod flow_control;
-mod in_transit;
 mod lanes;
 mod measure;
 mod network;
 mod packets;
 mod parameters;
-mod policing;
-mod posting;
 mod preset;
 mod routing;
-mod section;
-mod streams;
+pub(crate) mod section;
 mod topology;
 mod traffic;
-mod window;
 
-pub use admission::Admission;
+pub use crate::mechanisms::admission::keys::Admission;
+pub use crate::mechanisms::flow_control::keys::{CreditLoss, FlowControl, Pfc};
+pub use crate::mechanisms::in_transit::keys::InTransit;
+pub use crate::mechanisms::policing::keys::{Excess, Policing};
+pub use crate::mechanisms::posting::keys::{
+    Adapters, Credits, Dma, LaneName, Post, RefusedPost, Retry,
+};
+pub use crate::mechanisms::streams::keys::{
+    Deadline, Mpeg2, OnOffData, Placement, StreamData, Streams, Trace,
+};
+pub use crate::mechanisms::throttle::keys::{CongestionControl, SelfTuned};
+pub use crate::mechanisms::window::keys::{Answer, Window};
 pub use datelines::DatelineChoice;
 pub(crate) use defaults::completed;
 pub use defaults::network_said;
-pub use flow_control::{CreditLoss, FlowControl, Pfc};
 pub use gingham_input::Overrides;
-pub use in_transit::InTransit;
 pub use lanes::{Forwarding, LaneArbiters, LaneParameters, Lanes, PerLane, PipelineParameters};
 pub(crate) use measure::PERCENTILES_DEFAULT;
 pub use measure::{Congestion, Follow, Measure, Stop};
@@ -57,18 +59,12 @@ pub use network::{
 };
 pub use packets::{Overtaking, OvertakingParameters, Packets, PacketsParameters};
 pub use parameters::{Parameters, SwitchingName, SwitchingParameters};
-pub use policing::{Excess, Policing};
-pub use posting::{
-    Adapters, CongestionControl, Credits, Dma, LaneName, Post, RefusedPost, Retry, SelfTuned,
-};
 pub(crate) use preset::INFINIBAND_PACKET_MAX;
 pub use preset::Preset;
 pub use routing::{AdaptiveRouting, AlternativePaths, Routing};
-pub use streams::{Deadline, Mpeg2, OnOffData, Placement, StreamData, Streams, Trace};
 pub use topology::Topology;
 pub(crate) use topology::fabric;
 pub use traffic::{Stagger, TrafficClass};
-pub use window::{Answer, Window};
 
 use crate::old_names::refuse_old_keys;
 use crate::other_names::OTHER_NAMES;

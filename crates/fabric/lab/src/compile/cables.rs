@@ -11,16 +11,16 @@ use gingham_topology::{ChannelId, Fabric, LinkSpeed, PartialSpeed};
 /// Rounding errors below this need no mention.
 const ROUNDING_NOTED: f64 = 1e-3;
 /// The slowest link: the longest worm, of 2^32 flits, then passes it in less than 2^63 ps.
-pub(super) const RATE_MIN: Rate = Rate::from_bytes_per_second(1_000);
+pub(crate) const RATE_MIN: Rate = Rate::from_bytes_per_second(1_000);
 /// The longest delay of a cable or a header.
-pub(super) const DELAY_MAX: Span = Span::from_ps(1_000_000_000_000);
+pub(crate) const DELAY_MAX: Span = Span::from_ps(1_000_000_000_000);
 /// Lanes of a cable of the presets of InfiniBand.
 const LANES_OF_PRESETS: u8 = 4;
 /// Flits that a cable or a waiting header may hold: buffers scaled for them still count in 32 bits.
 const FLITS_MAX: u64 = 1 << 30;
 
 /// The channels of every cable, with notes on what departs from the preset.
-pub(super) fn channels(
+pub(crate) fn channels(
     source: &ScenarioSource,
     fabric: &Fabric,
     parameters: &Parameters,

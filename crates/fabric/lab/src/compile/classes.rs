@@ -12,36 +12,31 @@
 //! Invariants: a source has somewhere to send to, and every destination can be reached; what a
 //! user might not expect stands in a note.
 
-mod arrivals;
-mod chosen_hosts;
-mod context;
+pub(crate) mod arrivals;
+pub(crate) mod chosen_hosts;
+pub(crate) mod context;
 mod destinations;
 mod group_shift;
 mod hosts;
-mod lengths;
+pub(crate) mod lengths;
 mod matrix;
 mod permutations;
-mod policing;
-mod posting;
 mod replies;
 mod schedule;
-mod sending;
+pub(crate) mod sending;
 mod sheet;
 mod stagger;
 mod stencil;
-mod streams;
-mod window;
 
-pub(super) use hosts::{Hosts, matching};
-pub(super) use lengths::payload;
-pub(super) use policing::check_packets;
-pub(super) use sending::priority_of;
-pub(super) use sending::{check_limit, check_packet_max};
-pub(super) use window::check_paces;
+pub(crate) use hosts::{Hosts, matching};
+pub(crate) use lengths::payload;
+pub(crate) use sending::priority_of;
+pub(crate) use sending::{check_limit, check_packet_max};
 
 use super::gathered::Gathered;
 use super::network::Links;
 use crate::error::LabError;
+use crate::mechanisms::{policing, posting, streams, window};
 use crate::scenario::{Parameters, ScenarioSource};
 use context::ClassContext;
 use destinations::Aim;
@@ -52,7 +47,7 @@ use replies::Compiled;
 use std::collections::BTreeMap;
 
 /// The traffic classes of a scenario.
-pub(super) fn classes(
+pub(crate) fn classes(
     source: &ScenarioSource,
     links: Links<'_>,
     gathered: &mut Gathered,

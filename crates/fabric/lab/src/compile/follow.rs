@@ -30,7 +30,7 @@ const ARROW: &str = "->";
 const ALL: &str = "*";
 
 /// Refuses steps and means that no run of this length has; what needs no fabric.
-pub(super) fn check(source: &ScenarioSource) -> Result<(), LabError> {
+pub(crate) fn check(source: &ScenarioSource) -> Result<(), LabError> {
     let Some(follow) = &source.scenario.measure.follow else { return Ok(()) };
     let Follow { flows, links, step, window } = follow;
     let refuse = |key: &str, message: String| -> Result<(), LabError> {
@@ -73,7 +73,7 @@ fn check_rows(source: &ScenarioSource, follow: &Follow, followed: u64) -> Result
 }
 
 /// What a scenario names.
-pub(super) fn plan(source: &ScenarioSource, plan: &Plan) -> Result<FollowPlan, LabError> {
+pub(crate) fn plan(source: &ScenarioSource, plan: &Plan) -> Result<FollowPlan, LabError> {
     let Some(follow) = &source.scenario.measure.follow else { return Ok(FollowPlan::default()) };
     let reader = Reader { source, plan, hosts: Hosts::of(&plan.fabric) };
     let flows = reader.each("flows", &follow.flows, Reader::flow)?;
@@ -277,7 +277,7 @@ fn numbered(text: &str) -> (&str, Option<usize>) {
 }
 
 /// The names on both sides of the arrow.
-pub(super) fn ends(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn ends(text: &str) -> Option<(&str, &str)> {
     let (from, to) = text.split_once(ARROW)?;
     let (from, to) = (from.trim(), to.trim());
     (!from.is_empty() && !to.is_empty()).then_some((from, to))

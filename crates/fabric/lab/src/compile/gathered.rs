@@ -4,7 +4,7 @@ use gingham_input::FileRead;
 
 /// Notes, and the files that were read.
 #[derive(Default)]
-pub(super) struct Gathered {
-    pub(super) notes: Vec<String>,
-    pub(super) files: Vec<FileRead>,
+pub(crate) struct Gathered {
+    pub(crate) notes: Vec<String>,
+    pub(crate) files: Vec<FileRead>,
 }

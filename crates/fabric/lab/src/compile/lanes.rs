@@ -27,22 +27,22 @@ use super::imported::{self, Among};
 use super::written::first_written;
 use crate::error::LabError;
 use crate::scenario::{DatelineChoice, ScenarioSource};
-pub(super) use answers::cure as cure_of_answers;
+pub(crate) use answers::cure as cure_of_answers;
 use classes::ClassLanes;
 use gingham_net::{LanePlan, Scheduler};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{
     DatelineRule, Datelines, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass,
 };
-pub(super) use levels::ClassLevels;
-pub(super) use notes::note_unused;
-pub(super) use pipeline::{check, lane_bytes, plan};
-pub(super) use rooms::{Room, check as check_rooms};
-pub(super) use section::{count_of_lanes, value_by_lane};
+pub(crate) use levels::ClassLevels;
+pub(crate) use notes::note_unused;
+pub(crate) use pipeline::{check, lane_bytes, plan};
+pub(crate) use rooms::{Room, check as check_rooms};
+pub(crate) use section::{count_of_lanes, value_by_lane};
 
 /// What is known of the lanes of a network before there are routes.
 #[derive(Clone)]
-pub(super) struct LaneFigures {
+pub(crate) struct LaneFigures {
     count: u8,
     link_output: Scheduler,
     adapter_port: Scheduler,
@@ -56,7 +56,7 @@ pub(super) struct LaneFigures {
 impl LaneFigures {
     /// Assigns the classes to `count` lanes, with the arbiters of link output and adapter port.
     /// Each VL of tables is one lane.
-    pub(super) fn of(
+    pub(crate) fn of(
         source: &ScenarioSource,
         count: u8,
         [link_output, adapter_port]: [Scheduler; 2],
@@ -68,17 +68,17 @@ impl LaneFigures {
     }
 
     /// Sets the number of lanes that each VL of tables owns; `None` for an equal share of all.
-    pub(super) fn with_lanes_per_vl(self, lanes_per_vl: Option<u8>) -> Self {
+    pub(crate) fn with_lanes_per_vl(self, lanes_per_vl: Option<u8>) -> Self {
         Self { lanes_per_vl, ..self }
     }
 
     /// The lanes of each class, as it says them.
-    pub(super) fn by_class(&self) -> &[LaneSet] {
+    pub(crate) fn by_class(&self) -> &[LaneSet] {
         &self.classes.by_class
     }
 
     /// The VC class of the packets of a class; `None` where the pair decides.
-    pub(super) fn vc_class(&self, class: usize) -> Option<VcClass> {
+    pub(crate) fn vc_class(&self, class: usize) -> Option<VcClass> {
         if let Some(levels) = &self.levels {
             return levels.by_class[class];
         }
@@ -86,17 +86,17 @@ impl LaneFigures {
     }
 
     /// The VC classes of the single lanes of a class, each of whose messages keeps to one.
-    pub(super) fn single_vc_classes(&self, class: usize) -> Box<[VcClass]> {
+    pub(crate) fn single_vc_classes(&self, class: usize) -> Box<[VcClass]> {
         self.classes.single_vc_classes(class)
     }
 
     /// The VC class of an admission control; `None` where the pair decides.
-    pub(super) fn vc_class_of_admission(&self) -> Option<VcClass> {
+    pub(crate) fn vc_class_of_admission(&self) -> Option<VcClass> {
         if self.levels.is_some() { None } else { self.classes.vc_class_of_admission() }
     }
 
     /// The same of the answers of a class, whose packets are answered.
-    pub(super) fn vc_class_of_answers(&self, class: usize) -> Option<VcClass> {
+    pub(crate) fn vc_class_of_answers(&self, class: usize) -> Option<VcClass> {
         match &self.levels {
             Some(levels) => levels.of_answers.get(&class).copied().flatten(),
             None => self.classes.vc_class_of_answers(class),
@@ -116,7 +116,7 @@ impl LaneFigures {
     }
 
     /// Which lanes packets may take at each hop.
-    pub(super) fn allowed(
+    pub(crate) fn allowed(
         &self,
         source: &ScenarioSource,
         fabric: &Fabric,
@@ -213,7 +213,7 @@ impl LaneFigures {
     }
 
     /// The plan with what decides on lanes.
-    pub(super) fn plan(self, allowed: Lanes) -> LanePlan {
+    pub(crate) fn plan(self, allowed: Lanes) -> LanePlan {
         let Self { count, link_output, adapter_port, .. } = self;
         LanePlan { allowed, count, link_output, adapter_port }
     }

@@ -8,7 +8,7 @@ use gingham_topology::routing::LaneSet;
 
 /// The classes as whose packets those of a class may be sent: itself, and that to which its excess
 /// is demoted.
-pub(super) fn sent_as<'a>(
+pub(crate) fn sent_as<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
 ) -> impl Iterator<Item = &'a ClassPlan> {
@@ -20,7 +20,7 @@ pub(super) fn sent_as<'a>(
 }
 
 /// The packets that answer those of a class, as whosever they are sent.
-pub(super) fn answers<'a>(
+pub(crate) fn answers<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
 ) -> impl Iterator<Item = AnswerPlan> + 'a {
@@ -28,12 +28,12 @@ pub(super) fn answers<'a>(
 }
 
 /// The lanes on which answers may go somewhere.
-pub(super) fn lanes_of_answers(plan: &Plan, answer: AnswerPlan) -> LaneSet {
+pub(crate) fn lanes_of_answers(plan: &Plan, answer: AnswerPlan) -> LaneSet {
     plan.lanes.allowed.anywhere(&plan.fabric, answer.vc_class)
 }
 
 /// The most payload that a packet of a message carries which is sent as those of a class are.
-pub(super) fn longest_as(
+pub(crate) fn longest_as(
     class: &ClassPlan,
     message_bytes: u32,
     switches: impl FnOnce() -> usize,
@@ -42,12 +42,12 @@ pub(super) fn longest_as(
 }
 
 /// The lanes on which probes and answers of an admission control may go.
-pub(super) fn lanes_of_probes(plan: &Plan, admission: &AdmissionPlan) -> LaneSet {
+pub(crate) fn lanes_of_probes(plan: &Plan, admission: &AdmissionPlan) -> LaneSet {
     plan.lanes.allowed.anywhere(&plan.fabric, admission.vc_class)
 }
 
 /// The lanes of all classes, answers and probes.
-pub(super) fn used_lanes(plan: &Plan) -> LaneSet {
+pub(crate) fn used_lanes(plan: &Plan) -> LaneSet {
     let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
     let answers = plan.classes.iter().filter_map(|class| class.window.as_ref());
     let answers = answers.map(|window| lanes_of_answers(plan, window.answer));
@@ -56,7 +56,7 @@ pub(super) fn used_lanes(plan: &Plan) -> LaneSet {
 }
 
 /// The most payload of a packet, an answer or a probe that may go on one of some lanes.
-pub(super) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
+pub(crate) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
     let uses = |class: &&ClassPlan| !(plan.lanes_of(class) & lanes).is_empty();
     let payload = |class: &ClassPlan| {
         let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
@@ -89,7 +89,7 @@ fn sends_to_itself(plan: &Plan, source: &SourcePlan) -> bool {
 }
 
 /// Where messages of a source may go.
-pub(super) fn destinations<'a>(
+pub(crate) fn destinations<'a>(
     plan: &'a Plan,
     source: &'a SourcePlan,
 ) -> Box<dyn Iterator<Item = EndpointId> + 'a> {

@@ -13,7 +13,7 @@ use gingham_topology::EndpointId;
 use std::ops::Range;
 
 /// The longest run: far below what 64 bits of picoseconds hold, with room for what is in flight.
-pub(super) const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
+pub(crate) const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 
 /// Sections of a run that lasts its whole time.
 const SECTIONS: u64 = 64;
@@ -37,7 +37,7 @@ fn refuse<T>(source: &ScenarioSource, key: &str, message: impl std::fmt::Display
 }
 
 /// When the window ends.
-pub(super) fn stop(source: &ScenarioSource) -> Checked<StopPlan> {
+pub(crate) fn stop(source: &ScenarioSource) -> Checked<StopPlan> {
     let stop = &source.scenario.stop;
     if stop.time == Span::ZERO || stop.time > TIME_MAX {
         return refuse(source, "stop.time", format!("a run lasts from 1 ps to {TIME_MAX}"));
@@ -98,7 +98,7 @@ fn check_width(source: &ScenarioSource, stop: &Stop) -> Checked<()> {
 }
 
 /// What is kept.
-pub(super) fn measure(source: &ScenarioSource) -> Checked<MeasurePlan> {
+pub(crate) fn measure(source: &ScenarioSource) -> Checked<MeasurePlan> {
     let measure = &source.scenario.measure;
     if !(1..=SAMPLE_MAX).contains(&measure.sample_size) {
         let message = format!(
@@ -125,7 +125,7 @@ pub(super) fn measure(source: &ScenarioSource) -> Checked<MeasurePlan> {
 
 /// Refuses looks for congestion trees that could find more of them than are kept: each has a root
 /// of its own.
-pub(super) fn check_looks(source: &ScenarioSource, plan: &Plan) -> Checked<()> {
+pub(crate) fn check_looks(source: &ScenarioSource, plan: &Plan) -> Checked<()> {
     let Some(step) = plan.measure.look else { return Ok(()) };
     let (time, channels) = (source.scenario.stop.time, plan.channels.len() as u64);
     let looks = time.div_ceil(step);
@@ -141,7 +141,7 @@ pub(super) fn check_looks(source: &ScenarioSource, plan: &Plan) -> Checked<()> {
 }
 
 /// Refuses a step, at its key, that no run of this length has, or too many of.
-pub(super) fn check_step(source: &ScenarioSource, key: &str, step: Span) -> Checked<()> {
+pub(crate) fn check_step(source: &ScenarioSource, key: &str, step: Span) -> Checked<()> {
     let time = source.scenario.stop.time;
     if step == Span::ZERO || step > time {
         let message = format!("a step lasts from 1 ps to the time of the run, {time}, not {step}");
@@ -160,7 +160,7 @@ pub(super) fn check_step(source: &ScenarioSource, key: &str, step: Span) -> Chec
 }
 
 /// The percentiles that were asked for, in ascending order.
-pub(super) fn percentiles(source: &ScenarioSource) -> Checked<Vec<f64>> {
+pub(crate) fn percentiles(source: &ScenarioSource) -> Checked<Vec<f64>> {
     let asked = &source.scenario.measure.percentiles;
     if asked.len() > PERCENTILES_MAX {
         let message = format!("at most {PERCENTILES_MAX} percentiles, not {}", asked.len());
@@ -201,7 +201,7 @@ fn needed_messages(percent: f64) -> u64 {
 }
 
 /// Refuses a number of messages that these classes do not create in the time of the run.
-pub(super) fn check_messages(
+pub(crate) fn check_messages(
     source: &ScenarioSource,
     byte_ps: impl Fn(EndpointId) -> f64,
     classes: &[ClassPlan],

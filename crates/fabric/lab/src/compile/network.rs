@@ -5,12 +5,12 @@
 //!                          └─► keys of other kinds are refused
 //! ```
 
-use super::arbiters;
 use super::gathered::Gathered;
 use super::lanes::{self, LaneFigures};
 use super::packets;
 use crate::catalogue::{refuse_foreign, refuse_unsupported};
 use crate::error::LabError;
+use crate::mechanisms::{arbiters, flow_control};
 use crate::scenario::{
     HeaderParameters, Parameters, ScenarioSource, SwitchingParameters, WormholeParameters,
 };
@@ -23,19 +23,19 @@ use std::sync::Arc;
 const MARK_MAX_BYTES: u32 = 1 << 10;
 
 /// The switching kind, as far as it is known without a fabric.
-pub(super) struct NetworkKind {
+pub(crate) struct NetworkKind {
     /// Without what channels decide on.
-    pub(super) switching: Switching,
-    pub(super) lanes: LaneFigures,
+    pub(crate) switching: Switching,
+    pub(crate) lanes: LaneFigures,
     /// By class: what one switch holds of a packet, in bytes.
-    pub(super) held_bytes: Vec<u64>,
+    pub(crate) held_bytes: Vec<u64>,
     /// The smallest input buffer of a switch, where buffers grow with their cables.
-    pub(super) slack: Option<SlackBuffer>,
+    pub(crate) slack: Option<SlackBuffer>,
 }
 
 impl NetworkKind {
     /// The kind that the preset decides on, with its figures checked.
-    pub(super) fn of(
+    pub(crate) fn of(
         source: &ScenarioSource,
         parameters: &Parameters,
         gathered: &mut Gathered,
@@ -71,7 +71,7 @@ impl NetworkKind {
     }
 
     /// The delays of a switch, each with its key; cycles of routing are bounded elsewhere.
-    pub(super) fn switch_delays(&self) -> Vec<(&'static str, Span)> {
+    pub(crate) fn switch_delays(&self) -> Vec<(&'static str, Span)> {
         match &self.switching {
             Switching::Wormhole(wormhole) => vec![
                 ("network.routing_delay", wormhole.routing_delay),
@@ -94,7 +94,7 @@ impl NetworkKind {
 
     /// What a switch takes to pass on a header, with the key to change, where a slack buffer takes
     /// in what comes meanwhile.
-    pub(super) fn header_delay(&self) -> Option<(&'static str, Span)> {
+    pub(crate) fn header_delay(&self) -> Option<(&'static str, Span)> {
         match &self.switching {
             Switching::Wormhole(wormhole) => {
                 Some(("network.routing_delay", wormhole.routing_delay + wormhole.setup_delay))
@@ -105,7 +105,7 @@ impl NetworkKind {
 }
 
 /// The same over these channels.
-pub(super) fn over(switching: Switching, channels: &[ChannelPlan]) -> Switching {
+pub(crate) fn over(switching: Switching, channels: &[ChannelPlan]) -> Switching {
     match switching {
         Switching::Wormhole(_) | Switching::Packets(_) => switching,
         Switching::VirtualLanes(mut pipeline) => {
@@ -117,7 +117,7 @@ pub(super) fn over(switching: Switching, channels: &[ChannelPlan]) -> Switching 
 }
 
 /// Refuses what the switches of a kind cannot do, and says what one might not expect of them.
-pub(super) fn check(
+pub(crate) fn check(
     source: &ScenarioSource,
     plan: &Plan,
     gathered: &mut Gathered,
@@ -132,12 +132,12 @@ pub(super) fn check(
 }
 
 /// Gives a plan what its channels and packets decide on: the marks of pauses.
-pub(super) fn settle(
+pub(crate) fn settle(
     source: &ScenarioSource,
     parameters: &Parameters,
     plan: &mut Plan,
 ) -> Result<(), LabError> {
-    packets::settle(source, parameters, plan)
+    flow_control::settle(source, parameters, plan)
 }
 
 fn overhead_bytes(source: &ScenarioSource, parameters: &Parameters) -> Result<u32, LabError> {
@@ -177,17 +177,17 @@ fn wormhole_plan(
 
 /// The channels of a fabric, and what they are parts of.
 #[derive(Clone, Copy)]
-pub(super) struct Links<'a> {
-    pub(super) fabric: &'a Fabric,
+pub(crate) struct Links<'a> {
+    pub(crate) fabric: &'a Fabric,
     /// By channel.
-    pub(super) channels: &'a [ChannelPlan],
-    pub(super) parameters: &'a Parameters,
-    pub(super) kind: &'a NetworkKind,
+    pub(crate) channels: &'a [ChannelPlan],
+    pub(crate) parameters: &'a Parameters,
+    pub(crate) kind: &'a NetworkKind,
 }
 
 impl Links<'_> {
     /// The largest buffer of any channel in bytes, where they differ from channel to channel.
-    pub(super) fn largest_buffer_bytes(&self) -> Option<u64> {
+    pub(crate) fn largest_buffer_bytes(&self) -> Option<u64> {
         match self.kind.switching {
             Switching::Wormhole(_) => {
                 let slack = self.channels.iter().filter_map(|channel| channel.slack);
@@ -198,12 +198,12 @@ impl Links<'_> {
     }
 
     /// The cycle of all switches, where they tick.
-    pub(super) fn cycle(&self) -> Option<Span> {
+    pub(crate) fn cycle(&self) -> Option<Span> {
         over(self.kind.switching.clone(), self.channels).cycle_ps().map(Span::from_ps)
     }
 
     /// Time of a byte on the cable of a host, in picoseconds.
-    pub(super) fn byte_ps(&self, host: EndpointId) -> f64 {
+    pub(crate) fn byte_ps(&self, host: EndpointId) -> f64 {
         let channel = &self.channels[self.fabric.endpoint_channel(host).index()];
         self.kind.switching.byte_ps(channel)
     }

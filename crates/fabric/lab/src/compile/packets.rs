@@ -9,17 +9,13 @@
 //! more time than it takes to forward a packet; where lanes are paused, buffers have the headroom.
 
 mod limits;
-mod losses;
 mod notes;
-mod pauses;
-mod section;
+pub(crate) mod section;
 
-pub(super) use pauses::settle;
-
-use super::arbiters::{self, Among};
 use super::gathered::Gathered;
 use super::lanes::{LaneFigures, Room, check_rooms, count_of_lanes, note_unused};
 use crate::error::LabError;
+use crate::mechanisms::arbiters::{self, Among};
 use crate::scenario::{PacketsParameters, Parameters, ScenarioSource};
 use gingham_net::{BLOCK_BYTES, PacketsPlan, Plan};
 use gingham_topology::routing::LaneSet;

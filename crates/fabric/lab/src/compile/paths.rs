@@ -26,9 +26,9 @@ use gingham_topology::{EndpointId, Fabric, NodeId};
 const WAYS: &str = "by-length, at-random or by-contention";
 
 /// The path sets of a run, and how packets choose.
-pub(super) struct Paths {
-    pub(super) sets: Vec<Routes>,
-    pub(super) choice: PathChoice,
+pub(crate) struct Paths {
+    pub(crate) sets: Vec<Routes>,
+    pub(crate) choice: PathChoice,
 }
 
 /// What a scenario says of its alternative paths, complete.
@@ -38,7 +38,7 @@ struct Alternative<'a> {
 }
 
 /// Routes a fabric as a scenario says.
-pub(super) fn paths(
+pub(crate) fn paths(
     source: &ScenarioSource,
     fabric: &Fabric,
     imported: Option<Routes>,
@@ -219,12 +219,12 @@ fn joined_by_one(
 }
 
 /// The endpoints of hosts.
-pub(super) fn hosts(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
+pub(crate) fn hosts(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
     fabric.endpoint_ids().filter(|endpoint| fabric.is_host_endpoint(*endpoint))
 }
 
 /// Proves all path sets together.
-pub(super) fn prove(
+pub(crate) fn prove(
     source: &ScenarioSource,
     fabric: &Fabric,
     routes: RouteSet<'_>,
@@ -250,7 +250,7 @@ pub(super) fn prove(
 }
 
 /// Which of the two path sets packets of messages with so much payload may take.
-pub(super) fn sets_used(choice: &PathChoice, payload: &std::ops::RangeInclusive<u32>) -> [bool; 2] {
+pub(crate) fn sets_used(choice: &PathChoice, payload: &std::ops::RangeInclusive<u32>) -> [bool; 2] {
     match choice {
         PathChoice::Only => [true, false],
         PathChoice::ByLength { below_bytes } => {
@@ -262,7 +262,7 @@ pub(super) fn sets_used(choice: &PathChoice, payload: &std::ops::RangeInclusive<
 }
 
 /// Says where one of two path sets is there for nothing.
-pub(super) fn note_unused(choice: &PathChoice, classes: &[ClassPlan], gathered: &mut Gathered) {
+pub(crate) fn note_unused(choice: &PathChoice, classes: &[ClassPlan], gathered: &mut Gathered) {
     let sources = || classes.iter().flat_map(|class| &class.sources);
     if *choice == PathChoice::Only || sources().next().is_none() {
         return;

@@ -17,7 +17,7 @@ pub(crate) fn first_written<'a>(source: &ScenarioSource, keys: &[&'a str]) -> &'
 }
 
 /// What a message says behind a value of a key that is not written: whose it is.
-pub(super) fn whose(source: &ScenarioSource, key: &str) -> String {
+pub(crate) fn whose(source: &ScenarioSource, key: &str) -> String {
     if source.tree.get(key).is_some() {
         return String::new();
     }

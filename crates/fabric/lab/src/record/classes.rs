@@ -1,13 +1,11 @@
 //! What each traffic class offered, what the network took, and how long that took.
 
 use super::Verdict;
-use super::admission::AdmissionSummary;
-use super::frames::FrameSummary;
 use super::load::{Capacity, bytes_per_ps};
-use super::posting::PostingSummary;
 use super::served::{Served, ServedSummary};
 use super::verdict::{self, Asked};
 use super::view::RunView;
+use super::{AdmissionSummary, FrameSummary, PostingSummary};
 use crate::bound::BoundSummary;
 use gingham_kernel::Span;
 use gingham_net::measure::{ClassReport, Estimate, Percentile};
@@ -16,7 +14,7 @@ use gingham_results::{Builder, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(super) const PS_PER_NS: f64 = 1e3;
+pub(crate) const PS_PER_NS: f64 = 1e3;
 const PS_PER_S: f64 = 1e12;
 
 /// What a class offered, what the network took, and how long that took.
@@ -182,7 +180,7 @@ pub struct PercentileSummary {
 }
 
 /// The summary of every class.
-pub(super) fn summaries(view: &RunView<'_>) -> Vec<ClassSummary> {
+pub(crate) fn summaries(view: &RunView<'_>) -> Vec<ClassSummary> {
     ClassId::first(view.plan().classes.len()).map(|id| summary(view, id)).collect()
 }
 
@@ -274,20 +272,20 @@ fn percentiles(view: &RunView<'_>, id: ClassId) -> Vec<PercentileSummary> {
     asked.iter().zip(found).filter_map(summary).collect()
 }
 
-pub(super) fn in_ns(estimate: Option<Estimate>) -> Option<Estimate> {
+pub(crate) fn in_ns(estimate: Option<Estimate>) -> Option<Estimate> {
     Some(estimate?.scaled(1.0 / PS_PER_NS))
 }
 
-pub(super) fn mean(estimate: Option<Estimate>) -> Option<f64> {
+pub(crate) fn mean(estimate: Option<Estimate>) -> Option<f64> {
     Some(estimate?.mean)
 }
 
-pub(super) fn half_width(estimate: Option<Estimate>) -> Option<f64> {
+pub(crate) fn half_width(estimate: Option<Estimate>) -> Option<f64> {
     estimate?.half_width
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a latency needs few digits")]
-pub(super) fn span_ns(span: Span) -> f64 {
+pub(crate) fn span_ns(span: Span) -> f64 {
     span.as_ps() as f64 / PS_PER_NS
 }
 
@@ -303,7 +301,7 @@ pub(crate) fn estimate_of(of: &ClassReport, quantity: Quantity) -> Option<Estima
 }
 
 /// The table of classes.
-pub(super) fn table(classes: &[ClassSummary]) -> Table {
+pub(crate) fn table(classes: &[ClassSummary]) -> Table {
     Builder::new(classes)
         .texts("class", "traffic class", |class| class.name.clone())
         .fields()
@@ -321,7 +319,7 @@ struct PercentileRow<'a> {
 }
 
 /// The table of percentiles, a row each that can be told.
-pub(super) fn percentile_table(classes: &[ClassSummary]) -> Table {
+pub(crate) fn percentile_table(classes: &[ClassSummary]) -> Table {
     let mut rows = Vec::new();
     for class in classes {
         let row =

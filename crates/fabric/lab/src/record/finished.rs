@@ -3,9 +3,9 @@
 //! Such a run has no steady state. Its window is the whole workload, and its main result is the
 //! makespan: the time from zero to the last delivery.
 
-use super::admission::refusals;
 use super::advice;
 use super::view::RunView;
+use crate::mechanisms::admission::columns::refusals;
 use gingham_kernel::{Span, Time};
 use gingham_net::ClassId;
 use gingham_net::measure::{ClassReport, WarmUp};

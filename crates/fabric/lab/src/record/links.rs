@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// What a channel carried; nothing is known of an empty window.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Link {
+pub(crate) struct Link {
     channel: ChannelId,
     plan: ChannelPlan,
     flit_bytes: u32,
@@ -33,7 +33,7 @@ pub struct LinkTotals {
 }
 
 /// The rows of the table, by channel, but for those between switches and their ends.
-pub(super) fn rows(view: &RunView<'_>) -> Vec<Link> {
+pub(crate) fn rows(view: &RunView<'_>) -> Vec<Link> {
     let plan = view.plan();
     let row = |(channel, measured): (ChannelId, Option<ChannelReport>)| Link {
         channel,
@@ -46,7 +46,7 @@ pub(super) fn rows(view: &RunView<'_>) -> Vec<Link> {
     ChannelId::first(listed).zip(view.report.channels()).map(row).collect()
 }
 
-pub(super) fn totals(rows: &[Link]) -> LinkTotals {
+pub(crate) fn totals(rows: &[Link]) -> LinkTotals {
     let measured = || rows.iter().filter_map(|row| row.measured);
     LinkTotals {
         data_flits: measured().map(|of| of.count.data_flits).sum(),
@@ -62,7 +62,7 @@ impl Link {
     }
 
     /// The channel and its utilisation in the window.
-    pub(super) fn busy(&self) -> Option<(ChannelId, Estimate)> {
+    pub(crate) fn busy(&self) -> Option<(ChannelId, Estimate)> {
         Some((self.channel, self.utilisation()?))
     }
 
@@ -87,16 +87,16 @@ fn half_width(estimate: Option<Estimate>) -> Option<f64> {
     estimate?.half_width
 }
 
-pub(super) fn table(plan: &Plan, rows: &[Link]) -> Table {
+pub(crate) fn table(plan: &Plan, rows: &[Link]) -> Table {
     columns(node_names(plan), rows, |channel| plan.ends(channel))
 }
 
-pub(super) fn node_names(plan: &Plan) -> Vec<String> {
+pub(crate) fn node_names(plan: &Plan) -> Vec<String> {
     plan.fabric.nodes().iter().map(|node| node.name.clone()).collect()
 }
 
 /// The columns that say which channel.
-pub(super) fn of_channels<R>(
+pub(crate) fn of_channels<R>(
     nodes: Vec<String>,
     rows: &[R],
     ends: impl Fn(&R) -> Ends,
@@ -108,7 +108,7 @@ pub(super) fn of_channels<R>(
         .integers(("to_port", ""), "its port", |r| u64::from(ends(r).target.port))
 }
 
-pub(super) fn columns(
+pub(crate) fn columns(
     nodes: Vec<String>,
     rows: &[Link],
     ends: impl Fn(ChannelId) -> Ends,
@@ -150,10 +150,10 @@ pub(super) fn columns(
 }
 
 /// A step of a followed channel.
-pub(super) type OfChannel = (ChannelId, LinkStep);
+pub(crate) type OfChannel = (ChannelId, LinkStep);
 
 /// The table of followed channels over time.
-pub(super) fn series(plan: &Plan, followed: &[LinkSeries]) -> Table {
+pub(crate) fn series(plan: &Plan, followed: &[LinkSeries]) -> Table {
     let steps = |link: &LinkSeries| {
         let channel = link.channel;
         link.steps.clone().into_iter().map(move |step| (channel, step))
@@ -162,7 +162,7 @@ pub(super) fn series(plan: &Plan, followed: &[LinkSeries]) -> Table {
     series_columns(node_names(plan), &rows, |channel| plan.ends(channel))
 }
 
-pub(super) fn series_columns(
+pub(crate) fn series_columns(
     nodes: Vec<String>,
     rows: &[OfChannel],
     ends: impl Fn(ChannelId) -> Ends,

@@ -6,8 +6,8 @@ use gingham_results::{Builder, Table};
 /// What stands in the columns of words, by class and by endpoint.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
-    pub(super) classes: Vec<String>,
-    pub(super) endpoints: Vec<String>,
+    pub(crate) classes: Vec<String>,
+    pub(crate) endpoints: Vec<String>,
 }
 
 impl Names {
@@ -34,7 +34,7 @@ fn policing(delivery: &Delivery) -> usize {
 }
 
 /// The table of these deliveries, in their order.
-pub(super) fn table(names: &Names, rows: &[Delivery]) -> Table {
+pub(crate) fn table(names: &Names, rows: &[Delivery]) -> Table {
     let Names { classes, endpoints } = names.clone();
     Builder::new(rows)
         .integers(("message", ""), "running number in order of creation", |d| {

@@ -1,7 +1,6 @@
 //! Verdicts: what a run's numbers are worth, why, and what to do next.
 
 use super::ClassSummary;
-use super::admission::refusals;
 use super::advice::{self, percent};
 use super::bottleneck::without_steady_state;
 use super::finished;
@@ -11,6 +10,7 @@ use super::shortage::{shortage, too_short};
 use super::view::RunView;
 use crate::compile::nouns;
 use crate::error::DeadlockReport;
+use crate::mechanisms::admission::columns::refusals;
 use crate::safe_routes;
 use gingham_kernel::Time;
 use gingham_net::measure::{ClassReport, Estimate};

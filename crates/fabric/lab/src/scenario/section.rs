@@ -11,7 +11,7 @@
 //! with the keys of the preset and then those of the scenario laid over them.
 
 /// A section whose written keys replace values of `T`.
-pub(super) trait Over<T> {
+pub(crate) trait Over<T> {
     /// Returns `base` with the written values in place of its own.
     fn over(&self, base: T) -> T;
 }
@@ -116,4 +116,4 @@ macro_rules! section {
     };
 }
 
-pub(super) use section;
+pub(crate) use section;

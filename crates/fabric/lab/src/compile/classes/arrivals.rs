@@ -10,21 +10,21 @@ use gingham_topology::EndpointId;
 use std::ops::Range;
 
 /// The longest period: no run lasts longer.
-pub(super) const PERIOD_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
+pub(crate) const PERIOD_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 /// Means of a heavier tail are not reached within any run.
-pub(super) const SHAPE_MIN: f64 = 1.01;
+pub(crate) const SHAPE_MIN: f64 = 1.01;
 /// Periods that pass by without a message cost time and mean nothing.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
 /// Loads that add up to 1 may miss it by so much.
 const ROUNDING: f64 = 1e-9;
 
 /// Whether a source with this load would send more than its link carries.
-pub(super) fn is_too_much(load: f64) -> bool {
+pub(crate) fn is_too_much(load: f64) -> bool {
     load > 1.0 + ROUNDING
 }
 
 /// A limit of a load as a message gives it: with few digits, and never above the limit.
-pub(super) fn shown_limit(load: f64) -> f64 {
+pub(crate) fn shown_limit(load: f64) -> f64 {
     let mut scale = 1e4;
     while load * scale < 1e3 {
         scale *= 10.0;
@@ -33,7 +33,7 @@ pub(super) fn shown_limit(load: f64) -> f64 {
 }
 
 /// From its start to its stop.
-pub(super) fn active(context: &ClassContext<'_>) -> Result<Range<Time>, LabError> {
+pub(crate) fn active(context: &ClassContext<'_>) -> Result<Range<Time>, LabError> {
     let (start, end) =
         (context.class.start.unwrap_or(Span::ZERO), context.source.scenario.stop.time);
     if context.class.start.is_some() && start >= end {
@@ -50,7 +50,7 @@ pub(super) fn active(context: &ClassContext<'_>) -> Result<Range<Time>, LabError
 }
 
 /// The arrival process of a class that draws its messages, at the load of the class.
-pub(super) fn arrivals(context: &ClassContext<'_>) -> Result<ArrivalPlan, LabError> {
+pub(crate) fn arrivals(context: &ClassContext<'_>) -> Result<ArrivalPlan, LabError> {
     let plan = match &context.class.arrivals {
         Arrivals::Poisson => ArrivalPlan::Poisson { load: load(context, "poisson")? },
         Arrivals::Bernoulli => bernoulli(context)?,
@@ -147,7 +147,7 @@ fn check_peak(context: &ClassContext<'_>, plan: &ArrivalPlan) -> Result<(), LabE
 }
 
 /// Refuses coins that would have to create more than a message a cycle.
-pub(super) fn check_cycles(
+pub(crate) fn check_cycles(
     context: &ClassContext<'_>,
     host: EndpointId,
     plan: &ArrivalPlan,
@@ -172,7 +172,7 @@ pub(super) fn check_cycles(
 }
 
 /// Refuses on periods so short that thousands of them pass between two messages of a host.
-pub(super) fn check_periods(
+pub(crate) fn check_periods(
     context: &ClassContext<'_>,
     host: EndpointId,
     plan: &ArrivalPlan,

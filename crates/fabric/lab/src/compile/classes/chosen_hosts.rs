@@ -9,7 +9,7 @@ use gingham_topology::EndpointId;
 use std::sync::Arc;
 
 /// The endpoints whose hosts send, in canonical order.
-pub(super) fn sending_hosts(context: &ClassContext<'_>) -> Result<Vec<EndpointId>, LabError> {
+pub(crate) fn sending_hosts(context: &ClassContext<'_>) -> Result<Vec<EndpointId>, LabError> {
     let patterns = context.class.hosts.as_deref().unwrap_or_default();
     if patterns.is_empty() {
         let message = "a class needs at least one host; `[\"*\"]` means all";
@@ -20,7 +20,7 @@ pub(super) fn sending_hosts(context: &ClassContext<'_>) -> Result<Vec<EndpointId
 
 /// Returns the endpoints that match a list of patterns under a key, in canonical order. Patterns may
 /// overlap; a host or a pattern that is listed twice is an error.
-pub(super) fn hosts_matching(
+pub(crate) fn hosts_matching(
     context: &ClassContext<'_>,
     key: &str,
     patterns: &[String],
@@ -68,7 +68,7 @@ fn listed_twice(
 }
 
 /// The one endpoint that a pattern under a key stands for.
-pub(super) fn host_matching(
+pub(crate) fn host_matching(
     context: &ClassContext<'_>,
     key: &str,
     pattern: &str,
@@ -79,19 +79,19 @@ pub(super) fn host_matching(
 }
 
 /// All hosts that `source` can reach, but for its own.
-pub(super) fn hosts_near(context: &ClassContext<'_>, source: EndpointId) -> OtherHosts {
+pub(crate) fn hosts_near(context: &ClassContext<'_>, source: EndpointId) -> OtherHosts {
     let island = context.hosts.island[source.index()];
     let near = context.hosts.on_island.get(&island).cloned().unwrap_or_default();
     but_own(context, near, source)
 }
 
 /// Whether two endpoints are ports of one host.
-pub(super) fn is_own(context: &ClassContext<'_>, source: EndpointId, other: EndpointId) -> bool {
+pub(crate) fn is_own(context: &ClassContext<'_>, source: EndpointId, other: EndpointId) -> bool {
     context.fabric.endpoint(source).node == context.fabric.endpoint(other).node
 }
 
 /// Endpoints in canonical order without those on the node of `source`.
-pub(super) fn but_own(
+pub(crate) fn but_own(
     context: &ClassContext<'_>,
     among: Arc<[EndpointId]>,
     source: EndpointId,

@@ -9,26 +9,26 @@ use gingham_topology::Fabric;
 use std::fmt::Display;
 
 /// One class, where it stands, and what it is compiled against.
-pub(super) struct ClassContext<'a> {
-    pub(super) source: &'a ScenarioSource,
-    pub(super) links: Links<'a>,
-    pub(super) fabric: &'a Fabric,
-    pub(super) hosts: &'a Hosts,
-    pub(super) index: usize,
-    pub(super) class: &'a TrafficClass,
+pub(crate) struct ClassContext<'a> {
+    pub(crate) source: &'a ScenarioSource,
+    pub(crate) links: Links<'a>,
+    pub(crate) fabric: &'a Fabric,
+    pub(crate) hosts: &'a Hosts,
+    pub(crate) index: usize,
+    pub(crate) class: &'a TrafficClass,
 }
 
 impl ClassContext<'_> {
     /// The dotted path of one of its keys.
-    pub(super) fn path(&self, key: &str) -> String {
+    pub(crate) fn path(&self, key: &str) -> String {
         format!("traffic.{}.{key}", self.index)
     }
 
-    pub(super) fn error(&self, key: &str, message: impl Display) -> InputError {
+    pub(crate) fn error(&self, key: &str, message: impl Display) -> InputError {
         InputError::at(&self.source.tree, &self.path(key), message)
     }
 
-    pub(super) fn note(&self, gathered: &mut Gathered, text: impl Display) {
+    pub(crate) fn note(&self, gathered: &mut Gathered, text: impl Display) {
         gathered.notes.push(format!("class `{}`: {text}", self.class.name));
     }
 }

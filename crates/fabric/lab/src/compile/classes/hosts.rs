@@ -8,7 +8,7 @@ use std::sync::Arc;
 use wildmatch::WildMatch;
 
 /// The hosts of a fabric as traffic sees them.
-pub(in crate::compile) struct Hosts {
+pub(crate) struct Hosts {
     /// By the name that tables give to an endpoint.
     named: BTreeMap<String, EndpointId>,
     /// By endpoint: the island that it is on.
@@ -18,7 +18,7 @@ pub(in crate::compile) struct Hosts {
 }
 
 /// A name that stands for no host, or for several.
-pub(in crate::compile) struct NameFault {
+pub(crate) struct NameFault {
     text: String,
     message: String,
     heading: &'static str,
@@ -27,13 +27,13 @@ pub(in crate::compile) struct NameFault {
 
 impl NameFault {
     /// The error that `report` makes of the message, with the names that would have been right.
-    pub(in crate::compile) fn within(self, report: impl FnOnce(String) -> InputError) -> LabError {
+    pub(crate) fn within(self, report: impl FnOnce(String) -> InputError) -> LabError {
         report(self.message).suggesting(&self.text, self.heading, self.names).into()
     }
 }
 
 impl Hosts {
-    pub(in crate::compile) fn of(fabric: &Fabric) -> Self {
+    pub(crate) fn of(fabric: &Fabric) -> Self {
         let named = host_endpoints(fabric).map(|host| (fabric.endpoint_name(host), host)).collect();
         let of_switch = label_switches(fabric);
         let label_of = |endpoint: EndpointId| {
@@ -54,16 +54,12 @@ impl Hosts {
     }
 
     /// Whether messages from one can reach the other.
-    pub(in crate::compile) fn joined(&self, a: EndpointId, b: EndpointId) -> bool {
+    pub(crate) fn joined(&self, a: EndpointId, b: EndpointId) -> bool {
         self.island[a.index()] == self.island[b.index()]
     }
 
     /// The one host endpoint of this name, node name, dump id or GUID.
-    pub(in crate::compile) fn find(
-        &self,
-        fabric: &Fabric,
-        text: &str,
-    ) -> Result<EndpointId, NameFault> {
+    pub(crate) fn find(&self, fabric: &Fabric, text: &str) -> Result<EndpointId, NameFault> {
         if let Some(host) = self.named.get(text) {
             return Ok(*host);
         }
@@ -91,7 +87,7 @@ impl Hosts {
         }
     }
 
-    pub(in crate::compile) fn unknown(&self, text: &str) -> NameFault {
+    pub(crate) fn unknown(&self, text: &str) -> NameFault {
         NameFault {
             text: text.to_owned(),
             message: format!("no host is called `{text}`"),
@@ -106,7 +102,7 @@ fn host_endpoints(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
 }
 
 /// Host endpoints whose name, node name or dump id matches a pattern.
-pub(in crate::compile) fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
+pub(crate) fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
     let wild = WildMatch::new(pattern);
     let exact = fabric.find_node(pattern).filter(|id| fabric.node(*id).kind == NodeKind::Host);
     let matches = |endpoint: &EndpointId| {

@@ -9,16 +9,16 @@ use gingham_net::traffic::{Bimodal, LengthPlan, Lengths, Uniform, Weighted};
 use std::sync::Arc;
 
 /// A payload of so many bytes, if a message may have it.
-pub(in crate::compile) fn payload(bytes: u64) -> Option<u32> {
+pub(crate) fn payload(bytes: u64) -> Option<u32> {
     u32::try_from(bytes).ok().filter(|bytes| (1..=1 << 30).contains(bytes))
 }
 
 /// What to say of a payload that no message has.
-pub(super) fn payload_message(bytes: u64) -> String {
+pub(crate) fn payload_message(bytes: u64) -> String {
     format!("a message has from 1 B to 1024 MiB of payload, not {}", Bytes(bytes))
 }
 
-pub(super) fn lengths(
+pub(crate) fn lengths(
     context: &ClassContext<'_>,
     gathered: &mut Gathered,
 ) -> Result<LengthPlan, LabError> {

@@ -11,7 +11,7 @@ use gingham_kernel::Bytes;
 use gingham_net::{Plan, Priority, Segmentation, SegmentationPlan};
 
 /// A priority, or why it is none.
-pub(in crate::compile) fn priority_of(written: i64) -> Result<Priority, String> {
+pub(crate) fn priority_of(written: i64) -> Result<Priority, String> {
     u8::try_from(written).ok().and_then(Priority::new).ok_or_else(|| {
         let highest = Priority::LEVELS - 1;
         format!("a priority lies from 0, the lowest, to {highest}, not {written}")
@@ -19,7 +19,7 @@ pub(in crate::compile) fn priority_of(written: i64) -> Result<Priority, String> 
 }
 
 /// The priority that is written under a key.
-pub(super) fn level(
+pub(crate) fn level(
     context: &ClassContext<'_>,
     key: &str,
     written: i64,
@@ -27,7 +27,7 @@ pub(super) fn level(
     priority_of(written).map_err(|message| context.error(key, message).into())
 }
 
-pub(super) fn segmentation(
+pub(crate) fn segmentation(
     context: &ClassContext<'_>,
     gathered: &mut Gathered,
 ) -> Result<SegmentationPlan, LabError> {
@@ -93,7 +93,7 @@ fn segments_by_hops(
 }
 
 /// Rejects packets whose payload exceeds the maximum of the network.
-pub(super) fn check_packet_payload(
+pub(crate) fn check_packet_payload(
     context: &ClassContext<'_>,
     key: &str,
     bytes: Bytes,
@@ -121,10 +121,7 @@ fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
 }
 
 /// Rejects a limit that leaves packets no payload, or exceeds the longest path MTU of InfiniBand.
-pub(in crate::compile) fn check_limit(
-    source: &ScenarioSource,
-    max: Option<Bytes>,
-) -> Result<(), LabError> {
+pub(crate) fn check_limit(source: &ScenarioSource, max: Option<Bytes>) -> Result<(), LabError> {
     let network = &source.scenario.network;
     let is_infiniband = network.preset().is_infiniband();
     match max {
@@ -176,7 +173,7 @@ fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> Stri
 
 /// Rejects classes whose messages are not segmented into packets of a length that the network
 /// allows.
-pub(in crate::compile) fn check_packet_max(
+pub(crate) fn check_packet_max(
     source: &ScenarioSource,
     plan: &Plan,
     max: Option<Bytes>,

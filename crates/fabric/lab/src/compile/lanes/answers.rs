@@ -10,7 +10,7 @@ use gingham_topology::routing::{LaneRule, Lanes, RouteSet, prove_between_hosts};
 
 /// What to change about answers where routes can deadlock that could not if answers went as their
 /// classes do.
-pub(in crate::compile) fn cure(
+pub(crate) fn cure(
     source: &ScenarioSource,
     fabric: &Fabric,
     routes: RouteSet<'_>,

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 /// The service levels that classes and their answers say; `None` where that of the pair holds.
 #[derive(Clone)]
-pub(in crate::compile) struct ClassLevels {
+pub(crate) struct ClassLevels {
     /// By class.
-    pub(in crate::compile) by_class: Vec<Option<VcClass>>,
+    pub(crate) by_class: Vec<Option<VcClass>>,
     /// By class: the level of its answers, if its packets are answered.
-    pub(in crate::compile) of_answers: BTreeMap<usize, Option<VcClass>>,
+    pub(crate) of_answers: BTreeMap<usize, Option<VcClass>>,
 }
 
 impl ClassLevels {
@@ -67,7 +67,7 @@ impl ClassLevels {
     }
 
     /// Those of classes and of answers.
-    pub(in crate::compile) fn all(&self) -> impl Iterator<Item = Option<VcClass>> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = Option<VcClass>> {
         self.by_class.iter().chain(self.of_answers.values()).copied()
     }
 }

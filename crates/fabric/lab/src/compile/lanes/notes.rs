@@ -30,7 +30,7 @@ pub(super) fn note_shallow(plan: &Plan, pipeline: &PipelinePlan, gathered: &mut 
 }
 
 /// Says which lanes nobody uses.
-pub(in crate::compile) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
+pub(crate) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
     let is_by_tables = matches!(plan.lanes.allowed.rule(), LaneRule::Tables { .. });
     let key = if is_by_tables { "network.lanes.count" } else { "traffic.*.lanes" };
     gathered.notes.extend(unused(plan.lanes.count, used_lanes(plan), key));

@@ -3,9 +3,9 @@
 use super::rooms::{Room, check as check_rooms};
 use super::section::{Section, count_of_lanes};
 use super::{LaneFigures, limits, notes};
-use crate::compile::arbiters::{self, Among};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
+use crate::mechanisms::arbiters::{self, Among};
 use crate::scenario::{AdaptiveRouting, Parameters, PipelineParameters, ScenarioSource};
 use gingham_kernel::Span;
 use gingham_net::{PipelinePlan, Plan};
@@ -13,7 +13,7 @@ use gingham_topology::routing::LaneSet;
 
 /// The plan of such switches but for their cycle, which the channels decide on, and what is known
 /// of lanes.
-pub(in crate::compile) fn plan(
+pub(crate) fn plan(
     source: &ScenarioSource,
     parameters: &Parameters,
     switch: &PipelineParameters,
@@ -59,14 +59,14 @@ pub(in crate::compile) fn plan(
 }
 
 /// Payload that the shallowest of some lanes holds: what adaptive segments count for a switch.
-pub(in crate::compile) fn lane_bytes(pipeline: &PipelinePlan, lanes: LaneSet) -> u64 {
+pub(crate) fn lane_bytes(pipeline: &PipelinePlan, lanes: LaneSet) -> u64 {
     let depths = lanes.lanes().map(|lane| pipeline.depths_flits[usize::from(lane)]);
     let bytes = pipeline.wire_bytes(depths.min().unwrap_or(1).into());
     bytes.saturating_sub(pipeline.overhead_bytes.into()).max(1)
 }
 
 /// Refuses what such switches cannot do, and says what one might not expect of them.
-pub(in crate::compile) fn check(
+pub(crate) fn check(
     source: &ScenarioSource,
     plan: &Plan,
     pipeline: &PipelinePlan,

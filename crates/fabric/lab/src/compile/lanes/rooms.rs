@@ -16,19 +16,19 @@ use gingham_topology::EndpointId;
 use gingham_topology::routing::{LANES_MAX, LaneSet};
 
 /// What lanes hold, and what packets take of that.
-pub(in crate::compile) struct Room<'a> {
+pub(crate) struct Room<'a> {
     /// The lanes that must hold packets whole.
-    pub(in crate::compile) lanes: LaneSet,
+    pub(crate) lanes: LaneSet,
     /// By lane, in units.
-    pub(in crate::compile) holds: &'a [u32; LANES_MAX as usize],
+    pub(crate) holds: &'a [u32; LANES_MAX as usize],
     /// By the payload of a packet.
-    pub(in crate::compile) takes: &'a dyn Fn(u32) -> u64,
+    pub(crate) takes: &'a dyn Fn(u32) -> u64,
     /// The key that says what they hold.
-    pub(in crate::compile) key: &'static str,
+    pub(crate) key: &'static str,
     /// What tells such a lane from others, behind its number.
-    pub(in crate::compile) kind: &'static str,
+    pub(crate) kind: &'static str,
     /// The units.
-    pub(in crate::compile) unit: &'static str,
+    pub(crate) unit: &'static str,
 }
 
 impl Room<'_> {
@@ -40,11 +40,7 @@ impl Room<'_> {
 }
 
 /// Refuses packets that are longer than a lane on which they may go and which must hold them.
-pub(in crate::compile) fn check(
-    source: &ScenarioSource,
-    plan: &Plan,
-    room: &Room<'_>,
-) -> Result<(), LabError> {
+pub(crate) fn check(source: &ScenarioSource, plan: &Plan, room: &Room<'_>) -> Result<(), LabError> {
     if room.lanes.is_empty() {
         return Ok(());
     }

@@ -10,14 +10,14 @@ use std::ops::RangeInclusive;
 /// The largest flit.
 const FLIT_MAX_BYTES: u32 = 1 << 12;
 /// The deepest buffer of a lane.
-pub(super) const DEPTH_MAX: i64 = 65_535;
+pub(crate) const DEPTH_MAX: i64 = 65_535;
 /// The most cycles of the pipeline before a lane buffer.
 const PIPELINE_CYCLES_MAX: i64 = 65_535;
 /// The most cycles of routing.
 const ROUTING_CYCLES_MAX: i64 = 1_000;
 
 /// How many lanes a channel has.
-pub(in crate::compile) fn count_of_lanes(
+pub(crate) fn count_of_lanes(
     source: &ScenarioSource,
     lanes: &LaneParameters,
 ) -> Result<u8, LabError> {
@@ -27,7 +27,7 @@ pub(in crate::compile) fn count_of_lanes(
 }
 
 /// The value of each lane, or why a list has not one for each.
-pub(in crate::compile) fn value_by_lane<T: Copy>(
+pub(crate) fn value_by_lane<T: Copy>(
     source: &ScenarioSource,
     values: &PerLane<T>,
     count: u8,
@@ -42,16 +42,16 @@ pub(in crate::compile) fn value_by_lane<T: Copy>(
 }
 
 /// The section `network.lanes`, and how its mistakes are told.
-pub(super) struct Section<'a> {
-    pub(super) source: &'a ScenarioSource,
+pub(crate) struct Section<'a> {
+    pub(crate) source: &'a ScenarioSource,
 }
 
 impl Section<'_> {
-    pub(super) fn refuse(&self, key: &str, message: impl std::fmt::Display) -> LabError {
+    pub(crate) fn refuse(&self, key: &str, message: impl std::fmt::Display) -> LabError {
         self.source.refuse(&format!("network.lanes.{key}"), message).into()
     }
 
-    pub(super) fn number(
+    pub(crate) fn number(
         &self,
         key: &str,
         value: i64,
@@ -63,7 +63,7 @@ impl Section<'_> {
     }
 
     /// Number of lanes that each VL of imported tables owns, if given.
-    pub(super) fn lanes_per_vl(&self, count: u8) -> Result<Option<u8>, LabError> {
+    pub(crate) fn lanes_per_vl(&self, count: u8) -> Result<Option<u8>, LabError> {
         let Some(written) = self.source.scenario.network.lanes.per_vl else { return Ok(None) };
         if !decides_on_lanes(&self.source.scenario.routing) {
             let message = "no tables map service levels to VLs: name them with routing.lane_tables, or leave the key out";
@@ -87,7 +87,7 @@ impl Section<'_> {
     }
 
     /// By lane; 0 for lanes that are not there.
-    pub(super) fn depths(
+    pub(crate) fn depths(
         &self,
         key: &str,
         written: &PerLane<i64>,
@@ -107,7 +107,7 @@ impl Section<'_> {
         Ok(depths)
     }
 
-    pub(super) fn flit_bytes(&self, switch: &PipelineParameters) -> Result<u32, LabError> {
+    pub(crate) fn flit_bytes(&self, switch: &PipelineParameters) -> Result<u32, LabError> {
         let bytes = u32::try_from(switch.flit.0).ok();
         bytes.filter(|bytes| (1..=FLIT_MAX_BYTES).contains(bytes)).ok_or_else(|| {
             let message = format!(
@@ -119,7 +119,7 @@ impl Section<'_> {
         })
     }
 
-    pub(super) fn cut_through(
+    pub(crate) fn cut_through(
         &self,
         switch: &PipelineParameters,
         count: u8,
@@ -129,12 +129,12 @@ impl Section<'_> {
         Ok(cut.map(|(lane, _)| lane).collect())
     }
 
-    pub(super) fn pipeline_cycles(&self, switch: &PipelineParameters) -> Result<u32, LabError> {
+    pub(crate) fn pipeline_cycles(&self, switch: &PipelineParameters) -> Result<u32, LabError> {
         let rule = format!("a flit is in its lane after 0 to {PIPELINE_CYCLES_MAX} cycles");
         self.number("pipeline_cycles", switch.pipeline_cycles, 0..=PIPELINE_CYCLES_MAX, &rule)
     }
 
-    pub(super) fn routing_cycles(&self, switch: &PipelineParameters) -> Result<u32, LabError> {
+    pub(crate) fn routing_cycles(&self, switch: &PipelineParameters) -> Result<u32, LabError> {
         let rule = format!("a switch routes in from 0 to {ROUTING_CYCLES_MAX} cycles");
         self.number("routing_cycles", switch.routing_cycles, 0..=ROUTING_CYCLES_MAX, &rule)
     }

@@ -12,17 +12,17 @@ const BUFFER_MAX: Bytes = Bytes(128 << 20);
 const OVERTAKEN_MAX: i64 = 1_000_000;
 
 /// The section `network.packets`, and how its mistakes are told.
-pub(super) struct Section<'a> {
-    pub(super) source: &'a ScenarioSource,
+pub(crate) struct Section<'a> {
+    pub(crate) source: &'a ScenarioSource,
 }
 
 impl Section<'_> {
-    pub(super) fn refuse(&self, key: &str, message: impl std::fmt::Display) -> LabError {
+    pub(crate) fn refuse(&self, key: &str, message: impl std::fmt::Display) -> LabError {
         self.source.refuse(&format!("network.packets.{key}"), message).into()
     }
 
     /// By lane, in whole blocks; 0 for lanes that are not there.
-    pub(super) fn buffer_blocks(
+    pub(crate) fn buffer_blocks(
         &self,
         key: &str,
         written: &PerLane<Bytes>,
@@ -50,7 +50,7 @@ impl Section<'_> {
     }
 
     /// The same of outputs, if those have buffers, which nothing reads and where nothing overtakes.
-    pub(super) fn output_blocks(
+    pub(crate) fn output_blocks(
         &self,
         written: Option<&PerLane<Bytes>>,
         count: u8,
@@ -66,7 +66,7 @@ impl Section<'_> {
         self.buffer_blocks("output_buffer", written, count).map(Some)
     }
 
-    pub(super) fn overtaking(
+    pub(crate) fn overtaking(
         &self,
         written: OvertakingParameters,
     ) -> Result<OvertakingPlan, LabError> {

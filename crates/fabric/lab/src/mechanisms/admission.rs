@@ -1,0 +1,9 @@
+//! Admission control of streams: a probe reserves the rate of a stream on its path, or is refused.
+//!
+//! State machine: `gingham_net::admission`.
+
+pub(crate) mod columns;
+pub(crate) mod keys;
+mod plan;
+
+pub(crate) use plan::{check, plan, sending_fabric, sending_lanes, settled};

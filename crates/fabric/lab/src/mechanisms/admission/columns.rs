@@ -1,0 +1,233 @@
+//! What became of streams that asked before they sent, and what was reserved of every link.
+//!
+//! A stream that is never admitted is a result: which node refused it stands in its row, and the link
+//! that had no room is one of that node with the most reserved.
+
+use crate::record::classes::{PS_PER_NS, half_width, mean};
+use crate::record::links::of_channels;
+use crate::record::messages::Names;
+use crate::record::view::RunView;
+use gingham_kernel::{Rate, Span, Time};
+use gingham_net::measure::over_streams;
+use gingham_net::{ClassId, Ends, Request, StreamStanding};
+use gingham_results::{Builder, Ratio, Table, real};
+use gingham_topology::ChannelId;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// What the streams of a class were told that asked before they sent, over the whole run; nothing where
+/// none asks.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
+pub struct AdmissionSummary {
+    /// Streams that asked.
+    #[schemars(extend("x-unit" = "streams"))]
+    pub streams_asked: usize,
+    /// Of these, admitted.
+    #[schemars(extend("x-unit" = "streams"))]
+    pub streams_admitted: usize,
+    /// Refused by the adapter of a host: their own, or one in transit.
+    #[schemars(extend("x-unit" = "streams"))]
+    pub streams_refused_by_adapter: usize,
+    /// Refused by a switch.
+    #[schemars(extend("x-unit" = "streams"))]
+    pub streams_refused_by_switch: usize,
+    /// Streams of which a node has ended a lease.
+    #[schemars(extend("x-unit" = "streams"))]
+    pub streams_lapsed: usize,
+    /// Mean time from the request to the answer, of those admitted, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub set_up_mean_ns: Option<f64>,
+    /// Half-width of that mean, over streams as if they were replications.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub set_up_half_width_ns: Option<f64>,
+    /// The longest such time, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub set_up_max_ns: Option<f64>,
+}
+
+impl AdmissionSummary {
+    pub(crate) fn of(view: &RunView<'_>, id: ClassId) -> Self {
+        let requests = view.simulation.endpoints().requests();
+        let asked: Vec<&Request> =
+            requests.iter().filter(|of| of.class == id && of.asked.is_some()).collect();
+        let refused = |by_switch: bool| {
+            let is_it = |of: &&&Request| match of.standing {
+                StreamStanding::Refused(link) => {
+                    view.plan().is_switch(view.plan().ends(link).source.node) == by_switch
+                }
+                _ => false,
+            };
+            asked.iter().filter(is_it).count()
+        };
+        let set_up: Vec<f64> = asked
+            .iter()
+            .filter(|of| is_admitted(of))
+            .filter_map(|of| of.set_up())
+            .map(|span| real(u128::from(span.as_ps())) / PS_PER_NS)
+            .collect();
+        let of_each: Vec<Ratio> = set_up.iter().map(|ns| Ratio { sum: *ns, over: 1.0 }).collect();
+        let over_all = over_streams(&of_each);
+        Self {
+            streams_asked: asked.len(),
+            streams_admitted: asked.iter().filter(|of| is_admitted(of)).count(),
+            streams_refused_by_adapter: refused(false),
+            streams_refused_by_switch: refused(true),
+            streams_lapsed: asked.iter().filter(|of| of.lapsed.is_some()).count(),
+            set_up_mean_ns: mean(over_all),
+            set_up_half_width_ns: half_width(over_all),
+            set_up_max_ns: set_up.iter().copied().reduce(f64::max),
+        }
+    }
+}
+
+fn is_admitted(request: &Request) -> bool {
+    matches!(request.standing, StreamStanding::Admitted | StreamStanding::Ended)
+}
+
+/// How many streams of a class were refused, and where most of them were, if any were.
+pub(crate) fn refusals(view: &RunView<'_>, id: ClassId) -> Option<String> {
+    let mut by_link: BTreeMap<ChannelId, usize> = BTreeMap::new();
+    let (mut asked, mut refused) = (0, 0_usize);
+    let of_class = |request: &&Request| request.class == id && request.asked.is_some();
+    for request in view.simulation.endpoints().requests().iter().filter(of_class) {
+        asked += 1;
+        if let StreamStanding::Refused(link) = request.standing {
+            refused += 1;
+            *by_link.entry(link).or_default() += 1;
+        }
+    }
+    let (link, most) = by_link.into_iter().max_by_key(|(link, count)| (*count, Reverse(*link)))?;
+    let plan = view.plan();
+    let limit = plan.admission.as_ref()?.limits[link.index()];
+    Some(format!(
+        "{refused} of {asked} streams were refused, {most} of them for want of room on {}, of which streams may have {}",
+        plan.fabric.channel_name(link),
+        Rate::from_bytes_per_second(limit)
+    ))
+}
+
+/// How a stream stands, in words.
+const STANDINGS: [&str; 5] = ["silent", "asking", "admitted", "refused", "ended"];
+
+fn standing(request: &Request) -> usize {
+    match request.standing {
+        StreamStanding::Silent => 0,
+        StreamStanding::Asking => 1,
+        StreamStanding::Admitted => 2,
+        StreamStanding::Refused(_) => 3,
+        StreamStanding::Ended => 4,
+    }
+}
+
+/// Both tables.
+pub(crate) fn tables(names: &Names, view: &RunView<'_>) -> [Table; 2] {
+    let (plan, endpoints) = (view.plan(), view.simulation.endpoints());
+    let refused_by = |request: &Request| match request.standing {
+        StreamStanding::Refused(link) => plan.fabric.node(plan.ends(link).source.node).name.clone(),
+        _ => String::new(),
+    };
+    let no_room = |request: &Request| match request.standing {
+        StreamStanding::Refused(link) => plan.fabric.channel_name(link),
+        _ => String::new(),
+    };
+    let rows: Vec<Row> = (0..)
+        .zip(endpoints.requests())
+        .filter(|(_, request)| request.asked.is_some())
+        .map(|(number, request)| Row {
+            number,
+            request: *request,
+            refused_by: refused_by(request),
+            no_room: no_room(request),
+        })
+        .collect();
+    let links: Vec<Link> = match (endpoints.ledger(), &plan.admission) {
+        (Some(ledger), Some(admission)) => ChannelId::first(admission.limits.len())
+            .map(|channel| Link {
+                channel,
+                limit: admission.limits[channel.index()],
+                most: ledger.most(channel),
+                reserved: ledger.reserved(channel),
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    let nodes = plan.fabric.nodes().iter().map(|node| node.name.clone()).collect();
+    [requests(names, &rows), ledgers(nodes, &links, |channel| plan.ends(channel))]
+}
+
+/// The same without rows.
+pub(crate) fn no_tables(names: &Names, ends: impl Fn(ChannelId) -> Ends) -> [Table; 2] {
+    [requests(names, &[]), ledgers(Vec::new(), &[], ends)]
+}
+
+/// A stream that asked.
+struct Row {
+    number: u64,
+    request: Request,
+    refused_by: String,
+    no_room: String,
+}
+
+fn requests(names: &Names, rows: &[Row]) -> Table {
+    let Names { classes, endpoints } = names.clone();
+    let ps = |of: fn(&Request) -> Option<u64>| {
+        move |row: &Row| of(&row.request).map(|ps| real(u128::from(ps)))
+    };
+    Builder::new(rows)
+        .integers(("stream", ""), "running number of the stream in the run", |row| row.number)
+        .words("class", "traffic class", classes, |row| row.request.class.index())
+        .words("source", "sending host", endpoints.clone(), |row| row.request.source.index())
+        .words("destination", "receiving host", endpoints, |row| row.request.destination.index())
+        .integers(("solicited_bytes_per_s", "B/s"), "rate that it solicits", |row| row.request.rate)
+        .words(
+            "standing",
+            "how it stands at the end of the run",
+            STANDINGS.map(str::to_owned).into(),
+            |row| standing(&row.request),
+        )
+        .texts("refused_by", "node that refused it, if one did", |row| row.refused_by.clone())
+        .texts("no_room_on", "link on which there was no room, if it was refused", |row| {
+            row.no_room.clone()
+        })
+        .known(("asked_ps", "ps"), "when it asked", ps(|of| of.asked.map(Time::as_ps)))
+        .known(
+            ("answered_ps", "ps"),
+            "when it had the answer, if it has",
+            ps(|of| of.answered.map(Time::as_ps)),
+        )
+        .known(
+            ("set_up_ps", "ps"),
+            "from the one to the other",
+            ps(|of| of.set_up().map(Span::as_ps)),
+        )
+        .known(
+            ("lapsed_ps", "ps"),
+            "since when the first of its leases has been over, if one was",
+            ps(|of| of.lapsed.map(Time::as_ps)),
+        )
+        .build("requests", "a row a stream that asked before it sent")
+}
+
+/// What was reserved of a channel.
+struct Link {
+    channel: ChannelId,
+    limit: u64,
+    most: u64,
+    reserved: u64,
+}
+
+fn ledgers(nodes: Vec<String>, rows: &[Link], ends: impl Fn(ChannelId) -> Ends) -> Table {
+    of_channels(nodes, rows, |row| ends(row.channel))
+        .integers(("limit_bytes_per_s", "B/s"), "what streams may reserve of it", |row| row.limit)
+        .integers(("reserved_max_bytes_per_s", "B/s"), "the most that was reserved of it", |row| {
+            row.most
+        })
+        .integers(
+            ("reserved_bytes_per_s", "B/s"),
+            "what is reserved of it at the end of the run, where it leaves its sender",
+            |row| row.reserved,
+        )
+        .build("ledgers", "a row a channel, where streams ask before they send")
+}

@@ -1,0 +1,208 @@
+//! Whether every lane on which a packet may stand, an answer among them, has a turn, for else it
+//! would stand there for ever.
+//!
+//! ```text
+//!   lanes of a class, or of its service level at each hop of its pairs ⊆ lanes that the arbiter of the place ever serves
+//! ```
+
+use super::Place as _;
+use crate::compile::longest::{destinations, lanes_of_answers, lanes_of_probes, sent_as};
+use crate::error::LabError;
+use crate::scenario::ScenarioSource;
+use gingham_net::{AnswerPlan, ArbiterPlace, ClassPlan, Plan, Scheduler};
+use gingham_topology::routing::{DatelineClass, LaneRule, LaneSet, VcClass};
+use gingham_topology::{ChannelId, EndpointId};
+
+/// Refuses classes that may use lanes which an arbiter never serves, and answers that may.
+pub(crate) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+    let unserved = Unserved::of(plan);
+    // Tables decide by pair, and excess that is sent as another class goes between other pairs than
+    // that. Lanes that classes name are refused at the class that names them.
+    let classes = if unserved.is_by_tables() { usize::MAX } else { 1 };
+    for (index, class) in plan.classes.iter().enumerate() {
+        let sent = || sent_as(plan, class).take(classes);
+        let answers = || sent().filter_map(|other| Some(other.window.as_ref()?.answer));
+        // What a class may use at all, before its pairs are followed.
+        let used = sent().fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));
+        let key = format!("traffic.{index}.lanes");
+        let packets = Who { called: "packets", whose: "the class", key, class };
+        unserved.check(source, &packets, used, |pair| {
+            sent().find_map(|other| unserved.between(pair, other.vc_class))
+        })?;
+        let lanes_of = |answer: AnswerPlan| lanes_of_answers(plan, answer);
+        let used = answers().map(lanes_of).fold(LaneSet::EMPTY, |all, of| all | of);
+        let key = format!("traffic.{index}.window.answer.lanes");
+        let of_answers = Who { called: "answers", whose: "its answers", key, class };
+        unserved.check(source, &of_answers, used, |(from, to)| {
+            answers().find_map(|answer| unserved.between((to, from), answer.vc_class))
+        })?;
+        let admission = plan.admission.as_deref().filter(|of| of.classes[index]);
+        if let Some(admission) = admission {
+            let (whose, key) = ("the admission control", "network.admission.lanes".to_owned());
+            let probes = Who { called: "probes", whose, key, class };
+            let used = lanes_of_probes(plan, admission);
+            unserved.check(source, &probes, used, |(from, to)| {
+                let ways = [(from, to), (to, from)];
+                ways.into_iter().find_map(|pair| unserved.between(pair, admission.vc_class))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Whose lanes are checked.
+struct Who<'a> {
+    called: &'a str,
+    whose: &'a str,
+    /// Where their lanes are named.
+    key: String,
+    class: &'a ClassPlan,
+}
+
+/// The lanes of each place that have no turn.
+struct Unserved<'a> {
+    plan: &'a Plan,
+    places: [(ArbiterPlace, LaneSet); 4],
+}
+
+/// Where packets begin, and where they end.
+type Pair = (EndpointId, EndpointId);
+
+/// A pair whose packets come to a lane without a turn.
+struct Found {
+    place: ArbiterPlace,
+    lane: u8,
+    from: EndpointId,
+    to: EndpointId,
+}
+
+impl<'a> Unserved<'a> {
+    fn of(plan: &'a Plan) -> Self {
+        let without = |arbiter: &Scheduler| LaneSet::from_bits(!plan.lanes.served(arbiter).bits());
+        let places = ArbiterPlace::ALL
+            .map(|place| (place, plan.arbiter(place).map_or(LaneSet::EMPTY, without)));
+        Self { plan, places }
+    }
+
+    /// One of these lanes that has no turn somewhere.
+    fn any(&self, used: LaneSet) -> Option<(ArbiterPlace, u8)> {
+        let lane = |(place, without): &(ArbiterPlace, LaneSet)| {
+            Some((*place, (used & *without).lowest()?))
+        };
+        self.places.iter().find_map(lane)
+    }
+
+    /// The same at one place.
+    fn at(&self, place: ArbiterPlace, used: LaneSet) -> Option<(ArbiterPlace, u8)> {
+        let (_, without) = self.places.iter().find(|(of, _)| *of == place)?;
+        Some((place, (used & *without).lowest()?))
+    }
+
+    /// Whether pairs decide on lanes.
+    fn is_by_tables(&self) -> bool {
+        matches!(self.plan.lanes.allowed.rule(), LaneRule::Tables { .. })
+    }
+
+    /// Refuses lanes without a turn among those that a class or its answers may use; `found` looks
+    /// along the way of a pair of the class.
+    fn check(
+        &self,
+        source: &ScenarioSource,
+        who: &Who<'_>,
+        used: LaneSet,
+        found: impl Fn(Pair) -> Option<Found>,
+    ) -> Result<(), LabError> {
+        let Some((place, lane)) = self.any(used) else { return Ok(()) };
+        let Who { called, whose, class, .. } = who;
+        if !self.is_by_tables() {
+            let message = format!(
+                "{called} of class `{}` may go on lane {lane}, which `{}` never serves: give the lane a weight there, or \
+                 name the lanes of {whose} without it",
+                class.name,
+                place.key()
+            );
+            return Err(source.refuse(&who.key, message).into());
+        }
+        let mut pairs = class
+            .sources
+            .iter()
+            .flat_map(|source| destinations(self.plan, source).map(|to| (source.endpoint, to)));
+        let Some(found) = pairs.find_map(found) else { return Ok(()) };
+        let [from, to] = [found.from, found.to].map(|host| self.plan.fabric.endpoint_name(host));
+        let message = format!(
+            "tables lead {called} of class `{}` from `{from}` to `{to}` on {}",
+            class.name,
+            self.cure_of_tables(&found)
+        );
+        Err(source.refuse(found.place.key(), message).into())
+    }
+
+    /// The lane that has no turn where tables decide, and what to do.
+    fn cure_of_tables(&self, found: &Found) -> String {
+        let lane = found.lane;
+        let lanes_per_vl = self.plan.lanes.allowed.lanes_per_vl();
+        if lanes_per_vl == 1 {
+            return format!("lane {lane}, which is never served here: give the lane a weight");
+        }
+        let vl = lane / lanes_per_vl;
+        if self.plan.arbiter(found.place).is_some_and(Scheduler::chooses_among_vls) {
+            return format!("VL {vl}, which is never served here: give the VL a weight");
+        }
+        format!(
+            "lane {lane} of VL {vl}, which is never served here: give the lane a weight, or VLs fewer lanes \
+             (network.lanes.per_vl, here {lanes_per_vl})"
+        )
+    }
+
+    /// Whether packets of a VC class, or of that of the pair, come to a lane without a turn.
+    fn between(&self, (from, to): Pair, vc_class: Option<VcClass>) -> Option<Found> {
+        let by_pair = || self.plan.lanes.allowed.vc_class_of_pair(from, to);
+        let vc_class = vc_class.unwrap_or_else(by_pair);
+        let paths = self.plan.sets().filter_map(|set| self.plan.path(set, from, to));
+        let found = paths.into_iter().find_map(|path| self.along(&path, (from, to), vc_class));
+        found.map(|(place, lane)| Found { place, lane, from, to })
+    }
+
+    fn along(
+        &self,
+        path: &[ChannelId],
+        (from, to): Pair,
+        vc_class: VcClass,
+    ) -> Option<(ArbiterPlace, u8)> {
+        let rule = &self.plan.lanes.allowed;
+        let mut here = rule.first(from, vc_class);
+        let mut dateline_class = DatelineClass(0);
+        if let Some(found) = self.at(ArbiterPlace::AdapterPort, here) {
+            return Some(found);
+        }
+        for hop in path.windows(2) {
+            let &[incoming, outgoing] = hop else { unreachable!("windows of two") };
+            let begins = self.plan.ends(outgoing).source;
+            let place = if self.plan.is_switch(begins.node) {
+                if let Some(found) = self.at(ArbiterPlace::CrossbarInput, here) {
+                    return Some(found);
+                }
+                (here, dateline_class) = rule.onward(
+                    &self.plan.fabric,
+                    vc_class,
+                    dateline_class,
+                    incoming,
+                    outgoing,
+                    to,
+                );
+                if let Some(found) = self.at(ArbiterPlace::CrossbarOutput, here) {
+                    return Some(found);
+                }
+                ArbiterPlace::LinkOutput
+            } else {
+                let host = self.plan.fabric.endpoint_at(begins).expect("an in-transit host");
+                (here, dateline_class) = (rule.first(host, vc_class), DatelineClass(0));
+                ArbiterPlace::AdapterPort
+            };
+            if let Some(found) = self.at(place, here) {
+                return Some(found);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,29 @@
+//! The section on hosts that send packets on.
+
+use crate::scenario::section::{Over, section};
+use gingham_kernel::{Bytes, Rate, Span};
+use gingham_net::{InTransitParameters, WhenPoolFull};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+section! {
+/// What an adapter does with in-transit packets (Flich et al. 2001, section IV-A).
+#[derive(Copy, Eq)]
+pub struct InTransit {
+    [existing InTransitParameters] {
+        /// From the arrival of the first flit until the packet is known to be in transit, T_d. Default:
+        /// the preset's.
+        value detection: Span,
+        /// From then until the adapter is ready to re-inject it, T_r. Default: the preset's.
+        value programming: Span,
+        /// Size of the in-transit buffer of an adapter. Default: the preset's.
+        value pool: Bytes,
+        /// Fate of a packet that does not fit into the buffer. Default: the preset's.
+        value when_full: WhenPoolFull,
+        /// Fixed delay of a spilled packet. Default: the preset's.
+        value spill_delay: Span,
+        /// Rate of the bus to host memory, which a spilled packet crosses twice. Default: the preset's.
+        value spill_rate: Rate,
+    }
+}
+}

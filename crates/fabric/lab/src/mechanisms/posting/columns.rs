@@ -1,0 +1,47 @@
+//! How the messages of a class came into the adapters of their hosts.
+
+use crate::record::classes::{half_width, in_ns, mean};
+use crate::record::view::RunView;
+use gingham_net::ClassId;
+use gingham_net::measure::ClassReport;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// How messages were posted, where there are channel adapters.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
+pub struct PostingSummary {
+    /// Mean latency from the accepted post at the channel adapter to delivery, in nanoseconds;
+    /// missing where there are no adapters.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub posted_latency_mean_ns: Option<f64>,
+    /// Half-width of that, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub posted_latency_half_width_ns: Option<f64>,
+    /// Mean time from creation to the accepted post, in which a message waits for a credit or for
+    /// room in the send buffer, in nanoseconds; missing where there are no adapters.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub posting_mean_ns: Option<f64>,
+    /// Half-width of that, in nanoseconds.
+    #[schemars(extend("x-unit" = "ns"))]
+    pub posting_half_width_ns: Option<f64>,
+    /// Posts that were refused over the whole run, of messages that were accepted in the end; those
+    /// of messages that wait are not counted.
+    #[schemars(extend("x-unit" = "posts"))]
+    pub posts_refused: u64,
+}
+
+impl PostingSummary {
+    pub(crate) fn of(view: &RunView<'_>, id: ClassId, of: &ClassReport) -> Self {
+        if view.plan().adapters.is_none() {
+            return Self::default();
+        }
+        let [posted, posting] = [of.posted_latency_ps, of.posting_ps].map(in_ns);
+        Self {
+            posted_latency_mean_ns: mean(posted),
+            posted_latency_half_width_ns: half_width(posted),
+            posting_mean_ns: mean(posting),
+            posting_half_width_ns: half_width(posting),
+            posts_refused: view.report.refused_posts(id),
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Streams of a class: many for each host, each with frames or bursts of its own.
+//!
+//! State machine: `gingham_net::traffic::streams`.
+
+pub(crate) mod columns;
+mod counts;
+mod data;
+pub(crate) mod frames;
+pub(crate) mod keys;
+mod placement;
+mod plan;
+mod trace;
+
+pub(crate) use plan::streams;

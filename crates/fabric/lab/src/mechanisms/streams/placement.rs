@@ -1,0 +1,148 @@
+//! Where streams go.
+//!
+//! ```text
+//!   even, 4 hosts of 4 streams      turns: + 2, + 1, + 3, + 2      an order that is drawn, round after round
+//!     h0 ─► h2 h1 h3 h2
+//!     h1 ─► h3 h2 h0 h3             in every turn each host receives one
+//! ```
+
+use crate::compile::classes::context::ClassContext;
+use crate::compile::follow::ends;
+use crate::compile::gathered::Gathered;
+use crate::error::LabError;
+use crate::scenario::{Placement, Streams};
+use gingham_kernel::{Purpose, Stream};
+use gingham_net::traffic::{DataPlan, OtherHosts};
+use gingham_topology::EndpointId;
+
+/// A stream: from where to where.
+pub(crate) type Pair = (EndpointId, EndpointId);
+
+/// Both ends of every stream, those of a host together.
+pub(crate) fn placed(
+    context: &ClassContext<'_>,
+    streams: &Streams,
+    data: &DataPlan,
+    gathered: &mut Gathered,
+) -> Result<Vec<Pair>, LabError> {
+    if let Placement::Pairs(pairs) = &streams.placement {
+        return placed_pairs(context, streams, pairs);
+    }
+    let hosts = crate::compile::classes::chosen_hosts::sending_hosts(context)?;
+    let has_others = |host: &EndpointId| {
+        crate::compile::classes::chosen_hosts::hosts_near(context, *host).has_any()
+    };
+    let (senders, silent): (Vec<EndpointId>, Vec<EndpointId>) =
+        hosts.into_iter().partition(has_others);
+    if senders.is_empty() {
+        let message = "none of the hosts can reach another one to send a stream to";
+        return Err(context.error("hosts", message).into());
+    }
+    if !silent.is_empty() {
+        let text = format!("{} hosts can reach no other and are silent", silent.len());
+        context.note(gathered, text);
+    }
+    let counts = super::counts::counts(context, streams, data, &senders, gathered)?;
+    let place = match streams.placement {
+        Placement::Random => placed_randomly,
+        _ => placed_evenly,
+    };
+    let mut placed = Vec::new();
+    for (host, count) in senders.into_iter().zip(counts) {
+        place(context, host, count, &mut placed);
+    }
+    Ok(placed)
+}
+
+/// The streams of a host go to all others in turn.
+fn placed_evenly(context: &ClassContext<'_>, host: EndpointId, count: u64, placed: &mut Vec<Pair>) {
+    let OtherHosts { among, own } =
+        crate::compile::classes::chosen_hosts::hosts_near(context, host);
+    let others = among.len() - own.len();
+    let turns = turns(context, others);
+    let turn = |stream: u64| {
+        let turn = turns[usize::try_from(stream % others as u64).expect("below a length")];
+        // Counted on from the last of its own node.
+        among[(own.end + turn) % among.len()]
+    };
+    placed.extend((0..count).map(|stream| (host, turn(stream))));
+}
+
+/// By how many hosts further each turn goes, in the order of the turns: the same for all hosts.
+fn turns(context: &ClassContext<'_>, others: usize) -> Vec<usize> {
+    let mut turns: Vec<usize> = (0..others).collect();
+    let (seed, name) = (context.source.scenario.seed, &context.class.name);
+    Stream::new(seed, name, Purpose::Permutation).shuffle(&mut turns);
+    turns
+}
+
+fn placed_randomly(
+    context: &ClassContext<'_>,
+    host: EndpointId,
+    count: u64,
+    placed: &mut Vec<Pair>,
+) {
+    let OtherHosts { among, own } =
+        crate::compile::classes::chosen_hosts::hosts_near(context, host);
+    let (seed, class) = (context.source.scenario.seed, &context.class.name);
+    let port = context.fabric.endpoint(host);
+    let name = context.fabric.node(port.node).stable_name();
+    let name = format!("{name}[{}]/{class}/placement", port.port);
+    let mut stream = Stream::new(seed, &name, Purpose::Destination);
+    let mut draw = || {
+        let place = stream.below((among.len() - own.len()) as u64);
+        let place = usize::try_from(place).expect("below a length");
+        among[if place < own.start { place } else { place + own.len() }]
+    };
+    placed.extend((0..count).map(|_| (host, draw())));
+}
+
+fn placed_pairs(
+    context: &ClassContext<'_>,
+    streams: &Streams,
+    pairs: &[String],
+) -> Result<Vec<Pair>, LabError> {
+    for (key, is_written) in
+        [("hosts", context.class.hosts.is_some()), ("load", context.class.load.is_some())]
+    {
+        if is_written {
+            let message = format!(
+                "streams.placement.pairs tells this itself, with streams.count; leave `{key}` out"
+            );
+            return Err(context.error(key, message).into());
+        }
+    }
+    if pairs.is_empty() {
+        let message = "a class of streams needs at least one pair, such as \"h0 -> h1\"";
+        return Err(context.error("streams.placement.pairs", message).into());
+    }
+    let count =
+        streams.count.map_or(Ok(1), |count| super::counts::checked_count(context, count))?;
+    super::counts::check_memory(context, streams, count.saturating_mul(pairs.len() as u64))?;
+    let mut placed = Vec::new();
+    for (index, text) in pairs.iter().enumerate() {
+        let pair = pair(context, &format!("streams.placement.pairs.{index}"), text)?;
+        placed.extend((0..count).map(|_| pair));
+    }
+    // Those of a host stand together, in the order in which they are written.
+    placed.sort_by_key(|(source, _)| *source);
+    Ok(placed)
+}
+
+fn pair(context: &ClassContext<'_>, key: &str, text: &str) -> Result<Pair, LabError> {
+    let refuse = |message: String| context.error(key, message);
+    let (from, to) = ends(text)
+        .ok_or_else(|| refuse(format!("a pair is written as `h0 -> h1`, and not as `{text}`")))?;
+    let find =
+        |name: &str| context.hosts.find(context.fabric, name).map_err(|fault| fault.within(refuse));
+    let (source, destination) = (find(from)?, find(to)?);
+    let node = |endpoint: EndpointId| context.fabric.endpoint(endpoint).node;
+    if node(source) == node(destination) {
+        let message = format!("the stream would go from `{from}` to itself: name another host");
+        return Err(refuse(message).into());
+    }
+    if !context.hosts.joined(source, destination) {
+        return Err(refuse(format!("no path leads from `{from}` to `{to}`")).into());
+    }
+    Ok((source, destination))
+}

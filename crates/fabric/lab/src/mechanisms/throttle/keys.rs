@@ -1,0 +1,87 @@
+//! What keeps hosts from sending more than the network takes.
+
+use gingham_kernel::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What keeps hosts from sending more than the network takes.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(transform = gingham_net::accept_bare_names)]
+pub enum CongestionControl {
+    /// Only the send buffer, which the classes of a host share, first come first served.
+    #[default]
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 6.1"))]
+    None,
+    /// Credits: every class of a host, or every flow, has at most so many messages in the adapter
+    /// (`traffic.*.post.credits`).
+    #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
+    #[schemars(extend("x-example" = r#"network.adapters = { congestion_control = "credits" }
+
+[[traffic]]
+load = 0.1
+length = { fixed = "64 B" }
+post = { credits = { per-host = 200 } }"#))]
+    Credits,
+    /// At least one: a host begins a message only while its first switch has a lane free for it.
+    /// Each output that the switch may give it has at least one of its lanes free, or one output
+    /// has all.
+    #[schemars(extend("x-source" = "Baydal, Lopez and Duato 2000"))]
+    AtLeastOne,
+    /// Self-tuned: no host begins a message while more buffers of the network are full than a
+    /// threshold that the throughput tunes.
+    #[schemars(extend("x-source" = "Thottethodi, Lebeck and Mukherjee 2001"))]
+    #[schemars(extend("x-example" = "{ self-tuned = { threshold = 0.2 } }"))]
+    SelfTuned(SelfTuned),
+}
+
+/// Parameters of the self-tuned control. What we read of its paper is the abstract: each default is
+/// recalled from the literature, or ours.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SelfTuned {
+    /// How often full buffers are counted. Default: 32 flit times of the first link of a switch, or
+    /// of 64 bytes where packets go whole. This is recalled, as 2 cycles a hop over half the side
+    /// of a torus of 16 x 16.
+    pub gather: Option<Span>,
+    /// How long a count takes to reach the hosts, over a side band; at most a tuning period.
+    /// Default: as long as `gather` (recalled).
+    pub side_band: Option<Span>,
+    /// Gathers of a tuning period, from 1 to 1,000. Default: 3 (recalled).
+    #[schemars(range(min = 1, max = 1_000))]
+    pub tuning_gathers: i64,
+    /// The first threshold, as a fraction of all buffers. Default: .1 (ours).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub threshold: f64,
+    /// Fraction of all buffers by which the threshold grows when a period throttled and the
+    /// throughput did not fall. Default: .01 (recalled).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub increase: f64,
+    /// Fraction of all buffers by which it falls when the throughput fell. Default: .04 (recalled).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub decrease: f64,
+    /// The throughput of a period fell if it is lower than that of the period before, or of the
+    /// best, by more than this fraction of it. Default: .25 (recalled for the period before, ours
+    /// for the best).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub drop: f64,
+    /// Periods in a row far below the best, after which that is forgotten, from 1 to 1,000.
+    /// Default: 5 (recalled).
+    #[schemars(range(min = 1, max = 1_000))]
+    pub patience: i64,
+}
+
+impl Default for SelfTuned {
+    fn default() -> Self {
+        Self {
+            gather: None,
+            side_band: None,
+            tuning_gathers: 3,
+            threshold: 0.1,
+            increase: 0.01,
+            decrease: 0.04,
+            drop: 0.25,
+            patience: 5,
+        }
+    }
+}

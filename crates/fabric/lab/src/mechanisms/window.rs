@@ -1,0 +1,9 @@
+//! Windows, answers, responses to marks, and paces: what holds back the flows of a class.
+//!
+//! Keys of responses: [`gingham_net::Response`]. State machines: `gingham_net::window` and
+//! `gingham_net::response`.
+
+pub(crate) mod keys;
+mod plan;
+
+pub(crate) use plan::{check_paces, pace, window};
