@@ -27,6 +27,7 @@ pub use route_source::routes_title;
 pub(crate) use written::first_written;
 
 use crate::bound::TrafficBound;
+use crate::check::{Planned, check};
 use crate::error::LabError;
 use crate::mechanisms::{admission, in_transit, marking, policing, posting, window};
 use crate::scenario::{self, Parameters, ScenarioSource};
@@ -113,7 +114,7 @@ pub fn compile_observed(
     let admission = admission::plan(source, &kind, &channels)?;
     let links =
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
-    let adapters = posting::adapters(source, links)?;
+    let adapters = posting::adapters(source, links, &mut gathered)?;
     let classes = classes::classes(source, links, &mut gathered)?;
     paths::note_unused(&path_choice, &classes, &mut gathered);
     measure::check_messages(source, |host| links.byte_ps(host), &classes)?;
@@ -137,7 +138,7 @@ pub fn compile_observed(
         admission,
     };
     classes::check_packet_max(source, &plan, parameters.links.packet_max)?;
-    check(source, &plan, &mut gathered)?;
+    check_plan(source, &plan, &mut gathered)?;
     network::settle(source, &parameters, &mut plan)?;
     plan.follow = follow::plan(source, &plan)?;
     let plan = admission::settled(source, plan)?;
@@ -177,12 +178,17 @@ fn compiled(
 }
 
 /// Refuses what no run could do, and notes what could surprise, where it takes the whole plan to tell.
-fn check(source: &ScenarioSource, plan: &Plan, gathered: &mut Gathered) -> Result<(), LabError> {
+fn check_plan(
+    source: &ScenarioSource,
+    plan: &Plan,
+    gathered: &mut Gathered,
+) -> Result<(), LabError> {
+    let planned = &Planned { source, plan };
     measure::check_looks(source, plan)?;
-    policing::check_packets(source, plan)?;
+    check(&policing::of_plan(), planned, gathered)?;
     window::check_paces(source, plan)?;
     in_transit::check_room(source, plan)?;
-    posting::check(source, plan, gathered)?;
+    check(&posting::of_plan(), planned, gathered)?;
     admission::check(source, plan, gathered)?;
     network::check(source, plan, gathered)?;
     marking::check(source, plan, gathered)

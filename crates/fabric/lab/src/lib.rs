@@ -9,6 +9,7 @@
 
 mod bound;
 mod catalogue;
+mod check;
 mod compile;
 mod error;
 mod fabric_file;

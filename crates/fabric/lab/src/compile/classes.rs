@@ -113,8 +113,8 @@ fn compile(
         _ => drawn(context, gathered)?,
     };
     let priority = sending::level(context, "priority", context.class.priority)?;
-    let policing = policing::policing(context, &sources, gathered)?;
-    let post = posting::post(context, &sources, policing.as_ref())?;
+    let policing = policing::plan(context, &sources, gathered)?;
+    let post = posting::post(context, &sources, policing.as_ref(), gathered)?;
     Ok(ClassPlan {
         name: context.class.name.clone(),
         active,

@@ -2,7 +2,9 @@
 //!
 //! State machine: `gingham_net::policing`.
 
+mod checks;
 pub(crate) mod keys;
 mod plan;
 
-pub(crate) use plan::{check_packets, policing, time_at};
+pub(crate) use checks::of_plan;
+pub(crate) use plan::{plan, time_at};

@@ -2,10 +2,10 @@
 //!
 //! State machines: `gingham_net::adapter` and `gingham_net::posting`.
 
-mod adapters;
+mod checks;
 pub(crate) mod columns;
 pub(crate) mod keys;
 mod plan;
 
-pub(crate) use adapters::{check, plan as adapters};
-pub(crate) use plan::post;
+pub(crate) use checks::of_plan;
+pub(crate) use plan::{adapters, post};

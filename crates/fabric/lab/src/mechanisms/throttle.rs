@@ -2,6 +2,7 @@
 //!
 //! State machines: `gingham_net::throttle`.
 
+mod checks;
 pub(crate) mod keys;
 mod plan;
 

@@ -1,6 +1,7 @@
-//! What a class is compiled against, and how its mistakes are told.
+//! A traffic class as the compiler and the checks see it: as it is written, and as it is planned.
 
 use super::hosts::Hosts;
+use crate::check::{Place, Subject};
 use crate::compile::gathered::Gathered;
 use crate::compile::network::Links;
 use crate::scenario::{ScenarioSource, TrafficClass};
@@ -8,7 +9,7 @@ use gingham_input::InputError;
 use gingham_topology::Fabric;
 use std::fmt::Display;
 
-/// One class, where it stands, and what it is compiled against.
+/// A class as it is written, with the network that it is compiled against.
 pub(crate) struct ClassContext<'a> {
     pub(crate) source: &'a ScenarioSource,
     pub(crate) links: Links<'a>,
@@ -24,11 +25,22 @@ impl ClassContext<'_> {
         format!("traffic.{}.{key}", self.index)
     }
 
+    /// Index of the class of this name.
+    pub(crate) fn class_called(&self, name: &str) -> Option<usize> {
+        self.source.scenario.traffic.iter().position(|class| class.name == name)
+    }
+
     pub(crate) fn error(&self, key: &str, message: impl Display) -> InputError {
         InputError::at(&self.source.tree, &self.path(key), message)
     }
 
     pub(crate) fn note(&self, gathered: &mut Gathered, text: impl Display) {
         gathered.notes.push(format!("class `{}`: {text}", self.class.name));
+    }
+}
+
+impl Subject for ClassContext<'_> {
+    fn place(&self) -> Place<'_> {
+        Place::of_class(self.source, self.index)
     }
 }

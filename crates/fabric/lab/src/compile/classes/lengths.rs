@@ -6,11 +6,28 @@ use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use gingham_kernel::Bytes;
 use gingham_net::traffic::{Bimodal, LengthPlan, Lengths, Uniform, Weighted};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
+
+/// Payloads that a message may have.
+pub(crate) const PAYLOAD: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 30);
 
 /// A payload of so many bytes, if a message may have it.
 pub(crate) fn payload(bytes: u64) -> Option<u32> {
-    u32::try_from(bytes).ok().filter(|bytes| (1..=1 << 30).contains(bytes))
+    u32::try_from(bytes).ok().filter(|_| PAYLOAD.contains(&Bytes(bytes)))
+}
+
+/// A payload that a check has found to be one.
+pub(crate) fn checked_payload(bytes: Bytes) -> u32 {
+    payload(bytes.0).expect("a check refuses payloads that no message has")
+}
+
+/// Predicate of a packet with the longest payload.
+pub(crate) fn longest_said(payload_bytes: u32) -> String {
+    match payload_bytes {
+        u32::MAX => "may be of any length".to_owned(),
+        _ => format!("may have {} of payload", Bytes(payload_bytes.into())),
+    }
 }
 
 /// What to say of a payload that no message has.

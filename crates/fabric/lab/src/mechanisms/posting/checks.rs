@@ -1,0 +1,240 @@
+//! Checks of adapters and posts: sizes, credits, and cables on which messages take no time.
+
+use crate::check::{Check, Place, Planned, Sentence, Subject, note, refuse, say, when, within};
+use crate::compile::cables::{DELAY_MAX, RATE_MIN};
+use crate::compile::classes::context::ClassContext;
+use crate::compile::measure::TIME_MAX;
+use crate::scenario::{
+    Adapters, CongestionControl, Credits, LaneName, RefusedPost, Retry, ScenarioSource,
+};
+use gingham_kernel::Span;
+use gingham_net::traffic::SourcePlan;
+use gingham_net::{self as net, ClassPlan, Plan, PolicingPlan};
+use gingham_topology::EndpointId;
+use std::ops::{Bound, RangeInclusive};
+
+/// Messages of a send buffer, and credits for its places.
+const MESSAGES: RangeInclusive<i64> = 1..=1_000_000;
+
+/// The adapters as they are written.
+pub(super) struct Written<'a> {
+    pub(super) source: &'a ScenarioSource,
+    pub(super) adapters: Adapters,
+}
+
+impl Subject for Written<'_> {
+    fn place(&self) -> Place<'_> {
+        Place::of_table(self.source, "network.adapters")
+    }
+}
+
+/// Rows on the send buffer.
+pub(super) fn of_buffer<'a>() -> [Check<Written<'a>>; 1] {
+    [refuse("send_buffer", |it| {
+        let rule = "a send buffer holds from 1 to 1,000,000 messages";
+        within(it.adapters.send_buffer, MESSAGES, rule)
+    })]
+}
+
+/// Rows on the DMA engine.
+pub(super) fn of_dma<'a>() -> [Check<Written<'a>>; 2] {
+    [
+        refuse("dma.rate", |it| {
+            let rule = format_args!("a DMA engine copies at least {RATE_MIN}");
+            within(it.adapters.dma?.rate, RATE_MIN.., rule)
+        }),
+        refuse("dma.setup", |it| {
+            within(
+                it.adapters.dma?.setup,
+                ..=DELAY_MAX,
+                format_args!("a delay is at most {DELAY_MAX}"),
+            )
+        }),
+    ]
+}
+
+/// A class whose messages are posted.
+pub(super) struct Posted<'a> {
+    pub(super) context: &'a ClassContext<'a>,
+    pub(super) sources: &'a [SourcePlan],
+    pub(super) policing: Option<&'a PolicingPlan>,
+}
+
+impl Subject for Posted<'_> {
+    fn place(&self) -> Place<'_> {
+        self.context.place()
+    }
+}
+
+impl Posted<'_> {
+    /// Congestion control of the adapters, if there are any.
+    fn control(&self) -> Option<CongestionControl> {
+        Some(self.context.source.scenario.network.adapters?.congestion_control)
+    }
+
+    /// Credits as they are written.
+    fn credits(&self) -> Option<Credits> {
+        self.context.class.post?.credits
+    }
+}
+
+/// Rows on the posts of a class.
+pub(super) fn of_class<'a>() -> [Check<Posted<'a>>; 8] {
+    [
+        refuse("lane", |it| {
+            let class = it.context.class;
+            let is_held = class.window.is_some()
+                || class.pace.is_some()
+                || it.policing.is_some_and(|of| of.excess == net::Excess::Delay);
+            when!(
+                is_held && class.lane == LaneName::AtRandom,
+                "packets of a flow that is held back, by a window, a pace or tokens, go one after the other on its lanes: say \
+                 lane = \"of-flow\""
+            )
+        }),
+        refuse("post", |it| {
+            when!(
+                it.control().is_none() && it.context.class.post.is_some(),
+                "messages are posted to channel adapters, and there are none: add the table [network.adapters], or leave \
+                 this out"
+            )
+        }),
+        refuse("post.credits", |it| {
+            when!(
+                it.control()? == CongestionControl::Credits && it.credits().is_none(),
+                "class `{}` has no credits, so that it could send nothing: say post = {{ credits = {{ per-host = 200 }} }}, {{ per-flow \
+                 = 1 }} or \"exempt\"",
+                it.context.class.name
+            )
+        }),
+        refuse("post.credits", |it| {
+            let is_exempt = matches!(it.credits()?, Credits::Exempt);
+            when!(
+                it.control()? != CongestionControl::Credits && !is_exempt,
+                "without credits all classes share the send buffer: say network.adapters.congestion_control = \
+                 \"credits\", or leave this out"
+            )
+        }),
+        refuse("post.credits", |it| {
+            let has_rate = it.sources.iter().any(|of| of.stream().is_some());
+            when!(
+                it.credits()? == Credits::ByRate && !has_rate,
+                "only streams solicit a rate: say {{ per-host = 200 }} or {{ per-flow = 1 }}, or make the class of streams"
+            )
+        }),
+        refuse("post.credits.per-host", |it| match it.credits()? {
+            Credits::PerHost(count) => so_many(count),
+            Credits::Exempt | Credits::ByRate | Credits::PerFlow(_) => None,
+        }),
+        refuse("post.credits.per-flow", |it| match it.credits()? {
+            Credits::PerFlow(count) => so_many(count),
+            Credits::Exempt | Credits::ByRate | Credits::PerHost(_) => None,
+        }),
+        refuse("post.refused.retry.after", |it| {
+            let RefusedPost::Retry(Retry { after }) = it.context.class.post?.refused else {
+                return None;
+            };
+            let allowed = (Bound::Excluded(Span::ZERO), Bound::Included(TIME_MAX));
+            let rule = "a message is posted again after more than 0 and at most";
+            within(after?, allowed, format_args!("{rule} {TIME_MAX}"))
+        }),
+    ]
+}
+
+/// Refuses a number of credits that no send buffer has places for, or none.
+fn so_many(count: i64) -> Option<Sentence> {
+    when!(
+        !MESSAGES.contains(&count),
+        "from 1 to 1,000,000 credits, not {count}: without any nothing could be sent"
+    )
+}
+
+/// Rows on what hosts and classes cannot have together, and on cables.
+pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 3] {
+    [
+        refuse("network.adapters", |it| {
+            let adapters = it.plan.adapters?;
+            let mut hosts = it.plan.fabric.endpoint_ids();
+            hosts.find_map(|host| {
+                let beyond = too_many_credits(it.plan, host, adapters.send_buffer);
+                beyond.or_else(|| immediate_cable(it.plan, host))
+            })
+        }),
+        // Excess that is sent as another class is of no flow that has credits.
+        refuse("traffic.*.post.credits", |it| {
+            it.classes().find_map(|(index, class)| {
+                let excess = class.policing.as_ref()?.excess;
+                let (net::Credits::OfFlow(_), net::Excess::Demote(other)) =
+                    (&class.post.credits, excess)
+                else {
+                    return None;
+                };
+                let sentence = say!(
+                    "credits belong to flows of `{}` here, and excess is sent as messages of `{}`, which are of none: give the credits to the \
+                     host (per-host), or say excess = \"delay\"",
+                    class.name,
+                    it.plan.classes[other.index()].name
+                );
+                Some(sentence?.of_class(index))
+            })
+        }),
+        note(|it| {
+            let control = it.source.scenario.network.adapters?.congestion_control;
+            let is_exempt = |class: &ClassPlan| class.post.credits == net::Credits::Exempt;
+            when!(
+                control == CongestionControl::Credits && it.plan.classes.iter().all(is_exempt),
+                "every class is exempt, so that credits hold back nothing"
+            )
+        }),
+    ]
+}
+
+/// Refuses credits of a host beyond the places of its send buffer.
+fn too_many_credits(plan: &Plan, host: EndpointId, buffer: u32) -> Option<Sentence> {
+    let mut sum = 0;
+    let (index, _) = plan.classes.iter().enumerate().find(|(index, class)| {
+        sum += credits_at(plan, host, (*index, class));
+        sum > buffer.into()
+    })?;
+    let sentence = say!(
+        "the classes of {} have {sum} credits or more together, and a credit is a place of its send buffer, which has {buffer}: \
+         give fewer, or raise network.adapters.send_buffer",
+        plan.fabric.endpoint_name(host)
+    );
+    Some(sentence?.at(format!("traffic.{index}.post.credits")))
+}
+
+/// Credits of a class at a host.
+fn credits_at(plan: &Plan, host: EndpointId, (index, class): (usize, &ClassPlan)) -> u64 {
+    let mut senders = class.sources.iter().filter(|sender| sender.endpoint == host);
+    let Some(first) = senders.next() else { return 0 };
+    match &class.post.credits {
+        net::Credits::OfClass(credits) => credits[host.index()].into(),
+        net::Credits::OfFlow(credits) => {
+            let admitted = admitted_at_most(plan, index, first).unwrap_or(u64::MAX);
+            let flows = (1 + senders.count() as u64).min(admitted);
+            u64::from(credits[host.index()]) * flows
+        }
+        net::Credits::OfBuffer | net::Credits::Exempt => 0,
+    }
+}
+
+/// Streams like one that its host may send at once, if they are admitted first.
+fn admitted_at_most(plan: &Plan, class: usize, sender: &SourcePlan) -> Option<u64> {
+    let admission = plan.admission.as_ref().filter(|admission| admission.classes[class])?;
+    let cable = plan.fabric.endpoint_channel(sender.endpoint);
+    let rate = sender.stream()?.solicited_bytes_per_s();
+    Some(admission.limits[cable.index()] / rate.max(1))
+}
+
+/// Refuses a cable on which a message would arrive before it has left.
+fn immediate_cable(plan: &Plan, host: EndpointId) -> Option<Sentence> {
+    let cable = plan.fabric.endpoint_channel(host);
+    let is_switch = plan.is_switch(plan.ends(cable).target.node);
+    when!(
+        !is_switch && plan.channel(cable).delay == Span::ZERO,
+        "the cable of {} leads to another host without a delay, so that what leaves is there already: give cables a \
+         length (network.cable_length), or leave adapters out",
+        plan.fabric.endpoint_name(host)
+    )
+}
