@@ -1,7 +1,7 @@
 //! Checks as rows of tables: each has a key, an effect, and a sentence where it applies.
 //!
 //! ```text
-//!   refuse("rate", |it| within(it.policing.rate, SHARE, "tokens flow in at a fraction of ..."))
+//!   refuse("rate", |it| within!(it.policing.rate, SHARE, "tokens flow in at a fraction of ..."))
 //!     │     │             └ sentence of the message, if the row applies
 //!     │     └ relative to the table of keys that the subject names
 //!     └ effect: an error at the key, or a note
@@ -10,13 +10,14 @@
 //! Rows apply in their order, and the first that refuses ends the check. A note that precedes it is
 //! lost with the compilation.
 
+use crate::compile::cables::DELAY_MAX;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_input::InputError;
+use gingham_kernel::Span;
 use gingham_net::{ClassPlan, Plan};
-use std::fmt::Display;
-use std::ops::{Bound, RangeBounds};
+use std::ops::{Bound, Deref, RangeBounds};
 
 /// Values above 0 and at most 1.
 pub(crate) const SHARE: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound::Included(1.0));
@@ -54,6 +55,7 @@ impl<'a> Place<'a> {
         let path = format!("{}{dot}{key}", self.table);
         let path = match at {
             None => path,
+            Some(At::Under(keys)) => format!("{path}.{keys}"),
             Some(At::Class(index)) => path.replacen('*', &index.to_string(), 1),
             Some(At::Path(path)) => path,
         };
@@ -70,6 +72,28 @@ impl<'a> Place<'a> {
             None => text,
             Some(class) => format!("class `{class}`: {text}"),
         }
+    }
+}
+
+/// A table of a scenario with what is known of it.
+pub(crate) struct Table<'a, T> {
+    pub(crate) source: &'a ScenarioSource,
+    /// Its dotted path.
+    pub(crate) path: &'static str,
+    pub(crate) of: T,
+}
+
+impl<T> Subject for Table<'_, T> {
+    fn place(&self) -> Place<'_> {
+        Place::of_table(self.source, self.path)
+    }
+}
+
+impl<T> Deref for Table<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.of
     }
 }
 
@@ -119,6 +143,7 @@ pub(crate) const fn note<S>(sentence: fn(&S) -> Option<Sentence>) -> Check<S> {
 
 /// Where a sentence stands, if its row does not say it all.
 enum At {
+    Under(String),
     Class(usize),
     Path(String),
 }
@@ -135,6 +160,11 @@ pub(crate) struct Sentence {
 impl Sentence {
     pub(crate) fn new(text: String) -> Self {
         Self { text, at: None, names: None }
+    }
+
+    /// Sets what follows the key of the row.
+    pub(crate) fn under(self, keys: String) -> Self {
+        Self { at: Some(At::Under(keys)), ..self }
     }
 
     /// Sets the traffic class, by index, for which `*` stands in the key of the row.
@@ -189,13 +219,22 @@ macro_rules! when {
     };
 }
 
-pub(crate) use {say, when};
+/// Formats a rule and a value if the value is outside the range that the rule allows.
+macro_rules! within {
+    ($value:expr, $allowed:expr, $($rule:tt)+) => {
+        $crate::check::outside($value, $allowed)
+            .and_then(|value| $crate::check::say!("{}, not {value}", format_args!($($rule)+)))
+    };
+}
 
-/// The rule and the value, if the value is outside the range that the rule allows.
-pub(crate) fn within<T: PartialOrd + Display>(
-    value: T,
-    allowed: impl RangeBounds<T>,
-    rule: impl Display,
-) -> Option<Sentence> {
-    when!(!allowed.contains(&value), "{rule}, not {value}")
+pub(crate) use {say, when, within};
+
+/// The value if it is outside a range.
+pub(crate) fn outside<T: PartialOrd>(value: T, allowed: impl RangeBounds<T>) -> Option<T> {
+    (!allowed.contains(&value)).then_some(value)
+}
+
+/// Formats the rule of delays for one that is longer.
+pub(crate) fn delay_too_long(delay: Span) -> Option<Sentence> {
+    within!(delay, ..=DELAY_MAX, "a delay is at most {DELAY_MAX}")
 }

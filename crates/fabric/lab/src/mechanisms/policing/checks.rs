@@ -21,11 +21,14 @@ pub(super) struct Policed<'a> {
 pub(super) fn of_keys<'a>() -> [Check<Policed<'a>>; 9] {
     [
         refuse("policing.rate", |it| {
-            let rule = "tokens flow in at a fraction of the host's link, above 0 and at most 1";
-            within(it.policing.rate, SHARE, rule)
+            within!(
+                it.policing.rate,
+                SHARE,
+                "tokens flow in at a fraction of the host's link, above 0 and at most 1"
+            )
         }),
         refuse("policing.burst", |it| {
-            within(it.policing.burst, PAYLOAD, "from 1 B to 1024 MiB of payload")
+            within!(it.policing.burst, PAYLOAD, "from 1 B to 1024 MiB of payload")
         }),
         refuse("policing.excess", |it| {
             let is_backlogged = matches!(it.context.class.arrivals, Arrivals::Backlogged);
@@ -85,7 +88,7 @@ pub(super) fn of_keys<'a>() -> [Check<Policed<'a>>; 9] {
             )
         }),
         refuse("policing.longest", |it| {
-            within(it.policing.longest?, PAYLOAD, "from 1 B to 1024 MiB of payload")
+            within!(it.policing.longest?, PAYLOAD, "from 1 B to 1024 MiB of payload")
         }),
     ]
 }

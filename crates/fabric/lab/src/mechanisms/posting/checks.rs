@@ -1,12 +1,13 @@
 //! Checks of adapters and posts: sizes, credits, and cables on which messages take no time.
 
-use crate::check::{Check, Place, Planned, Sentence, Subject, note, refuse, say, when, within};
-use crate::compile::cables::{DELAY_MAX, RATE_MIN};
+use crate::check::{
+    Check, Place, Planned, Sentence, Subject, Table, delay_too_long, note, refuse, say, when,
+    within,
+};
+use crate::compile::cables::RATE_MIN;
 use crate::compile::classes::context::ClassContext;
 use crate::compile::measure::TIME_MAX;
-use crate::scenario::{
-    Adapters, CongestionControl, Credits, LaneName, RefusedPost, Retry, ScenarioSource,
-};
+use crate::scenario::{Adapters, CongestionControl, Credits, LaneName, RefusedPost, Retry};
 use gingham_kernel::Span;
 use gingham_net::traffic::SourcePlan;
 use gingham_net::{self as net, ClassPlan, Plan, PolicingPlan};
@@ -16,40 +17,20 @@ use std::ops::{Bound, RangeInclusive};
 /// Messages of a send buffer, and credits for its places.
 const MESSAGES: RangeInclusive<i64> = 1..=1_000_000;
 
-/// The adapters as they are written.
-pub(super) struct Written<'a> {
-    pub(super) source: &'a ScenarioSource,
-    pub(super) adapters: Adapters,
-}
-
-impl Subject for Written<'_> {
-    fn place(&self) -> Place<'_> {
-        Place::of_table(self.source, "network.adapters")
-    }
-}
-
-/// Rows on the send buffer.
-pub(super) fn of_buffer<'a>() -> [Check<Written<'a>>; 1] {
+/// Row on the send buffer.
+pub(super) fn of_buffer<'a>() -> [Check<Table<'a, Adapters>>; 1] {
     [refuse("send_buffer", |it| {
-        let rule = "a send buffer holds from 1 to 1,000,000 messages";
-        within(it.adapters.send_buffer, MESSAGES, rule)
+        within!(it.send_buffer, MESSAGES, "a send buffer holds from 1 to 1,000,000 messages")
     })]
 }
 
 /// Rows on the DMA engine.
-pub(super) fn of_dma<'a>() -> [Check<Written<'a>>; 2] {
+pub(super) fn of_dma<'a>() -> [Check<Table<'a, Adapters>>; 2] {
     [
         refuse("dma.rate", |it| {
-            let rule = format_args!("a DMA engine copies at least {RATE_MIN}");
-            within(it.adapters.dma?.rate, RATE_MIN.., rule)
+            within!(it.dma?.rate, RATE_MIN.., "a DMA engine copies at least {RATE_MIN}")
         }),
-        refuse("dma.setup", |it| {
-            within(
-                it.adapters.dma?.setup,
-                ..=DELAY_MAX,
-                format_args!("a delay is at most {DELAY_MAX}"),
-            )
-        }),
+        refuse("dma.setup", |it| delay_too_long(it.dma?.setup)),
     ]
 }
 
@@ -79,7 +60,7 @@ impl Posted<'_> {
 }
 
 /// Rows on the posts of a class.
-pub(super) fn of_class<'a>() -> [Check<Posted<'a>>; 8] {
+pub(super) fn of_class<'a>() -> [Check<Posted<'a>>; 7] {
     [
         refuse("lane", |it| {
             let class = it.context.class;
@@ -122,13 +103,17 @@ pub(super) fn of_class<'a>() -> [Check<Posted<'a>>; 8] {
                 "only streams solicit a rate: say {{ per-host = 200 }} or {{ per-flow = 1 }}, or make the class of streams"
             )
         }),
-        refuse("post.credits.per-host", |it| match it.credits()? {
-            Credits::PerHost(count) => so_many(count),
-            Credits::Exempt | Credits::ByRate | Credits::PerFlow(_) => None,
-        }),
-        refuse("post.credits.per-flow", |it| match it.credits()? {
-            Credits::PerFlow(count) => so_many(count),
-            Credits::Exempt | Credits::ByRate | Credits::PerHost(_) => None,
+        refuse("post.credits", |it| {
+            let (key, count) = match it.credits()? {
+                Credits::PerHost(count) => ("per-host", count),
+                Credits::PerFlow(count) => ("per-flow", count),
+                Credits::Exempt | Credits::ByRate => return None,
+            };
+            let sentence = when!(
+                !MESSAGES.contains(&count),
+                "from 1 to 1,000,000 credits, not {count}: without any nothing could be sent"
+            );
+            Some(sentence?.under(key.to_owned()))
         }),
         refuse("post.refused.retry.after", |it| {
             let RefusedPost::Retry(Retry { after }) = it.context.class.post?.refused else {
@@ -136,17 +121,9 @@ pub(super) fn of_class<'a>() -> [Check<Posted<'a>>; 8] {
             };
             let allowed = (Bound::Excluded(Span::ZERO), Bound::Included(TIME_MAX));
             let rule = "a message is posted again after more than 0 and at most";
-            within(after?, allowed, format_args!("{rule} {TIME_MAX}"))
+            within!(after?, allowed, "{rule} {TIME_MAX}")
         }),
     ]
-}
-
-/// Refuses a number of credits that no send buffer has places for, or none.
-fn so_many(count: i64) -> Option<Sentence> {
-    when!(
-        !MESSAGES.contains(&count),
-        "from 1 to 1,000,000 credits, not {count}: without any nothing could be sent"
-    )
 }
 
 /// Rows on what hosts and classes cannot have together, and on cables.

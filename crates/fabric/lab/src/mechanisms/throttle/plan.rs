@@ -1,7 +1,7 @@
 //! Plans of congestion controls that look at the network.
 
 use super::checks::{Written, of_keys};
-use crate::check::check;
+use crate::check::{Table, check};
 use crate::compile::gathered::Gathered;
 use crate::compile::network::Links;
 use crate::error::LabError;
@@ -27,7 +27,9 @@ pub(crate) fn plan(
     };
     let gather = of.gather.unwrap_or_else(|| flit_time(links) * GATHER_FLITS);
     let side_band = of.side_band.unwrap_or(gather);
-    check(&of_keys(), &Written { source, of, gather, side_band }, gathered)?;
+    let path = "network.adapters.congestion_control.self-tuned";
+    let written = Written { tuned: of, gather, side_band };
+    check(&of_keys(), &Table { source, path, of: written }, gathered)?;
     let SelfTuned { tuning_gathers, threshold, increase, decrease, drop, patience, .. } = of;
     let count = |count: i64| u32::try_from(count).expect("a check refuses counts above 1,000");
     Ok(Some(ThrottlePlan::SelfTuned(SelfTunedPlan {
