@@ -111,7 +111,7 @@ pub fn compile_observed(
     let proof = paths::prove(source, &sending, routes, &kind, allow_deadlock)?;
     reached(Milestone::Proof);
     let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
-    let admission = admission::plan(source, &kind, &channels)?;
+    let admission = admission::plan(source, &kind, &channels, &mut gathered)?;
     let links =
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
     let adapters = posting::adapters(source, links, &mut gathered)?;
@@ -141,7 +141,7 @@ pub fn compile_observed(
     check_plan(source, &plan, &mut gathered)?;
     network::settle(source, &parameters, &mut plan)?;
     plan.follow = follow::plan(source, &plan)?;
-    let plan = admission::settled(source, plan)?;
+    let plan = admission::settled(source, plan, &mut gathered)?;
     reached(Milestone::Plan);
     let of_file = (origin.loaded.findings, is_dump);
     let compiled = compiled(source, plan, (proof, percentiles, parameters), of_file, gathered);
@@ -186,10 +186,10 @@ fn check_plan(
     let planned = &Planned { source, plan };
     measure::check_looks(source, plan)?;
     check(&policing::of_plan(), planned, gathered)?;
-    window::check_paces(source, plan)?;
+    check(&window::of_plan(), planned, gathered)?;
     in_transit::check_room(source, plan)?;
     check(&posting::of_plan(), planned, gathered)?;
-    admission::check(source, plan, gathered)?;
+    check(&admission::of_plan(), planned, gathered)?;
     network::check(source, plan, gathered)?;
     marking::check(source, plan, gathered)
 }

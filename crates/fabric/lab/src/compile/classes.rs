@@ -30,11 +30,12 @@ mod stencil;
 
 pub(crate) use hosts::{Hosts, matching};
 pub(crate) use lengths::payload;
-pub(crate) use sending::priority_of;
 pub(crate) use sending::{check_limit, check_packet_max};
+pub(crate) use sending::{checked_priority, packet_too_long, priority_out_of_range};
 
 use super::gathered::Gathered;
 use super::network::Links;
+use crate::check::check;
 use crate::error::LabError;
 use crate::mechanisms::{policing, posting, streams, window};
 use crate::scenario::{Parameters, ScenarioSource};
@@ -112,7 +113,8 @@ fn compile(
         }
         _ => drawn(context, gathered)?,
     };
-    let priority = sending::level(context, "priority", context.class.priority)?;
+    check(&sending::of_priority(), context, gathered)?;
+    let priority = checked_priority(context.class.priority);
     let policing = policing::plan(context, &sources, gathered)?;
     let post = posting::post(context, &sources, policing.as_ref(), gathered)?;
     Ok(ClassPlan {
@@ -123,8 +125,8 @@ fn compile(
         segmentation: sending::segmentation(context, gathered)?,
         policing,
         post,
-        window: window::window(context, priority)?,
-        pace: window::pace(context)?,
+        window: window::window(context, priority, gathered)?,
+        pace: window::pace(context, gathered)?,
         sources,
     })
 }

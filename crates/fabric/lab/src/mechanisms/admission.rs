@@ -2,8 +2,10 @@
 //!
 //! State machine: `gingham_net::admission`.
 
+mod checks;
 pub(crate) mod columns;
 pub(crate) mod keys;
 mod plan;
 
-pub(crate) use plan::{check, plan, sending_fabric, sending_lanes, settled};
+pub(crate) use checks::of_plan;
+pub(crate) use plan::{plan, sending_fabric, sending_lanes, settled};

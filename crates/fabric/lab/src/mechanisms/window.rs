@@ -3,7 +3,9 @@
 //! Keys of responses: [`gingham_net::Response`]. State machines: `gingham_net::window` and
 //! `gingham_net::response`.
 
+mod checks;
 pub(crate) mod keys;
 mod plan;
 
-pub(crate) use plan::{check_paces, pace, window};
+pub(crate) use checks::of_plan;
+pub(crate) use plan::{pace, window};

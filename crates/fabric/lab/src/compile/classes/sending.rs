@@ -1,7 +1,8 @@
 //! How hosts send the messages of a class: priority and segmentation.
 
 use super::context::ClassContext;
-use super::lengths::payload;
+use super::lengths::{PAYLOAD, checked_payload};
+use crate::check::{Check, Sentence, check, refuse, say, when, within};
 use crate::compile::gathered::Gathered;
 use crate::compile::longest::sent_as;
 use crate::compile::written::first_written;
@@ -10,59 +11,85 @@ use crate::scenario::{INFINIBAND_PACKET_MAX, ScenarioSource};
 use gingham_kernel::Bytes;
 use gingham_net::{Plan, Priority, Segmentation, SegmentationPlan};
 
-/// A priority, or why it is none.
-pub(crate) fn priority_of(written: i64) -> Result<Priority, String> {
-    u8::try_from(written).ok().and_then(Priority::new).ok_or_else(|| {
-        let highest = Priority::LEVELS - 1;
-        format!("a priority lies from 0, the lowest, to {highest}, not {written}")
-    })
+/// Refuses a priority that is no level.
+pub(crate) fn priority_out_of_range(written: i64) -> Option<Sentence> {
+    let highest = Priority::LEVELS - 1;
+    let levels = 0..=i64::from(highest);
+    within!(written, levels, "a priority lies from 0, the lowest, to {highest}")
 }
 
-/// The priority that is written under a key.
-pub(crate) fn level(
-    context: &ClassContext<'_>,
-    key: &str,
-    written: i64,
-) -> Result<Priority, LabError> {
-    priority_of(written).map_err(|message| context.error(key, message).into())
+/// A priority that a check has found to be a level.
+pub(crate) fn checked_priority(written: i64) -> Priority {
+    let level = u8::try_from(written).ok().and_then(Priority::new);
+    level.expect("a check refuses priorities that are no level")
 }
 
-pub(crate) fn segmentation(
+/// Row on the priority of a class.
+pub(super) fn of_priority<'a>() -> [Check<ClassContext<'a>>; 1] {
+    [refuse("priority", |it| priority_out_of_range(it.class.priority))]
+}
+
+/// Row on the segmentation of a class.
+fn of_segmentation<'a>() -> [Check<ClassContext<'a>>; 1] {
+    [refuse("segmentation", |it| match it.class.segmentation.as_ref()? {
+        Segmentation::None => None,
+        Segmentation::Fixed(bytes) => Some(wrong_segment(it, *bytes)?.under("fixed".to_owned())),
+        Segmentation::Adaptive(adaptive) => {
+            let bytes = adaptive.per_switch.unwrap_or_else(|| buffer(it));
+            Some(segment_out_of_range(bytes)?.under("adaptive".to_owned()))
+        }
+        Segmentation::ByHops(list) if list.is_empty() => {
+            let sentence = say!(
+                "a list by hops begins with the longest segment over one switch; none is given"
+            );
+            Some(sentence?.under("by-hops".to_owned()))
+        }
+        Segmentation::ByHops(list) => list.iter().enumerate().find_map(|(index, bytes)| {
+            Some(wrong_segment(it, *bytes)?.under(format!("by-hops.{index}")))
+        }),
+    })]
+}
+
+/// Refuses a segment that the network does not take.
+fn wrong_segment(context: &ClassContext<'_>, bytes: Bytes) -> Option<Sentence> {
+    packet_too_long(context, bytes).or_else(|| segment_out_of_range(bytes))
+}
+
+fn segment_out_of_range(bytes: Bytes) -> Option<Sentence> {
+    within!(bytes, PAYLOAD, "a segment carries from 1 B to 1024 MiB of payload")
+}
+
+/// How hosts cut the messages of a class into packets.
+pub(super) fn segmentation(
     context: &ClassContext<'_>,
     gathered: &mut Gathered,
 ) -> Result<SegmentationPlan, LabError> {
-    let Some(segmentation) = &context.class.segmentation else {
-        return Ok(SegmentationPlan::None);
-    };
-    match segmentation {
-        Segmentation::None => Ok(SegmentationPlan::None),
-        Segmentation::Fixed(bytes) => {
-            let key = "segmentation.fixed";
-            check_packet_payload(context, key, *bytes)?;
-            Ok(SegmentationPlan::Fixed(segment(context, key, *bytes)?))
+    check(&of_segmentation(), context, gathered)?;
+    Ok(match &context.class.segmentation {
+        None | Some(Segmentation::None) => SegmentationPlan::None,
+        Some(Segmentation::Fixed(bytes)) => SegmentationPlan::Fixed(checked_payload(*bytes)),
+        Some(Segmentation::Adaptive(adaptive)) => {
+            if adaptive.per_switch.is_none() {
+                note_grown_buffers(context, gathered);
+            }
+            let per_switch = adaptive.per_switch.unwrap_or_else(|| buffer(context));
+            bounded(checked_payload(per_switch), context.links.parameters.links.packet_max)
         }
-        Segmentation::Adaptive(adaptive) => {
-            let bytes = match adaptive.per_switch {
-                Some(bytes) => bytes,
-                None => buffer(context, gathered),
-            };
-            let bytes = segment(context, "segmentation.adaptive", bytes)?;
-            Ok(bounded(bytes, context.links.parameters.links.packet_max))
+        Some(Segmentation::ByHops(list)) => {
+            SegmentationPlan::ByHops(list.iter().copied().map(checked_payload).collect())
         }
-        Segmentation::ByHops(list) => segments_by_hops(context, list),
-    }
+    })
 }
 
 /// What one switch holds of a packet: its slack buffer, or the shallowest of the class's lanes.
-fn buffer(context: &ClassContext<'_>, gathered: &mut Gathered) -> Bytes {
-    let held_bytes = context.links.kind.held_bytes[context.index];
-    note_grown_buffers(context, held_bytes, gathered);
-    Bytes(held_bytes)
+fn buffer(context: &ClassContext<'_>) -> Bytes {
+    Bytes(context.links.kind.held_bytes[context.index])
 }
 
-/// Where cables need more than the network's buffer there is more than one capacity to choose
-/// from.
-fn note_grown_buffers(context: &ClassContext<'_>, counted: u64, gathered: &mut Gathered) {
+/// Notes that cables which need more than the network's buffer leave more than one capacity to
+/// choose from.
+fn note_grown_buffers(context: &ClassContext<'_>, gathered: &mut Gathered) {
+    let Bytes(counted) = buffer(context);
     let largest = context.links.largest_buffer_bytes();
     let Some(largest) = largest.filter(|largest| *largest > counted) else { return };
     context.note(
@@ -74,40 +101,10 @@ fn note_grown_buffers(context: &ClassContext<'_>, counted: u64, gathered: &mut G
     );
 }
 
-fn segments_by_hops(
-    context: &ClassContext<'_>,
-    list: &[Bytes],
-) -> Result<SegmentationPlan, LabError> {
-    if list.is_empty() {
-        let message =
-            "a list by hops begins with the longest segment over one switch; none is given";
-        return Err(context.error("segmentation.by-hops", message).into());
-    }
-    let numbered = |(index, bytes): (usize, &Bytes)| {
-        let key = format!("segmentation.by-hops.{index}");
-        check_packet_payload(context, &key, *bytes)?;
-        segment(context, &key, *bytes)
-    };
-    let list = list.iter().enumerate().map(numbered).collect::<Result<_, _>>()?;
-    Ok(SegmentationPlan::ByHops(list))
-}
-
-/// Rejects packets whose payload exceeds the maximum of the network.
-pub(crate) fn check_packet_payload(
-    context: &ClassContext<'_>,
-    key: &str,
-    bytes: Bytes,
-) -> Result<(), LabError> {
-    let max = context.links.parameters.links.packet_max;
-    let Some(max) = max.filter(|max| bytes > *max) else { return Ok(()) };
-    Err(context.error(key, packet_max_message(context.source, bytes, max)).into())
-}
-
-fn segment(context: &ClassContext<'_>, key: &str, bytes: Bytes) -> Result<u32, LabError> {
-    payload(bytes.0).ok_or_else(|| {
-        let message = format!("a segment carries from 1 B to 1024 MiB of payload, not {bytes}");
-        context.error(key, message).into()
-    })
+/// Refuses packets whose payload exceeds the maximum of the network.
+pub(crate) fn packet_too_long(context: &ClassContext<'_>, bytes: Bytes) -> Option<Sentence> {
+    let max = context.links.parameters.links.packet_max?;
+    when!(bytes > max, "{}", packet_max_message(context.source, bytes, max))
 }
 
 /// The segmentation that gives each switch on the route `per_switch` bytes, up to the longest packet

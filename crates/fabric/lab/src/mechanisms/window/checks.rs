@@ -1,0 +1,164 @@
+//! Checks of windows and paces: sizes, rates, and packets that take longer than a run.
+
+use crate::catalogue::name_of;
+use crate::check::{Check, Place, Planned, SHARE, Subject, outside, refuse, say, when, within};
+use crate::compile::classes::context::ClassContext;
+use crate::compile::classes::lengths::longest_said;
+use crate::compile::classes::{packet_too_long, priority_out_of_range};
+use crate::compile::longest::sent_as;
+use crate::compile::measure::TIME_MAX;
+use crate::scenario::Window;
+use gingham_kernel::Bytes;
+use gingham_net::{Answered, ClassPlan, PacePlan, REFILL_BYTES, Response};
+use std::ops::{Bound, RangeInclusive};
+
+/// Windows: up to more packets than a network of any size holds of one flow.
+const WINDOWS: RangeInclusive<i64> = 1..=1_000_000;
+/// Factors by which a mark divides a rate: up to more than any paper asks for.
+const FACTORS: (Bound<f64>, Bound<f64>) = (Bound::Excluded(1.0), Bound::Included(FACTOR_MAX));
+const FACTOR_MAX: f64 = 1e6;
+/// Payloads of an answer: up to more than any acknowledgement needs.
+const ANSWERS: RangeInclusive<Bytes> = Bytes(1)..=Bytes(64 << 10);
+
+/// A class with a window.
+pub(super) struct Windowed<'a> {
+    pub(super) context: &'a ClassContext<'a>,
+    pub(super) window: &'a Window,
+}
+
+impl Subject for Windowed<'_> {
+    fn place(&self) -> Place<'_> {
+        self.context.place()
+    }
+}
+
+/// Rows on the keys of a window.
+pub(super) fn of_keys<'a>() -> [Check<Windowed<'a>>; 10] {
+    [
+        refuse("window.packets", |it| {
+            let is_limited = !matches!(it.window.answered, Answered::Marked(_));
+            when!(
+                is_limited && it.window.packets.is_none(),
+                "a window has from 1 to 1,000,000 packets: say how many, or leave out the window, or answer only such \
+                 packets as are marked with answered = {{ marked = \"50 us\" }}"
+            )
+        }),
+        refuse("window.packets", |it| {
+            let packets = it.window.packets?;
+            when!(
+                !WINDOWS.contains(&packets),
+                "a window has from 1 to 1,000,000 packets, not {packets}; without a window there is no limit"
+            )
+        }),
+        refuse("window.answered", |it| {
+            let (Some(count), Answered::Every(every)) = (it.window.packets, it.window.answered)
+            else {
+                return None;
+            };
+            when!(
+                !(1..=count).contains(&every.into()),
+                "a flow with a window of {count} waits for an answer after as many, so that one answer is to 1 to {count} packets, not \
+                 to {every}"
+            )
+        }),
+        refuse("window.packets", |it| {
+            let is_marked = matches!(it.window.answered, Answered::Marked(_));
+            when!(
+                is_marked && it.window.packets.is_some(),
+                "packets that are not marked are not answered, so that no flow can wait for answers: leave out \
+                 packets, or answer all"
+            )
+        }),
+        refuse("window.answer.length", |it| {
+            let length = it.window.answer.length;
+            within!(length, ANSWERS, "an answer has from 1 B to 64 KiB of payload")
+        }),
+        refuse("window.answer.length", |it| packet_too_long(it.context, it.window.answer.length)),
+        refuse("window.answer.priority", |it| priority_out_of_range(it.window.answer.priority?)),
+        refuse("window.response", |it| {
+            let (key, message) = it.window.response.check().err()?;
+            Some(say!("{message}")?.under(format!("{}.{key}", name_of(&it.window.response))))
+        }),
+        refuse("window.response", |it| {
+            let sentence = within!(
+                it.window.response.lowest()?,
+                SHARE,
+                "the lowest rate of a flow is a share of its highest, which is the pace of the class or the full rate of the link: \
+                 above 0 and at most 1"
+            );
+            Some(sentence?.under(format!("{}.lowest", name_of(&it.window.response))))
+        }),
+        refuse("window.response", |it| {
+            let factor = outside(it.window.response.factor()?, FACTORS)?;
+            let sentence = say!(
+                "a mark divides the rate by more than 1, and by no more than {FACTOR_MAX}, not by {factor}"
+            );
+            Some(sentence?.under(format!("{}.factor", name_of(&it.window.response))))
+        }),
+    ]
+}
+
+/// Row on the pace of a class, or of the response of its window.
+pub(super) fn of_pace<'a>() -> [Check<ClassContext<'a>>; 1] {
+    [refuse("pace", |it| {
+        let rule = "a pace is a fraction of the host's link, above 0 and at most 1";
+        within!(it.class.pace?, SHARE, "{rule}")
+    })]
+}
+
+/// Row on packets whose time at the pace of their class is longer than any run.
+pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 1] {
+    [refuse("traffic.*.pace", |it| {
+        it.classes().find_map(|(_, class)| {
+            it.classes().find_map(|(index, paced)| {
+                let is_sent_so = sent_as(it.plan, class).any(|other| std::ptr::eq(other, paced));
+                let pace = paced.pace.as_ref().filter(|_| is_sent_so)?;
+                let response = paced.window.as_ref().map(|window| &window.response);
+                let lowest = response.and_then(Response::lowest);
+                let longest = too_long(class, paced, pace, lowest)?;
+                let sentence = say!(
+                    "at this pace{} 64 KiB, or a packet of class `{}`, which {}, take longer than {TIME_MAX}, and no run lasts \
+                     as long: raise it, or cut packets with segmentation",
+                    if lowest.is_some() { ", the lowest of its response," } else { "" },
+                    class.name,
+                    longest_said(longest)
+                )?;
+                Some(match response.filter(|of| of.is_paced()) {
+                    None => sentence.of_class(index),
+                    Some(of) => sentence.at(format!(
+                        "traffic.{index}.window.response.{}.lowest",
+                        name_of(of)
+                    )),
+                })
+            })
+        })
+    })]
+}
+
+/// The most payload of a packet of one class, sent as those of another, if its time at the pace of
+/// that, or the time of 64 KiB, is longer than any run.
+fn too_long(
+    class: &ClassPlan,
+    paced: &ClassPlan,
+    pace: &PacePlan,
+    lowest: Option<f64>,
+) -> Option<u32> {
+    let most = u128::from(TIME_MAX.as_ps()) * u128::from(REFILL_BYTES);
+    class.sources.iter().find_map(|sender| {
+        let refill_ps = slowest_ps(pace.refill[sender.endpoint.index()].as_ps(), lowest);
+        let longest = paced.longest_anywhere_bytes(*sender.payload_bytes().end());
+        let bytes = u64::from(longest).max(REFILL_BYTES);
+        (u128::from(refill_ps) * u128::from(bytes) > most).then_some(longest)
+    })
+}
+
+/// A time at the pace of a class, at the lowest rate of its response.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "what no run lasts is the same however it is rounded"
+)]
+fn slowest_ps(refill_ps: u64, lowest: Option<f64>) -> u64 {
+    lowest.map_or(refill_ps, |lowest| (refill_ps as f64 / lowest) as u64)
+}
