@@ -27,7 +27,7 @@ pub use route_source::routes_title;
 pub(crate) use written::first_written;
 
 use crate::bound::TrafficBound;
-use crate::check::{Planned, check};
+use crate::check::{Planned, Table, check};
 use crate::error::LabError;
 use crate::mechanisms::{admission, in_transit, marking, policing, posting, window};
 use crate::scenario::{self, Parameters, ScenarioSource};
@@ -90,8 +90,9 @@ pub fn compile_observed(
     let (fabric, is_dump) = (origin.loaded.fabric, origin.loaded.is_dump);
     let parameters = scenario.network.parameters();
     classes::check_limit(source, parameters.links.packet_max)?;
-    let in_transit = in_transit::plan(source, &parameters)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
+    let table = Table { source, path: "network.in_transit", of: parameters.in_transit };
+    check(&in_transit::of_keys(), &table, &mut gathered)?;
     let kind = NetworkKind::of(source, &parameters, &mut gathered)?;
     let imported = imported::imported(source, &fabric, &mut gathered)?;
     // Switches that answer probes send on the ways of their own.
@@ -99,8 +100,7 @@ pub fn compile_observed(
     let Paths { sets: path_sets, choice: path_choice } =
         paths::paths(source, &sending, imported.routes, &mut gathered)?;
     dragonfly::note_shortest_paths(source, &sending, &path_sets, &mut gathered);
-    in_transit::note_unused(source, &path_sets, &mut gathered);
-    in_transit::note_fall_backs(&fabric, &path_sets, &mut gathered);
+    in_transit::check_paths(source, &fabric, &path_sets, &mut gathered)?;
     let ejection = in_transit::ejection(&parameters);
     let lanes = kind.lanes.allowed(source, &fabric, imported.lanes, &mut gathered)?;
     let of_sending = admission::sending_lanes(&sending, &lanes);
@@ -130,7 +130,7 @@ pub fn compile_observed(
         fabric,
         path_sets,
         path_choice,
-        in_transit,
+        in_transit: parameters.in_transit.plan(),
         follow: FollowPlan::default(),
         marking: scenario.network.marking.clone(),
         probe: None,
@@ -187,7 +187,7 @@ fn check_plan(
     measure::check_looks(source, plan)?;
     check(&policing::of_plan(), planned, gathered)?;
     check(&window::of_plan(), planned, gathered)?;
-    in_transit::check_room(source, plan)?;
+    check(&in_transit::of_plan(), planned, gathered)?;
     check(&posting::of_plan(), planned, gathered)?;
     check(&admission::of_plan(), planned, gathered)?;
     network::check(source, plan, gathered)?;

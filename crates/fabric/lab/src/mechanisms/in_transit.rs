@@ -2,10 +2,21 @@
 //!
 //! State machine: `gingham_net::in_transit`.
 
+mod checks;
 pub(crate) mod columns;
 pub(crate) mod keys;
-mod plan;
 mod room;
 
-pub(crate) use plan::{ejection, note_fall_backs, note_unused, plan};
-pub(crate) use room::check as check_room;
+pub(crate) use checks::{check_paths, of_keys, of_plan};
+
+use crate::scenario::Parameters;
+use gingham_net::WhenPoolFull;
+use gingham_topology::routing::Ejection;
+
+/// What the proof may rely on: a host that spills takes in whatever comes.
+pub(crate) fn ejection(parameters: &Parameters) -> Ejection {
+    match parameters.in_transit.when_full {
+        WhenPoolFull::Spill => Ejection::Always,
+        WhenPoolFull::Stop => Ejection::UntilFull,
+    }
+}

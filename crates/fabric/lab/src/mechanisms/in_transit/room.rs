@@ -1,74 +1,23 @@
-//! Whether every packet that an in-transit host sends on has room in its pool.
-//!
-//! Invariant: under `stop` no packet waits for more room than the pool of a host has; under `spill`
-//! only a class whose messages may be of any length has packets for which there never is room.
+//! Search for packets for which the pool of an in-transit host never has room.
 
 use crate::compile::longest::{answers, destinations, longest_as, sent_as};
 use crate::compile::paths::sets_used;
-use crate::error::LabError;
-use crate::scenario::ScenarioSource;
-use gingham_kernel::Bytes;
 use gingham_net::traffic::SourcePlan;
-use gingham_net::{ClassPlan, PathLength, PathSet, Plan, WhenFull};
+use gingham_net::{ClassPlan, PathLength, PathSet, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{Onward, Routes};
 
-/// Refuses a pool in which a packet that may be in transit has no room.
-pub(crate) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
-    if !plan.has_in_transit_hosts() {
-        return Ok(());
-    }
-    for class in &plan.classes {
-        let may_spill = matches!(plan.in_transit.when_full, WhenFull::Spill { .. });
-        let packet = without_room(plan, class)
-            .filter(|found| found.payload_bytes < u32::MAX || !may_spill)
-            .map(|found| (found, "a packet", "cut packets with traffic.*.segmentation"));
-        let answer = || {
-            let cure = "make answers shorter with traffic.*.window.answer.length";
-            answer_without_room(plan, class).map(|found| (found, "an answer", cure))
-        };
-        let Some((found, what, cure)) = packet.or_else(answer) else { continue };
-        let [from, to] = [found.from, found.to].map(|host| plan.fabric.endpoint_name(host));
-        let pool = Bytes(plan.in_transit.pool_bytes);
-        let packet = match found.payload_bytes {
-            u32::MAX => "may be of any length".to_owned(),
-            _ => format!("takes {} there", Bytes(found.bytes)),
-        };
-        let fate = if may_spill { "always spill" } else { "wait for ever" };
-        let message = format!(
-            "{what} of class `{}` from `{from}` to `{to}` goes through an in-transit host and {packet}, and the buffer of \
-             a host holds {pool}, so that it would {fate}: raise the pool, or {cure}",
-            class.name
-        );
-        return Err(source.refuse("network.in_transit.pool", message).into());
-    }
-    check_signals(source, plan)
-}
-
-/// The same of probes and what answers them, whose ways are those of any packet.
-fn check_signals(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
-    let Some(admission) = &plan.admission else { return Ok(()) };
-    if has_room_anywhere(plan, admission.payload_bytes) {
-        return Ok(());
-    }
-    let [probe, pool] = [admission.payload_bytes.into(), plan.in_transit.pool_bytes].map(Bytes);
-    let message = format!(
-        "a probe of the admission control has {probe} of payload and may go through an in-transit host, whose buffer holds {pool}: \
-         raise the pool, or lower network.admission.length"
-    );
-    Err(source.refuse("network.in_transit.pool", message).into())
-}
-
 /// A packet for which a pool has no room.
-struct Packet {
-    from: EndpointId,
-    to: EndpointId,
-    /// What it takes of the pool of the first host on its path.
-    bytes: u64,
-    payload_bytes: u32,
+pub(super) struct Packet {
+    pub(super) from: EndpointId,
+    pub(super) to: EndpointId,
+    /// Bytes of the pool of the first host on its path.
+    pub(super) bytes: u64,
+    pub(super) payload_bytes: u32,
 }
 
-fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
+/// A packet of a class for which a pool never has room, demoted ones among them.
+pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     class.sources.iter().find_map(|source| {
         let messages = source.payload_bytes();
         let sent = sent_as(plan, class).map(|other| other.longest_anywhere_bytes(*messages.end()));
@@ -82,8 +31,8 @@ fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     })
 }
 
-/// The same of answers, whatever path they take.
-fn answer_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
+/// An answer to packets of a class for which a pool never has room, whatever its path.
+pub(super) fn answer_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     let payload_bytes = answers(plan, class).map(|answer| answer.payload_bytes).max()?;
     if has_room_anywhere(plan, payload_bytes) {
         return None;
@@ -99,7 +48,7 @@ fn answer_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
 }
 
 /// Whether a pool has room for a packet with so much payload on whatever path.
-fn has_room_anywhere(plan: &Plan, payload_bytes: u32) -> bool {
+pub(super) fn has_room_anywhere(plan: &Plan, payload_bytes: u32) -> bool {
     let switches = plan.fabric.switches().len() as u64;
     let header = plan.switching.beside_payload_at_most(switches);
     u64::from(payload_bytes).saturating_add(header) <= plan.in_transit.pool_bytes
