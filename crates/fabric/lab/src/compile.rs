@@ -191,5 +191,5 @@ fn check_plan(
     check(&posting::of_plan(), planned, gathered)?;
     check(&admission::of_plan(), planned, gathered)?;
     network::check(source, plan, gathered)?;
-    marking::check(source, plan, gathered)
+    check(&marking::of_plan(), planned, gathered)
 }

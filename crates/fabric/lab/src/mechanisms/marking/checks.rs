@@ -1,0 +1,196 @@
+//! Checks of marks: policies that no switch can follow, and marks or responses without an effect.
+
+use crate::catalogue::name_of;
+use crate::check::{Check, Planned, note, refuse, say, when};
+use gingham_kernel::{Bytes, Span, Time};
+use gingham_net::traffic::SourcePlan;
+use gingham_net::{
+    BLOCK_BYTES, ClassPlan, Marking, Pace, PacketsPlan, Plan, RedThresholds, Response, Switching,
+};
+use gingham_topology::{ChannelId, Fabric};
+
+/// Time constants of the slowest response that a run should last: one to settle, one to measure.
+const RECOMMENDED: u64 = 2;
+
+/// Rows on policies and responses.
+pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 7] {
+    [
+        // Other switching kinds are refused by the catalogue.
+        refuse("network.marking", |it| {
+            let looks_at_outputs = it.plan.marking.as_ref()?.looks_at_outputs();
+            when!(
+                looks_at_outputs && !it.plan.switching.tells_switched(),
+                "this policy looks at what fills inputs and waits there, and with buffers at outputs packets wait in those: leave \
+                 out network.packets.output_buffer, or take another policy"
+            )
+        }),
+        refuse("network.marking", |it| {
+            let marking = it.plan.marking.as_ref()?;
+            let (key, message) = marking.check().err()?;
+            Some(say!("{message}")?.under(format!("{}.{key}", name_of(marking))))
+        }),
+        // A threshold that no output ever passes.
+        refuse("network.marking", |it| {
+            let marking = it.plan.marking.as_ref()?;
+            let threshold = marking.triggers()?.threshold?;
+            let most = most_packets(it.plan, packets(it.plan)?);
+            let sentence = when!(
+                u64::from(threshold) >= most,
+                "the inputs of a switch hold no more than {most} packets, so that never more than {threshold} wait for an output: lower \
+                 the threshold, or raise network.packets.buffer"
+            );
+            Some(sentence?.under(format!("{}.threshold", name_of(marking))))
+        }),
+        // A fill that no buffer reaches, or that all always have.
+        refuse("network.marking", |it| {
+            let marking = it.plan.marking.as_ref()?;
+            let fill = marking.triggers()?.fill?;
+            let most = Bytes(held_by_lanes(it.plan, packets(it.plan)?).min().unwrap_or(0));
+            let sentence = when!(
+                !(Bytes(1)..=most).contains(&fill),
+                "a buffer counts as full at a fill from 1 B to what the smallest holds, {most}, not at {fill}: lower it, or raise \
+                 network.packets.buffer"
+            );
+            Some(sentence?.under(format!("{}.fill", name_of(marking))))
+        }),
+        note(|it| match (&it.plan.marking, responds(it.plan)) {
+            (Some(_), None) => say!(
+                "switches mark packets (network.marking), and nobody hears of it: it is answers that bring marks back, and no class \
+                 has a window (traffic.*.window)"
+            ),
+            (Some(marking), Some(None)) => say!(
+                "switches mark packets (network.marking), and answers bring the marks back, and no flow makes anything of them: \
+                 traffic.*.window.response = \"{}\" would",
+                match marking {
+                    Marking::Fecn(_) => "becn",
+                    Marking::Red(_) => "dcqcn",
+                    _ => "lipd",
+                }
+            ),
+            (None, Some(Some(response))) => say!(
+                "flows have a response to marks (traffic.*.window.response), and no switch marks packets: network.marking = \
+                 \"{}\" would",
+                match response {
+                    Response::Becn(_) => "fecn",
+                    Response::Dcqcn(_) => "red",
+                    _ => "input-triggered",
+                }
+            ),
+            _ => None,
+        }),
+        note(|it| say!("network.marking never marks a packet: {}", why_idle(it.plan)?)),
+        note(|it| {
+            let is_idle = it.plan.marking.is_none() || why_idle(it.plan).is_some();
+            let (settles, index, name) = slowest_response(it.plan).filter(|_| !is_idle)?;
+            let (time, recommended) = (it.plan.stop.time, settles.saturating_mul(RECOMMENDED));
+            when!(
+                time.as_ps() < recommended,
+                "stop.time = \"{}\" is short for traffic.{index}.window.response.{name}, whose rates settle within {}: \
+                 stop.time = \"{}\" or more leaves equal time to measure them",
+                time.since(Time::ZERO),
+                whole_us(settles),
+                whole_us(recommended)
+            )
+        }),
+    ]
+}
+
+/// The switches of whole packets, if the plan has such.
+fn packets(plan: &Plan) -> Option<&PacketsPlan> {
+    match &plan.switching {
+        Switching::Packets(packets) => Some(packets),
+        Switching::Wormhole(_) | Switching::VirtualLanes(_) => None,
+    }
+}
+
+/// Bytes that the buffer of each lane of an input holds.
+fn held_by_lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> impl Iterator<Item = u64> + 'a {
+    let lanes = packets.buffer_blocks.iter().take(plan.lanes.count.into());
+    lanes.map(|blocks| u64::from(*blocks) * u64::from(BLOCK_BYTES))
+}
+
+/// Packets that the buffers of all inputs of a switch hold at the most, of the shortest that any class
+/// sends as data.
+fn most_packets(plan: &Plan, packets: &PacketsPlan) -> u64 {
+    let shortest = |class: &ClassPlan| {
+        let messages = class.sources.iter().map(|source| *source.payload_bytes().start());
+        let message = messages.min().unwrap_or(1);
+        message.min(class.longest_packet_bytes(|| 1))
+    };
+    let shortest = plan.classes.iter().map(shortest).min().unwrap_or(1);
+    let blocks = PacketsPlan::blocks(packets.wire_bytes(shortest));
+    let of_input: u64 = packets.buffer_blocks.iter().map(|holds| u64::from(*holds) / blocks).sum();
+    most_inputs(plan) * of_input
+}
+
+/// Inputs with buffers of a switch at the most.
+fn most_inputs(plan: &Plan) -> u64 {
+    let inputs = |node| {
+        let into = plan.fabric.channels_from(node).map(Fabric::reverse);
+        into.filter(|channel: &ChannelId| plan.has_buffer(*channel)).count() as u64
+    };
+    let switches = plan.fabric.node_ids().filter(|node| plan.is_switch(*node));
+    switches.map(inputs).max().unwrap_or(0)
+}
+
+/// The most payload of a packet of a class, if it sends any.
+fn longest_of(class: &ClassPlan) -> Option<u32> {
+    let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
+    messages.map(|message| class.longest_anywhere_bytes(message)).max()
+}
+
+/// The first response of the windows of a plan that changes rates, if any does; `None` without
+/// windows.
+fn responds(plan: &Plan) -> Option<Option<&Response>> {
+    let mut windows = plan.classes.iter().filter_map(|class| class.window.as_ref()).peekable();
+    windows.peek()?;
+    Some(windows.map(|window| &window.response).find(|response| response.is_paced()))
+}
+
+/// Why the marking policy of a plan never marks a packet, if it never does.
+fn why_idle(plan: &Plan) -> Option<String> {
+    let packets = packets(plan)?;
+    match plan.marking.as_ref()? {
+        Marking::Fecn(fecn) if fecn.threshold == 0 => {
+            Some("a threshold of 0 turns it off".to_owned())
+        }
+        Marking::Fecn(fecn) => {
+            let least = Bytes(u64::from(fecn.packet_size) * u64::from(BLOCK_BYTES));
+            let payload = plan.classes.iter().filter_map(longest_of).max().unwrap_or(1);
+            let longest = Bytes(packets.wire_bytes(payload));
+            (longest < least).then(|| {
+                format!("no packet has the {least} of packet_size, the longest has {longest}")
+            })
+        }
+        Marking::Red(red) => {
+            let most = Bytes(held_by_lanes(plan, packets).sum::<u64>() * most_inputs(plan));
+            let marks = |link| {
+                let RedThresholds { k_min, k_max } = red.thresholds(link);
+                k_min < most && (red.p_max > 0.0 || k_max <= most)
+            };
+            let is_idle = !plan.channels.iter().any(|channel| marks(channel.bytes));
+            is_idle.then(|| format!("the inputs of a switch hold no more than {most}"))
+        }
+        _ => None,
+    }
+}
+
+/// The response that settles last of those that change rates on a timer: its time constant in ps,
+/// its class and its name.
+fn slowest_response(plan: &Plan) -> Option<(u64, usize, String)> {
+    let slowest = plan.classes.iter().enumerate().filter_map(|(index, class)| {
+        let (response, pace) = (&class.window.as_ref()?.response, class.pace.as_ref()?);
+        let settling = |source: &SourcePlan| {
+            response.settling(Pace::new(pace.refill[source.endpoint.index()]))
+        };
+        let longest = class.sources.iter().filter_map(settling).max()?;
+        Some((longest.as_ps(), index, name_of(response)))
+    });
+    slowest.max_by_key(|(longest, ..)| *longest)
+}
+
+/// A time rounded up to whole microseconds.
+fn whole_us(ps: u64) -> Span {
+    const US: u64 = 1_000_000;
+    Span::from_ps(ps.div_ceil(US).saturating_mul(US))
+}
