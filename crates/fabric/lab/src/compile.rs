@@ -29,7 +29,7 @@ pub(crate) use written::first_written;
 use crate::bound::TrafficBound;
 use crate::check::{Planned, Table, check};
 use crate::error::LabError;
-use crate::mechanisms::{admission, in_transit, marking, policing, posting, window};
+use crate::mechanisms::{admission, flow_control, in_transit, marking, policing, posting, window};
 use crate::scenario::{self, Parameters, ScenarioSource};
 use gathered::Gathered;
 use gingham_input::FileRead;
@@ -139,7 +139,7 @@ pub fn compile_observed(
     };
     classes::check_packet_max(source, &plan, parameters.links.packet_max)?;
     check_plan(source, &plan, &mut gathered)?;
-    network::settle(source, &parameters, &mut plan)?;
+    flow_control::settle(source, &parameters, &mut plan, &mut gathered)?;
     plan.follow = follow::plan(source, &plan)?;
     let plan = admission::settled(source, plan, &mut gathered)?;
     reached(Milestone::Plan);

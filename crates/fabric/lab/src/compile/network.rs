@@ -10,7 +10,7 @@ use super::lanes::{self, LaneFigures};
 use super::packets;
 use crate::catalogue::{refuse_foreign, refuse_unsupported};
 use crate::error::LabError;
-use crate::mechanisms::{arbiters, flow_control};
+use crate::mechanisms::arbiters;
 use crate::scenario::{
     HeaderParameters, Parameters, ScenarioSource, SwitchingParameters, WormholeParameters,
 };
@@ -129,15 +129,6 @@ pub(crate) fn check(
     }
     arbiters::note_over_reserved(plan, gathered);
     arbiters::check_served(source, plan)
-}
-
-/// Gives a plan what its channels and packets decide on: the marks of pauses.
-pub(crate) fn settle(
-    source: &ScenarioSource,
-    parameters: &Parameters,
-    plan: &mut Plan,
-) -> Result<(), LabError> {
-    flow_control::settle(source, parameters, plan)
 }
 
 fn overhead_bytes(source: &ScenarioSource, parameters: &Parameters) -> Result<u32, LabError> {

@@ -14,8 +14,10 @@ pub(crate) mod section;
 
 use super::gathered::Gathered;
 use super::lanes::{LaneFigures, Room, check_rooms, count_of_lanes, note_unused};
+use crate::check::{Table, check as check_rows};
 use crate::error::LabError;
 use crate::mechanisms::arbiters::{self, Among};
+use crate::mechanisms::flow_control;
 use crate::scenario::{PacketsParameters, Parameters, ScenarioSource};
 use gingham_net::{BLOCK_BYTES, PacketsPlan, Plan};
 use gingham_topology::routing::LaneSet;
@@ -36,6 +38,9 @@ pub(super) fn plan(
     let among = Among { count, flit_bytes: 1, cut_through: LaneSet::first_n(count) };
     arbiters::refuse_by_the_flit(source)?;
     let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
+    let overtaking = of.overtaking(switch.overtaking)?;
+    let table = Table { source, path: "network.packets", of: switch };
+    check_rows(&flow_control::of_keys(), &table, gathered)?;
     let packets = PacketsPlan {
         overhead_bytes,
         forwarding_delay: switch.forwarding_delay,
@@ -43,10 +48,10 @@ pub(super) fn plan(
         buffer_blocks,
         output_blocks,
         read: switch.read,
-        overtaking: of.overtaking(switch.overtaking)?,
+        overtaking,
         credit_delay: switch.credit_delay,
-        credit_loss: of.credit_loss(switch.credit_loss.as_ref(), &switch.flow_control)?,
-        pauses: of.pauses(&switch.flow_control)?,
+        credit_loss: flow_control::credit_loss(switch),
+        pauses: flow_control::pauses(switch),
         arbitration: parameters.arbitration,
     };
     Ok((packets, LaneFigures::of(source, count, ports)?))

@@ -2,8 +2,9 @@
 //!
 //! State machines: `gingham_net::pauses` and `gingham_net::credit_loss`.
 
+mod checks;
 pub(crate) mod keys;
-mod losses;
-mod pauses;
+mod plan;
 
-pub(crate) use pauses::settle;
+pub(crate) use checks::of_keys;
+pub(crate) use plan::{credit_loss, pauses, settle};

@@ -64,6 +64,14 @@ impl Default for Pfc {
 }
 
 impl FlowControl {
+    /// Priority flow control, if it is that.
+    pub(crate) fn pfc(&self) -> Option<&Pfc> {
+        match self {
+            Self::Pfc(pfc) => Some(pfc),
+            Self::Credits => None,
+        }
+    }
+
     /// This in place of a preset's, whose answer holds where nothing is said of one.
     pub(crate) fn over(&self, preset: &Self) -> Self {
         match (self, preset) {

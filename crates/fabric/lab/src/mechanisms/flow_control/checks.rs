@@ -1,0 +1,166 @@
+//! Checks of flow control: keys of one kind under the other, and pauses without headroom.
+
+use crate::check::{Check, Table, refuse, when, within};
+use crate::compile::cables::DELAY_MAX;
+use crate::compile::written::{first_written, whose};
+use crate::scenario::{CreditLoss, FlowControl, PacketsParameters};
+use gingham_kernel::{Bytes, Span};
+use gingham_net::{BLOCK_BYTES, Plan};
+use gingham_topology::ChannelId;
+use std::ops::RangeInclusive;
+
+/// Periods after which a lost count is repeated.
+const PERIODS: RangeInclusive<Span> = Span::from_ns(1)..=DELAY_MAX;
+/// Sizes of a pause frame.
+const FRAMES: RangeInclusive<Bytes> = Bytes(64)..=Bytes(16 << 10);
+
+/// Rows on the keys.
+pub(crate) fn of_keys<'a>() -> [Check<Table<'a, &'a PacketsParameters>>; 6] {
+    [
+        refuse("credit_loss", |it| {
+            when!(
+                it.credit_loss.is_some() && it.flow_control != FlowControl::Credits,
+                "there are no credits with flow_control = \"pfc\"{}: leave it out, or say \
+                 network.packets.flow_control = \"credits\"",
+                whose(it.source, "network.packets.flow_control")
+            )
+        }),
+        refuse("credit_loss.percent", |it| {
+            within!(it.credit_loss?.percent, 0.0..=100.0, "updates out of a hundred, from 0 to 100")
+        }),
+        refuse("credit_loss.period", |it| {
+            let period = it.credit_loss?.period?;
+            within!(period, PERIODS, "a period takes from {} to {DELAY_MAX}", PERIODS.start())
+        }),
+        refuse("credit_loss.stop", |it| {
+            let CreditLoss { start, stop, .. } = it.credit_loss?;
+            when!(
+                stop? <= start,
+                "updates are lost from `start` on and no more from `stop` on, which must be later"
+            )
+        }),
+        refuse("credit_delay", |it| {
+            let is_written = it.source.scenario.network.packets.credit_delay.is_some();
+            when!(
+                is_written && it.flow_control.pfc().is_some(),
+                "updates of credits take a delay, and with flow_control = \"pfc\"{} there are none: leave it out, or say \
+                 network.packets.flow_control = \"credits\"; see network.packets.flow_control.pfc.answer",
+                whose(it.source, "network.packets.flow_control")
+            )
+        }),
+        refuse("flow_control.pfc.frame", |it| {
+            let (smallest, largest) = FRAMES.into_inner();
+            within!(
+                it.flow_control.pfc()?.frame,
+                FRAMES,
+                "a pause frame has from {smallest} to {largest}"
+            )
+        }),
+    ]
+}
+
+/// Fills of a lane at which pauses begin and end, and what decides on them. Sizes are in bytes.
+pub(super) struct LaneMarks<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) lane: u8,
+    /// Size of the buffer.
+    pub(super) holds: u64,
+    /// The longest packet on the wire; 0 for a lane on which nothing is sent.
+    pub(super) longest: u64,
+    /// The most headroom that any channel needs, with the channel; `None` on an unused lane.
+    pub(super) headroom: Option<(u64, ChannelId)>,
+    /// From the arrival of a pause frame to its effect.
+    pub(super) answer: Span,
+    /// Marks as they are written.
+    pub(super) pause: Option<u64>,
+    pub(super) resume: Option<u64>,
+}
+
+/// Rows on the marks of a lane.
+pub(super) fn of_marks<'a>() -> [Check<Table<'a, LaneMarks<'a>>>; 4] {
+    [
+        refuse("flow_control.pfc.pause", |it| {
+            when!(
+                it.lacks_headroom() && it.headroom.is_none(),
+                "lane {} holds {}, and a pause at {} would never come",
+                it.lane,
+                Bytes(it.holds),
+                Bytes(it.pause_at())
+            )
+        }),
+        refuse("flow_control.pfc.pause", |it| {
+            let pause = it.pause?;
+            let (headroom, _) = it.headroom.filter(|(headroom, _)| *headroom <= it.holds)?;
+            when!(
+                it.lacks_headroom(),
+                "{}; above {} the buffer of {} has no such headroom: pause at {} or less, or let network.packets.buffer be \
+                 at least {}",
+                it.why()?,
+                Bytes(pause),
+                Bytes(it.holds),
+                Bytes(it.holds - headroom),
+                it.enough()
+            )
+        }),
+        refuse("buffer", |it| {
+            let sentence = when!(
+                it.lacks_headroom(),
+                "{}; a buffer of {}{} has no such headroom: let network.packets.buffer be at least {}",
+                it.why()?,
+                Bytes(it.holds),
+                whose(it.source, "network.packets.buffer"),
+                it.enough()
+            );
+            let keys = ["network.packets.buffer", "network.cable_length", "network.link_rate"];
+            Some(sentence?.at(first_written(it.source, &keys)))
+        }),
+        refuse("flow_control.pfc.resume", |it| {
+            let [pause, resume] = [it.pause_at(), it.resume_at()].map(Bytes);
+            when!(
+                resume > pause,
+                "lane {} goes on at {resume} or less, and a fill above {pause} pauses it: resume no higher than at the mark of the pause",
+                it.lane
+            )
+        }),
+    ]
+}
+
+impl LaneMarks<'_> {
+    fn headroom_bytes(&self) -> u64 {
+        self.headroom.map_or(0, |(headroom, _)| headroom)
+    }
+
+    /// Fill above which a pause is requested: by default the most that leaves enough headroom.
+    pub(super) fn pause_at(&self) -> u64 {
+        self.pause.unwrap_or_else(|| self.holds.saturating_sub(self.headroom_bytes()))
+    }
+
+    /// Fill at which the pause ends: by default a packet below the mark of the pause.
+    pub(super) fn resume_at(&self) -> u64 {
+        self.resume.unwrap_or_else(|| self.pause_at().saturating_sub(self.longest))
+    }
+
+    fn lacks_headroom(&self) -> bool {
+        self.pause_at().saturating_add(self.headroom_bytes()) > self.holds
+    }
+
+    /// A buffer with enough headroom, in whole blocks.
+    fn enough(&self) -> Bytes {
+        let block = u64::from(BLOCK_BYTES);
+        Bytes((self.pause.unwrap_or(0) + self.headroom_bytes()).div_ceil(block) * block)
+    }
+
+    /// Why headroom is needed.
+    fn why(&self) -> Option<String> {
+        let (headroom, channel) = self.headroom?;
+        Some(format!(
+            "up to {} may still come on lane {} of {} after a pause is asked for: the cable there and back, the pause frame, \
+             the answer of {}, and a packet of {} under way",
+            Bytes(headroom),
+            self.lane,
+            self.plan.fabric.channel_name(channel),
+            self.answer,
+            Bytes(self.longest)
+        ))
+    }
+}

@@ -1,0 +1,117 @@
+//! Plans of flow control: lost updates of credits, and the marks of pauses, which are written or follow
+//! from the headroom.
+//!
+//! ```text
+//!   0 ......... resume ......... pause ........................ buffer
+//!                                      └ headroom: what the worst cable and the longest packet of the lane may bring ┘
+//! ```
+//!
+//! Source: the headroom of `docs/concepts/timing-packets.md`.
+
+use super::checks::{LaneMarks, of_marks};
+use crate::check::{Table, check};
+use crate::compile::gathered::Gathered;
+use crate::compile::lanes::value_by_lane;
+use crate::compile::longest::longest_on;
+use crate::error::LabError;
+use crate::scenario::{
+    PacketsParameters, Parameters, PerLane, ScenarioSource, SwitchingParameters,
+};
+use gingham_kernel::{Bytes, Span, Time};
+use gingham_net::{BLOCK_BYTES, CreditLossPlan, PacketsPlan, PausesPlan, Plan, Switching};
+use gingham_topology::routing::{LANES_MAX, LaneSet};
+use gingham_topology::{ChannelId, Fabric};
+use std::sync::Arc;
+
+/// Updates of credits that get lost, if any do.
+pub(crate) fn credit_loss(switch: &PacketsParameters) -> Option<CreditLossPlan> {
+    let loss = switch.credit_loss?;
+    let stop = loss.stop.map_or(Time::MAX, |stop| Time::ZERO + stop);
+    let sent = Time::ZERO + loss.start..stop;
+    Some(CreditLossPlan { probability: loss.percent / 100.0, sent, period: loss.period })
+}
+
+/// What is known of pauses before there are cables and packets, from which their marks follow.
+pub(crate) fn pauses(switch: &PacketsParameters) -> Option<PausesPlan> {
+    let pfc = switch.flow_control.pfc()?;
+    Some(PausesPlan {
+        pause_bytes: [0; LANES_MAX as usize],
+        resume_bytes: [0; LANES_MAX as usize],
+        frame_bytes: u32::try_from(pfc.frame.0).expect("a check refuses longer frames"),
+        answer: pfc.answer.unwrap_or(Span::ZERO),
+    })
+}
+
+/// Gives the lanes of a plan their marks; refuses those that leave too little headroom.
+pub(crate) fn settle(
+    source: &ScenarioSource,
+    parameters: &Parameters,
+    plan: &mut Plan,
+    gathered: &mut Gathered,
+) -> Result<(), LabError> {
+    let (Switching::Packets(packets), SwitchingParameters::Packets(of)) =
+        (&plan.switching, &parameters.switching)
+    else {
+        return Ok(());
+    };
+    let (Some(pfc), Some(mut pauses)) = (of.flow_control.pfc(), packets.pauses.clone()) else {
+        return Ok(());
+    };
+    let count = plan.lanes.count;
+    let pause = written(source, pfc.pause.as_ref(), "pause", count)?;
+    let resume = written(source, pfc.resume.as_ref(), "resume", count)?;
+    for lane in 0..count {
+        let place = usize::from(lane);
+        let longest = longest_on(plan, LaneSet::one(lane));
+        // A lane on which nothing is sent needs no headroom.
+        let longest = longest.map_or(0, |payload| packets.wire_bytes(payload));
+        let marks = LaneMarks {
+            plan,
+            lane,
+            holds: u64::from(packets.buffer_blocks[place]) * u64::from(BLOCK_BYTES),
+            longest,
+            headroom: headroom(plan, packets, &pauses, longest).filter(|_| longest > 0),
+            answer: pauses.answer,
+            pause: pause[place],
+            resume: resume[place],
+        };
+        let marks = Table { source, path: "network.packets", of: marks };
+        check(&of_marks(), &marks, gathered)?;
+        (pauses.pause_bytes[place], pauses.resume_bytes[place]) =
+            (marks.pause_at(), marks.resume_at());
+    }
+    let mut packets = Arc::clone(packets);
+    Arc::make_mut(&mut packets).pauses = Some(pauses);
+    plan.switching = Switching::Packets(packets);
+    Ok(())
+}
+
+/// By lane, the marks that are written under a key.
+fn written(
+    source: &ScenarioSource,
+    marks: Option<&PerLane<Bytes>>,
+    key: &str,
+    count: u8,
+) -> Result<Vec<Option<u64>>, LabError> {
+    let Some(marks) = marks else { return Ok(vec![None; count.into()]) };
+    let values = value_by_lane(source, marks, count)
+        .map_err(|why| source.refuse(&format!("network.packets.flow_control.pfc.{key}"), why))?;
+    Ok(values.into_iter().map(|bytes| Some(bytes.0)).collect())
+}
+
+/// The most headroom that any channel needs for packets as long as this, and which needs it.
+fn headroom(
+    plan: &Plan,
+    packets: &PacketsPlan,
+    pauses: &PausesPlan,
+    longest: u64,
+) -> Option<(u64, ChannelId)> {
+    let into_switch = |channel: &ChannelId| plan.is_switch(plan.ends(*channel).target.node);
+    let needs = |channel: ChannelId| {
+        let [way, back] = [channel, Fabric::reverse(channel)].map(|channel| plan.channel(channel));
+        (pauses.headroom_bytes(way, back, [packets.wire_bytes(1), longest]), channel)
+    };
+    let channels = ChannelId::first(plan.channels.len()).filter(into_switch).map(needs);
+    // Of equal ones the first.
+    channels.reduce(|worst, other| if other.0 > worst.0 { other } else { worst })
+}
