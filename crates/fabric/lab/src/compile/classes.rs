@@ -133,7 +133,7 @@ fn compile(
 
 /// The sources of a class that draws its messages.
 fn drawn(context: &ClassContext<'_>, gathered: &mut Gathered) -> Result<Vec<SourcePlan>, LabError> {
-    let arrivals = arrivals::arrivals(context)?;
+    let arrivals = arrivals::arrivals(context, gathered)?;
     let lengths = lengths::lengths(context, gathered)?;
     let hosts = chosen_hosts::sending_hosts(context)?;
     let aims = destinations::aims(context, &hosts, &arrivals, gathered)?;

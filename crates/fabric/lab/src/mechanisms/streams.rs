@@ -2,9 +2,9 @@
 //!
 //! State machine: `gingham_net::traffic::streams`.
 
+mod checks;
 pub(crate) mod columns;
 mod counts;
-mod data;
 pub(crate) mod frames;
 pub(crate) mod keys;
 mod placement;

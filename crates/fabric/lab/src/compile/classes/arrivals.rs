@@ -1,18 +1,21 @@
 //! When a class sends: its start and stop, its load, and its arrival process.
 
 use super::context::ClassContext;
+use crate::catalogue::name_of;
+use crate::check::{Check, SHARE, Sentence, check, outside, refuse, say, when, within};
+use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use gingham_kernel::{Span, Time};
 use gingham_net::traffic::{
     ArrivalPlan, Arrivals, LengthPlan, OnOff, OnOffPareto, PeriodLaw, PeriodPlan,
 };
 use gingham_topology::EndpointId;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// The longest period: no run lasts longer.
-pub(crate) const PERIOD_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
-/// Means of a heavier tail are not reached within any run.
-pub(crate) const SHAPE_MIN: f64 = 1.01;
+const PERIOD_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
+/// Tail indices: means of a heavier tail are not reached within any run.
+pub(crate) const SHAPES: RangeInclusive<f64> = 1.01..=f64::MAX;
 /// Periods that pass by without a message cost time and mean nothing.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
 /// Loads that add up to 1 may miss it by so much.
@@ -50,100 +53,101 @@ pub(crate) fn active(context: &ClassContext<'_>) -> Result<Range<Time>, LabError
 }
 
 /// The arrival process of a class that draws its messages, at the load of the class.
-pub(crate) fn arrivals(context: &ClassContext<'_>) -> Result<ArrivalPlan, LabError> {
-    let plan = match &context.class.arrivals {
-        Arrivals::Poisson => ArrivalPlan::Poisson { load: load(context, "poisson")? },
-        Arrivals::Bernoulli => bernoulli(context)?,
-        Arrivals::Constant(constant) => {
-            ArrivalPlan::Constant { load: load(context, "constant")?, phase: constant.phase }
+pub(super) fn arrivals(
+    context: &ClassContext<'_>,
+    gathered: &mut Gathered,
+) -> Result<ArrivalPlan, LabError> {
+    check(&of_arrivals(), context, gathered)?;
+    let load = context.class.load.unwrap_or(1.0);
+    Ok(match &context.class.arrivals {
+        Arrivals::Poisson => ArrivalPlan::Poisson { load },
+        Arrivals::Bernoulli => {
+            let cycle = context.links.cycle().expect("a check refuses networks without cycles");
+            ArrivalPlan::Bernoulli { load, cycle }
         }
-        Arrivals::OnOff(OnOff { on, off }) => {
-            let load = load(context, "on-off")?;
-            let periods = periods(context, "on-off", *on, *off, PeriodLaw::Exponential)?;
-            ArrivalPlan::OnOff { load, periods }
-        }
-        Arrivals::OnOffPareto(OnOffPareto { on, off, shape }) => {
-            let load = load(context, "on-off-pareto")?;
-            if !(*shape >= SHAPE_MIN && shape.is_finite()) {
-                let message = format!(
-                    "a tail index is above 1, from {SHAPE_MIN} on, not {shape}; 1.2 to 1.9 are usual"
-                );
-                return Err(context.error("arrivals.on-off-pareto.shape", message).into());
-            }
-            let law = PeriodLaw::Pareto { shape: *shape };
-            let periods = periods(context, "on-off-pareto", *on, *off, law)?;
-            ArrivalPlan::OnOff { load, periods }
-        }
-        Arrivals::Backlogged if context.class.load.is_some() => {
-            let message = "a backlogged class sends all it can and takes no load";
-            return Err(context.error("load", message).into());
-        }
+        Arrivals::Constant(constant) => ArrivalPlan::Constant { load, phase: constant.phase },
         Arrivals::Backlogged => ArrivalPlan::Backlogged,
+        of @ (Arrivals::OnOff(_) | Arrivals::OnOffPareto(_)) => {
+            let periods = periods(of).expect("arrivals with periods");
+            ArrivalPlan::OnOff { load, periods }
+        }
         Arrivals::Schedule(_) | Arrivals::Reply(_) => {
             unreachable!("neither schedules nor replies draw arrivals")
         }
-    };
-    check_peak(context, &plan)?;
-    Ok(plan)
+    })
 }
 
-fn bernoulli(context: &ClassContext<'_>) -> Result<ArrivalPlan, LabError> {
-    let load = load(context, "bernoulli")?;
-    let Some(cycle) = context.links.cycle() else {
-        let message = "bernoulli arrivals are drawn at cycles, and only switches of five stages have cycles; \
-                       poisson goes with all: say \"poisson\", or network.switching = \"virtual-lanes\"";
-        return Err(context.error("arrivals", message).into());
-    };
-    Ok(ArrivalPlan::Bernoulli { load, cycle })
-}
-
-fn load(context: &ClassContext<'_>, arrivals: &str) -> Result<f64, LabError> {
-    let message = match context.class.load {
-        Some(load) if load > 0.0 && load <= 1.0 => return Ok(load),
-        Some(load) => {
-            format!("a load is the fraction of a host's link, above 0 and at most 1, not {load}")
+/// On and off periods, if arrivals have such.
+fn periods(of: &Arrivals) -> Option<PeriodPlan> {
+    let (on, off, law) = match *of {
+        Arrivals::OnOff(OnOff { on, off }) => (on, off, PeriodLaw::Exponential),
+        Arrivals::OnOffPareto(OnOffPareto { on, off, shape }) => {
+            (on, off, PeriodLaw::Pareto { shape })
         }
-        None => format!("{arrivals} arrivals need a load, such as load = 0.3"),
+        _ => return None,
     };
-    Err(context.error("load", message).into())
+    Some(PeriodPlan { on_mean: on, off_mean: off, law })
 }
 
-fn periods(
-    context: &ClassContext<'_>,
-    name: &str,
-    on: Span,
-    off: Span,
-    law: PeriodLaw,
-) -> Result<PeriodPlan, LabError> {
+/// Rows on load and arrivals of a class that draws its messages.
+fn of_arrivals<'a>() -> [Check<ClassContext<'a>>; 5] {
+    [
+        refuse("load", |it| match (&it.class.arrivals, it.class.load) {
+            (Arrivals::Backlogged, Some(_)) => {
+                say!("a backlogged class sends all it can and takes no load")
+            }
+            (Arrivals::Backlogged, None) => None,
+            (_, Some(load)) => {
+                let rule = "a load is the fraction of a host's link, above 0 and at most 1";
+                within!(load, SHARE, "{rule}")
+            }
+            (of, None) => say!("{} arrivals need a load, such as load = 0.3", name_of(of)),
+        }),
+        refuse("arrivals", |it| {
+            let is_bernoulli = matches!(it.class.arrivals, Arrivals::Bernoulli);
+            when!(
+                is_bernoulli && it.links.cycle().is_none(),
+                "bernoulli arrivals are drawn at cycles, and only switches of five stages have cycles; \
+                 poisson goes with all: say \"poisson\", or network.switching = \"virtual-lanes\""
+            )
+        }),
+        refuse("arrivals.on-off-pareto.shape", |it| {
+            let Arrivals::OnOffPareto(OnOffPareto { shape, .. }) = it.class.arrivals else {
+                return None;
+            };
+            let shape = outside(shape, SHAPES)?;
+            let least = SHAPES.start();
+            say!("a tail index is above 1, from {least} on, not {shape}; 1.2 to 1.9 are usual")
+        }),
+        refuse("arrivals", |it| {
+            let PeriodPlan { on_mean, off_mean, .. } = periods(&it.class.arrivals)?;
+            wrong_periods(&name_of(&it.class.arrivals), on_mean, off_mean)
+        }),
+        // Bursts that a link cannot carry.
+        refuse("load", |it| {
+            let (load, periods) = (it.class.load?, periods(&it.class.arrivals)?);
+            let PeriodPlan { on_mean, off_mean, .. } = periods;
+            let peak = ArrivalPlan::OnOff { load, periods }.peak_load()?;
+            when!(
+                is_too_much(peak),
+                "with a load of {load} over periods of {on_mean} and {off_mean} a host sends {peak:.2} times what its link carries \
+                 while it is on; the load may be {} at most",
+                shown_limit(periods.share_on())
+            )
+        }),
+    ]
+}
+
+/// Refuses on and off periods that no run could have, under their table.
+pub(crate) fn wrong_periods(table: &str, on: Span, off: Span) -> Option<Sentence> {
+    let key = |key: &str| format!("{table}.{key}");
     if on == Span::ZERO {
-        let message = "an on period must last; nothing is sent otherwise";
-        return Err(context.error(&format!("arrivals.{name}.on"), message).into());
+        return Some(say!("an on period must last; nothing is sent otherwise")?.under(key("on")));
     }
-    for (key, period) in [("on", on), ("off", off)] {
-        if period > PERIOD_MAX {
-            let message = format!("a period lasts {PERIOD_MAX} at most, not {period}");
-            return Err(context.error(&format!("arrivals.{name}.{key}"), message).into());
-        }
-    }
-    Ok(PeriodPlan { on_mean: on, off_mean: off, law })
-}
-
-/// Refuses bursts that a link cannot carry.
-fn check_peak(context: &ClassContext<'_>, plan: &ArrivalPlan) -> Result<(), LabError> {
-    let (ArrivalPlan::OnOff { load, periods }, Some(peak)) = (plan, plan.peak_load()) else {
-        return Ok(());
-    };
-    if !is_too_much(peak) {
-        return Ok(());
-    }
-    let message = format!(
-        "with a load of {load} over periods of {} and {} a host sends {peak:.2} times what its link carries \
-         while it is on; the load may be {} at most",
-        periods.on_mean,
-        periods.off_mean,
-        shown_limit(periods.share_on())
-    );
-    Err(context.error("load", message).into())
+    [("on", on), ("off", off)].into_iter().find_map(|(name, period)| {
+        let sentence = within!(period, ..=PERIOD_MAX, "a period lasts {PERIOD_MAX} at most");
+        Some(sentence?.under(key(name)))
+    })
 }
 
 /// Refuses coins that would have to create more than a message a cycle.

@@ -25,6 +25,11 @@ impl ClassContext<'_> {
         format!("traffic.{}.{key}", self.index)
     }
 
+    /// Whether one of its keys is written.
+    pub(crate) fn is_written(&self, key: &str) -> bool {
+        self.source.tree.get(&self.path(key)).is_some()
+    }
+
     /// Index of the class of this name.
     pub(crate) fn class_called(&self, name: &str) -> Option<usize> {
         self.source.scenario.traffic.iter().position(|class| class.name == name)

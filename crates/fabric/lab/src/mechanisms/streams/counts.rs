@@ -1,51 +1,41 @@
-//! How many streams a host has, and what all of them take of memory.
+//! Numbers of streams of each host.
 
+use super::checks::{Counted, Streaming, of_counts, of_memory};
+use crate::check::check;
 use crate::compile::classes::context::ClassContext;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
-use crate::scenario::Streams;
-use gingham_kernel::Bytes;
-use gingham_net::traffic::{DataPlan, STREAM_BYTES};
+use gingham_net::traffic::DataPlan;
 use gingham_topology::EndpointId;
-use std::ops::RangeInclusive;
-
-/// Streams of a host.
-const COUNTS: RangeInclusive<i64> = 1..=1_000_000;
-/// The most that streams may ask for of a link: far beyond what a study of overload asks for.
-const LOAD_MAX: f64 = 100.0;
 
 /// How many streams each of these hosts has.
-pub(crate) fn counts(
-    context: &ClassContext<'_>,
-    streams: &Streams,
+pub(super) fn counts(
+    of: &Streaming<'_>,
     data: &DataPlan,
     hosts: &[EndpointId],
     gathered: &mut Gathered,
 ) -> Result<Vec<u64>, LabError> {
-    let counts = match (streams.count, context.class.load) {
-        (Some(count), None) => vec![checked_count(context, count)?; hosts.len()],
-        (None, Some(load)) => counts_by_load(context, load, data, hosts, gathered)?,
-        (Some(_), Some(_)) => {
-            let message = "count says how many streams a host has, and so does the load of the class: leave one of them out";
-            return Err(context.error("streams.count", message).into());
-        }
-        (None, None) => {
-            let message = "say how many streams a host has, such as count = 4, or the load of the class that they make up, \
-                           such as load = 0.6";
-            return Err(context.error("streams", message).into());
-        }
+    check(&of_counts(), of, gathered)?;
+    let counts = match (of.streams.count, of.context.class.load) {
+        (None, Some(load)) => counts_by_load(of.context, load, data, hosts, gathered)?,
+        (count, _) => vec![checked_count(count); hosts.len()],
     };
-    check_memory(context, streams, counts.iter().sum())?;
+    check_memory(of, counts.iter().sum(), gathered)?;
     Ok(counts)
 }
 
-/// The number that is written.
-pub(crate) fn checked_count(context: &ClassContext<'_>, count: i64) -> Result<u64, LabError> {
-    let counted = u64::try_from(count).ok().filter(|_| COUNTS.contains(&count));
-    counted.ok_or_else(|| {
-        let message = format!("a host has from 1 to {} streams, not {count}", COUNTS.end());
-        context.error("streams.count", message).into()
-    })
+/// A number of streams, one if none is written.
+pub(super) fn checked_count(count: Option<i64>) -> u64 {
+    u64::try_from(count.unwrap_or(1)).expect("a check refuses fewer streams than one")
+}
+
+/// Refuses more streams than memory may hold.
+pub(super) fn check_memory(
+    of: &Streaming<'_>,
+    count: u64,
+    gathered: &mut Gathered,
+) -> Result<(), LabError> {
+    check(&of_memory(), &Counted { of, count }, gathered)
 }
 
 /// As many as come nearest to a load.
@@ -56,12 +46,6 @@ fn counts_by_load(
     hosts: &[EndpointId],
     gathered: &mut Gathered,
 ) -> Result<Vec<u64>, LabError> {
-    if !(load > 0.0 && load <= LOAD_MAX) {
-        let message = format!(
-            "the load of streams is a fraction of a host's link, above 0 and at most {LOAD_MAX}, not {load}"
-        );
-        return Err(context.error("load", message).into());
-    }
     let mut counts = Vec::with_capacity(hosts.len());
     let mut furthest = (0.0, load);
     for host in hosts {
@@ -102,24 +86,4 @@ fn counts_by_load(
 /// The mean rate of a stream.
 fn rate_said(data: &DataPlan) -> String {
     format!("{:.2} Mbit/s", data.bytes_per_ps() * 8e6)
-}
-
-/// Refuses more streams than memory may hold.
-pub(crate) fn check_memory(
-    context: &ClassContext<'_>,
-    streams: &Streams,
-    count: u64,
-) -> Result<(), LabError> {
-    let needed = count.saturating_mul(STREAM_BYTES);
-    let most = streams.memory_max;
-    if needed <= most.0 {
-        return Ok(());
-    }
-    let message = format!(
-        "{count} streams would take about {}, and may take {most}: let there be fewer, each of more, or allow more \
-         (traffic.{}.streams.memory_max)",
-        Bytes(needed / 1_000_000 * 1_000_000),
-        context.index
-    );
-    Err(context.error("streams.memory_max", message).into())
 }

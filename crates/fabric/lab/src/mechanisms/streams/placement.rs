@@ -6,11 +6,14 @@
 //!     h1 ─► h3 h2 h0 h3             in every turn each host receives one
 //! ```
 
+use super::checks::Streaming;
+use super::counts::{check_memory, checked_count, counts};
+use crate::compile::classes::chosen_hosts::{hosts_near, sending_hosts};
 use crate::compile::classes::context::ClassContext;
 use crate::compile::follow::ends;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
-use crate::scenario::{Placement, Streams};
+use crate::scenario::Placement;
 use gingham_kernel::{Purpose, Stream};
 use gingham_net::traffic::{DataPlan, OtherHosts};
 use gingham_topology::EndpointId;
@@ -19,19 +22,17 @@ use gingham_topology::EndpointId;
 pub(crate) type Pair = (EndpointId, EndpointId);
 
 /// Both ends of every stream, those of a host together.
-pub(crate) fn placed(
-    context: &ClassContext<'_>,
-    streams: &Streams,
+pub(super) fn placed(
+    of: &Streaming<'_>,
     data: &DataPlan,
     gathered: &mut Gathered,
 ) -> Result<Vec<Pair>, LabError> {
+    let Streaming { context, streams, .. } = *of;
     if let Placement::Pairs(pairs) = &streams.placement {
-        return placed_pairs(context, streams, pairs);
+        return placed_pairs(of, pairs, gathered);
     }
-    let hosts = crate::compile::classes::chosen_hosts::sending_hosts(context)?;
-    let has_others = |host: &EndpointId| {
-        crate::compile::classes::chosen_hosts::hosts_near(context, *host).has_any()
-    };
+    let hosts = sending_hosts(context)?;
+    let has_others = |host: &EndpointId| hosts_near(context, *host).has_any();
     let (senders, silent): (Vec<EndpointId>, Vec<EndpointId>) =
         hosts.into_iter().partition(has_others);
     if senders.is_empty() {
@@ -42,7 +43,7 @@ pub(crate) fn placed(
         let text = format!("{} hosts can reach no other and are silent", silent.len());
         context.note(gathered, text);
     }
-    let counts = super::counts::counts(context, streams, data, &senders, gathered)?;
+    let counts = counts(of, data, &senders, gathered)?;
     let place = match streams.placement {
         Placement::Random => placed_randomly,
         _ => placed_evenly,
@@ -56,8 +57,7 @@ pub(crate) fn placed(
 
 /// The streams of a host go to all others in turn.
 fn placed_evenly(context: &ClassContext<'_>, host: EndpointId, count: u64, placed: &mut Vec<Pair>) {
-    let OtherHosts { among, own } =
-        crate::compile::classes::chosen_hosts::hosts_near(context, host);
+    let OtherHosts { among, own } = hosts_near(context, host);
     let others = among.len() - own.len();
     let turns = turns(context, others);
     let turn = |stream: u64| {
@@ -82,8 +82,7 @@ fn placed_randomly(
     count: u64,
     placed: &mut Vec<Pair>,
 ) {
-    let OtherHosts { among, own } =
-        crate::compile::classes::chosen_hosts::hosts_near(context, host);
+    let OtherHosts { among, own } = hosts_near(context, host);
     let (seed, class) = (context.source.scenario.seed, &context.class.name);
     let port = context.fabric.endpoint(host);
     let name = context.fabric.node(port.node).stable_name();
@@ -98,30 +97,15 @@ fn placed_randomly(
 }
 
 fn placed_pairs(
-    context: &ClassContext<'_>,
-    streams: &Streams,
+    of: &Streaming<'_>,
     pairs: &[String],
+    gathered: &mut Gathered,
 ) -> Result<Vec<Pair>, LabError> {
-    for (key, is_written) in
-        [("hosts", context.class.hosts.is_some()), ("load", context.class.load.is_some())]
-    {
-        if is_written {
-            let message = format!(
-                "streams.placement.pairs tells this itself, with streams.count; leave `{key}` out"
-            );
-            return Err(context.error(key, message).into());
-        }
-    }
-    if pairs.is_empty() {
-        let message = "a class of streams needs at least one pair, such as \"h0 -> h1\"";
-        return Err(context.error("streams.placement.pairs", message).into());
-    }
-    let count =
-        streams.count.map_or(Ok(1), |count| super::counts::checked_count(context, count))?;
-    super::counts::check_memory(context, streams, count.saturating_mul(pairs.len() as u64))?;
+    let count = checked_count(of.streams.count);
+    check_memory(of, count.saturating_mul(pairs.len() as u64), gathered)?;
     let mut placed = Vec::new();
     for (index, text) in pairs.iter().enumerate() {
-        let pair = pair(context, &format!("streams.placement.pairs.{index}"), text)?;
+        let pair = pair(of.context, &format!("streams.placement.pairs.{index}"), text)?;
         placed.extend((0..count).map(|_| pair));
     }
     // Those of a host stand together, in the order in which they are written.

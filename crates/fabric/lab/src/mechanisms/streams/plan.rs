@@ -1,4 +1,4 @@
-//! Streams of a class: what they send, how many a host has, and where each goes.
+//! Plans of streams: what they send, how many a host has, and where each goes.
 //!
 //! ```text
 //!   data ─► DataPlan ─► mean rate ─┐
@@ -8,13 +8,20 @@
 //! Invariants: streams of a host stand together, in the order of their numbers; what they would take
 //! of memory is told before it is taken.
 
+use super::checks::{Streaming, of_class, of_data, of_frames};
+use super::placement::placed;
+use super::trace::trace_sizes;
+use crate::check::check;
 use crate::compile::classes::context::ClassContext;
+use crate::compile::classes::lengths::checked_payload;
 use crate::compile::gathered::Gathered;
-use crate::compile::measure::TIME_MAX;
 use crate::error::LabError;
-use crate::scenario::Streams;
-use gingham_kernel::{Span, Time};
-use gingham_net::traffic::{DataPlan, LaterPlan, MessagePlan, SourcePlan, StreamPlan};
+use crate::scenario::{Mpeg2, OnOffData, StreamData, Streams};
+use gingham_kernel::{Bytes, Span, Time};
+use gingham_net::traffic::{
+    DataPlan, DeadlinePlan, FramePlan, FrameSizes, LaterPlan, MessagePlan, OnOffStream, PeriodLaw,
+    PeriodPlan, SourcePlan, StreamPlan,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,12 +32,17 @@ pub(crate) fn streams(
     gathered: &mut Gathered,
 ) -> Result<Vec<SourcePlan>, LabError> {
     let streams = context.class.streams.as_ref().expect("it has streams");
-    check_beside(context)?;
-    let data = Arc::new(super::data::stream_data(context, streams, gathered)?);
-    let later = stream_start(context, streams, &data, active)?;
-    check_rest(context, streams, &data)?;
-    let placed = super::placement::placed(context, streams, &data, gathered)?;
-    note_frames(context, &data, later, active, gathered);
+    let streaming = Streaming { context, streams, active };
+    check(&of_class(), &streaming, gathered)?;
+    let trace = match &streams.data {
+        StreamData::Trace(trace) => Some(trace_sizes(context, trace, gathered)?),
+        StreamData::Mpeg2(_) | StreamData::OnOff(_) => None,
+    };
+    check(&of_data(), &streaming, gathered)?;
+    let data = Arc::new(data(streams, trace));
+    let later = later(streams, &data);
+    let placed = placed(&streaming, &data, gathered)?;
+    check(&of_frames(), &streaming, gathered)?;
     let mut sources = Vec::with_capacity(placed.len());
     let mut before = None;
     let mut number = 0;
@@ -45,95 +57,51 @@ pub(crate) fn streams(
     Ok(sources)
 }
 
-/// Streams say themselves what is sent, how long it is and where to.
-fn check_beside(context: &ClassContext<'_>) -> Result<(), LabError> {
-    for key in ["arrivals", "length", "destinations", "stagger"] {
-        if context.source.tree.get(&context.path(key)).is_some() {
-            let message = format!("streams tell this themselves; leave `{key}` out");
-            return Err(context.error(key, message).into());
+/// What each stream sends: frames, of a trace if there is one, or bursts.
+fn data(streams: &Streams, trace: Option<FrameSizes>) -> DataPlan {
+    let message_bytes = checked_payload(streams.message);
+    let sizes = match (&streams.data, trace) {
+        (StreamData::OnOff(of), _) => {
+            let law = of.shape.map_or(PeriodLaw::Exponential, |shape| PeriodLaw::Pareto { shape });
+            let periods = PeriodPlan { on_mean: of.on, off_mean: of.off, law };
+            let interval_ps = interval_ps(of, streams.message);
+            return DataPlan::OnOff(OnOffStream { periods, interval_ps, message_bytes });
         }
-    }
-    Ok(())
+        (StreamData::Mpeg2(Mpeg2 { mean, deviation }), _) => {
+            let [mean, deviation] = [mean.0, deviation.0]
+                .map(|bytes| f64::from(u32::try_from(bytes).expect("a check refuses longer ones")));
+            FrameSizes::Normal { mean, deviation }
+        }
+        (StreamData::Trace(_), trace) => trace.expect("a trace has been read"),
+    };
+    let deadline = streams.deadline.clone().unwrap_or_default();
+    let frames = u32::try_from(deadline.warm_up_frames);
+    let warm_up_frames = frames.expect("a check refuses more frames than a million");
+    DataPlan::Frames(FramePlan {
+        sizes,
+        interval: streams.interval(),
+        message_bytes,
+        spread: streams.spread.unwrap_or_default(),
+        deadlines: DeadlinePlan { warm_up_frames, slack: deadline.slack },
+    })
+}
+
+/// Time from message to message in an on period, in picoseconds.
+pub(super) fn interval_ps(bursts: &OnOffData, message: Bytes) -> f64 {
+    let OnOffData { rate, on, off, .. } = *bursts;
+    let periods = PeriodPlan { on_mean: on, off_mean: off, law: PeriodLaw::Exponential };
+    f64::from(checked_payload(message)) * rate.byte_time().byte_ps() * periods.share_on()
 }
 
 /// How much later than its class each stream starts.
-fn stream_start(
-    context: &ClassContext<'_>,
-    streams: &Streams,
-    data: &DataPlan,
-    active: &Range<Time>,
-) -> Result<LaterPlan, LabError> {
-    let left = left(context, active);
-    let turn = streams.start.unwrap_or(Span::ZERO);
-    if streams.start.is_some() && turn >= left {
-        let message = format!("streams start {turn} after their class, which sends for {left}");
-        return Err(context.error("streams.start", message).into());
-    }
+fn later(streams: &Streams, data: &DataPlan) -> LaterPlan {
     let has_phase = streams.start.is_none() && data.frames().is_some();
     let jitter = if has_phase { streams.interval() } else { Span::ZERO };
-    Ok(LaterPlan { turn, jitter })
+    LaterPlan { turn: streams.start.unwrap_or(Span::ZERO), jitter }
 }
 
-/// For how long a class sends in a run.
-fn left(context: &ClassContext<'_>, active: &Range<Time>) -> Span {
+/// Time for which a class sends in a run.
+pub(super) fn sends_for(context: &ClassContext<'_>, active: &Range<Time>) -> Span {
     let end = Time::ZERO + context.source.scenario.stop.time;
     active.end.min(end).since(active.start)
-}
-
-/// Refuses what no stream can last or solicit.
-fn check_rest(
-    context: &ClassContext<'_>,
-    streams: &Streams,
-    data: &DataPlan,
-) -> Result<(), LabError> {
-    let refuse = |key: &str, message: String| -> Result<(), LabError> {
-        Err(context.error(&format!("streams.{key}"), message).into())
-    };
-    let solicits = streams.solicits;
-    if !(solicits > 0.0 && solicits.is_finite()) {
-        let message = format!(
-            "a stream solicits a multiple of its mean rate, above 0, such as 1, not {solicits}"
-        );
-        return refuse("solicits", message);
-    }
-    let crashes = streams.crashes;
-    if !(0.0..=1.0).contains(&crashes) {
-        let message = format!("a share of the streams crashes, from 0 to 1, not {crashes}");
-        return refuse("crashes", message);
-    }
-    if data.frames().is_none() {
-        return Ok(());
-    }
-    let interval = streams.interval();
-    if let Some(lifetime) = streams.lifetime.filter(|lifetime| *lifetime < interval) {
-        let message = format!(
-            "a stream of {lifetime} has no frame, of which each takes {interval}: let it last for one at least"
-        );
-        return refuse("lifetime", message);
-    }
-    Ok(())
-}
-
-/// Says where a run is too short for any frame to be counted.
-fn note_frames(
-    context: &ClassContext<'_>,
-    data: &DataPlan,
-    later: LaterPlan,
-    active: &Range<Time>,
-    gathered: &mut Gathered,
-) {
-    let Some(frames) = data.frames() else { return };
-    let left = left(context, active).as_ps().saturating_sub(later.turn.as_ps());
-    let streams = context.class.streams.as_ref();
-    let lifetime = streams.and_then(|streams| streams.lifetime).unwrap_or(TIME_MAX);
-    let begun = left.min(lifetime.as_ps()).div_ceil(frames.interval.as_ps());
-    let warm_up = u64::from(frames.deadlines.warm_up_frames);
-    if begun <= warm_up {
-        let text = format!(
-            "a stream has at most {begun} frames in this run, and the first {warm_up} of each are not counted, so that \
-             nothing is said of deadlines; traffic.{}.streams.deadline.warm_up_frames counts fewer out, a longer run has more",
-            context.index
-        );
-        context.note(gathered, text);
-    }
 }

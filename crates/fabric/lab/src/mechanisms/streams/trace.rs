@@ -16,15 +16,39 @@ use crate::compile::classes::context::ClassContext;
 use crate::compile::classes::lengths::payload;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
+use crate::scenario::Trace;
 use gingham_input::{FileRead, InputError, unpack};
 use gingham_kernel::{Bytes, FileName};
+use gingham_net::traffic::{FirstFrame, FrameSizes};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const KEY: &str = "streams.data.trace.file";
 
+/// The frames of a trace, and with which of them streams begin.
+pub(super) fn trace_sizes(
+    context: &ClassContext<'_>,
+    trace: &Trace,
+    gathered: &mut Gathered,
+) -> Result<FrameSizes, LabError> {
+    let bytes = read_trace(context, &trace.file, gathered)?;
+    let Some(first) = trace.first else {
+        return Ok(FrameSizes::Trace { bytes, first: FirstFrame::Drawn });
+    };
+    let place = usize::try_from(first).ok().filter(|place| *place < bytes.len());
+    let place = place.ok_or_else(|| {
+        let last = bytes.len() - 1;
+        let message = format!(
+            "the trace has frames 0 to {last}, and streams are to begin with {first}; leave the key out to draw one \
+             for each"
+        );
+        context.error("streams.data.trace.first", message)
+    })?;
+    Ok(FrameSizes::Trace { bytes, first: FirstFrame::At(place) })
+}
+
 /// The sizes of a trace, in its order.
-pub(crate) fn read_trace(
+fn read_trace(
     context: &ClassContext<'_>,
     name: &FileName,
     gathered: &mut Gathered,
