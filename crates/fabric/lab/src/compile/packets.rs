@@ -36,7 +36,8 @@ pub(super) fn plan(
     let buffer_blocks = of.buffer_blocks("buffer", &switch.buffer, count)?;
     let output_blocks = of.output_blocks(switch.output_buffer.as_ref(), count)?;
     let among = Among { count, flit_bytes: 1, cut_through: LaneSet::first_n(count) };
-    arbiters::refuse_by_the_flit(source)?;
+    let lanes = Table { source, path: "network.lanes", of: &source.scenario.network.lanes };
+    check_rows(&arbiters::of_packets(), &lanes, gathered)?;
     let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
     let overtaking = of.overtaking(switch.overtaking)?;
     let table = Table { source, path: "network.packets", of: switch };

@@ -84,6 +84,5 @@ pub(crate) fn check(
     check_rooms(source, plan, &room)?;
     notes::note_shallow(plan, pipeline, gathered);
     notes::note_unused(plan, gathered);
-    arbiters::note_idle_link(plan, pipeline, gathered);
     Ok(())
 }

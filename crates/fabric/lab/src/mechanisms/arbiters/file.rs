@@ -6,7 +6,8 @@
 //! agree. Tables that differ from port to port are not supported. Slots of lanes that the network
 //! does not have are passed over, as ports do [IBA 7.6.9].
 
-use super::{Place as _, Reader};
+use super::Place as _;
+use super::plan::Reader;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use crate::subnet_files::{LoadedArbitration, arbitration_of};

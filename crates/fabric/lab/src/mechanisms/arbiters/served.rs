@@ -6,52 +6,55 @@
 //! ```
 
 use super::Place as _;
+use crate::check::{Sentence, say};
 use crate::compile::longest::{destinations, lanes_of_answers, lanes_of_probes, sent_as};
-use crate::error::LabError;
-use crate::scenario::ScenarioSource;
 use gingham_net::{AnswerPlan, ArbiterPlace, ClassPlan, Plan, Scheduler};
 use gingham_topology::routing::{DatelineClass, LaneRule, LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Refuses classes that may use lanes which an arbiter never serves, and answers that may.
-pub(crate) fn check(source: &ScenarioSource, plan: &Plan) -> Result<(), LabError> {
+/// Refuses classes, answers and probes that may use lanes which an arbiter never serves.
+pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
     let unserved = Unserved::of(plan);
     // Tables decide by pair, and excess that is sent as another class goes between other pairs than
     // that. Lanes that classes name are refused at the class that names them.
     let classes = if unserved.is_by_tables() { usize::MAX } else { 1 };
-    for (index, class) in plan.classes.iter().enumerate() {
+    plan.classes.iter().enumerate().find_map(|(index, class)| {
         let sent = || sent_as(plan, class).take(classes);
         let answers = || sent().filter_map(|other| Some(other.window.as_ref()?.answer));
-        // What a class may use at all, before its pairs are followed.
-        let used = sent().fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));
-        let key = format!("traffic.{index}.lanes");
-        let packets = Who { called: "packets", whose: "the class", key, class };
-        unserved.check(source, &packets, used, |pair| {
-            sent().find_map(|other| unserved.between(pair, other.vc_class))
-        })?;
-        let lanes_of = |answer: AnswerPlan| lanes_of_answers(plan, answer);
-        let used = answers().map(lanes_of).fold(LaneSet::EMPTY, |all, of| all | of);
-        let key = format!("traffic.{index}.window.answer.lanes");
-        let of_answers = Who { called: "answers", whose: "its answers", key, class };
-        unserved.check(source, &of_answers, used, |(from, to)| {
-            answers().find_map(|answer| unserved.between((to, from), answer.vc_class))
-        })?;
-        let admission = plan.admission.as_deref().filter(|of| of.classes[index]);
-        if let Some(admission) = admission {
+        let of_packets = || {
+            // What a class may use at all, before its pairs are followed.
+            let used = sent().fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));
+            let key = format!("traffic.{index}.lanes");
+            let packets = User { called: "packets", whose: "the class", key, class };
+            unserved.refusal(&packets, used, |pair| {
+                sent().find_map(|other| unserved.between(pair, other.vc_class))
+            })
+        };
+        let of_answers = || {
+            let lanes_of = |answer: AnswerPlan| lanes_of_answers(plan, answer);
+            let used = answers().map(lanes_of).fold(LaneSet::EMPTY, |all, of| all | of);
+            let key = format!("traffic.{index}.window.answer.lanes");
+            let user = User { called: "answers", whose: "its answers", key, class };
+            unserved.refusal(&user, used, |(from, to)| {
+                answers().find_map(|answer| unserved.between((to, from), answer.vc_class))
+            })
+        };
+        let of_probes = || {
+            let admission = plan.admission.as_deref().filter(|of| of.classes[index])?;
             let (whose, key) = ("the admission control", "network.admission.lanes".to_owned());
-            let probes = Who { called: "probes", whose, key, class };
+            let probes = User { called: "probes", whose, key, class };
             let used = lanes_of_probes(plan, admission);
-            unserved.check(source, &probes, used, |(from, to)| {
+            unserved.refusal(&probes, used, |(from, to)| {
                 let ways = [(from, to), (to, from)];
                 ways.into_iter().find_map(|pair| unserved.between(pair, admission.vc_class))
-            })?;
-        }
-    }
-    Ok(())
+            })
+        };
+        of_packets().or_else(of_answers).or_else(of_probes)
+    })
 }
 
-/// Whose lanes are checked.
-struct Who<'a> {
+/// Packets whose lanes are checked.
+struct User<'a> {
     called: &'a str,
     whose: &'a str,
     /// Where their lanes are named.
@@ -105,36 +108,35 @@ impl<'a> Unserved<'a> {
 
     /// Refuses lanes without a turn among those that a class or its answers may use; `found` looks
     /// along the way of a pair of the class.
-    fn check(
+    fn refusal(
         &self,
-        source: &ScenarioSource,
-        who: &Who<'_>,
+        user: &User<'_>,
         used: LaneSet,
         found: impl Fn(Pair) -> Option<Found>,
-    ) -> Result<(), LabError> {
-        let Some((place, lane)) = self.any(used) else { return Ok(()) };
-        let Who { called, whose, class, .. } = who;
+    ) -> Option<Sentence> {
+        let (place, lane) = self.any(used)?;
+        let User { called, whose, class, .. } = user;
         if !self.is_by_tables() {
-            let message = format!(
+            let sentence = say!(
                 "{called} of class `{}` may go on lane {lane}, which `{}` never serves: give the lane a weight there, or \
                  name the lanes of {whose} without it",
                 class.name,
                 place.key()
             );
-            return Err(source.refuse(&who.key, message).into());
+            return Some(sentence?.at(&user.key));
         }
         let mut pairs = class
             .sources
             .iter()
             .flat_map(|source| destinations(self.plan, source).map(|to| (source.endpoint, to)));
-        let Some(found) = pairs.find_map(found) else { return Ok(()) };
+        let found = pairs.find_map(found)?;
         let [from, to] = [found.from, found.to].map(|host| self.plan.fabric.endpoint_name(host));
-        let message = format!(
+        let sentence = say!(
             "tables lead {called} of class `{}` from `{from}` to `{to}` on {}",
             class.name,
             self.cure_of_tables(&found)
         );
-        Err(source.refuse(found.place.key(), message).into())
+        Some(sentence?.at(found.place.key()))
     }
 
     /// The lane that has no turn where tables decide, and what to do.
