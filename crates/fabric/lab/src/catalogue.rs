@@ -4,7 +4,8 @@
 //! A mechanism is a variant of the enum of its concept (`concepts`): its summary and parameters are
 //! the doc comments of its types, its source and an example that a test runs stand beside them, and
 //! all of help, schema and reference pages is made from there. `support` says what a switching kind
-//! is; `keys` and `names` refuse what the kind of a scenario does not have.
+//! is and which features it has. A key or variant that needs one says so at its declaration
+//! (`x-needs`), and `keys` and `names` refuse it in networks of other kinds.
 
 mod concepts;
 mod keys;
@@ -20,6 +21,8 @@ use concepts::{CONCEPTS, Concept, FILES};
 use gingham_results::schema_of;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
+use support::Feature;
 
 /// One name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -72,48 +75,54 @@ pub fn scenario_schema() -> Value {
 
 /// Every name.
 pub fn catalogue() -> Vec<Entry> {
-    CONCEPTS.iter().flat_map(entries).collect()
+    let mut scenario = schema_of::<Scenario>();
+    CONCEPTS.iter().flat_map(|concept| entries(concept, &mut scenario)).collect()
 }
 
-/// The names of a concept.
-fn entries(concept: &Concept) -> Vec<Entry> {
-    let mut found = Vec::new();
-    collect(concept, &(concept.schema)(), &mut found);
+/// The names of a concept, given the schema of scenarios.
+fn entries(concept: &Concept, scenario: &mut Value) -> Vec<Entry> {
+    let schema = (concept.schema)();
+    let needs = keys::needs(scenario, concept.key);
+    let entry = |(name, variant, parameters)| entry(concept, name, variant, parameters, &needs);
+    variants(&schema).into_iter().map(entry).collect()
+}
+
+/// The variants of an externally tagged enum, from its JSON Schema: the name of each, its schema
+/// and that of its parameters.
+fn variants(schema: &Value) -> Vec<(&str, &Value, Value)> {
+    let branches = ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array());
+    let mut found: Vec<_> = branches.flatten().flat_map(variants).collect();
+    let name = schema["const"].as_str().map(|name| (name, schema, Value::Null));
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    found.extend(name);
+    found.extend(properties.map(|(name, of)| (&**name, schema, of.clone())));
+    // A variant may also be written as a bare name.
+    let mut names = BTreeSet::new();
+    found.retain(|(name, ..)| names.insert(*name));
     found
 }
 
-/// Adds the variants of an externally tagged enum, from its JSON Schema.
-fn collect(concept: &Concept, schema: &Value, found: &mut Vec<Entry>) {
-    for key in ["oneOf", "anyOf"] {
-        for branch in schema[key].as_array().into_iter().flatten() {
-            collect(concept, branch, found);
-        }
-    }
-    let mut add = |name: &str, parameters: Value| {
-        // A variant that may also be written as a bare name.
-        if found.iter().all(|entry| entry.name != name) {
-            found.push(entry(concept, name, schema, parameters));
-        }
-    };
-    if let Some(name) = schema["const"].as_str() {
-        add(name, Value::Null);
-    }
-    for (name, parameters) in schema["properties"].as_object().into_iter().flatten() {
-        add(name, parameters.clone());
-    }
-}
-
-/// The entry of a variant.
-fn entry(concept: &Concept, name: &str, variant: &Value, parameters: Value) -> Entry {
+/// The entry of a variant of a concept whose key needs these features.
+fn entry(
+    concept: &Concept,
+    name: &str,
+    variant: &Value,
+    parameters: Value,
+    needs: &[Feature],
+) -> Entry {
     let text = |key: &str| variant[key].as_str().map(ToOwned::to_owned);
     let example = match text("x-example").unwrap_or_else(|| format!("\"{name}\"")) {
         whole if whole.contains('\n') => whole,
         value => concept.example.replace("{}", &value),
     };
     let files = FILES.iter().filter(|(file, _)| example.contains(&format!("\"{file}\"")));
+    let needs: Vec<Feature> = needs.iter().copied().chain(Feature::needed_by(variant)).collect();
     let under = |kind: &SwitchingKind| KindSupport {
         kind: kind.name,
-        support: (concept.support)(name, kind),
+        support: match concept.kind {
+            Some(asks) if !asks(name, kind) => Support::Meaningless,
+            _ => kind.support(&needs),
+        },
     };
     Entry {
         concept: concept.name,

@@ -212,30 +212,37 @@ policies! {
     Threshold,
     /// All packets in the buffer of an input and lane that has become full.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.A"))]
+    #[schemars(extend("x-needs" = "output-queues"))]
     Naive,
     /// When a buffer becomes full: for each output that one of its packets waits for, as many
     /// packets as the switch has for it, as they start there.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.B"))]
+    #[schemars(extend("x-needs" = "output-queues"))]
     InputTriggered,
     /// The same, and also where more than a threshold wait for an output.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C"))]
     #[schemars(extend("x-example" = "{ input-output-triggered = { threshold = 8 } }"))]
+    #[schemars(extend("x-needs" = "output-queues"))]
     InputOutputTriggered,
     /// Only where more than a threshold wait for an output. A buffer whose packets go to many
     /// outputs fills unnoticed.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C, which does not adopt it"))]
     #[schemars(extend("x-example" = "{ output-triggered = { threshold = 8 } }"))]
+    #[schemars(extend("x-needs" = "output-queues"))]
     OutputTriggered,
     /// Where an output was busy for too large a fraction of the recent time.
     #[schemars(extend("x-source" = "Santos et al. 2002, footnote 5, which does not adopt it"))]
     #[schemars(extend("x-example" = r#"{ utilisation-triggered = { above = 0.95, average = "50 us" } }"#))]
+    #[schemars(extend("x-needs" = "output-queues"))]
     UtilisationTriggered,
     /// InfiniBand's congestion control annex: FECN where more than a threshold waits for an output,
     /// at the root of congestion and not where it spreads.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, annex A10"))]
+    #[schemars(extend("x-needs" = "output-queues"))]
     Fecn,
     /// Random early detection (ECN with `k_min`, `k_max`, `p_max`), as under DCQCN: the longer the
     /// queue of an output, the likelier.
     #[schemars(extend("x-source" = "Zhu et al. 2015, section 3.1; Floyd and Jacobson 1993"))]
+    #[schemars(extend("x-needs" = "output-queues"))]
     Red,
 }

@@ -43,7 +43,7 @@ pub enum Choose {
     AtRandom(AtRandom),
     /// Packets of a host take the alternative path while its contention coefficient is high: how
     /// many times longer than without contention its packets took to leave it, on average.
-    #[schemars(extend("x-source" = "Flich et al. 2001, section III-C"))]
+    #[schemars(extend("x-source" = "Flich et al. 2001, section III-C", "x-needs" = "halts"))]
     ByContention(ByContention),
 }
 

@@ -27,7 +27,7 @@ load = 0.1
 length = { fixed = "64 B" }"#))]
     StrictPriority,
     /// The packet that arrived at the switch first, on any input port.
-    #[schemars(extend("x-source" = "Santos et al. 2002, table I: \"FIFO\""))]
+    #[schemars(extend("x-source" = "Santos et al. 2002, table I: \"FIFO\"", "x-needs" = "ages"))]
     OldestFirst,
 }
 

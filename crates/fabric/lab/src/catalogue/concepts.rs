@@ -2,18 +2,17 @@
 //!
 //! ```text
 //!   name       what kind of names they are
+//!   key        of a scenario, at which they stand
 //!   schema     of the enum whose variants they are
-//!   support    under a switching kind, by its features
 //!   example    keys of a scenario, as TOML, with a pair of braces where the value of a variant goes
 //! ```
 //!
-//! What is of one name stands at its variant: doc comment, parameters, and as extensions of the
-//! schema `x-source` (paper and section, or "textbook") and `x-example`, in one line the value, in
-//! several all keys; the bare name unless given. What an example leaves open is that of a 4x4 torus
-//! whose hosts send 64-byte messages (`tests/test_catalogue.py`, which runs every example).
+//! What is of one name stands at its variant: doc comment, parameters, and extensions of the schema.
+//! `x-source` is paper and section, or "textbook". `x-needs` is the feature that not all switching
+//! kinds have. `x-example` is the value in one line, or all keys in several; the bare name unless
+//! given. What an example leaves open is that of a 4x4 torus whose hosts send 64-byte messages
+//! (`tests/test_catalogue.py`, which runs every example).
 
-use super::support::Feature;
-use super::support::Support::{self, Meaningless, Refused, Works};
 use super::support::SwitchingKind;
 use crate::scenario::{
     CongestionControl, Credits, Excess, FlowControl, Forwarding, LaneName, Lanes, Network,
@@ -33,98 +32,100 @@ use serde_json::{Value, json};
 /// A kind of names.
 pub(super) struct Concept {
     pub(super) name: &'static str,
+    /// Key of a scenario, which may need a feature of switching kinds, as may the tables around it.
+    pub(super) key: &'static str,
     pub(super) schema: fn() -> Value,
-    /// That of a name under a kind.
-    pub(super) support: fn(&str, &SwitchingKind) -> Support,
+    /// Whether a name asks for a kind, where names ask for one.
+    pub(super) kind: Option<fn(&str, &SwitchingKind) -> bool>,
     pub(super) example: &'static str,
 }
 
 /// Every concept, in the order in which help shows them.
 #[rustfmt::skip]
 pub(super) const CONCEPTS: [Concept; 34] = [
-    concept::<Generator>("generator", by_any, "topology.generate.{}"),
-    concept::<Algorithm>("routing", by_hosts_on_the_way, "routing.algorithm = {}"),
-    concept::<Choose>("path-choice", by_halts, r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
-    concept::<Select>("select", by_five_stages, r#"network.lanes = { count = 4, forwarding = "virtual-cut-through" }
+    concept::<Generator>("generator", "topology", "topology.generate.{}"),
+    concept::<Algorithm>("routing", "routing.algorithm", "routing.algorithm = {}"),
+    concept::<Choose>("path-choice", "routing.alternative.choose", r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
+    concept::<Select>("select", "routing.adaptive.select", r#"network.lanes = { count = 4, forwarding = "virtual-cut-through" }
 routing = { algorithm = "dimension-order", adaptive = { select = {} } }"#),
-    concept::<Reselect>("reselect", by_five_stages, r#"network.lanes = { count = 4, forwarding = "virtual-cut-through" }
+    concept::<Reselect>("reselect", "routing.adaptive.reselect", r#"network.lanes = { count = 4, forwarding = "virtual-cut-through" }
 routing = { algorithm = "dimension-order", adaptive = { reselect = {} } }"#),
-    concept::<Preset>("preset", by_its_own, "network.preset = {}"),
-    concept::<Arbitration>("arbitration", by_ages, "network.arbitration = {}"),
-    concept::<Crossbar>("crossbar", by_five_stages, "network.lanes.crossbar = {}"),
-    concept::<Allocator>("allocator", by_five_stages, "network.lanes.allocator = {}"),
-    concept::<Reallocation>("reallocation", by_five_stages, "network.lanes.reallocation = {}"),
-    concept::<VcAllocator>("vc-allocator", by_five_stages, "network.lanes.vc_allocator = {}"),
-    concept::<Injection>("injection", by_five_stages, "network.lanes.injection = {}"),
-    concept::<Forwarding>("forwarding", by_room, "network.lanes.forwarding = {}"),
-    concept::<Read>("read", by_whole_packets, "network.packets.read = {}"),
-    concept::<FlowControl>("flow-control", by_whole_packets, "network.packets.flow_control = {}"),
-    concept::<Among>("overtaking", by_whole_packets, "network.packets.overtaking.among = {}"),
-    Concept { name: "lanes", schema: datelines, support: by_lanes, example: "{}" },
-    concept::<Scheduler>("scheduler", by_lanes, "\
+    Concept { name: "preset", key: "network.preset", schema: schema_of::<Preset>, kind: Some(is_asked), example: "network.preset = {}" },
+    concept::<Arbitration>("arbitration", "network.arbitration", "network.arbitration = {}"),
+    concept::<Crossbar>("crossbar", "network.lanes.crossbar", "network.lanes.crossbar = {}"),
+    concept::<Allocator>("allocator", "network.lanes.allocator", "network.lanes.allocator = {}"),
+    concept::<Reallocation>("reallocation", "network.lanes.reallocation", "network.lanes.reallocation = {}"),
+    concept::<VcAllocator>("vc-allocator", "network.lanes.vc_allocator", "network.lanes.vc_allocator = {}"),
+    concept::<Injection>("injection", "network.lanes.injection", "network.lanes.injection = {}"),
+    concept::<Forwarding>("forwarding", "network.lanes.forwarding", "network.lanes.forwarding = {}"),
+    concept::<Read>("read", "network.packets.read", "network.packets.read = {}"),
+    concept::<FlowControl>("flow-control", "network.packets.flow_control", "network.packets.flow_control = {}"),
+    concept::<Among>("overtaking", "network.packets.overtaking.among", "network.packets.overtaking.among = {}"),
+    Concept { name: "lanes", key: "network.lanes.datelines", schema: datelines, kind: None, example: "{}" },
+    concept::<Scheduler>("scheduler", "network.lanes.link_output", "\
 network.lanes.count = 2
 network.lanes.link_output = {}
 network.lanes.adapter_port = {}"),
-    concept::<Arrivals>("arrivals", by_cycles, r#"[[traffic]]
+    concept::<Arrivals>("arrivals", "traffic.*.arrivals", r#"[[traffic]]
 arrivals = {}
 load = 0.1
 length = { fixed = "64 B" }"#),
-    concept::<Lengths>("length", by_any, "\
+    concept::<Lengths>("length", "traffic.*.length", "\
 [[traffic]]
 load = 0.1
 length = {}"),
-    concept::<Destinations>("destinations", by_any, r#"[[traffic]]
+    concept::<Destinations>("destinations", "traffic.*.destinations", r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 destinations = {}"#),
-    concept::<StreamData>("stream-data", by_any, r#"[[traffic]]
+    concept::<StreamData>("stream-data", "traffic.*.streams.data", r#"[[traffic]]
 streams = { data = {}, interval = "20 us", count = 2 }"#),
-    concept::<Placement>("placement", by_any, r#"[[traffic]]
+    concept::<Placement>("placement", "traffic.*.streams.placement", r#"[[traffic]]
 load = 0.4
 streams = { data = { mpeg2 = { mean = "640 B", deviation = "128 B" } }, interval = "20 us", placement = {} }"#),
-    concept::<Spread>("spread", by_any, r#"[[traffic]]
+    concept::<Spread>("spread", "traffic.*.streams.spread", r#"[[traffic]]
 load = 0.4
 streams = { data = { mpeg2 = { mean = "640 B", deviation = "128 B" } }, message = "64 B", interval = "20 us", spread = {} }"#),
-    concept::<Segmentation>("segmentation", by_any, r#"[[traffic]]
+    concept::<Segmentation>("segmentation", "traffic.*.segmentation", r#"[[traffic]]
 load = 0.1
 length = { fixed = "1000 B" }
 segmentation = {}"#),
-    concept::<Excess>("policing", by_any, r#"[[traffic]]
+    concept::<Excess>("policing", "traffic.*.policing.excess", r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 policing = { rate = 0.2, burst = "256 B", excess = {} }"#),
-    concept::<Marking>("marking", by_outputs, "network.marking = {}"),
-    concept::<Response>("response", by_any, r#"[[traffic]]
+    concept::<Marking>("marking", "network.marking", "network.marking = {}"),
+    concept::<Response>("response", "traffic.*.window.response", r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 window = { packets = 4, response = {} }"#),
-    Concept { name: "admission", schema: admission, support: by_any, example: "{}" },
-    concept::<CongestionControl>("congestion-control", by_any, "network.adapters = { congestion_control = {} }"),
-    concept::<Credits>("credits", by_any, r#"network.adapters = { congestion_control = "credits" }
+    Concept { name: "admission", key: "network.admission", schema: admission, kind: None, example: "{}" },
+    concept::<CongestionControl>("congestion-control", "network.adapters.congestion_control", "network.adapters = { congestion_control = {} }"),
+    concept::<Credits>("credits", "traffic.*.post.credits", r#"network.adapters = { congestion_control = "credits" }
 
 [[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 post = { credits = {} }"#),
-    concept::<RefusedPost>("refused-post", by_any, r#"network.adapters = { send_buffer = 4 }
+    concept::<RefusedPost>("refused-post", "traffic.*.post.refused", r#"network.adapters = { send_buffer = 4 }
 
 [[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 post = { refused = {} }"#),
-    concept::<LaneName>("lane", by_any, r#"[[traffic]]
+    concept::<LaneName>("lane", "traffic.*.lane", r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 lane = {}"#),
-    Concept { name: "flow", schema: of_flows, support: by_any, example: "{}" },
+    Concept { name: "flow", key: "traffic", schema: of_flows, kind: None, example: "{}" },
 ];
 
 const fn concept<T: JsonSchema>(
     name: &'static str,
-    support: fn(&str, &SwitchingKind) -> Support,
+    key: &'static str,
     example: &'static str,
 ) -> Concept {
-    Concept { name, schema: schema_of::<T>, support, example }
+    Concept { name, key, schema: schema_of::<T>, kind: None, example }
 }
 
 /// The key of a network that is a mechanism by itself.
@@ -157,80 +158,12 @@ fn variant(table: &mut Value, name: &str) -> Value {
     variant
 }
 
-const fn by_any(_name: &str, _kind: &SwitchingKind) -> Support {
-    Works
-}
-
-/// What is of lanes.
-fn by_lanes(_name: &str, kind: &SwitchingKind) -> Support {
-    of(Feature::Lanes, kind)
-}
-
-/// What is of the switch of five stages.
-fn by_five_stages(_name: &str, kind: &SwitchingKind) -> Support {
-    of(Feature::FiveStages, kind)
-}
-
-/// What is of whole packets.
-fn by_whole_packets(_name: &str, kind: &SwitchingKind) -> Support {
-    of(Feature::WholePackets, kind)
-}
-
-fn of(feature: Feature, kind: &SwitchingKind) -> Support {
-    refused_if(!kind.has(feature), feature.reason())
-}
-
-const fn refused_if(is_refused: bool, reason: &'static str) -> Support {
-    if is_refused { Refused { reason } } else { Works }
-}
-
-/// Who has cycles.
-fn by_cycles(name: &str, kind: &SwitchingKind) -> Support {
-    let is_refused = name == "bernoulli" && !kind.has(Feature::FiveStages);
-    refused_if(is_refused, "only switches of five stages have cycles; poisson goes with all")
-}
-
-/// Who knows when a packet came.
-fn by_ages(name: &str, kind: &SwitchingKind) -> Support {
-    let is_refused = name == "oldest-first" && !kind.has(Feature::WholePackets);
-    refused_if(is_refused, "only switches that keep whole packets at their inputs go by their ages")
-}
-
-/// Who knows what waits for outputs.
-fn by_outputs(name: &str, kind: &SwitchingKind) -> Support {
-    let looks = !matches!(name, "periodic" | "threshold");
-    let reason = "only switches of whole packets know what waits for their outputs. `periodic` and \
-                  `threshold` go with all kinds";
-    refused_if(looks && !kind.has(Feature::WholePackets), reason)
-}
-
-/// Where packets go through hosts.
-fn by_hosts_on_the_way(name: &str, kind: &SwitchingKind) -> Support {
-    let is_refused = name == "in-transit" && !kind.has(Feature::InTransitHosts);
-    refused_if(is_refused, "whole packets go through no in-transit hosts")
-}
-
-/// Where packets halt as they leave their host.
-fn by_halts(name: &str, kind: &SwitchingKind) -> Support {
-    let is_refused = name == "by-contention" && kind.has(Feature::WholePackets);
-    let reason =
-        "a whole packet leaves its host without a halt, by which alone a host sees contention";
-    refused_if(is_refused, reason)
-}
-
-/// How packets go on over lanes.
-fn by_room(name: &str, kind: &SwitchingKind) -> Support {
-    if name == "wormhole" && kind.has(Feature::WholePackets) {
-        return Refused { reason: "a whole packet goes on only where there is room for all of it" };
-    }
-    of(Feature::Lanes, kind)
-}
-
-/// A preset of a paper asks for the kind that it models; numbers that name none go with each.
-fn by_its_own(name: &str, kind: &SwitchingKind) -> Support {
+/// Whether a preset asks for a kind: that of a paper for the kind that it models, and one of a
+/// technology for each.
+fn is_asked(name: &str, kind: &SwitchingKind) -> bool {
     let preset = Preset::ALL.iter().find(|preset| preset.name() == name);
     let asked = preset.expect("a preset has its name").modelled_kind();
-    if asked.is_none_or(|asked| kind.name == asked.as_str()) { Works } else { Meaningless }
+    asked.is_none_or(|asked| kind.name == asked.as_str())
 }
 
 /// Files that examples read, by the name under which they do: (name, content).

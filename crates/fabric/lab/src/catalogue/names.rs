@@ -1,10 +1,12 @@
-//! Names that networks of some switching kinds do not take: what refuses them, with the reason that
-//! the catalogue gives.
+//! Names that networks of some switching kinds do not take: what refuses them, with the reason of the
+//! feature that their variant needs.
 
-use super::concepts::CONCEPTS;
-use super::support::{Support, SwitchingKind};
+use super::support::{Feature, SwitchingKind};
+use super::variants;
 use crate::error::LabError;
 use crate::scenario::{PerLane, ScenarioSource};
+use gingham_results::schema_of;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,49 +15,46 @@ use serde_json::Value;
 /// Keys that belong to some kinds, and all names under them, are refused before.
 pub(crate) fn refuse_unsupported(source: &ScenarioSource) -> Result<(), LabError> {
     let scenario = &source.scenario;
-    let kind = SwitchingKind::of(&scenario.network.parameters().switching);
-    let alternative = scenario.routing.alternative.as_ref();
-    let forwarding = match &scenario.network.lanes.forwarding {
-        None => Vec::new(),
-        Some(PerLane::All(one)) => vec![("network.lanes.forwarding".to_owned(), *one)],
-        Some(PerLane::Each(all)) => {
-            let key = |lane: usize| format!("network.lanes.forwarding.{lane}");
-            all.iter().enumerate().map(|(lane, one)| (key(lane), *one)).collect()
-        }
-    };
-    let refuse = |concept: &str, key: &str, name: String| match refusal(concept, &name, kind) {
+    let (routing, network) = (&scenario.routing, &scenario.network);
+    let alternative = routing.alternative.as_ref();
+    refuse(source, "network.arbitration", network.arbitration.as_ref())?;
+    refuse(source, "network.marking", network.marking.as_ref())?;
+    refuse(source, "routing.algorithm", Some(&routing.algorithm))?;
+    let algorithm = alternative.and_then(|of| of.algorithm.as_ref());
+    refuse(source, "routing.alternative.algorithm", algorithm)?;
+    let choose = alternative.and_then(|of| of.choose.as_ref());
+    refuse(source, "routing.alternative.choose", choose)?;
+    let key = "network.lanes.forwarding";
+    match &network.lanes.forwarding {
         None => Ok(()),
-        Some(reason) => {
-            let network = kind.under(&scenario.network);
-            let message = format!("`{name}` does not go with {network}: {reason}");
-            Err(LabError::from(source.refuse(key, message)))
-        }
-    };
-    if let Some(arbitration) = scenario.network.arbitration {
-        refuse("arbitration", "network.arbitration", name_of(arbitration))?;
+        Some(PerLane::All(one)) => refuse(source, key, Some(one)),
+        Some(PerLane::Each(all)) => all
+            .iter()
+            .enumerate()
+            .try_for_each(|(lane, one)| refuse(source, &format!("{key}.{lane}"), Some(one))),
     }
-    if let Some(marking) = &scenario.network.marking {
-        refuse("marking", "network.marking", name_of(marking))?;
-    }
-    refuse("routing", "routing.algorithm", name_of(&scenario.routing.algorithm))?;
-    if let Some(algorithm) = alternative.and_then(|of| of.algorithm.as_ref()) {
-        refuse("routing", "routing.alternative.algorithm", name_of(algorithm))?;
-    }
-    if let Some(choose) = alternative.and_then(|of| of.choose.as_ref()) {
-        refuse("path-choice", "routing.alternative.choose", name_of(choose))?;
-    }
-    forwarding
-        .into_iter()
-        .try_for_each(|(key, forwarding)| refuse("forwarding", &key, name_of(forwarding)))
 }
 
-/// Why a kind refuses a name, if it does.
-fn refusal(concept: &str, name: &str, kind: &SwitchingKind) -> Option<&'static str> {
-    let concept = CONCEPTS.iter().find(|of| of.name == concept);
-    let concept = concept.expect("a concept of the catalogue");
-    match (concept.support)(name, kind) {
-        Support::Refused { reason } => Some(reason),
-        Support::Works | Support::Meaningless => None,
+/// Refuses a variant that needs what networks of the scenario's kind do not have.
+fn refuse<T: JsonSchema + Serialize>(
+    source: &ScenarioSource,
+    key: &str,
+    variant: Option<&T>,
+) -> Result<(), LabError> {
+    let Some(name) = variant.map(name_of) else { return Ok(()) };
+    let network = &source.scenario.network;
+    let kind = SwitchingKind::of(&network.parameters().switching);
+    let schema = schema_of::<T>();
+    let variants = variants(&schema);
+    let (_, variant, _) =
+        variants.iter().find(|(other, ..)| *other == name).expect("a variant of its enum");
+    match Feature::needed_by(variant).filter(|feature| !kind.has(*feature)) {
+        None => Ok(()),
+        Some(feature) => {
+            let (network, reason) = (kind.under(network), feature.reason());
+            let message = format!("`{name}` does not go with {network}: {reason}");
+            Err(source.refuse(key, message).into())
+        }
     }
 }
 

@@ -11,7 +11,8 @@
 //! every cell of its column, and on the keys of a scenario that it has (`keys`).
 
 use crate::scenario::{Network, SwitchingParameters};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// A way in which switches pass on packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -48,14 +49,24 @@ impl SwitchingKind {
         format!("{} ({by})", self.called)
     }
 
+    /// The support of what needs these features.
+    pub(super) fn support(&self, needs: &[Feature]) -> Support {
+        match needs.iter().find(|feature| !self.has(**feature)) {
+            None => Support::Works,
+            Some(feature) => Support::Refused { reason: feature.reason() },
+        }
+    }
+
     /// Whether its networks have something that not all have.
     pub(super) fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature)
     }
 }
 
-/// What only networks of some kinds have, so that keys and mechanisms belong to these.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What only networks of some kinds have. Keys and mechanisms that need it say so where they are
+/// declared, by the extension `x-needs` of their schema.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Feature {
     /// Slack buffers, STOP and GO, and a route in front of the packet.
     SlackBuffers,
@@ -67,6 +78,50 @@ pub(super) enum Feature {
     InTransitHosts,
     /// Switches that keep whole packets at their inputs.
     WholePackets,
+    /// Cycles of switches.
+    Cycles,
+    /// Packets that go by the time of their arrival at a switch.
+    Ages,
+    /// Counts of what waits for each output.
+    OutputQueues,
+    /// Routes through in-transit hosts.
+    InTransitRoutes,
+    /// Packets that halt as they leave their host.
+    Halts,
+    /// Packets that go on where there is room for a part of them.
+    PartialForwarding,
+}
+
+impl Feature {
+    /// The feature that the schema of a key or variant needs, if any.
+    pub(super) fn needed_by(schema: &Value) -> Option<Self> {
+        let name = schema.get("x-needs")?.clone();
+        Some(serde_json::from_value(name).expect("`x-needs` names a feature"))
+    }
+
+    /// Why what needs it is refused elsewhere.
+    pub(super) const fn reason(self) -> &'static str {
+        match self {
+            Self::SlackBuffers => "belongs to wormhole networks",
+            Self::Lanes => "belongs to networks of virtual lanes and of whole packets",
+            Self::FiveStages => "belongs to networks of virtual lanes",
+            Self::InTransitHosts => "belongs to wormhole networks and those of virtual lanes",
+            Self::WholePackets => "belongs to networks of whole packets",
+            Self::Cycles => "only switches of five stages have cycles; poisson goes with all",
+            Self::Ages => "only switches that keep whole packets at their inputs go by their ages",
+            Self::OutputQueues => {
+                "only switches of whole packets know what waits for their outputs. `periodic` and \
+                 `threshold` go with all kinds"
+            }
+            Self::InTransitRoutes => "whole packets go through no in-transit hosts",
+            Self::Halts => {
+                "a whole packet leaves its host without a halt, by which alone a host sees contention"
+            }
+            Self::PartialForwarding => {
+                "a whole packet goes on only where there is room for all of it"
+            }
+        }
+    }
 }
 
 /// Every switching kind, in the order in which the cells of a line are given.
@@ -78,7 +133,13 @@ pub const KINDS: [SwitchingKind; 3] = [
         source: "Kwan et al. 1996, section 2; Flich et al. 2001, section IV-A",
         example: "network.switching = \"wormhole\"\nnetwork.preset = \"myrinet-1280\"",
         called: "a wormhole network",
-        features: &[Feature::SlackBuffers, Feature::InTransitHosts],
+        features: &[
+            Feature::SlackBuffers,
+            Feature::InTransitHosts,
+            Feature::InTransitRoutes,
+            Feature::Halts,
+            Feature::PartialForwarding,
+        ],
     },
     SwitchingKind {
         name: "virtual-lanes",
@@ -87,7 +148,15 @@ pub const KINDS: [SwitchingKind; 3] = [
         source: "Yum et al. 2002, section 3.1",
         example: "network.switching = \"virtual-lanes\"\nnetwork.preset = \"yum-1600\"",
         called: "a network of virtual lanes",
-        features: &[Feature::Lanes, Feature::FiveStages, Feature::InTransitHosts],
+        features: &[
+            Feature::Lanes,
+            Feature::FiveStages,
+            Feature::InTransitHosts,
+            Feature::Cycles,
+            Feature::InTransitRoutes,
+            Feature::Halts,
+            Feature::PartialForwarding,
+        ],
     },
     SwitchingKind {
         name: "packets",
@@ -97,7 +166,7 @@ pub const KINDS: [SwitchingKind; 3] = [
                  Volume 1, section 7.9",
         example: "network.switching = \"packets\"\nnetwork.preset = \"santos-4x\"",
         called: "a network of whole packets",
-        features: &[Feature::Lanes, Feature::WholePackets],
+        features: &[Feature::Lanes, Feature::WholePackets, Feature::Ages, Feature::OutputQueues],
     },
 ];
 

@@ -31,6 +31,7 @@ pub struct Lanes {
         /// owns the lanes from `v * per_vl` on, and a packet takes any lane of its VL. Default: the lanes of
         /// a channel shared out equally among the VLs up to the highest in use.
         #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.6; several lanes are ours"))]
+        #[schemars(extend("x-needs" = "five-stages"))]
         only per_vl: Option<i64>,
         /// Whether the lanes of a class are shared out among dateline classes, so that rings of switches
         /// are free of deadlock. With `true` or `"by-hop"` a packet takes a higher one when it crosses a
@@ -51,8 +52,10 @@ network.lanes = { count = 2, datelines = true }"#))]
     ] {
         /// Flits that the buffer of a lane holds at the end of a channel, for all lanes or as a list of
         /// one a lane. Default: the preset's.
+        #[schemars(extend("x-needs" = "five-stages"))]
         value depth: PerLane<i64>,
         /// What one flit carries. Default: the preset's.
+        #[schemars(extend("x-needs" = "five-stages"))]
         value flit: Bytes,
         /// How packets are forwarded to the next switch, for all lanes or as a list of one a lane.
         /// Default: the preset's.
@@ -60,41 +63,54 @@ network.lanes = { count = 2, datelines = true }"#))]
         /// Flits that wait for the link at the output of a switch, for all lanes or as a list of one a
         /// lane. Default: as many as the lane buffers hold. With 0 for all lanes none waits there: a
         /// flit crosses only if there is a credit for it, and takes it then.
+        #[schemars(extend("x-needs" = "five-stages"))]
         open output_depth: PerLane<i64>,
         /// Cycles from the arrival of a flit at a switch to its lane buffer. This is a pipeline that
         /// accepts a flit a cycle: it models switches that are slower and carry no less. Default: the
         /// preset's.
+        #[schemars(extend("x-needs" = "five-stages"))]
         value pipeline_cycles: i64,
         /// Cycles of route computation, before a packet requests its output. The next packet of the
         /// lane is routed afterwards. Default: the preset's.
+        #[schemars(extend("x-needs" = "five-stages"))]
         value routing_cycles: i64,
         /// Cycles that a credit takes back to its sender. Default: those of the cable.
         #[schemars(extend("x-source" = "Jiang et al. 2013, credit_delay"))]
+        #[schemars(extend("x-needs" = "five-stages"))]
         open credit_delay: i64,
         /// When an output lane can be granted to another packet. Default: the preset's.
+        #[schemars(extend("x-needs" = "five-stages"))]
         value reallocation: Reallocation,
         /// How packets that request an output are matched with its lanes. Default: the preset's.
+        #[schemars(extend("x-needs" = "five-stages"))]
         value vc_allocator: VcAllocator,
         /// How many flits cross a switch in a cycle. Default: the preset's.
+        #[schemars(extend("x-needs" = "five-stages"))]
         value crossbar: Crossbar,
         /// How inputs and outputs of a multiplexed crossbar are matched. Default: the preset's.
+        #[schemars(extend("x-needs" = "five-stages"))]
         value allocator: Allocator,
         /// Crossbar inputs of an input port: how many of its lanes cross a multiplexed crossbar in a
         /// cycle. The number of a lane decides on its crossbar input. Default: the preset's.
         #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, input_speedup"))]
+        #[schemars(extend("x-needs" = "five-stages"))]
         value input_speedup: i64,
         /// Crossbar outputs of an output port: how many flits it takes from a multiplexed crossbar in a
         /// cycle, for different lanes. Default: the preset's.
         #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, output_speedup; by output lane is ours"))]
+        #[schemars(extend("x-needs" = "five-stages"))]
         value output_speedup: i64,
         /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar.
         /// Default: round robin.
+        #[schemars(extend("x-needs" = "five-stages"))]
         value crossbar_input: Scheduler,
         /// How an output port of a multiplexed crossbar chooses among its lanes that can accept a flit,
         /// and so which input it grants. Default: it grants input ports by round robin, whatever their
         /// lanes.
+        #[schemars(extend("x-needs" = "five-stages"))]
         open crossbar_output: Scheduler,
         /// How many packets of its own a host may be in the middle of. Default: the preset's.
+        #[schemars(extend("x-needs" = "five-stages"))]
         value injection: Injection,
     }
     /// Arbiters of the ports that send on cables.
@@ -114,7 +130,7 @@ network.lanes = { count = 2, datelines = true }"#))]
 pub enum Forwarding {
     /// A packet is forwarded as soon as there is room for its head, and may then occupy several
     /// switches.
-    #[schemars(extend("x-source" = "Dally and Seitz 1987"))]
+    #[schemars(extend("x-source" = "Dally and Seitz 1987", "x-needs" = "partial-forwarding"))]
     Wormhole,
     /// A packet is forwarded only if the next lane has room for all of it, so it never occupies
     /// several switches for long (Kermani and Kleinrock 1979).

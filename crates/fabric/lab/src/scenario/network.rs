@@ -43,11 +43,17 @@ pub struct Network {
         header: RouteHeader
     ] {
         /// From reading a header to the request for its output. Default: the preset's.
+        #[schemars(extend("x-needs" = "slack-buffers"))]
+        #[schemars(extend("x-instead" = "a switch takes network.lanes.routing_cycles to find an output"))]
         value routing_delay: Span,
         /// From the grant of an output to its first flit. Default: the preset's.
+        #[schemars(extend("x-needs" = "slack-buffers"))]
+        #[schemars(extend("x-instead" = "its five stages take the place of a set-up delay"))]
         value setup_delay: Span,
         /// Input buffer of every switch port, in flits, used exactly as given. Default: the preset's,
         /// grown where a cable needs more.
+        #[schemars(extend("x-needs" = "slack-buffers"))]
+        #[schemars(extend("x-instead" = "its buffers are those of the lanes, network.lanes.depth"))]
         value slack: SlackBuffer,
     }
     [written] {
@@ -58,6 +64,7 @@ pub struct Network {
         /// Which packets switches mark as they read their heads. None by default.
         only marking: Option<Marking>,
         /// What in-transit hosts do with packets that go on.
+        #[schemars(extend("x-needs" = "in-transit-hosts"))]
         only in_transit: InTransit,
         /// Channel adapters with a send buffer, to which messages are posted. Without them a message
         /// enters its queue when it is created, however many wait there.
@@ -74,8 +81,10 @@ streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interva
         /// Hosts that crash during the run. None by default.
         only crashes: Vec<Crash>,
         /// Lanes, crossbar and schedulers. Default: the preset's.
+        #[schemars(extend("x-needs" = "lanes"))]
         only lanes: Lanes,
         /// Buffers of whole packets, and how switches read them. Default: the preset's.
+        #[schemars(extend("x-needs" = "whole-packets"))]
         only packets: Packets,
     }
 }
@@ -102,10 +111,14 @@ pub struct Header {
     [RouteHeader] {
         /// Whether the packet carries one route byte a switch, which the switch consumes. Default: the
         /// preset's.
+        #[schemars(extend("x-needs" = "slack-buffers"))]
+        #[schemars(extend("x-instead" = "the head flit carries the route"))]
         value route_bytes: bool,
         /// Bytes before the rest of the route, one group for each in-transit host. They tell it that
         /// the packet goes on and how much of the route is left, and are dropped there. Default: the
         /// preset's.
+        #[schemars(extend("x-needs" = "slack-buffers"))]
+        #[schemars(extend("x-instead" = "the head flit carries the marks"))]
         value mark_bytes: Bytes,
     }
     /// Bytes beside the payload of every packet.

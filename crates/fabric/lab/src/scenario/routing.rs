@@ -23,15 +23,18 @@ pub struct Routing {
     pub alternative: Option<AlternativePaths>,
     /// Packets that choose at every switch among all channels on a shortest way. By default they
     /// follow the paths of the algorithm alone. Switches look routes up then.
+    #[schemars(extend("x-needs" = "five-stages"))]
     pub adaptive: Option<AdaptiveRouting>,
     /// Forwarding tables of a subnet manager, instead of an algorithm: a file from dump_lfts or
     /// dump_fts, opensm-lfts.dump or opensm.fdbs. The path is relative to the scenario.
     pub tables: Option<FileName>,
     /// Tables that map service levels to lanes, instead of `traffic.*.lanes`: opensm-sl2vl.dump, a
     /// file from smpquery sl2vl, or opensm.conf.
+    #[schemars(extend("x-needs" = "lanes"))]
     pub lane_tables: Option<FileName>,
     /// The service level of each pair of hosts: lines of source_lid,destination_lid,sl, or a file
     /// from saquery -p. Default: level 0 for all.
+    #[schemars(extend("x-needs" = "lanes"))]
     pub service_levels: Option<FileName>,
 }
 

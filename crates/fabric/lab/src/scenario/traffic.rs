@@ -36,13 +36,14 @@ pub struct TrafficClass {
     #[schemars(range(min = 0, max = 7))]
     pub priority: i64,
     /// Lanes on which its packets may go, each on any of them. Default: all but 15.
+    #[schemars(extend("x-needs" = "lanes"))]
     pub lanes: Option<Vec<i64>>,
     /// On which of its lanes a message goes.
     #[serde(default)]
     pub lane: LaneName,
     /// Service level of its packets, from 0 to 15, which tables map to lanes
     /// (`routing.lane_tables`). Default: the level that the tables give each pair of hosts.
-    #[schemars(range(min = 0, max = 15))]
+    #[schemars(range(min = 0, max = 15), extend("x-needs" = "lanes"))]
     pub service_level: Option<i64>,
     /// How hosts cut messages into packets. Default: into what a packet carries by the preset, or
     /// not at all where the preset does not say.

@@ -30,7 +30,7 @@ pub enum Arrivals {
     Poisson,
     /// Bernoulli: in every cycle of the switches a message is created with the same probability,
     /// which follows from the load. Only for switches with cycles.
-    #[schemars(extend("x-source" = "textbook; BookSim 2, src/injection.cpp"))]
+    #[schemars(extend("x-source" = "textbook; BookSim 2, src/injection.cpp", "x-needs" = "cycles"))]
     Bernoulli,
     /// Equal intervals. The phase is random unless given.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A"))]

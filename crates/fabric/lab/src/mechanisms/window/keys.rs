@@ -37,10 +37,11 @@ pub struct Answer {
     #[schemars(range(min = 0, max = 7))]
     pub priority: Option<i64>,
     /// Lanes on which answers may go. Default: those of the class.
+    #[schemars(extend("x-needs" = "lanes"))]
     pub lanes: Option<Vec<i64>>,
     /// Service level of answers, from 0 to 15. Default: that of the class. If it has none, tables
     /// give the level, for the pair from the answering host to the sender.
-    #[schemars(range(min = 0, max = 15))]
+    #[schemars(range(min = 0, max = 15), extend("x-needs" = "lanes"))]
     pub service_level: Option<i64>,
 }
 

@@ -103,7 +103,7 @@ routing.algorithm = "dimension-order""#))]
     /// A minimal path on any fabric, deadlock-free. Wherever up*/down* forbids the turn from down
     /// to up, a host of the switch ejects the packet and re-injects it. Balanced over all shortest
     /// paths. Source routes only.
-    #[schemars(extend("x-source" = "Flich et al. 2001, section II; balance and choice of hosts are ours"))]
+    #[schemars(extend("x-source" = "Flich et al. 2001, section II; balance and choice of hosts are ours", "x-needs" = "in-transit-routes"))]
     #[schemars(extend("x-example" = r#"{ in-transit = { hosts = "fewest" } }"#))]
     "in-transit" => InTransit,
     /// Balanced paths, with every cycle of the dependency graph broken at the least cost.
