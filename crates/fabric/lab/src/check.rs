@@ -16,37 +16,31 @@ use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_input::InputError;
 use gingham_kernel::Span;
-use gingham_net::{ClassPlan, Plan};
 use std::ops::{Bound, Deref, RangeBounds};
 
 /// Values above 0 and at most 1.
 pub(crate) const SHARE: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound::Included(1.0));
 
-/// What the rows of a table read.
-pub(crate) trait Subject {
-    /// Place of the subject in the scenario.
-    fn place(&self) -> Place<'_>;
-}
-
-/// Place in a scenario, for messages and notes.
-pub(crate) struct Place<'a> {
-    source: &'a ScenarioSource,
+/// What the rows of a table read, with its place in the scenario.
+pub(crate) struct Subject<'a, T> {
+    pub(crate) source: &'a ScenarioSource,
     /// Dotted path of the table to which the keys of rows are relative; empty for whole paths.
     table: String,
     /// Name of the traffic class, which its notes give.
     class: Option<&'a str>,
+    pub(crate) of: T,
 }
 
-impl<'a> Place<'a> {
-    /// A table of the scenario.
-    pub(crate) fn of_table(source: &'a ScenarioSource, table: &str) -> Self {
-        Self { source, table: table.to_owned(), class: None }
+impl<'a, T> Subject<'a, T> {
+    /// A table of the scenario; without a path for rows with whole paths.
+    pub(crate) fn of_table(source: &'a ScenarioSource, table: &str, of: T) -> Self {
+        Self { source, table: table.to_owned(), class: None, of }
     }
 
     /// A traffic class, by its index.
-    pub(crate) fn of_class(source: &'a ScenarioSource, index: usize) -> Self {
+    pub(crate) fn of_class(source: &'a ScenarioSource, index: usize, of: T) -> Self {
         let class = Some(&*source.scenario.traffic[index].name);
-        Self { source, table: format!("traffic.{index}"), class }
+        Self { source, table: format!("traffic.{index}"), class, of }
     }
 
     /// The error of a sentence at a key of the table.
@@ -75,21 +69,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A table of a scenario with what is known of it.
-pub(crate) struct Table<'a, T> {
-    pub(crate) source: &'a ScenarioSource,
-    /// Its dotted path.
-    pub(crate) path: &'static str,
-    pub(crate) of: T,
-}
-
-impl<T> Subject for Table<'_, T> {
-    fn place(&self) -> Place<'_> {
-        Place::of_table(self.source, self.path)
-    }
-}
-
-impl<T> Deref for Table<'_, T> {
+impl<T> Deref for Subject<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -97,48 +77,24 @@ impl<T> Deref for Table<'_, T> {
     }
 }
 
-/// A plan with its scenario; keys of rows on it are whole paths.
-pub(crate) struct Planned<'a> {
-    pub(crate) source: &'a ScenarioSource,
-    pub(crate) plan: &'a Plan,
-}
-
-impl Subject for Planned<'_> {
-    fn place(&self) -> Place<'_> {
-        Place::of_table(self.source, "")
-    }
-}
-
-impl<'a> Planned<'a> {
-    /// The classes of the plan with their indices.
-    pub(crate) fn classes(&self) -> impl Iterator<Item = (usize, &'a ClassPlan)> + use<'a> {
-        self.plan.classes.iter().enumerate()
-    }
-}
-
 /// Row of a table: what a scenario is refused for, or what results should note.
-pub(crate) struct Check<S> {
-    effect: Effect,
-    /// The sentence, if the row applies.
-    sentence: fn(&S) -> Option<Sentence>,
+pub(crate) struct Check<T> {
+    /// The key at which an error stands; `None` for a note.
+    key: Option<&'static str>,
+    sentence: fn(&Subject<'_, T>) -> Option<Sentence>,
 }
 
-/// Effect of a row that applies.
-enum Effect {
-    /// An error at this key.
-    Refuse(&'static str),
-    /// A note.
-    Note,
+/// Creates a row that refuses the value of `key` with a sentence, if it applies.
+pub(crate) const fn refuse<T>(
+    key: &'static str,
+    sentence: fn(&Subject<'_, T>) -> Option<Sentence>,
+) -> Check<T> {
+    Check { key: Some(key), sentence }
 }
 
-/// Creates a row that refuses the value of `key`.
-pub(crate) const fn refuse<S>(key: &'static str, sentence: fn(&S) -> Option<Sentence>) -> Check<S> {
-    Check { effect: Effect::Refuse(key), sentence }
-}
-
-/// Creates a row that notes something.
-pub(crate) const fn note<S>(sentence: fn(&S) -> Option<Sentence>) -> Check<S> {
-    Check { effect: Effect::Note, sentence }
+/// Creates a row that notes a sentence, if it applies.
+pub(crate) const fn note<T>(sentence: fn(&Subject<'_, T>) -> Option<Sentence>) -> Check<T> {
+    Check { key: None, sentence }
 }
 
 /// Where a sentence stands, if its row does not say it all.
@@ -190,16 +146,16 @@ impl Sentence {
 }
 
 /// Applies rows to their subject: returns the first refusal, and adds notes to `gathered`.
-pub(crate) fn check<S: Subject>(
-    rows: &[Check<S>],
-    subject: &S,
+pub(crate) fn check<T>(
+    rows: &[Check<T>],
+    subject: &Subject<'_, T>,
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
     for row in rows {
         let Some(sentence) = (row.sentence)(subject) else { continue };
-        match row.effect {
-            Effect::Refuse(key) => return Err(subject.place().error(key, sentence).into()),
-            Effect::Note => gathered.notes.push(subject.place().note(sentence)),
+        match row.key {
+            Some(key) => return Err(subject.error(key, sentence).into()),
+            None => gathered.notes.push(subject.note(sentence)),
         }
     }
     Ok(())

@@ -27,7 +27,7 @@ pub use route_source::routes_title;
 pub(crate) use written::first_written;
 
 use crate::bound::TrafficBound;
-use crate::check::{Planned, Table, check};
+use crate::check::{Subject, check};
 use crate::error::LabError;
 use crate::mechanisms::{admission, flow_control, in_transit, marking, policing, posting, window};
 use crate::scenario::{self, Parameters, ScenarioSource};
@@ -91,7 +91,7 @@ pub fn compile_observed(
     let parameters = scenario.network.parameters();
     classes::check_limit(source, parameters.links.packet_max)?;
     let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
-    let table = Table { source, path: "network.in_transit", of: parameters.in_transit };
+    let table = Subject::of_table(source, "network.in_transit", parameters.in_transit);
     check(&in_transit::of_keys(), &table, &mut gathered)?;
     let kind = NetworkKind::of(source, &parameters, &mut gathered)?;
     let imported = imported::imported(source, &fabric, &mut gathered)?;
@@ -183,7 +183,7 @@ fn check_plan(
     plan: &Plan,
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
-    let planned = &Planned { source, plan };
+    let planned = &Subject::of_table(source, "", plan);
     measure::check_looks(source, plan)?;
     check(&policing::of_plan(), planned, gathered)?;
     check(&window::of_plan(), planned, gathered)?;

@@ -113,7 +113,7 @@ fn compile(
         }
         _ => drawn(context, gathered)?,
     };
-    check(&sending::of_priority(), context, gathered)?;
+    check(&sending::of_priority(), &context.subject(context), gathered)?;
     let priority = checked_priority(context.class.priority);
     let policing = policing::plan(context, &sources, gathered)?;
     let post = posting::post(context, &sources, policing.as_ref(), gathered)?;

@@ -9,7 +9,7 @@ use super::gathered::Gathered;
 use super::lanes::{self, LaneFigures};
 use super::packets;
 use crate::catalogue::{refuse_foreign, refuse_unsupported};
-use crate::check::{Planned, check as check_rows};
+use crate::check::{Subject, check as check_rows};
 use crate::error::LabError;
 use crate::mechanisms::arbiters;
 use crate::scenario::{
@@ -128,7 +128,7 @@ pub(crate) fn check(
         Switching::VirtualLanes(pipeline) => lanes::check(source, plan, pipeline, gathered)?,
         Switching::Packets(packets) => packets::check(source, plan, packets, gathered)?,
     }
-    check_rows(&arbiters::of_plan(), &Planned { source, plan }, gathered)
+    check_rows(&arbiters::of_plan(), &Subject::of_table(source, "", plan), gathered)
 }
 
 fn overhead_bytes(source: &ScenarioSource, parameters: &Parameters) -> Result<u32, LabError> {

@@ -14,7 +14,7 @@ pub(crate) mod section;
 
 use super::gathered::Gathered;
 use super::lanes::{LaneFigures, Room, check_rooms, count_of_lanes, note_unused};
-use crate::check::{Table, check as check_rows};
+use crate::check::{Subject, check as check_rows};
 use crate::error::LabError;
 use crate::mechanisms::arbiters::{self, Among};
 use crate::mechanisms::flow_control;
@@ -36,11 +36,11 @@ pub(super) fn plan(
     let buffer_blocks = of.buffer_blocks("buffer", &switch.buffer, count)?;
     let output_blocks = of.output_blocks(switch.output_buffer.as_ref(), count)?;
     let among = Among { count, flit_bytes: 1, cut_through: LaneSet::first_n(count) };
-    let lanes = Table { source, path: "network.lanes", of: &source.scenario.network.lanes };
+    let lanes = Subject::of_table(source, "network.lanes", &source.scenario.network.lanes);
     check_rows(&arbiters::of_packets(), &lanes, gathered)?;
     let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
     let overtaking = of.overtaking(switch.overtaking)?;
-    let table = Table { source, path: "network.packets", of: switch };
+    let table = Subject::of_table(source, "network.packets", switch);
     check_rows(&flow_control::of_keys(), &table, gathered)?;
     let packets = PacketsPlan {
         overhead_bytes,

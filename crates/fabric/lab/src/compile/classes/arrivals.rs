@@ -57,7 +57,7 @@ pub(super) fn arrivals(
     context: &ClassContext<'_>,
     gathered: &mut Gathered,
 ) -> Result<ArrivalPlan, LabError> {
-    check(&of_arrivals(), context, gathered)?;
+    check(&of_arrivals(), &context.subject(context), gathered)?;
     let load = context.class.load.unwrap_or(1.0);
     Ok(match &context.class.arrivals {
         Arrivals::Poisson => ArrivalPlan::Poisson { load },
@@ -90,7 +90,7 @@ fn periods(of: &Arrivals) -> Option<PeriodPlan> {
 }
 
 /// Rows on load and arrivals of a class that draws its messages.
-fn of_arrivals<'a>() -> [Check<ClassContext<'a>>; 5] {
+fn of_arrivals<'a>() -> [Check<&'a ClassContext<'a>>; 5] {
     [
         refuse("load", |it| match (&it.class.arrivals, it.class.load) {
             (Arrivals::Backlogged, Some(_)) => {

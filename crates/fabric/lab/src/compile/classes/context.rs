@@ -1,7 +1,7 @@
 //! A traffic class as the compiler and the checks see it: as it is written, and as it is planned.
 
 use super::hosts::Hosts;
-use crate::check::{Place, Subject};
+use crate::check::Subject;
 use crate::compile::gathered::Gathered;
 use crate::compile::network::Links;
 use crate::scenario::{ScenarioSource, TrafficClass};
@@ -25,6 +25,11 @@ impl ClassContext<'_> {
         format!("traffic.{}.{key}", self.index)
     }
 
+    /// The class as the subject of rows on something of it.
+    pub(crate) fn subject<T>(&self, of: T) -> Subject<'_, T> {
+        Subject::of_class(self.source, self.index, of)
+    }
+
     /// Whether one of its keys is written.
     pub(crate) fn is_written(&self, key: &str) -> bool {
         self.source.tree.get(&self.path(key)).is_some()
@@ -41,11 +46,5 @@ impl ClassContext<'_> {
 
     pub(crate) fn note(&self, gathered: &mut Gathered, text: impl Display) {
         gathered.notes.push(format!("class `{}`: {text}", self.class.name));
-    }
-}
-
-impl Subject for ClassContext<'_> {
-    fn place(&self) -> Place<'_> {
-        Place::of_class(self.source, self.index)
     }
 }

@@ -25,12 +25,12 @@ pub(crate) fn checked_priority(written: i64) -> Priority {
 }
 
 /// Row on the priority of a class.
-pub(super) fn of_priority<'a>() -> [Check<ClassContext<'a>>; 1] {
+pub(super) fn of_priority<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     [refuse("priority", |it| priority_out_of_range(it.class.priority))]
 }
 
 /// Row on the segmentation of a class.
-fn of_segmentation<'a>() -> [Check<ClassContext<'a>>; 1] {
+fn of_segmentation<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     [refuse("segmentation", |it| match it.class.segmentation.as_ref()? {
         Segmentation::None => None,
         Segmentation::Fixed(bytes) => Some(wrong_segment(it, *bytes)?.under("fixed".to_owned())),
@@ -64,7 +64,7 @@ pub(super) fn segmentation(
     context: &ClassContext<'_>,
     gathered: &mut Gathered,
 ) -> Result<SegmentationPlan, LabError> {
-    check(&of_segmentation(), context, gathered)?;
+    check(&of_segmentation(), &context.subject(context), gathered)?;
     Ok(match &context.class.segmentation {
         None | Some(Segmentation::None) => SegmentationPlan::None,
         Some(Segmentation::Fixed(bytes)) => SegmentationPlan::Fixed(checked_payload(*bytes)),

@@ -1,7 +1,7 @@
 //! Checks of admission control: shares and probes, and networks in which what a probe reserves is not
 //! what its stream uses.
 
-use crate::check::{Check, Planned, SHARE, Table, note, refuse, say, when, within};
+use crate::check::{Check, SHARE, note, refuse, say, when, within};
 use crate::compile::classes::priority_out_of_range;
 use crate::scenario::Admission;
 use gingham_kernel::{Bytes, Rate};
@@ -11,7 +11,7 @@ use gingham_results::real;
 use std::collections::BTreeSet;
 
 /// Rows on the keys.
-pub(super) fn of_keys<'a>() -> [Check<Table<'a, &'a Admission>>; 4] {
+pub(super) fn of_keys<'a>() -> [Check<&'a Admission>; 4] {
     [
         refuse("share", |it| {
             within!(it.share, SHARE, "streams reserve a share of a link, above 0 and at most 1")
@@ -28,13 +28,13 @@ pub(super) fn of_keys<'a>() -> [Check<Table<'a, &'a Admission>>; 4] {
 }
 
 /// Rows on what admission control cannot have, and on what surprises.
-pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 6] {
+pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
     [
         refuse("network.admission.lease", |it| {
-            let lease = it.plan.admission.as_ref()?.lease?;
-            let longest = asking(it.plan).map(|(.., stream)| stream.data.message_bytes()).max();
+            let lease = it.admission.as_ref()?.lease?;
+            let longest = asking(it.of).map(|(.., stream)| stream.data.message_bytes()).max();
             let longest = longest.unwrap_or(0);
-            let byte_ps = it.plan.channels.iter().map(|of| it.plan.switching.byte_ps(of));
+            let byte_ps = it.channels.iter().map(|of| it.switching.byte_ps(of));
             let takes = f64::from(longest) * byte_ps.fold(0.0, f64::max);
             when!(
                 real(lease.as_ps().into()) < takes,
@@ -45,8 +45,8 @@ pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 6] {
             )
         }),
         note(|it| {
-            let lease = it.plan.admission.as_ref()?.lease?;
-            let silence = asking(it.plan).map(|(.., stream)| stream.data.silence()).max()?;
+            let lease = it.admission.as_ref()?.lease?;
+            let silence = asking(it.of).map(|(.., stream)| stream.data.silence()).max()?;
             when!(
                 lease < silence,
                 "streams send nothing for {silence} between messages, and what they have reserved is free again after {lease} \
@@ -55,17 +55,17 @@ pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 6] {
         }),
         // Streams that would never be admitted, even alone.
         refuse("traffic.*.streams.solicits", |it| {
-            let admission = it.plan.admission.as_ref()?;
-            asking(it.plan).find_map(|(class, sender, stream)| {
+            let admission = it.admission.as_ref()?;
+            asking(it.of).find_map(|(class, sender, stream)| {
                 let rate = stream.solicited_bytes_per_s();
-                let path = it.plan.path(PathSet::default(), sender.endpoint, stream.destination)?;
+                let path = it.path(PathSet::default(), sender.endpoint, stream.destination)?;
                 let link = *path.iter().find(|link| admission.limits[link.index()] < rate)?;
                 let [asked, limit] =
                     [rate, admission.limits[link.index()]].map(Rate::from_bytes_per_second);
                 let sentence = say!(
                     "a stream solicits {asked}, and streams may have {limit} of {} on its way, so that it would never be admitted: \
                      solicit less, or raise network.admission.share",
-                    it.plan.fabric.channel_name(link)
+                    it.fabric.channel_name(link)
                 );
                 Some(sentence?.of_class(class.index()))
             })
@@ -73,8 +73,8 @@ pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 6] {
         note(|it| {
             let Admission { share, best_effort_min, .. } =
                 *it.source.scenario.network.admission.as_ref()?;
-            let admission = it.plan.admission.as_ref()?;
-            let [_, others] = admission.lanes(it.plan);
+            let admission = it.admission.as_ref()?;
+            let [_, others] = admission.lanes(it.of);
             let others = others.len();
             let least = f64::from(admission.others_min) * f64::from(others) / 64.0;
             when!(
@@ -85,13 +85,13 @@ pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 6] {
         }),
         refuse("network.admission", |it| {
             when!(
-                it.plan.admission.is_some() && it.plan.path_sets.len() > 1,
+                it.admission.is_some() && it.path_sets.len() > 1,
                 "a probe reserves the one way of its stream, and here are two: leave out routing.alternative"
             )
         }),
         refuse("traffic.*.policing.excess", |it| {
-            let admission = it.plan.admission.as_ref()?;
-            let (index, class) = it.classes().find(|(index, class)| {
+            let admission = it.admission.as_ref()?;
+            let (index, class) = it.classes.iter().enumerate().find(|(index, class)| {
                 let excess = class.policing.as_ref().map(|policing| policing.excess);
                 let is_lost = matches!(excess, Some(Excess::Drop | Excess::Demote(_)));
                 is_lost && admission.classes[*index]
@@ -108,19 +108,19 @@ pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 6] {
 
 /// Row on routes by which a switch cannot answer a stream that it may refuse, where the ends of
 /// switches are part of the plan.
-pub(super) fn of_answers<'a>() -> [Check<Planned<'a>>; 1] {
+pub(super) fn of_answers<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("network.admission", |it| {
-        asking(it.plan).find_map(|(_, sender, stream)| {
-            let path = it.plan.path(PathSet::default(), sender.endpoint, stream.destination)?;
+        asking(it.of).find_map(|(_, sender, stream)| {
+            let path = it.path(PathSet::default(), sender.endpoint, stream.destination)?;
             path.iter().find_map(|channel| {
-                let switch = it.plan.ends(*channel).target.node;
-                let end = it.plan.fabric.port_0(switch)?;
+                let switch = it.ends(*channel).target.node;
+                let end = it.fabric.port_0(switch)?;
                 when!(
-                    !it.plan.is_routed(end, sender.endpoint),
+                    !it.is_routed(end, sender.endpoint),
                     "switch {} is on the way of a stream from {}, and has no way back to it by which it could answer a probe: route with \
                      another algorithm, or leave the admission control out",
-                    it.plan.fabric.node(switch).name,
-                    it.plan.fabric.endpoint_name(sender.endpoint)
+                    it.fabric.node(switch).name,
+                    it.fabric.endpoint_name(sender.endpoint)
                 )
             })
         })

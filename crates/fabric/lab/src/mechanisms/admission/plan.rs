@@ -1,7 +1,7 @@
 //! Plans of admission control: what streams may reserve, and the ends of switches that answer probes.
 
 use super::checks::{of_answers, of_keys};
-use crate::check::{Planned, Table, check};
+use crate::check::{Subject, check};
 use crate::compile::classes::checked_priority;
 use crate::compile::classes::lengths::checked_payload;
 use crate::compile::gathered::Gathered;
@@ -24,7 +24,7 @@ pub(crate) fn plan(
     gathered: &mut Gathered,
 ) -> Result<Option<Arc<AdmissionPlan>>, LabError> {
     let Some(written) = &source.scenario.network.admission else { return Ok(None) };
-    let table = Table { source, path: "network.admission", of: written };
+    let table = Subject::of_table(source, "network.admission", written);
     check(&of_keys(), &table, gathered)?;
     let Admission { share, length, priority, best_effort_min, lease, .. } = *written;
     let asks = |class: &TrafficClass| class.streams.as_ref().is_some_and(|of| of.admission);
@@ -68,7 +68,7 @@ pub(crate) fn settled(
         return Ok(plan);
     }
     let plan = plan.with_ports_0();
-    check(&of_answers(), &Planned { source, plan: &plan }, gathered)?;
+    check(&of_answers(), &Subject::of_table(source, "", &plan), gathered)?;
     Ok(plan)
 }
 

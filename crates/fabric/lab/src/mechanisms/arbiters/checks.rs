@@ -4,7 +4,7 @@
 use super::plan::Reader;
 use super::served::unserved;
 use super::{Among, Place as _};
-use crate::check::{Check, Planned, Sentence, Table, note, refuse, when};
+use crate::check::{Check, Sentence, Subject, note, refuse, when};
 use crate::compile::written::whose;
 use crate::scenario::{Lanes, PipelineParameters};
 use gingham_kernel::Rate;
@@ -18,7 +18,7 @@ const SECOND_PS: f64 = 1e12;
 const ROUNDING: f64 = 1e-6;
 
 /// Rows on arbiters that are told to choose by the flit, where packets are not cut into any.
-pub(crate) fn of_packets<'a>() -> [Check<Table<'a, &'a Lanes>>; 2] {
+pub(crate) fn of_packets<'a>() -> [Check<&'a Lanes>; 2] {
     [
         refuse("link_output", |it| by_the_flit(it, ArbiterPlace::LinkOutput, &it.link_output)),
         refuse("adapter_port", |it| by_the_flit(it, ArbiterPlace::AdapterPort, &it.adapter_port)),
@@ -26,7 +26,7 @@ pub(crate) fn of_packets<'a>() -> [Check<Table<'a, &'a Lanes>>; 2] {
 }
 
 fn by_the_flit(
-    it: &Table<'_, &Lanes>,
+    it: &Subject<'_, &Lanes>,
     place: ArbiterPlace,
     written: &Option<Scheduler>,
 ) -> Option<Sentence> {
@@ -42,7 +42,7 @@ fn by_the_flit(
 }
 
 /// Rows on arbiters of a full crossbar.
-pub(super) fn of_crossbar<'a>() -> [Check<Table<'a, &'a PipelineParameters>>; 2] {
+pub(super) fn of_crossbar<'a>() -> [Check<&'a PipelineParameters>; 2] {
     [
         refuse("crossbar_input", |it| {
             full_crossbar(it, "into").filter(|_| it.crossbar_input != Scheduler::default())
@@ -53,7 +53,7 @@ pub(super) fn of_crossbar<'a>() -> [Check<Table<'a, &'a PipelineParameters>>; 2]
     ]
 }
 
-fn full_crossbar(it: &Table<'_, &PipelineParameters>, way: &str) -> Option<Sentence> {
+fn full_crossbar(it: &Subject<'_, &PipelineParameters>, way: &str) -> Option<Sentence> {
     when!(
         it.crossbar == Crossbar::Full,
         "every lane has its own way {way} a full crossbar{}, so that nothing chooses there: leave the key out, or say \
@@ -63,7 +63,7 @@ fn full_crossbar(it: &Table<'_, &PipelineParameters>, way: &str) -> Option<Sente
 }
 
 /// Row on arbiters that choose by the packet where one may wait for credits.
-pub(super) fn of_place<'a>() -> [Check<Reader<'a>>; 1] {
+pub(super) fn of_place<'a>() -> [Check<&'a Reader<'a>>; 1] {
     [refuse("", |it| {
         let Among { count, cut_through, .. } = it.among;
         let is_by_packet = it.written.facts().by == Granularity::Packet;
@@ -76,14 +76,14 @@ pub(super) fn of_place<'a>() -> [Check<Reader<'a>>; 1] {
 }
 
 /// Rows on arbiters that have nothing to choose from, reserve too much, or leave out a lane.
-pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 6] {
+pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
     [
-        note(|it| idle_link(it.plan)),
-        note(|it| over_reserved(it.plan, ArbiterPlace::CrossbarInput)),
-        note(|it| over_reserved(it.plan, ArbiterPlace::CrossbarOutput)),
-        note(|it| over_reserved(it.plan, ArbiterPlace::LinkOutput)),
-        note(|it| over_reserved(it.plan, ArbiterPlace::AdapterPort)),
-        refuse("network.lanes", |it| unserved(it.plan)),
+        note(|it| idle_link(it.of)),
+        note(|it| over_reserved(it.of, ArbiterPlace::CrossbarInput)),
+        note(|it| over_reserved(it.of, ArbiterPlace::CrossbarOutput)),
+        note(|it| over_reserved(it.of, ArbiterPlace::LinkOutput)),
+        note(|it| over_reserved(it.of, ArbiterPlace::AdapterPort)),
+        refuse("network.lanes", |it| unserved(it.of)),
     ]
 }
 

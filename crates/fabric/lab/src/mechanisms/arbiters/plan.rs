@@ -2,7 +2,7 @@
 
 use super::checks::{of_crossbar, of_place};
 use super::{Among, Place as _};
-use crate::check::{self, Subject, Table, check};
+use crate::check::{Subject, check};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use crate::scenario::{LaneParameters, PipelineParameters, ScenarioSource};
@@ -31,7 +31,7 @@ pub(crate) fn crossbar(
     among: Among,
     gathered: &mut Gathered,
 ) -> Result<(Scheduler, Option<Scheduler>), LabError> {
-    check(&of_crossbar(), &Table { source, path: "network.lanes", of: switch }, gathered)?;
+    check(&of_crossbar(), &Subject::of_table(source, "network.lanes", switch), gathered)?;
     let mut plan = |place, written| Reader { source, place, among, written }.plan(gathered);
     let input = plan(ArbiterPlace::CrossbarInput, &switch.crossbar_input)?;
     let output = switch.crossbar_output.as_ref();
@@ -47,16 +47,11 @@ pub(super) struct Reader<'a> {
     pub(super) written: &'a Scheduler,
 }
 
-impl Subject for Reader<'_> {
-    fn place(&self) -> check::Place<'_> {
-        check::Place::of_table(self.source, self.place.key())
-    }
-}
-
 impl Reader<'_> {
     /// The scheduler that is written, with the tables of its file where it names one.
     fn plan(&self, gathered: &mut Gathered) -> Result<Scheduler, LabError> {
-        check(&of_place(), self, gathered)?;
+        let subject = Subject::of_table(self.source, self.place.key(), self);
+        check(&of_place(), &subject, gathered)?;
         let mut scheduler = self.written.clone();
         if let Scheduler::InfiniBand(tables) = &mut scheduler {
             self.resolve(tables, gathered)?;

@@ -1,6 +1,6 @@
 //! Checks of flow control: keys of one kind under the other, and pauses without headroom.
 
-use crate::check::{Check, Table, refuse, when, within};
+use crate::check::{Check, refuse, when, within};
 use crate::compile::cables::DELAY_MAX;
 use crate::compile::written::{first_written, whose};
 use crate::scenario::{CreditLoss, FlowControl, PacketsParameters};
@@ -15,7 +15,7 @@ const PERIODS: RangeInclusive<Span> = Span::from_ns(1)..=DELAY_MAX;
 const FRAMES: RangeInclusive<Bytes> = Bytes(64)..=Bytes(16 << 10);
 
 /// Rows on the keys.
-pub(crate) fn of_keys<'a>() -> [Check<Table<'a, &'a PacketsParameters>>; 6] {
+pub(crate) fn of_keys<'a>() -> [Check<&'a PacketsParameters>; 6] {
     [
         refuse("credit_loss", |it| {
             when!(
@@ -77,7 +77,7 @@ pub(super) struct LaneMarks<'a> {
 }
 
 /// Rows on the marks of a lane.
-pub(super) fn of_marks<'a>() -> [Check<Table<'a, LaneMarks<'a>>>; 4] {
+pub(super) fn of_marks<'a>() -> [Check<LaneMarks<'a>>; 4] {
     [
         refuse("flow_control.pfc.pause", |it| {
             when!(

@@ -9,7 +9,7 @@
 //! Source: the headroom of `docs/concepts/timing-packets.md`.
 
 use super::checks::{LaneMarks, of_marks};
-use crate::check::{Table, check};
+use crate::check::{Subject, check};
 use crate::compile::gathered::Gathered;
 use crate::compile::lanes::value_by_lane;
 use crate::compile::longest::longest_on;
@@ -75,7 +75,7 @@ pub(crate) fn settle(
             pause: pause[place],
             resume: resume[place],
         };
-        let marks = Table { source, path: "network.packets", of: marks };
+        let marks = Subject::of_table(source, "network.packets", marks);
         check(&of_marks(), &marks, gathered)?;
         (pauses.pause_bytes[place], pauses.resume_bytes[place]) =
             (marks.pause_at(), marks.resume_at());

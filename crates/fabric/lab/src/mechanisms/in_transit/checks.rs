@@ -3,14 +3,14 @@
 
 use super::room::{answer_without_room, has_room_anywhere, without_room};
 use crate::check::{
-    Check, Planned, Sentence, Table, check, delay_too_long, note, refuse, say, when, within,
+    Check, Sentence, Subject, check, delay_too_long, note, refuse, say, when, within,
 };
 use crate::compile::cables::RATE_MIN;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use crate::scenario::{InTransit, ScenarioSource};
 use gingham_kernel::Bytes;
-use gingham_net::{InTransitParameters, WhenFull, WhenPoolFull};
+use gingham_net::{InTransitParameters, Plan, WhenFull, WhenPoolFull};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{FallBacks, Routes};
 
@@ -18,7 +18,7 @@ use gingham_topology::routing::{FallBacks, Routes};
 const SWITCHES_NAMED: usize = 4;
 
 /// Rows on the keys and the parameters in force.
-pub(crate) fn of_keys<'a>() -> [Check<Table<'a, InTransitParameters>>; 6] {
+pub(crate) fn of_keys<'a>() -> [Check<InTransitParameters>; 6] {
     [
         refuse("spill_delay", |it| unspilled(it.source, |of| of.spill_delay.is_some())),
         refuse("spill_rate", |it| unspilled(it.source, |of| of.spill_rate.is_some())),
@@ -46,7 +46,7 @@ fn unspilled(source: &ScenarioSource, is_given: fn(&InTransit) -> bool) -> Optio
 }
 
 /// Row on a section without paths that lead through in-transit hosts.
-fn of_sets<'a>() -> [Check<Table<'a, &'a [Routes]>>; 1] {
+fn of_sets<'a>() -> [Check<&'a [Routes]>; 1] {
     [note(|it| {
         let is_written = it.source.scenario.network.in_transit != InTransit::default();
         when!(
@@ -58,7 +58,7 @@ fn of_sets<'a>() -> [Check<Table<'a, &'a [Routes]>>; 1] {
 }
 
 /// Row on pairs that go a longer way than in-transit hosts should spare them.
-fn of_set<'a>() -> [Check<Table<'a, (&'a Fabric, &'a Routes)>>; 1] {
+fn of_set<'a>() -> [Check<(&'a Fabric, &'a Routes)>; 1] {
     [note(|it| {
         let (fabric, Routes::Source(routes)) = it.of else { return None };
         let FallBacks { pairs, switches } = routes.fall_backs();
@@ -81,31 +81,31 @@ pub(crate) fn check_paths(
     sets: &[Routes],
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
-    check(&of_sets(), &Table { source, path: "", of: sets }, gathered)?;
-    let mut each = sets.iter().map(|set| Table { source, path: "", of: (fabric, set) });
+    check(&of_sets(), &Subject::of_table(source, "", sets), gathered)?;
+    let mut each = sets.iter().map(|set| Subject::of_table(source, "", (fabric, set)));
     each.try_for_each(|set| check(&of_set(), &set, gathered))
 }
 
 /// Rows on packets for which a pool has no room: under `stop` none waits for more room than the pool
 /// has, and under `spill` only a class whose messages may be of any length has such packets.
-pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 2] {
+pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     [
         refuse("network.in_transit.pool", |it| {
-            if !it.plan.has_in_transit_hosts() {
+            if !it.has_in_transit_hosts() {
                 return None;
             }
-            let may_spill = matches!(it.plan.in_transit.when_full, WhenFull::Spill { .. });
-            it.plan.classes.iter().find_map(|class| {
-                let packet = without_room(it.plan, class)
+            let may_spill = matches!(it.in_transit.when_full, WhenFull::Spill { .. });
+            it.classes.iter().find_map(|class| {
+                let packet = without_room(it.of, class)
                     .filter(|found| found.payload_bytes < u32::MAX || !may_spill)
                     .map(|found| (found, "a packet", "cut packets with traffic.*.segmentation"));
                 let answer = || {
                     let cure = "make answers shorter with traffic.*.window.answer.length";
-                    Some((answer_without_room(it.plan, class)?, "an answer", cure))
+                    Some((answer_without_room(it.of, class)?, "an answer", cure))
                 };
                 let (found, what, cure) = packet.or_else(answer)?;
                 let [from, to] =
-                    [found.from, found.to].map(|host| it.plan.fabric.endpoint_name(host));
+                    [found.from, found.to].map(|host| it.fabric.endpoint_name(host));
                 say!(
                     "{what} of class `{}` from `{from}` to `{to}` goes through an in-transit host and {}, and the buffer of \
                      a host holds {}, so that it would {}: raise the pool, or {cure}",
@@ -114,17 +114,17 @@ pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 2] {
                         u32::MAX => "may be of any length".to_owned(),
                         _ => format!("takes {} there", Bytes(found.bytes)),
                     },
-                    Bytes(it.plan.in_transit.pool_bytes),
+                    Bytes(it.in_transit.pool_bytes),
                     if may_spill { "always spill" } else { "wait for ever" }
                 )
             })
         }),
         // Probes and their answers take the ways of any packet.
         refuse("network.in_transit.pool", |it| {
-            let payload_bytes = it.plan.admission.as_ref()?.payload_bytes;
-            let [probe, pool] = [payload_bytes.into(), it.plan.in_transit.pool_bytes].map(Bytes);
+            let payload_bytes = it.admission.as_ref()?.payload_bytes;
+            let [probe, pool] = [payload_bytes.into(), it.in_transit.pool_bytes].map(Bytes);
             when!(
-                it.plan.has_in_transit_hosts() && !has_room_anywhere(it.plan, payload_bytes),
+                it.has_in_transit_hosts() && !has_room_anywhere(it.of, payload_bytes),
                 "a probe of the admission control has {probe} of payload and may go through an in-transit host, whose buffer holds {pool}: \
                  raise the pool, or lower network.admission.length"
             )

@@ -1,7 +1,7 @@
 //! Checks of marks: policies that no switch can follow, and marks or responses without an effect.
 
 use crate::catalogue::name_of;
-use crate::check::{Check, Planned, note, refuse, say, when};
+use crate::check::{Check, note, refuse, say, when};
 use gingham_kernel::{Bytes, Span, Time};
 use gingham_net::traffic::SourcePlan;
 use gingham_net::{
@@ -13,27 +13,27 @@ use gingham_topology::{ChannelId, Fabric};
 const RECOMMENDED: u64 = 2;
 
 /// Rows on policies and responses.
-pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 7] {
+pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
     [
         // Other switching kinds are refused by the catalogue.
         refuse("network.marking", |it| {
-            let looks_at_outputs = it.plan.marking.as_ref()?.looks_at_outputs();
+            let looks_at_outputs = it.marking.as_ref()?.looks_at_outputs();
             when!(
-                looks_at_outputs && !it.plan.switching.tells_switched(),
+                looks_at_outputs && !it.switching.tells_switched(),
                 "this policy looks at what fills inputs and waits there, and with buffers at outputs packets wait in those: leave \
                  out network.packets.output_buffer, or take another policy"
             )
         }),
         refuse("network.marking", |it| {
-            let marking = it.plan.marking.as_ref()?;
+            let marking = it.marking.as_ref()?;
             let (key, message) = marking.check().err()?;
             Some(say!("{message}")?.under(format!("{}.{key}", name_of(marking))))
         }),
         // A threshold that no output ever passes.
         refuse("network.marking", |it| {
-            let marking = it.plan.marking.as_ref()?;
+            let marking = it.marking.as_ref()?;
             let threshold = marking.triggers()?.threshold?;
-            let most = most_packets(it.plan, packets(it.plan)?);
+            let most = most_packets(it.of, packets(it.of)?);
             let sentence = when!(
                 u64::from(threshold) >= most,
                 "the inputs of a switch hold no more than {most} packets, so that never more than {threshold} wait for an output: lower \
@@ -43,9 +43,9 @@ pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 7] {
         }),
         // A fill that no buffer reaches, or that all always have.
         refuse("network.marking", |it| {
-            let marking = it.plan.marking.as_ref()?;
+            let marking = it.marking.as_ref()?;
             let fill = marking.triggers()?.fill?;
-            let most = Bytes(held_by_lanes(it.plan, packets(it.plan)?).min().unwrap_or(0));
+            let most = Bytes(held_by_lanes(it.of, packets(it.of)?).min().unwrap_or(0));
             let sentence = when!(
                 !(Bytes(1)..=most).contains(&fill),
                 "a buffer counts as full at a fill from 1 B to what the smallest holds, {most}, not at {fill}: lower it, or raise \
@@ -53,7 +53,7 @@ pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 7] {
             );
             Some(sentence?.under(format!("{}.fill", name_of(marking))))
         }),
-        note(|it| match (&it.plan.marking, responds(it.plan)) {
+        note(|it| match (&it.marking, responds(it.of)) {
             (Some(_), None) => say!(
                 "switches mark packets (network.marking), and nobody hears of it: it is answers that bring marks back, and no class \
                  has a window (traffic.*.window)"
@@ -78,11 +78,11 @@ pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 7] {
             ),
             _ => None,
         }),
-        note(|it| say!("network.marking never marks a packet: {}", why_idle(it.plan)?)),
+        note(|it| say!("network.marking never marks a packet: {}", why_idle(it.of)?)),
         note(|it| {
-            let is_idle = it.plan.marking.is_none() || why_idle(it.plan).is_some();
-            let (settles, index, name) = slowest_response(it.plan).filter(|_| !is_idle)?;
-            let (time, recommended) = (it.plan.stop.time, settles.saturating_mul(RECOMMENDED));
+            let is_idle = it.marking.is_none() || why_idle(it.of).is_some();
+            let (settles, index, name) = slowest_response(it.of).filter(|_| !is_idle)?;
+            let (time, recommended) = (it.stop.time, settles.saturating_mul(RECOMMENDED));
             when!(
                 time.as_ps() < recommended,
                 "stop.time = \"{}\" is short for traffic.{index}.window.response.{name}, whose rates settle within {}: \

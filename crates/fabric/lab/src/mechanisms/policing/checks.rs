@@ -1,7 +1,7 @@
 //! Checks of token buckets: their rates and sizes, and messages and packets that they never let pass.
 
 use super::plan::time_at;
-use crate::check::{Check, Place, Planned, SHARE, Subject, note, refuse, say, when, within};
+use crate::check::{Check, SHARE, note, refuse, say, when, within};
 use crate::compile::classes::context::ClassContext;
 use crate::compile::classes::lengths::{PAYLOAD, longest_said};
 use crate::compile::measure::TIME_MAX;
@@ -93,12 +93,6 @@ pub(super) fn of_keys<'a>() -> [Check<Policed<'a>>; 9] {
     ]
 }
 
-impl Subject for Policed<'_> {
-    fn place(&self) -> Place<'_> {
-        self.context.place()
-    }
-}
-
 impl<'a> Policed<'a> {
     /// Name of the class as which excess is sent, if it is.
     fn demoted_to(&self) -> Option<&'a str> {
@@ -122,15 +116,15 @@ impl<'a> Policed<'a> {
 }
 
 /// Row on packets that would wait for more tokens than their bucket ever holds.
-pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 1] {
+pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("traffic.*.policing.burst", |it| {
-        it.classes().find_map(|(index, class)| {
+        it.classes.iter().enumerate().find_map(|(index, class)| {
             let policing = class.policing.as_ref()?;
             let message = class.sources.iter().map(|source| *source.payload_bytes().end()).max()?;
             if policing.excess != net::Excess::Delay || message <= policing.burst_bytes {
                 return None;
             }
-            let packet = message.min(longest_packet_bytes(it.plan, class));
+            let packet = message.min(longest_packet_bytes(it.of, class));
             let burst = Bytes(policing.burst_bytes.into());
             let sentence = when!(
                 packet > policing.burst_bytes,

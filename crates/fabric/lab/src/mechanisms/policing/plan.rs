@@ -19,7 +19,7 @@ pub(crate) fn plan(
     gathered: &mut Gathered,
 ) -> Result<Option<PolicingPlan>, LabError> {
     let Some(policing) = &context.class.policing else { return Ok(None) };
-    check(&of_keys(), &Policed { context, policing, sources }, gathered)?;
+    check(&of_keys(), &context.subject(Policed { context, policing, sources }), gathered)?;
     let refill =
         |source: &SourcePlan| time_at(context, source.endpoint, policing.rate, REFILL_BYTES);
     Ok(Some(PolicingPlan {

@@ -1,9 +1,6 @@
 //! Checks of adapters and posts: sizes, credits, and cables on which messages take no time.
 
-use crate::check::{
-    Check, Place, Planned, Sentence, Subject, Table, delay_too_long, note, refuse, say, when,
-    within,
-};
+use crate::check::{Check, Sentence, delay_too_long, note, refuse, say, when, within};
 use crate::compile::cables::RATE_MIN;
 use crate::compile::classes::context::ClassContext;
 use crate::compile::measure::TIME_MAX;
@@ -18,14 +15,14 @@ use std::ops::{Bound, RangeInclusive};
 const MESSAGES: RangeInclusive<i64> = 1..=1_000_000;
 
 /// Row on the send buffer.
-pub(super) fn of_buffer<'a>() -> [Check<Table<'a, Adapters>>; 1] {
+pub(super) fn of_buffer<'a>() -> [Check<Adapters>; 1] {
     [refuse("send_buffer", |it| {
         within!(it.send_buffer, MESSAGES, "a send buffer holds from 1 to 1,000,000 messages")
     })]
 }
 
 /// Rows on the DMA engine.
-pub(super) fn of_dma<'a>() -> [Check<Table<'a, Adapters>>; 2] {
+pub(super) fn of_dma<'a>() -> [Check<Adapters>; 2] {
     [
         refuse("dma.rate", |it| {
             within!(it.dma?.rate, RATE_MIN.., "a DMA engine copies at least {RATE_MIN}")
@@ -39,12 +36,6 @@ pub(super) struct Posted<'a> {
     pub(super) context: &'a ClassContext<'a>,
     pub(super) sources: &'a [SourcePlan],
     pub(super) policing: Option<&'a PolicingPlan>,
-}
-
-impl Subject for Posted<'_> {
-    fn place(&self) -> Place<'_> {
-        self.context.place()
-    }
 }
 
 impl Posted<'_> {
@@ -127,19 +118,19 @@ pub(super) fn of_class<'a>() -> [Check<Posted<'a>>; 7] {
 }
 
 /// Rows on what hosts and classes cannot have together, and on cables.
-pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 3] {
+pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 3] {
     [
         refuse("network.adapters", |it| {
-            let adapters = it.plan.adapters?;
-            let mut hosts = it.plan.fabric.endpoint_ids();
+            let adapters = it.adapters?;
+            let mut hosts = it.fabric.endpoint_ids();
             hosts.find_map(|host| {
-                let beyond = too_many_credits(it.plan, host, adapters.send_buffer);
-                beyond.or_else(|| immediate_cable(it.plan, host))
+                let beyond = too_many_credits(it.of, host, adapters.send_buffer);
+                beyond.or_else(|| immediate_cable(it.of, host))
             })
         }),
         // Excess that is sent as another class is of no flow that has credits.
         refuse("traffic.*.post.credits", |it| {
-            it.classes().find_map(|(index, class)| {
+            it.classes.iter().enumerate().find_map(|(index, class)| {
                 let excess = class.policing.as_ref()?.excess;
                 let (net::Credits::OfFlow(_), net::Excess::Demote(other)) =
                     (&class.post.credits, excess)
@@ -150,7 +141,7 @@ pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 3] {
                     "credits belong to flows of `{}` here, and excess is sent as messages of `{}`, which are of none: give the credits to the \
                      host (per-host), or say excess = \"delay\"",
                     class.name,
-                    it.plan.classes[other.index()].name
+                    it.classes[other.index()].name
                 );
                 Some(sentence?.of_class(index))
             })
@@ -159,7 +150,7 @@ pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 3] {
             let control = it.source.scenario.network.adapters?.congestion_control;
             let is_exempt = |class: &ClassPlan| class.post.credits == net::Credits::Exempt;
             when!(
-                control == CongestionControl::Credits && it.plan.classes.iter().all(is_exempt),
+                control == CongestionControl::Credits && it.classes.iter().all(is_exempt),
                 "every class is exempt, so that credits hold back nothing"
             )
         }),

@@ -1,7 +1,7 @@
 //! Plans of adapters, and of posts: credits, the fate of refused ones, and lanes.
 
 use super::checks::{Posted, of_buffer, of_class, of_dma};
-use crate::check::{Table, check};
+use crate::check::{Subject, check};
 use crate::compile::classes::context::ClassContext;
 use crate::compile::gathered::Gathered;
 use crate::compile::network::Links;
@@ -22,7 +22,7 @@ pub(crate) fn adapters(
     gathered: &mut Gathered,
 ) -> Result<Option<AdapterPlan>, LabError> {
     let Some(adapters) = source.scenario.network.adapters else { return Ok(None) };
-    let written = Table { source, path: "network.adapters", of: adapters };
+    let written = Subject::of_table(source, "network.adapters", adapters);
     check(&of_buffer(), &written, gathered)?;
     let throttle = throttle::plan(source, links, adapters.congestion_control, gathered)?;
     check(&of_dma(), &written, gathered)?;
@@ -41,7 +41,7 @@ pub(crate) fn post(
     policing: Option<&PolicingPlan>,
     gathered: &mut Gathered,
 ) -> Result<PostPlan, LabError> {
-    check(&of_class(), &Posted { context, sources, policing }, gathered)?;
+    check(&of_class(), &context.subject(Posted { context, sources, policing }), gathered)?;
     let lane = lane_choice(context);
     let Some(adapters) = context.source.scenario.network.adapters else {
         return Ok(PostPlan { lane, ..PostPlan::default() });

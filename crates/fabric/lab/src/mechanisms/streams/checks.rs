@@ -1,7 +1,7 @@
 //! Checks of streams: keys of other classes, data, numbers of streams, and their memory.
 
 use super::plan::{interval_ps, sends_for};
-use crate::check::{Check, Place, Sentence, Subject, note, refuse, say, when, within};
+use crate::check::{Check, Sentence, note, refuse, say, when, within};
 use crate::compile::classes::arrivals::{SHAPES, wrong_periods};
 use crate::compile::classes::context::ClassContext;
 use crate::compile::classes::lengths::PAYLOAD;
@@ -26,12 +26,6 @@ pub(super) struct Streaming<'a> {
     pub(super) streams: &'a Streams,
     /// When the class sends.
     pub(super) active: &'a Range<Time>,
-}
-
-impl Subject for Streaming<'_> {
-    fn place(&self) -> Place<'_> {
-        self.context.place()
-    }
 }
 
 impl<'a> Streaming<'a> {
@@ -66,7 +60,7 @@ impl<'a> Streaming<'a> {
 }
 
 /// Rows on keys beside streams, and on messages.
-pub(super) fn of_class<'a>() -> [Check<Streaming<'a>>; 2] {
+pub(super) fn of_class<'a>() -> [Check<&'a Streaming<'a>>; 2] {
     [
         refuse("streams", |it| {
             let mut keys = ["arrivals", "length", "destinations", "stagger"].into_iter();
@@ -81,7 +75,7 @@ pub(super) fn of_class<'a>() -> [Check<Streaming<'a>>; 2] {
 }
 
 /// Rows on data, times and pairs.
-pub(super) fn of_data<'a>() -> [Check<Streaming<'a>>; 16] {
+pub(super) fn of_data<'a>() -> [Check<&'a Streaming<'a>>; 16] {
     [
         refuse("streams.data.mpeg2.mean", |it| {
             within!(it.mpeg2()?.mean, PAYLOAD, "a mean frame has from 1 B to 1024 MiB")
@@ -185,7 +179,7 @@ pub(super) fn of_data<'a>() -> [Check<Streaming<'a>>; 16] {
 }
 
 /// Rows on numbers of streams by count or load.
-pub(super) fn of_counts<'a>() -> [Check<Streaming<'a>>; 4] {
+pub(super) fn of_counts<'a>() -> [Check<&'a Streaming<'a>>; 4] {
     [
         refuse("streams.count", |it| {
             when!(
@@ -216,34 +210,28 @@ fn wrong_count(count: i64) -> Option<Sentence> {
 
 /// A class with so many streams.
 pub(super) struct Counted<'a> {
-    pub(super) of: &'a Streaming<'a>,
+    pub(super) streaming: &'a Streaming<'a>,
     pub(super) count: u64,
-}
-
-impl Subject for Counted<'_> {
-    fn place(&self) -> Place<'_> {
-        self.of.place()
-    }
 }
 
 /// Row on more streams than memory may hold.
 pub(super) fn of_memory<'a>() -> [Check<Counted<'a>>; 1] {
     [refuse("streams.memory_max", |it| {
         let needed = it.count.saturating_mul(STREAM_BYTES);
-        let most = it.of.streams.memory_max;
+        let most = it.streaming.streams.memory_max;
         when!(
             needed > most.0,
             "{} streams would take about {}, and may take {most}: let there be fewer, each of more, or allow more \
              (traffic.{}.streams.memory_max)",
             it.count,
             Bytes(needed / 1_000_000 * 1_000_000),
-            it.of.context.index
+            it.streaming.context.index
         )
     })]
 }
 
 /// Row on runs that are too short for any frame to be counted.
-pub(super) fn of_frames<'a>() -> [Check<Streaming<'a>>; 1] {
+pub(super) fn of_frames<'a>() -> [Check<&'a Streaming<'a>>; 1] {
     [note(|it| {
         let (streams, interval) = (it.streams, it.interval()?);
         let turn = streams.start.unwrap_or(Span::ZERO);

@@ -15,7 +15,7 @@ pub(super) fn counts(
     hosts: &[EndpointId],
     gathered: &mut Gathered,
 ) -> Result<Vec<u64>, LabError> {
-    check(&of_counts(), of, gathered)?;
+    check(&of_counts(), &of.context.subject(of), gathered)?;
     let counts = match (of.streams.count, of.context.class.load) {
         (None, Some(load)) => counts_by_load(of.context, load, data, hosts, gathered)?,
         (count, _) => vec![checked_count(count); hosts.len()],
@@ -35,7 +35,8 @@ pub(super) fn check_memory(
     count: u64,
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
-    check(&of_memory(), &Counted { of, count }, gathered)
+    let counted = of.context.subject(Counted { streaming: of, count });
+    check(&of_memory(), &counted, gathered)
 }
 
 /// As many as come nearest to a load.

@@ -33,16 +33,17 @@ pub(crate) fn streams(
 ) -> Result<Vec<SourcePlan>, LabError> {
     let streams = context.class.streams.as_ref().expect("it has streams");
     let streaming = Streaming { context, streams, active };
-    check(&of_class(), &streaming, gathered)?;
+    let subject = context.subject(&streaming);
+    check(&of_class(), &subject, gathered)?;
     let trace = match &streams.data {
         StreamData::Trace(trace) => Some(trace_sizes(context, trace, gathered)?),
         StreamData::Mpeg2(_) | StreamData::OnOff(_) => None,
     };
-    check(&of_data(), &streaming, gathered)?;
+    check(&of_data(), &subject, gathered)?;
     let data = Arc::new(data(streams, trace));
     let later = later(streams, &data);
     let placed = placed(&streaming, &data, gathered)?;
-    check(&of_frames(), &streaming, gathered)?;
+    check(&of_frames(), &subject, gathered)?;
     let mut sources = Vec::with_capacity(placed.len());
     let mut before = None;
     let mut number = 0;

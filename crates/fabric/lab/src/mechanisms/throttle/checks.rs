@@ -1,6 +1,6 @@
 //! Checks of the self-tuned control: times, counts and fractions.
 
-use crate::check::{Check, Table, refuse, when, within};
+use crate::check::{Check, refuse, when, within};
 use crate::compile::cables::DELAY_MAX;
 use crate::scenario::SelfTuned;
 use gingham_kernel::Span;
@@ -20,7 +20,7 @@ pub(super) struct Written {
 }
 
 /// Rows on the keys.
-pub(super) fn of_keys<'a>() -> [Check<Table<'a, Written>>; 8] {
+pub(super) fn of_keys<'a>() -> [Check<Written>; 8] {
     [
         refuse("gather", |it| {
             let allowed = (Bound::Excluded(Span::ZERO), Bound::Included(DELAY_MAX));

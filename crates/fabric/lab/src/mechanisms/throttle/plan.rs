@@ -1,7 +1,7 @@
 //! Plans of congestion controls that look at the network.
 
 use super::checks::{Written, of_keys};
-use crate::check::{Table, check};
+use crate::check::{Subject, check};
 use crate::compile::gathered::Gathered;
 use crate::compile::network::Links;
 use crate::error::LabError;
@@ -29,7 +29,7 @@ pub(crate) fn plan(
     let side_band = of.side_band.unwrap_or(gather);
     let path = "network.adapters.congestion_control.self-tuned";
     let written = Written { tuned: of, gather, side_band };
-    check(&of_keys(), &Table { source, path, of: written }, gathered)?;
+    check(&of_keys(), &Subject::of_table(source, path, written), gathered)?;
     let SelfTuned { tuning_gathers, threshold, increase, decrease, drop, patience, .. } = of;
     let count = |count: i64| u32::try_from(count).expect("a check refuses counts above 1,000");
     Ok(Some(ThrottlePlan::SelfTuned(SelfTunedPlan {

@@ -1,7 +1,7 @@
 //! Checks of windows and paces: sizes, rates, and packets that take longer than a run.
 
 use crate::catalogue::name_of;
-use crate::check::{Check, Place, Planned, SHARE, Subject, outside, refuse, say, when, within};
+use crate::check::{Check, SHARE, outside, refuse, say, when, within};
 use crate::compile::classes::context::ClassContext;
 use crate::compile::classes::lengths::longest_said;
 use crate::compile::classes::{packet_too_long, priority_out_of_range};
@@ -9,7 +9,7 @@ use crate::compile::longest::sent_as;
 use crate::compile::measure::TIME_MAX;
 use crate::scenario::Window;
 use gingham_kernel::Bytes;
-use gingham_net::{Answered, ClassPlan, PacePlan, REFILL_BYTES, Response};
+use gingham_net::{Answered, ClassPlan, PacePlan, Plan, REFILL_BYTES, Response};
 use std::ops::{Bound, RangeInclusive};
 
 /// Windows: up to more packets than a network of any size holds of one flow.
@@ -24,12 +24,6 @@ const ANSWERS: RangeInclusive<Bytes> = Bytes(1)..=Bytes(64 << 10);
 pub(super) struct Windowed<'a> {
     pub(super) context: &'a ClassContext<'a>,
     pub(super) window: &'a Window,
-}
-
-impl Subject for Windowed<'_> {
-    fn place(&self) -> Place<'_> {
-        self.context.place()
-    }
 }
 
 /// Rows on the keys of a window.
@@ -99,7 +93,7 @@ pub(super) fn of_keys<'a>() -> [Check<Windowed<'a>>; 10] {
 }
 
 /// Row on the pace of a class, or of the response of its window.
-pub(super) fn of_pace<'a>() -> [Check<ClassContext<'a>>; 1] {
+pub(super) fn of_pace<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     [refuse("pace", |it| {
         let rule = "a pace is a fraction of the host's link, above 0 and at most 1";
         within!(it.class.pace?, SHARE, "{rule}")
@@ -107,11 +101,11 @@ pub(super) fn of_pace<'a>() -> [Check<ClassContext<'a>>; 1] {
 }
 
 /// Row on packets whose time at the pace of their class is longer than any run.
-pub(crate) fn of_plan<'a>() -> [Check<Planned<'a>>; 1] {
+pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("traffic.*.pace", |it| {
-        it.classes().find_map(|(_, class)| {
-            it.classes().find_map(|(index, paced)| {
-                let is_sent_so = sent_as(it.plan, class).any(|other| std::ptr::eq(other, paced));
+        it.classes.iter().enumerate().find_map(|(_, class)| {
+            it.classes.iter().enumerate().find_map(|(index, paced)| {
+                let is_sent_so = sent_as(it.of, class).any(|other| std::ptr::eq(other, paced));
                 let pace = paced.pace.as_ref().filter(|_| is_sent_so)?;
                 let response = paced.window.as_ref().map(|window| &window.response);
                 let lowest = response.and_then(Response::lowest);

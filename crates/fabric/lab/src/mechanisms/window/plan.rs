@@ -17,7 +17,7 @@ pub(crate) fn window(
     gathered: &mut Gathered,
 ) -> Result<Option<WindowPlan>, LabError> {
     let Some(window) = &context.class.window else { return Ok(None) };
-    check(&of_keys(), &Windowed { context, window }, gathered)?;
+    check(&of_keys(), &context.subject(Windowed { context, window }), gathered)?;
     let packets = |count| u32::try_from(count).expect("a check refuses counts above a million");
     Ok(Some(WindowPlan {
         packets: window.packets.map_or(u32::MAX, packets),
@@ -36,7 +36,7 @@ pub(crate) fn pace(
     context: &ClassContext<'_>,
     gathered: &mut Gathered,
 ) -> Result<Option<PacePlan>, LabError> {
-    check(&of_pace(), context, gathered)?;
+    check(&of_pace(), &context.subject(context), gathered)?;
     let response = context.class.window.as_ref().map(|window| &window.response);
     // What changes a pace goes down from that of the class, or from the full rate.
     let full = response.filter(|of| of.is_paced()).map(|_| 1.0);
