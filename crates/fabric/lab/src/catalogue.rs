@@ -22,6 +22,7 @@ use gingham_results::schema_of;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 use support::Feature;
 
 /// One name.
@@ -66,36 +67,38 @@ pub struct ExampleFile {
     pub text: &'static str,
 }
 
+/// Schema of scenarios as they are declared. It is made once, since that takes a while.
+static SCENARIO: LazyLock<Value> = LazyLock::new(schema_of::<Scenario>);
+
 /// JSON Schema of scenarios, for editors and reference pages.
 pub fn scenario_schema() -> Value {
-    let mut schema = schema_of::<Scenario>();
+    let mut schema = SCENARIO.clone();
     keys::note_owners(&mut schema);
     schema
 }
 
 /// Every name.
 pub fn catalogue() -> Vec<Entry> {
-    let mut scenario = schema_of::<Scenario>();
-    CONCEPTS.iter().flat_map(|concept| entries(concept, &mut scenario)).collect()
+    CONCEPTS.iter().flat_map(entries).collect()
 }
 
-/// The names of a concept, given the schema of scenarios.
-fn entries(concept: &Concept, scenario: &mut Value) -> Vec<Entry> {
+/// The names of a concept.
+fn entries(concept: &Concept) -> Vec<Entry> {
     let schema = (concept.schema)();
-    let needs = keys::needs(scenario, concept.key);
+    let needs = keys::needs(concept.key);
     let entry = |(name, variant, parameters)| entry(concept, name, variant, parameters, &needs);
     variants(&schema).into_iter().map(entry).collect()
 }
 
 /// The variants of an externally tagged enum, from its JSON Schema: the name of each, its schema
 /// and that of its parameters.
-fn variants(schema: &Value) -> Vec<(&str, &Value, Value)> {
+fn variants(schema: &Value) -> Vec<(&str, &Value, &Value)> {
     let branches = ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array());
     let mut found: Vec<_> = branches.flatten().flat_map(variants).collect();
-    let name = schema["const"].as_str().map(|name| (name, schema, Value::Null));
+    let name = schema["const"].as_str().map(|name| (name, schema, &Value::Null));
     let properties = schema["properties"].as_object().into_iter().flatten();
     found.extend(name);
-    found.extend(properties.map(|(name, of)| (&**name, schema, of.clone())));
+    found.extend(properties.map(|(name, of)| (&**name, schema, of)));
     // A variant may also be written as a bare name.
     let mut names = BTreeSet::new();
     found.retain(|(name, ..)| names.insert(*name));
@@ -107,7 +110,7 @@ fn entry(
     concept: &Concept,
     name: &str,
     variant: &Value,
-    parameters: Value,
+    parameters: &Value,
     needs: &[Feature],
 ) -> Entry {
     let text = |key: &str| variant[key].as_str().map(ToOwned::to_owned);
@@ -129,7 +132,7 @@ fn entry(
         name: name.to_owned(),
         summary: text("description").unwrap_or_default().replace('\n', " "),
         source: text("x-source").unwrap_or_default(),
-        parameters,
+        parameters: parameters.clone(),
         kinds: KINDS.iter().map(under).collect(),
         files: files.map(|&(name, text)| ExampleFile { name, text }).collect(),
         example,

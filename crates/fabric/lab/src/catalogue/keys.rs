@@ -4,10 +4,10 @@
 //! A key or table says at its declaration which feature of a kind it needs (`x-needs`), and what
 //! stands for it in switches of five stages, if anything does (`x-instead`).
 
+use super::SCENARIO;
 use super::support::{Feature, KINDS, SwitchingKind};
 use crate::error::LabError;
-use crate::scenario::{Scenario, ScenarioSource, SwitchingParameters};
-use gingham_results::schema_of;
+use crate::scenario::{ScenarioSource, SwitchingParameters};
 use serde_json::Value;
 
 /// Tables with such keys, in the order in which their keys are refused; `*` is any place in a list.
@@ -36,34 +36,43 @@ impl Feature {
     }
 }
 
+/// JSON pointer to a key or table in the schema of scenarios.
+fn pointer(path: &str) -> String {
+    let step = |step| if step == "*" { "/items".to_owned() } else { format!("/properties/{step}") };
+    path.split('.').map(step).collect()
+}
+
 /// The schema of a key or table of a scenario.
-fn schema_at<'a>(schema: &'a mut Value, path: &str) -> &'a mut Value {
-    path.split('.').fold(schema, |table, step| {
-        if step == "*" { &mut table["items"] } else { &mut table["properties"][step] }
-    })
+pub(super) fn schema_at(path: &str) -> &'static Value {
+    SCENARIO.pointer(&pointer(path)).expect("a key of scenarios")
 }
 
 /// The features that a key needs, and then those of the tables around it.
-pub(super) fn needs(scenario: &mut Value, key: &str) -> Vec<Feature> {
+pub(super) fn needs(key: &str) -> Vec<Feature> {
     let ends = key.match_indices('.').map(|(end, _)| end).chain([key.len()]);
     let mut needs: Vec<Feature> =
-        ends.filter_map(|end| Feature::needed_by(schema_at(scenario, &key[..end]))).collect();
+        ends.filter_map(|end| Feature::needed_by(schema_at(&key[..end]))).collect();
     needs.reverse();
     needs
 }
 
-/// The keys of a table that need a feature by themselves, and then, if the table needs one, all.
-fn owned_keys(table: &Value, path: &str) -> Vec<(String, Feature, String)> {
+/// The keys of a table that need a feature by themselves, with what stands for them in switches of
+/// five stages, and then, if the table needs one, all.
+fn owned_keys(path: &str) -> impl Iterator<Item = (&'static str, Feature, &'static str)> {
+    let table = schema_at(path);
     let keys = table["properties"].as_object().expect("a table has keys");
-    let is_table = |key: &str| TABLES.contains(&&*format!("{path}.{key}"));
-    let own = keys.iter().filter(|(key, _)| !is_table(key)).filter_map(|(key, schema)| {
+    let own = keys.iter().filter(move |(key, _)| !is_table(path, key));
+    let own = own.filter_map(|(key, schema)| {
         let instead = schema["x-instead"].as_str().unwrap_or_default();
-        Some((key.clone(), Feature::needed_by(schema)?, instead.to_owned()))
+        Some((&**key, Feature::needed_by(schema)?, instead))
     });
     let of_table = Feature::needed_by(table).into_iter();
-    let all = of_table
-        .flat_map(|feature| keys.keys().map(move |key| (key.clone(), feature, String::new())));
-    own.chain(all).collect()
+    own.chain(of_table.flat_map(|feature| keys.keys().map(move |key| (&**key, feature, ""))))
+}
+
+/// Whether a key of a table is a table with a line of its own.
+fn is_table(path: &str, key: &str) -> bool {
+    TABLES.contains(&&*format!("{path}.{key}"))
 }
 
 /// Refuses the first key that networks of the scenario's kind do not have.
@@ -72,17 +81,15 @@ pub(crate) fn refuse_foreign(
     switching: &SwitchingParameters,
 ) -> Result<(), LabError> {
     let kind = SwitchingKind::of(switching);
-    let mut schema = schema_of::<Scenario>();
     for path in TABLES {
-        let keys = owned_keys(schema_at(&mut schema, path), path);
         let classes = if path.contains('*') { source.scenario.traffic.len() } else { 1 };
         for place in (0..classes).map(|index| path.replace('*', &index.to_string())) {
-            let mut foreign = keys.iter().filter(|(_, feature, _)| !kind.has(*feature));
             let is_written = |key: &str| source.tree.get(&format!("{place}.{key}")).is_some();
+            let mut foreign = owned_keys(path).filter(|(_, feature, _)| !kind.has(*feature));
             let Some((key, feature, instead)) = foreign.find(|(key, ..)| is_written(key)) else {
                 continue;
             };
-            let instead = match &**instead {
+            let instead = match instead {
                 words if !words.is_empty() && kind.has(Feature::FiveStages) => {
                     format!(", where {words}")
                 }
@@ -104,11 +111,10 @@ pub(crate) fn refuse_foreign(
 /// are such, and not again of its keys.
 pub(super) fn note_owners(schema: &mut Value) {
     for path in TABLES {
-        let table = schema_at(schema, path);
+        let table = schema.pointer_mut(&pointer(path)).expect("a table of scenarios");
         note_owner(table);
-        let keys = table["properties"].as_object_mut().expect("a table has keys");
-        let is_table = |key: &str| TABLES.contains(&&*format!("{path}.{key}"));
-        keys.iter_mut().filter(|(key, _)| !is_table(key)).for_each(|(_, key)| note_owner(key));
+        let keys = table["properties"].as_object_mut().expect("a table has keys").iter_mut();
+        keys.filter(|(key, _)| !is_table(path, key)).for_each(|(_, key)| note_owner(key));
     }
 }
 
@@ -145,9 +151,8 @@ mod tests {
 
     #[test]
     fn every_key_of_a_network_is_shared_or_has_owners() {
-        let mut schema = scenario_schema();
         for path in ["network", "network.header"] {
-            let keys = schema_at(&mut schema, path)["properties"].as_object().unwrap();
+            let keys = schema_at(path)["properties"].as_object().unwrap();
             for (name, of) in keys {
                 let key = format!("{path}.{name}");
                 let is_owned = Feature::needed_by(of).is_some() || TABLES.contains(&&*key);

@@ -1,12 +1,11 @@
 //! Names that networks of some switching kinds do not take: what refuses them, with the reason of the
 //! feature that their variant needs.
 
+use super::keys::schema_at;
 use super::support::{Feature, SwitchingKind};
 use super::variants;
 use crate::error::LabError;
 use crate::scenario::{PerLane, ScenarioSource};
-use gingham_results::schema_of;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -31,21 +30,30 @@ pub(crate) fn refuse_unsupported(source: &ScenarioSource) -> Result<(), LabError
         Some(PerLane::Each(all)) => all
             .iter()
             .enumerate()
-            .try_for_each(|(lane, one)| refuse(source, &format!("{key}.{lane}"), Some(one))),
+            .try_for_each(|(lane, one)| refuse_at(source, &format!("{key}.{lane}"), key, one)),
     }
 }
 
-/// Refuses a variant that needs what networks of the scenario's kind do not have.
-fn refuse<T: JsonSchema + Serialize>(
+/// Refuses the variant of a key that needs what networks of the scenario's kind do not have.
+fn refuse(
     source: &ScenarioSource,
     key: &str,
-    variant: Option<&T>,
+    variant: Option<&impl Serialize>,
 ) -> Result<(), LabError> {
-    let Some(name) = variant.map(name_of) else { return Ok(()) };
+    variant.map_or(Ok(()), |variant| refuse_at(source, key, key, variant))
+}
+
+/// Refuses one of several values of a key, at its own path.
+fn refuse_at(
+    source: &ScenarioSource,
+    path: &str,
+    key: &str,
+    variant: &impl Serialize,
+) -> Result<(), LabError> {
+    let name = name_of(variant);
     let network = &source.scenario.network;
     let kind = SwitchingKind::of(&network.parameters().switching);
-    let schema = schema_of::<T>();
-    let variants = variants(&schema);
+    let variants = variants(schema_at(key));
     let (_, variant, _) =
         variants.iter().find(|(other, ..)| *other == name).expect("a variant of its enum");
     match Feature::needed_by(variant).filter(|feature| !kind.has(*feature)) {
@@ -53,7 +61,7 @@ fn refuse<T: JsonSchema + Serialize>(
         Some(feature) => {
             let (network, reason) = (kind.under(network), feature.reason());
             let message = format!("`{name}` does not go with {network}: {reason}");
-            Err(source.refuse(key, message).into())
+            Err(source.refuse(path, message).into())
         }
     }
 }
