@@ -1,56 +1,78 @@
 //! What came and was not used, and why: a closed list, each with its count.
 
-use core::fmt;
+use thiserror::Error;
 
 use crate::wire::WireError;
 
 /// Why something that came was not used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Discard {
     /// Bytes that are no message.
+    #[error("no message: {0}")]
     Malformed(WireError),
     /// There is no such channel here.
+    #[error("there is no such channel")]
     NoSuchChannel,
     /// The message names another channel than that on which it came.
+    #[error("the message names another channel")]
     OtherChannel,
     /// The message is of an end with another number of channels.
+    #[error("the other end has another number of channels")]
     OtherCount,
     /// The message is meant for the other end.
+    #[error("the message is meant for the other end")]
     OtherEnd,
     /// The message is of an epoch that is over.
+    #[error("the epoch is over")]
     StaleEpoch,
     /// A reset to the present epoch, after that had begun on the channel.
+    #[error("the epoch of the reset has begun already")]
     RepeatedReset,
     /// Nothing on the channel has named the present epoch yet.
+    #[error("the channel has not named the present epoch yet")]
     Unsynchronised,
     /// A packet without bytes, or longer than the longest.
+    #[error("no packet has that length")]
     BadLength,
     /// The channel's buffer is full.
+    #[error("the buffer of the channel is full")]
     BufferFull,
     /// A marker with a deficit that no packet can have.
+    #[error("no packet has that number")]
     BadNumber,
     /// A marker further from the round than is believed.
+    #[error("the marker is too far from the round")]
     FarMarker,
     /// A packet was waiting when a new epoch began.
+    #[error("a new epoch began")]
     Reset,
     /// A packet on a channel that is out (in guaranteed order only without room), or a marker
     /// from before it left.
+    #[error("the channel is out")]
     ChannelOut,
     /// A NACK to an end that keeps none to send again.
+    #[error("nothing is sent again here")]
     NotRepairing,
     /// An answer to what was not asked, or not any more.
+    #[error("it answers nothing that was asked")]
     NotAsked,
     /// A packet with a tag where order is not guaranteed, or without one where it is.
+    #[error("only one of the ends guarantees order")]
     OtherMode,
     /// A packet, or a copy of one, that has come before.
+    #[error("the packet has come before")]
     Repeated,
     /// A packet whose turn is over.
+    #[error("the turn of the packet is over")]
     TooLate,
     /// There is no room for another copy.
+    #[error("there is no room for another copy")]
     CopiesFull,
     /// A reset is asked for again right after one was begun.
+    #[error("a reset was begun a moment ago")]
     TooSoon,
     /// A report of more than was sent, or of less than was said before.
+    #[error("it counts more than was sent, or less than was counted before")]
     BadCounts,
 }
 
@@ -85,39 +107,6 @@ impl Discard {
         }
     }
 }
-
-impl fmt::Display for Discard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed(error) => write!(f, "no message: {error}"),
-            Self::NoSuchChannel => write!(f, "there is no such channel"),
-            Self::OtherChannel => write!(f, "the message names another channel"),
-            Self::OtherCount => write!(f, "the other end has another number of channels"),
-            Self::OtherEnd => write!(f, "the message is meant for the other end"),
-            Self::StaleEpoch => write!(f, "the epoch is over"),
-            Self::RepeatedReset => write!(f, "the epoch of the reset has begun already"),
-            Self::Unsynchronised => write!(f, "the channel has not named the present epoch yet"),
-            Self::BadLength => write!(f, "no packet has that length"),
-            Self::BufferFull => write!(f, "the buffer of the channel is full"),
-            Self::BadNumber => write!(f, "no packet has that number"),
-            Self::FarMarker => write!(f, "the marker is too far from the round"),
-            Self::Reset => write!(f, "a new epoch began"),
-            Self::ChannelOut => write!(f, "the channel is out"),
-            Self::NotRepairing => write!(f, "nothing is sent again here"),
-            Self::NotAsked => write!(f, "it answers nothing that was asked"),
-            Self::OtherMode => write!(f, "only one of the ends guarantees order"),
-            Self::Repeated => write!(f, "the packet has come before"),
-            Self::TooLate => write!(f, "the turn of the packet is over"),
-            Self::CopiesFull => write!(f, "there is no room for another copy"),
-            Self::TooSoon => write!(f, "a reset was begun a moment ago"),
-            Self::BadCounts => {
-                write!(f, "it counts more than was sent, or less than was counted before")
-            }
-        }
-    }
-}
-
-impl core::error::Error for Discard {}
 
 /// How often each reason has come up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
