@@ -86,6 +86,16 @@ fn first_channels(count: usize) -> ChannelSet {
     if count == gingham_fairq::CHANNELS_MAX { ChannelSet::MAX } else { (1 << count) - 1 }
 }
 
+/// The channels below `count` for which a predicate holds.
+fn channels_where(count: usize, holds: impl Fn(usize) -> bool) -> ChannelSet {
+    (0..count).filter(|channel| holds(*channel)).fold(0, |set, channel| set | 1 << channel)
+}
+
+/// The channels of a set, in ascending order.
+fn channels_of(mut set: ChannelSet) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || take_lowest(&mut set))
+}
+
 /// Takes the lowest channel out of a set.
 fn take_lowest(set: &mut ChannelSet) -> Option<usize> {
     let lowest = set.trailing_zeros();

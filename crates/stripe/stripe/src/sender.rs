@@ -1,79 +1,88 @@
-//! The sending end: which channel a packet goes on, and when markers go.
+//! The sending end: it chooses the channel of each packet and emits markers.
 //!
-//! ```text
-//!                 +-- every channel acknowledged; or one, and reset_wait is over --+
-//!                 |                                                                v
-//!   start --> Resetting: Reset on every channel                         Open: packets and markers
-//!                 ^      that has not acknowledged, again and again                |
-//!                 +-- reset(), or a request of the receiver: the next epoch -------+
-//! ```
+//! The state is the sum of its parts:
 //!
-//! Markers go on all channels when the turn of `before_channel` begins, every so many rounds from
-//! the first on, and whenever `interval` has passed without, so that a receiver that waits for lost
-//! packets learns of them when nothing follows. The paper (section 6.3) finds the beginning and the
-//! end of a round best. Where packets have tags, those that go by time are at most four in a round
-//! trip: nothing else holds back what is said, and it fills no way that several senders share.
+//! | part | contents |
+//! |---|---|
+//! | `resets` | the epoch, and whether it is open |
+//! | `schedule` | the scheduler, the quanta of the channels and their changes |
+//! | `presence` | liveness: which channels are present, alive or silent |
+//! | `markers` | the markers that are due, and when |
+//! | `sizes` | the longest frame of each channel |
+//! | `counts` | packets sent, reports about them, and credits: room at the receiver |
+//! | `paths` | windows: packets in flight, and pacing rates |
+//! | `quarantine` | channels that carry copies instead of packets |
+//! | `repairs` | packets that can be sent again |
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.3 (load sharing), 5 and 6.3 (markers).
+//! The sender passes each event to the parts that it concerns, and the effects of one part to the others.
 //!
-//! Invariants: a marker carries the number that the next packet of its channel has at the moment
-//! when the marker is given out; no packet is taken before a reset is acknowledged.
+//! Markers go on all channels when the turn of `before_channel` begins, every few rounds starting from the
+//! first, and whenever `interval` has passed without one, so that a receiver that waits for lost packets
+//! learns of the loss when no packet follows. The paper (section 6.3) finds the beginning and the end of a
+//! round best. If packets have tags, at most four of those by time go in a round trip, because no window
+//! limits them.
+//!
+//! The scheduler has as many slots as there can be channels; the id of a channel is the number of its slot.
+//! A channel that is removed is lost: Left announces it on all others, and its packets in flight are sent
+//! again over them. A channel that is added is one that comes back with nothing known about it. Its numbers
+//! continue those of the former channel of the slot, so that late packets of that one are detected, and no
+//! number is used twice in an epoch. A removed channel that is the last one in, while others are still to
+//! come in, stays in the scheduler until one of them is in; no packet goes on it.
+//!
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.3 (load sharing), 5 and 6.3 (markers). Audits:
+//! Varghese, "Self-stabilization by local checking and global reset", 1994. A channel that moves begins
+//! anew, as in RFC 9000, section 9.4.
+//!
+//! Invariants: a marker carries the number of the next packet of its channel at the moment of emission; no
+//! packet is accepted before a reset is acknowledged; some channel is present and some is in; nothing is
+//! emitted for an absent channel; a channel that comes back does so after the round named by Left; an audit
+//! changes no sound state.
 
-mod changes;
-mod check;
 mod class;
 mod control;
-mod idle;
+mod copies;
+mod counts;
+mod markers;
 mod options;
 mod paths;
 mod presence;
 mod quarantine;
 mod repairs;
-mod reported;
+mod resets;
 mod retransmission_buffer;
+mod schedule;
 mod seen;
-mod sent;
 mod shares;
 mod sizes;
+#[cfg(test)]
+mod tests;
 mod units;
+mod wait;
 
-use crate::charge::USUAL_BYTES;
+use crate::message::small;
 use crate::{
-    ChannelError, ChannelSet, Charge, Discard, Epoch, Instant, Kind, Message, Numbered,
-    OptionsError, Report, SendError, first_channels, take_lowest,
+    ChannelError, ChannelSet, Departure, Discard, Epoch, Instant, Kind, Marker, Message, Numbered,
+    OptionsError, QuantaError, RateCap, Report, SendError, SizeError, Tag, channels_of,
+    channels_where, first_channels,
 };
-use changes::Changes;
 pub use class::Class;
 pub use control::{BbrPlan, ControlPlan, Controlled, Flight, Order, SharePlan};
 use core::time::Duration;
-use gingham_fairq::{Round, Standing};
-use idle::Idle;
+use counts::Counts;
+pub use counts::{Reported, Sent};
+use markers::Markers;
 pub use options::{MarkerPlan, SenderOptions, Sending};
 use paths::Paths;
-pub use presence::Wait;
-use presence::{Life, Presence};
+use presence::{Life, Presence, nanoseconds};
 use quarantine::Quarantine;
 use repairs::Repairs;
 pub use repairs::{Repair, RepairPlan};
-pub use reported::Reported;
-use reported::ReportedByChannel;
+use resets::{Due, Resets};
 pub use retransmission_buffer::RetransmissionBuffer;
-pub use sent::Sent;
-use sent::SentByChannel;
+use schedule::{Circumstances, Schedule};
 use sizes::Sizes;
 pub use sizes::{Size, SizePlan, SizeState};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Open,
-    Resetting {
-        acknowledged: ChannelSet,
-        /// Those that were not dead before.
-        awaited: ChannelSet,
-        again_at: Instant,
-        open_at: Instant,
-    },
-}
+pub use wait::Wait;
 
 /// The sending end.
 ///
@@ -84,50 +93,47 @@ enum State {
 /// let now = Instant::ORIGIN;
 /// let scheduler = SurplusRoundRobin::<2>::new(1_500, &[1_500, 3_000])?;
 /// let mut sender = Sender::synchronised(scheduler, SenderOptions::default(), Epoch::new(1), now)?;
-/// while let Some((_channel, _marker)) = sender.poll_message(now) { /* goes on the channel */ }
+/// while let Some((_channel, _marker)) = sender.poll_message(now) { /* send it on the channel */ }
 /// assert_eq!(sender.handle_packet(now, 1_500)?, 0);
 /// assert_eq!(sender.handle_packet(now, 1_500)?, 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sender<S> {
-    initial: S,
-    scheduler: S,
     options: SenderOptions,
-    epoch: Epoch,
-    state: State,
-    /// When it was asked last.
+    /// Time of the last call of `poll_message`.
     now: Instant,
-    /// Channels on which a marker, or while resetting a reset, is to go.
-    due: ChannelSet,
-    /// Channels whose links take nothing just now.
-    blocked: ChannelSet,
-    /// Markers go when this round comes to their channel.
-    marker_round: Round,
-    /// Markers go at this time at the latest.
-    marker_at: Instant,
-    idle: Idle,
-    changes: Changes,
+    resets: Resets,
+    schedule: Schedule<S>,
     presence: Presence,
+    markers: Markers,
     sizes: Sizes,
-    sent: SentByChannel,
-    reported: ReportedByChannel,
-    /// What may be in flight on each channel, if that is controlled; it chooses where the choice is
-    /// free.
+    /// Windows and pacing rates, if flight is controlled; they choose the channel in free order.
     paths: Option<Paths>,
-    /// What can be sent again, if anything is.
-    repairs: Option<Repairs>,
-    /// Channels that get copies instead of packets.
     quarantine: Quarantine,
-    /// When a request for a reset was last heeded, and for how long none is after that.
-    heeded: Option<(Instant, Duration)>,
-    sending: Sending,
-    /// The class of the packet that waits.
+    repairs: Option<Repairs>,
+    counts: Counts,
+    /// Channels whose links accept no packet at present.
+    blocked: ChannelSet,
+    /// Class of the packet that was refused last.
     waiting: Class,
+    sending: Sending,
+}
+
+/// Packets that may be sent on a channel in a row, as a network card takes them in one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// The channel of the next packets.
+    pub channel: usize,
+    /// Bytes after which the channel is chosen again, at least one. The packet that reaches them is the
+    /// last.
+    pub bytes: u64,
+    /// Longest packet for which this holds; longer ones may go elsewhere.
+    pub longest_bytes: u32,
 }
 
 impl<S: Numbered> Sender<S> {
-    /// An end that begins with a reset to this epoch, later than any that it remembers.
+    /// Creates a sender that begins with a reset to `epoch`, later than any epoch that it remembers.
     pub fn new(
         scheduler: S,
         options: SenderOptions,
@@ -139,8 +145,8 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// An end that sends at once, to a receiver that is known to have started in the same epoch: that
-    /// by which a handshake named the session.
+    /// Creates a sender that sends at once, to a receiver that is known to have started in the same epoch,
+    /// for instance the one by which a handshake named the session.
     pub fn synchronised(
         scheduler: S,
         options: SenderOptions,
@@ -149,36 +155,104 @@ impl<S: Numbered> Sender<S> {
     ) -> Result<Self, OptionsError> {
         let channels = scheduler.channels();
         options.check(channels)?;
-        let paths = options.paths(&scheduler)?;
         let mut sender = Self {
-            paths,
-            marker_round: scheduler.round(),
-            changes: Changes::new(&scheduler),
-            initial: scheduler.clone(),
-            scheduler,
-            options,
-            epoch,
             now,
-            state: State::Open,
-            due: 0,
-            blocked: 0,
-            marker_at: now,
-            idle: Idle::new(&options.markers, now),
-            presence: Presence::new(channels, options.present(channels)),
+            resets: Resets::new(&options, epoch),
+            presence: Presence::new(&options, channels),
+            markers: Markers::new(options.markers, scheduler.round(), now),
             sizes: Sizes::new(&options, channels),
-            sent: SentByChannel::new(channels),
-            reported: ReportedByChannel::new(channels),
-            heeded: None,
-            repairs: options.repair.map(|plan| Repairs::new(plan, channels)),
+            paths: options.paths(&scheduler)?,
             quarantine: Quarantine::new(channels),
-            sending: Sending::default(),
+            repairs: options.repair.map(|plan| Repairs::new(plan, channels)),
+            counts: Counts::new(options.credits, scheduler.longest_bytes(), channels),
+            blocked: 0,
             waiting: Class::Spread,
+            sending: Sending::default(),
+            schedule: Schedule::new(scheduler, options.order),
+            options,
         };
         sender.open(now);
         Ok(sender)
     }
 
-    /// The channel of the next packet, or nothing while none may go.
+    /// Whether packets are accepted.
+    pub const fn is_open(&self) -> bool {
+        self.resets.is_open()
+    }
+
+    /// The present epoch.
+    pub const fn epoch(&self) -> Epoch {
+        self.resets.epoch()
+    }
+
+    /// Rule by which the channel of a packet is chosen.
+    pub const fn order(&self) -> Order {
+        self.options.order
+    }
+
+    /// The scheduler, for inspection; it takes no part in a free choice.
+    pub const fn scheduler(&self) -> &S {
+        self.schedule.scheduler()
+    }
+
+    /// Packets and bytes sent on a channel in this epoch.
+    pub fn sent(&self, channel: usize) -> Sent {
+        self.counts.sent(channel)
+    }
+
+    /// The last report about a channel in this epoch.
+    pub fn reported(&self, channel: usize) -> Option<Reported> {
+        self.counts.reported(channel)
+    }
+
+    /// Counters.
+    pub const fn sending(&self) -> &Sending {
+        &self.sending
+    }
+
+    /// Quantum that a channel is to have: its present one, unless a change is under way.
+    pub fn target_quantum(&self, channel: usize) -> u32 {
+        self.schedule.target(channel)
+    }
+
+    /// Whether there is a channel with this id.
+    pub fn is_there(&self, id: usize) -> bool {
+        self.presence.is_present(id)
+    }
+
+    /// Whether a channel is out because the other end does not answer on it.
+    pub fn is_dead(&self, channel: usize) -> bool {
+        self.presence.is(channel, Life::Dead)
+    }
+
+    /// Whether a channel is in quarantine: it carries copies instead of packets.
+    pub fn is_in_quarantine(&self, channel: usize) -> bool {
+        self.quarantine.has(channel)
+    }
+
+    /// Whether nothing has been sent for so long that everything is accounted for: nothing sent until then
+    /// is requested again.
+    pub fn is_at_rest(&self) -> bool {
+        self.markers.is_at_rest(self.sending.gone())
+    }
+
+    /// Whether packets may go on a channel: it is present and in.
+    fn carries(&self, channel: usize) -> bool {
+        self.schedule.carries(&self.presence, channel)
+    }
+
+    /// The channels on which packets may go.
+    fn carrying(&self) -> ChannelSet {
+        channels_where(self.schedule.channels(), |channel| self.carries(channel))
+    }
+
+    const fn is_blocked(&self, channel: usize) -> bool {
+        self.blocked & 1 << channel != 0
+    }
+
+    // Choice of the channel.
+
+    /// Chooses the channel of the next packet, if one may be sent.
     fn next_channel(&self, now: Instant, length_bytes: u32, class: Class) -> Option<usize> {
         if !self.is_open() {
             return None;
@@ -188,32 +262,10 @@ impl<S: Numbered> Sender<S> {
                 self.sizes.fits(channel, length_bytes) && self.takes(channel, length_bytes)
             });
         }
-        let channel = self.scheduler.current();
+        let channel = self.schedule.current();
         let is_full = self.paths.as_ref().is_some_and(|paths| !paths.admits(channel, now));
         let takes = self.takes(channel, length_bytes) && self.sizes.fits(channel, length_bytes);
         (takes && !is_full).then_some(channel)
-    }
-
-    /// Why a packet may not go.
-    #[cold]
-    fn held_back(&mut self, length_bytes: u32, class: Class) -> SendError {
-        self.wait_with(length_bytes, class);
-        let channel = self.scheduler.current();
-        if !self.is_open() {
-            SendError::Resetting
-        } else if !self.fits_somewhere(length_bytes) {
-            SendError::TooLong { longest_bytes: self.longest_bytes() }
-        } else if self.options.order == Order::Strict && !self.has_credit(channel, length_bytes) {
-            SendError::NoCredit { channel }
-        } else {
-            SendError::FlightFull { channel }
-        }
-    }
-
-    /// A packet that is not taken waits.
-    const fn wait_with(&mut self, length_bytes: u32, class: Class) {
-        self.sizes.wait_with(length_bytes);
-        self.waiting = class;
     }
 
     /// Whether a channel accepts a packet of `length_bytes`: it is active, its link is not blocked, it
@@ -222,48 +274,114 @@ impl<S: Numbered> Sender<S> {
     fn takes(&self, channel: usize, length_bytes: u32) -> bool {
         self.carries(channel)
             && !self.is_blocked(channel)
-            && self.has_credit(channel, length_bytes)
+            && self.counts.has_credit(channel, length_bytes)
             && !(self.quarantine.has(channel) && self.is_left_out(channel, length_bytes))
     }
 
-    /// Whether packets are taken.
-    pub const fn is_open(&self) -> bool {
-        matches!(self.state, State::Open)
+    /// Whether a packet avoids a channel in quarantine, because it fits another channel of equal
+    /// priority, even if that one is full now.
+    #[inline(never)]
+    fn is_left_out(&self, channel: usize, length_bytes: u32) -> bool {
+        let Some(paths) = &self.paths else { return false };
+        let fits = |other: usize| match length_bytes {
+            0 => self.sizes.fits_waiting(other),
+            _ => self.sizes.fits(other, length_bytes),
+        };
+        let equals = paths.equals(channel, self.carrying());
+        channels_of(equals).any(|other| !self.quarantine.has(other) && fits(other))
     }
 
-    /// The present epoch.
-    pub const fn epoch(&self) -> Epoch {
-        self.epoch
+    /// Reason for refusing a packet.
+    #[cold]
+    fn held_back(&mut self, length_bytes: u32, class: Class) -> SendError {
+        self.wait_with(length_bytes, class);
+        let channel = self.schedule.current();
+        if !self.is_open() {
+            SendError::Resetting
+        } else if !self.fits_somewhere(length_bytes) {
+            SendError::TooLong { longest_bytes: self.longest_bytes() }
+        } else if self.options.order == Order::Strict
+            && !self.counts.has_credit(channel, length_bytes)
+        {
+            SendError::NoCredit { channel }
+        } else {
+            SendError::FlightFull { channel }
+        }
     }
 
-    /// How the channel of a packet is chosen.
-    pub const fn order(&self) -> Order {
-        self.options.order
+    /// Records a packet that is refused.
+    const fn wait_with(&mut self, length_bytes: u32, class: Class) {
+        self.sizes.wait_with(length_bytes);
+        self.waiting = class;
     }
 
-    /// The scheduler, to look at; it has no part in a free choice.
-    pub const fn scheduler(&self) -> &S {
-        &self.scheduler
+    /// Reason for which a channel carries no packet at present, if it carries none.
+    pub fn wait_of(&self, now: Instant, channel: usize) -> Option<Wait> {
+        if !self.is_there(channel) {
+            Some(Wait::Absent)
+        } else if !self.is_open() {
+            Some(Wait::Resetting)
+        } else if !self.carries(channel) {
+            Some(match (self.is_dead(channel), self.target_quantum(channel)) {
+                (true, _) if self.sizes.is_out(channel) => Wait::Size,
+                (true, _) => Wait::Silent,
+                (false, 0) => Wait::Planned,
+                (false, _) => Wait::Announced,
+            })
+        } else if self.is_blocked(channel) {
+            Some(Wait::Link)
+        } else if !self.counts.has_credit(channel, 0) {
+            Some(Wait::Credit)
+        } else if self.quarantine.has(channel) && self.is_left_out(channel, 0) {
+            Some(Wait::Losses)
+        } else if !self.sizes.fits_waiting(channel) {
+            Some(Wait::Length)
+        } else if self.options.order == Order::Strict && self.schedule.current() != channel {
+            Some(Wait::Turn)
+        } else {
+            let path = self.paths.as_ref()?.on(channel);
+            let now_ns = now.nanoseconds();
+            let paced = (!path.admits(now_ns)).then_some(Wait::Pace);
+            if path.has_room(now_ns) { paced } else { Some(Wait::Window) }
+        }
     }
 
-    /// What was sent on a channel in this epoch.
-    pub fn sent(&self, channel: usize) -> Sent {
-        self.sent.on(channel)
-    }
+    // Packets.
 
-    /// What the receiver last said of a channel in this epoch.
-    pub fn reported(&self, channel: usize) -> Option<Reported> {
-        self.reported.on(channel)
-    }
-
-    /// What has been counted.
-    pub const fn sending(&self) -> &Sending {
-        &self.sending
-    }
-
-    /// A packet is to be sent: on the channel returned, after the messages given out before.
+    /// Sends a packet on the channel returned, after the messages emitted before.
     pub fn handle_packet(&mut self, now: Instant, length_bytes: u32) -> Result<usize, SendError> {
         self.send(now, length_bytes, Class::Spread)
+    }
+
+    /// Sends a packet in guaranteed order: on the channel returned, behind the tag.
+    pub fn handle_tagged(
+        &mut self,
+        now: Instant,
+        length_bytes: u32,
+    ) -> Result<(usize, Tag), SendError> {
+        self.handle_tagged_as(now, length_bytes, Class::Spread)
+    }
+
+    /// Sends a packet of a class in guaranteed order.
+    pub fn handle_tagged_as(
+        &mut self,
+        now: Instant,
+        length_bytes: u32,
+        class: Class,
+    ) -> Result<(usize, Tag), SendError> {
+        let (sequence, session) = (self.counts.next_sequence(), self.epoch().low());
+        self.sizes.set_tagged();
+        let channel = self.send(now, length_bytes, class)?;
+        let channel_sequence = self.counts.sent(channel).packets.wrapping_sub(1);
+        let tag =
+            Tag { sequence, channel: small(channel), channel_sequence, session, repair_of: None };
+        if let Some(repairs) = &mut self.repairs {
+            repairs.handle_packet(&tag, length_bytes, class);
+            if !self.quarantine.is_empty() {
+                self.choose_copied(now, (tag.channel, channel_sequence));
+            }
+        }
+        Ok((channel, tag))
     }
 
     fn send(&mut self, now: Instant, length_bytes: u32, class: Class) -> Result<usize, SendError> {
@@ -271,389 +389,61 @@ impl<S: Numbered> Sender<S> {
         let Some(channel) = self.next_channel(now, length_bytes, class) else {
             return Err(self.held_back(length_bytes, class));
         };
-        let longest_bytes = self.scheduler.longest_bytes();
+        let longest_bytes = self.scheduler().longest_bytes();
         if length_bytes == 0 || length_bytes > longest_bytes {
             return Err(SendError::BadLength { length_bytes, longest_bytes });
         }
         if self.options.order == Order::Strict {
-            self.scheduler.charge(length_bytes);
+            self.schedule.charge(length_bytes);
         }
-        self.sent.add(channel, length_bytes);
+        self.counts.add(channel, length_bytes);
         self.sizes.sent(now, channel, length_bytes);
         if let Some(paths) = &mut self.paths {
             paths.sent(channel, now, length_bytes);
         }
         self.sending.packets += 1;
         self.sending.bytes += u64::from(length_bytes);
-        if self.changes.are_under_way() {
-            self.follow_changes(now, channel);
+        if self.schedule.is_changing() {
+            let (schedule, mut at) = self.schedule_at(now);
+            schedule.follow_changes(channel, &mut at);
         }
         self.mark_by_round(now);
         self.see_turn(now);
         Ok(channel)
     }
 
-    /// The next message, and the channel on which it goes before any packet to come.
-    pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
-        self.now = now;
-        self.advance(now);
-        self.sizes.pad_nothing();
-        let due = self.poll_left().or_else(|| self.poll_due(now));
-        let (channel, kind) = due.or_else(|| self.poll_probe(now))?;
-        Some((channel, Message::about(channel, self.scheduler.channels(), self.epoch, kind)))
-    }
-
-    fn poll_due(&mut self, now: Instant) -> Option<(usize, Kind)> {
-        self.due &= first_channels(self.scheduler.channels());
-        let channel = take_lowest(&mut self.due)?;
-        let kind = match self.state {
-            State::Open => self.marker(channel, now),
-            State::Resetting { .. } => Kind::Reset { quantum: self.target_quantum(channel) },
+    /// The schedule, with the circumstances on which its changes depend.
+    const fn schedule_at(&mut self, now: Instant) -> (&mut Schedule<S>, Circumstances<'_>) {
+        let at = Circumstances {
+            now,
+            polled_at: self.now,
+            presence: &mut self.presence,
+            markers: &mut self.markers,
+            sending: &mut self.sending,
         };
-        Some((channel, kind))
+        (&mut self.schedule, at)
     }
 
-    /// When there will be a message though nothing happens.
-    pub fn poll_timeout(&self) -> Instant {
-        match self.state {
-            State::Open if self.due != 0 || self.sizes.are_due() => self.now,
-            State::Open => {
-                let at = self.marker_at.min(self.presence.look_at());
-                let others = self.paced_until().into_iter().chain(self.sizes.next_at());
-                others.fold(at, Instant::min)
-            }
-            State::Resetting { acknowledged: 0, again_at, .. } => again_at,
-            State::Resetting { again_at, open_at, .. } => again_at.min(open_at),
-        }
-    }
-
-    /// From when on a pace lets a packet go, where that alone holds it back; when a controller wants
-    /// to be asked.
-    fn paced_until(&self) -> Option<Instant> {
-        let paths = self.paths.as_ref()?;
-        let paced = match self.options.order {
-            Order::Free => paths.next_at(self.now, self.waiting, |channel| {
-                self.sizes.fits_waiting(channel) && self.takes(channel, 0)
-            }),
-            Order::Strict => {
-                paths.next_at(self.now, Class::Spread, |one| one == self.scheduler.current())
-            }
-        };
-        paced.into_iter().chain(paths.poll_timeout()).min()
-    }
-
-    /// A message of the receiver has come, on the way back of this channel.
-    pub fn handle_message(
-        &mut self,
-        now: Instant,
-        channel: usize,
-        message: Message,
-    ) -> Result<(), Discard> {
-        let checked = match message.check(channel, self.scheduler.channels()) {
-            // Who asks may be wrong about the numbers of channels, too, until there is a reset.
-            Err(Discard::OtherChannel) if message.kind == Kind::ResetRequested => Ok(()),
-            checked => checked,
-        };
-        let taken = checked.and_then(|()| self.take_message(now, channel, message));
-        self.sending.discards.count(taken)
-    }
-
-    /// The same from bytes.
-    pub fn handle_bytes(
-        &mut self,
-        now: Instant,
-        channel: usize,
-        bytes: &[u8],
-    ) -> Result<(), Discard> {
-        match Message::parse(bytes) {
-            Ok(message) => self.handle_message(now, channel, message),
-            Err(error) => self.sending.discards.count(Err(Discard::Malformed(error))),
-        }
-    }
-
-    /// Both ends are to start anew, in the next epoch.
-    pub fn reset(&mut self, now: Instant) {
-        self.start_reset(self.epoch.next(), now);
-    }
-
-    fn take_message(
-        &mut self,
-        now: Instant,
-        channel: usize,
-        message: Message,
-    ) -> Result<(), Discard> {
-        match message.kind {
-            Kind::Marker(_) | Kind::Reset { .. } | Kind::Left(_) => Err(Discard::OtherEnd),
-            Kind::Acknowledged => self.acknowledge(now, channel, message.epoch),
-            Kind::ResetRequested if self.epoch.is_after(message.epoch) => Err(Discard::StaleEpoch),
-            Kind::ResetRequested => self.heed_request(message.epoch, now),
-            Kind::Report(_) | Kind::Nack(_) | Kind::LeftAcknowledged(_)
-                if !self.is_open() || message.epoch != self.epoch =>
-            {
-                Err(Discard::StaleEpoch)
-            }
-            Kind::Report(report) => {
-                let reported = Reported { at: now, report };
-                self.reported.take(channel, reported);
-                self.sizes.hear(now, channel, &report);
-                self.hear(channel, reported);
-                self.agree(now, channel, report.coming_from);
-                self.let_go(now);
-                let can_be = self.follow_rates(now, channel, &report);
-                self.weigh_losses(now, channel, &report);
-                if can_be { Ok(()) } else { Err(Discard::BadCounts) }
-            }
-            Kind::Nack(nack) => self.retransmit(now, channel, nack),
-            Kind::LeftAcknowledged(departure) => self.acknowledge_left(departure),
-        }
-    }
-
-    /// What time alone brings about.
-    fn advance(&mut self, now: Instant) {
+    /// Tells the windows in strict order whose turn it is.
+    fn see_turn(&mut self, now: Instant) {
         if let Some(paths) = &mut self.paths {
-            paths.handle_timeouts(now);
-        }
-        self.check_reset(now);
-        match &mut self.state {
-            State::Open => {
-                let look_at = self.presence.look_at();
-                if look_at <= now || look_at > now.after(self.options.markers.pause_max()) {
-                    self.look(now);
-                }
-                self.advance_sizes(now);
-                if self.marker_at <= now {
-                    self.mark_by_time(now);
-                }
-            }
-            State::Resetting { acknowledged, open_at, .. }
-                if *acknowledged != 0 && *open_at <= now =>
-            {
-                self.open(now);
-            }
-            State::Resetting { acknowledged, again_at, .. } if *again_at <= now => {
-                // None is dead before it has had the time to acknowledge.
-                let absent = self.presence.all(Life::Absent);
-                let all = first_channels(self.scheduler.channels());
-                self.due = all & !absent & !*acknowledged;
-                *again_at = now.after(self.options.reset_interval);
-            }
-            State::Resetting { .. } => {}
-        }
-    }
-}
-
-// Channels that come, go and move while the ends run.
-//
-// ```text
-//   slot 0   there            the scheduler has as many slots as there can be channels, the cap; a
-//   slot 1   absent           channel's id is the number of its slot
-//   slot 2   there
-// ```
-//
-// A channel that goes is one that was lost: Left says so on all others, and what was on its way
-// goes again over them. One that comes is one that is alive again, of which nothing is known: it is
-// announced to come in. Its numbers go on where those of the channel before it in the slot ended, so
-// what is late of that one is a late packet, and no number is used twice in an epoch. The receiver is
-// told by Left and by markers alone.
-//
-// A channel that is the last which is in, and goes while others are still to come in, stays in the
-// scheduler until one of them is in; nothing goes on it.
-//
-// Source: ours; that a channel which moves begins anew is RFC 9000, section 9.4.
-//
-// Invariants: some channel is there; nothing is given out for one that is not.
-
-impl<S: Numbered> Sender<S> {
-    /// Whether there is a channel of this id.
-    pub fn is_there(&self, id: usize) -> bool {
-        id < self.scheduler.channels() && !self.presence.is(id, Life::Absent)
-    }
-
-    /// A channel is there from now on: it comes in once the receiver knows, with the quantum that it is
-    /// to have.
-    pub fn add_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
-        self.check_id(id)?;
-        if self.is_there(id) {
-            return Err(ChannelError::AlreadyThere { id });
-        }
-        self.begin(now, id, Life::Alive);
-        self.announce_targets();
-        Ok(())
-    }
-
-    /// A channel is there no longer.
-    pub fn remove_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
-        self.check_there(id)?;
-        let is_to_be_in = |other: usize| self.is_there(other) && self.target_quantum(other) != 0;
-        if !(0..self.scheduler.channels()).any(|other| other != id && is_to_be_in(other)) {
-            return Err(ChannelError::Last { id });
-        }
-        self.presence.remove(id);
-        self.due &= !(1 << id);
-        if self.is_open() {
-            self.lose(id, now);
-            self.see_turn(now);
-        } else {
-            self.await_no_more(now, id);
-        }
-        Ok(())
-    }
-
-    /// A channel has another address at either end: what was learned of it does not hold.
-    pub fn move_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
-        self.check_there(id)?;
-        let life = if self.is_dead(id) { Life::Dead } else { Life::Alive };
-        self.begin(now, id, life);
-        self.presence.probe(id, now, self.options.markers.interval);
-        if self.is_open() {
-            self.due |= 1 << id;
-        }
-        Ok(())
-    }
-
-    /// Whether packets may go on a channel: it is there and in.
-    fn carries(&self, channel: usize) -> bool {
-        self.scheduler.standing(channel).is_in() && !self.presence.is(channel, Life::Absent)
-    }
-
-    /// Channels that are gone go out, once another is in.
-    fn let_go(&mut self, now: Instant) {
-        let mut absent = self.presence.all(Life::Absent);
-        while let Some(channel) = take_lowest(&mut absent) {
-            if self.scheduler.standing(channel).is_in() {
-                self.lose(channel, now);
-            }
+            paths.see_turn(now, self.schedule.current());
         }
     }
 
-    /// A channel is on another line than before.
-    fn begin(&mut self, now: Instant, id: usize, life: Life) {
-        self.presence.begin(id, now, life);
-        self.sizes.begin(id);
-        self.quarantine.forget(id);
-        if let Some(paths) = &mut self.paths {
-            paths.begin(id);
-        }
-    }
-
-    fn check_id(&self, id: usize) -> Result<(), ChannelError> {
-        let cap = self.scheduler.channels();
-        if id < cap { Ok(()) } else { Err(ChannelError::AboveCap { id, cap }) }
-    }
-
-    fn check_there(&self, id: usize) -> Result<(), ChannelError> {
-        self.check_id(id)?;
-        if self.is_there(id) { Ok(()) } else { Err(ChannelError::NotThere { id }) }
-    }
-}
-
-// What whoever holds the links below the channels knows of them, and reports do not say.
-//
-// | a link | then |
-// |---|---|
-// | takes nothing just now, since a queue of ours below it is full | packets and copies go on other channels, or wait where the choice is not free |
-// | is there again, or is another one | the channel is asked at once: its next probe, or the end of a rest, may be seconds ahead |
-//
-// Source: ours.
-//
-// Invariant: both are hints. What is said of a link that is not so delays, and nothing else.
-
-impl<S: Numbered> Sender<S> {
-    /// These channels, a bit each from the lowest, take nothing just now, and all others do. Messages
-    /// are given out for them as ever.
-    pub const fn set_blocked(&mut self, channels: u64) {
-        self.blocked = channels;
-    }
-
-    /// A channel has a link again, or another one: a marker, or while resetting a reset, is to go on
-    /// it now.
-    pub fn ask_channel(&mut self, channel: usize) {
-        if self.is_there(channel) {
-            self.due |= 1 << channel;
-        }
-    }
-
-    const fn is_blocked(&self, channel: usize) -> bool {
-        self.blocked & 1 << channel != 0
-    }
-}
-
-// Credits: no packet is sent that the receiver might have no room for.
-//
-// ```text
-//   charged to the channel   0 ............ sent ............ limit
-//                                            |<--- credit --->|
-// ```
-//
-// The limit is a count from the beginning of the epoch, not so much more: a report that is lost,
-// or that says the same again, does no harm, and the next one puts all right. It may be lower than
-// the last one, where the receiver wants room for others: markers give back which one holds.
-// Markers need no credit; each brings a report, so credit that came back while a report was lost
-// is heard of. While a channel has none they go as often as while packets do.
-//
-// Source: FCVC of Kung and Chapman (ICNP 1993), which Adiseshu, Parulkar and Varghese 1996,
-// section 6.3, put on their markers; bytes, and limits that fall, are ours.
-//
-// Invariant: what is in flight and what waits at the receiver together fit what it keeps for the
-// channel, once a report has come; copies of lost packets, which need no credit, and packets that are
-// on their way on a channel when it leaves, aside.
-
-/// Whether a channel has credit for a packet that is charged so much.
-fn has_credit(charge: Charge, packet: u32, sent: Sent, report: Option<&Report>) -> bool {
-    let limit = report.map_or(charge.first(), |report| report.limit_bytes);
-    let sent = charge.of_all(sent.packets, sent.bytes);
-    let credit = limit.wrapping_sub(sent).cast_signed();
-    u32::try_from(credit).is_ok_and(|credit| credit >= packet)
-}
-
-impl<S: Numbered> Sender<S> {
-    /// Whether a channel has credit for a packet of `length_bytes`; 0 means the longest packet.
-    fn has_credit(&self, channel: usize, length_bytes: u32) -> bool {
-        self.options.credits.is_none_or(|charge| self.is_credit_left(charge, channel, length_bytes))
-    }
-
-    /// Out of line, for those who need none.
-    #[inline(never)]
-    fn is_credit_left(&self, charge: Charge, channel: usize, length_bytes: u32) -> bool {
-        let packet = match (length_bytes, self.scheduler.longest_bytes()) {
-            (0, u32::MAX) => charge.of(USUAL_BYTES),
-            (0, longest_bytes) => charge.of(longest_bytes),
-            (length_bytes, _) => charge.of(length_bytes),
-        };
-        let reported = self.reported.on(channel);
-        let report = reported.as_ref().map(|reported| &reported.report);
-        has_credit(charge, packet, self.sent.on(channel), report)
-    }
-}
-
-// What goes on one channel in a row: what a network card takes in one go.
-
-/// Packets that may go on a channel one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transmit {
-    /// The channel of the next packets.
-    pub channel: usize,
-    /// They go there until so many bytes have gone, of which there is at least one: the packet that
-    /// reaches them is the last.
-    pub bytes: u64,
-    /// As long as none of them is longer than that: longer ones may go elsewhere.
-    pub longest_bytes: u32,
-}
-
-impl<S: Numbered> Sender<S> {
-    /// The next packets: at most the rest of the channel's turn, what its window has room for, and a
-    /// millisecond at its pace. Each is then given by `handle_packet` or `handle_tagged`, which tells
-    /// the same channel. Nothing while none may go: a reset is under way, or the channel whose turn
-    /// it is has no credit, or as much in flight as it may have. Ask again after the next message of
-    /// the receiver, and after `poll_message`, which takes dead channels out. To be asked where there
-    /// is a packet to send: after a rest nothing goes until the markers are polled that it asks for.
-    /// The next one is no longer than [`Sender::longest_bytes`].
+    /// Returns the next packets: at most the rest of the channel's turn, the room in its window, and a
+    /// millisecond at its pacing rate. `handle_packet` or `handle_tagged` then returns that channel for each
+    /// of them. Returns nothing while none may be sent: during a reset, or while the channel whose turn it
+    /// is has no credit or a full window. Call again after the next message of the receiver, and after
+    /// `poll_message`, which takes dead channels out. Call it only with a packet to send: after a rest
+    /// nothing is sent until the markers that the call requests are polled. The next packet is no longer
+    /// than [`Sender::longest_bytes`].
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.poll_transmit_of(now, 0, Class::Spread)
     }
 
-    /// The same for a next packet of so many bytes, which may be longer, and then goes where it
-    /// fits, and of this class: packets of another one behind it may go elsewhere.
+    /// Like `poll_transmit`, for a next packet of this length, which may be longer and then goes on a channel
+    /// that it fits, and of this class: packets of another class behind it may go elsewhere.
     pub fn poll_transmit_of(
         &mut self,
         now: Instant,
@@ -669,86 +459,660 @@ impl<S: Numbered> Sender<S> {
         };
         let turn_bytes = match (self.options.order, &self.paths) {
             (Order::Free, Some(paths)) => paths.run_bytes(channel, now),
-            _ => u64::from(self.scheduler.standing(channel).next.deficit_bytes),
+            _ => u64::from(self.schedule.standing(channel).next.deficit_bytes),
         };
         let ready_bytes =
             self.paths.as_ref().map_or(u64::MAX, |paths| paths.ready_bytes(channel, now));
         let longest_bytes = self.size(channel).longest_bytes;
         Some(Transmit { channel, bytes: turn_bytes.min(ready_bytes), longest_bytes })
     }
-}
 
-// Resets: both ends start anew, and data waits until that is acknowledged.
-//
-// Source: Adiseshu, Parulkar and Varghese 1996, section 5, says that there must be one after a
-// crash; how is ours.
+    // Messages.
 
-/// Between requests that are heeded are at most so many intervals of resets.
-const PAUSES_MAX: u32 = 16;
+    /// Returns the next message, and the channel on which it goes before any later packet.
+    pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
+        self.now = now;
+        self.advance(now);
+        self.sizes.pad_nothing();
+        let left = self.presence.next_told().map(|(on, left)| (on, Kind::Left(left)));
+        let due = left.or_else(|| self.poll_due(now));
+        let (channel, kind) = due.or_else(|| self.poll_probe(now))?;
+        Some((channel, Message::about(channel, self.schedule.channels(), self.epoch(), kind)))
+    }
 
-impl<S: Numbered> Sender<S> {
-    fn acknowledge(&mut self, now: Instant, channel: usize, epoch: Epoch) -> Result<(), Discard> {
-        match &mut self.state {
-            State::Resetting { acknowledged, awaited, .. } if epoch == self.epoch => {
-                *acknowledged |= 1 << channel;
-                if *awaited & !*acknowledged == 0 {
+    fn poll_due(&mut self, now: Instant) -> Option<(usize, Kind)> {
+        let channel = self.markers.take_due(self.schedule.channels())?;
+        if self.is_open() {
+            Some((channel, Kind::Marker(self.marker(channel, now))))
+        } else {
+            Some((channel, Kind::Reset { quantum: self.target_quantum(channel) }))
+        }
+    }
+
+    /// Returns the next probe: a marker of its own.
+    fn poll_probe(&mut self, now: Instant) -> Option<(usize, Kind)> {
+        let (channel, bytes) = self.sizes.take_due()?;
+        let marker = Marker { sent_at: Sizes::probe_at(now), ..self.marker(channel, now) };
+        let until = now.after(self.presence.probe_takes(channel));
+        self.sizes.probe(now, channel, bytes, until);
+        Some((channel, Kind::Marker(marker)))
+    }
+
+    /// The marker of a channel at present.
+    fn marker(&mut self, channel: usize, now: Instant) -> Marker {
+        self.presence.mark(channel, now);
+        self.sizes.mark(now, channel, self.presence.is(channel, Life::Dead));
+        self.sending.markers += 1;
+        if let Some(repairs) = &mut self.repairs {
+            repairs.make_room(channel);
+        }
+        let sent = self.counts.sent(channel);
+        Marker {
+            standing: self.schedule.say(now, channel),
+            sent_packets: sent.packets,
+            sent_bytes: sent.bytes,
+            next_sequence: self.counts.next_sequence(),
+            sent_at: now,
+            round_trip_ns: self.presence.round_trip_ns(channel),
+            out_after_ns: nanoseconds(self.presence.out_after(channel, &self.sizes)),
+            lowered: self.counts.reported(channel).is_some_and(|reported| reported.report.lowered),
+        }
+    }
+
+    /// Time of the next message if nothing happens before.
+    pub fn poll_timeout(&self) -> Instant {
+        if let Some(at) = self.resets.poll_timeout() {
+            return at;
+        }
+        if self.markers.are_due() || self.sizes.are_due() {
+            return self.now;
+        }
+        let at = self.markers.marker_at().min(self.presence.look_at());
+        self.paced_until().into_iter().chain(self.sizes.next_at()).fold(at, Instant::min)
+    }
+
+    /// Time at which the pacing rate admits a packet, if that alone delays it, or of the next timeout of a
+    /// controller.
+    fn paced_until(&self) -> Option<Instant> {
+        let paths = self.paths.as_ref()?;
+        let paced = match self.options.order {
+            Order::Free => paths.next_at(self.now, self.waiting, |channel| {
+                self.sizes.fits_waiting(channel) && self.takes(channel, 0)
+            }),
+            Order::Strict => {
+                paths.next_at(self.now, Class::Spread, |one| one == self.schedule.current())
+            }
+        };
+        paced.into_iter().chain(paths.poll_timeout()).min()
+    }
+
+    /// Handles a message of the receiver, received on the reverse path of a channel.
+    pub fn handle_message(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        message: Message,
+    ) -> Result<(), Discard> {
+        let checked = match message.check(channel, self.schedule.channels()) {
+            // Until there is a reset, the sender of a request may number channels differently.
+            Err(Discard::OtherChannel) if message.kind == Kind::ResetRequested => Ok(()),
+            checked => checked,
+        };
+        let taken = checked.and_then(|()| self.take_message(now, channel, message));
+        self.sending.discards.count(taken)
+    }
+
+    /// Handles the bytes of a message.
+    pub fn handle_bytes(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        bytes: &[u8],
+    ) -> Result<(), Discard> {
+        match Message::parse(bytes) {
+            Ok(message) => self.handle_message(now, channel, message),
+            Err(error) => self.sending.discards.count(Err(Discard::Malformed(error))),
+        }
+    }
+
+    fn take_message(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        message: Message,
+    ) -> Result<(), Discard> {
+        match message.kind {
+            Kind::Marker(_) | Kind::Reset { .. } | Kind::Left(_) => Err(Discard::OtherEnd),
+            Kind::Acknowledged if message.epoch != self.epoch() => Err(Discard::StaleEpoch),
+            Kind::Acknowledged => {
+                // The last acknowledgements may arrive after the wait for them.
+                if self.is_open() && self.presence.revive(channel) {
+                    self.revived(now, channel);
+                } else if self.resets.acknowledge(channel) {
                     self.open(now);
                 }
                 Ok(())
             }
-            // The last ones may come after the wait for them was over.
-            State::Open if epoch == self.epoch => {
-                self.revive(now, channel);
+            Kind::ResetRequested => {
+                let epoch = self.resets.heed_request(message.epoch, now)?;
+                self.start_reset(epoch, now);
                 Ok(())
             }
-            _ => Err(Discard::StaleEpoch),
+            Kind::Report(_) | Kind::Nack(_) | Kind::LeftAcknowledged(_)
+                if !self.is_open() || message.epoch != self.epoch() =>
+            {
+                Err(Discard::StaleEpoch)
+            }
+            Kind::Report(report) => self.take_report(now, channel, report),
+            Kind::Nack(nack) => self.retransmit(now, channel, nack),
+            Kind::LeftAcknowledged(departure) => self.presence.acknowledge_left(departure),
         }
     }
 
-    /// A channel is not there any more to acknowledge a reset.
-    fn await_no_more(&mut self, now: Instant, channel: usize) {
-        if let State::Resetting { acknowledged, awaited, .. } = &mut self.state {
-            *awaited &= !(1 << channel);
-            *acknowledged &= !(1 << channel);
-            if *acknowledged != 0 && *awaited & !*acknowledged == 0 {
-                self.open(now);
-            }
+    fn take_report(&mut self, now: Instant, channel: usize, report: Report) -> Result<(), Discard> {
+        let reported = Reported { at: now, report };
+        self.counts.handle_report(channel, reported);
+        self.sizes.handle_report(now, channel, &report);
+        if self.presence.handle_report(channel, &reported) {
+            self.revived(now, channel);
+        }
+        let (schedule, mut at) = self.schedule_at(now);
+        schedule.agree(channel, report.coming_from, &mut at);
+        self.let_go(now);
+        let can_be = self.follow_rates(now, channel, &report);
+        self.weigh_losses(now, channel, &report);
+        if can_be { Ok(()) } else { Err(Discard::BadCounts) }
+    }
+
+    /// Handles a report in the windows, and shares that follow the rates; returns whether it is possible.
+    fn follow_rates(&mut self, now: Instant, channel: usize, report: &Report) -> bool {
+        if report.echo < self.presence.since(channel) {
+            return true;
+        }
+        let Some(paths) = &mut self.paths else { return true };
+        let quantum = |one| self.schedule.standing(one).quantum_bytes;
+        let can_be = paths.handle_report(now, channel, self.counts.sent(channel), report, quantum);
+        paths.see_turn(now, self.schedule.current());
+        if self.schedule.follow_shares(now, paths) {
+            self.announce_targets();
+        }
+        can_be
+    }
+
+    /// Handles a report in quarantine.
+    fn weigh_losses(&mut self, now: Instant, channel: usize, report: &Report) {
+        if !self.has_quarantine() || report.echo < self.presence.since(channel) {
+            return;
+        }
+        let (carrying, round_trip) = (self.carrying(), self.presence.round_trip(channel));
+        if let Some(paths) = &self.paths {
+            let channels = (paths, carrying);
+            let enters = self.quarantine.handle_report(now, channel, report, round_trip, channels);
+            self.sending.quarantines += u64::from(enters);
         }
     }
 
-    /// The receiver knows a later epoch, or is out of step. Epochs more than 2^31 apart can each be
-    /// later than the next in a circle, and requests on their way keep it going: so after one that
-    /// is heeded others are not for a while, and for longer and longer if they go on.
-    fn heed_request(&mut self, epoch: Epoch, now: Instant) -> Result<(), Discard> {
-        let least = self.options.reset_interval;
-        let most = least.saturating_mul(PAUSES_MAX);
-        let pause = match self.heeded {
-            Some((at, pause)) if now < at.after(pause) => return Err(Discard::TooSoon),
-            Some((at, pause)) if now < at.after(pause.saturating_mul(4)) => {
-                pause.saturating_mul(2).min(most)
+    /// Whether quarantine is enabled: copies need free order and repair.
+    fn has_quarantine(&self) -> bool {
+        self.options.order == Order::Free && self.repairs.is_some()
+    }
+
+    // Time.
+
+    /// Handles everything that is due by time.
+    fn advance(&mut self, now: Instant) {
+        if let Some(paths) = &mut self.paths {
+            paths.handle_timeouts(now);
+        }
+        match self.resets.poll(now) {
+            Some(Due::Open) => self.open(now),
+            Some(Due::Resets(acknowledged)) => {
+                // No channel is dead before it has had time to acknowledge.
+                self.markers.ask_only(self.presence.present() & !acknowledged);
             }
-            _ => least,
+            None if self.is_open() => self.advance_open(now),
+            None => {}
+        }
+    }
+
+    fn advance_open(&mut self, now: Instant) {
+        let look_at = self.presence.look_at();
+        if look_at <= now || look_at > now.after(self.options.markers.pause_max()) {
+            self.look(now);
+        }
+        if self.sizes.next_at().is_some_and(|at| at <= now) {
+            self.look_at_sizes(now);
+        }
+        if self.markers.marker_at() <= now {
+            self.mark_by_time(now);
+        }
+    }
+
+    /// Looks at every channel, once in a marker interval.
+    fn look(&mut self, now: Instant) {
+        self.presence.begin_look(now, self.look_pause());
+        self.check(now);
+        if !self.is_open() {
+            return;
+        }
+        self.schedule.look_at_rounds(now);
+        self.wake_if_unanswered(now);
+        self.let_go(now);
+        for channel in 0..self.schedule.channels() {
+            if self.schedule.is_in(channel) || self.schedule.is_pending(channel) {
+                if self.presence.is_silent(channel, now) {
+                    self.lose(channel, now);
+                } else if !self.sizes.may_shrink()
+                    && self.presence.is_losing(channel, now, &self.sizes)
+                {
+                    self.lose_long(channel, now);
+                }
+            } else if self.is_there(channel) && self.presence.take_probe(channel, now) {
+                self.markers.ask(1 << channel);
+            }
+            if self.presence.has_left(channel) {
+                self.presence.tell_left(channel, self.carrying());
+            }
+        }
+        self.look_at_sizes(now);
+        self.announce_targets();
+    }
+
+    /// Time to the next look: during a rest, until unanswered markers are answered.
+    fn look_pause(&self) -> Duration {
+        let pause = self.markers.pause();
+        if !self.markers.are_due() && !self.presence.is_asking() {
+            return pause;
+        }
+        let answered = self.presence.longest_answer().saturating_add(self.options.markers.interval);
+        pause.min(answered)
+    }
+
+    /// Ends a rest if a marker is not answered in time: one lost marker is no silence.
+    fn wake_if_unanswered(&mut self, now: Instant) {
+        let is_overdue =
+            |channel: usize| self.schedule.is_in(channel) && self.presence.is_overdue(channel, now);
+        if (0..self.schedule.channels()).any(is_overdue) {
+            self.wake(now);
+        }
+    }
+
+    /// Ends a rest before a packet; returns whether there was one, so that markers go first.
+    fn wake(&mut self, now: Instant) -> bool {
+        if !self.is_open() || !self.markers.wake(now) {
+            return false;
+        }
+        self.markers.mark(now, self.marked());
+        self.presence.look_by(now.after(self.markers.pause()));
+        true
+    }
+
+    /// The channels on which markers go: those that are in or are to come in.
+    fn marked(&self) -> ChannelSet {
+        self.carrying() | self.schedule.pending()
+    }
+
+    fn mark_by_round(&mut self, now: Instant) {
+        if self.markers.take_round(self.schedule.round(), self.schedule.current()) {
+            self.markers.mark(now, self.marked());
+        }
+    }
+
+    /// Emits the markers that are due by time, on the channels whose last one is not too recent.
+    fn mark_by_time(&mut self, now: Instant) {
+        let (gone, is_settled) = (self.sending.gone(), self.has_settled());
+        let marked = self.marked();
+        let marked_at = |channel| self.presence.marked_at(channel);
+        let was_marked = |since| {
+            channels_of(marked).all(|channel| marked_at(channel).is_some_and(|at| at >= since))
         };
-        self.heeded = Some((now, pause));
-        // What a sender that forgot had sent in the epoch after the one named may still be on its
-        // way.
-        let next = if self.epoch == epoch { epoch.next() } else { epoch.next().next() };
-        self.start_reset(next, now);
+        if self.markers.count_quiet(now, gone, is_settled, was_marked) {
+            self.repairs.iter_mut().for_each(Repairs::rest);
+            self.paths.iter_mut().for_each(Paths::rest);
+        }
+        let is_due = |channel| {
+            let gap = self.presence.marker_gap(channel, &self.sizes);
+            gap.is_zero() || marked_at(channel).is_none_or(|at| at.after(gap) <= now)
+        };
+        self.markers.mark(now, marked & channels_where(self.schedule.channels(), is_due));
+        self.presence.look_by(now.after(self.look_pause()));
+    }
+
+    /// Whether everything sent on active channels is accounted for, none waits for credit, and nothing
+    /// remains to be agreed upon.
+    fn has_settled(&self) -> bool {
+        let is_accounted_for = |channel: usize| {
+            let reported = self.counts.reported(channel);
+            let accounted = reported.map(|reported| reported.report.accounted_packets);
+            !self.schedule.is_in(channel)
+                || (accounted == Some(self.sent(channel).packets)
+                    && self.counts.has_credit(channel, 0))
+        };
+        !self.schedule.is_changing()
+            && !self.presence.is_telling()
+            && (0..self.schedule.channels()).all(is_accounted_for)
+    }
+
+    /// Audits the state, and repairs or resets what no sequence of events leads to. Counts need no audit,
+    /// because the receiver adopts those of the markers.
+    fn check(&mut self, now: Instant) {
+        let (channels, markers) = (self.schedule.channels(), &self.options.markers);
+        let all = first_channels(channels);
+        self.presence.repair_state(now, markers.pause_max());
+        let span_max = self.options.silence.unwrap_or(markers.interval).saturating_mul(16);
+        self.sizes.repair_state(now, self.schedule.scheduler().longest_bytes(), span_max);
+        self.quarantine.repair_state(now, if self.has_quarantine() { all } else { 0 });
+        self.markers.repair_state(now, channels);
+        if self.schedule.is_far(self.markers.round(), self.options.markers.every_rounds) {
+            self.markers.set_round(self.schedule.round());
+        }
+        if let Some(paths) = &mut self.paths {
+            for channel in 0..channels {
+                paths.repair_state(channel, self.counts.sent(channel));
+            }
+        }
+        if !self.schedule.check(self.presence.present()) {
+            self.sending.corrupt += 1;
+            self.reset(now);
+        }
+    }
+
+    // Channels.
+
+    /// Adds a channel. It comes in with its target quantum once the receiver knows.
+    pub fn add_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
+        self.presence.check_id(id, false)?;
+        self.begin(now, id, Life::Alive);
+        self.announce_targets();
         Ok(())
     }
 
+    /// Removes a channel.
+    pub fn remove_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
+        self.presence.check_id(id, true)?;
+        let is_to_be_in = |other: usize| other != id && self.target_quantum(other) != 0;
+        if !channels_of(self.presence.present()).any(is_to_be_in) {
+            return Err(ChannelError::Last { id });
+        }
+        self.presence.remove(id);
+        self.markers.withdraw(id);
+        if self.is_open() {
+            self.lose(id, now);
+            self.see_turn(now);
+        } else if self.resets.await_no_more(id) {
+            self.open(now);
+        }
+        Ok(())
+    }
+
+    /// Handles a new address of a channel at either end: its measurements are forgotten.
+    pub fn move_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
+        self.presence.check_id(id, true)?;
+        let life = if self.is_dead(id) { Life::Dead } else { Life::Alive };
+        self.begin(now, id, life);
+        self.presence.probe(id, now);
+        if self.is_open() {
+            self.markers.ask(1 << id);
+        }
+        Ok(())
+    }
+
+    /// Begins a channel on another line.
+    fn begin(&mut self, now: Instant, id: usize, life: Life) {
+        self.presence.begin(id, now, life);
+        self.sizes.begin(id);
+        self.quarantine.forget(id);
+        if let Some(paths) = &mut self.paths {
+            paths.begin(id);
+        }
+    }
+
+    /// Takes a channel out that is known to be lost, for instance with its interface, without waiting for
+    /// silence, unless it is the last. It comes in again when a probe on it is answered. Returns whether it
+    /// is out.
+    pub fn lose_channel(&mut self, now: Instant, channel: usize) -> bool {
+        let is_there = self.is_open() && self.is_there(channel);
+        is_there && (self.is_dead(channel) || self.lose(channel, now))
+    }
+
+    /// Takes a channel out, unless it is the last; a present one is dead.
+    fn lose(&mut self, channel: usize, now: Instant) -> bool {
+        let Some(since) = self.schedule.take_out(channel) else { return false };
+        self.sizes.leave(channel);
+        if let Some(repairs) = &mut self.repairs {
+            repairs.leave(channel, self.counts.accounted_packets(channel));
+        }
+        self.markers.withdraw(channel);
+        let departure = Departure {
+            channel: small(channel),
+            since,
+            sent_packets: self.counts.sent(channel).packets,
+            next_sequence: self.counts.next_sequence(),
+        };
+        let died = self.presence.leave(now, departure, self.carrying());
+        self.sending.deaths += u64::from(died);
+        true
+    }
+
+    /// Takes absent channels out once another channel is in.
+    fn let_go(&mut self, now: Instant) {
+        for channel in channels_of(self.presence.all(Life::Absent)) {
+            if self.schedule.is_in(channel) {
+                self.lose(channel, now);
+            }
+        }
+    }
+
+    /// Handles the return of a channel that was dead.
+    fn revived(&mut self, now: Instant, channel: usize) {
+        self.sizes.revive(now, channel);
+        if let Some(paths) = &mut self.paths {
+            paths.revive(channel);
+        }
+        self.announce_targets();
+    }
+
+    /// Sets the quanta that channels are to have. They change one by one, as soon as the receiver knows. A
+    /// channel with a quantum of 0 goes out, unless it would be the last; one that is out comes in.
+    pub fn change_quanta(&mut self, quanta: &[u32]) -> Result<(), QuantaError> {
+        self.schedule.set_targets(quanta, self.presence.present())?;
+        self.announce_targets();
+        Ok(())
+    }
+
+    fn announce_targets(&mut self) {
+        if self.is_open() {
+            let (schedule, mut at) = self.schedule_at(self.now);
+            schedule.announce_targets(&mut at);
+        }
+    }
+
+    /// Sets the channels, one bit each from the lowest, whose links accept no packet at present. Packets and
+    /// copies go on other channels, or wait if the channel cannot be chosen; messages are emitted as before.
+    /// A wrong hint causes delay and nothing else.
+    pub const fn set_blocked(&mut self, channels: u64) {
+        self.blocked = channels;
+    }
+
+    /// Requests a marker, or during a reset a reset, on a channel that has a link again or another one; its
+    /// next probe, or the end of a rest, may be seconds ahead.
+    pub fn ask_channel(&mut self, channel: usize) {
+        if self.is_there(channel) {
+            self.markers.ask(1 << channel);
+        }
+    }
+
+    // Windows.
+
+    /// Measurements of a channel, if its flight is controlled.
+    pub fn flight(&self, channel: usize) -> Option<Flight> {
+        self.paths.as_ref().map(|paths| Flight::of(paths.on(channel), self.now))
+    }
+
+    /// Round trip of the pipe without queues, if known: that of the slowest active channel, because order
+    /// is kept.
+    pub fn round_trip_least(&self) -> Option<Duration> {
+        let is_left_out =
+            |channel: usize| self.quarantine.has(channel) && self.is_left_out(channel, 0);
+        let left_out = channels_where(self.schedule.channels(), is_left_out);
+        self.paths.as_ref()?.round_trip_least(self.carrying() & !left_out)
+    }
+
+    /// Sets the known rate of a channel, at which it is paced.
+    pub fn tell_rate(&mut self, channel: usize, bytes_per_second: u64) {
+        if let Some(paths) = &mut self.paths {
+            paths.tell(channel, bytes_per_second);
+        }
+    }
+
+    /// Limits the rate of packets on a channel, in bytes per second on the wire, or removes the limit.
+    /// Messages are exempt.
+    pub fn cap_rate(&mut self, channel: usize, cap: Option<RateCap>) {
+        if let Some(paths) = &mut self.paths {
+            paths.set_cap(channel, cap);
+        }
+    }
+
+    /// Sets the priority of a channel in free order, 0 before 1. Packets use a channel while those of earlier
+    /// priorities have no room, and have had none for so long that a standing queue would form. Messages go
+    /// on all.
+    pub fn set_priority(&mut self, channel: usize, priority: u8) {
+        if let Some(paths) = &mut self.paths {
+            paths.set_priority(channel, priority);
+        }
+    }
+
+    /// The priority of a channel.
+    pub fn priority(&self, channel: usize) -> u8 {
+        self.paths.as_ref().map_or(0, |paths| paths.priority(channel))
+    }
+
+    // Sizes.
+
+    /// Longest packet, in bytes, that fits every active channel: the size of the bundle. It follows as sizes
+    /// are found and channels come and go. In free order longer packets go on the channels that they fit.
+    pub fn longest_bytes(&self) -> u32 {
+        self.sizes.longest_on(self.carrying(), self.scheduler().longest_bytes())
+    }
+
+    /// Longest packet, in bytes, that fits every active channel of known size: the size for traffic into the
+    /// pipe, such as the MTU of an interface. The scheduler's longest packet if no size is known. An unknown
+    /// channel does not count, because the size would fall to its base and rise again.
+    pub fn bundle_bytes(&self) -> u32 {
+        self.sizes.longest_known(self.carrying(), self.scheduler().longest_bytes())
+    }
+
+    /// Longest frames and packets of a channel.
+    pub fn size(&self, channel: usize) -> Size {
+        self.sizes.size(channel, self.scheduler().longest_bytes())
+    }
+
+    /// Whether a packet fits an active channel, or in strict order the one whose turn it is.
+    pub fn fits_somewhere(&self, length_bytes: u32) -> bool {
+        match self.options.order {
+            Order::Free => self.sizes.fits_some(self.carrying(), length_bytes),
+            Order::Strict => self.sizes.fits(self.schedule.current(), length_bytes),
+        }
+    }
+
+    /// Whether a packet may turn out to fit an active channel of unknown size. Such a packet can wait, even
+    /// if it fits none at present.
+    pub fn may_fit(&self, length_bytes: u32) -> bool {
+        self.sizes.may_fit(self.carrying(), length_bytes)
+    }
+
+    /// Length in bytes to which the last message for a channel is padded with zeros. It is 0 except for
+    /// probes, which have the length of the frames that they stand for.
+    pub fn padded_bytes(&self, channel: usize) -> usize {
+        self.sizes.padded_bytes(channel)
+    }
+
+    /// Takes a channel out that has long lost all long packets, until it passes them. The last one stays in
+    /// and is probed from the base.
+    fn lose_long(&mut self, channel: usize, now: Instant) {
+        let lost_bytes = self.sizes.lost_bytes(channel);
+        if self.lose(channel, now) {
+            self.sizes.lose(channel, lost_bytes);
+        } else {
+            self.sizes.confirm_base(channel);
+        }
+    }
+
+    /// Looks at the size of every active channel.
+    fn look_at_sizes(&mut self, now: Instant) {
+        if !self.sizes.begin_look(now) {
+            return;
+        }
+        for channel in 0..self.schedule.channels() {
+            let is_used = self.is_open() && self.carries(channel);
+            let probe_takes = is_used.then(|| self.presence.probe_takes(channel));
+            let look = self.sizes.look_at(now, channel, probe_takes);
+            if look.asks {
+                self.markers.ask(1 << channel);
+            }
+            if look.fails {
+                self.lose(channel, now);
+            }
+        }
+    }
+
+    /// Handles a report of the network that longer frames than `frame_bytes` do not pass a channel.
+    pub fn handle_too_big(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        frame_bytes: u32,
+    ) -> Result<(), SizeError> {
+        let is_in_doubt = self.sizes.handle_too_big(now, channel, frame_bytes)?;
+        if is_in_doubt && !self.shrink_out(now, channel) {
+            self.sizes.shrink(channel, frame_bytes);
+        }
+        Ok(())
+    }
+
+    /// Handles the refusal of a frame by the socket of a channel (`EMSGSIZE`): it exceeds the size of the
+    /// interface, without doubt. The search continues below it, from the base if such frames have passed.
+    pub fn handle_refused(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        frame_bytes: u32,
+    ) -> Result<(), SizeError> {
+        let has_passed = self.sizes.handle_refused(now, channel, frame_bytes)?;
+        if !has_passed || !self.shrink_out(now, channel) {
+            self.sizes.refuse(now, channel, frame_bytes);
+        }
+        Ok(())
+    }
+
+    /// Takes a channel out in strict order that passes less than before, unless it is the last.
+    fn shrink_out(&mut self, now: Instant, channel: usize) -> bool {
+        let is_out = self.options.order == Order::Strict && self.lose(channel, now);
+        if is_out {
+            self.sizes.lose(channel, self.sizes.frame_bytes(channel));
+        }
+        is_out
+    }
+
+    /// Marks a channel as passing frames of any length, or as one whose size is searched.
+    pub fn set_passes_all(&mut self, channel: usize, passes_all: bool) {
+        self.sizes.set_passes_all(channel, passes_all);
+    }
+
+    // Epochs.
+
+    /// Begins a new epoch at both ends.
+    pub fn reset(&mut self, now: Instant) {
+        self.start_reset(self.epoch().next(), now);
+    }
+
     fn start_reset(&mut self, epoch: Epoch, now: Instant) {
-        self.epoch = epoch;
-        self.restart_scheduler();
-        self.changes.restart(self.scheduler.round());
-        let (again_at, open_at) = (now, now.after(self.options.reset_wait));
-        let awaited = self.presence.all(Life::Alive);
-        self.state = State::Resetting { acknowledged: 0, awaited, again_at, open_at };
-        self.due = 0;
+        self.schedule.restart(self.presence.present());
+        self.resets.start(epoch, now, self.presence.all(Life::Alive));
+        self.markers.ask_only(0);
         self.presence.restart(now);
         self.sizes.restart();
-        self.sent.restart();
-        self.reported.restart();
+        self.counts.restart();
         self.quarantine.restart();
         if let Some(paths) = &mut self.paths {
             paths.restart();
@@ -760,185 +1124,37 @@ impl<S: Numbered> Sender<S> {
         self.advance(now);
     }
 
-    /// Data may go, on the channels that have acknowledged; the others are dead, or not there.
+    /// Opens the epoch on the channels that have acknowledged it; the others are dead or absent.
     fn open(&mut self, now: Instant) {
-        let absent = self.presence.all(Life::Absent);
-        let all = first_channels(self.scheduler.channels());
-        let mut silent = match self.state {
-            State::Resetting { acknowledged, .. } => all & !acknowledged,
-            State::Open => absent,
+        let silent = match self.resets.open() {
+            Some(acknowledged) => first_channels(self.schedule.channels()) & !acknowledged,
+            None => self.presence.all(Life::Absent),
         };
-        self.state = State::Open;
-        self.due = 0;
-        while let Some(channel) = take_lowest(&mut silent) {
+        self.markers.ask_only(0);
+        for channel in channels_of(silent) {
             self.lose(channel, now);
         }
         self.look(now);
-        self.marker_round = self.scheduler.round();
-        self.idle = Idle::new(&self.options.markers, now);
-        self.marker_at = now.after(self.pause());
+        self.markers.restart(self.schedule.round(), now);
         self.mark_by_round(now);
-        // What became a target while the reset was under way.
+        // Targets that were set during the reset.
         self.announce_targets();
     }
+}
 
-    /// All channels begin in the first round, with the quanta that they are to have.
-    fn restart_scheduler(&mut self) {
-        self.check_targets();
-        self.scheduler = self.initial.clone();
-        let round = self.scheduler.round();
-        for channel in 0..self.scheduler.channels() {
-            let standing = Standing::beginning(round, self.target_quantum(channel));
-            let set = self.scheduler.set_standing(channel, standing);
-            debug_assert!(set.is_ok(), "quanta were checked: {set:?}");
+#[cfg(test)]
+impl<const CAPACITY: usize> Sender<gingham_fairq::SurplusRoundRobin<CAPACITY>> {
+    /// Overwrites every word of the state except packets and their numbers.
+    pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        use crate::corruption::{Corrupt, corrupt_some};
+        let parts: &mut [&mut dyn Corrupt] =
+            &mut [&mut self.schedule, &mut self.presence, &mut self.sizes, &mut self.counts];
+        corrupt_some(parts, words);
+        for part in [&mut self.quarantine as &mut dyn Corrupt, &mut self.markers, &mut self.resets]
+        {
+            part.corrupt(words);
         }
-    }
-}
-
-#[cfg(test)]
-mod links_tests {
-    use gingham_fairq::SurplusRoundRobin;
-
-    use crate::{ControlPlan, Epoch, Instant, Kind, Order, SendError, Sender, SenderOptions};
-
-    const NOW: Instant = Instant::from_nanoseconds(50_000_000);
-
-    fn sender(order: Order) -> Sender<SurplusRoundRobin<2>> {
-        let scheduler = SurplusRoundRobin::new(1_000, &[1_000, 1_000]).expect("quanta");
-        let control = Some(ControlPlan::default());
-        let options = SenderOptions { order, control, ..SenderOptions::default() };
-        Sender::synchronised(scheduler, options, Epoch::new(1), NOW).expect("options")
-    }
-
-    #[test]
-    fn packets_go_past_a_blocked_channel_where_the_choice_is_free() {
-        for blocked in 0..2 {
-            let mut sender = sender(Order::Free);
-            sender.set_blocked(1 << blocked);
-            assert_eq!(sender.handle_packet(NOW, 1_000), Ok(1 - blocked));
-        }
-    }
-
-    #[test]
-    fn packets_wait_for_a_blocked_channel_where_it_is_not() {
-        let mut sender = sender(Order::Strict);
-        sender.set_blocked(0b10);
-        assert_eq!(sender.handle_packet(NOW, 1_000), Ok(0));
-        assert_eq!(sender.poll_transmit(NOW), None);
-        let full = Err(SendError::FlightFull { channel: 1 });
-        assert_eq!(sender.handle_packet(NOW, 1_000), full);
-        sender.set_blocked(0);
-        assert_eq!(sender.handle_packet(NOW, 1_000), Ok(1));
-    }
-
-    #[test]
-    fn a_channel_that_is_asked_has_a_message_at_once() {
-        let mut sender = sender(Order::Free);
-        while sender.poll_message(NOW).is_some() {}
-        sender.ask_channel(1);
-        assert_eq!(sender.poll_timeout(), NOW);
-        let (channel, message) = sender.poll_message(NOW).expect("it was asked for");
-        assert!(channel == 1 && matches!(message.kind, Kind::Marker(_)), "{message:?}");
-        assert_eq!(sender.poll_message(NOW), None);
-        let scheduler = SurplusRoundRobin::<2>::new(1_000, &[1_000, 1_000]).expect("quanta");
-        let options = SenderOptions::default();
-        let mut sender = Sender::new(scheduler, options, Epoch::new(1), NOW).expect("options");
-        while sender.poll_message(NOW).is_some() {}
-        sender.ask_channel(0);
-        let (_, message) = sender.poll_message(NOW).expect("it was asked for");
-        assert!(matches!(message.kind, Kind::Reset { .. }), "{message:?}");
-    }
-}
-
-#[cfg(test)]
-mod credit_tests {
-    use super::*;
-
-    fn after(sent: (u32, u64), limit_bytes: u32, charge: Charge) -> bool {
-        let report = Report { limit_bytes, ..Report::default() };
-        let (packets, bytes) = sent;
-        has_credit(charge, charge.of(1_000), Sent { packets, bytes }, Some(&report))
-    }
-
-    #[test]
-    fn a_limit_counts_from_the_beginning_and_across_the_wrap() {
-        let packets = |sent, limit| after((sent, 0), limit, Charge::PACKETS);
-        assert!(packets(6, 7) && !packets(7, 7) && !packets(8, 7));
-        assert!(packets(u32::MAX, 0) && packets(u32::MAX - 5, 3));
-        assert!(!packets(0, 0) && !packets(1, u32::MAX));
-        let bytes = |sent, limit| after(sent, limit, Charge::BYTES);
-        assert!(bytes((2, 300), 524 + 1_112) && !bytes((2, 300), 524 + 1_111));
-        assert!(bytes((0, (3 << 32) - 112), 1_000) && !bytes((0, (3 << 32) - 112), 999));
-    }
-
-    #[test]
-    fn a_few_packets_go_before_the_first_report() {
-        let (charge, packet) = (Charge::BYTES, Charge::BYTES.of(1_460));
-        assert!(has_credit(charge, packet, Sent { packets: 9, bytes: 9 * 1_460 }, None));
-        assert!(!has_credit(charge, packet, Sent { packets: 10, bytes: 10 * 1_460 }, None));
-    }
-}
-
-#[cfg(test)]
-mod transmit_tests {
-    use gingham_fairq::SurplusRoundRobin;
-
-    use super::*;
-    use crate::{ControlPlan, Controlled, Epoch, SenderOptions};
-
-    fn sender(order: Order, control: Option<ControlPlan>) -> Sender<SurplusRoundRobin<2>> {
-        let scheduler = SurplusRoundRobin::new(1_000, &[3_000, 2_000]).expect("quanta");
-        let options = SenderOptions { order, control, ..SenderOptions::default() };
-        Sender::synchronised(scheduler, options, Epoch::new(1), Instant::ORIGIN).expect("options")
-    }
-
-    /// Turns of 3,000 and 2,000 bytes, of which a packet takes its part.
-    #[test]
-    fn a_turn_goes_at_once() {
-        let (mut sender, now) = (sender(Order::Strict, None), Instant::ORIGIN);
-        let run = |channel, bytes| Some(Transmit { channel, bytes, longest_bytes: 1_000 });
-        assert_eq!(sender.poll_transmit(now), run(0, 3_000));
-        sender.handle_packet(now, 800).expect("open");
-        assert_eq!(sender.poll_transmit(now), run(0, 2_200));
-        (0..3).for_each(|_| assert_eq!(sender.handle_packet(now, 800), Ok(0)));
-        assert_eq!(sender.poll_transmit(now), run(1, 2_000));
-    }
-
-    /// 4 MB/s told: a millisecond is 4,000 bytes, after which one more packet goes.
-    #[test]
-    fn a_free_run_is_a_millisecond_at_the_pace() {
-        let control = ControlPlan { by: Controlled::Told(4_000_000), ..ControlPlan::default() };
-        let mut sender = sender(Order::Free, Some(control));
-        let now = Instant::from_nanoseconds(50_000_000);
-        let run = sender.poll_transmit(now).expect("nothing is in flight");
-        assert_eq!(run.bytes, 4_001);
-        for _ in 0..5 {
-            assert_eq!(sender.handle_packet(now, 1_000), Ok(run.channel));
-        }
-        let other = sender.poll_transmit(now).expect("the other channel is free");
-        assert_ne!(other.channel, run.channel);
-    }
-}
-
-#[cfg(test)]
-mod resets_tests {
-    use gingham_fairq::SurplusRoundRobin;
-
-    use super::*;
-    use crate::{Kind, SenderOptions};
-
-    #[test]
-    fn resets_go_on_channels_that_were_written_over_as_dead() {
-        let scheduler = SurplusRoundRobin::<2>::new(1_000, &[1_000, 1_000]).expect("quanta");
-        let options = SenderOptions::default();
-        let mut sender =
-            Sender::new(scheduler, options, Epoch::new(1), Instant::ORIGIN).expect("options");
-        while sender.poll_message(Instant::ORIGIN).is_some() {}
-        sender.presence.begin(0, Instant::ORIGIN, Life::Dead);
-        sender.presence.begin(1, Instant::ORIGIN, Life::Absent);
-        let again = Instant::ORIGIN.after(options.reset_interval);
-        let (channel, message) = sender.poll_message(again).expect("it goes again");
-        assert_eq!((channel, message.kind), (0, Kind::Reset { quantum: 1_000 }));
-        assert_eq!(sender.poll_message(again), None);
+        self.paths.iter_mut().for_each(|paths| paths.corrupt(words));
+        self.repairs.iter_mut().for_each(|repairs| repairs.corrupt(words));
     }
 }

@@ -31,6 +31,13 @@ impl Instant {
     }
 }
 
+/// Resets a time that is more than `span_max` ahead to now.
+pub(crate) fn not_after(at: &mut Instant, now: Instant, span_max: Duration) {
+    if *at > now.after(span_max) {
+        *at = now;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,12 +18,12 @@
 //! Invariant: nothing here is needed for order.
 
 mod choice;
-use super::Sender;
-use super::control::{ControlPlan, Flight, Order, SharePlan};
+
+use super::control::{ControlPlan, Order, SharePlan};
 use super::shares::{Found, Shares};
 use super::units::is_over;
 use crate::receiver::REPORT_PAUSE;
-use crate::{Instant, Numbered, Report, Sent};
+use crate::{ChannelSet, Instant, Report, Sent, channels_of, channels_where};
 use core::time::Duration;
 use gingham_congestion::units::time_ns;
 use gingham_congestion::{
@@ -103,13 +103,13 @@ impl Paths {
         }
     }
 
-    /// Nothing was sent for long.
+    /// Begins a rest of all channels.
     pub(super) fn rest(&mut self) {
         self.channels.iter_mut().for_each(Path::rest);
     }
 
-    /// A channel is back after it was dead: what was learned of it before is over, but for a rate
-    /// that somebody knows, and for what is worth a probe.
+    /// Handles the return of a dead channel: its measurements are forgotten, except a configured rate, and
+    /// the former rate, which is probed.
     pub(super) fn revive(&mut self, channel: usize) {
         let path = &mut self.channels[channel];
         if !matches!(path.control(), Control::Told(_)) {
@@ -121,8 +121,7 @@ impl Paths {
         }
     }
 
-    /// A channel is on another line than before: nothing that was learned of it holds, and what is on its
-    /// way counts for nothing.
+    /// Begins a channel on another line: its measurements and packets in flight are forgotten.
     pub(super) fn begin(&mut self, channel: usize) {
         let (packets, bytes) = self.channels[channel].sent_counts();
         let mut path = new_path(&self.plan, self.longest_bytes, self.order, channel);
@@ -131,7 +130,7 @@ impl Paths {
         self.channels[channel] = path;
     }
 
-    /// A channel is of this priority.
+    /// Sets the priority of a channel.
     pub(super) fn set_priority(&mut self, channel: usize, priority: u8) {
         self.priorities[channel] = priority;
         self.has_levels = self.priorities.iter().any(|other| *other != self.priorities[0]);
@@ -142,13 +141,27 @@ impl Paths {
         self.priorities[channel]
     }
 
-    /// A channel goes no faster than that, or as fast as it can.
+    /// The channels of a set with the priority of `channel`, without that one.
+    pub(super) fn equals(&self, channel: usize, among: ChannelSet) -> ChannelSet {
+        let is_equal =
+            |other| other != channel && self.priorities[other] == self.priorities[channel];
+        among & channels_where(self.priorities.len(), is_equal)
+    }
+
+    /// Longest of the least round trips of some channels, if one is known: that of the bundle without
+    /// queues, because order is kept.
+    pub(super) fn round_trip_least(&self, channels: ChannelSet) -> Option<Duration> {
+        let trips = channels_of(channels).map(|channel| self.on(channel).round_trip().least_ns());
+        trips.max().filter(|longest_ns| *longest_ns > 0).map(Duration::from_nanos)
+    }
+
+    /// Sets or removes the rate limit of a channel.
     pub(super) fn set_cap(&mut self, channel: usize, cap: Option<RateCap>) {
         self.caps[channel] = cap;
         self.channels[channel].set_cap(cap);
     }
 
-    /// Somebody knows what a channel carries.
+    /// Sets the known rate of a channel.
     pub(super) fn tell(&mut self, channel: usize, bytes_per_second: u64) {
         let told = Told::new(bytes_per_second, self.longest_bytes);
         self.channels[channel].set_control(Control::Told(told));
@@ -158,29 +171,29 @@ impl Paths {
         &self.channels[channel]
     }
 
-    /// Whether a packet may go on a channel.
+    /// Whether window and pacing rate of a channel admit a packet.
     pub(super) fn admits(&self, channel: usize, now: Instant) -> bool {
         self.channels[channel].admits(now.nanoseconds())
     }
 
-    /// The run that goes on now, if there is room in it for a packet.
+    /// The present run, if it has room for a packet.
     fn run_at(&self, now_ns: u64) -> Option<Run> {
         let goes_on = |run: &Run| run.left_bytes >= self.longest_bytes && run.until_ns > now_ns;
         self.run.filter(goes_on).filter(|run| run.channel < self.channels.len())
     }
 
-    /// Packets may follow one another on a channel until so many bytes have gone.
+    /// Bytes that may follow one another on a channel.
     pub(super) fn ready_bytes(&self, channel: usize, now: Instant) -> u64 {
         self.channels[channel].ready_bytes(now.nanoseconds())
     }
 
-    /// The same, as the run on a channel goes on, or a new one.
+    /// Bytes left in the run on a channel, or in a new one.
     pub(super) fn run_bytes(&self, channel: usize, now: Instant) -> u64 {
         let run = self.run_at(now.nanoseconds()).filter(|run| run.channel == channel);
         run.map_or(RUN_BYTES_MAX, |run| run.left_bytes).saturating_sub(self.longest_bytes) + 1
     }
 
-    /// In which time a packet that goes now is there.
+    /// Time in which a packet sent now arrives.
     pub(super) fn arrives_after_ns(&self, channel: usize) -> u64 {
         let path = &self.channels[channel];
         let least_ns = path.round_trip().least_ns();
@@ -191,7 +204,7 @@ impl Paths {
         ahead_ns.max(least_ns) - least_ns / 2
     }
 
-    /// A packet goes.
+    /// Records a packet sent on a channel.
     pub(super) fn sent(&mut self, channel: usize, now: Instant, length_bytes: u32) {
         let (now_ns, bytes) = (now.nanoseconds(), u64::from(length_bytes));
         match &mut self.run {
@@ -210,19 +223,28 @@ impl Paths {
         self.channels[channel].sent(now_ns, bytes);
     }
 
-    /// A copy goes, which no choice follows.
+    /// Records a copy sent on a channel, which begins no run.
     pub(super) fn sent_copy(&mut self, channel: usize, now: Instant, length_bytes: u32) {
         self.channels[channel].sent(now.nanoseconds(), u64::from(length_bytes));
     }
 
-    /// A report has come: whether it can be so.
-    pub(super) fn take_report(
+    /// Handles a report of a channel whose quanta the schedule has; returns whether it is possible.
+    pub(super) fn handle_report(
         &mut self,
         now: Instant,
         channel: usize,
         sent: Sent,
         report: &Report,
+        quantum: impl Fn(usize) -> u32,
     ) -> bool {
+        let can_be = self.take_report(now, channel, sent, report);
+        if self.order == Order::Strict {
+            self.keep_time(now, channel, quantum);
+        }
+        can_be
+    }
+
+    fn take_report(&mut self, now: Instant, channel: usize, sent: Sent, report: &Report) -> bool {
         let (now_ns, path) = (now.nanoseconds(), &mut self.channels[channel]);
         let unaccounted = sent.packets.wrapping_sub(report.accounted_packets);
         let (sent_packets, _) = path.sent_counts();
@@ -252,8 +274,7 @@ impl Paths {
         can_be
     }
 
-    /// Where packets may take another channel, one at a time looks for its least round trip: the others
-    /// carry what it leaves.
+    /// In free order, lets one channel at a time probe its least round trip; the others carry its load.
     fn take_turns(&mut self, now_ns: u64, channel: usize) {
         if self.order == Order::Free {
             let mut others =
@@ -263,14 +284,9 @@ impl Paths {
         }
     }
 
-    /// A report of a channel has come, and no channel that is in goes without the others. What is
-    /// sent in a turn goes at once, lest the others lose the time.
-    pub(super) fn keep_time(
-        &mut self,
-        now: Instant,
-        channel: usize,
-        quantum: impl Fn(usize) -> u32,
-    ) {
+    /// Handles a report in strict order, in which channels depend on one another. The packets of a turn go
+    /// at once, so that the other channels lose no time.
+    fn keep_time(&mut self, now: Instant, channel: usize, quantum: impl Fn(usize) -> u32) {
         let bytes = u64::from(quantum(channel)) + self.longest_bytes;
         self.channels[channel].set_burst(bytes);
         let now_ns = now.nanoseconds();
@@ -283,9 +299,12 @@ impl Paths {
         keep_time(now_ns, channel, &mut self.channels, |one| quantum(one) > 0);
     }
 
-    /// It is this channel's turn: the sender waits for it, or not. Where it waited, channels that
-    /// might have sent meanwhile carry more than they were given.
+    /// Records in strict order whose turn it is. If the sender waited for the channel, those that could have
+    /// sent meanwhile carry more than their share.
     pub(super) fn see_turn(&mut self, now: Instant, channel: usize) {
+        if self.order == Order::Free {
+            return;
+        }
         let now_ns = now.nanoseconds();
         let waits = !self.channels[channel].admits(now_ns);
         match self.waiting {
@@ -317,14 +336,14 @@ impl Paths {
         }
     }
 
-    /// Quanta are changing.
+    /// Starts the measurement of shares anew while quanta change.
     pub(super) fn see_changes(&mut self, now: Instant) {
         if let Some(shares) = &mut self.shares {
             shares.look_anew(now.nanoseconds(), |channel| found(&self.channels[channel]));
         }
     }
 
-    /// New target quanta, if there are any; the present ones are 0 where a channel is out.
+    /// New target quanta, if there are any; present quanta are 0 for channels that are out.
     pub(super) fn plan(
         &mut self,
         now: Instant,
@@ -340,7 +359,7 @@ impl Paths {
         shares.plan(now.nanoseconds(), |channel| found(&channels[channel]))
     }
 
-    /// When a controller wants to be asked though nothing happens.
+    /// Time of the next timeout of a controller.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.channels.iter().filter_map(Path::poll_timeout).min().map(Instant::from_nanoseconds)
     }
@@ -354,7 +373,7 @@ impl Paths {
         }
     }
 
-    /// What was sent on a channel is so much; where the path counts something else it is wrong.
+    /// Corrects the counts of a channel by what was sent on it.
     pub(super) fn repair_state(&mut self, channel: usize, sent: Sent) {
         let path = &mut self.channels[channel];
         let (packets, bytes) = path.sent_counts();
@@ -364,7 +383,7 @@ impl Paths {
         }
     }
 
-    /// A new epoch.
+    /// Begins an epoch.
     pub(super) fn restart(&mut self) {
         (self.run, self.waiting) = (None, None);
         self.echoes.fill(None);
@@ -372,7 +391,7 @@ impl Paths {
     }
 }
 
-/// A channel of which nothing is known.
+/// A path without measurements.
 fn new_path(plan: &ControlPlan, longest_bytes: u64, order: Order, channel: usize) -> Path {
     let path_plan = PathPlan {
         window_bytes_max: plan.window_bytes_max.unwrap_or(u64::MAX),
@@ -399,101 +418,6 @@ crate::corruption::corrupt!(Paths: waiting, run, round_until_ns, echoes; shares)
 crate::corruption::corrupt!(Waiting: channel, since_ns);
 #[cfg(test)]
 crate::corruption::corrupt!(Run: channel, left_bytes, until_ns);
-
-// Rates: what reports tell of the channels, and quanta that follow.
-//
-// Source: ours, over `paths` and `shares`; how a change is announced stands in `changes`.
-
-impl<S: Numbered> Sender<S> {
-    /// What has been found out of a channel, where what is in flight is controlled.
-    pub fn flight(&self, channel: usize) -> Option<Flight> {
-        self.paths.as_ref().map(|paths| Flight::of(paths.on(channel), self.now))
-    }
-
-    /// The time there and back through the pipe but for its queues, where it is known: order is kept,
-    /// so it is that of the longest of the channels that are in.
-    pub fn round_trip_least(&self) -> Option<Duration> {
-        let paths = self.paths.as_ref()?;
-        let is_used = |channel: &usize| {
-            let is_left_out = self.quarantine.has(*channel) && self.is_left_out(*channel, 0);
-            self.carries(*channel) && !is_left_out
-        };
-        let channels = (0..self.scheduler.channels()).filter(is_used);
-        let longest_ns = channels.map(|channel| paths.on(channel).round_trip().least_ns()).max()?;
-        (longest_ns > 0).then(|| Duration::from_nanos(longest_ns))
-    }
-
-    /// A channel is known to carry so much, and is paced at that from now on.
-    pub fn tell_rate(&mut self, channel: usize, bytes_per_second: u64) {
-        if let Some(paths) = &mut self.paths {
-            paths.tell(channel, bytes_per_second);
-        }
-    }
-
-    /// Packets go no faster on a channel than so many bytes a second, with what is put around each on
-    /// the wire, from now on; or as fast as it carries them. Messages aside.
-    pub fn cap_rate(&mut self, channel: usize, cap: Option<RateCap>) {
-        if let Some(paths) = &mut self.paths {
-            paths.set_cap(channel, cap);
-        }
-    }
-
-    /// A channel is of this priority from now on, 0 before 1, where the choice is free: packets go on
-    /// it while those of earlier ones have no room, and have had none for so long that a queue before
-    /// them would stand. Messages go on all.
-    pub fn set_priority(&mut self, channel: usize, priority: u8) {
-        if let Some(paths) = &mut self.paths {
-            paths.set_priority(channel, priority);
-        }
-    }
-
-    /// The priority of a channel.
-    pub fn priority(&self, channel: usize) -> u8 {
-        self.paths.as_ref().map_or(0, |paths| paths.priority(channel))
-    }
-
-    pub(super) fn see_turn(&mut self, now: Instant) {
-        if self.options.order == Order::Strict
-            && let Some(paths) = &mut self.paths
-        {
-            paths.see_turn(now, self.scheduler.current());
-        }
-    }
-
-    /// A report has come: whether it can be so.
-    pub(super) fn follow_rates(&mut self, now: Instant, channel: usize, report: &Report) -> bool {
-        if report.echo < self.presence.since(channel) {
-            return true;
-        }
-        let Some(paths) = &mut self.paths else { return true };
-        let can_be = paths.take_report(now, channel, self.sent.on(channel), report);
-        if self.options.order == Order::Strict {
-            paths.keep_time(now, channel, |one| self.scheduler.standing(one).quantum_bytes);
-        }
-        self.see_turn(now);
-        self.follow_shares(now);
-        can_be
-    }
-
-    fn follow_shares(&mut self, now: Instant) {
-        let Some(paths) = &mut self.paths else { return };
-        if self.changes.are_under_way() {
-            paths.see_changes(now);
-            return;
-        }
-        let channels = 0..self.scheduler.channels();
-        let present = channels.map(|channel| self.scheduler.standing(channel).quantum_bytes);
-        let Some(quanta) = paths.plan(now, present) else { return };
-        for (channel, quantum) in quanta.iter_mut().enumerate() {
-            // Who is out is to be what it is to be.
-            if *quantum == 0 {
-                *quantum = self.changes.target(channel);
-            }
-        }
-        self.changes.set_targets(quanta);
-        self.announce_targets();
-    }
-}
 
 #[cfg(test)]
 mod tests {

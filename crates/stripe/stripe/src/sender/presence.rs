@@ -1,117 +1,150 @@
-//! Which channels are alive: one that is silent goes out at once, one that answers again comes in.
+//! Liveness of the channels: a silent one goes out at once, one that answers again comes in.
 //!
 //! ```text
-//!            nothing heard for silence and two round trips,
-//!            or for so long nothing came of what was sent
-//!   [alive] ------------------------------------------------> [dead]   Left on all others that are in, each
+//!            nothing received for silence and two round trips,
+//!            or for that long none of the data sent has arrived
+//!   [alive] ------------------------------------------------> [dead]   Left on all other active channels, each
 //!      ^                                                        |      interval, until acknowledged; probes
-//!      |          a report that answers a probe                 |      on it, slower and slower
+//!      |          a report that answers a probe                 |      on it, at growing intervals
 //!      +--------------------------------------------------------+
-//!        its target is announced: it comes in (see changes)
+//!        its target is announced: it comes in (see `schedule`)
 //! ```
 //!
-//! To take a channel out is to do as if all that it would have sent were lost, so nobody need
-//! agree, and numbers keep the order. Left says so ahead of whatever is sent next, so the receiver
-//! stops waiting one delay later. The last channel stays in.
+//! Taking a channel out has the effect of losing everything that it would have sent, so that the ends
+//! need not agree, and numbers keep the order. Left announces it ahead of any later packet, so that the
+//! receiver stops waiting one delay later. The last channel stays in.
 //!
-//! While nobody calls, what comes waits unread: a pause is no silence of the channels.
+//! While the sender is not called, arrivals wait unread: a pause of the caller is no silence of the
+//! channels.
 //!
-//! Probes are markers, padded where the channel is out for its size (see `sizes`); a channel that is
-//! out by plan gets them as well, so what it last said is repeated.
+//! Probes are markers, padded if the channel is out for its size (see `sizes`). A channel that is out by
+//! plan is probed too, so that its last report is repeated.
+//!
+//! An absent channel is dead and not probed.
 //!
 //! Source: ours. Adiseshu, Parulkar and Varghese 1996 reset with fewer channels.
-//!
-//! A channel that is absent is one that is dead and not probed (see `slots`).
-//!
-//! Invariants: some channel is in; a channel that comes back does so after the round that Left
-//! named.
 
-use super::changes::later;
-use super::check::not_after;
-use super::{Order, Reported, Sender, SizeState};
+use super::sizes::Sizes;
+use super::{Reported, SenderOptions};
 use crate::message::small;
-use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, first_channels, take_lowest};
+use crate::time::not_after;
+use crate::{
+    ChannelError, ChannelSet, Departure, Discard, Instant, channels_where, first_channels,
+    take_lowest,
+};
 use core::time::Duration;
-use gingham_fairq::Standing;
 
-/// Two round trips where none has been measured: the first timeout of RFC 6298, section 2.
+/// Two round trips of a channel without a measurement: the first timeout of RFC 6298, section 2.
 const FIRST_ROUND_TRIP: Duration = Duration::from_secs(1);
 
-/// No round trip is taken to be longer.
+/// Upper bound on round trips.
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 
-/// Of the time between two looks, no more than to this part of the silence after the second is due
-/// is silence.
+/// Divisor of the silence for which a look may be late; a longer delay does not count as silence.
 const LATE_SHARE: u32 = 8;
 
-/// Whether a channel may be in: one that is alive is, unless its quantum is to be 0.
+/// Bound on the markers sent by time, or their reports, in flight on a channel, since no window limits
+/// them. It equals the least number of packets in flight under BBR.
+const IN_FLIGHT: u32 = 4;
+
+/// Whether a channel may be in. An alive one is in unless its quantum is to be 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Life {
     #[default]
     Alive,
-    /// Nothing was heard of it: it is probed.
+    /// Silent: it is probed.
     Dead,
-    /// It is not there: nothing goes on it.
+    /// Not present: nothing is sent on it.
     Absent,
 }
 
-/// What is known of whether a channel is alive.
+/// Liveness of a channel.
 #[derive(Clone, Debug, Default)]
 struct Watch {
     life: Life,
-    /// When the first marker went since which nothing has been heard; later by as long as nobody
-    /// called.
+    /// Time of the first marker since the last answer, moved on by pauses of the caller.
     unanswered_since: Option<Instant>,
-    /// When the last marker went, if any did.
+    /// Time of the last marker.
     marked_at: Option<Instant>,
     round_trip: Option<Duration>,
-    /// When it was added or moved: what is echoed of before says nothing of it as it is.
+    /// Time at which the channel was added or moved. Answers to older markers are ignored.
     since: Instant,
     died_at: Instant,
-    /// Of a channel that is out: when it is probed next, and the time to the probe after.
+    /// Time of the next probe of a channel that is out, and the interval to the one after.
     probe_at: Instant,
     pause: Duration,
-    /// Of one that was lost: since which round, until that is acknowledged; and where it is to be told
-    /// now.
+    /// Departure that has not been acknowledged, and the channels on which Left is due.
     left: Option<Departure>,
     tell_on: ChannelSet,
 }
 
-/// What is known of all.
+/// Liveness of all channels.
 #[derive(Clone, Debug)]
 pub(super) struct Presence {
-    /// Channels of which something is to be told now.
+    silence: Option<Duration>,
+    interval: Duration,
+    probe_interval_max: Duration,
+    /// Channels whose departure is due on some other channel.
     telling: ChannelSet,
     watches: Vec<Watch>,
-    /// When to look again.
+    /// Time of the next look at the channels.
     look_at: Instant,
 }
 
 impl Presence {
-    pub(super) fn new(channels: usize, present: ChannelSet) -> Self {
+    pub(super) fn new(options: &SenderOptions, channels: usize) -> Self {
+        let present = options.present(channels);
         let mut watches = vec![Watch::default(); channels];
         for (channel, watch) in watches.iter_mut().enumerate() {
             watch.life = if present & (1 << channel) == 0 { Life::Absent } else { Life::Alive };
         }
-        Self { telling: 0, watches, look_at: Instant::ORIGIN }
+        Self {
+            silence: options.silence,
+            interval: options.markers.interval,
+            probe_interval_max: options.probe_interval_max,
+            telling: 0,
+            watches,
+            look_at: Instant::ORIGIN,
+        }
     }
 
     pub(super) fn is(&self, channel: usize, life: Life) -> bool {
         self.watches[channel].life == life
     }
 
-    /// The channels of which this holds.
+    /// The channels in a state.
     pub(super) fn all(&self, life: Life) -> ChannelSet {
-        let is_so = |channel: &usize| self.is(*channel, life);
-        (0..self.watches.len()).filter(is_so).fold(0, |set, channel| set | 1 << channel)
+        channels_where(self.watches.len(), |channel| self.is(channel, life))
     }
 
-    /// Since when a channel is as it is: what answers something older says nothing of it.
+    /// The channels that are not absent.
+    pub(super) fn present(&self) -> ChannelSet {
+        channels_where(self.watches.len(), |channel| self.is_present(channel))
+    }
+
+    /// Whether a channel of this id is present.
+    pub(super) fn is_present(&self, id: usize) -> bool {
+        id < self.watches.len() && !self.is(id, Life::Absent)
+    }
+
+    /// Checks that a channel of this id is present, or with `present` false that it is absent.
+    pub(super) fn check_id(&self, id: usize, present: bool) -> Result<(), ChannelError> {
+        match (self.is_present(id), present) {
+            _ if id >= self.watches.len() => {
+                Err(ChannelError::AboveCap { id, cap: self.watches.len() })
+            }
+            (true, false) => Err(ChannelError::AlreadyThere { id }),
+            (false, true) => Err(ChannelError::NotThere { id }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Time at which a channel was added or moved.
     pub(super) fn since(&self, channel: usize) -> Instant {
         self.watches[channel].since
     }
 
-    /// The time there and back on a channel as a marker says it.
+    /// Round trip of a channel as markers carry it; 0 if unknown.
     pub(super) fn round_trip_ns(&self, channel: usize) -> u32 {
         nanoseconds(self.watches[channel].round_trip.unwrap_or_default())
     }
@@ -120,7 +153,7 @@ impl Presence {
         self.watches[channel].round_trip
     }
 
-    /// When the last marker of a channel went, if any did.
+    /// Time of the last marker on a channel.
     pub(super) fn marked_at(&self, channel: usize) -> Option<Instant> {
         self.watches[channel].marked_at
     }
@@ -129,35 +162,57 @@ impl Presence {
         self.look_at
     }
 
-    /// Since when a marker has been without answer.
-    pub(super) fn unanswered_since(&self, channel: usize) -> Option<Instant> {
-        self.watches[channel].unanswered_since
-    }
-
-    /// The next look is no later than that.
+    /// Moves the next look forward to `at`, if it is later.
     pub(super) fn look_by(&mut self, at: Instant) {
         self.look_at = self.look_at.min(at);
     }
 
-    /// Whether somebody is still to hear that a channel is out.
+    /// Whether a departure has not been acknowledged.
     pub(super) fn is_telling(&self) -> bool {
         self.watches.iter().any(|watch| watch.left.is_some())
     }
 
-    /// A marker goes out on a channel.
+    /// Whether the departure of a channel has not been acknowledged.
+    pub(super) fn has_left(&self, channel: usize) -> bool {
+        self.watches[channel].left.is_some()
+    }
+
+    /// Whether a marker of some channel is unanswered.
+    pub(super) fn is_asking(&self) -> bool {
+        self.watches.iter().any(|watch| watch.unanswered_since.is_some())
+    }
+
+    /// Longest time that an answer takes on any channel.
+    pub(super) fn longest_answer(&self) -> Duration {
+        let channels = 0..self.watches.len();
+        channels.map(|channel| self.answer_takes(channel)).max().unwrap_or_default()
+    }
+
+    /// Records a marker sent on a channel.
     pub(super) fn mark(&mut self, channel: usize, now: Instant) {
         let watch = &mut self.watches[channel];
         watch.marked_at = Some(now);
         watch.unanswered_since.get_or_insert(now);
     }
 
-    /// A channel is out, and is to be probed from so long after.
-    pub(super) fn probe(&mut self, channel: usize, now: Instant, pause: Duration) {
+    /// Starts probing a channel that is out, an interval from now.
+    pub(super) fn probe(&mut self, channel: usize, now: Instant) {
         let watch = &mut self.watches[channel];
-        (watch.probe_at, watch.pause) = (now.after(pause), pause);
+        (watch.probe_at, watch.pause) = (now.after(self.interval), self.interval);
     }
 
-    /// A new epoch, with all channels that are there.
+    /// Whether a probe is due on a channel that is out; if so, schedules the next one.
+    pub(super) fn take_probe(&mut self, channel: usize, now: Instant) -> bool {
+        let watch = &mut self.watches[channel];
+        let is_due = watch.probe_at <= now;
+        if is_due {
+            watch.pause = watch.pause.saturating_mul(2).min(self.probe_interval_max);
+            watch.probe_at = now.after(watch.pause);
+        }
+        is_due
+    }
+
+    /// Begins an epoch with all present channels.
     pub(super) fn restart(&mut self, now: Instant) {
         (self.telling, self.look_at) = (0, now);
         for watch in &mut self.watches {
@@ -166,32 +221,34 @@ impl Presence {
         }
     }
 
-    /// A channel is there, with another line than before: nothing is known of it.
+    /// Begins a channel on another line: its measurements are forgotten.
     pub(super) fn begin(&mut self, channel: usize, now: Instant, life: Life) {
         let watch = &mut self.watches[channel];
         (watch.life, watch.since) = (life, now);
         (watch.round_trip, watch.unanswered_since) = (None, None);
     }
 
-    /// A channel is not there any more.
+    /// Makes a channel absent.
     pub(super) fn remove(&mut self, channel: usize) {
         self.watches[channel].life = Life::Absent;
     }
 
-    /// A look begins, the next of which is due an interval later. How long it is too late is no
+    /// Begins a look at the channels; the next is due after `pause`. A late look does not count as
     /// silence.
-    fn begin_look(&mut self, now: Instant, interval: Duration, late_max: Duration) {
+    pub(super) fn begin_look(&mut self, now: Instant, pause: Duration) {
+        let late_max = self.interval.max(self.silence.unwrap_or_default() / LATE_SHARE);
         let in_time = self.look_at.after(late_max).nanoseconds();
-        let pause = Duration::from_nanos(now.nanoseconds().saturating_sub(in_time));
+        let late = Duration::from_nanos(now.nanoseconds().saturating_sub(in_time));
         for watch in &mut self.watches {
-            watch.unanswered_since =
-                watch.unanswered_since.map(|since| since.after(pause).min(now));
+            watch.unanswered_since = watch.unanswered_since.map(|since| since.after(late).min(now));
         }
-        self.look_at = now.after(interval);
+        self.look_at = now.after(pause);
     }
 
-    /// Sets of channels that are there, and times that can be.
-    pub(super) fn check(&mut self, now: Instant, all: ChannelSet, pause_max: Duration) {
+    /// Restores the invariants: known channels, no time after `now`, bounded intervals.
+    pub(super) fn repair_state(&mut self, now: Instant, pause_max: Duration) {
+        let (all, pause_max) =
+            (first_channels(self.watches.len()), self.probe_interval_max.max(pause_max));
         self.telling &= all;
         for watch in &mut self.watches {
             watch.tell_on &= all;
@@ -204,8 +261,8 @@ impl Presence {
         }
     }
 
-    /// A departure to tell, and on which channel.
-    fn next_told(&mut self) -> Option<(usize, Departure)> {
+    /// Takes the next departure to announce, and the channel on which it goes.
+    pub(super) fn next_told(&mut self) -> Option<(usize, Departure)> {
         let all = first_channels(self.watches.len());
         self.telling &= all;
         let channel = self.telling.trailing_zeros() as usize;
@@ -217,186 +274,135 @@ impl Presence {
         }
         Some((on?, Departure { channel: small(channel), ..watch.left? }))
     }
-}
 
-/// As markers say it, or the most that they can.
-pub(super) fn nanoseconds(span: Duration) -> u32 {
-    u32::try_from(span.as_nanos()).unwrap_or(u32::MAX)
-}
-
-impl<S: Numbered> Sender<S> {
-    /// Whether a channel is out because nothing was heard of it.
-    pub fn is_dead(&self, channel: usize) -> bool {
-        self.presence.is(channel, Life::Dead)
-    }
-
-    /// A channel is known to be gone, for instance since its interface is: it goes out without
-    /// waiting for silence, unless it is the last, and comes in when a probe on it is answered.
-    /// Whether it is out.
-    pub fn lose_channel(&mut self, now: Instant, channel: usize) -> bool {
-        let is_there = self.is_open() && self.is_there(channel);
-        is_there && (self.is_dead(channel) || self.lose(channel, now))
-    }
-
-    pub(super) fn poll_left(&mut self) -> Option<(usize, Kind)> {
-        self.presence.next_told().map(|(on, departure)| (on, Kind::Left(departure)))
-    }
-
-    /// The receiver has been heard on the way back of a channel.
-    pub(super) fn hear(&mut self, channel: usize, Reported { at, report }: Reported) {
-        let watch = &mut self.presence.watches[channel];
+    /// Handles a report received on a channel; returns whether the channel, dead until now, is alive.
+    pub(super) fn handle_report(&mut self, channel: usize, reported: &Reported) -> bool {
+        let (watch, report) = (&mut self.watches[channel], &reported.report);
         if report.echo < watch.since {
-            return;
+            return false;
         }
-        let answer_ns = at.nanoseconds().saturating_sub(report.echo.nanoseconds());
+        let answer_ns = reported.at.nanoseconds().saturating_sub(report.echo.nanoseconds());
         let round_trip_ns = answer_ns.saturating_sub(u64::from(report.held_ns));
         watch.round_trip = Some(Duration::from_nanos(round_trip_ns));
         watch.unanswered_since = None;
-        if report.echo > watch.died_at {
-            self.revive(at, channel);
-        }
+        report.echo > watch.died_at && self.revive(channel)
     }
 
-    /// A channel that was dead is alive.
-    pub(super) fn revive(&mut self, now: Instant, channel: usize) {
-        if self.is_dead(channel) {
-            let watch = &mut self.presence.watches[channel];
+    /// Makes a dead channel alive; returns whether it was dead.
+    pub(super) fn revive(&mut self, channel: usize) -> bool {
+        let watch = &mut self.watches[channel];
+        let was_dead = watch.life == Life::Dead;
+        if was_dead {
             (watch.life, watch.unanswered_since) = (Life::Alive, None);
-            self.sizes.revive(now, channel);
-            if let Some(paths) = &mut self.paths {
-                paths.revive(channel);
-            }
-            self.announce_targets();
         }
+        was_dead
     }
 
+    /// Records a departure, to be announced on `others`; returns whether the channel died, rather than
+    /// being absent.
+    pub(super) fn leave(&mut self, now: Instant, departure: Departure, others: ChannelSet) -> bool {
+        let channel = usize::from(departure.channel);
+        let watch = &mut self.watches[channel];
+        let died = watch.life != Life::Absent;
+        if died {
+            (watch.life, watch.died_at) = (Life::Dead, now);
+        }
+        watch.left = Some(departure);
+        self.probe(channel, now);
+        self.tell_left(channel, others);
+        died
+    }
+
+    /// Announces the departure of a channel on all of `carrying` but itself.
+    pub(super) fn tell_left(&mut self, channel: usize, carrying: ChannelSet) {
+        self.watches[channel].tell_on = carrying & !(1 << channel);
+        self.telling |= 1 << channel;
+    }
+
+    /// Handles the acknowledgement of a departure.
     pub(super) fn acknowledge_left(&mut self, departure: Departure) -> Result<(), Discard> {
-        let watch = self.presence.watches.get_mut(usize::from(departure.channel));
+        let watch = self.watches.get_mut(usize::from(departure.channel));
         let watch = watch.ok_or(Discard::NoSuchChannel)?;
         if watch.left.is_none_or(|left| left.since != departure.since) {
             return Err(Discard::NotAsked);
         }
         (watch.left, watch.tell_on) = (None, 0);
-        self.presence.telling &= !(1 << departure.channel);
+        self.telling &= !(1 << departure.channel);
         Ok(())
     }
 
-    /// Looks after every channel, once in a marker interval.
-    pub(super) fn look(&mut self, now: Instant) {
-        let interval = self.options.markers.interval;
-        let late_max = interval.max(self.options.silence.unwrap_or_default() / LATE_SHARE);
-        self.presence.begin_look(now, self.look_pause(), late_max);
-        self.check(now);
-        if !self.is_open() {
-            return;
-        }
-        self.look_at_rounds(now);
-        self.wake_if_unanswered(now);
-        self.let_go(now);
-        for channel in 0..self.scheduler.channels() {
-            let is_in = self.scheduler.standing(channel).is_in();
-            if is_in || self.changes.is_pending(channel) {
-                if self.is_silent(channel, now) {
-                    self.lose(channel, now);
-                } else if !self.may_shrink() && self.is_losing(channel, now) {
-                    self.lose_long(channel, now);
-                }
-            } else if !self.presence.is(channel, Life::Absent) {
-                self.look_at_probe(channel, now);
-            }
-            if self.presence.watches[channel].left.is_some() {
-                self.tell_left(channel);
-            }
-        }
-        self.look_at_sizes(now);
-        self.announce_targets();
-    }
-
-    /// By when there is an answer on a channel, if neither it nor the question is lost.
+    /// Time by which a marker sent at `asked_at` is answered, unless it or its answer is lost.
     pub(super) fn answer_by(&self, channel: usize, asked_at: Instant) -> Instant {
         asked_at.after(self.answer_takes(channel))
     }
 
-    /// How long an answer takes at most: two round trips.
+    /// Longest time that an answer takes on a channel: two round trips.
     pub(super) fn answer_takes(&self, channel: usize) -> Duration {
-        let round_trip = self.presence.watches[channel].round_trip;
+        let round_trip = self.watches[channel].round_trip;
         round_trip.map_or(FIRST_ROUND_TRIP, |span| span.saturating_mul(2))
     }
 
-    /// How long after a channel falls silent it is taken out, at most: a marker goes unanswered within
-    /// an interval, and its silence is looked at within another and what a look may be late. Nothing
-    /// where nobody looks.
-    pub(super) fn out_after(&self, channel: usize) -> Duration {
-        let interval = self.options.markers.interval;
-        let silence = self.options.silence.map(|silence| {
-            let looks = interval.max(silence / LATE_SHARE) + interval + self.marked_within(channel);
+    /// Time for which an answer to a probe of sizes is awaited.
+    pub(super) fn probe_takes(&self, channel: usize) -> Duration {
+        self.answer_takes(channel).saturating_add(self.interval)
+    }
+
+    /// Whether the answer to a marker of a channel is overdue.
+    pub(super) fn is_overdue(&self, channel: usize, now: Instant) -> bool {
+        let since = self.watches[channel].unanswered_since;
+        since.is_some_and(|since| self.answer_by(channel, since) <= now)
+    }
+
+    /// Whether a channel has been silent for long enough to go out.
+    pub(super) fn is_silent(&self, channel: usize, now: Instant) -> bool {
+        let since = self.watches[channel].unanswered_since;
+        let (Some(silence), Some(since)) = (self.silence, since) else { return false };
+        self.answer_by(channel, since).after(silence) <= now
+    }
+
+    /// Whether a channel has long lost all data, or all long packets, though it answers. A loss is known
+    /// a round trip after the next marker, and examined an interval later; older losses say nothing about
+    /// the present.
+    pub(super) fn is_losing(&self, channel: usize, now: Instant, sizes: &Sizes) -> bool {
+        let lost = sizes.losing_for(channel);
+        let (Some(silence), Some((span, until))) = (self.silence, lost) else { return false };
+        let answer = self.answer_takes(channel);
+        let marked_within = self.marked_within(channel, sizes);
+        let looks = self.interval.saturating_mul(2);
+        let known_in = looks.saturating_add(marked_within).saturating_add(answer / 2);
+        answer.saturating_add(silence) <= span && now <= until.after(known_in)
+    }
+
+    /// Longest time from the silence of a channel to its departure: a marker goes unanswered within an
+    /// interval, and the silence is noticed within another one and the permitted delay of a look. 0 if
+    /// silence has no consequence.
+    pub(super) fn out_after(&self, channel: usize, sizes: &Sizes) -> Duration {
+        let silence = self.silence.map(|silence| {
+            let late = self.interval.max(silence / LATE_SHARE);
+            let looks = late + self.interval + self.marked_within(channel, sizes);
             silence.saturating_add(looks).saturating_add(self.answer_takes(channel))
         });
         silence.unwrap_or_default()
     }
 
-    fn is_silent(&self, channel: usize, now: Instant) -> bool {
-        let since = self.presence.watches[channel].unanswered_since;
-        let (Some(silence), Some(since)) = (self.options.silence, since) else { return false };
-        self.answer_by(channel, since).after(silence) <= now
+    /// Least time between two markers sent by time on a channel, if it exceeds the interval; otherwise 0.
+    /// At least one marker goes within the silence after which a channel is out. Without tags markers are
+    /// not limited, because order is exact one marker after the last loss.
+    pub(super) fn marker_gap(&self, channel: usize, sizes: &Sizes) -> Duration {
+        let silence = self.silence.filter(|_| sizes.has_tags()).unwrap_or_default();
+        let gap = (self.round_trip(channel).unwrap_or_default() / IN_FLIGHT).min(silence);
+        if gap > self.interval { gap } else { Duration::ZERO }
     }
 
-    /// Whether a channel has long lost all data, or all long packets, though it answers. A loss is
-    /// known a round trip after the marker behind it, and looked at an interval later: what is older
-    /// tells nothing of now.
-    fn is_losing(&self, channel: usize, now: Instant) -> bool {
-        let lost = self.sizes.losing_for(channel);
-        let (Some(silence), Some((span, until))) = (self.options.silence, lost) else {
-            return false;
-        };
-        let answer = self.answer_takes(channel);
-        let looks = self.options.markers.interval.saturating_mul(2);
-        let known_in = looks.saturating_add(self.marked_within(channel)).saturating_add(answer / 2);
-        answer.saturating_add(silence) <= span && now <= until.after(known_in)
+    /// Longest time between two markers on a channel while packets are sent.
+    fn marked_within(&self, channel: usize, sizes: &Sizes) -> Duration {
+        self.interval + self.marker_gap(channel, sizes)
     }
+}
 
-    fn look_at_probe(&mut self, channel: usize, now: Instant) {
-        let watch = &mut self.presence.watches[channel];
-        if watch.probe_at <= now {
-            watch.pause = watch.pause.saturating_mul(2).min(self.options.probe_interval_max);
-            watch.probe_at = now.after(watch.pause);
-            self.due |= 1 << channel;
-        }
-    }
-
-    /// Takes a channel out, unless it is the last: one that is there is dead.
-    pub(super) fn lose(&mut self, channel: usize, now: Instant) -> bool {
-        let round = self.scheduler.round();
-        let next = later(round.next(), self.reached(channel));
-        let since = later(next, self.announced_from(channel));
-        if self.scheduler.set_standing(channel, Standing::out(round)).is_err() {
-            return false;
-        }
-        self.forbid_until_after(channel, since);
-        self.sizes.leave(channel);
-        self.see_copies_lost(channel);
-        self.due &= !(1 << channel);
-        let watch = &mut self.presence.watches[channel];
-        if watch.life != Life::Absent {
-            (watch.life, watch.died_at) = (Life::Dead, now);
-            self.sending.deaths += 1;
-        }
-        let (sent_packets, next_sequence) =
-            (self.sent.on(channel).packets, self.sent.next_sequence());
-        let left = Departure { channel: small(channel), since, sent_packets, next_sequence };
-        watch.left = Some(left);
-        self.presence.probe(channel, now, self.options.markers.interval);
-        self.tell_left(channel);
-        true
-    }
-
-    /// Left goes on every other channel that is in.
-    fn tell_left(&mut self, channel: usize) {
-        let others = (0..self.scheduler.channels())
-            .filter(|other| *other != channel && self.carries(*other));
-        self.presence.watches[channel].tell_on = others.fold(0, |set, other| set | 1 << other);
-        self.presence.telling |= 1 << channel;
-    }
+/// Nanoseconds of a span as markers carry them, saturating.
+pub(super) fn nanoseconds(span: Duration) -> u32 {
+    u32::try_from(span.as_nanos()).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -413,132 +419,5 @@ impl crate::corruption::Corrupt for Life {
         if *self != Self::Absent {
             *self = if words() & 1 == 0 { Self::Alive } else { Self::Dead };
         }
-    }
-}
-
-// What a person is told of a channel on which nothing goes just now: why not.
-//
-// Source: ours.
-//
-// Invariant: it is asked by who shows it, and decides nothing.
-
-/// Why no packet goes on a channel just now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
-    /// There is no such channel.
-    Absent,
-    /// The other end has not acknowledged the epoch yet.
-    Resetting,
-    /// It is out: nothing is heard of it, and it is probed.
-    Silent,
-    /// It is out: frames as long as they are to be do not pass.
-    Size,
-    /// It is out by plan.
-    Planned,
-    /// It is to come in, and the other end does not know of that yet.
-    Announced,
-    /// Its link takes nothing just now.
-    Link,
-    /// The other end has no room for more of it.
-    Credit,
-    /// It is in quarantine: it loses much and carries little.
-    Losses,
-    /// The packet that waits is longer than what it passes.
-    Length,
-    /// As much is in flight as may be.
-    Window,
-    /// Its pace lets the next one go later.
-    Pace,
-    /// It is another one's turn.
-    Turn,
-}
-
-impl<S: Numbered> Sender<S> {
-    /// Why no packet goes on a channel just now, if none does.
-    pub fn wait_of(&self, now: Instant, channel: usize) -> Option<Wait> {
-        if !self.is_there(channel) {
-            Some(Wait::Absent)
-        } else if !self.is_open() {
-            Some(Wait::Resetting)
-        } else if !self.carries(channel) {
-            Some(self.wait_of_one_that_is_out(channel))
-        } else if self.is_blocked(channel) {
-            Some(Wait::Link)
-        } else if !self.has_credit(channel, 0) {
-            Some(Wait::Credit)
-        } else if self.quarantine.has(channel) && self.is_left_out(channel, 0) {
-            Some(Wait::Losses)
-        } else if !self.sizes.fits_waiting(channel) {
-            Some(Wait::Length)
-        } else if self.options.order == Order::Strict && self.scheduler.current() != channel {
-            Some(Wait::Turn)
-        } else {
-            let path = self.paths.as_ref()?.on(channel);
-            let now_ns = now.nanoseconds();
-            let paced = (!path.admits(now_ns)).then_some(Wait::Pace);
-            if path.has_room(now_ns) { paced } else { Some(Wait::Window) }
-        }
-    }
-
-    fn wait_of_one_that_is_out(&self, channel: usize) -> Wait {
-        if self.presence.is(channel, Life::Dead) {
-            let is_long = self.size(channel).state == SizeState::Error;
-            if is_long { Wait::Size } else { Wait::Silent }
-        } else if self.target_quantum(channel) == 0 {
-            Wait::Planned
-        } else {
-            Wait::Announced
-        }
-    }
-}
-
-#[cfg(test)]
-mod waits_tests {
-    use gingham_fairq::SurplusRoundRobin;
-
-    use super::*;
-    use crate::{ControlPlan, Epoch, SenderOptions};
-
-    const NOW: Instant = Instant::from_nanoseconds(50_000_000);
-
-    fn sender(order: Order) -> Sender<SurplusRoundRobin<2>> {
-        let scheduler = SurplusRoundRobin::new(1_000, &[1_000, 1_000]).expect("quanta");
-        let control = Some(ControlPlan::default());
-        let options = SenderOptions { order, control, ..SenderOptions::default() };
-        Sender::synchronised(scheduler, options, Epoch::new(1), NOW).expect("options")
-    }
-
-    #[test]
-    fn what_holds_a_channel_back_is_told() {
-        let mut sender = sender(Order::Free);
-        assert_eq!(
-            [0, 1, 2].map(|channel| sender.wait_of(NOW, channel)),
-            [None, None, Some(Wait::Absent)]
-        );
-        sender.set_blocked(0b10);
-        assert_eq!(sender.wait_of(NOW, 1), Some(Wait::Link));
-        while sender.handle_packet(NOW, 1_000).is_ok() {}
-        let held = sender.wait_of(NOW, 0);
-        assert!(matches!(held, Some(Wait::Pace | Wait::Window)), "{held:?}");
-        sender.set_blocked(0);
-        assert!(sender.lose_channel(NOW, 1));
-        assert_eq!(sender.wait_of(NOW, 1), Some(Wait::Silent));
-        sender.remove_channel(NOW, 1).expect("it is there");
-        assert_eq!(sender.wait_of(NOW, 1), Some(Wait::Absent));
-        sender.reset(NOW);
-        assert_eq!(sender.wait_of(NOW, 0), Some(Wait::Resetting));
-    }
-
-    #[test]
-    fn a_channel_is_out_by_plan_or_waits_for_its_turn() {
-        let mut free = sender(Order::Free);
-        free.lose_channel(NOW, 1);
-        free.change_quanta(&[1_000, 0]).expect("one stays");
-        free.revive(NOW, 1);
-        assert_eq!(free.wait_of(NOW, 1), Some(Wait::Planned));
-        free.change_quanta(&[1_000, 1_000]).expect("both");
-        assert_eq!(free.wait_of(NOW, 1), Some(Wait::Announced));
-        let strict = sender(Order::Strict);
-        assert_eq!([0, 1].map(|one| strict.wait_of(NOW, one)), [None, Some(Wait::Turn)]);
     }
 }

@@ -42,10 +42,10 @@
 
 use core::time::Duration;
 
+use super::paths::Paths;
 use super::repairs::Place;
-use super::{Order, Sender};
 use crate::tag::ahead;
-use crate::{ChannelSet, Instant, Numbered, Report};
+use crate::{ChannelSet, Instant, Report, channels_of};
 
 /// Fixed-point unit of loss shares: all packets lost.
 const ALL: i64 = 1 << 16;
@@ -152,110 +152,72 @@ impl Quarantine {
             losses.heavy_since = losses.heavy_since.map(|since| since.min(now));
         }
     }
-}
 
-impl<S: Numbered> Sender<S> {
-    /// Whether a channel is in quarantine: it carries copies instead of packets.
-    pub fn is_in_quarantine(&self, channel: usize) -> bool {
-        self.quarantine.has(channel)
-    }
-
-    /// Whether quarantine is enabled: copies need free order and repair.
-    pub(super) fn has_quarantine(&self) -> bool {
-        self.options.order == Order::Free && self.repairs.is_some()
-    }
-
-    /// Whether a packet avoids a channel in quarantine, because it fits another channel of equal
-    /// priority, even if that one is full now.
-    #[inline(never)]
-    pub(super) fn is_left_out(&self, channel: usize, length_bytes: u32) -> bool {
-        let fits = |other: usize| match length_bytes {
-            0 => self.sizes.fits_waiting(other),
-            _ => self.sizes.fits(other, length_bytes),
-        };
-        self.equals(channel).any(|other| !self.quarantine.has(other) && fits(other))
-    }
-
-    /// Other active channels of equal priority.
-    fn equals(&self, channel: usize) -> impl Iterator<Item = usize> {
-        let channels = 0..self.scheduler.channels();
-        channels.filter(move |other| {
-            *other != channel
-                && self.carries(*other)
-                && self.priority(*other) == self.priority(channel)
-        })
-    }
-
-    /// Updates the loss statistics from a report; the channel may enter or leave quarantine.
-    pub(super) fn weigh_losses(&mut self, now: Instant, channel: usize, report: &Report) {
-        if !self.has_quarantine() || report.echo < self.presence.since(channel) {
-            return;
-        }
-        let losses = &mut self.quarantine.channels[channel];
+    /// Updates the loss statistics of a channel from a report; the channel may leave quarantine, or enter
+    /// it, which the return value says. `round_trip` is that of the channel; packets go on `carrying`.
+    pub(super) fn handle_report(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        report: &Report,
+        round_trip: Option<Duration>,
+        (paths, carrying): (&Paths, ChannelSet),
+    ) -> bool {
+        let losses = &mut self.channels[channel];
         losses.take(report.accounted_packets, report.received_packets);
-        let span = self.presence.round_trip(channel).unwrap_or(ROUND_TRIP_MAX);
+        let span = round_trip.unwrap_or(ROUND_TRIP_MAX);
         let is_heavy = losses.are_heavy_for(now, span.saturating_mul(ROUND_TRIPS));
         let is_over = losses.are_over();
-        if !self.quarantine.has(channel) {
-            if is_heavy && self.carries_less_than(channel, SMALL_SHARE) {
-                self.quarantine.inside |= 1 << channel;
-                self.quarantine.channels[channel].clean = 0;
-                self.sending.quarantines += 1;
+        let others = paths.equals(channel, carrying) & !self.inside;
+        let carries_less_than = |part| carries_less_than(paths, channel, others, part);
+        if !self.has(channel) {
+            let enters = is_heavy && carries_less_than(SMALL_SHARE);
+            if enters {
+                self.inside |= 1 << channel;
+                self.channels[channel].clean = 0;
             }
-        } else if is_over
-            || self.carries(channel) && !self.carries_less_than(channel, SMALL_SHARE / 2)
-        {
-            self.quarantine.forget(channel);
+            return enters;
         }
-    }
-
-    /// Whether the rate of a channel is below 1 / `part` of the summed rates of the other channels of
-    /// its priority outside of quarantine.
-    fn carries_less_than(&self, channel: usize, part: u64) -> bool {
-        let Some(paths) = &self.paths else { return false };
-        let rate = |channel: usize| paths.on(channel).bytes_per_second();
-        let others = self.equals(channel).filter(|other| !self.quarantine.has(*other));
-        let others: u64 = others.filter_map(rate).fold(0, u64::saturating_add);
-        rate(channel).unwrap_or(0).saturating_mul(part) < others
-    }
-
-    /// Schedules a copy of the packet sent at `place` on a channel in quarantine, if one admits it.
-    pub(super) fn see_packet(&mut self, now: Instant, place: Place) {
-        if self.quarantine.inside != 0 {
-            self.choose_copied(now, place);
+        let is_carrying = carrying & 1 << channel != 0;
+        if is_over || is_carrying && !carries_less_than(SMALL_SHARE / 2) {
+            self.forget(channel);
         }
+        false
     }
 
-    #[inline(never)]
-    fn choose_copied(&mut self, now: Instant, place: Place) {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.inside == 0
+    }
+
+    /// Schedules a copy of the packet sent at `place` on a channel in quarantine, if one of `unblocked`
+    /// admits it.
+    pub(super) fn choose_copied(
+        &mut self,
+        now: Instant,
+        place: Place,
+        (paths, unblocked): (&Paths, ChannelSet),
+    ) {
         let went_on = usize::from(place.0);
         let takes = |channel: &usize| {
             *channel != went_on
-                && self.quarantine.has(*channel)
-                && self.carries(*channel)
-                && self.priority(*channel) <= self.priority(went_on)
-                && self.admits(*channel, now)
+                && paths.priority(*channel) <= paths.priority(went_on)
+                && paths.admits(*channel, now)
         };
-        let channel = (0..self.scheduler.channels()).find(takes);
-        self.quarantine.copy = channel.map(|channel| (channel, place));
+        let channel = channels_of(self.inside & unblocked).find(takes);
+        self.copy = channel.map(|channel| (channel, place));
     }
 
-    /// Takes the pending copy if the window, the pacing rate and the link of its channel admit it now.
-    pub(super) fn next_measuring(&mut self, now: Instant) -> Option<(usize, Place)> {
-        let (channel, place) = self.quarantine.copy.take()?;
-        let length_bytes = self.repairs.as_mut()?.length_bytes(place)?;
-        let goes = self.quarantine.has(channel)
-            && self.carries(channel)
-            && self.sizes.fits(channel, length_bytes)
-            && self.admits(channel, now);
-        goes.then_some((channel, place))
+    /// Takes the pending copy and its channel, if that is still in quarantine.
+    pub(super) fn take_copy(&mut self) -> Option<(usize, Place)> {
+        self.copy.take().filter(|(channel, _)| self.has(*channel))
     }
+}
 
-    /// Whether the link, the window and the pacing rate of a channel admit a packet.
-    fn admits(&self, channel: usize, now: Instant) -> bool {
-        !self.is_blocked(channel)
-            && self.paths.as_ref().is_some_and(|paths| paths.admits(channel, now))
-    }
+/// Whether the rate of a channel is below 1 / `part` of the summed rates of `others`.
+fn carries_less_than(paths: &Paths, channel: usize, others: ChannelSet, part: u64) -> bool {
+    let rate = |channel: usize| paths.on(channel).bytes_per_second();
+    let others: u64 = channels_of(others).filter_map(rate).fold(0, u64::saturating_add);
+    rate(channel).unwrap_or(0).saturating_mul(part) < others
 }
 
 #[cfg(test)]

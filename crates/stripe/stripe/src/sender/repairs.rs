@@ -1,8 +1,8 @@
-//! Retransmission: which packets were sent lately, and which of them are to be sent again.
+//! Retransmission: the packets sent lately, and those to be sent again.
 //!
 //! ```text
-//!   Nack (channel, number of the channel) --> what went there: number of the pipe, length
-//!                                                 | not too old, not tried too often
+//!   Nack (channel, number of the channel) --> what was sent there: number in the pipe, length
+//!                                                 | remembered, attempts left
 //!                                                 v
 //!                                              queue --> poll_repair: a copy over the fastest channel
 //! ```
@@ -10,47 +10,57 @@
 //! No payload is kept here: the caller keeps packets by their number in the pipe
 //! ([`RetransmissionBuffer`](super::RetransmissionBuffer)).
 //!
-//! A copy is a packet of the channel on which it goes: it takes a number there, fills its window
-//! and its pace, and is accounted for and found lost like any other. A lost copy is asked for by
-//! its own number, and that is to ask for the packet again. The schedule alone knows nothing of
-//! copies: nobody is charged; and they need no credit, since the room that they take is not that of
-//! a channel's buffer, and may be what makes room in one.
+//! A copy is a packet of the channel on which it goes: it takes a number there, counts against window and
+//! pacing rate, and is accounted for and detected as lost like any other. A request for a lost copy by its
+//! own number requests the packet. The scheduler is not charged for copies. Copies need no credit: they
+//! take no room in the buffer of a channel, and may be needed to make room in one.
 //!
-//! Nor do they drown a channel: its window and pace hold them back, or where it has none, on each go
-//! at most as many copies as packets and markers, and no more than [`COPIES_AT_ONCE`] at once. What
-//! finds no room on any channel waits, and what would come later than it is waited for does not go.
+//! Window and pacing rate keep copies from filling a channel. Without them, each channel carries at most as
+//! many copies as packets and markers, and at most [`COPIES_AT_ONCE`] in a row. A copy without room on any
+//! channel waits, and one that would arrive after the receiver's wait is not sent.
 //!
-//! What was on its way on a channel that died goes again on others, as in multipath TCP (RFC 8684,
-//! section 3.3.6): the receiver, whom Left tells how much was sent, knows what of it never came, asks
-//! for that and waits as long as copies of such packets come.
+//! Packets in flight on a channel that died are sent again on others, as in multipath TCP (RFC 8684,
+//! section 3.3.6). Left tells the receiver how much was sent. The receiver requests the missing packets and
+//! waits as long as copies of them arrive.
 //!
-//! Source: none; the paper leaves repair to the layers above.
+//! An attempt is a copy that its channel lost, or may have lost. A copy in flight on a channel that left does
+//! not count, because channels that come and go would use up all attempts of a packet.
 //!
-//! A copy that was on its way on a channel that left is no try: channels that come and go would use up
-//! all of a packet's, and the receiver waits for it as long as copies of others that were there come.
+//! Packets of class [`Class::Redundant`] are copied without being lost:
 //!
-//! Invariants: bounded memory, taken as it is of use; no packet is sent again more than `tries_max`
-//! times, but for copies on channels that left.
+//! ```text
+//!   packet n of the pipe --> channel 0, as number 7 there
+//!                        \-> copy of (0, 7) --> any channel but 0, as a copy of a lost packet
+//! ```
+//!
+//! The receiver delivers the first of the two and discards the other. A copy waits for room on another
+//! channel, behind those of lost packets, until a report accounts for its packet. Then the packet has
+//! arrived or is requested.
+//!
+//! Source: ours; the paper leaves repair to the layers above.
+//!
+//! Invariants: bounded memory, allocated as needed; no packet is sent again more than `tries_max` times,
+//! except for copies on channels that left.
 
 mod history;
 
-use super::{Reported, Sender};
+use super::class::Class;
 use crate::message::small;
 use crate::tag::ahead;
-use crate::{Class, Discard, Instant, Nack, Numbered, RepairOf, SendError, Tag};
+use crate::{Discard, Instant, Nack, Tag};
 use core::time::Duration;
 use history::SentHistory;
 use std::collections::VecDeque;
 
-/// The most copies on a channel with no packet or marker between them.
+/// Bound on the copies on a channel without a packet or marker between them.
 const COPIES_AT_ONCE: u32 = 4;
 
 /// Which lost packets are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairPlan {
-    /// The last so many packets of each channel can be.
+    /// Number of packets of each channel that are remembered.
     pub packets: usize,
-    /// So many times each.
+    /// Number of attempts for each packet.
     pub tries_max: u8,
 }
 
@@ -61,14 +71,14 @@ impl Default for RepairPlan {
     }
 }
 
-/// A copy to be sent.
+/// Copy to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// The channel on which it goes.
+    /// Channel on which it is sent.
     pub channel: usize,
-    /// What stands before it.
+    /// Tag before the packet.
     pub tag: Tag,
-    /// Its length without the tag.
+    /// Length without the tag.
     pub length_bytes: u32,
 }
 
@@ -84,19 +94,19 @@ enum Role {
     Measurement,
 }
 
-/// A packet that was sent.
+/// Packet that was sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     sequence: u32,
     length_bytes: u32,
-    /// So many copies of it went.
+    /// Number of copies sent.
     tries: u8,
-    /// Whether it is in the queue.
+    /// Whether a copy is queued.
     queued: bool,
-    /// Whether the receiver has asked for it by its own number.
+    /// Whether the receiver has requested it by its own number.
     is_missed: bool,
     role: Role,
-    /// Of a copy the packet that was lost, of a packet its last copy, if there is one.
+    /// The lost packet, of a copy; the last copy, of a packet.
     other: Place,
 }
 
@@ -106,19 +116,19 @@ impl Sent {
     }
 }
 
-/// A channel, and a number there.
+/// Channel, and number of a packet there.
 pub(super) type Place = (u8, u32);
 
-/// What was asked for again, of all channels.
+/// Packets to be sent again, and the packets sent on each channel.
 #[derive(Clone, Debug)]
 pub(super) struct Repairs {
     plan: RepairPlan,
     channels: Vec<SentHistory>,
-    /// What, and until when the receiver waits for it.
+    /// Requested packets, and the end of the receiver's wait for each.
     queue: VecDeque<(Place, Instant)>,
-    /// What is to go on two channels and has gone on one.
+    /// Packets to be sent on a second channel.
     redundant: VecDeque<Place>,
-    /// For each channel, how many copies may go on it.
+    /// Number of copies that may be sent on each channel.
     room: Vec<u32>,
 }
 
@@ -131,7 +141,7 @@ impl Repairs {
         Self { plan, channels: vec![history; channels], queue, redundant, room }
     }
 
-    /// A packet goes on a channel, or a copy of another.
+    /// Records a packet, or a copy of one, sent on a channel.
     fn sent(
         &mut self,
         (channel, channel_sequence): (usize, u32),
@@ -150,8 +160,8 @@ impl Repairs {
         );
     }
 
-    /// These packets of a channel are missing, and waited for until then. Of one whose last copy is
-    /// under way no other goes: its channel proves whether that is lost.
+    /// Queues copies of missing packets of a channel, awaited until `until`. A packet whose last copy is in
+    /// flight is not copied again: the channel of that copy will show whether it is lost.
     fn ask(
         &mut self,
         until: Instant,
@@ -160,14 +170,14 @@ impl Repairs {
         is_under_way: impl Fn(Place) -> bool,
     ) {
         let length = self.channels[usize::from(channel)].ring.len();
-        // Of more than there are the last ones are asked for.
+        // Only the last packets are remembered.
         let over = count.saturating_sub(u32::try_from(length).unwrap_or(u32::MAX));
         for number in over..count {
             if self.queue.len() == self.plan.packets {
                 break;
             }
             let asked = (channel, first.wrapping_add(number));
-            // Who misses a copy misses the packet, if that was ever missed: it may have come first.
+            // A missing copy is a missing packet if that was ever requested: it may have arrived first.
             let copy = self.at(asked).filter(|sent| sent.is_copy());
             let (is_copy, lost) = (copy.is_some(), copy.map_or(asked, |copy| copy.other));
             let tries_max = self.plan.tries_max;
@@ -184,25 +194,25 @@ impl Repairs {
         }
     }
 
-    /// Where the next copy had better not go: where the last one of the same packet was lost.
-    fn avoided(&mut self) -> Option<usize> {
+    /// Channel that the next copy avoids, because the last copy of its packet was lost there.
+    pub(super) fn avoided(&mut self) -> Option<usize> {
         let &(place, _) = self.queue.front()?;
         let sent = self.at(place).filter(|sent| sent.other != Place::default())?;
         Some(sent.other.0.into())
     }
 
-    /// How long the next copy is, if it is remembered.
+    /// Length of the next copy, if it is remembered.
     fn next_bytes(&mut self) -> Option<u32> {
         let &(place, _) = self.queue.front()?;
         self.at(place).map(|sent| sent.length_bytes)
     }
 
-    /// Length of the packet sent at `place`, if it is still remembered.
-    pub(super) fn length_bytes(&mut self, place: Place) -> Option<u32> {
-        self.at(place).map(|sent| sent.length_bytes)
+    /// Whether no copy is queued.
+    pub(super) fn is_idle(&self) -> bool {
+        self.queue.is_empty()
     }
 
-    /// The next copy does not go.
+    /// Discards the next copy.
     fn skip(&mut self) {
         if let Some((place, _)) = self.queue.pop_front()
             && let Some(sent) = self.at(place)
@@ -211,7 +221,7 @@ impl Repairs {
         }
     }
 
-    /// Copies go in the order of the pipe, whichever channels lost the packets.
+    /// Sorts the queue by the order of the pipe.
     fn sort(&mut self) {
         let Self { queue, channels, .. } = self;
         let first = queue.front().copied();
@@ -223,21 +233,22 @@ impl Repairs {
         queue.make_contiguous().sort_unstable_by_key(key);
     }
 
-    /// What was sent on a channel as this number, if it is remembered.
+    /// Packet sent on a channel under a number, if it is remembered.
     fn at(&mut self, (channel, channel_sequence): (u8, u32)) -> Option<&mut Sent> {
         self.channels.get_mut(usize::from(channel))?.at(channel_sequence)
     }
 
-    /// A packet or a marker goes on a channel: so may a copy.
+    /// Makes room for a copy on a channel, beside a packet or a marker.
     pub(super) fn make_room(&mut self, channel: usize) {
         self.room[channel] = self.room[channel].saturating_add(1).min(COPIES_AT_ONCE);
     }
 
-    /// The next packet to be sent again that is there by this time, and how many would not be.
-    fn next(&mut self, there_at: Instant) -> (Option<Place>, u64) {
+    /// Takes the next packet to be sent again that is awaited until `there_at`, and counts those before it
+    /// that are not.
+    pub(super) fn next(&mut self, there_at: Instant) -> (Option<Place>, u64) {
         let mut late = 0;
         while let Some((place, until)) = self.queue.pop_front() {
-            // It may have become too old while it was in the queue.
+            // It may have been forgotten while queued.
             let sent = self.at(place);
             if let Some(sent) = sent.filter(|sent| sent.queued) {
                 sent.queued = false;
@@ -251,20 +262,20 @@ impl Repairs {
         (None, late)
     }
 
-    /// Nothing of what was sent is missing anywhere.
+    /// Releases memory: nothing that was sent is missing.
     pub(super) fn rest(&mut self) {
         (self.queue, self.redundant) = (VecDeque::new(), VecDeque::new());
         self.channels.iter_mut().for_each(SentHistory::clear);
     }
 
-    /// A copy of a packet goes as this one: which packet of the pipe it is, and how long.
-    fn copied(&mut self, place: Place, on: Place) -> Option<(u32, u32)> {
+    /// Counts an attempt for a packet, sent as `on`; returns its number in the pipe and its length.
+    pub(super) fn copied(&mut self, place: Place, on: Place) -> Option<(u32, u32)> {
         let sent = self.at(place)?;
         (sent.tries, sent.other) = (sent.tries.saturating_add(1), on);
         Some((sent.sequence, sent.length_bytes))
     }
 
-    /// A new epoch: what was sent before is not asked for any more.
+    /// Begins an epoch: packets sent before are not requested any more.
     pub(super) fn restart(&mut self) {
         self.queue.clear();
         self.redundant.clear();
@@ -273,165 +284,88 @@ impl Repairs {
             (history.next, history.count) = (0, 0);
         }
     }
-}
 
-impl<S: Numbered> Sender<S> {
-    /// A packet is to be sent where order is guaranteed: on the channel returned, behind the tag.
-    pub fn handle_tagged(
-        &mut self,
-        now: Instant,
-        length_bytes: u32,
-    ) -> Result<(usize, Tag), SendError> {
-        self.handle_tagged_as(now, length_bytes, Class::Spread)
-    }
-
-    /// The same for a packet of this class.
-    pub fn handle_tagged_as(
-        &mut self,
-        now: Instant,
-        length_bytes: u32,
-        class: Class,
-    ) -> Result<(usize, Tag), SendError> {
-        let (sequence, session) = (self.sent.next_sequence(), self.epoch.low());
-        self.sizes.set_tagged();
-        let channel = self.send(now, length_bytes, class)?;
-        let channel_sequence = self.sent.on(channel).packets.wrapping_sub(1);
-        if let Some(repairs) = &mut self.repairs {
-            repairs.sent((channel, channel_sequence), (sequence, length_bytes), None);
-            repairs.make_room(channel);
-            if class == Class::Redundant {
-                repairs.copy((small(channel), channel_sequence));
-            }
-            self.see_packet(now, (small(channel), channel_sequence));
+    /// Records a packet sent behind a tag, and the copy that its class asks for.
+    pub(super) fn handle_packet(&mut self, tag: &Tag, length_bytes: u32, class: Class) {
+        let (channel, place) = (usize::from(tag.channel), (tag.channel, tag.channel_sequence));
+        self.sent((channel, tag.channel_sequence), (tag.sequence, length_bytes), None);
+        self.make_room(channel);
+        if class == Class::Redundant && self.redundant.len() < self.plan.packets {
+            self.redundant.push_back(place);
         }
-        let tag =
-            Tag { sequence, channel: small(channel), channel_sequence, session, repair_of: None };
-        Ok((channel, tag))
     }
 
-    /// Returns the next copy: a retransmission, a duplicate on a second channel, or a measurement of a
-    /// channel in quarantine. The caller sends it on its channel before any later packet. If the caller
-    /// no longer has the packet it may skip the copy, which then counts as lost on the channel.
-    pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
-        self.poll_lost(now)
-            .or_else(|| self.poll_redundant(now))
-            .or_else(|| self.poll_measuring(now))
+    /// Records a copy of the packet sent at `place`.
+    pub(super) fn handle_copy(
+        &mut self,
+        on: Place,
+        place: Place,
+        (sequence, length_bytes): (u32, u32),
+    ) {
+        let channel = usize::from(on.0);
+        self.room[channel] = self.room[channel].saturating_sub(1);
+        self.sent((channel, on.1), (sequence, length_bytes), Some(place));
     }
 
-    fn poll_lost(&mut self, now: Instant) -> Option<Repair> {
-        let length_bytes = self.next_copy_bytes()?;
-        let avoided = self.repairs.as_mut()?.avoided();
-        let fastest = self.fastest(now, avoided, length_bytes)?;
-        let there_at = now.after(self.there_after(fastest));
-        let (asked, late) = self.repairs.as_mut()?.next(there_at);
-        self.sending.repairs_too_late += late;
-        self.sending.repairs += u64::from(asked.is_some());
-        self.send_copy(now, fastest, asked?)
+    /// Number in the pipe and length of the packet sent at `place`, if it is remembered.
+    pub(super) fn packet_at(&mut self, place: Place) -> Option<(u32, u32)> {
+        self.at(place).map(|sent| (sent.sequence, sent.length_bytes))
     }
 
-    /// A copy of a packet goes on a channel.
-    fn send_copy(&mut self, now: Instant, channel: usize, place: Place) -> Option<Repair> {
-        let on = (small(channel), self.sent.on(channel).packets);
-        let copied = self.repairs.as_mut()?.copied(place, on)?;
-        self.send_copy_of(now, channel, (place, copied))
-    }
-
-    /// Sends the pending copy that measures a channel in quarantine.
-    fn poll_measuring(&mut self, now: Instant) -> Option<Repair> {
-        let (channel, place) = self.next_measuring(now)?;
-        let number = self.sent.on(channel).packets;
-        let sent = self.repairs.as_mut()?.at(place)?;
-        let copied = (sent.sequence, sent.length_bytes);
-        self.sending.redundant += 1;
-        let repair = self.send_copy_of(now, channel, (place, copied));
-        if let Some(copy) = self.repairs.as_mut()?.at((small(channel), number)) {
+    /// Marks a copy as a measurement.
+    pub(super) fn set_measurement(&mut self, copy: Place) {
+        if let Some(copy) = self.at(copy) {
             copy.role = Role::Measurement;
         }
-        repair
     }
 
-    fn send_copy_of(
-        &mut self,
-        now: Instant,
-        channel: usize,
-        (place, (sequence, length_bytes)): (Place, (u32, u32)),
-    ) -> Option<Repair> {
-        let channel_sequence = self.sent.on(channel).packets;
-        let repairs = self.repairs.as_mut()?;
-        repairs.room[channel] = repairs.room[channel].saturating_sub(1);
-        repairs.sent((channel, channel_sequence), (sequence, length_bytes), Some(place));
-        self.sent.add_copy(channel, length_bytes);
-        self.sizes.sent(now, channel, length_bytes);
-        if let Some(paths) = &mut self.paths {
-            paths.sent_copy(channel, now, length_bytes);
-        }
-        let next_sequence = self.sent.next_sequence();
-        let (first, lost) = place;
-        let repair_of = Some(RepairOf { channel: first, channel_sequence: lost, next_sequence });
-        let (session, on) = (self.epoch.low(), small(channel));
-        let tag = Tag { sequence, channel: on, channel_sequence, session, repair_of };
-        Some(Repair { channel, tag, length_bytes })
+    /// Whether copies may be sent on a channel without a window.
+    pub(super) fn has_room(&self, channel: usize) -> bool {
+        self.room[channel] > 0
     }
 
-    /// The receiver asks on the way back of a channel. It has waited since for as long as that took.
-    pub(super) fn retransmit(
+    /// Handles a request that took `waited_ns` to arrive.
+    pub(super) fn handle_nack(
         &mut self,
         now: Instant,
-        on: usize,
         Nack { channel, first, count, left_ns }: Nack,
+        waited_ns: u32,
+        is_under_way: impl Fn(Place) -> bool,
     ) -> Result<(), Discard> {
-        let repairs = self.repairs.as_ref().ok_or(Discard::NotRepairing)?;
-        if usize::from(channel) >= repairs.channels.len() {
+        if usize::from(channel) >= self.channels.len() {
             return Err(Discard::NoSuchChannel);
         }
-        let waited_ns = self.presence.round_trip_ns(on) / 2;
         let until = match left_ns {
             u32::MAX => Instant::from_nanoseconds(u64::MAX),
             _ => now.after(Duration::from_nanos(left_ns.saturating_sub(waited_ns).into())),
         };
-        self.ask(until, (channel, first), count.into());
+        let before = self.queue.len();
+        self.ask(until, (channel, first), count.into(), is_under_way);
+        if self.queue.len() > before {
+            self.sort();
+        }
         Ok(())
     }
 
-    /// A copy is under way as long as no report accounts for it and its channel lives. Where nobody
-    /// looks whether it does, none is taken to be.
-    fn ask(&mut self, until: Instant, first: Place, count: u32) {
-        let (reported, scheduler) = (&self.reported, &self.scheduler);
-        let looks = self.options.silence.is_some();
-        let is_under_way = |(channel, number): Place| {
-            let channel = usize::from(channel);
-            let reported = reported.on(channel).map_or(0, |one| one.report.accounted_packets);
-            looks && scheduler.standing(channel).is_in() && ahead(number, reported) >= 0
-        };
-        if let Some(repairs) = &mut self.repairs {
-            let before = repairs.queue.len();
-            repairs.ask(until, first, count, is_under_way);
-            if repairs.queue.len() > before {
-                repairs.sort();
+    /// Length of the next copy. Discards copies that do not fit, and adds their number to `too_long`.
+    pub(super) fn next_fitting(
+        &mut self,
+        fits: impl Fn(u32) -> bool,
+        too_long: &mut u64,
+    ) -> Option<u32> {
+        while !self.queue.is_empty() {
+            let length_bytes = self.next_bytes().unwrap_or(0);
+            if fits(length_bytes) {
+                return Some(length_bytes);
             }
+            self.skip();
+            *too_long += 1;
         }
+        None
     }
-}
 
-// The packets that were sent stay: the caller keeps copies of them.
-#[cfg(test)]
-crate::corruption::corrupt!(Repairs: room, channels, queue, redundant);
-#[cfg(test)]
-crate::corruption::corrupt!(SentHistory: next, count, ring);
-#[cfg(test)]
-crate::corruption::corrupt!(Sent: tries, queued);
-
-// Copies that were on their way on a channel that left.
-//
-// A try is a copy that its channel lost, or may have. One that went with its channel says nothing of
-// the next: were it a try, channels that come and go would use up all that a packet has, and the
-// receiver waits for what was on its way on those that left as long as copies of any of it come.
-//
-// Source: ours.
-
-impl Repairs {
-    /// A channel has left, of which so many packets are accounted for: copies behind them were no tries.
-    fn leave(&mut self, channel: usize, accounted_packets: u32) {
+    /// Handles the departure of a channel: copies on it that no report accounts for were no attempts.
+    pub(super) fn leave(&mut self, channel: usize, accounted_packets: u32) {
         for number in self.channels[channel].numbers() {
             if ahead(number, accounted_packets) < 0 {
                 break;
@@ -443,155 +377,27 @@ impl Repairs {
             }
         }
     }
-}
 
-impl<S: Numbered> Sender<S> {
-    /// A channel has left, with the copies on it that no report accounts for.
-    pub(in crate::sender) fn see_copies_lost(&mut self, channel: usize) {
-        let accounted = self.reported.on(channel).map_or(0, |one| one.report.accounted_packets);
-        if let Some(repairs) = &mut self.repairs {
-            repairs.leave(channel, accounted);
-        }
-    }
-}
-
-// Copies of packets that are not known to be lost: of those that are to go on two channels at once.
-//
-// ```text
-//   packet n of the pipe --> channel 0, as number 7 there
-//                        \-> copy of (0, 7) --> any channel but 0, as a copy of a lost packet goes
-// ```
-//
-// To the receiver there is no difference: what of the two comes first is given out in its turn, and
-// the other is one too many. A copy waits for room on another channel, behind those of lost packets,
-// for as long as no report accounts for its packet: then that has come, or it is asked for.
-//
-// Source: ours.
-
-impl Repairs {
-    /// A packet that went as this number of a channel is to go on another one as well.
-    fn copy(&mut self, place: Place) {
-        if self.redundant.len() < self.plan.packets {
-            self.redundant.push_back(place);
-        }
-    }
-
-    /// The next packet to be copied, and how long it is, if it is remembered.
-    fn next_redundant(&mut self) -> Option<(Place, Option<u32>)> {
+    /// The next packet to be sent on a second channel, and its length if it is remembered.
+    pub(super) fn next_redundant(&mut self) -> Option<(Place, Option<u32>)> {
         let place = *self.redundant.front()?;
         let sent = self.at(place).filter(|sent| !sent.is_copy() && sent.tries == 0);
         Some((place, sent.map(|sent| sent.length_bytes)))
     }
-}
 
-impl<S: Numbered> Sender<S> {
-    /// The next copy of a packet that is to go on two channels.
-    fn poll_redundant(&mut self, now: Instant) -> Option<Repair> {
-        while let Some((place, length_bytes)) = self.repairs.as_mut()?.next_redundant() {
-            let first = usize::from(place.0);
-            let useful = length_bytes.filter(|bytes| self.is_of_use(place, *bytes));
-            if let Some(length_bytes) = useful {
-                let channel = self.fastest_but(now, first, length_bytes)?;
-                self.repairs.as_mut()?.redundant.pop_front();
-                self.sending.redundant += 1;
-                return self.send_copy(now, channel, place);
-            }
-            self.repairs.as_mut()?.redundant.pop_front();
-            self.sending.redundant_late += 1;
-        }
-        None
-    }
-
-    /// Whether nobody has accounted for a packet, and another channel takes one of its length.
-    fn is_of_use(&self, (channel, number): Place, length_bytes: u32) -> bool {
-        let channel = usize::from(channel);
-        let reported = self.reported.on(channel);
-        let accounted = reported.map_or(0, |reported| reported.report.accounted_packets);
-        let takes = |other: usize| {
-            other != channel && self.carries(other) && self.sizes.fits(other, length_bytes)
-        };
-        ahead(number, accounted) >= 0 && (0..self.scheduler.channels()).any(takes)
+    /// Removes the next packet to be sent on a second channel.
+    pub(super) fn pop_redundant(&mut self) {
+        self.redundant.pop_front();
     }
 }
 
-// On which channel a copy goes.
-//
-// Source: ours.
-
-impl<S: Numbered> Sender<S> {
-    /// How long the next copy is. One that fits no channel any more does not go.
-    fn next_copy_bytes(&mut self) -> Option<u32> {
-        loop {
-            let repairs = self.repairs.as_mut().filter(|repairs| !repairs.queue.is_empty())?;
-            let length_bytes = repairs.next_bytes().unwrap_or(0);
-            let is_in = |channel: &usize| self.carries(*channel);
-            let mut channels = (0..self.scheduler.channels()).filter(is_in);
-            if channels.any(|channel| self.sizes.fits(channel, length_bytes)) {
-                return Some(length_bytes);
-            }
-            self.repairs.as_mut()?.skip();
-            self.sending.repairs_too_long += 1;
-        }
-    }
-
-    /// The channel with room on which a copy of so many bytes is there first, as far as reports tell,
-    /// of the first priority that has any: one that is sound and not avoided, if there is any.
-    fn fastest(&self, now: Instant, avoided: Option<usize>, length_bytes: u32) -> Option<usize> {
-        let repairs = self.repairs.as_ref()?;
-        let is_in =
-            |channel: &usize| self.carries(*channel) && self.sizes.fits(*channel, length_bytes);
-        let is_sound = |channel| {
-            !self.sizes.doubts(channel) && !self.quarantine.has(channel) && avoided != Some(channel)
-        };
-        let some_is_sound = (0..self.scheduler.channels()).filter(is_in).any(is_sound);
-        let has_room = |channel: &usize| {
-            is_in(channel)
-                && !self.is_blocked(*channel)
-                && (!some_is_sound || is_sound(*channel))
-                && match &self.paths {
-                    Some(paths) => paths.admits(*channel, now),
-                    None => repairs.room[*channel] > 0,
-                }
-        };
-        let channels = (0..self.scheduler.channels()).filter(has_room);
-        let cost = |channel: &usize| {
-            let cost_ns = |reported| cost_ns(now, &reported);
-            (self.priority(*channel), self.reported.on(*channel).map_or(u128::MAX, cost_ns))
-        };
-        channels.min_by_key(cost)
-    }
-
-    /// In which time something that goes now on a channel that is in is there, if that is known.
-    pub fn arrives_after(&self, channel: usize) -> Option<Duration> {
-        let is_known = self.carries(channel) && self.presence.round_trip_ns(channel) > 0;
-        is_known.then(|| self.there_after(channel))
-    }
-
-    /// The same among all channels but one.
-    fn fastest_but(&self, now: Instant, but: usize, length_bytes: u32) -> Option<usize> {
-        // One that is avoided is taken where there is no other with room.
-        self.fastest(now, Some(but), length_bytes).filter(|channel| *channel != but)
-    }
-
-    /// In which time a copy that goes now is there.
-    fn there_after(&self, channel: usize) -> Duration {
-        match &self.paths {
-            Some(paths) => Duration::from_nanos(paths.arrives_after_ns(channel)),
-            None => Duration::from_nanos(u64::from(self.presence.round_trip_ns(channel)) / 2),
-        }
-    }
-}
-
-/// How long it takes until something has come on a channel: there and back as the last report says,
-/// or since then if that is longer, and as many times as it takes until one of them is not lost.
-fn cost_ns(now: Instant, reported: &Reported) -> u128 {
-    let (at, report) = (reported.at.nanoseconds(), &reported.report);
-    let way = at.saturating_sub(report.echo.nanoseconds()).saturating_sub(report.held_ns.into());
-    // Reports come at intervals: a channel is not slow for being between two of them.
-    let silent = now.nanoseconds().saturating_sub(at) / 4;
-    let (sent, came) = (report.accounted_bytes.max(1), report.received_bytes.max(1));
-    u128::from(way.max(silent)) * u128::from(sent.max(came)) / u128::from(came)
-}
+// The packets that were sent stay: the caller keeps copies of them.
+#[cfg(test)]
+crate::corruption::corrupt!(Repairs: room, channels, queue, redundant);
+#[cfg(test)]
+crate::corruption::corrupt!(SentHistory: next, count, ring);
+#[cfg(test)]
+crate::corruption::corrupt!(Sent: tries, queued);
 
 #[cfg(test)]
 mod tests {

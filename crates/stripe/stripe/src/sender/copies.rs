@@ -1,0 +1,188 @@
+//! Choice of the copies to be sent and of their channels.
+//!
+//! Three kinds of copies compete for room, in this order: retransmissions of lost packets (`repairs`),
+//! duplicates of packets of class [`Class::Redundant`](super::Class::Redundant), and measurements of
+//! channels in quarantine (`quarantine`). A copy goes on the channel on which it is expected to arrive
+//! first.
+//!
+//! Source: ours.
+
+use core::time::Duration;
+
+use super::repairs::{Place, Repair, Repairs};
+use super::{Reported, Sender};
+use crate::message::small;
+use crate::tag::ahead;
+use crate::{Discard, Instant, Nack, Numbered, RepairOf, Tag};
+
+impl<S: Numbered> Sender<S> {
+    /// Returns the next copy: a retransmission, a duplicate on a second channel, or a measurement of a
+    /// channel in quarantine. The caller sends it on its channel before any later packet. If the caller
+    /// no longer has the packet it may skip the copy, which then counts as lost on the channel.
+    pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
+        self.poll_lost(now)
+            .or_else(|| self.poll_redundant(now))
+            .or_else(|| self.poll_measuring(now))
+    }
+
+    fn poll_lost(&mut self, now: Instant) -> Option<Repair> {
+        if self.repairs.as_ref().is_none_or(Repairs::is_idle) {
+            return None;
+        }
+        let carrying = self.carrying();
+        let repairs = self.repairs.as_mut()?;
+        let fits = |length_bytes| self.sizes.fits_some(carrying, length_bytes);
+        let length_bytes = repairs.next_fitting(fits, &mut self.sending.repairs_too_long)?;
+        let avoided = repairs.avoided();
+        let fastest = self.fastest(now, avoided, length_bytes)?;
+        let there_at = now.after(self.there_after(fastest));
+        let (asked, late) = self.repairs.as_mut()?.next(there_at);
+        self.sending.repairs_too_late += late;
+        self.sending.repairs += u64::from(asked.is_some());
+        self.send_copy(now, fastest, asked?)
+    }
+
+    /// Returns the next copy of a packet that is sent on two channels.
+    fn poll_redundant(&mut self, now: Instant) -> Option<Repair> {
+        while let Some((place, length_bytes)) = self.repairs.as_mut()?.next_redundant() {
+            let useful = length_bytes.filter(|bytes| self.is_of_use(place, *bytes));
+            if let Some(length_bytes) = useful {
+                let first = usize::from(place.0);
+                // The first channel is chosen if no other has room.
+                let fastest = self.fastest(now, Some(first), length_bytes);
+                let channel = fastest.filter(|channel| *channel != first)?;
+                self.repairs.as_mut()?.pop_redundant();
+                self.sending.redundant += 1;
+                return self.send_copy(now, channel, place);
+            }
+            self.repairs.as_mut()?.pop_redundant();
+            self.sending.redundant_late += 1;
+        }
+        None
+    }
+
+    /// Whether no report accounts for a packet, and another channel accepts one of its length.
+    fn is_of_use(&self, (channel, number): Place, length_bytes: u32) -> bool {
+        let channel = usize::from(channel);
+        let others = self.carrying() & !(1 << channel);
+        ahead(number, self.counts.accounted_packets(channel)) >= 0
+            && self.sizes.fits_some(others, length_bytes)
+    }
+
+    /// Chooses a channel in quarantine for a copy of the packet sent at `place`.
+    #[inline(never)]
+    pub(super) fn choose_copied(&mut self, now: Instant, place: Place) {
+        let unblocked = self.carrying() & !self.blocked;
+        if let Some(paths) = &self.paths {
+            self.quarantine.choose_copied(now, place, (paths, unblocked));
+        }
+    }
+
+    /// Returns the pending copy that measures a channel in quarantine, if the window, the pacing rate and
+    /// the link of the channel admit it.
+    fn poll_measuring(&mut self, now: Instant) -> Option<Repair> {
+        let (channel, place) = self.quarantine.take_copy()?;
+        let copied = self.repairs.as_mut()?.packet_at(place)?;
+        let admits = self.carries(channel)
+            && self.sizes.fits(channel, copied.1)
+            && !self.is_blocked(channel)
+            && self.paths.as_ref().is_some_and(|paths| paths.admits(channel, now));
+        if !admits {
+            return None;
+        }
+        let number = self.counts.sent(channel).packets;
+        self.sending.redundant += 1;
+        let repair = self.send_copy_of(now, channel, place, copied);
+        self.repairs.as_mut()?.set_measurement((small(channel), number));
+        repair
+    }
+
+    /// Sends a copy of a packet on a channel, which counts as an attempt.
+    fn send_copy(&mut self, now: Instant, channel: usize, place: Place) -> Option<Repair> {
+        let on = (small(channel), self.counts.sent(channel).packets);
+        let copied = self.repairs.as_mut()?.copied(place, on)?;
+        self.send_copy_of(now, channel, place, copied)
+    }
+
+    fn send_copy_of(
+        &mut self,
+        now: Instant,
+        channel: usize,
+        place: Place,
+        copied: (u32, u32),
+    ) -> Option<Repair> {
+        let (on, channel_sequence) = (small(channel), self.counts.sent(channel).packets);
+        self.repairs.as_mut()?.handle_copy((on, channel_sequence), place, copied);
+        let (sequence, length_bytes) = copied;
+        self.counts.add_copy(channel, length_bytes);
+        self.sizes.sent(now, channel, length_bytes);
+        if let Some(paths) = &mut self.paths {
+            paths.sent_copy(channel, now, length_bytes);
+        }
+        let next_sequence = self.counts.next_sequence();
+        let (first, lost) = place;
+        let repair_of = Some(RepairOf { channel: first, channel_sequence: lost, next_sequence });
+        let session = self.epoch().low();
+        let tag = Tag { sequence, channel: on, channel_sequence, session, repair_of };
+        Some(Repair { channel, tag, length_bytes })
+    }
+
+    /// Handles a request of the receiver, received on the reverse path of a channel. A copy is in flight as
+    /// long as no report accounts for it and its channel is in; if silence has no consequence, none is
+    /// assumed to be.
+    pub(super) fn retransmit(
+        &mut self,
+        now: Instant,
+        on: usize,
+        nack: Nack,
+    ) -> Result<(), Discard> {
+        let repairs = self.repairs.as_mut().ok_or(Discard::NotRepairing)?;
+        let looks = self.options.silence.is_some();
+        let is_under_way = |(channel, number): Place| {
+            let channel = usize::from(channel);
+            let accounted = self.counts.accounted_packets(channel);
+            looks && self.schedule.is_in(channel) && ahead(number, accounted) >= 0
+        };
+        let waited_ns = self.presence.round_trip_ns(on) / 2;
+        repairs.handle_nack(now, nack, waited_ns, is_under_way)
+    }
+
+    /// The channel with room on which a copy is expected first, of the first priority with room: one that
+    /// is sound and not avoided, if there is any.
+    fn fastest(&self, now: Instant, avoided: Option<usize>, length_bytes: u32) -> Option<usize> {
+        let repairs = self.repairs.as_ref()?;
+        let is_in =
+            |channel: &usize| self.carries(*channel) && self.sizes.fits(*channel, length_bytes);
+        let is_sound = |channel| {
+            !self.sizes.doubts(channel) && !self.quarantine.has(channel) && avoided != Some(channel)
+        };
+        let some_is_sound = (0..self.schedule.channels()).filter(is_in).any(is_sound);
+        let has_room = |channel: &usize| {
+            is_in(channel)
+                && !self.is_blocked(*channel)
+                && (!some_is_sound || is_sound(*channel))
+                && match &self.paths {
+                    Some(paths) => paths.admits(*channel, now),
+                    None => repairs.has_room(*channel),
+                }
+        };
+        let cost = |channel: &usize| {
+            let cost_ns = |reported: Reported| reported.cost_ns(now);
+            (self.priority(*channel), self.counts.reported(*channel).map_or(u128::MAX, cost_ns))
+        };
+        (0..self.schedule.channels()).filter(has_room).min_by_key(cost)
+    }
+
+    /// Time in which a packet sent now on an active channel arrives, if known.
+    pub fn arrives_after(&self, channel: usize) -> Option<Duration> {
+        let is_known = self.carries(channel) && self.presence.round_trip_ns(channel) > 0;
+        is_known.then(|| self.there_after(channel))
+    }
+
+    fn there_after(&self, channel: usize) -> Duration {
+        match &self.paths {
+            Some(paths) => Duration::from_nanos(paths.arrives_after_ns(channel)),
+            None => Duration::from_nanos(u64::from(self.presence.round_trip_ns(channel)) / 2),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Resets: both ends begin a new epoch, and data waits until the receiver acknowledges it.
+//!
+//! ```text
+//!                 +-- every channel acknowledged; or one, and `wait` is over --+
+//!                 |                                                            v
+//!   start --> Resetting: Reset on every channel                               Open
+//!                 ^      that has not acknowledged, each `interval`            |
+//!                 +-- reset(), or a request of the receiver: the next epoch ---+
+//! ```
+//!
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 5, requires a reset after a crash; the
+//! procedure is ours.
+
+use core::time::Duration;
+
+use super::SenderOptions;
+use crate::time::not_after;
+use crate::{ChannelSet, Discard, Epoch, Instant};
+
+/// Upper bound on the time between accepted requests, in intervals of resets.
+const PAUSES_MAX: u32 = 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    Resetting {
+        acknowledged: ChannelSet,
+        /// Channels that were not dead before.
+        awaited: ChannelSet,
+        again_at: Instant,
+        open_at: Instant,
+    },
+}
+
+/// Action that is due during a reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// The epoch opens: the wait for further channels is over.
+    Open,
+    /// Resets go again, except on these channels, which have acknowledged.
+    Resets(ChannelSet),
+}
+
+/// The epoch, and whether it is open.
+#[derive(Clone, Debug)]
+pub(super) struct Resets {
+    interval: Duration,
+    wait: Duration,
+    epoch: Epoch,
+    state: State,
+    /// Time of the last accepted request for a reset, and the time after it in which none is accepted.
+    heeded: Option<(Instant, Duration)>,
+}
+
+impl Resets {
+    /// An open epoch.
+    pub(super) const fn new(options: &SenderOptions, epoch: Epoch) -> Self {
+        let (interval, wait) = (options.reset_interval, options.reset_wait);
+        Self { interval, wait, epoch, state: State::Open, heeded: None }
+    }
+
+    pub(super) const fn is_open(&self) -> bool {
+        matches!(self.state, State::Open)
+    }
+
+    pub(super) const fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// Begins a reset to an epoch; it opens once `awaited` have acknowledged.
+    pub(super) fn start(&mut self, epoch: Epoch, now: Instant, awaited: ChannelSet) {
+        self.epoch = epoch;
+        let (again_at, open_at) = (now, now.after(self.wait));
+        self.state = State::Resetting { acknowledged: 0, awaited, again_at, open_at };
+    }
+
+    /// Opens the epoch; during a reset, returns the channels that have acknowledged.
+    pub(super) const fn open(&mut self) -> Option<ChannelSet> {
+        let State::Resetting { acknowledged, .. } = self.state else { return None };
+        self.state = State::Open;
+        Some(acknowledged)
+    }
+
+    /// Handles the acknowledgement of the epoch on a channel; returns whether it can open.
+    pub(super) const fn acknowledge(&mut self, channel: usize) -> bool {
+        let State::Resetting { acknowledged, awaited, .. } = &mut self.state else { return false };
+        *acknowledged |= 1 << channel;
+        *awaited & !*acknowledged == 0
+    }
+
+    /// Stops awaiting a channel that is no longer present; returns whether the epoch can open.
+    pub(super) const fn await_no_more(&mut self, channel: usize) -> bool {
+        let State::Resetting { acknowledged, awaited, .. } = &mut self.state else { return false };
+        *awaited &= !(1 << channel);
+        *acknowledged &= !(1 << channel);
+        *acknowledged != 0 && *awaited & !*acknowledged == 0
+    }
+
+    /// Handles a request of the receiver, which knows a later epoch or is out of step; returns the epoch
+    /// to reset to. Epochs more than 2^31 apart can each be later than the next in a cycle, which delayed
+    /// requests keep going. An accepted request is therefore followed by a pause, which grows as requests
+    /// continue.
+    pub(super) fn heed_request(&mut self, epoch: Epoch, now: Instant) -> Result<Epoch, Discard> {
+        if self.epoch.is_after(epoch) {
+            return Err(Discard::StaleEpoch);
+        }
+        let most = self.interval.saturating_mul(PAUSES_MAX);
+        let pause = match self.heeded {
+            Some((at, pause)) if now < at.after(pause) => return Err(Discard::TooSoon),
+            Some((at, pause)) if now < at.after(pause.saturating_mul(4)) => {
+                pause.saturating_mul(2).min(most)
+            }
+            _ => self.interval,
+        };
+        self.heeded = Some((now, pause));
+        // Packets of a sender that restarted, sent in the epoch after the one named, may still be in
+        // flight.
+        Ok(if self.epoch == epoch { epoch.next() } else { epoch.next().next() })
+    }
+
+    /// Audits the times, and returns the action that is due during a reset.
+    pub(super) fn poll(&mut self, now: Instant) -> Option<Due> {
+        self.repair_state(now);
+        match &mut self.state {
+            State::Resetting { acknowledged, open_at, .. }
+                if *acknowledged != 0 && *open_at <= now =>
+            {
+                Some(Due::Open)
+            }
+            State::Resetting { acknowledged, again_at, .. } if *again_at <= now => {
+                *again_at = now.after(self.interval);
+                Some(Due::Resets(*acknowledged))
+            }
+            _ => None,
+        }
+    }
+
+    /// Time of the next action, during a reset.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        match self.state {
+            State::Open => None,
+            State::Resetting { acknowledged: 0, again_at, .. } => Some(again_at),
+            State::Resetting { again_at, open_at, .. } => Some(again_at.min(open_at)),
+        }
+    }
+
+    /// Moves times that are too far ahead to now.
+    fn repair_state(&mut self, now: Instant) {
+        if let State::Resetting { again_at, open_at, .. } = &mut self.state {
+            not_after(again_at, now, self.interval);
+            not_after(open_at, now, self.wait);
+        }
+        if let Some((at, pause)) = &mut self.heeded {
+            let pause_max = self.interval.saturating_mul(PAUSES_MAX);
+            (*at, *pause) = ((*at).min(now), (*pause).min(pause_max));
+        }
+    }
+}
+
+#[cfg(test)]
+impl crate::corruption::Corrupt for Resets {
+    fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        self.epoch.corrupt(words);
+        self.heeded.corrupt(words);
+        let [mut again_at, mut open_at] = [Instant::default(); 2];
+        again_at.corrupt(words);
+        open_at.corrupt(words);
+        let is_open = crate::corruption::is_hit(words);
+        let resetting =
+            State::Resetting { acknowledged: words(), awaited: words(), again_at, open_at };
+        self.state = if is_open { State::Open } else { resetting };
+    }
+}

@@ -1,0 +1,503 @@
+//! The schedule: the scheduler, the quanta that channels are to have, and the changes under way.
+//!
+//! ```text
+//!                 target                   reported as seen, from not reached
+//!   [as it is] ----------> [announced] ------------------------------------> [agreed]
+//!        ^                  |       ^                                           |
+//!        |                  +-------+ from reached: announced for a later round |
+//!        +--------------------------- from reached: the change holds -----------+
+//! ```
+//!
+//! Each channel changes by itself, in a round of its own. Markers announce the change as part of the
+//! channel's standing. A marker goes when a change begins or is postponed, ahead of the first packet
+//! concerned. Without loss the order is therefore exact whatever becomes of the acknowledgement. Under
+//! loss the acknowledgement keeps the receiver from overestimating a channel: a quantum grows, or a
+//! channel comes in, only after the receiver knows. A quantum of 0 means that the channel is out.
+//!
+//! In free order rounds stand still and only distinguish changes: a change holds as soon as it is
+//! acknowledged. In strict order the return of a channel is announced ahead by the number of rounds that
+//! passed lately within the time of an answer.
+//!
+//! Source: ours; Adiseshu, Parulkar and Varghese 1996 keep quanta constant.
+//!
+//! Invariants: the receiver knows every change before the round in which it takes effect; a channel is
+//! announced to go out only while another stays in.
+
+use core::time::Duration;
+
+use gingham_fairq::{Change, Round, Standing};
+
+use super::markers::Markers;
+use super::paths::Paths;
+use super::presence::{Life, Presence};
+use super::{Order, Sending};
+use crate::{
+    ChannelSet, Instant, Numbered, QuantaError, channels_of, channels_where, first_channels,
+};
+
+/// Bounds on the number of rounds from the announcement of a change to its effect.
+const AHEAD_ROUNDS_MIN: u32 = 4;
+const AHEAD_ROUNDS_MAX: u32 = 1 << 14;
+
+/// Bound on the rounds between active channels in a sound scheduler; changes are announced less far
+/// ahead.
+const ROUNDS_MAX: u32 = 1 << 20;
+
+/// Announced change of a channel.
+#[derive(Clone, Copy, Debug)]
+struct Announced {
+    change: Change,
+    /// Round of the announcement.
+    at: Round,
+    /// Time of the first marker that carried it.
+    told_at: Option<Instant>,
+}
+
+impl Announced {
+    /// No announcement, in an epoch that begins in `round`.
+    const fn nothing(round: Round) -> Self {
+        let change = Change { from: round, quantum_bytes: 0 };
+        Self { change, at: round, told_at: None }
+    }
+}
+
+/// Rate at which rounds pass.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passing {
+    at: Instant,
+    round: Round,
+    /// Length of the last interval, and the number of rounds that passed in it.
+    span_ns: u64,
+    rounds: u32,
+}
+
+impl Passing {
+    /// Records the present round, once per interval.
+    fn look(&mut self, now: Instant, round: Round) {
+        let span_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
+        if span_ns > 0 {
+            let rounds = u32::try_from(round.ahead_of(self.round)).unwrap_or(0);
+            *self = Self { at: now, round, span_ns, rounds };
+        }
+    }
+
+    /// Number of rounds by which a change is announced ahead if its answer takes `answer`: one and a half
+    /// times the rounds that pass meanwhile, at the rate of the last interval and the present one.
+    fn in_time(self, now: Instant, round: Round, answer: Duration) -> u32 {
+        let since_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
+        let since = u32::try_from(round.ahead_of(self.round)).unwrap_or(0);
+        let span_ns = self.span_ns.saturating_add(since_ns);
+        let rounds = u128::from(self.rounds.saturating_add(since)) * answer.as_nanos() * 3 / 2;
+        let rounds = rounds.checked_div(span_ns.into()).unwrap_or(0);
+        let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
+        rounds.saturating_add(AHEAD_ROUNDS_MIN).min(AHEAD_ROUNDS_MAX)
+    }
+}
+
+/// Circumstances on which changes depend, and the parts that they affect.
+#[derive(Debug)]
+pub(super) struct Circumstances<'a> {
+    pub(super) now: Instant,
+    /// Time of the last call of `poll_message`.
+    pub(super) polled_at: Instant,
+    pub(super) presence: &'a mut Presence,
+    pub(super) markers: &'a mut Markers,
+    pub(super) sending: &'a mut Sending,
+}
+
+/// The scheduler with the targets of its quanta.
+#[derive(Clone, Debug)]
+pub(super) struct Schedule<S> {
+    /// State at the start of an epoch, with the configured quanta.
+    initial: S,
+    scheduler: S,
+    order: Order,
+    /// Quantum that each channel is to have; 0 for a channel that is to be out.
+    targets: Vec<u32>,
+    announced: Vec<Announced>,
+    /// Channels with an announced change that has not been acknowledged.
+    pending: ChannelSet,
+    /// Channels with an acknowledged change that does not hold yet.
+    agreed: ChannelSet,
+    /// Number of rounds by which a change is announced ahead.
+    ahead_rounds: u32,
+    passing: Passing,
+}
+
+impl<S: Numbered> Schedule<S> {
+    pub(super) fn new(scheduler: S, order: Order) -> Self {
+        let channels = scheduler.channels();
+        let quantum = |channel| scheduler.standing(channel).quantum_bytes;
+        Self {
+            order,
+            targets: (0..channels).map(quantum).collect(),
+            announced: vec![Announced::nothing(scheduler.round()); channels],
+            pending: 0,
+            agreed: 0,
+            ahead_rounds: AHEAD_ROUNDS_MIN,
+            passing: Passing::default(),
+            initial: scheduler.clone(),
+            scheduler,
+        }
+    }
+
+    pub(super) const fn scheduler(&self) -> &S {
+        &self.scheduler
+    }
+
+    pub(super) fn channels(&self) -> usize {
+        self.scheduler.channels()
+    }
+
+    /// The channel whose turn it is.
+    pub(super) fn current(&self) -> usize {
+        self.scheduler.current()
+    }
+
+    pub(super) fn round(&self) -> Round {
+        self.scheduler.round()
+    }
+
+    pub(super) fn standing(&self, channel: usize) -> Standing {
+        self.scheduler.standing(channel)
+    }
+
+    pub(super) fn is_in(&self, channel: usize) -> bool {
+        self.scheduler.standing(channel).is_in()
+    }
+
+    /// Whether packets may go on a channel: it is in and present.
+    pub(super) fn carries(&self, presence: &Presence, channel: usize) -> bool {
+        self.is_in(channel) && !presence.is(channel, Life::Absent)
+    }
+
+    /// Charges a packet to the channel whose turn it is.
+    pub(super) fn charge(&mut self, length_bytes: u32) {
+        self.scheduler.charge(length_bytes);
+    }
+
+    /// Quantum that a channel is to have.
+    pub(super) fn target(&self, channel: usize) -> u32 {
+        self.targets[channel]
+    }
+
+    pub(super) const fn is_changing(&self) -> bool {
+        self.pending | self.agreed != 0
+    }
+
+    /// Channels with an announced change that has not been acknowledged.
+    pub(super) fn pending(&self) -> ChannelSet {
+        self.pending & first_channels(self.targets.len())
+    }
+
+    pub(super) const fn is_pending(&self, channel: usize) -> bool {
+        self.pending & (1 << channel) != 0
+    }
+
+    /// Forgets the change of a channel.
+    fn give_up(&mut self, channel: usize) {
+        self.pending &= !(1 << channel);
+        self.agreed &= !(1 << channel);
+    }
+
+    /// Begins an epoch: every channel starts in the first round with its target quantum. Markers of the
+    /// epoch before are ignored, so that earlier announcements need not be told from later ones.
+    pub(super) fn restart(&mut self, present: ChannelSet) {
+        self.check_targets(present);
+        self.scheduler = self.initial.clone();
+        let round = self.round();
+        for channel in 0..self.channels() {
+            let standing = Standing::beginning(round, self.targets[channel]);
+            let set = self.scheduler.set_standing(channel, standing);
+            debug_assert!(set.is_ok(), "quanta were checked: {set:?}");
+        }
+        (self.pending, self.agreed, self.ahead_rounds) = (0, 0, AHEAD_ROUNDS_MIN);
+        self.announced.fill(Announced::nothing(round));
+    }
+
+    /// Sets the quanta that channels are to have.
+    pub(super) fn set_targets(
+        &mut self,
+        quanta: &[u32],
+        present: ChannelSet,
+    ) -> Result<(), QuantaError> {
+        let (count, quantum_min) = (self.channels(), self.scheduler.quantum_min());
+        if quanta.len() != count {
+            return Err(QuantaError::Mismatch { given: quanta.len(), count });
+        }
+        let small = |quantum: &u32| *quantum != 0 && *quantum < quantum_min;
+        if let Some(channel) = quanta.iter().position(small) {
+            let quantum = quanta[channel];
+            return Err(QuantaError::TooSmall { channel, quantum, quantum_min });
+        }
+        if !some_are_in(quanta, present) {
+            return Err(QuantaError::NoneIn);
+        }
+        self.targets.copy_from_slice(quanta);
+        Ok(())
+    }
+
+    /// Sets the targets that shares of the channels' rates suggest; returns whether there are new ones.
+    /// A channel that is out keeps its target.
+    pub(super) fn follow_shares(&mut self, now: Instant, paths: &mut Paths) -> bool {
+        if self.is_changing() {
+            paths.see_changes(now);
+            return false;
+        }
+        let present = (0..self.channels()).map(|channel| self.standing(channel).quantum_bytes);
+        let Some(quanta) = paths.plan(now, present) else { return false };
+        for (target, quantum) in self.targets.iter_mut().zip(quanta) {
+            if *quantum != 0 {
+                *target = *quantum;
+            }
+        }
+        true
+    }
+
+    /// Whether the targets are possible; otherwise the configured quanta replace them.
+    fn check_targets(&mut self, present: ChannelSet) -> bool {
+        let quantum_min = self.scheduler.quantum_min();
+        let can_be = |quantum: &u32| *quantum == 0 || *quantum >= quantum_min;
+        let sound = self.targets.iter().all(can_be) && some_are_in(&self.targets, present);
+        if !sound {
+            for (channel, quantum) in self.targets.iter_mut().enumerate() {
+                *quantum = self.initial.standing(channel).quantum_bytes;
+            }
+        }
+        sound
+    }
+
+    /// Audits the state: restores impossible targets, withdraws announcements for distant rounds, and
+    /// returns whether targets and scheduler were sound.
+    pub(super) fn check(&mut self, present: ChannelSet) -> bool {
+        let has_targets = self.check_targets(present);
+        let (all, round) = (first_channels(self.targets.len()), self.round());
+        (self.pending, self.agreed) = (self.pending & all, self.agreed & all);
+        self.ahead_rounds = self.ahead_rounds.clamp(AHEAD_ROUNDS_MIN, AHEAD_ROUNDS_MAX);
+        for channel in channels_of(self.pending) {
+            let ahead = self.announced[channel].change.from.ahead_of(round).unsigned_abs();
+            if ahead > 2 * AHEAD_ROUNDS_MAX {
+                self.give_up(channel);
+            }
+        }
+        has_targets && self.scheduler.is_sound(ROUNDS_MAX)
+    }
+
+    /// Whether a round is further from the present one than any round in use.
+    pub(super) fn is_far(&self, round: Round, rounds_max: u32) -> bool {
+        round.ahead_of(self.round()).unsigned_abs() > rounds_max.max(ROUNDS_MAX)
+    }
+
+    /// Standing that a marker of a channel carries, with the announced change.
+    pub(super) fn say(&mut self, now: Instant, channel: usize) -> Standing {
+        let mut standing = self.standing(channel);
+        if !standing.is_in() {
+            standing = Standing::out(self.round());
+        }
+        if self.is_pending(channel) {
+            let announced = &mut self.announced[channel];
+            announced.told_at.get_or_insert(now);
+            standing.coming = Some(announced.change);
+        }
+        standing
+    }
+
+    /// Announces targets that are not under way: first of channels that stay or come in, then of those
+    /// that go out.
+    pub(super) fn announce_targets(&mut self, at: &mut Circumstances<'_>) {
+        for goes in [false, true] {
+            for channel in 0..self.targets.len() {
+                if goes == (self.targets[channel] == 0) {
+                    self.announce_target(channel, at);
+                }
+            }
+        }
+    }
+
+    fn announce_target(&mut self, channel: usize, at: &mut Circumstances<'_>) {
+        let announced = self.announced[channel].change.quantum_bytes;
+        let (quantum, present) = (self.targets[channel], self.standing(channel).quantum_bytes);
+        let (is_agreed, is_pending) = (self.agreed & 1 << channel != 0, self.is_pending(channel));
+        if is_agreed || !at.presence.is(channel, Life::Alive) {
+            return;
+        }
+        if quantum == present && is_pending {
+            self.withdraw(channel, at);
+        } else if quantum != if is_pending { announced } else { present } {
+            self.announce(channel, quantum, at);
+        }
+    }
+
+    /// Withdraws the announcement of a channel, and makes a marker due that says so.
+    fn withdraw(&mut self, channel: usize, at: &mut Circumstances<'_>) {
+        self.give_up(channel);
+        at.markers.ask(1 << channel);
+    }
+
+    /// Number of rounds by which a change is announced ahead: for a channel that is out, whose load
+    /// others carry until then, at most the rounds that pass within the time of an answer.
+    fn ahead_rounds(&self, channel: usize, at: &Circumstances<'_>) -> u32 {
+        if self.is_in(channel) {
+            return self.ahead_rounds;
+        }
+        let answer = at.presence.answer_takes(channel);
+        self.ahead_rounds.min(self.passing.in_time(at.polled_at, self.round(), answer))
+    }
+
+    /// Announces a change of a channel. The last channel that stays in is not announced to go out.
+    fn announce(&mut self, channel: usize, quantum_bytes: u32, at: &mut Circumstances<'_>) {
+        if quantum_bytes == 0 && !self.others_stay(channel, at.presence) {
+            if self.is_pending(channel) {
+                self.withdraw(channel, at);
+            }
+            return;
+        }
+        let (round, ahead_rounds) = (self.round(), self.ahead_rounds(channel, at));
+        let soon = later(round.plus(ahead_rounds), self.reached(channel).next());
+        let last = self.announced[channel].change.from;
+        // The round distinguishes this change from earlier ones and from a departure.
+        let is_near = last.ahead_of(soon).unsigned_abs() <= AHEAD_ROUNDS_MAX;
+        let from = if is_near { later(soon, last.next()) } else { soon };
+        let change = Change { from, quantum_bytes };
+        self.announced[channel] = Announced { change, at: round, told_at: None };
+        self.pending |= 1 << channel;
+        at.markers.ask(1 << channel);
+    }
+
+    /// Measures the rate at which rounds pass.
+    pub(super) fn look_at_rounds(&mut self, now: Instant) {
+        self.passing.look(now, self.scheduler.round());
+    }
+
+    /// Round that a channel has reached: that of its next packet, or the present one if it is out.
+    fn reached(&self, channel: usize) -> Round {
+        let standing = self.standing(channel);
+        if standing.is_in() { standing.next.round } else { self.round() }
+    }
+
+    /// Announces a change for a later round if its round has been reached: by as many rounds ahead as
+    /// before if the answer was lost, by more if the time was too short for it.
+    fn put_off(&mut self, channel: usize, at: &mut Circumstances<'_>) {
+        let Announced { change, at: announced_at, told_at } = self.announced[channel];
+        if change.from.is_after(self.reached(channel)) {
+            return;
+        }
+        at.sending.postponed += 1;
+        let is_lost = told_at.is_some_and(|told| at.presence.answer_by(channel, told) <= at.now);
+        if !is_lost {
+            let ahead = change.from.ahead_of(announced_at).unsigned_abs().saturating_mul(2);
+            self.ahead_rounds = self.ahead_rounds.max(ahead).min(AHEAD_ROUNDS_MAX);
+        }
+        self.announce(channel, change.quantum_bytes, at);
+    }
+
+    /// Whether another channel is in and is not to go out.
+    fn others_stay(&self, channel: usize, presence: &Presence) -> bool {
+        let stays = |other: usize| {
+            let is_changing = (self.pending | self.agreed) & 1 << other != 0;
+            let leaves = is_changing && self.announced[other].change.quantum_bytes == 0;
+            other != channel && self.carries(presence, other) && !leaves
+        };
+        (0..self.channels()).any(stays)
+    }
+
+    /// Handles the round of a change that the receiver reports as seen on a channel.
+    pub(super) fn agree(
+        &mut self,
+        channel: usize,
+        seen: Option<Round>,
+        at: &mut Circumstances<'_>,
+    ) {
+        if self.is_pending(channel) {
+            self.put_off(channel, at);
+        }
+        let Announced { change, at: announced_at, .. } = self.announced[channel];
+        if !self.is_pending(channel) || seen != Some(change.from) {
+            return;
+        }
+        let rounds = self.round().ahead_of(announced_at).unsigned_abs();
+        let ahead = rounds.saturating_add(rounds / 2).saturating_add(AHEAD_ROUNDS_MIN);
+        self.ahead_rounds = ahead.min(AHEAD_ROUNDS_MAX);
+        self.give_up(channel);
+        let (is_free, goes_out) = (self.order == Order::Free, change.quantum_bytes == 0);
+        let agreed = if !is_free && self.is_in(channel) {
+            self.agreed |= 1 << channel;
+            self.scheduler.change(channel, change)
+        } else {
+            at.sending.changes += 1;
+            let standing = if is_free && goes_out {
+                at.presence.probe(channel, at.now);
+                Standing::out(self.round())
+            } else {
+                Standing::beginning(change.from, change.quantum_bytes)
+            };
+            self.scheduler.set_standing(channel, standing)
+        };
+        if agreed.is_err() {
+            self.give_up(channel);
+        }
+        at.markers.ask(1 << channel);
+        if is_free {
+            self.announce_targets(at);
+        }
+    }
+
+    /// Completes or postpones changes after a packet was charged to a channel.
+    pub(super) fn follow_changes(&mut self, channel: usize, at: &mut Circumstances<'_>) {
+        let holds = self.standing(channel).coming.is_none();
+        if self.agreed & 1 << channel != 0 && holds {
+            self.give_up(channel);
+            at.sending.changes += 1;
+            at.markers.ask(1 << channel);
+            at.presence.probe(channel, at.now);
+            self.announce_targets(at);
+        }
+        for channel in channels_of(self.pending()) {
+            self.put_off(channel, at);
+        }
+    }
+
+    /// Takes a channel out, unless it is the last. Returns the round from which it is out; later
+    /// announcements are for later rounds.
+    pub(super) fn take_out(&mut self, channel: usize) -> Option<Round> {
+        let round = self.round();
+        let next = later(round.next(), self.reached(channel));
+        let announced = self.announced[channel].change.from;
+        let since = later(next, if self.is_pending(channel) { announced } else { round });
+        self.scheduler.set_standing(channel, Standing::out(round)).ok()?;
+        self.give_up(channel);
+        self.announced[channel].change.from = since;
+        Some(since)
+    }
+}
+
+/// Whether some present channel has a quantum other than 0.
+fn some_are_in(quanta: &[u32], present: ChannelSet) -> bool {
+    channels_where(quanta.len(), |channel| quanta[channel] != 0) & present != 0
+}
+
+/// The later of two rounds.
+const fn later(one: Round, other: Round) -> Round {
+    if other.is_after(one) { other } else { one }
+}
+
+#[cfg(test)]
+impl<const CAPACITY: usize> crate::corruption::Corrupt
+    for Schedule<gingham_fairq::SurplusRoundRobin<CAPACITY>>
+{
+    fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
+        if crate::corruption::is_hit(words) {
+            self.scheduler.corrupt(words);
+        }
+        self.pending.corrupt(words);
+        self.agreed.corrupt(words);
+        self.ahead_rounds.corrupt(words);
+        self.passing.corrupt(words);
+        self.targets.corrupt(words);
+        self.announced.corrupt(words);
+    }
+}
+#[cfg(test)]
+crate::corruption::corrupt!(Passing: at, round, span_ns, rounds);
+#[cfg(test)]
+crate::corruption::corrupt!(Announced: change, at, told_at);
