@@ -105,7 +105,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         options.check(channels, scheduler.longest_bytes())?;
         let charge = options.charge;
         Ok(Self {
-            numbering: Numbering::new(),
+            numbering: Numbering::new(channels),
             buffers: (0..channels).map(|_| Buffer::new()).collect(),
             flushed: VecDeque::new(),
             pool: Pool::new(&options, scheduler.longest_bytes(), channels),
@@ -166,7 +166,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         length_bytes: u32,
         packet: P,
     ) -> Result<(), Discard> {
-        if let Ok(channel) = self.channel_of(channel) {
+        if let Ok(channel) = self.numbering.channel_of(channel) {
             self.reports.pass(channel, length_bytes);
         }
         let taken = self.refuse_packet(channel, length_bytes);
@@ -185,9 +185,14 @@ impl<S: Numbered, P> Receiver<S, P> {
         message: Message,
     ) -> Result<(), Discard> {
         self.audit(now, channel);
-        let taken = self
-            .adopt(channel, &message)
-            .and_then(|channel| self.take_message(now, channel, message));
+        let taken = match self.numbering.adopt(channel, &message, &mut self.epochs) {
+            Ok(Some(channel)) => self.take_message(now, channel, message),
+            Ok(None) => {
+                self.start_over(channel);
+                Err(Discard::OtherChannel)
+            }
+            Err(reason) => Err(reason),
+        };
         self.reception.discards.count(taken)
     }
 
@@ -255,7 +260,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// A report of a channel would go along with another's: it is due now where half of what makes
     /// it due is there.
     pub fn hasten_report(&mut self, now: Instant, port: usize) {
-        if let Ok(channel) = self.channel_of(port) {
+        if let Ok(channel) = self.numbering.channel_of(port) {
             self.reports.hasten(now, channel);
         }
     }
@@ -267,7 +272,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.reception.requests += u64::from(kind == Kind::ResetRequested);
         let channel = channel.min(self.buffers.len() - 1);
         let message = Message::about(channel, self.buffers.len(), epoch, kind);
-        Some((self.port_of(channel), message))
+        Some((self.numbering.port_of(channel), message))
     }
 
     /// The next departure to acknowledge.
@@ -286,7 +291,7 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// The channel that a packet is taken on.
     fn refuse_packet(&self, port: usize, length_bytes: u32) -> Result<usize, Discard> {
-        let channel = self.channel_of(port)?;
+        let channel = self.numbering.channel_of(port)?;
         if self.confirmed.is_some() {
             Err(Discard::OtherMode)
         } else if length_bytes == 0 || length_bytes > self.scheduler.longest_bytes() {
@@ -598,9 +603,8 @@ impl<S: Numbered, P> Receiver<S, P> {
             return;
         }
         self.audit_at = now.after(self.options.wait / AUDITS);
-        let count = self.buffers.len();
         let rounds_max = self.options.far_rounds_max.saturating_mul(2);
-        let sound = self.numbering.is_sound(count) && self.scheduler.is_sound(rounds_max);
+        let sound = self.numbering.is_sound() && self.scheduler.is_sound(rounds_max);
         if !sound {
             self.start_over(port);
         }
@@ -616,7 +620,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// Nothing leads to the state that was found: the sender is to begin an epoch.
     fn start_over(&mut self, port: usize) {
         self.reception.corrupt += 1;
-        self.numbering = Numbering::new();
+        self.numbering = Numbering::new(self.buffers.len());
         self.scheduler = self.initial.clone();
         self.epochs.doubt(first_channels(self.buffers.len()));
         self.epochs.request(port);

@@ -26,7 +26,7 @@ use core::time::Duration;
 use crate::message::small;
 use crate::tag::{Tag, ahead};
 use crate::{
-    ChannelSet, Departure, Discard, Epoch, Instant, Kind, Marker, Numbered, Order, first_channels,
+    ChannelSet, Departure, Discard, Epoch, Instant, Kind, Marker, Numbered, Order, channels_where,
 };
 
 use super::Receiver;
@@ -264,8 +264,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 
     pub(super) fn in_channels(&self) -> ChannelSet {
-        let is_in = |channel: &usize| self.scheduler.standing(*channel).is_in();
-        (0..self.buffers.len()).filter(is_in).fold(0, |set, channel| set | 1 << channel)
+        channels_where(self.buffers.len(), |channel| self.scheduler.standing(channel).is_in())
     }
 
     /// When the wait of what has waited longest for these channels is over: what was on its way on
@@ -329,9 +328,8 @@ impl<S: Numbered, P> Receiver<S, P> {
 
     /// Channels on whose ways back something gets through, as far as is known.
     fn carries_back(&self) -> ChannelSet {
-        let is_out = |channel: &usize| self.presence.is_out(*channel);
-        let out = (0..self.buffers.len()).filter(is_out).fold(0, |set, channel| set | 1 << channel);
-        first_channels(self.buffers.len()) & !out & !self.silent
+        let is_in = |channel| !self.presence.is_out(channel);
+        channels_where(self.buffers.len(), is_in) & !self.silent
     }
 
     /// Packets to be asked for again: on which channel, and which. In free order a packet that is

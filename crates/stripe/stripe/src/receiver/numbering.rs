@@ -1,101 +1,94 @@
-//! Which channel is which: the receiver takes over the numbers that the sender gives its channels.
+//! Numbers of the channels: the receiver adopts those of the sender.
 //!
 //! ```text
 //!   port here   0    1    2          a message on port 0 says that it is of channel 2:
 //!   channel     0    1    2   ==>    2    1    0     the ports of the two change places
 //! ```
 //!
-//! Every message names the channel on which the sender put it. Until a channel has named the
-//! present epoch nothing that came on it is kept, so its number may still change; later a message
-//! that names another one says that the map is wrong: both channels are unknown again until they
-//! name themselves.
+//! Every message names the channel on which the sender put it. Nothing received on a channel is kept until
+//! the channel has named the present epoch, so that its number can still change. A later message that names
+//! another channel shows that the map is wrong: both channels are unknown again until they name themselves.
 //!
 //! Source: ours; in Adiseshu, Parulkar and Varghese 1996 both ends number their channels alike.
 //!
-//! Invariant: the map is a permutation, whatever is said.
+//! Invariant: the map is a permutation, whatever messages name.
 
 use gingham_fairq::CHANNELS_MAX;
 
-use super::Receiver;
-use super::epochs::Age;
+use super::epochs::{Age, Epochs};
 use crate::message::small;
-use crate::{Discard, Message, Numbered};
+use crate::{Discard, Message};
 
-/// The channels of the ingress ports, and the ports of the channels.
+/// Channels of the ingress ports, and ports of the channels.
 #[derive(Clone, Debug)]
 pub(super) struct Numbering {
+    /// Number of channels, and of ports.
+    count: usize,
     channels: [u8; CHANNELS_MAX],
     ports: [u8; CHANNELS_MAX],
 }
 
 impl Numbering {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(count: usize) -> Self {
         let same = core::array::from_fn(small);
-        Self { channels: same, ports: same }
+        Self { count, channels: same, ports: same }
     }
 
-    /// The channel of a port of which there is one.
-    fn channel(&self, port: usize) -> usize {
-        usize::from(self.channels[port])
-    }
-
-    /// The port of a channel of which there is one.
-    fn port(&self, channel: usize) -> usize {
-        usize::from(self.ports[channel])
-    }
-
-    /// A port is that of another channel; so the port of that one is this one's.
-    fn exchange(&mut self, port: usize, channel: usize) {
-        let (other_port, other_channel) = (self.port(channel), self.channel(port));
-        (self.channels[port], self.channels[other_port]) = (small(channel), small(other_channel));
-        (self.ports[channel], self.ports[other_channel]) = (small(port), small(other_port));
-    }
-
-    /// Whether both maps are each other's.
-    pub(super) fn is_sound(&self, count: usize) -> bool {
-        let comes_back = |port: &usize| {
-            let channel = self.channel(*port);
-            channel < count && self.port(channel) == *port
-        };
-        (0..count).all(|port| comes_back(&port))
-    }
-}
-
-impl<S: Numbered, P> Receiver<S, P> {
-    /// The channel of a port.
+    /// Channel of a port.
     pub(super) fn channel_of(&self, port: usize) -> Result<usize, Discard> {
-        let count = self.buffers.len();
-        let channel = (port < count).then(|| self.numbering.channel(port));
-        channel.filter(|channel| *channel < count).ok_or(Discard::NoSuchChannel)
+        let channel = (port < self.count).then(|| usize::from(self.channels[port]));
+        channel.filter(|channel| *channel < self.count).ok_or(Discard::NoSuchChannel)
     }
 
-    /// The port of a channel.
+    /// Port of a channel.
     pub(super) fn port_of(&self, channel: usize) -> usize {
-        let count = self.buffers.len();
-        Some(self.numbering.port(channel)).filter(|port| *port < count).unwrap_or(channel)
+        let port = usize::from(self.ports[channel]);
+        if port < self.count { port } else { channel }
     }
 
-    /// The channel that a message is of, which its port is from now on.
-    pub(super) fn adopt(&mut self, port: usize, message: &Message) -> Result<usize, Discard> {
+    /// Exchanges the channel of a port with that of another port, so that the port has `channel`.
+    fn exchange(&mut self, port: usize, channel: usize) {
+        let (other_port, other_channel) = (self.ports[channel], self.channels[port]);
+        (self.channels[port], self.channels[usize::from(other_port)]) =
+            (small(channel), other_channel);
+        (self.ports[channel], self.ports[usize::from(other_channel)]) = (small(port), other_port);
+    }
+
+    /// Whether each map is the inverse of the other.
+    pub(super) fn is_sound(&self) -> bool {
+        let is_inverse = |port| {
+            let channel = self.channel_of(port);
+            channel.is_ok_and(|channel| usize::from(self.ports[channel]) == port)
+        };
+        (0..self.count).all(is_inverse)
+    }
+
+    /// Adopts the channel that a message names as that of its port. Returns the channel of the message, or
+    /// none if the maps are unsound.
+    pub(super) fn adopt(
+        &mut self,
+        port: usize,
+        message: &Message,
+        epochs: &mut Epochs,
+    ) -> Result<Option<usize>, Discard> {
         let (known, named) = (self.channel_of(port)?, usize::from(message.channel));
-        if usize::from(message.channels) != self.buffers.len() {
+        if usize::from(message.channels) != self.count {
             return Err(Discard::OtherCount);
         }
-        if named >= self.buffers.len() {
+        if named >= self.count {
             return Err(Discard::NoSuchChannel);
         }
-        let age = self.epochs.age(message.epoch);
-        let is_free = !self.epochs.is_synchronised(known) && !self.epochs.is_synchronised(named);
+        let age = epochs.age(message.epoch);
+        let is_free = !epochs.is_synchronised(known) && !epochs.is_synchronised(named);
         if known == named || age == Age::Earlier {
-            Ok(known)
-        } else if !self.numbering.is_sound(self.buffers.len()) {
-            self.start_over(port);
-            Err(Discard::OtherChannel)
+            Ok(Some(known))
+        } else if !self.is_sound() {
+            Ok(None)
         } else if age == Age::Later || is_free {
-            self.numbering.exchange(port, named);
-            Ok(named)
+            self.exchange(port, named);
+            Ok(Some(named))
         } else {
-            self.epochs.doubt(1 << known | 1 << named);
+            epochs.doubt(1 << known | 1 << named);
             Err(Discard::OtherChannel)
         }
     }
