@@ -47,7 +47,7 @@ pub(crate) struct Record {
 }
 
 /// What was sent and what of it was delivered (`C.*` of the draft).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Deliveries {
     records: VecDeque<Record>,
     /// The most records there are.
@@ -66,18 +66,7 @@ pub(crate) struct Deliveries {
 
 impl Deliveries {
     pub(crate) fn new(room: usize) -> Self {
-        Self {
-            records: VecDeque::new(),
-            room,
-            spacing: 1,
-            next_number: 0,
-            delivered_bytes: 0,
-            lost_bytes: 0,
-            delivered_at_ns: 0,
-            came_at_ns: None,
-            first_sent_at_ns: 0,
-            app_limited_until_bytes: 0,
-        }
+        Self { room, spacing: 1, ..Self::default() }
     }
 
     /// Nothing is under way, and nothing will be for long: no memory is kept for what is.

@@ -330,7 +330,7 @@ impl End {
 
     /// Whether packets are taken: the other end has answered.
     pub fn is_open(&self) -> bool {
-        self.encapsulation.peer().is_none_or(Peer::can_seal) && self.striping.is_open()
+        self.encapsulation.peer().is_none_or(Peer::can_seal) && self.striping.sender().is_open()
     }
 
     /// Whether packets go on a channel.
@@ -348,7 +348,7 @@ impl End {
 
     /// How long the frames and packets of a channel may be, and where the search for that stands.
     pub fn size(&self, channel: usize) -> Size {
-        self.striping.size(channel)
+        self.striping.sender().size(channel)
     }
 
     /// For how long what is missing on a channel is waited for, since datagrams came out of order
@@ -359,12 +359,12 @@ impl End {
 
     /// What has been found out of a channel.
     pub fn flight(&self, channel: usize) -> Option<Flight> {
-        self.striping.flight(channel)
+        self.striping.sender().flight(channel)
     }
 
     /// The time there and back through the pipe but for its queues, where it is known.
     pub fn round_trip_least(&self) -> Option<Duration> {
-        self.striping.round_trip_least()
+        self.striping.sender().round_trip_least()
     }
 
     /// What was counted of a channel's sockets since it was added.
@@ -374,7 +374,7 @@ impl End {
 
     /// What the sender has counted.
     pub fn sending(&self) -> &Sending {
-        self.striping.sending()
+        self.striping.sender().sending()
     }
 
     /// What the receiver has counted.

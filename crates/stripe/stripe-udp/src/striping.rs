@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use gingham_fairq::Causal;
 use gingham_stripe::{
-    ChannelError, Class, Discard, Epoch, Flight, Instant, Kind, Message, Numbered, Ordered,
-    RateCap, Receiver, Reception, Repair, RepairPlan, RetransmissionBuffer, SendError, Sender,
-    SenderOptions, Sending, Size, TAG_BYTES, Tag, Transmit, Wait, WireError,
+    ChannelError, Class, Discard, Epoch, Instant, Kind, Message, Numbered, Ordered, RateCap,
+    Receiver, Reception, Repair, RepairPlan, RetransmissionBuffer, SendError, Sender,
+    SenderOptions, TAG_BYTES, Tag, Transmit, Wait, WireError,
 };
 
 use crate::error::OpenError;
@@ -378,25 +378,18 @@ impl Striping {
         self.sender.wait_of(self.now, channel)
     }
 
-    pub(crate) fn sending(&self) -> &Sending {
-        self.sender.sending()
+    /// The sending end, for inspection.
+    pub(crate) const fn sender(&self) -> &Sender<Scheduler> {
+        &self.sender
     }
 
     pub(crate) fn reception(&self) -> &Reception {
         self.receiver.reception()
     }
 
-    pub(crate) fn is_open(&self) -> bool {
-        self.sender.is_open()
-    }
-
     /// Whether a channel takes packets of this end.
     pub(crate) fn is_in(&self, channel: usize) -> bool {
         self.sender.scheduler().standing(channel).is_in()
-    }
-
-    pub(crate) fn round_trip_least(&self) -> Option<Duration> {
-        self.sender.round_trip_least()
     }
 
     /// The longest packet that the whole takes: [`Sender::bundle_bytes`].
@@ -406,14 +399,6 @@ impl Striping {
 
     pub(crate) fn window(&self, channel: usize) -> Duration {
         self.ordering.window(channel)
-    }
-
-    pub(crate) fn size(&self, channel: usize) -> Size {
-        self.sender.size(channel)
-    }
-
-    pub(crate) fn flight(&self, channel: usize) -> Option<Flight> {
-        self.sender.flight(channel)
     }
 }
 

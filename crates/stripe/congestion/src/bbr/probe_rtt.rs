@@ -18,7 +18,7 @@ use crate::units::carried;
 const HEARD_NS: u64 = 1_000_000_000;
 
 /// The least time there and back, and when it was last looked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
     /// The least of the filter's length; nothing before there is a sample (`Infinity`).
     pub(super) min_rtt_ns: Option<u64>,
@@ -37,18 +37,8 @@ pub(super) struct ProbeRtt {
 }
 
 impl ProbeRtt {
-    pub(super) const fn new(initial_bytes: u64) -> Self {
-        Self {
-            min_rtt_ns: None,
-            min_rtt_stamp_ns: 0,
-            min_rtt_expired: false,
-            done_stamp_ns: None,
-            round_done: false,
-            cwnd: initial_bytes,
-            idle_restart: false,
-            spans: 1,
-            limited: None,
-        }
+    pub(super) fn new(initial_bytes: u64) -> Self {
+        Self { cwnd: initial_bytes, spans: 1, ..Self::default() }
     }
 
     /// Whether what was sent when so much was delivered was limited on purpose.

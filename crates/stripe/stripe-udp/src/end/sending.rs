@@ -42,7 +42,7 @@ impl End {
         if !self.shake_hands() {
             return false;
         }
-        let before = self.striping.sending().bytes;
+        let before = self.striping.sender().sending().bytes;
         self.send_messages();
         loop {
             self.send_copies();
@@ -50,7 +50,7 @@ impl End {
             if !self.send_messages() && !went {
                 return false;
             }
-            if self.striping.sending().bytes - before >= bytes_max {
+            if self.striping.sender().sending().bytes - before >= bytes_max {
                 return true;
             }
         }

@@ -50,7 +50,7 @@ pub struct StrangerCounts {
 }
 
 /// Who is known from where, and who is not.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Strangers {
     responder: Option<Responder>,
     by_key: BTreeMap<PublicKey, usize>,
@@ -71,18 +71,7 @@ pub(super) struct Strangers {
 
 impl Strangers {
     pub(super) fn new(private: Option<&PrivateKey>) -> Result<Self, OpenError> {
-        Ok(Self {
-            responder: private.map(Responder::new).transpose()?,
-            by_key: BTreeMap::new(),
-            by_answered: BTreeMap::new(),
-            places: Places::default(),
-            trials: Trials::default(),
-            counts: StrangerCounts::default(),
-            owner: None,
-            is_tried: false,
-            replies: Vec::new(),
-            scratch: Vec::new(),
-        })
+        Ok(Self { responder: private.map(Responder::new).transpose()?, ..Self::default() })
     }
 
     /// An end is there, if there is none for its peer.
