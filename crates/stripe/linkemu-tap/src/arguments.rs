@@ -50,8 +50,8 @@ pub(crate) struct Arguments {
     loss: Probability,
     /// Loss in bursts instead: the probabilities that a frame begins and ends one; all frames of a
     /// burst are lost
-    #[arg(long, value_name = "BEGIN,END", conflicts_with = "loss")]
-    bursts: Option<Bursts>,
+    #[arg(long, value_parser = bursts, value_name = "BEGIN,END", conflicts_with = "loss")]
+    bursts: Option<GilbertElliott>,
     /// Probability that a bit is damaged
     #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
     bit_errors: Probability,
@@ -59,13 +59,13 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "0", value_name = "PROBABILITY", value_parser = probability)]
     duplication: Probability,
     /// Probability that a frame is delayed further, and for how long: '0.01,5 ms'
-    #[arg(long, value_name = "PROBABILITY,TIME")]
-    reordering: Option<HoldingBack>,
+    #[arg(long, value_parser = reordering, value_name = "PROBABILITY,TIME")]
+    reordering: Option<Reordering>,
     /// Cut the link for a span: '2 s..3 s'; may be repeated
-    #[arg(long, value_name = "FROM..UNTIL")]
-    outage: Vec<Cut>,
+    #[arg(long, value_parser = outage, value_name = "FROM..UNTIL")]
+    outage: Vec<Outage>,
     /// Change the rate at a given time: '5 s=2 Mbit/s'; may be repeated
-    #[arg(long, value_name = "TIME=RATE")]
+    #[arg(long, value_parser = step, value_name = "TIME=RATE")]
     rate_at: Vec<Step>,
 
     /// Rate from right to left, if it differs; --rate-at then applies to the other direction only
@@ -84,7 +84,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PROBABILITY", value_parser = probability, help_heading = "From right to left")]
     back_loss: Option<Probability>,
     /// Changes of the rate from right to left
-    #[arg(long, value_name = "TIME=RATE", help_heading = "From right to left")]
+    #[arg(long, value_parser = step, value_name = "TIME=RATE", help_heading = "From right to left")]
     back_rate_at: Vec<Step>,
 
     /// Delay beyond its time that makes a frame count as late; if many frames are late, a run
@@ -114,26 +114,17 @@ pub(crate) struct Step {
     pub(crate) rate: Rate,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Cut(Outage);
-
-#[derive(Clone, Copy, Debug)]
-struct Bursts(GilbertElliott);
-
-#[derive(Clone, Copy, Debug)]
-struct HoldingBack(Reordering);
-
 impl Arguments {
     /// Returns the plan from left to right.
     pub(crate) fn forth(&self) -> Result<WayPlan, Problem> {
         let none = Reordering { probability: Probability::NEVER, span: Span::ZERO };
         let parameters = Parameters {
             jitter: self.jitter,
-            loss: self.bursts.map_or_else(|| independent(self.loss), |Bursts(b)| Loss::Bursts(b)),
+            loss: self.bursts.map_or_else(|| independent(self.loss), Loss::Bursts),
             bit_errors: self.bit_errors,
             duplication: self.duplication,
-            reordering: self.reordering.map_or(none, |HoldingBack(reordering)| reordering),
-            outages: self.outage.iter().map(|Cut(outage)| *outage).collect(),
+            reordering: self.reordering.unwrap_or(none),
+            outages: self.outage.clone(),
             queue: self.queue,
             ..Parameters::clean(self.rate, 1, self.delay)
         };
@@ -219,41 +210,29 @@ fn instant(text: &str) -> Result<Time, String> {
     Ok(Time::ZERO + quantity::<Span>(text)?)
 }
 
-impl FromStr for Step {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (at, rate) = pair(text, "=", "5 s=2 Mbit/s")?;
-        Ok(Self { at: instant(at)?, rate: quantity(rate)? })
-    }
+fn step(text: &str) -> Result<Step, String> {
+    let (at, rate) = pair(text, "=", "5 s=2 Mbit/s")?;
+    Ok(Step { at: instant(at)?, rate: quantity(rate)? })
 }
 
-impl FromStr for Cut {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (from, until) = pair(text, "..", "2 s..3 s")?;
-        Ok(Self(Outage { from: instant(from)?, until: instant(until)? }))
-    }
+fn outage(text: &str) -> Result<Outage, String> {
+    let (from, until) = pair(text, "..", "2 s..3 s")?;
+    Ok(Outage { from: instant(from)?, until: instant(until)? })
 }
 
-impl FromStr for Bursts {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (to_bad, to_good) = pair(text, ",", "0.001,0.2")?;
-        Ok(Self(GilbertElliott {
-            to_bad: probability(to_bad)?,
-            to_good: probability(to_good)?,
-            loss_good: Probability::NEVER,
-            loss_bad: Probability::ALWAYS,
-        }))
-    }
+fn bursts(text: &str) -> Result<GilbertElliott, String> {
+    let (to_bad, to_good) = pair(text, ",", "0.001,0.2")?;
+    Ok(GilbertElliott {
+        to_bad: probability(to_bad)?,
+        to_good: probability(to_good)?,
+        loss_good: Probability::NEVER,
+        loss_bad: Probability::ALWAYS,
+    })
 }
 
-impl FromStr for HoldingBack {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (chance, span) = pair(text, ",", "0.01,5 ms")?;
-        Ok(Self(Reordering { probability: probability(chance)?, span: quantity(span)? }))
-    }
+fn reordering(text: &str) -> Result<Reordering, String> {
+    let (chance, span) = pair(text, ",", "0.01,5 ms")?;
+    Ok(Reordering { probability: probability(chance)?, span: quantity(span)? })
 }
 
 #[cfg(test)]
