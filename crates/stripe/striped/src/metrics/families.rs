@@ -27,19 +27,22 @@ struct Family<T: 'static> {
     value: Value<T>,
 }
 
-const fn counter<T>(name: &'static str, help: &'static str, value: Value<T>) -> Family<T> {
+type Text = &'static str;
+
+const fn counter<T>(name: Text, help: Text, value: Value<T>) -> Family<T> {
     Family { name, help, unit: None, kind: MetricType::Counter, value }
 }
 
-const fn gauge<T>(name: &'static str, help: &'static str, value: Value<T>) -> Family<T> {
+const fn gauge<T>(name: Text, help: Text, value: Value<T>) -> Family<T> {
     Family { name, help, unit: None, kind: MetricType::Gauge, value }
 }
 
-impl<T> Family<T> {
-    fn of(mut self, unit: Unit) -> Self {
-        self.unit = Some(unit);
-        self
-    }
+fn counter_of<T>(unit: Unit, name: Text, help: Text, value: Value<T>) -> Family<T> {
+    Family { unit: Some(unit), ..counter(name, help, value) }
+}
+
+fn gauge_of<T>(unit: Unit, name: Text, help: Text, value: Value<T>) -> Family<T> {
+    Family { unit: Some(unit), ..gauge(name, help, value) }
 }
 
 /// Converts a count, which stays below 2^53 for thousands of years.
@@ -56,175 +59,157 @@ fn bytes_a_second(bits: u64) -> Option<f64> {
     whole(bits / 8)
 }
 
-fn of_bundles() -> Vec<Family<Status>> {
-    vec![
-        gauge("striped_up", "Since the interface was made.", |one: &Status| Some(one.up_seconds))
-            .of(Unit::Seconds),
-        counter(
+fn of_bundles() -> [Family<Status>; 4] {
+    [
+        gauge_of(Unit::Seconds, "striped_up", "Since the interface was made.", |one| {
+            Some(one.up_seconds)
+        }),
+        counter_of(
+            Unit::Seconds,
             "striped_cpu",
             "Processor time of the half that carries packets.",
-            |one: &Status| Some(one.cpu_seconds),
-        )
-        .of(Unit::Seconds),
-        gauge("striped_mtu", "The longest packet that the interface takes.", |one: &Status| {
-            whole(u64::from(one.mtu))
-        })
-        .of(Unit::Bytes),
-        counter(
-            "striped_too_long_packets",
-            "Packets longer than any channel takes.",
-            |one: &Status| whole(one.too_long),
+            |one| Some(one.cpu_seconds),
         ),
+        gauge_of(
+            Unit::Bytes,
+            "striped_mtu",
+            "The longest packet that the interface takes.",
+            |one| whole(u64::from(one.mtu)),
+        ),
+        counter("striped_too_long_packets", "Packets longer than any channel takes.", |one| {
+            whole(one.too_long)
+        }),
     ]
 }
 
-fn of_peers() -> Vec<Family<PeerStatus>> {
-    vec![
-        counter(
-            "striped_peer_entry_packets",
-            "Packets that came into the entry queue.",
-            |one: &PeerStatus| whole(one.entry.packets),
-        ),
-        gauge(
-            "striped_peer_entry_waiting_packets",
-            "Packets that wait there.",
-            |one: &PeerStatus| whole(u64::from(one.entry.waiting)),
-        ),
+fn of_peers() -> [Family<PeerStatus>; 14] {
+    [
+        counter("striped_peer_entry_packets", "Packets that came into the entry queue.", |one| {
+            whole(one.entry.packets)
+        }),
+        gauge("striped_peer_entry_waiting_packets", "Packets that wait there.", |one| {
+            whole(u64::from(one.entry.waiting))
+        }),
         counter(
             "striped_peer_entry_dropped_packets",
             "Packets that were dropped there, to hold it short or since it was full.",
-            |one: &PeerStatus| whole(one.entry.dropped_target + one.entry.dropped_limit),
+            |one| whole(one.entry.dropped_target + one.entry.dropped_limit),
         ),
-        counter(
-            "striped_peer_entry_marked_packets",
-            "Packets that were marked there.",
-            |one: &PeerStatus| whole(one.entry.marked),
-        ),
-        gauge("striped_peer_open", "Whether the other end has answered.", |one: &PeerStatus| {
+        counter("striped_peer_entry_marked_packets", "Packets that were marked there.", |one| {
+            whole(one.entry.marked)
+        }),
+        gauge("striped_peer_open", "Whether the other end has answered.", |one| {
             whole(u64::from(one.is_open))
         }),
-        counter("striped_peer_sent_packets", "Packets that went.", |one: &PeerStatus| {
-            whole(one.sent_packets)
-        }),
-        counter("striped_peer_sent", "Bytes of packets that went.", |one: &PeerStatus| {
+        counter("striped_peer_sent_packets", "Packets that went.", |one| whole(one.sent_packets)),
+        counter_of(Unit::Bytes, "striped_peer_sent", "Bytes of packets that went.", |one| {
             whole(one.sent_bytes)
-        })
-        .of(Unit::Bytes),
-        counter(
-            "striped_peer_received_packets",
-            "Packets that came, in order.",
-            |one: &PeerStatus| whole(one.received_packets),
-        ),
-        counter(
-            "striped_peer_repair_packets",
-            "Lost packets that went again.",
-            |one: &PeerStatus| whole(one.repairs),
-        ),
-        counter("striped_peer_lost_packets", "Packets that never came.", |one: &PeerStatus| {
-            whole(one.given_up)
         }),
-        counter("striped_peer_resets", "Epochs that were begun anew.", |one: &PeerStatus| {
-            whole(one.resets)
+        counter("striped_peer_received_packets", "Packets that came, in order.", |one| {
+            whole(one.received_packets)
         }),
-        counter("striped_peer_sessions", "Sessions of handshakes.", |one: &PeerStatus| {
+        counter("striped_peer_repair_packets", "Lost packets that went again.", |one| {
+            whole(one.repairs)
+        }),
+        counter("striped_peer_lost_packets", "Packets that never came.", |one| whole(one.given_up)),
+        counter("striped_peer_resets", "Epochs that were begun anew.", |one| whole(one.resets)),
+        counter("striped_peer_sessions", "Sessions of handshakes.", |one| {
             one.handshakes.as_ref().and_then(|counts| whole(counts.sessions))
         }),
         counter(
             "striped_peer_discarded_datagrams",
             "Datagrams that were not taken: of strangers, of other versions, twice.",
-            |one: &PeerStatus| whole(one.handshakes.as_ref()?.discards.values().sum::<u64>()),
+            |one| whole(one.handshakes.as_ref()?.discards.values().sum::<u64>()),
         ),
         counter(
             "striped_peer_refused_packets",
             "Packets from addresses that are not allowed.",
-            |one: &PeerStatus| whole(one.refused_sources),
+            |one| whole(one.refused_sources),
         ),
     ]
 }
 
-fn of_channels() -> Vec<Family<ChannelStatus>> {
-    type One = ChannelStatus;
-    vec![
-        gauge("striped_channel_in", "Whether packets go on the channel.", |one: &One| {
+fn of_channels() -> [Family<ChannelStatus>; 9] {
+    [
+        gauge("striped_channel_in", "Whether packets go on the channel.", |one| {
             whole(u64::from(one.state == ChannelState::In))
         }),
-        counter("striped_channel_sent_datagrams", "Datagrams that went.", |one: &One| {
-            whole(one.sent)
+        counter("striped_channel_sent_datagrams", "Datagrams that went.", |one| whole(one.sent)),
+        counter_of(Unit::Bytes, "striped_channel_sent", "Their bytes.", |one| {
+            whole(one.sent_bytes)
         }),
-        counter("striped_channel_sent", "Their bytes.", |one: &One| whole(one.sent_bytes))
-            .of(Unit::Bytes),
-        counter("striped_channel_received_datagrams", "Datagrams that came.", |one: &One| {
+        counter("striped_channel_received_datagrams", "Datagrams that came.", |one| {
             whole(one.came)
         }),
-        counter("striped_channel_received", "Their bytes.", |one: &One| whole(one.came_bytes))
-            .of(Unit::Bytes),
-        counter("striped_channel_moved", "Times that the other end moved.", |one: &One| {
-            whole(one.moved)
+        counter_of(Unit::Bytes, "striped_channel_received", "Their bytes.", |one| {
+            whole(one.came_bytes)
         }),
-        counter("striped_channel_gone", "Times that its link was gone.", |one: &One| {
-            whole(one.gone)
-        }),
+        counter("striped_channel_moved", "Times that the other end moved.", |one| whole(one.moved)),
+        counter("striped_channel_gone", "Times that its link was gone.", |one| whole(one.gone)),
         counter(
             "striped_channel_strange_datagrams",
             "Datagrams from elsewhere, or that were none of ours.",
-            |one: &One| whole(one.strange),
+            |one| whole(one.strange),
         ),
-        counter(
-            "striped_channel_refused_datagrams",
-            "Datagrams that were refused.",
-            |one: &One| whole(one.refused),
-        ),
+        counter("striped_channel_refused_datagrams", "Datagrams that were refused.", |one| {
+            whole(one.refused)
+        }),
     ]
 }
 
-fn of_channels_now() -> Vec<Family<ChannelStatus>> {
-    type One = ChannelStatus;
-    vec![
+fn of_channels_now() -> [Family<ChannelStatus>; 11] {
+    [
         gauge(
             "striped_channel_sending_bytes_per_second",
             "What went in the last one to two seconds.",
-            |one: &One| bytes_a_second(one.sending_bits_per_second),
+            |one| bytes_a_second(one.sending_bits_per_second),
         ),
         gauge(
             "striped_channel_receiving_bytes_per_second",
             "What came in the last one to two seconds.",
-            |one: &One| bytes_a_second(one.receiving_bits_per_second),
+            |one| bytes_a_second(one.receiving_bits_per_second),
         ),
         gauge(
             "striped_channel_capacity_bytes_per_second",
             "What the channel was found to carry.",
-            |one: &One| bytes_a_second(one.bits_per_second?),
+            |one| bytes_a_second(one.bits_per_second?),
         ),
-        gauge("striped_channel_share", "Its part of what goes to the peer.", |one: &One| {
-            Some(one.share)
-        })
-        .of(Unit::Ratios),
-        gauge("striped_channel_loss", "What of it was found lost.", |one: &One| Some(one.loss))
-            .of(Unit::Ratios),
-        gauge("striped_channel_round_trip", "Time there and back, smoothed.", |one: &One| {
-            seconds(one.round_trip_us)
-        })
-        .of(Unit::Seconds),
-        gauge("striped_channel_round_trip_min", "The least time there and back.", |one: &One| {
-            seconds(one.round_trip_us_min)
-        })
-        .of(Unit::Seconds),
-        gauge("striped_channel_queue", "What waits on the way.", |one: &One| {
+        gauge_of(
+            Unit::Ratios,
+            "striped_channel_share",
+            "Its part of what goes to the peer.",
+            |one| Some(one.share),
+        ),
+        gauge_of(Unit::Ratios, "striped_channel_loss", "What of it was found lost.", |one| {
+            Some(one.loss)
+        }),
+        gauge_of(
+            Unit::Seconds,
+            "striped_channel_round_trip",
+            "Time there and back, smoothed.",
+            |one| seconds(one.round_trip_us),
+        ),
+        gauge_of(
+            Unit::Seconds,
+            "striped_channel_round_trip_min",
+            "The least time there and back.",
+            |one| seconds(one.round_trip_us_min),
+        ),
+        gauge_of(Unit::Bytes, "striped_channel_queue", "What waits on the way.", |one| {
             whole(one.queue_bytes)
-        })
-        .of(Unit::Bytes),
-        gauge("striped_channel_in_flight", "What is in flight.", |one: &One| {
+        }),
+        gauge_of(Unit::Bytes, "striped_channel_in_flight", "What is in flight.", |one| {
             whole(one.in_flight_bytes)
-        })
-        .of(Unit::Bytes),
-        gauge("striped_channel_window", "What may be in flight.", |one: &One| {
+        }),
+        gauge_of(Unit::Bytes, "striped_channel_window", "What may be in flight.", |one| {
             whole(one.window_bytes)
-        })
-        .of(Unit::Bytes),
-        gauge("striped_channel_longest_packet", "The longest packet that goes.", |one: &One| {
-            whole(u64::from(one.longest_bytes))
-        })
-        .of(Unit::Bytes),
+        }),
+        gauge_of(
+            Unit::Bytes,
+            "striped_channel_longest_packet",
+            "The longest packet that goes.",
+            |one| whole(u64::from(one.longest_bytes)),
+        ),
     ]
 }
 
