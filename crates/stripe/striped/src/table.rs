@@ -201,7 +201,7 @@ ch  state     out Mb/s  in Mb/s  share  loss  rtt/min ms  queue kB  flight/win k
         let mut status = status();
         for one in &mut status.peers[0].channels {
             for wait in WaitName::ALL {
-                one.waits = Some(wait);
+                one.waits = Some(*wait);
                 one.id = 63;
                 one.state_seconds = 86_400.0 * 999.0;
                 (one.sending_bits_per_second, one.receiving_bits_per_second) = (1 << 34, 1 << 34);
