@@ -373,14 +373,15 @@ impl<S: Numbered> Sender<S> {
         self.sizes.set_tagged();
         let channel = self.send(now, length_bytes, class)?;
         let channel_sequence = self.counts.sent(channel).packets.wrapping_sub(1);
-        let tag =
-            Tag { sequence, channel: small(channel), channel_sequence, session, repair_of: None };
+        let place = (small(channel), channel_sequence);
         if let Some(repairs) = &mut self.repairs {
-            repairs.handle_packet(&tag, length_bytes, class);
+            repairs.handle_packet(channel, place, (sequence, length_bytes), class);
             if !self.quarantine.is_empty() {
-                self.choose_copied(now, (tag.channel, channel_sequence));
+                self.choose_copied(now, place);
             }
         }
+        let tag =
+            Tag { sequence, channel: small(channel), channel_sequence, session, repair_of: None };
         Ok((channel, tag))
     }
 
@@ -426,7 +427,9 @@ impl<S: Numbered> Sender<S> {
 
     /// Tells the windows in strict order whose turn it is.
     fn see_turn(&mut self, now: Instant) {
-        if let Some(paths) = &mut self.paths {
+        if self.options.order == Order::Strict
+            && let Some(paths) = &mut self.paths
+        {
             paths.see_turn(now, self.schedule.current());
         }
     }
@@ -632,8 +635,10 @@ impl<S: Numbered> Sender<S> {
         let Some(paths) = &mut self.paths else { return true };
         let quantum = |one| self.schedule.standing(one).quantum_bytes;
         let can_be = paths.handle_report(now, channel, self.counts.sent(channel), report, quantum);
-        paths.see_turn(now, self.schedule.current());
-        if self.schedule.follow_shares(now, paths) {
+        self.see_turn(now);
+        if let Some(paths) = &mut self.paths
+            && self.schedule.follow_shares(now, paths)
+        {
             self.announce_targets();
         }
         can_be
@@ -738,13 +743,21 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// Ends a rest before a packet; returns whether there was one, so that markers go first.
+    #[inline]
     fn wake(&mut self, now: Instant) -> bool {
-        if !self.is_open() || !self.markers.wake(now) {
-            return false;
+        let rests = self.is_open() && self.markers.are_slow();
+        if rests {
+            self.end_rest(now);
         }
+        rests
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_rest(&mut self, now: Instant) {
+        self.markers.end_rest(now);
         self.markers.mark(now, self.marked());
         self.presence.look_by(now.after(self.markers.pause()));
-        true
     }
 
     /// The channels on which markers go: those that are in or are to come in.

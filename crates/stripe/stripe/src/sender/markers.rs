@@ -107,13 +107,13 @@ impl Markers {
     }
 
     /// Whether markers go less often than while packets are sent.
-    fn is_slow(&self) -> bool {
+    pub(super) fn are_slow(&self) -> bool {
         self.idle.pause > self.plan.interval
     }
 
     /// Whether nothing has been sent since the interval grew; `gone` counts the packets and copies sent.
     pub(super) fn is_at_rest(&self, gone: u64) -> bool {
-        self.is_slow() && gone == self.idle.packets
+        self.are_slow() && gone == self.idle.packets
     }
 
     /// Counts the markers by time that are due now, after `gone` packets and copies. Returns whether the
@@ -139,13 +139,9 @@ impl Markers {
         false
     }
 
-    /// Ends a rest before a packet; returns whether there was one, so that markers go first.
-    pub(super) fn wake(&mut self, now: Instant) -> bool {
-        let was_slow = self.is_slow();
-        if was_slow {
-            self.idle = Idle::new(&self.plan, now);
-        }
-        was_slow
+    /// Ends a rest: markers go as often as while packets are sent.
+    pub(super) const fn end_rest(&mut self, now: Instant) {
+        self.idle = Idle::new(&self.plan, now);
     }
 
     /// Whether markers are due because their round has reached their channel, or passed it if that

@@ -299,12 +299,9 @@ impl Paths {
         keep_time(now_ns, channel, &mut self.channels, |one| quantum(one) > 0);
     }
 
-    /// Records in strict order whose turn it is. If the sender waited for the channel, those that could have
+    /// Records whose turn it is in strict order. If the sender waited for the channel, those that could have
     /// sent meanwhile carry more than their share.
     pub(super) fn see_turn(&mut self, now: Instant, channel: usize) {
-        if self.order == Order::Free {
-            return;
-        }
         let now_ns = now.nanoseconds();
         let waits = !self.channels[channel].admits(now_ns);
         match self.waiting {

@@ -285,10 +285,15 @@ impl Repairs {
         }
     }
 
-    /// Records a packet sent behind a tag, and the copy that its class asks for.
-    pub(super) fn handle_packet(&mut self, tag: &Tag, length_bytes: u32, class: Class) {
-        let (channel, place) = (usize::from(tag.channel), (tag.channel, tag.channel_sequence));
-        self.sent((channel, tag.channel_sequence), (tag.sequence, length_bytes), None);
+    /// Records a packet sent on a channel at `place`, and the copy that its class asks for.
+    pub(super) fn handle_packet(
+        &mut self,
+        channel: usize,
+        place: Place,
+        packet: (u32, u32),
+        class: Class,
+    ) {
+        self.sent((channel, place.1), packet, None);
         self.make_room(channel);
         if class == Class::Redundant && self.redundant.len() < self.plan.packets {
             self.redundant.push_back(place);
