@@ -189,4 +189,6 @@ def require_room(rows: Sequence[CandidateRow]) -> None:
     large = [row for row in rows if row.too_large]
     if large and not any(row.facts for row in rows):
         why = f"{large[0].label}: {large[0].refused}"
-        raise InputError(f"no algorithm has room for its routes; {why}", key=MEMORY)
+        raise InputError(
+            f"no algorithm has room for its routes; {why}", key=MEMORY, code="too-large"
+        )

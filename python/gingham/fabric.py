@@ -203,6 +203,8 @@ class Fabric:
                 raise InputError(
                     f'"{name}" is no node and no cabled port of this fabric{meant(near)}',
                     nearest=near,
+                    code="unknown-node",
+                    key=name,
                 )
         return type(self)(self._core.without(gone_nodes, gone_cables))
 

@@ -46,7 +46,9 @@ def load_as(
             f"{place}: holds a run of a {kind}, which {reader} cannot read\n"
             f"  {READERS.get(kind, 'the version that wrote it')} does"
         )
-        raise InputError(message, file=str(place), expected=[made.kind])
+        raise InputError(
+            message, code="other-kind", file=str(place), key="kind", expected=[made.kind]
+        )
     try:
         classes = manifest["summary"].get("classes", [])
         columns = {name for one in classes for name in one}

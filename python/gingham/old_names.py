@@ -33,6 +33,8 @@ def require_none(place: Path, values: Mapping[str, Any], columns: Container[str]
             f"{place}: written with old names: {'; '.join(map(sentence, old))}\n"
             "  run it again into another folder, or read it with the version that wrote it",
             file=str(place),
+            code="old-names",
+            expected=[one["new"] for one in old],
         )
 
 

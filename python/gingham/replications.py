@@ -105,6 +105,7 @@ def require_number(replications: int) -> None:
             f"{replications}",
             key="replications",
             expected=[str(REPLICATIONS_MIN), str(REPLICATIONS_MAX)],
+            code="wrong-type",
         )
 
 

@@ -82,6 +82,7 @@ class AnyResult(ABC):
                 f'no table "{name}"{meant(near, ";")} tables are {", ".join(self.tables)}',
                 expected=self.tables,
                 nearest=near,
+                code="unknown-table",
             )
         if name not in self._made:
             self._made[name] = self.makers[name]()

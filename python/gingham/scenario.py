@@ -102,7 +102,11 @@ class AnyScenario(ABC):
     ) -> Self:
         """Return the scenario with changes: the values of `first`, then texts, then `values`."""
         if seed is not None and not 0 <= seed < SEEDS:
-            raise InputError(f"seed {seed}: expected a whole number from 0 to {SEEDS - 1}")
+            raise InputError(
+                f"seed {seed}: expected a whole number from 0 to {SEEDS - 1}",
+                code="wrong-type",
+                key="seed",
+            )
         changed = self._core.changed(
             first=dict(first or {}),
             settings=[split_setting(setting) for setting in settings],
@@ -335,5 +339,9 @@ def split_setting(setting: str) -> tuple[str, str]:
     """Return path and text of a setting such as `traffic.0.load=0.4`."""
     path, equals, text = setting.partition("=")
     if not equals or not path.strip():
-        raise InputError(f'"{setting}": expected a key and a value, such as seed=7', key=setting)
+        raise InputError(
+            f'"{setting}": expected a key and a value, such as seed=7',
+            key=setting,
+            code="bad-option",
+        )
     return path.strip(), text.strip()

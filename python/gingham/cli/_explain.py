@@ -161,7 +161,9 @@ def asked(name: str, stripe: bool) -> Answer:
     near = nearest(name, every_name(stripe))
     if any((found := within(name, stripe)).values()):
         return Answer(name, "", found, near)
-    raise InputError(f'nothing is called "{name}"{meant(near)}', key=name, nearest=near)
+    raise InputError(
+        f'nothing is called "{name}"{meant(near)}', code="unknown-name", key=name, nearest=near
+    )
 
 
 def every_name(stripe: bool) -> list[str]:

@@ -114,7 +114,9 @@ def write(
     if output is not None:
         notes = fabric.save(output, format=format_name, overwrite=force)
     elif ctx.params["as_json"]:
-        raise click.UsageError("--json describes the file that --output names; give --output")
+        raise click.BadOptionUsage(
+            "--output", "--json describes the file that --output names; give --output"
+        )
     else:
         text, notes = fabric.text(format_name or FORMAT_DEFAULT)
         print_text(text)

@@ -292,9 +292,10 @@ class Found:
 def require_one_kind(names: Sequence[str], count: int | None, each: Each | None) -> None:
     """Reject more than one way to select failures."""
     if sum([bool(names), count is not None, each is not None]) > 1:
-        raise click.UsageError(
+        raise click.BadOptionUsage(
+            "--break",
             "what fails is drawn (--break), named (--without) or each in turn (--each): "
-            "give one of these, not both"
+            "give one of these, not both",
         )
 
 

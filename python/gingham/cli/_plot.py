@@ -91,7 +91,9 @@ def plot(
             plots.save(plots.draw(picture, result), path, overwrite=force)
             written.append((picture, path))
     if not written:
-        raise InputError(f"{folder}: the run left nothing to draw", file=str(folder))
+        raise InputError(
+            f"{folder}: the run left nothing to draw", file=str(folder), code="no-data"
+        )
     tell_pictures(written, as_json=as_json)
 
 
@@ -125,6 +127,8 @@ def draw_sweep(
             "gingham query writes numbers as CSV (-o FILE)",
             file=str(folder),
             expected=[kind],
+            code="unknown-picture",
+            key=others[0],
         )
     target, found = places(folder, (kind,), output, ending)
     table = curve_table(results)
@@ -147,6 +151,7 @@ def sweep_kind(results: Results, folder: Path) -> SweepKind:
             "  gingham query writes its numbers as CSV (-o FILE), and "
             "docs/how-to/sweep-results.md has them in Python",
             file=str(folder),
+            code="no-data",
         )
     return "curve" if "load" in results.axes else "axis"
 
@@ -164,6 +169,8 @@ def loaded(folder: Path, kinds: tuple[PictureKind, ...]) -> AnyResult:
                 f"  its pictures are {', '.join(known)}",
                 file=str(folder),
                 expected=list(known),
+                code="unknown-picture",
+                key=kind,
             )
     return result
 
@@ -188,9 +195,16 @@ def only(kinds: tuple[Kind, ...], output: Path, ending: str | None) -> Kind:
             f"{', '.join(dict.fromkeys(kinds))}\n  name one KIND, or a directory",
             file=str(output),
             expected=list(kinds),
+            code="bad-option",
+            key="output",
         )
     if ending and ending != output.suffix.lstrip(".").lower():
-        raise InputError(f"{output}: --format {ending} contradicts the ending", file=str(output))
+        raise InputError(
+            f"{output}: --format {ending} contradicts the ending",
+            file=str(output),
+            code="bad-option",
+            key="format",
+        )
     return kinds[0]
 
 
@@ -203,7 +217,7 @@ def has_rows(kind: PictureKind, result: AnyResult, folder: Path, *, asked: bool)
     except InputError as error:
         message = f"{folder}: {kind}: {error}"
         if asked:
-            raise InputError(message, file=str(folder), key=error.key) from error
+            raise InputError(message, code=error.code, file=str(folder), key=error.key) from error
         warn(message)
         return False
     return True

@@ -126,6 +126,7 @@ def encoded(answer: pa.Table, output: Path) -> bytes:
             f"{output}: a table is written as {' or '.join(known)}",
             file=str(output),
             expected=known,
+            code="unknown-ending",
         )
     buffer = io.BytesIO()
     writers[ending](answer, buffer)

@@ -253,14 +253,16 @@ def compute(
     if compare:
         require_comparison(algorithm, output, given)
         if lanes > 1 or datelines is not None or by_wrap or adaptive or escape_lanes is not None:
-            raise click.UsageError(
-                "algorithms are compared on one lane, by single paths; give --algorithm"
+            raise click.BadOptionUsage(
+                "--compare",
+                "algorithms are compared on one lane, by single paths; give --algorithm",
             )
     require_together(compare=compare, everything=everything, by_wrap=by_wrap, datelines=datelines)
     if adaptive and output is not None:
-        raise click.UsageError(
+        raise click.BadOptionUsage(
+            "--adaptive",
             "a file of tables has one port for each destination, and with --adaptive packets "
-            "choose among several: leave --adaptive or --output out"
+            "choose among several: leave --adaptive or --output out",
         )
     name = "" if compare else require_algorithm(algorithm, output, form, plot)
     require_one_way(root_names, roots_file)
@@ -313,10 +315,10 @@ def require_together(
 ) -> None:
     """Reject options that have no effect without another option, or contradict it."""
     if everything and not compare:
-        raise click.UsageError("--all is for a comparison; give --compare")
+        raise click.BadOptionUsage("--all", "--all is for a comparison; give --compare")
     if by_wrap and datelines is False:
-        raise click.UsageError(
-            "--by-wrap places datelines, and --no-datelines disables them: give one"
+        raise click.BadOptionUsage(
+            "--by-wrap", "--by-wrap places datelines, and --no-datelines disables them: give one"
         )
 
 
@@ -325,21 +327,27 @@ def require_algorithm(
 ) -> str:
     """Return the algorithm; refuse none, and what a single one cannot do."""
     if algorithm is None:
-        raise click.UsageError(f"give --algorithm ({', '.join(names())}) or --compare")
+        raise click.BadOptionUsage(
+            "--algorithm", f"give --algorithm ({', '.join(names())}) or --compare"
+        )
     if plot is not None:
-        raise click.UsageError("only a comparison has a picture; give --compare")
+        raise click.BadOptionUsage("--plot", "only a comparison has a picture; give --compare")
     if output is not None and form != "table":
-        raise click.UsageError("only tables can be written; give --form table")
+        raise click.BadOptionUsage("--form", "only tables can be written; give --form table")
     return algorithm
 
 
 def require_one_way(names: Sequence[str], file: Path | None) -> None:
     """Refuse roots that are named in two ways."""
     if file is not None and names:
-        raise click.UsageError("name roots by --root or in a file (--roots), not by both")
+        raise click.BadOptionUsage(
+            "--roots", "name roots by --root or in a file (--roots), not by both"
+        )
     rules = [name for name in names if name in ROOTS]
     if rules and len(names) > 1:
-        raise click.UsageError(f'"{rules[0]}" finds the roots by itself; give no other --root')
+        raise click.BadOptionUsage(
+            "--root", f'"{rules[0]}" finds the roots by itself; give no other --root'
+        )
 
 
 def root_of(

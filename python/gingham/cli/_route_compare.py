@@ -30,13 +30,18 @@ def require_comparison(
 ) -> None:
     """Refuse what a comparison of all algorithms has no use for."""
     if algorithm is not None:
-        raise click.UsageError("--compare routes by every algorithm: leave --algorithm out")
+        raise click.BadOptionUsage(
+            "--algorithm", "--compare routes by every algorithm: leave --algorithm out"
+        )
     if output is not None:
-        raise click.UsageError("a comparison writes no tables; give --algorithm and --form table")
+        raise click.BadOptionUsage(
+            "--output", "a comparison writes no tables; give --algorithm and --form table"
+        )
     superfluous = sorted(set(given) - {"root"})
     if superfluous:
-        raise click.UsageError(
-            f"--compare gives {superfluous[0]} to no algorithm: of their parameters only --root"
+        raise click.BadOptionUsage(
+            f"--{superfluous[0]}",
+            f"--compare gives {superfluous[0]} to no algorithm: of their parameters only --root",
         )
 
 

@@ -210,7 +210,7 @@ def check(
     from gingham import studies
 
     if daemon is not None and not real:
-        raise click.UsageError("--daemon is that of --real")
+        raise click.BadOptionUsage("--daemon", "--daemon is that of --real")
     if real:
         evidence, outcomes = both_ways(name, quick, folder, workers, on, daemon)
     else:

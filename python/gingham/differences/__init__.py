@@ -71,6 +71,7 @@ def difference(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> Differen
             f"{second.place}: is a run of a {second.kind}, and {first.place} one of a {first.kind}",
             file=second.place,
             expected=[first.kind],
+            code="other-kind",
         )
     require_same_fabric(first, second)
     seeds = [seed for seed in first.runs if seed in second.runs]

@@ -78,7 +78,12 @@ def side_of(named: str | os.PathLike[str]) -> Side:
     if is_sweep(place):
         return side_of_sweep(given, Results.load(place), chosen)
     if chosen and (place / MANIFEST).exists():
-        raise InputError(f"{folder}: is the folder of one run: leave out :{chosen}", file=folder)
+        raise InputError(
+            f"{folder}: is the folder of one run: leave out :{chosen}",
+            file=folder,
+            code="one-run",
+            key=chosen,
+        )
     if not place.exists():
         message = f"{folder}: no such folder{nearest_file(place)}"
         raise InputError(message, code="no-folder", file=folder)
@@ -113,7 +118,9 @@ def side_of_sweep(given: str, results: Results, chosen: str) -> Side:
     found = chosen_rows(given, results, chosen)
     runs = {row["seed"]: run_of(results, row) for row in found if row["verdict"] != "failed"}
     if not runs:
-        raise InputError(f"{given}: its runs have failed: {found[0]['error']}", file=given)
+        raise InputError(
+            f"{given}: its runs have failed: {found[0]['error']}", file=given, code="no-data"
+        )
     values = ", ".join(f"{axis} = {found[0][axis]}" for axis in results.axes)
     sweep = results.manifest["sweep"]
     shapes = [axis_name(axis) for axis in sweep["axis"] if "topology" in json.dumps(axis)]
@@ -151,17 +158,21 @@ def chosen_rows(given: str, results: Results, chosen: str) -> list[dict[str, Any
         if len(found) != 1:
             how_many = counted(len(found), "run")
             message = f"{given}: {how_many} with a key that begins with {chosen}"
-            raise InputError(message, file=given)
+            raise InputError(message, code="no-data", file=given, key=chosen)
         return found
     for part in filter(None, chosen.split(",")):
         axis, _, value = (one.strip() for one in part.partition("="))
         require_axis(given, axis, results.axes)
         left = [row for row in rows if is_value(row[axis], value)]
         if not left:
-            raise InputError(f"{given}: {axis} is never {value}: {values_of(rows, axis)}", key=axis)
+            raise InputError(
+                f"{given}: {axis} is never {value}: {values_of(rows, axis)}",
+                key=axis,
+                code="no-data",
+            )
         rows = left
     if not rows:
-        raise InputError(f"{given}: no run is finished", file=given)
+        raise InputError(f"{given}: no run is finished", file=given, code="no-data")
     open_ = [axis for axis in results.axes if len({str(row[axis]) for row in rows}) > 1]
     if open_:
         axis = open_[0]
@@ -170,6 +181,7 @@ def chosen_rows(given: str, results: Results, chosen: str) -> list[dict[str, Any
             f"  such as {given}{',' if chosen else ':'}{axis}={rows[0][axis]}",
             key=axis,
             expected=open_,
+            code="several-points",
         )
     return rows
 
@@ -184,6 +196,7 @@ def require_axis(given: str, axis: str, known: Sequence[str]) -> None:
             key=axis,
             expected=list(known),
             nearest=near,
+            code="unknown-name",
         )
 
 
@@ -221,7 +234,9 @@ def require_same_fabric(a: Side, b: Side) -> None:
 
 def other_fabric(a: Side, b: Side, why: str) -> InputError:
     """Return the error for sides that do not compare."""
-    return InputError(f"{b.place}: ran on another fabric than {a.place}: {why}", file=b.place)
+    return InputError(
+        f"{b.place}: ran on another fabric than {a.place}: {why}", file=b.place, code="other-fabric"
+    )
 
 
 def channel_text(channel: Channel) -> str:

@@ -54,6 +54,7 @@ def kind_named(name: str) -> Kind:
     raise InputError(
         f'this version runs no scenarios of the kind "{name}"; it knows {", ".join(known)}',
         expected=known,
+        code="unknown-kind",
     )
 
 

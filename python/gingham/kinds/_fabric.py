@@ -92,7 +92,8 @@ class Fabrics(LaboratoryKind[Scenario, Result]):
         if resolved["measure"]["messages"] == "all":
             raise InputError(
                 'measure.messages = "all" fills a folder for each run, which a sweep does not '
-                'have: take a "sample"'
+                'have: take a "sample"',
+                key="measure.messages",
             )
 
 

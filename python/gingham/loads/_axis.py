@@ -32,6 +32,7 @@ def load_axis(base: Scenario, loads: Sequence[float]) -> dict[str, Any]:
             "  give one a load, such as traffic.0.load = 0.1",
             file=base.name,
             key="traffic",
+            code="no-load",
         )
     total = sum(keys.values())
     factors = {key: load / total for key, load in keys.items()}
@@ -101,6 +102,7 @@ def load_values(text: str) -> list[float]:
             f'"{text}": expected loads above 0 and up to 1, listed as 0.1,0.2 or as '
             "first:last:step, such as 0.05:0.95:0.05",
             key="load",
+            code="wrong-type",
         )
     return parts
 

@@ -52,7 +52,9 @@ def beside(path: str | os.PathLike[str]) -> dict[str, list[Point]]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{file}: is no text: {error.reason}", file=str(file)) from error
+        raise InputError(
+            f"{file}: is no text: {error.reason}", file=str(file), code="no-text"
+        ) from error
     lines = text.splitlines()
     numbered = [
         (number, row)
@@ -70,7 +72,7 @@ def beside(path: str | os.PathLike[str]) -> dict[str, list[Point]]:
         if found[LATENCY] is not None or is_without_latency(found):
             curves.setdefault(line_name(values, naming) or name_of(file), []).append(found)
     if not any(one[LATENCY] is not None for points in curves.values() for one in points):
-        raise InputError(f"{file}: holds no point with a latency", file=str(file))
+        raise InputError(f"{file}: holds no point with a latency", file=str(file), code="no-data")
     return {name: sorted(points, key=load_of) for name, points in curves.items()}
 
 
@@ -145,6 +147,7 @@ def require_columns(file: Path, names: Sequence[str], across: str) -> None:
                 key=column,
                 expected=[LATENCY, ACCEPTED],
                 nearest=near,
+                code="unknown-column",
             )
 
 
@@ -164,6 +167,7 @@ def point(file: Path, number: int, values: Mapping[str, str], across: str) -> Po
             f"{file}:{number}: a point has a load, and a latency above 0",
             file=str(file),
             line=number,
+            key=LATENCY,
         )
     return found
 
@@ -182,5 +186,6 @@ def cell(file: Path, number: int, column: str, text: str) -> float | None:
             file=str(file),
             line=number,
             key=column,
+            code="wrong-type",
         )
     return value

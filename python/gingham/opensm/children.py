@@ -115,7 +115,7 @@ class Children:
             code = child.wait(timeout_s)
         except subprocess.TimeoutExpired as error:
             message = f"{name}: had not ended after {timeout_s:.0f} s, and was stopped"
-            raise EnvironmentProblem(message) from error
+            raise EnvironmentProblem(message, code="timeout") from error
         finally:
             self.stop(child)
         return Finished(code, self.read(out), self.read(err))

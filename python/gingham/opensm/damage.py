@@ -26,7 +26,9 @@ def broken(fabric: Fabric, count: int, what: Breakable, *, seed: int) -> tuple[F
     names = candidates(fabric, what)
     if count > len(names):
         kinds = "cables between switches" if what == "cables" else "switches"
-        raise InputError(f"cannot break {count} {kinds}: the fabric has {len(names)}")
+        raise InputError(
+            f"cannot break {count} {kinds}: the fabric has {len(names)}", code="too-many", key=what
+        )
     gone = sorted(names, key=lambda name: drawn(seed, name))[:count]
     return fabric.without(*gone), sorted(gone)
 

@@ -86,7 +86,9 @@ def single_failures(fabric: Fabric, each: Each) -> list[str]:
             names = [name for name in names if name not in leaves]
     if not names:
         kinds = {"cable": "cable between switches", "spine": "switch without hosts"}
-        raise InputError(f"no {kinds.get(each, 'switch')} of this fabric can fail")
+        raise InputError(
+            f"no {kinds.get(each, 'switch')} of this fabric can fail", code="no-data", key="each"
+        )
     return names
 
 

@@ -76,7 +76,9 @@ def require(*names: str) -> None:
     """Raise `EnvironmentProblem` with the line that installs what is missing of `names`."""
     absent = missing(*names)
     if absent:
-        raise EnvironmentProblem(f"{', '.join(absent)}: not installed\n  {install_line(*absent)}")
+        raise EnvironmentProblem(
+            f"{', '.join(absent)}: not installed\n  {install_line(*absent)}", code="missing-program"
+        )
 
 
 def install_line(*names: str) -> str:

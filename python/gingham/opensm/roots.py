@@ -34,7 +34,9 @@ def read_roots(path: Path, fabric: Fabric) -> list[str]:
             raise refused(path, number, word, names)
         roots.append(name)
     if not roots:
-        raise InputError(f"{path}: names no root; expected a switch a line", file=str(path))
+        raise InputError(
+            f"{path}: names no root; expected a switch a line", file=str(path), code="empty-list"
+        )
     return list(dict.fromkeys(roots))
 
 
@@ -47,4 +49,5 @@ def refused(path: Path, line: int, word: str, names: set[str]) -> InputError:
         file=str(path),
         line=line,
         nearest=near,
+        code="unknown-node",
     )

@@ -66,7 +66,9 @@ class Simulator:
         finished = self.children.run("ibsim-run", *command, timeout_s=timeout_s)
         if finished.code != 0:
             self.require_running()
-            raise EnvironmentProblem(f"{command[0]}: failed{quoted(finished.err or finished.out)}")
+            raise EnvironmentProblem(
+                f"{command[0]}: failed{quoted(finished.err or finished.out)}", code="program-failed"
+            )
         return finished
 
     def start(self, *command: str, out: str) -> subprocess.Popen[bytes]:
@@ -76,7 +78,9 @@ class Simulator:
     def require_running(self) -> None:
         """Raise `EnvironmentProblem` in ibsim's own words if it has ended by itself."""
         if self._player.poll() is not None:
-            raise EnvironmentProblem(f"ibsim: ended by itself{quoted(self.children.read(LOG))}")
+            raise EnvironmentProblem(
+                f"ibsim: ended by itself{quoted(self.children.read(LOG))}", code="program-failed"
+            )
 
     def discovered(self, *, timeout_s: float = 60) -> str:
         """Return what `ibnetdiscover` prints of the fabric."""
@@ -135,7 +139,11 @@ def seat(played: Fabric, host: str | None) -> str:
     chosen = next((node for node in hosts if node.name in part), None)
     if chosen is None:
         what = "no host with a cable" if host is None else f'no host "{host}"'
-        raise InputError(f"a subnet manager runs on a host, and the fabric has {what}")
+        raise InputError(
+            f"a subnet manager runs on a host, and the fabric has {what}",
+            code="no-data" if host is None else "unknown-node",
+            key="host",
+        )
     return f"H-{chosen.guid}"
 
 
@@ -156,7 +164,9 @@ def wait_until_ready(simulator: Simulator) -> None:
         simulator.require_running()
         if time.monotonic() > deadline:
             said = quoted(simulator.children.read(LOG))
-            raise EnvironmentProblem(f"ibsim: not ready after {READY_TIMEOUT_S:.0f} s{said}")
+            raise EnvironmentProblem(
+                f"ibsim: not ready after {READY_TIMEOUT_S:.0f} s{said}", code="timeout"
+            )
         time.sleep(POLL_S)
 
 

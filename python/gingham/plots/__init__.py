@@ -373,12 +373,13 @@ def require_rows(kind: PictureKind, result: Drawable) -> None:
             "  run the scenario again with --set 'measure.congestion.step=10 us', or another "
             "step of which its time has some hundred",
             key="measure.congestion.step",
+            code="no-data",
         )
     names, why = MAIN_TABLES[kind]
     if all(result.table(name).num_rows == 0 for name in names):
         none = " and ".join(f'"{name}"' for name in names)
         says = f"the table {none} has" if len(names) == 1 else f"the tables {none} have"
-        raise InputError(f"{says} no rows: {why}", key=names[0])
+        raise InputError(f"{says} no rows: {why}", key=names[0], code="no-data")
 
 
 def save(figure: Figure, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

@@ -45,6 +45,7 @@ def require(table: pa.Table, column: str) -> None:
             "  it was perhaps written by another version of gingham: run the scenario again",
             key=column,
             expected=known,
+            code="unknown-column",
         )
 
 

@@ -39,6 +39,7 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, views: Mapping[str, obj
                 f"tables are {', '.join(views)}",
                 key="sql",
                 expected=list(views),
+                code="bad-query",
             )
         with query_guard():
             return answered(lambda: connection.sql(sql).to_arrow_table(), connection.interrupt)

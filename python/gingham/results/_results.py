@@ -160,7 +160,9 @@ class Results:
             return self._ask(sql)
         except duckdb.IOException as error:
             first = str(error).splitlines()[0]
-            raise InputError(f"the query cannot be answered: {first}", key="sql") from error
+            raise InputError(
+                f"the query cannot be answered: {first}", key="sql", code="bad-query"
+            ) from error
 
     def notes(self) -> list[Note]:
         """Return what could surprise about the runs, each note once, with its points."""
@@ -256,6 +258,7 @@ class Results:
                 "nothing to compare: no replication stands on both sides with the same "
                 f"{', '.join(names) or 'number'}",
                 key="by",
+                code="no-data",
             )
         numbers = ["pairs", "mean_a", "mean_b", "difference", "half_width"]
         return self._table(table, names, numbers, ["int64", *["float64"] * 4], rows)
@@ -295,7 +298,9 @@ class Results:
         columns = [column.to_pylist() for column in answer.columns]
         for *group, replication, value in zip(*columns, strict=True):
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise InputError(f'"{of}" holds no numbers, but {value!r}', key=of)
+                raise InputError(
+                    f'"{of}" holds no numbers, but {value!r}', key=of, code="wrong-type"
+                )
             values = found.setdefault(tuple(group), {})
             if replication in values:
                 raise InputError(
@@ -304,6 +309,7 @@ class Results:
                     f"{', '.join(self._groups(None, table))}, or choose with where=",
                     key="by",
                     expected=self._groups(None, table),
+                    code="several-rows",
                 )
             values[replication] = value
         return found

@@ -175,6 +175,7 @@ def locked(path: Path) -> Iterator[None]:
         raise InputError(
             f"{path}: another sweep is writing there; wait for it, or name another folder",
             file=str(path),
+            code="busy",
         ) from error
     finally:
         os.close(lock)

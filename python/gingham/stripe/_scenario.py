@@ -87,4 +87,5 @@ def require_entry(path: str, lists: Mapping[str, Any]) -> None:
         f"  to add one, give all of it: {parts[0]}.{len(names)} = {{ ... }}",
         key=path,
         expected=names,
+        code="unknown-name",
     )

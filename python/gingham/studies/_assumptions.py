@@ -98,7 +98,8 @@ def read_assumption(table: Mapping[str, Any], file: str) -> Assumption:
         parts = [one.get(part, {}) for part in CHANGES]
         if not any(parts):
             raise InputError(
-                f'{where}: "{one["value"]}" changes nothing; say one of {", ".join(CHANGES)}'
+                f'{where}: "{one["value"]}" changes nothing; say one of {", ".join(CHANGES)}',
+                key="alternatives",
             )
         name = re.sub(r"[^\w .-]", "_", f"{table['key']} {one['value']}")
         alternatives.append(Alternative(one["value"], name, *parts))
@@ -112,5 +113,5 @@ def require_keys(
     """Refuse a table that lacks a key, or has one that is none."""
     for key in needed:
         if key not in table:
-            raise InputError(f'{where} needs "{key}"', key=key)
+            raise InputError(f'{where} needs "{key}"', key=key, code="missing-key")
     refuse_unknown(table, known, where)

@@ -98,18 +98,21 @@ def read_band(table: Mapping[str, Any], where: str) -> Band:
             f'{where} needs one of "expected" with "tolerance" or "factor" or both, "between", '
             '"above" and "below"',
             expected=list(BOUNDS),
+            code="missing-key",
+            key="expected",
         )
     band = band_of(kinds[0], table, where)
     if band.low > band.high:
-        raise upside_down(where, f"from {band.low:g} to {band.high:g}")
+        raise upside_down(where, f"from {band.low:g} to {band.high:g}", kinds[0])
     return band
 
 
-def upside_down(where: str, what: str) -> InputError:
+def upside_down(where: str, what: str, key: str) -> InputError:
     """Return the error of a band whose ends are the wrong way round."""
     return InputError(
         f"{where} has a band that is upside down, {what}: the lower end comes first, "
-        '"tolerance" is at least 0 and "factor" at least 1'
+        '"tolerance" is at least 0 and "factor" at least 1',
+        key=key,
     )
 
 
@@ -120,7 +123,11 @@ def band_of(kind: str, table: Mapping[str, Any], where: str) -> Band:
     if kind == "between":
         value = table[kind]
         if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004  (both ends)
-            raise InputError(f'{where} has no two ends in "between": write between = [1, 2]')
+            raise InputError(
+                f'{where} has no two ends in "between": write between = [1, 2]',
+                code="wrong-type",
+                key="between",
+            )
         low, high = (number({kind: end}, kind, where) for end in value)
         return Band(low, high, (low + high) / 2, one_sided=False, shown=f"{low:g} to {high:g}")
     end = number(table, kind, where)
@@ -133,7 +140,8 @@ def around(value: float, table: Mapping[str, Any], where: str) -> Band:
     tolerance = number(table, "tolerance", where) if "tolerance" in table else 0.0
     factor = number(table, "factor", where) if "factor" in table else 1.0
     if tolerance < 0 or factor < 1:
-        raise upside_down(where, f"tolerance {tolerance:g} and factor {factor:g}")
+        key = "tolerance" if tolerance < 0 else "factor"
+        raise upside_down(where, f"tolerance {tolerance:g} and factor {factor:g}", key)
     reached = (value - tolerance, value + tolerance, value / factor, value * factor)
     low, high = min(reached), max(reached)
     shown = (
@@ -146,5 +154,7 @@ def number(table: Mapping[str, Any], key: str, where: str) -> float:
     """Return a number of a table."""
     value = table[key]
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-        raise InputError(f'{where} has "{key}" = {value!r}, which is no number', key=key)
+        raise InputError(
+            f'{where} has "{key}" = {value!r}, which is no number', key=key, code="wrong-type"
+        )
     return value

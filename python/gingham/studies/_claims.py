@@ -141,7 +141,7 @@ def read_claim(table: Mapping[str, Any], file: str = "expected.toml") -> Claim:
     refuse_unknown(table, CLAIM_KEYS, where)
     for key in REQUIRED:
         if key not in table:
-            raise InputError(f'{where} needs "{key}"', file=file, key=key)
+            raise InputError(f'{where} needs "{key}"', file=file, key=key, code="missing-key")
     band = read_band(table, where)
     return Claim(
         key=table["key"],
@@ -170,20 +170,27 @@ def read_null(table: Mapping[str, Any], band: Band, where: str) -> Null | None:
     if exact == ("null" in table):
         raise InputError(
             f'{where} needs one of "null", what the competing model gives, and "exact = true": '
-            'write null = { value = 0, of = "no mechanism at all" }'
+            'write null = { value = 0, of = "no mechanism at all" }',
+            code="missing-key",
+            key="null",
         )
     if exact:
         if not band.exact or cannot_tell:
             but = "says it cannot tell" if cannot_tell else "has a band"
             raise InputError(
-                f'{where} is "exact", but {but}: only what one number alone can meet has no null'
+                f'{where} is "exact", but {but}: only what one number alone can meet has no null',
+                key="exact",
             )
         return None
     own = table["null"]
     words = f'{where}, "null",'
     refuse_unknown(own, ("value", "of"), words)
     if "value" not in own or not own.get("of"):
-        raise InputError(f'{words} needs "value" and "of", the model that gives it')
+        raise InputError(
+            f'{words} needs "value" and "of", the model that gives it',
+            code="missing-key",
+            key="value" if "value" not in own else "of",
+        )
     null = Null(number(own, "value", words), own["of"])
     if band.admits(null.value) != cannot_tell:
         said = f"its band, {band.shown}, and its null, {null.value:g} ({null.of})"
@@ -191,7 +198,8 @@ def read_null(table: Mapping[str, Any], band: Band, where: str) -> Null | None:
             f'{where} says it cannot tell, but can, by {said}: leave out "cannot_tell"'
             if cannot_tell
             else f"{where} tells nothing, by {said}: take the paper's own width, or say why not in "
-            '"cannot_tell"'
+            '"cannot_tell"',
+            key="cannot_tell" if cannot_tell else "null",
         )
     return null
 
@@ -203,13 +211,19 @@ def read_differs(table: Mapping[str, Any], band: Band, where: str) -> Differs | 
         return None
     words = f'{where}, "differs",'
     if not isinstance(own, dict):
-        raise InputError(f'{words} needs a band of its own beside "because"')
+        raise InputError(
+            f'{words} needs a band of its own beside "because"', code="wrong-type", key="differs"
+        )
     refuse_unknown(own, ("because", *BAND_KEYS), words)
     if not own.get("because"):
-        raise InputError(f'{words} needs "because", the reason that was found', key="because")
+        raise InputError(
+            f'{words} needs "because", the reason that was found', key="because", code="missing-key"
+        )
     instead = read_band(own, words)
     if band.contains(instead):
-        raise InputError(f"{words} has a band inside of what the paper expects, {band.shown}")
+        raise InputError(
+            f"{words} has a band inside of what the paper expects, {band.shown}", key="differs"
+        )
     return Differs(own["because"], instead)
 
 
@@ -218,7 +232,12 @@ def refuse_unknown(table: Mapping[str, Any], known: Sequence[str], where: str) -
     for key in table:
         if key not in known:
             near = nearest(key, known)
-            raise InputError(f'{where} has "{key}", which is no key{meant(near)}', key=key)
+            raise InputError(
+                f'{where} has "{key}", which is no key{meant(near)}',
+                code="unknown-key",
+                key=key,
+                nearest=near,
+            )
 
 
 def judge(claim: Claim, measured: Measurement) -> ClaimOutcome:

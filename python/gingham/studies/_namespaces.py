@@ -35,13 +35,17 @@ def require_machine() -> None:
     """Refuse a machine on which no namespaces can be joined, with what it lacks."""
     for program in PROGRAMS:
         if shutil.which(program, path=SEARCH) is None:
-            raise EnvironmentProblem(f"{program} is missing: apt-get install iproute2")
+            raise EnvironmentProblem(
+                f"{program} is missing: apt-get install iproute2", code="missing-program"
+            )
     if os.geteuid() != 0:
         raise EnvironmentProblem(
-            "network namespaces take root: sudo gingham study check ... --real"
+            "network namespaces take root: sudo gingham study check ... --real", code="no-privilege"
         )
     if not os.access(TUN, os.W_OK):
-        raise EnvironmentProblem(f"{TUN} cannot be opened: modprobe tun")
+        raise EnvironmentProblem(
+            f"{TUN} cannot be opened: modprobe tun", code="no-privilege", file=TUN
+        )
 
 
 def said(program: str, *words: str) -> str:
@@ -53,7 +57,7 @@ def said(program: str, *words: str) -> str:
         )
     except subprocess.TimeoutExpired as error:
         message = f"{' '.join(command)}: had not ended after {TIMEOUT_S:g} s"
-        raise EnvironmentProblem(message) from error
+        raise EnvironmentProblem(message, code="timeout") from error
     if done.returncode != 0:
         raise EnvironmentProblem(f"{' '.join(command)}: {done.stderr.strip()}")
     return done.stdout

@@ -31,7 +31,10 @@ def real_claims(study: Study, figure: str | None = None) -> list[Claim]:
     if not file.exists():
         have = [key for key in names() if (load(key).folder / REAL).exists()]
         raise InputError(
-            f"{study.key} has nothing that is measured on real links; these have: {', '.join(have)}"
+            f"{study.key} has nothing that is measured on real links; these have: "
+            f"{', '.join(have)}",
+            code="no-data",
+            expected=have,
         )
     claims = [
         read_claim(one, str(file)) for table in read_toml(file)["claim"] for one in each_of(table)
@@ -41,7 +44,9 @@ def real_claims(study: Study, figure: str | None = None) -> list[Claim]:
         figures = sorted({claim.figure for claim in claims})
         raise InputError(
             f"{study.key}/{figure} has nothing that is measured on real links; these figures have: "
-            f"{', '.join(figures)}"
+            f"{', '.join(figures)}",
+            code="no-data",
+            expected=figures,
         )
     return chosen
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gingham._files import require_file
-from gingham.errors import InputError, unknown
+from gingham.errors import InputError, nearest, unknown
 from gingham.studies._assumptions import Alternative, Assumption, read_assumption
 from gingham.studies._claims import Claim, each_of, read_claim
 from gingham.studies._installed import folder_of, imported, package_of
@@ -78,7 +78,9 @@ class Study:
                 return figure
         known = [figure.key for figure in self.figures]
         raise InputError(
-            f'{self.key} has no figure "{key}"\n  figures: {", ".join(known)}', expected=known
+            f'{self.key} has no figure "{key}"\n  figures: {", ".join(known)}',
+            expected=known,
+            code="unknown-name",
         )
 
     def chosen(self, figure: str | None) -> Sequence[Figure]:
@@ -106,7 +108,12 @@ class Study:
         """Return the assumption with this key; `InputError` with those known if there is none."""
         known = [one.key for one in self.assumptions]
         if key not in known:
-            raise InputError(f"{self.key}: {unknown('an assumption', key, known)}", expected=known)
+            raise InputError(
+                f"{self.key}: {unknown('an assumption', key, known)}",
+                expected=known,
+                code="unknown-name",
+                nearest=nearest(key, known),
+            )
         return self.assumptions[known.index(key)]
 
     def claims_of(self, figures: Iterable[Figure]) -> list[Claim]:
@@ -126,7 +133,12 @@ def read(folder: Path, key: str, package: str) -> Study:
     about = read_toml(folder / ABOUT)
     for needed in ("title", "figure"):
         if needed not in about:
-            raise InputError(f'{folder / ABOUT} needs "{needed}"', file=str(folder / ABOUT))
+            raise InputError(
+                f'{folder / ABOUT} needs "{needed}"',
+                file=str(folder / ABOUT),
+                code="missing-key",
+                key=needed,
+            )
     figures = [
         Figure(
             table["key"],

@@ -77,9 +77,9 @@ def read_axis(spec: Mapping[str, Any], base: Base) -> Axis:
     way = next(way for way in makers if way in spec)
     axis = makers[way](spec, base)
     if not axis.alternatives:
-        raise InputError("an axis without values leaves nothing to run")
+        raise InputError("an axis without values leaves nothing to run", code="no-data")
     if len(axis.alternatives) > VALUES_MAX:
-        raise InputError(f"an axis has at most {VALUES_MAX:,} values")
+        raise InputError(f"an axis has at most {VALUES_MAX:,} values", code="too-many")
     refuse_doubles(axis, next(key for key in ("zip", "values", "range", "choices") if key in spec))
     return axis
 
@@ -128,13 +128,15 @@ def of_keys(spec: Mapping[str, Any], base: Base) -> Axis:
 def of_zip(spec: Mapping[str, Any], base: Base) -> Axis:
     """Return the axis whose keys advance together."""
     lists = {
-        key: range_values(given) if isinstance(given, dict) else given
+        key: range_at(f'zip."{key}"', given) if isinstance(given, dict) else given
         for key, given in spec["zip"].items()
     }
     counts = {key: len(values) for key, values in lists.items()}
     if len(set(counts.values())) > 1:
         lengths = ", ".join(f'"{key}" has {count}' for key, count in counts.items())
-        raise InputError(f"the lists of a zip advance together and need one length: {lengths}")
+        raise InputError(
+            f"the lists of a zip advance together and need one length: {lengths}", key="zip"
+        )
     paths = [resolved_path(key, base) for key in lists]
     rows = zip(*lists.values(), strict=True)
     made = [Alternative(tuple(map(shown, row)), dict(zip(paths, row, strict=True))) for row in rows]
@@ -168,8 +170,16 @@ def of_choices(spec: Mapping[str, Any], base: Base) -> Axis:
 
 def listed(spec: Mapping[str, Any]) -> list[Any]:
     """Return the values of an axis: a list, or a range."""
-    values: list[Any] = range_values(spec["range"]) if "range" in spec else spec["values"]
+    values: list[Any] = range_at("range", spec["range"]) if "range" in spec else spec["values"]
     return values
+
+
+def range_at(key: str, spec: Mapping[str, Any]) -> list[Any]:
+    """Return the values of the range under a key of an axis; an error names the key with it."""
+    try:
+        return range_values(spec)
+    except InputError as error:
+        raise error.about(str(error), f"{key}.{error.key}" if error.key else key) from error
 
 
 def name_of(spec: Mapping[str, Any], keys: Sequence[str], base: Base) -> list[str]:

@@ -31,7 +31,8 @@ def require_same_build(found: Mapping[str, tuple[str, str] | str]) -> None:
         raise EnvironmentProblem(
             f"{len(others)} of {len(found)} workers do not have the build that plans the sweep, "
             f"{build_text(ours)}; install it on all of them, from one wheel\n"
-            + "\n".join([*shown, *([f"  and {more} more"] if more > 0 else [])])
+            + "\n".join([*shown, *([f"  and {more} more"] if more > 0 else [])]),
+            code="other-build",
         )
 
 

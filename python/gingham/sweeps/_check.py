@@ -121,5 +121,6 @@ def check_tables(base: Runnable, keep: Sequence[str]) -> None:
                 key="keep",
                 expected=known,
                 nearest=nearest(str(name), known),
+                code="unknown-table",
             )
     kind.check(base.resolved())

@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gingham.errors import EnvironmentProblem, InputError, unknown
+from gingham.errors import EnvironmentProblem, InputError, nearest, unknown
 from gingham.extras import install_line
 from gingham.sweeps._build import require_same_build
 
@@ -96,7 +96,8 @@ def dask_client(address: str, patience_seconds: float) -> Iterator[tuple[Client,
     except (OSError, ValueError) as error:
         raise EnvironmentProblem(
             f"{DASK}{address}: no scheduler answered within {patience_seconds:g} s\n"
-            "  is the address right, and does it run? dask scheduler starts one"
+            "  is the address right, and does it run? dask scheduler starts one",
+            code="timeout",
         ) from error
     with client:
         try:
@@ -104,7 +105,8 @@ def dask_client(address: str, patience_seconds: float) -> Iterator[tuple[Client,
         except TimeoutError as error:
             raise EnvironmentProblem(
                 f"{DASK}{address}: the scheduler has no workers\n"
-                f"  to start one: dask worker {address}"
+                f"  to start one: dask worker {address}",
+                code="no-workers",
             ) from error
         yield client, sum(client.nthreads().values())
 
@@ -115,7 +117,8 @@ def slurm_client(options: Mapping[str, Any]) -> Iterator[tuple[Client, int]]:
     if shutil.which("sbatch") is None:
         raise EnvironmentProblem(
             "sbatch is not there: Slurm takes jobs on its login nodes\n"
-            f"  elsewhere, start workers by hand and name their scheduler: {DASK}HOST:PORT"
+            f"  elsewhere, start workers by hand and name their scheduler: {DASK}HOST:PORT",
+            code="missing-program",
         )
     from distributed import Client
 
@@ -145,7 +148,7 @@ def submit(cluster: Any, jobs: int) -> None:
         for job in cluster._created:  # noqa: SLF001
             job.status = Status.failed
         said = str(error).partition("stderr:")[2].strip() or str(error)
-        raise EnvironmentProblem(f"Slurm refused a job: {said}") from error
+        raise EnvironmentProblem(f"Slurm refused a job: {said}", code="program-failed") from error
 
 
 def slurm_cluster(options: Mapping[str, Any]) -> Any:
@@ -181,11 +184,19 @@ def slurm_options(where: str) -> dict[str, Any]:
         name, equals, value = setting.partition("=")
         if not equals or name not in options:
             message = unknown("an option of slurm", name, list(options))
-            raise InputError(f"{where}: {message}", key=name, expected=list(options))
+            raise InputError(
+                f"{where}: {message}",
+                key=name,
+                expected=list(options),
+                code="unknown-name",
+                nearest=nearest(name, options),
+            )
         options[name] = value
     for name in ("jobs", "cores"):
         if not str(options[name]).isdecimal() or int(options[name]) < 1:
-            raise InputError(f"{where}: {name} must be a whole number from 1 on", key=name)
+            raise InputError(
+                f"{where}: {name} must be a whole number from 1 on", key=name, code="wrong-type"
+            )
         options[name] = int(options[name])
     return options
 

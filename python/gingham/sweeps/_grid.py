@@ -104,11 +104,14 @@ def condition(where: str, types: Mapping[str, str]) -> Callable[[Sequence[Row]],
                 key="where",
                 expected=list(types),
                 nearest=near,
+                code="bad-query",
             ) from error
         answers = [row[0] for row in found]
         if len(answers) != len(batch) or any(not isinstance(one, bool) for one in answers):
             raise InputError(
-                f'the filter must say true or false of each point: "{where}"', key="where"
+                f'the filter must say true or false of each point: "{where}"',
+                key="where",
+                code="bad-query",
             )
         return answers
 

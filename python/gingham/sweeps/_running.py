@@ -176,12 +176,15 @@ def runs_of(sweep: Sweep, *, many: bool = False) -> int:
             f"{sweep.name}: the sweep has {MANY:,} runs or more; is that meant? "
             "many=True starts them",
             file=sweep.name,
+            code="too-many",
+            key="many",
         )
     if count == 0:
         raise InputError(
             f'{sweep.name}: nothing to run: no point of the grid passes "{sweep.where}"',
             file=sweep.name,
             key="where",
+            code="no-data",
         )
     return count
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from gingham import kinds
 from gingham._files import require_file
 from gingham._native import CoreSweepFile
-from gingham.errors import InputError, unknown
+from gingham.errors import InputError, nearest, unknown
 from gingham.kinds import kind_of, kind_of_values
 from gingham.sweeps._axes import Axis, Base, read_axis, resolved_path
 from gingham.sweeps._check import check, check_tables, check_values
@@ -161,6 +161,7 @@ def placed(error: InputError, file: CoreSweepFile, name: str) -> InputError:
     place = name if line is None else f"{name}:{line}"
     return InputError(
         f"{place}: {error}",
+        code=error.code,
         file=name,
         line=line,
         key=error.key,
@@ -199,16 +200,25 @@ def require_switches(
     """Raise `InputError` for a key that no sweep has, or none of this kind of scenario."""
     for key, value in others.items():
         if key not in switches:
-            raise InputError(unknown("a key of a sweep", key, [*values, *switches]), key=key)
+            raise InputError(
+                unknown("a key of a sweep", key, [*values, *switches]),
+                key=key,
+                code="unknown-key",
+                nearest=nearest(key, [*values, *switches]),
+            )
         if not isinstance(value, bool):
-            raise InputError(f'"{key}" must be true or false, and is {value!r}', key=key)
+            raise InputError(
+                f'"{key}" must be true or false, and is {value!r}', key=key, code="wrong-type"
+            )
 
 
 def read_base(file: CoreSweepFile, values: Mapping[str, Any], folder: Path, name: str) -> Runnable:
     """Return the base scenario: a file, an example, or what stands in the sweep itself."""
     base, inline = values["base"], values["scenario"]
     if (base is None) == (inline is None):
-        raise InputError('a sweep needs either "base" or a table "scenario"', key="base")
+        raise InputError(
+            'a sweep needs either "base" or a table "scenario"', key="base", code="missing-key"
+        )
     if inline is not None:
         return kind_of_values(inline).within(file, name, folder)
     if base.endswith(".toml") or (folder / base).is_file():

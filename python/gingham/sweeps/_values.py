@@ -17,7 +17,7 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from gingham.errors import InputError
+from gingham.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -117,17 +117,24 @@ def range_values(spec: Mapping[str, Any]) -> list[Any]:
     """Return the values of a range; `InputError` if it is none."""
     for key in spec:
         if key not in RANGE_KEYS:
-            raise InputError(f'"{key}" is no key of a range; they are {", ".join(RANGE_KEYS)}')
+            near = nearest(key, RANGE_KEYS)
+            raise InputError(
+                f'"{key}" is no key of a range; they are {", ".join(RANGE_KEYS)}',
+                code="unknown-key",
+                key=key,
+                expected=RANGE_KEYS,
+                nearest=near,
+            )
     for key in ("from", "to"):
         if key not in spec:
-            raise InputError(f'a range needs "{key}"')
+            raise InputError(f'a range needs "{key}"', code="missing-key", key=key)
     if ("step" in spec) == ("count" in spec):
-        raise InputError('a range needs either "step" or "count"')
+        raise InputError('a range needs either "step" or "count"', code="missing-key", key="step")
     first, unit = number_and_unit(spec, "from")
     last, _ = number_and_unit(spec, "to", unit)
     if "step" in spec:
         if spec.get("scale", "linear") != "linear":
-            raise InputError('a logarithmic range takes "count", not "step"')
+            raise InputError('a logarithmic range takes "count", not "step"', key="step")
         step, _ = number_and_unit(spec, "step", unit)
         numbers = stepped(first, last, step)
     else:
@@ -147,17 +154,26 @@ def number_and_unit(
     else:
         parsed = quantity(value)
     if parsed is None:
-        raise InputError(f'"{key}" of a range must be a number or a quantity, and is {value!r}')
+        raise InputError(
+            f'"{key}" of a range must be a number or a quantity, and is {value!r}',
+            code="wrong-type",
+            key=key,
+        )
     if unit is not None and parsed[1] != unit:
         shown = f"in {unit}" if unit else "a plain number"
-        raise InputError(f'"{key}" of the range must be {shown} as "from" is, and is {value!r}')
+        raise InputError(
+            f'"{key}" of the range must be {shown} as "from" is, and is {value!r}',
+            code="wrong-unit",
+            key=key,
+        )
     return parsed
 
 
 def stepped(first: Decimal, last: Decimal, step: Decimal) -> list[Decimal]:
     """Return the numbers from `first` on that do not exceed `last`."""
     if step <= 0 or last < first:
-        raise InputError('a range goes up: "step" above 0, and "to" not below "from"')
+        key = "step" if step <= 0 else "to"
+        raise InputError('a range goes up: "step" above 0, and "to" not below "from"', key=key)
     count = int((last - first) / step) + 1
     require_few(count)
     return [first + index * step for index in range(count)]
@@ -166,14 +182,23 @@ def stepped(first: Decimal, last: Decimal, step: Decimal) -> list[Decimal]:
 def counted(first: Decimal, last: Decimal, count: object, scale: object) -> list[Decimal]:
     """Return `count` numbers from `first` to `last`."""
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise InputError(f'"count" of a range must be a whole number from 1 on, and is {count!r}')
+        raise InputError(
+            f'"count" of a range must be a whole number from 1 on, and is {count!r}',
+            code="wrong-type",
+            key="count",
+        )
     if scale not in {"linear", "log"}:
-        raise InputError(f'"scale" of a range is "linear" or "log", not {scale!r}')
+        raise InputError(
+            f'"scale" of a range is "linear" or "log", not {scale!r}',
+            code="unknown-name",
+            key="scale",
+            expected=["linear", "log"],
+        )
     require_few(count)
     if count == 1:
         return [first]
     if scale == "log" and not 0 < first < last:
-        raise InputError('a logarithmic range goes up from above 0: 0 < "from" < "to"')
+        raise InputError('a logarithmic range goes up from above 0: 0 < "from" < "to"', key="from")
     if scale == "log":
         ratio = last / first
         parts = [ratio ** (Decimal(index) / (count - 1)) for index in range(count)]
@@ -191,7 +216,9 @@ def rounded(number: Decimal) -> Decimal:
 def require_few(count: int) -> None:
     """Raise `InputError` if an axis would have more values than anybody wants."""
     if count > VALUES_MAX:
-        raise InputError(f"the range has {count:,} values; an axis has at most {VALUES_MAX:,}")
+        raise InputError(
+            f"the range has {count:,} values; an axis has at most {VALUES_MAX:,}", code="too-many"
+        )
 
 
 def with_unit(number: Decimal, unit: str) -> Any:
@@ -205,7 +232,11 @@ def times(value: Any, factor: float) -> Any:
         number, unit = parsed
         return with_unit(exact(number * exact(factor)), unit)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{value!r} cannot be multiplied by {factor}: it is no number")
+        raise InputError(
+            f"{value!r} cannot be multiplied by {factor}: it is no number",
+            code="wrong-type",
+            key="keys",
+        )
     return plain(exact(value) * exact(factor))
 
 

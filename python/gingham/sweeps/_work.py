@@ -123,7 +123,8 @@ def require_build_of(task: Task) -> None:
         raise EnvironmentProblem(
             f"worker {platform.node()}, process {os.getpid()}, has another build than the one that "
             f"plans the sweep: gingham {__version__}, core {core_identity()[:12]} for "
-            f"{task.core[:12]}\n  install the same wheel there; resume=True goes on with the sweep"
+            f"{task.core[:12]}\n  install the same wheel there; resume=True goes on with the sweep",
+            code="other-build",
         )
 
 

@@ -30,12 +30,17 @@ def found_daemon(daemon: Path | None) -> Path:
     """Return the daemon: that of the path, or the one on PATH."""
     if daemon is not None:
         if not os.access(daemon, os.X_OK):
-            raise EnvironmentProblem(f"{daemon} is no program: cargo build -p gingham-striped")
+            raise EnvironmentProblem(
+                f"{daemon} is no program: cargo build -p gingham-striped",
+                code="missing-program",
+                file=str(daemon),
+            )
         return daemon.resolve()
     found = shutil.which("striped")
     if found is None:
         raise EnvironmentProblem(
-            "striped is not on PATH: cargo install --path crates/stripe/striped, or --daemon PATH"
+            "striped is not on PATH: cargo install --path crates/stripe/striped, or --daemon PATH",
+            code="missing-program",
         )
     return Path(found)
 
@@ -111,7 +116,7 @@ class End:
             out, _ = self.process.communicate(timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired as error:
             message = f"striped: had not ended {TIMEOUT_S:g} s after SIGTERM"
-            raise EnvironmentProblem(message) from error
+            raise EnvironmentProblem(message, code="timeout") from error
         return dict(json.loads(out.splitlines()[-1]))
 
 
