@@ -82,18 +82,18 @@ def test_routes_are_paths_of_channels_with_names(ring: Fabric) -> None:
     assert path is not None
     assert [channel.partition("[")[0] for channel in path] == ["h0-0", "s0", "s1"]
     assert path[-1].endswith("-> h1-0[1]")
-    with pytest.raises(InputError, match='"h9" is no host'):
+    with raises(InputError, "unknown-name", key="destination"):
         routes.path("h0-0", "h9")
-    with pytest.raises(InputError, match="did you mean `h1-0`") as caught:
+    with raises(InputError, "unknown-name", key="destination", nearest="h1-0") as caught:
         routes.path("h0-0", "h1_0")
     assert (caught.value.key, caught.value.nearest) == ("destination", "h1-0")
-    with pytest.raises(InputError, match="did you mean") as caught:
+    with raises(InputError, "unknown-name", key="channel", nearest="s0[3] -> s1[2]") as caught:
         routes.sharing(path[1].replace(" ->", "->"))
     assert (caught.value.key, caught.value.nearest) == ("channel", path[1])
 
 
 def test_a_cycle_can_be_required_away(ring: Fabric) -> None:
-    with pytest.raises(DeadlockError, match="can deadlock") as caught:
+    with raises(DeadlockError, "deadlock") as caught:
         ring.route("shortest-path").require_deadlock_free()
     assert len(caught.value.cycle) == 5
     assert caught.value.exit_code == 3
@@ -117,7 +117,7 @@ def test_an_error_says_again_for_programs_what_it_says_for_people(ring: Fabric) 
 def test_a_number_that_is_none_is_refused_and_not_left_out(value: float) -> None:
     scenario = Scenario.example("in-transit")
     choose = {"at-random": {"percent": value}}
-    with pytest.raises(InputError, match=r"percent.*expected a number"):
+    with raises(InputError, "wrong-type", key="routing.alternative.choose.at-random.percent"):
         scenario.with_({"routing.alternative": {"algorithm": "up-down", "choose": choose}})
 
 
@@ -164,7 +164,7 @@ def test_a_class_goes_by_its_name_wherever_its_place_is_taken() -> None:
     ):
         assert changed.resolved()["traffic"][0]["load"] == 0.2
     assert scenario.placed("traffic.bulk.load") == "traffic.0.load"
-    with pytest.raises(InputError, match=r"(?s)named `bilk`.*did you mean `bulk`"):
+    with raises(InputError, "unknown-name", key="traffic.bilk.load", nearest="bulk"):
         scenario.with_({"traffic.bilk.load": 0.2})
 
 
@@ -215,7 +215,7 @@ def test_routes_that_can_deadlock_are_told_an_algorithm_that_cannot(
     scenario = Scenario.parse(SCENARIO).with_(
         {"topology.generate": shape, "routing.algorithm": "shortest-path"}
     )
-    with pytest.raises(DeadlockError, match=f'such as routing.algorithm = "{safe}", ') as raised:
+    with raises(DeadlockError, "deadlock") as raised:
         gingham.Simulation(scenario)
     told = float(str(raised.value).split("all-to-all load by ")[1].split(", or allow")[0])
     [(kind, numbers)] = shape.items()

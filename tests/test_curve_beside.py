@@ -16,7 +16,7 @@ from gingham import InputError, plots
 from gingham.loads import beside
 from gingham.plots import _style as style
 from tests.conftest import Finished
-from tests.refusals import raises
+from tests.refusals import raises, require_error
 
 Gingham = Callable[..., Finished]
 POINTS = {
@@ -86,31 +86,40 @@ def test_a_column_names_lines_and_intervals_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "facts"),
     [
-        ("", 'has no column "latency_mean_ns"; its columns are none'),
-        ("load,latency\n0.1,5\n", 'no column "latency_mean_ns"; did you mean "latency"'),
-        ("lod,latency_mean_ns\n0.1,5\n", 'column "load"; did you mean "lod"'),  # typos: on purpose
-        ("load,latency_mean_ns\n", "holds no point with a latency"),
-        ("load,latency_mean_ns\n0.1,\n", "holds no point with a latency"),
-        ("load,latency_mean_ns\n0.1,5\n0.2,five\n", r'csv:3: latency_mean_ns: .* found "five"'),
-        ("load,latency_mean_ns\nnan,5\n", r'csv:2: load: expected a number from 0, found "nan"'),
-        ("load,latency_mean_ns\n-1,5\n", "csv:2: load"),
-        ("load,latency_mean_ns\n,5\n", "csv:2: a point has a load"),
-        ("load,latency_mean_ns\n0.1,0\n", "csv:2: a point has a load, and a latency above 0"),
+        ("", {"code": "unknown-column", "key": "latency_mean_ns", "line": 1}),
+        (
+            "load,latency\n0.1,5\n",
+            {"code": "unknown-column", "key": "latency_mean_ns", "line": 1, "nearest": "latency"},
+        ),
+        (
+            "lod,latency_mean_ns\n0.1,5\n",
+            {"code": "unknown-column", "key": "load", "line": 1, "nearest": "lod"},
+        ),  # typos: on purpose
+        ("load,latency_mean_ns\n", {"code": "no-data"}),
+        ("load,latency_mean_ns\n0.1,\n", {"code": "no-data"}),
+        (
+            "load,latency_mean_ns\n0.1,5\n0.2,five\n",
+            {"code": "wrong-type", "key": "latency_mean_ns", "line": 3},
+        ),
+        ("load,latency_mean_ns\nnan,5\n", {"code": "wrong-type", "key": "load", "line": 2}),
+        ("load,latency_mean_ns\n-1,5\n", {"code": "wrong-type", "key": "load", "line": 2}),
+        ("load,latency_mean_ns\n,5\n", {"code": "refused", "key": "latency_mean_ns", "line": 2}),
+        ("load,latency_mean_ns\n0.1,0\n", {"code": "refused", "key": "latency_mean_ns", "line": 2}),
     ],
 )
 def test_what_is_no_curve_is_refused_in_one_message(
-    tmp_path: Path, text: str, message: str
+    tmp_path: Path, text: str, facts: dict[str, Any]
 ) -> None:
-    with pytest.raises(InputError, match=message) as refused:
-        beside(written(tmp_path, text))
-    assert str(refused.value).startswith(str(tmp_path))
+    file = written(tmp_path, text)
+    with raises(InputError, file=file, **facts):
+        beside(file)
 
 
 def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(b"load\xff\xfe")
-    with pytest.raises(InputError, match="is no text"):
+    with raises(InputError, "no-text"):
         beside(tmp_path / "x.csv")
     with raises(InputError, "file-unreadable"):
         beside(tmp_path / "y.csv")
@@ -146,9 +155,8 @@ def test_the_command_draws_both_and_refuses_before_it_runs(
     [(name, [point])] = json.loads(told.out)["beside"].items()
     assert (name, point["accepted_load"], point["latency_mean_ns"]) == ("booksim", 0.05, 4100)
     written(tmp_path, "load,delay\n0.05,4100\n")
-    refused = gingham(*asked, "-o", "other", "--beside", "booksim.csv")
-    assert refused.code == 2
-    assert 'booksim.csv: has no column "latency_mean_ns"' in refused.err
+    refused = gingham(*asked, "-o", "other", "--beside", "booksim.csv", "--json")
+    require_error(refused, "unknown-column", key="latency_mean_ns", file="booksim.csv")
     assert not (tmp_path / "other").exists()
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gingham import Fabric, InputError, Routes
+from tests.refusals import raises
 
 SWITCHES = 5
 HOSTS = [f"h{place}-0" for place in range(SWITCHES)]
@@ -90,60 +92,57 @@ def test_a_host_that_a_table_lacks_is_a_black_hole(line: Fabric) -> None:
     assert len(loop.faults) == 1
 
 
-REFUSED: dict[str, tuple[Callable[[Fabric], Routes], str, list[str]]] = {
-    "no table": (lambda line: line.routes_from({"s0": {}}), "tables", ["'s1'", "{}"]),
+REFUSED: dict[str, tuple[Callable[[Fabric], Routes], dict[str, Any]]] = {
+    "no table": (
+        lambda line: line.routes_from({"s0": {}}),
+        {"code": "missing-key", "key": "tables"},
+    ),
     "no switch": (
         lambda line: line.routes_from(TABLES | {"s11": {}}),
-        "tables",
-        ["'s11'", '"s1"'],
+        {"code": "unknown-node", "key": "tables", "nearest": "s1"},
     ),
     "no host": (
         lambda line: line.routes_from(TABLES | {"s1": {"h11": 1}}),
-        "tables",
-        ["'s1'", "'h11'", '"h1"'],
+        {"code": "unknown-node", "key": "tables", "nearest": "h1"},
     ),
     "no such port": (
         lambda line: line.routes_from(TABLES | {"s1": {"h0": 7}}),
-        "tables",
-        ["'s1'", "'h0'", "7", "1, 2"],
+        {"code": "wrong-type", "key": "tables"},
     ),
     "no port": (
         lambda line: line.routes_from(TABLES | {"s1": {"h0": True}}),
-        "tables",
-        ["'s1'", "'h0'", "True"],
+        {"code": "wrong-type", "key": "tables"},
     ),
     "no cable": (
         lambda line: line.routes_from(TABLES | {"s1": {"h0": "h0"}}),
-        "tables",
-        ["'s1'", "'h0'"],
+        {"code": "no-cable", "key": "tables"},
     ),
-    "no pair": (lambda line: line.routes_from(TABLES, lanes={"h0": 1}), "lanes", ["'h0'"]),  # type: ignore[dict-item]
+    "no pair": (
+        lambda line: line.routes_from(TABLES, lanes={"h0": 1}),  # type: ignore[dict-item]
+        {"code": "wrong-type", "key": "lanes"},
+    ),
     "no host of a pair": (
         lambda line: line.routes_from(TABLES, lanes={("h0", "h3"): 1}),
-        "lanes",
-        ["'h0', 'h3'"],
+        {"code": "unknown-node", "key": "lanes"},
     ),
     "no lane": (
         lambda line: line.routes_from(TABLES, lanes={("h0", "h1"): 15}),
-        "lanes",
-        ["15", "0 to 14"],
+        {"code": "wrong-type", "key": "lanes"},
     ),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_not_in_the_fabric_is_refused_with_its_place(line: Fabric, case: str) -> None:
-    route, key, told = REFUSED[case]
-    with pytest.raises(InputError) as refused:
+    route, facts = REFUSED[case]
+    with raises(InputError, **facts):
         route(line)
-    assert refused.value.key == key
-    assert [part for part in told if part not in str(refused.value)] == []
 
 
 def test_of_parallel_cables_the_port_is_asked_for() -> None:
     made = Fabric.from_edges([("s0", "s1"), ("s0", "s1"), ("s0", "h0"), ("s1", "h1")])
     tables: dict[str, dict[str, int | str]] = {"s0": {"h0": "h0", "h1": "s1"}, "s1": {"h0": 2}}
-    with pytest.raises(InputError, match="1 or 2"):
+    with raises(InputError, "several-cables", key="tables"):
         made.routes_from(tables)
     tables["s0"]["h1"] = 2
     assert made.routes_from(tables).faults != []
@@ -153,7 +152,7 @@ def test_switches_without_a_guid_are_named_with_the_cure(tmp_path: Path) -> None
     (tmp_path / "net.toml").write_text(
         '[[switch]]\nname = "s0"\n[[host]]\nname = "h0"\n[[cable]]\nends = ["s0", "h0"]\n'
     )
-    with pytest.raises(InputError, match=r"'s0' has no GUID.*give it one"):
+    with raises(InputError, "no-guid", key="tables"):
         Fabric.load(tmp_path / "net.toml").routes_from({"s0": {"h0": 1}})
 
 

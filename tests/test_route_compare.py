@@ -15,6 +15,7 @@ from gingham.cli._route_compare import print_rows
 from gingham.cli._route_facts import first_of
 from gingham.errors import InputError
 from tests.conftest import Finished
+from tests.refusals import raises, require_error
 
 Command = Callable[..., Finished]
 
@@ -89,11 +90,11 @@ def test_of_a_large_fabric_what_has_no_room_is_left_out_and_told_with_the_option
     told = " ".join(gingham(*compared, "4 MB").out.split())
     assert "up-down is left out: these routes would take about 16 MB" in told
     assert "dimension-order does not apply" in told
-    nothing = gingham(*compared, "1 MB", "--root", "lowest-id")
-    assert (nothing.code, nothing.out) == (2, "")
-    assert "no algorithm has room for its routes; shortest-path: these rou" in nothing.err
-    assert "allow more (memory_max, --memory-max)" in nothing.err
-    assert 'found "much", expected a number of bytes' in gingham(*compared, "much").err
+    nothing = gingham(*compared, "1 MB", "--root", "lowest-id", "--json")
+    assert nothing.out == ""
+    error = require_error(nothing, "too-large", key="memory_max")
+    assert "--memory-max" in error["message"]
+    require_error(gingham(*compared, "much", "--json"), "wrong-type", key="memory_max")
 
 
 class Recording(package.Fabric):
@@ -180,9 +181,8 @@ def test_table_and_picture(gingham: Command, ring: Path, tmp_path: Path) -> None
         line for line in compared.out.splitlines() if line.strip().startswith(tuple(EVERYWHERE))
     ]
     assert len(lines) == len(EVERYWHERE)
-    again = gingham("route", ring, "--compare", "--plot", drawn)
-    assert again.code == 2
-    assert "--force" in again.err
+    again = gingham("route", ring, "--compare", "--plot", drawn, "--json")
+    require_error(again, "exists", file=drawn)
 
 
 def test_any_parameter_can_be_given(gingham: Command, ring: Path) -> None:
@@ -202,33 +202,40 @@ def test_any_parameter_can_be_given(gingham: Command, ring: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "facts"),
     [
-        (("--compare", "--algorithm", "smart"), "leave --algorithm out"),
-        (("--compare", "--hosts", "any"), "--compare gives hosts to no algorithm"),
-        (("--compare", "-o", "x.lfts"), "a comparison writes no tables"),
-        (("--compare", "--plot", "x.jpg"), "the ending says no format of pictures"),
-        (("--compare", "--root", "s9"), 'the root "s9" is no node of this fabric'),
-        (("--plot", "x.png", "--algorithm", "smart"), "give --compare"),
-        (("--all", "--algorithm", "smart"), "give --compare"),
-        ((), "give --algorithm"),
-        (("--algorithm", "smart", "--form", "table"), "source routes only"),
-        (("--algorithm", "up-down", "--hosts", "any"), "unknown key `hosts`"),
-        (("--algorithm", "in-transit", "--set", "hosts"), "is no KEY=VALUE"),
-        (("--algorithm", "in-transit", "--set", "hosts=most"), "most"),
-        (("--algorithm", "simple-routes", "--set", "weight=nan"), "NaN"),
+        (("--compare", "--algorithm", "smart"), {"code": "bad-option", "key": "--algorithm"}),
+        (("--compare", "--hosts", "any"), {"code": "bad-option", "key": "--hosts"}),
+        (("--compare", "-o", "x.lfts"), {"code": "bad-option", "key": "--output"}),
+        (("--compare", "--plot", "x.jpg"), {"code": "unknown-ending", "nearest": "png"}),
+        (("--compare", "--root", "s9"), {"code": "refused", "key": "root"}),
+        (("--plot", "x.png", "--algorithm", "smart"), {"code": "bad-option", "key": "--plot"}),
+        (("--all", "--algorithm", "smart"), {"code": "bad-option", "key": "--all"}),
+        ((), {"code": "bad-option", "key": "--algorithm"}),
+        (("--algorithm", "smart", "--form", "table"), {"code": "refused", "key": "form"}),
+        (
+            ("--algorithm", "up-down", "--hosts", "any"),
+            {"code": "unknown-key", "key": "algorithm.up-down.hosts"},
+        ),
+        (("--algorithm", "in-transit", "--set", "hosts"), {"code": "bad-option", "key": "--set"}),
+        (
+            ("--algorithm", "in-transit", "--set", "hosts=most"),
+            {"code": "unknown-name", "key": "algorithm.in-transit.hosts"},
+        ),
+        (
+            ("--algorithm", "simple-routes", "--set", "weight=nan"),
+            {"code": "wrong-type", "key": "algorithm.simple-routes.weight"},
+        ),
         (
             ("--algorithm", "simple-routes", "--set", "weight=101"),
-            "expected a number from 0 to 100",
+            {"code": "refused", "key": "algorithm.simple-routes.weight"},
         ),
     ],
 )
 def test_what_makes_no_sense_is_refused(
-    gingham: Command, ring: Path, options: tuple[str, ...], says: str
+    gingham: Command, ring: Path, options: tuple[str, ...], facts: dict[str, Any]
 ) -> None:
-    refused = gingham("route", ring, *options)
-    assert refused.code == 2, refused.out
-    assert says in refused.err
+    require_error(gingham("route", ring, *options, "--json"), **facts)
 
 
 def test_a_pair_that_has_to_go_round_a_switch_without_hosts_is_named(
@@ -273,7 +280,7 @@ def test_python_compares_what_it_is_asked_for() -> None:
     (refused,) = comparison.compare(fabric, comparison.CANDIDATES[1:2])
     assert refused.refused
     assert refused.refused.startswith("dimension order needs a mesh or torus")
-    with pytest.raises(InputError, match="no node of this fabric"):
+    with raises(InputError, "refused", key="root"):
         comparison.compare(fabric, root={"named": "nowhere"})
 
 

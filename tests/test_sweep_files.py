@@ -16,6 +16,7 @@ from gingham.kinds import FABRIC
 from gingham.sweeps import Sweep, SweepProgress, run_sweep
 from gingham.sweeps._values import UNITS, column_value, range_values
 from tests.conftest import Finished
+from tests.refusals import raises, require_error
 
 Command = Callable[..., Finished]
 
@@ -62,26 +63,32 @@ def test_a_range_gives_the_numbers_that_a_person_would_write(
 
 
 @pytest.mark.parametrize(
-    ("spec", "message"),
+    ("spec", "facts"),
     [
-        ({"from": 0.1}, 'a range needs "to"'),
-        ({"from": 0, "to": 1}, 'either "step" or "count"'),
-        ({"from": 0, "to": 1, "step": 0.1, "count": 3}, 'either "step" or "count"'),
-        ({"from": 0, "to": 1, "stpe": 0.1}, "they are from, to, step, count, scale"),
-        ({"from": 0, "to": 1, "step": 0}, "a range goes up"),
-        ({"from": 1, "to": 0, "step": 0.1}, "a range goes up"),
-        ({"from": 0, "to": 1, "step": 1e-9}, "has 1,000,000,001 values"),
-        ({"from": 0, "to": 1, "count": 2, "scale": "log"}, "from above 0"),
-        ({"from": 1, "to": 9, "step": 1, "scale": "log"}, 'takes "count"'),
-        ({"from": 1, "to": 9, "count": 2, "scale": "square"}, "not \"?'?square"),
-        ({"from": "1 B", "to": "9 KiB", "step": "1 B"}, '"to" of the range must be in B'),
-        ({"from": 1, "to": "9 B", "step": 1}, "must be a plain number"),
-        ({"from": "one", "to": 2, "step": 1}, "a number or a quantity"),
-        ({"from": float("nan"), "to": 2, "step": 1}, "a number or a quantity"),
+        ({"from": 0.1}, {"code": "missing-key", "key": "to"}),
+        ({"from": 0, "to": 1}, {"code": "missing-key", "key": "step"}),
+        ({"from": 0, "to": 1, "step": 0.1, "count": 3}, {"code": "missing-key", "key": "step"}),
+        (
+            {"from": 0, "to": 1, "stpe": 0.1},
+            {"code": "unknown-key", "key": "stpe", "nearest": "step"},
+        ),
+        ({"from": 0, "to": 1, "step": 0}, {"code": "refused", "key": "step"}),
+        ({"from": 1, "to": 0, "step": 0.1}, {"code": "refused", "key": "to"}),
+        ({"from": 0, "to": 1, "step": 1e-9}, {"code": "too-many"}),
+        ({"from": 0, "to": 1, "count": 2, "scale": "log"}, {"code": "refused", "key": "from"}),
+        ({"from": 1, "to": 9, "step": 1, "scale": "log"}, {"code": "refused", "key": "step"}),
+        (
+            {"from": 1, "to": 9, "count": 2, "scale": "square"},
+            {"code": "unknown-name", "key": "scale"},
+        ),
+        ({"from": "1 B", "to": "9 KiB", "step": "1 B"}, {"code": "wrong-unit", "key": "to"}),
+        ({"from": 1, "to": "9 B", "step": 1}, {"code": "wrong-unit", "key": "to"}),
+        ({"from": "one", "to": 2, "step": 1}, {"code": "wrong-type", "key": "from"}),
+        ({"from": float("nan"), "to": 2, "step": 1}, {"code": "wrong-type", "key": "from"}),
     ],
 )
-def test_a_range_that_is_none_is_refused(spec: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_a_range_that_is_none_is_refused(spec: dict[str, Any], facts: dict[str, Any]) -> None:
+    with raises(InputError, **facts):
         range_values(spec)
 
 
@@ -164,80 +171,105 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-WRONG = [
-    # A line, and a part of what is said.
-    ('base = "star.toml"\naxsi = 1\n', 2, 'did you mean "axis"'),
-    ('base = "star.toml"\nreplications = 0\n', 2, "a whole number from 1 to 1,000,000"),
-    ('base = "star.toml"\nseed = "one"\n', 2, "expected a whole number from 0"),
-    ('base = "star.toml"\nwhere = 1\n', 2, "found 1, expected text"),
-    ("seed = 1\n", None, 'either "base" or a table "scenario"'),
-    ('base = "star.toml"\n[[axis]]\nvalues = [1]\n', 2, 'one of "key", "keys", "zip"'),
-    ('base = "star.toml"\n[[axis]]\nkey = "traffic.0.load"\nvalues = []\n', 2, "nothing to run"),
+WRONG: list[tuple[str, int | None, dict[str, Any]]] = [
+    # A text, the line of the error, and its code, key and nearest name.
+    (
+        'base = "star.toml"\naxsi = 1\n',
+        2,
+        {"code": "unknown-key", "key": "axsi", "nearest": "axis"},
+    ),
+    ('base = "star.toml"\nreplications = 0\n', 2, {"code": "wrong-type", "key": "replications"}),
+    ('base = "star.toml"\nseed = "one"\n', 2, {"code": "wrong-type", "key": "seed"}),
+    ('base = "star.toml"\nwhere = 1\n', 2, {"code": "wrong-type", "key": "where"}),
+    ("seed = 1\n", None, {"code": "missing-key", "key": "base"}),
+    ('base = "star.toml"\n[[axis]]\nvalues = [1]\n', 2, {"code": "refused", "key": "axis[0]"}),
+    (
+        'base = "star.toml"\n[[axis]]\nkey = "traffic.0.load"\nvalues = []\n',
+        2,
+        {"code": "no-data", "key": "axis.0"},
+    ),
     (
         'base = "star.toml"\n[[axis]]\nkey = "traffic.0.load"\nvalue = [1]\n',
         4,
-        "did you mean `values`",
+        {"code": "unknown-key", "key": "axis[0].value", "nearest": "values"},
     ),
     (
         'base = "star.toml"\n[[axis]]\nkey = "traffic.0.load"\nvalues = [0.1, 2]\n',
         4,
-        "axis 1 (load), value 2: in `traffic[0].load`: a load is the fraction",
+        {"code": "refused", "key": "axis.0.values.1"},
     ),
     (
         'base = "star.toml"\n[[axis]]\nkey = "traffic.0.laod"\nvalues = [0.1]\n',
         3,
-        "did you mean `load`",
+        {"code": "unknown-key", "key": "axis.0.key", "nearest": "load"},
     ),
     (
         'base = "star.toml"\n[[axis]]\nkey = "traffic.shrot.load"\nvalues = [0.1]\n',
         3,
-        "did you mean `short`",
+        {"code": "unknown-name", "key": "axis.0.key", "nearest": "short"},
     ),
     (
         'base="star.toml"\n[[axis]]\nzip = { "traffic.0.load" = [1, 1], "traffic.1.load"=[] }\n',
-        2,
-        '"traffic.0.load" has 2, "traffic.1.load" has 0',
+        3,
+        {"code": "refused", "key": "axis.0.zip"},
     ),
-    ('base = "star.toml"\n[set]\n"stop.time" = "20 su"\n', 3, "expected a time"),
-    (f'base = "star.toml"\n{AXIS}{AXIS}', 5, 'two axes have the column "load"'),
-    (f'base = "star.toml"\n{AXIS}name = "verdict"\n', 5, "is a column of results already"),
-    (f'base = "star.toml"\n{AXIS}name = "a load"\n', 5, "letters, digits and _"),
-    ('base = "star.toml"\n[[axis]]\nkey = "seed"\nvalues = [1]\n', 2, "follows from"),
-    ('base = "star.toml"\nseed = \n', 2, ""),
+    (
+        'base = "star.toml"\n[set]\n"stop.time" = "20 su"\n',
+        3,
+        {"code": "wrong-type", "key": 'set."stop.time"'},
+    ),
+    (f'base = "star.toml"\n{AXIS}{AXIS}', 5, {"code": "refused", "key": "axis.1"}),
+    (f'base = "star.toml"\n{AXIS}name = "verdict"\n', 5, {"code": "refused", "key": "axis.0.name"}),
+    (f'base = "star.toml"\n{AXIS}name = "a load"\n', 5, {"code": "refused", "key": "axis.0.name"}),
+    (
+        'base = "star.toml"\n[[axis]]\nkey = "seed"\nvalues = [1]\n',
+        2,
+        {"code": "refused", "key": "axis.0.seed"},
+    ),
+    ('base = "star.toml"\nseed = \n', 2, {"code": "syntax"}),
     (
         (
             '[scenario]\nstop.time = "20 us"\ntopology.generate.star = { hosts = 4 }\n'
             '[[scenario.traffic]]\nlaod = 0.1\nlength = { fixed = "64 B" }\n'
         ),
         5,
-        "unknown key `laod`",
+        {"code": "unknown-key", "key": "traffic[0].laod", "nearest": "load"},
     ),
-    ('base = "torsu"\n', 1, 'did you mean "torus"'),
-    (f'base = "star.toml"\nwhere = "laod > 3"\n{AXIS}', 2, 'did you mean "load"'),
-    ('base = "star.toml"\nkeep = ["mesages"]\n', 2, 'did you mean "messages"'),
-    ('base = "star.toml"\nkeep = ["classes"]\n', 2, "known are messages, percentiles"),
-    (f'base = "star.toml"\n{AXIS}'.replace("0.2", "0.10"), 4, "0.1 stands there twice"),
+    ('base = "torsu"\n', 1, {"code": "unknown-name", "key": "base", "nearest": "torus"}),
+    (
+        f'base = "star.toml"\nwhere = "laod > 3"\n{AXIS}',
+        2,
+        {"code": "bad-query", "key": "where", "nearest": "load"},
+    ),
+    (
+        'base = "star.toml"\nkeep = ["mesages"]\n',
+        2,
+        {"code": "unknown-table", "key": "keep", "nearest": "messages"},
+    ),
+    ('base = "star.toml"\nkeep = ["classes"]\n', 2, {"code": "unknown-table", "key": "keep"}),
+    (
+        f'base = "star.toml"\n{AXIS}'.replace("0.2", "0.10"),
+        4,
+        {"code": "refused", "key": "axis.0.values"},
+    ),
     (
         (
             'base = "star.toml"\n[[axis]]\nkey = "traffic.0.length.fixed"\n'
             'values = ["1 KiB", "64 B", "1024 B"]\n'
         ),
         4,
-        "1024 stands there twice",
+        {"code": "refused", "key": "axis.0.values"},
     ),
 ]
 
 
-@pytest.mark.parametrize(("text", "line", "message"), WRONG)
+@pytest.mark.parametrize(("text", "line", "facts"), WRONG)
 def test_a_wrong_file_is_said_with_its_line(
-    text: str, line: int | None, message: str, tmp_path: Path, gingham: Command
+    text: str, line: int | None, facts: dict[str, Any], tmp_path: Path, gingham: Command
 ) -> None:
     path = write(tmp_path, text)
-    refused = gingham("sweep", path, "--json")
-    told = json.loads(refused.err)
-    assert refused.code == 2
-    assert message in told["message"]
-    assert (told["file"], told["line"]) == (str(path), line)
+    error = require_error(gingham("sweep", path, "--json"), file=path, **facts)
+    assert error["line"] == line
     assert {one.name for one in tmp_path.iterdir()} == {"star.toml", "sweep.toml"}
 
 
@@ -261,33 +293,31 @@ def test_values_are_tried_before_the_start_where_that_is_cheap(
 
 
 @pytest.mark.parametrize(
-    ("condition", "message"),
+    ("condition", "facts"),
     [
-        ("laod < 1", "laod"),
-        ("load <", "syntax error"),
-        ("load + 1", "true or false"),
-        ("true) from points; drop table points --", "cannot be used"),
-        ("load > 5", "nothing to run"),
-        ("load in (select unnest(range(3)))", "nothing to run"),
+        ("laod < 1", {"code": "bad-query", "key": "where", "line": 2, "nearest": "load"}),
+        ("load <", {"code": "bad-query", "key": "where", "line": 2}),
+        ("load + 1", {"code": "bad-query", "key": "where", "line": 2}),
+        (
+            "true) from points; drop table points --",
+            {"code": "bad-query", "key": "where", "line": 2},
+        ),
+        ("load > 5", {"code": "no-data", "key": "where"}),
+        ("load in (select unnest(range(3)))", {"code": "no-data", "key": "where"}),
     ],
 )
 def test_a_filter_that_cannot_be_used_is_said(
-    condition: str, message: str, tmp_path: Path, gingham: Command
+    condition: str, facts: dict[str, Any], tmp_path: Path, gingham: Command
 ) -> None:
     path = write(tmp_path, f'base = "star.toml"\nwhere = """{condition}"""\n{AXIS}')
-    refused = gingham("sweep", path)
-    assert refused.code == 2
-    assert message in refused.err
-    assert refused.err.startswith(f"gingham: {path}")
+    require_error(gingham("sweep", path, "--json"), file=path, **facts)
 
 
 def test_a_million_runs_must_be_meant(tmp_path: Path, gingham: Command) -> None:
     many = '[[axis]]\nkey = "traffic.0.load"\nrange = { from = 0.001, to = 1, count = 1000 }\n'
     path = write(tmp_path, f'base = "star.toml"\nreplications = 1000\n{many}')
-    refused = gingham("sweep", path)
-    assert refused.code == 2
-    assert "1,000,000 runs" in refused.err
-    assert "--yes" in refused.err
+    error = require_error(gingham("sweep", path, "--json"), "too-many", file=path)
+    assert "--yes" in error["message"]
     allowed = gingham("sweep", path, "--yes", "--dry-run", "--json")
     assert json.loads(allowed.out)["runs"] == 1_000_000
 
@@ -370,17 +400,20 @@ def test_the_load_of_a_run_is_over_all_hosts_that_send(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("more", "facts"),
     [
-        ('keep = ["mesages"]\n', 'did you mean "messages"'),
-        ('[set]\n"measure.messages" = "all"\n', "fills a folder for each run"),
+        (
+            'keep = ["mesages"]\n',
+            {"code": "unknown-table", "key": "keep", "line": 2, "nearest": "messages"},
+        ),
+        ('[set]\n"measure.messages" = "all"\n', {"code": "refused", "key": "measure.messages"}),
     ],
 )
 def test_tables_that_a_sweep_cannot_keep_are_refused(
-    more: str, message: str, tmp_path: Path
+    more: str, facts: dict[str, Any], tmp_path: Path
 ) -> None:
     path = write(tmp_path, f'base = "star.toml"\n{more}')
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, file=path, **facts):
         Sweep.load(path)
 
 
@@ -420,9 +453,8 @@ def test_a_sweep_that_is_resumed_says_what_is_there(tmp_path: Path, gingham: Com
     again = gingham("sweep", path, "-o", "out", "--resume")
     assert "6 runs (2 points x 3 replications), 6 are there" in again.err
     assert "0 runs made, 6 were there" in again.out
-    refused = gingham("sweep", path, "-o", "out")
-    assert refused.code == 2
-    assert "--resume goes on with it" in refused.err
+    refused = gingham("sweep", path, "-o", "out", "--json")
+    assert "--resume" in require_error(refused, "exists", file="out")["message"]
 
 
 def test_resumed_with_another_file_only_its_own_runs_count(

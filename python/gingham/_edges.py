@@ -167,6 +167,7 @@ def of_graph(graph: Graph) -> Drawing:
             "the graph is directed, and a cable carries both directions: "
             "give graph.to_undirected()",
             key="edges",
+            code="directed-graph",
         )
     drawing = Drawing()
     for node, data in graph.nodes(data=True):

@@ -116,12 +116,14 @@ class Tables:
                     f"the switch {name!r} has no table: give it one, "
                     "or {} if it forwards nothing",
                     key="tables",
+                    code="missing-key",
                 )
             if switch.guid is None:
                 raise InputError(
                     f"the switch {name!r} has no GUID, and tables identify switches by GUID: "
                     "give it one in the file of the fabric",
                     key="tables",
+                    code="no-guid",
                 )
             lines += self.table(switch, given[name])
         return "\n".join([*lines, ""])
@@ -149,13 +151,17 @@ class Tables:
             if not ports:
                 near = nearest(way, neighbours.values())
                 raise InputError(
-                    f"{place}: no cable leads to {way!r}{meant(near)}", key="tables", nearest=near
+                    f"{place}: no cable leads to {way!r}{meant(near)}",
+                    key="tables",
+                    nearest=near,
+                    code="no-cable",
                 )
             if len(ports) > 1:
                 told = " or ".join(map(str, ports))
                 raise InputError(
                     f"{place}: {len(ports)} cables lead to {way!r}: give the port, {told}",
                     key="tables",
+                    code="several-cables",
                 )
             return ports[0]
         if isinstance(way, bool) or not isinstance(way, int) or way not in neighbours:
@@ -164,9 +170,12 @@ class Tables:
                 f"{place}: expected a cabled port or the name of a neighbour, "
                 f"not {way!r}; the cabled ports are {told}",
                 key="tables",
+                code="wrong-type",
             )
         if way > PORT_MAX:
-            raise InputError(f"{place}: tables have ports up to {PORT_MAX}", key="tables")
+            raise InputError(
+                f"{place}: tables have ports up to {PORT_MAX}", key="tables", code="wrong-type"
+            )
         return way
 
     @cached_property
@@ -195,12 +204,15 @@ class Tables:
         lines = [HEADING]
         for pair, lane in given.items():
             if not isinstance(pair, tuple) or len(pair) != 2:  # noqa: PLR2004
-                raise InputError(f"lanes: {pair!r} is not a pair of hosts", key="lanes")
+                raise InputError(
+                    f"lanes: {pair!r} is not a pair of hosts", key="lanes", code="wrong-type"
+                )
             self.refuse_unknown(pair, self.lids, f"lanes of {pair!r}", "host", key="lanes")
             if isinstance(lane, bool) or not isinstance(lane, int) or not 0 <= lane < LANES:
                 raise InputError(
                     f"lanes of {pair!r}: expected a lane from 0 to {LANES - 1}, not {lane!r}",
                     key="lanes",
+                    code="wrong-type",
                 )
             source, destination = (self.lids[name] for name in pair)
             lines += [f"{one},{other},{lane}" for one in source for other in destination]
@@ -218,4 +230,5 @@ class Tables:
                     f"{place}: {name!r} is no {kind} of this fabric{meant(near)}",
                     key=key,
                     nearest=near,
+                    code="unknown-node",
                 )

@@ -73,7 +73,8 @@ impl Fabric {
             .and_then(|tree| tree.read())
             .map_err(|refused| error::input(py, &refused))?;
         let made = interruptible(py, move || generator.generate(seed))?;
-        let mut made = made.map_err(|refused| error::refusal(py, refused))?;
+        let mut made =
+            made.map_err(|refused| error::refusal_of(py, refused.parameter(), refused))?;
         if let Some(link_speed) = link_speed {
             made = made.at_speed(link_speed);
         }

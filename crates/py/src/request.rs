@@ -54,24 +54,28 @@ impl From<WhenFull> for Ejection {
     }
 }
 
-/// Reason for a missing route: the parameter responsible, if any, and the message.
-pub(crate) struct Refused(Option<String>, String);
+/// Reason for missing routes: the parameter responsible, and the message.
+pub(crate) struct Refused(String, String);
 
 impl Refused {
     /// Returns the exception.
     pub(crate) fn raise(self, py: Python<'_>) -> PyErr {
-        match self {
-            Self(Some(key), message) => error::refusal_of(py, &key, message),
-            Self(None, message) => error::refusal(py, message),
-        }
+        let Self(key, message) = self;
+        error::refusal_of(py, &key, message)
     }
 }
 
 impl From<RouteError> for Refused {
     fn from(error: RouteError) -> Self {
         let key = match error {
-            RouteError::TooLarge { .. } => Some("memory_max".to_owned()),
-            _ => error.parameter().map(|parameter| format!("algorithm.{parameter}")),
+            RouteError::TooLarge { .. } => "memory_max".to_owned(),
+            RouteError::UnknownRoot { .. }
+            | RouteError::RootIsNoSwitch { .. }
+            | RouteError::TwoRootsDepthFirst { .. } => "root".to_owned(),
+            RouteError::SourceFormOnly { .. } => "form".to_owned(),
+            _ => error
+                .parameter()
+                .map_or("algorithm".to_owned(), |parameter| format!("algorithm.{parameter}")),
         };
         Self(key, error.to_string())
     }
@@ -91,7 +95,7 @@ impl Request {
         if !(1..=routing::LANES_MAX).contains(&lanes) {
             let message =
                 format!("a channel has from 1 to {} lanes, not {lanes}", routing::LANES_MAX);
-            return Err(error::refusal(py, message));
+            return Err(error::refusal_of(py, "lanes", message));
         }
         let request = json!({
             "algorithm": convert::from_python(algorithm)?, "form": form, "when_full": when_full, "lanes": lanes,
@@ -127,7 +131,7 @@ impl Request {
         match self.form {
             Some(Form::Source) if self.adaptive => {
                 let message = "a packet that chooses at every switch carries no route: say \"table\", or leave the form out";
-                Err(Refused(Some("form".to_owned()), message.to_owned()))
+                Err(Refused("form".to_owned(), message.to_owned()))
             }
             None if self.adaptive => Ok(Form::Table),
             asked => Ok(asked.unwrap_or_else(|| Form::by_default(fabric, &self.algorithm))),
@@ -143,14 +147,14 @@ impl Request {
         if self.escape_lanes.is_some() {
             let message = "escape lanes are for packets that choose at every switch, and these follow one path (adaptive=True): \
                            leave them out, or let packets choose";
-            return Err(Refused(Some("escape_lanes".to_owned()), message.to_owned()));
+            return Err(Refused("escape_lanes".to_owned(), message.to_owned()));
         }
         let datelines = self.datelines.map(DatelineChoice::rule);
         let has_several = lanes > 1 || datelines.flatten().is_some();
         let lanes = has_several.then(|| Lanes::of_all(fabric, needs_datelines, lanes, datelines));
-        lanes
-            .transpose()
-            .map_err(|error| Refused(None, format!("datelines need a mesh or torus: {error}")))
+        lanes.transpose().map_err(|error| {
+            Refused("datelines".to_owned(), format!("datelines need a mesh or torus: {error}"))
+        })
     }
 
     /// Returns the lanes for adaptive routing.
@@ -158,7 +162,7 @@ impl Request {
         if self.datelines.is_some() {
             let message = "packets that choose at every switch have dateline classes on their escape lanes alone, where they are \
                            needed: leave datelines out";
-            return Err(Refused(Some("datelines".to_owned()), message.to_owned()));
+            return Err(Refused("datelines".to_owned(), message.to_owned()));
         }
         let vc_classes = [LaneSet::first_n(self.lanes)];
         let needs_datelines = self.algorithm.needs_datelines();
@@ -171,7 +175,7 @@ impl Request {
                 ),
                 _ => error.to_string(),
             };
-            Refused(Some("escape_lanes".to_owned()), message)
+            Refused("escape_lanes".to_owned(), message)
         })
     }
 }
@@ -181,6 +185,6 @@ fn choosing(fabric: &Fabric, routes: Routes) -> Result<Routes, Refused> {
     let Routes::Table(tables) = routes else { unreachable!("the form is that of tables") };
     let tables = tables
         .made_adaptive(fabric)
-        .map_err(|longer| Refused(Some("algorithm".to_owned()), longer.describe(fabric)))?;
+        .map_err(|longer| Refused("algorithm".to_owned(), longer.describe(fabric)))?;
     Ok(Routes::Table(tables))
 }

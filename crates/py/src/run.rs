@@ -44,7 +44,7 @@ impl Simulation {
                 let renamed = OLD_NAMES.iter().find(|it| it.what == "engine" && it.old == engine);
                 let unknown = format!("no engine is called \"{engine}\"; engines are {ENGINES}");
                 let message = renamed.map_or(unknown, ToString::to_string);
-                return Err(error::refusal(py, message));
+                return Err(error::refusal_of(py, "engine", message));
             }
         };
         let source = scenario.inner.clone();

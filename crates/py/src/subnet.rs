@@ -51,7 +51,7 @@ impl Routes {
         };
         let lids = Lids::of(fabric).map_err(|refused| error::refusal(py, refused))?;
         py.detach(|| write_tables(fabric, &lids, self.proved.by_offset(), &to_switches))
-            .map_err(|refused| error::refusal(py, refused))
+            .map_err(|refused| error::refusal_with_code(py, "unwritable", &refused.to_string()))
     }
 }
 
@@ -68,7 +68,9 @@ pub(crate) fn qos_conf(
 ) -> PyResult<String> {
     let is_row = lanes.iter().all(|lane| *lane <= routing::MANAGEMENT_LANE);
     let row = lanes.try_into().ok().filter(|_| is_row);
-    let row = row.ok_or_else(|| error::refusal(py, "expected 16 lanes from 0 to 15, one an SL"))?;
+    let row = row.ok_or_else(|| {
+        error::refusal_of(py, "lanes", "expected 16 lanes from 0 to 15, one an SL")
+    })?;
     let default = ArbitrationTables::default();
     let slots = |slots: Vec<(u8, u8)>| {
         slots.into_iter().map(|(lane, weight)| ArbitrationSlot { lane, weight }).collect()
@@ -78,7 +80,7 @@ pub(crate) fn qos_conf(
         high: high.map_or(default.high, slots),
         low: low.map_or(default.low, slots),
     };
-    conf::write(&row, &arbitration).map_err(|refused| error::refusal(py, refused))
+    conf::write(&row, &arbitration).map_err(|refused| error::refusal_of(py, "slots", refused))
 }
 
 /// LID, port, kind of ports, limit of high priority, slots of high and of low priority.

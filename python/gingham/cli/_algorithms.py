@@ -14,6 +14,17 @@ def names() -> list[str]:
     return [line["name"] for line in catalogue() if line["concept"] == "routing"]
 
 
+class ForeignName(click.BadParameter):
+    """The name that another program has for an algorithm; `possibilities` has the one here."""
+
+    def __init__(
+        self, message: str, ours: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> None:
+        """Keep the name here."""
+        super().__init__(message, ctx, param)
+        self.possibilities = [ours]
+
+
 class AlgorithmChoice(click.Choice[str]):
     """The name of an algorithm; the error for a foreign name points to the algorithm here."""
 
@@ -23,7 +34,7 @@ class AlgorithmChoice(click.Choice[str]):
         others = {other: (ours, differs) for other, ours, differs in other_names()}
         ours, differs = others.get(name, ("", None))
         if value not in self.choices and ours in self.choices:
-            self.fail(nearest_here(str(value), ours, differs), param, ctx)
+            raise ForeignName(nearest_here(str(value), ours, differs), ours, param, ctx)
         return super().convert(value, param, ctx)
 
 
