@@ -66,6 +66,8 @@ LOADS = {"key": "traffic.0.load", "values": [0.1, 0.2]}
     [
         {"base": None},
         {"replications": 0},
+        {"format": 0},
+        {"format": 2},
         {"seed": -1},
         {"seed": 2**63},
         {"keep": "links"},
@@ -93,6 +95,7 @@ def test_what_is_read_is_one_by_the_schema() -> None:
     ring = tomllib.loads(gingham.examples.require("torus").read_text())
     for values in (
         {"base": "torus"},
+        {"base": "torus", "format": 1},
         {"base": "torus", "axis": [LOADS], "seed": 2**63 - 1, "set": {"stop.time": "1 ms"}},
         {
             "scenario": ring,

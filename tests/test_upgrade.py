@@ -91,6 +91,7 @@ def test_tables_are_renamed_together(tmp_path: Path) -> None:
     ("text", "code"),
     [
         ("[routing]\nsecond = 1\nalternative = 2\n", "both-names"),
+        ("format = 2\n[routing]\nsecond = 1\n", "other-form"),
         ("[routing\n", "bad-toml"),
         ('[routing]\n"sec\\u006Fnd" = 1\n', "cannot-upgrade"),
     ],

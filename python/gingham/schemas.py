@@ -80,6 +80,7 @@ AXIS: Schema = {
     "additionalProperties": False,
 }
 SWEEP_KEYS: Schema = {
+    "format": scenario_schema()["properties"]["format"],
     "title": {"description": "What the sweep shows.", **TEXT},
     "base": {"description": "The scenario that is varied: a file, or an example.", **TEXT},
     "seed": {

@@ -94,7 +94,23 @@ def upgrade(path: Path) -> Upgrade:
     changes = list[Renamed]()
     for name in old_names():
         text = replaced(path, text, name, changes)
+    if changes:
+        require_known_format(path, parsed(path, text))
     return Upgrade(path, tuple(sorted(changes, key=lambda one: one.line)), text)
+
+
+def require_known_format(path: Path, values: dict[str, Any]) -> None:
+    """Refuse to rewrite a file of a later format, in which an old name may have a new meaning."""
+    number = values.get("format")
+    present = _native.scenario_schema()["properties"]["format"]["maximum"]
+    if isinstance(number, int) and number > present:
+        raise InputError(
+            f"{path}: needs a version of Gingham that reads format {number}; "
+            f"{_native.__version__} reads format {present}",
+            code="other-form",
+            file=str(path),
+            key="format",
+        )
 
 
 def replaced(path: Path, text: str, name: Name, changes: list[Renamed]) -> str:

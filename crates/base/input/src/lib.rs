@@ -26,6 +26,7 @@ mod deserialize;
 mod error;
 mod fault;
 mod files;
+mod format;
 mod json;
 mod overrides;
 mod path;
@@ -41,6 +42,7 @@ mod words;
 
 pub use error::{InputError, OtherName};
 pub use files::{FileRead, digest, read};
+pub use format::{FORMAT, present as present_format};
 pub use source::{Change, Overrides, Scenario, Source};
 pub use suggest::nearest;
 pub use sweep::{SweepAxis, SweepFile};

@@ -7,13 +7,16 @@
 //! Each laboratory defines its type of scenario. Invariant: `scenario` is read from `tree`, and
 //! every fault of it can be reported with its place in `tree`.
 
-use crate::{InputError, OtherName, Tree, digest, read};
+use crate::{InputError, OtherName, Tree, digest, format, read};
 use serde::de::DeserializeOwned;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// Type of scenario.
 pub trait Scenario: DeserializeOwned {
+    /// Whether files may state their format in the key `format`.
+    const HAS_FORMAT: bool = false;
+
     /// Example values of required keys, by key, shown if the key is missing.
     const EXAMPLES: &'static [(&'static str, &'static str)];
 
@@ -148,6 +151,9 @@ impl<S: Scenario> Source<S> {
     ) -> Result<Self, InputError> {
         tree.unnamed = S::UNNAMED;
         overrides.apply(&mut tree)?;
+        if S::HAS_FORMAT {
+            format::require_present(&tree)?;
+        }
         S::refuse_old(&tree)?;
         let mut scenario: S = tree
             .read()

@@ -11,7 +11,7 @@
 //!
 //! Invariant: an axis uses exactly one form of variation, and its values are given once.
 
-use crate::{InputError, Tree};
+use crate::{InputError, Tree, format};
 use serde::de::{Error, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Number, Value};
@@ -21,6 +21,9 @@ use std::marker::PhantomData;
 /// Contents of a sweep file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SweepFile {
+    /// Number of the file format.
+    #[serde(default = "format::present")]
+    pub format: u32,
     /// Title of the sweep.
     pub title: Option<String>,
     /// Base: a scenario file, or the name of an example.
@@ -77,8 +80,12 @@ pub struct SweepAxis {
 }
 
 impl SweepFile {
-    /// Reads a sweep file from its tree.
+    /// Reads the tree of a sweep file.
+    ///
+    /// # Errors
+    /// The file has a later format, a key has a wrong type, or an axis contradicts itself.
     pub fn read(tree: &Tree) -> Result<Self, InputError> {
+        format::require_present(tree)?;
         let file: Self = tree.read()?;
         for (place, axis) in file.axis.iter().enumerate() {
             axis.check().map_err(|(key, message)| {

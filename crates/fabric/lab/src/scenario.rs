@@ -68,7 +68,7 @@ pub use traffic::{Stagger, TrafficClass};
 
 use crate::old_names::refuse_old_keys;
 use crate::other_names::OTHER_NAMES;
-use gingham_input::{InputError, OtherName, Tree};
+use gingham_input::{FORMAT, InputError, OtherName, Tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +76,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
+    /// Number of the file format; without it, the present format is assumed.
+    #[serde(default = "gingham_input::present_format", skip_serializing)]
+    #[schemars(range(min = 1, max = FORMAT), extend("default" = FORMAT))]
+    pub format: u32,
     /// What the scenario shows, for titles of tables and pictures.
     #[serde(default)]
     pub title: String,
@@ -104,6 +108,8 @@ pub struct Scenario {
 pub type ScenarioSource = gingham_input::Source<Scenario>;
 
 impl gingham_input::Scenario for Scenario {
+    const HAS_FORMAT: bool = true;
+
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         (
             "topology",

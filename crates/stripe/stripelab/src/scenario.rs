@@ -37,7 +37,7 @@ pub use channel::{
 pub use control::{Control, Order, Rule};
 pub use entry::{Entry, EntryQueue};
 pub use gingham_input::Overrides;
-use gingham_input::{InputError, Tree};
+use gingham_input::{FORMAT, InputError, Tree};
 pub use measure::{Measure, Stop};
 pub use queue::QueueLength;
 pub use source::{
@@ -55,6 +55,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
+    /// Number of the file format; without it, the present format is assumed.
+    #[serde(default = "gingham_input::present_format", skip_serializing)]
+    #[schemars(range(min = 1, max = FORMAT), extend("default" = FORMAT))]
+    pub format: u32,
     /// Purpose of the scenario, for titles of tables and figures.
     #[serde(default)]
     pub title: String,
@@ -90,6 +94,8 @@ pub type ScenarioSource = gingham_input::Source<Scenario>;
 const MOVED: [(&str, &str); 1] = [("stripe.queue", "entry.limit")];
 
 impl gingham_input::Scenario for Scenario {
+    const HAS_FORMAT: bool = true;
+
     const EXAMPLES: &'static [(&'static str, &'static str)] = &[
         ("channel", "tables such as `channel = [{ rate = \"10 Mbit/s\" }]`"),
         ("stop", "a table such as `stop = { time = \"10 s\" }`"),

@@ -1,6 +1,6 @@
 //! Contents of sweep files, and the messages for wrong ones.
 
-use gingham_input::{SweepFile, Tree};
+use gingham_input::{FORMAT, SweepFile, Tree};
 
 const LOADS: &str = "[[axis]]\nkey = \"traffic.0.load\"\n";
 
@@ -19,6 +19,18 @@ fn what_was_not_written_has_its_default_and_what_was_keeps_its_order() {
     assert_eq!(file.others.keys().collect::<Vec<_>>(), ["allow_deadlock"]);
     let axes = serde_json::to_string(&file.axis).expect("it is JSON");
     assert_eq!(axes, r#"[{"name":"scheme","choices":{"none":{},"all":{"load":0.5}}}]"#);
+}
+
+#[test]
+fn a_sweep_file_of_a_later_format_is_refused_by_its_code() {
+    assert_eq!(read("").expect("the present format needs no number").format, FORMAT);
+    assert_eq!(read("format = 1\n").expect("it is the present format").format, 1);
+    let tree = Tree::parse("sweep.toml", "unknown = 1\nformat = 2\n").expect("it is TOML");
+    let refused = SweepFile::read(&tree).expect_err("the format is not known");
+    assert_eq!(refused.code(), "other-form");
+    assert_eq!(refused.to_json()["line"], 2);
+    let none = Tree::parse("sweep.toml", "format = 0\n").expect("it is TOML");
+    assert_eq!(SweepFile::read(&none).expect_err("no format has this number").code(), "refused");
 }
 
 #[test]
