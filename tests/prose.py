@@ -43,7 +43,7 @@ _CONDITIONS = (
 )
 HABITS = {
     "clause as a noun": rf"\b[Ww]hat (?:{_VERBS}|{_NOUNS})\b",
-    "person for software": r"\b(?:[Ww]ho|[Ww]hoever|[Nn]obody|[Ss]omebody)\b",
+    "person for software": r"\b(?:[Ww]ho(?:ever)?|[Nn]obody|[Ss]omebody)\b",
     "degree without measure": r"\b[Ss]o (?:many|much|long|late|often)\b(?! (?:that|as)\b)",
     "where for if": rf"(?:^|[,;.] )[Ww]here (?:{_CONDITIONS})\b",
     "preposition before which": r"\b(?:of|in|by|at|on|from|to|with|for|over|under) "
