@@ -94,8 +94,8 @@ def test_a_column_names_lines_and_intervals_are_kept(tmp_path: Path) -> None:
             {"code": "unknown-column", "key": "latency_mean_ns", "line": 1, "nearest": "latency"},
         ),
         (
-            "lod,latency_mean_ns\n0.1,5\n",  # typos: on purpose
-            {"code": "unknown-column", "key": "load", "line": 1, "nearest": "lod"},  # typos: on purpose
+            "loda,latency_mean_ns\n0.1,5\n",
+            {"code": "unknown-column", "key": "load", "line": 1, "nearest": "loda"},
         ),
         ("load,latency_mean_ns\n", {"code": "no-data"}),
         ("load,latency_mean_ns\n0.1,\n", {"code": "no-data"}),

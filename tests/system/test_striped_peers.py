@@ -375,8 +375,8 @@ def test_what_cannot_be_right_of_peers_is_told_where_it_stands(
     assert all(word in said for word in words), said
 
 
-# The bounds lie three standard deviations below the mean. On a busy machine a fair server misses one
-# in a few of a thousand runs. A second run is then measured, which an unfair server misses too.
+# The bounds lie three standard deviations below the mean, so that on a busy machine even a fair
+# server misses one now and then. A second run is then measured; an unfair server misses it too.
 FAIR_RUNS_MAX = 2
 
 
