@@ -1,7 +1,7 @@
 //! Checks of admission control: shares and probes, and networks in which what a probe reserves is not
 //! what its stream uses.
 
-use crate::check::{Check, SHARE, note, refuse, say, when, within};
+use crate::check::{Check, SHARE, Sentence, note, refuse, say, when, within};
 use crate::compile::classes::priority_out_of_range;
 use crate::scenario::Admission;
 use gingham_kernel::{Bytes, Rate};
@@ -53,23 +53,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
                  (network.admission.lease): leases that outlast their silence keep it"
             )
         }),
-        // Streams that would never be admitted, even alone.
-        refuse("traffic.*.streams.solicits", |it| {
-            let admission = it.admission.as_ref()?;
-            asking(it.of).find_map(|(class, sender, stream)| {
-                let rate = stream.solicited_bytes_per_s();
-                let path = it.path(PathSet::default(), sender.endpoint, stream.destination)?;
-                let link = *path.iter().find(|link| admission.limits[link.index()] < rate)?;
-                let [asked, limit] =
-                    [rate, admission.limits[link.index()]].map(Rate::from_bytes_per_second);
-                let sentence = say!(
-                    "a stream solicits {asked}, and streams may have {limit} of {} on its way, so that it would never be admitted: \
-                     solicit less, or raise network.admission.share",
-                    it.fabric.channel_name(link)
-                );
-                Some(sentence?.of_class(class.index()))
-            })
-        }),
+        refuse("traffic.*.streams.solicits", |it| never_admitted(it)),
         note(|it| {
             let Admission { share, best_effort_min, .. } =
                 *it.source.scenario.network.admission.as_ref()?;
@@ -104,6 +88,24 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
             Some(sentence?.of_class(index))
         }),
     ]
+}
+
+/// A stream that would never be admitted, even alone.
+fn never_admitted(plan: &Plan) -> Option<Sentence> {
+    let admission = plan.admission.as_ref()?;
+    asking(plan).find_map(|(class, sender, stream)| {
+        let rate = stream.solicited_bytes_per_s();
+        let path = plan.path(PathSet::default(), sender.endpoint, stream.destination)?;
+        let link = *path.iter().find(|link| admission.limits[link.index()] < rate)?;
+        let [asked, limit] =
+            [rate, admission.limits[link.index()]].map(Rate::from_bytes_per_second);
+        let sentence = say!(
+            "a stream solicits {asked}, and streams may have {limit} of {} on its way, so that it would never be admitted: \
+             solicit less, or raise network.admission.share",
+            plan.fabric.channel_name(link)
+        );
+        Some(sentence?.of_class(class.index()))
+    })
 }
 
 /// Row on routes by which a switch cannot answer a stream that it may refuse, where the ends of

@@ -20,17 +20,21 @@ const ROUNDING: f64 = 1e-6;
 /// Rows on arbiters that are told to choose by the flit, where packets are not cut into any.
 pub(crate) fn of_packets<'a>() -> [Check<&'a Lanes>; 2] {
     [
-        refuse("link_output", |it| by_the_flit(it, ArbiterPlace::LinkOutput, &it.link_output)),
-        refuse("adapter_port", |it| by_the_flit(it, ArbiterPlace::AdapterPort, &it.adapter_port)),
+        refuse("link_output", |it| {
+            by_the_flit(it, ArbiterPlace::LinkOutput, it.link_output.as_ref())
+        }),
+        refuse("adapter_port", |it| {
+            by_the_flit(it, ArbiterPlace::AdapterPort, it.adapter_port.as_ref())
+        }),
     ]
 }
 
 fn by_the_flit(
     it: &Subject<'_, &Lanes>,
     place: ArbiterPlace,
-    written: &Option<Scheduler>,
+    written: Option<&Scheduler>,
 ) -> Option<Sentence> {
-    let facts = written.as_ref()?.facts();
+    let facts = written?.facts();
     let key = format!("{}.by", facts.name);
     let is_written = it.source.tree.get(&format!("{}.{key}", place.key())).is_some();
     let sentence = when!(

@@ -34,8 +34,8 @@ pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
             let lanes_of = |answer: AnswerPlan| lanes_of_answers(plan, answer);
             let used = answers().map(lanes_of).fold(LaneSet::EMPTY, |all, of| all | of);
             let key = format!("traffic.{index}.window.answer.lanes");
-            let user = User { called: "answers", whose: "its answers", key, class };
-            unserved.refusal(&user, used, |(from, to)| {
+            let answered = User { called: "answers", whose: "its answers", key, class };
+            unserved.refusal(&answered, used, |(from, to)| {
                 answers().find_map(|answer| unserved.between((to, from), answer.vc_class))
             })
         };
@@ -110,12 +110,12 @@ impl<'a> Unserved<'a> {
     /// along the way of a pair of the class.
     fn refusal(
         &self,
-        user: &User<'_>,
+        of: &User<'_>,
         used: LaneSet,
         found: impl Fn(Pair) -> Option<Found>,
     ) -> Option<Sentence> {
         let (place, lane) = self.any(used)?;
-        let User { called, whose, class, .. } = user;
+        let User { called, whose, class, .. } = of;
         if !self.is_by_tables() {
             let sentence = say!(
                 "{called} of class `{}` may go on lane {lane}, which `{}` never serves: give the lane a weight there, or \
@@ -123,7 +123,7 @@ impl<'a> Unserved<'a> {
                 class.name,
                 place.key()
             );
-            return Some(sentence?.at(&user.key));
+            return Some(sentence?.at(&of.key));
         }
         let mut pairs = class
             .sources

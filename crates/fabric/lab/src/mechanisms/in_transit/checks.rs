@@ -18,7 +18,7 @@ use gingham_topology::routing::{FallBacks, Routes};
 const SWITCHES_NAMED: usize = 4;
 
 /// Rows on the keys and the parameters in force.
-pub(crate) fn of_keys<'a>() -> [Check<InTransitParameters>; 6] {
+pub(crate) fn of_keys() -> [Check<InTransitParameters>; 6] {
     [
         refuse("spill_delay", |it| unspilled(it.source, |of| of.spill_delay.is_some())),
         refuse("spill_rate", |it| unspilled(it.source, |of| of.spill_rate.is_some())),

@@ -1,7 +1,7 @@
 //! Checks of marks: policies that no switch can follow, and marks or responses without an effect.
 
 use crate::catalogue::name_of;
-use crate::check::{Check, note, refuse, say, when};
+use crate::check::{Check, Sentence, note, refuse, say, when};
 use gingham_kernel::{Bytes, Span, Time};
 use gingham_net::traffic::SourcePlan;
 use gingham_net::{
@@ -53,31 +53,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
             );
             Some(sentence?.under(format!("{}.fill", name_of(marking))))
         }),
-        note(|it| match (&it.marking, responds(it.of)) {
-            (Some(_), None) => say!(
-                "switches mark packets (network.marking), and nobody hears of it: it is answers that bring marks back, and no class \
-                 has a window (traffic.*.window)"
-            ),
-            (Some(marking), Some(None)) => say!(
-                "switches mark packets (network.marking), and answers bring the marks back, and no flow makes anything of them: \
-                 traffic.*.window.response = \"{}\" would",
-                match marking {
-                    Marking::Fecn(_) => "becn",
-                    Marking::Red(_) => "dcqcn",
-                    _ => "lipd",
-                }
-            ),
-            (None, Some(Some(response))) => say!(
-                "flows have a response to marks (traffic.*.window.response), and no switch marks packets: network.marking = \
-                 \"{}\" would",
-                match response {
-                    Response::Becn(_) => "fecn",
-                    Response::Dcqcn(_) => "red",
-                    _ => "input-triggered",
-                }
-            ),
-            _ => None,
-        }),
+        note(|it| without_effect(it)),
         note(|it| say!("network.marking never marks a packet: {}", why_idle(it.of)?)),
         note(|it| {
             let is_idle = it.marking.is_none() || why_idle(it.of).is_some();
@@ -139,12 +115,36 @@ fn longest_of(class: &ClassPlan) -> Option<u32> {
     messages.map(|message| class.longest_anywhere_bytes(message)).max()
 }
 
-/// The first response of the windows of a plan that changes rates, if any does; `None` without
-/// windows.
-fn responds(plan: &Plan) -> Option<Option<&Response>> {
+/// Marks that no answer brings back or no flow responds to, or responses without marks.
+fn without_effect(plan: &Plan) -> Option<Sentence> {
     let mut windows = plan.classes.iter().filter_map(|class| class.window.as_ref()).peekable();
-    windows.peek()?;
-    Some(windows.map(|window| &window.response).find(|response| response.is_paced()))
+    let has_windows = windows.peek().is_some();
+    let response = windows.map(|window| &window.response).find(|response| response.is_paced());
+    match (&plan.marking, has_windows, response) {
+        (Some(_), false, _) => say!(
+            "switches mark packets (network.marking), and nobody hears of it: it is answers that bring marks back, and no class \
+         has a window (traffic.*.window)"
+        ),
+        (Some(marking), true, None) => say!(
+            "switches mark packets (network.marking), and answers bring the marks back, and no flow makes anything of them: \
+         traffic.*.window.response = \"{}\" would",
+            match marking {
+                Marking::Fecn(_) => "becn",
+                Marking::Red(_) => "dcqcn",
+                _ => "lipd",
+            }
+        ),
+        (None, _, Some(response)) => say!(
+            "flows have a response to marks (traffic.*.window.response), and no switch marks packets: network.marking = \
+         \"{}\" would",
+            match response {
+                Response::Becn(_) => "fecn",
+                Response::Dcqcn(_) => "red",
+                _ => "input-triggered",
+            }
+        ),
+        _ => None,
+    }
 }
 
 /// Why the marking policy of a plan never marks a packet, if it never does.

@@ -1,7 +1,7 @@
 //! Checks of token buckets: their rates and sizes, and messages and packets that they never let pass.
 
 use super::plan::time_at;
-use crate::check::{Check, SHARE, note, refuse, say, when, within};
+use crate::check::{Check, SHARE, Sentence, note, refuse, say, when, within};
 use crate::compile::classes::context::ClassContext;
 use crate::compile::classes::lengths::{PAYLOAD, longest_said};
 use crate::compile::measure::TIME_MAX;
@@ -46,21 +46,7 @@ pub(super) fn of_keys<'a>() -> [Check<Policed<'a>>; 9] {
                 "no class has a lower priority than {own} to send excess with: raise the priority of this one"
             )
         }),
-        refuse("policing.excess.demote", |it| {
-            let (name, own) = (it.demoted_to()?, it.context.class.priority);
-            let sentence = match it.context.class_called(name) {
-                None => say!("no class is called `{name}`"),
-                Some(other) => {
-                    let other = it.context.source.scenario.traffic[other].priority;
-                    when!(
-                        other >= own,
-                        "excess goes to a class of lower priority than {own}, and that of `{name}` is {other}"
-                    )
-                }
-            };
-            let names = it.lower().map(|class| &*class.name);
-            Some(sentence?.suggesting(name, "classes of lower priority", names))
-        }),
+        refuse("policing.excess.demote", |it| it.wrong_class()),
         refuse("policing.burst", |it| {
             let shortest = it.judged().map(|source| *source.payload_bytes().start()).min()?;
             let shortest = Bytes(shortest.into());
@@ -106,6 +92,23 @@ impl<'a> Policed<'a> {
     fn lower(&self) -> impl Iterator<Item = &'a TrafficClass> {
         let own = self.context.class.priority;
         self.context.source.scenario.traffic.iter().filter(move |class| class.priority < own)
+    }
+
+    /// Refuses to send excess as an unknown class, or as one without a lower priority.
+    fn wrong_class(&self) -> Option<Sentence> {
+        let (name, own) = (self.demoted_to()?, self.context.class.priority);
+        let sentence = match self.context.class_called(name) {
+            None => say!("no class is called `{name}`"),
+            Some(other) => {
+                let other = self.context.source.scenario.traffic[other].priority;
+                when!(
+                    other >= own,
+                    "excess goes to a class of lower priority than {own}, and that of `{name}` is {other}"
+                )
+            }
+        };
+        let names = self.lower().map(|class| &*class.name);
+        Some(sentence?.suggesting(name, "classes of lower priority", names))
     }
 
     /// Sources whose messages find their tokens when they are created, or never.

@@ -15,14 +15,14 @@ use std::ops::{Bound, RangeInclusive};
 const MESSAGES: RangeInclusive<i64> = 1..=1_000_000;
 
 /// Row on the send buffer.
-pub(super) fn of_buffer<'a>() -> [Check<Adapters>; 1] {
+pub(super) fn of_buffer() -> [Check<Adapters>; 1] {
     [refuse("send_buffer", |it| {
         within!(it.send_buffer, MESSAGES, "a send buffer holds from 1 to 1,000,000 messages")
     })]
 }
 
 /// Rows on the DMA engine.
-pub(super) fn of_dma<'a>() -> [Check<Adapters>; 2] {
+pub(super) fn of_dma() -> [Check<Adapters>; 2] {
     [
         refuse("dma.rate", |it| {
             within!(it.dma?.rate, RATE_MIN.., "a DMA engine copies at least {RATE_MIN}")

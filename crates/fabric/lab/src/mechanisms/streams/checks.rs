@@ -74,8 +74,8 @@ pub(super) fn of_class<'a>() -> [Check<&'a Streaming<'a>>; 2] {
     ]
 }
 
-/// Rows on data, times and pairs.
-pub(super) fn of_data<'a>() -> [Check<&'a Streaming<'a>>; 16] {
+/// Rows on data.
+pub(super) fn of_data<'a>() -> [Check<&'a Streaming<'a>>; 9] {
     [
         refuse("streams.data.mpeg2.mean", |it| {
             within!(it.mpeg2()?.mean, PAYLOAD, "a mean frame has from 1 B to 1024 MiB")
@@ -133,6 +133,12 @@ pub(super) fn of_data<'a>() -> [Check<&'a Streaming<'a>>; 16] {
             let slack = it.streams.deadline.as_ref()?.slack;
             within!(slack, ..=TIME_MAX, "a slack is {TIME_MAX} at most")
         }),
+    ]
+}
+
+/// Rows on times, shares and pairs.
+pub(super) fn of_rest<'a>() -> [Check<&'a Streaming<'a>>; 7] {
+    [
         refuse("streams.start", |it| {
             let (turn, left) = (it.streams.start?, sends_for(it.context, it.active));
             when!(turn >= left, "streams start {turn} after their class, which sends for {left}")

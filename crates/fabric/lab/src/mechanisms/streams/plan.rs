@@ -8,7 +8,7 @@
 //! Invariants: streams of a host stand together, in the order of their numbers; what they would take
 //! of memory is told before it is taken.
 
-use super::checks::{Streaming, of_class, of_data, of_frames};
+use super::checks::{Streaming, of_class, of_data, of_frames, of_rest};
 use super::placement::placed;
 use super::trace::trace_sizes;
 use crate::check::check;
@@ -40,6 +40,7 @@ pub(crate) fn streams(
         StreamData::Mpeg2(_) | StreamData::OnOff(_) => None,
     };
     check(&of_data(), &subject, gathered)?;
+    check(&of_rest(), &subject, gathered)?;
     let data = Arc::new(data(streams, trace));
     let later = later(streams, &data);
     let placed = placed(&streaming, &data, gathered)?;

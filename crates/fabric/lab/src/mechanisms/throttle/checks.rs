@@ -20,7 +20,7 @@ pub(super) struct Written {
 }
 
 /// Rows on the keys.
-pub(super) fn of_keys<'a>() -> [Check<Written>; 8] {
+pub(super) fn of_keys() -> [Check<Written>; 8] {
     [
         refuse("gather", |it| {
             let allowed = (Bound::Excluded(Span::ZERO), Bound::Included(DELAY_MAX));

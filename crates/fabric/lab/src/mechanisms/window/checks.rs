@@ -103,7 +103,7 @@ pub(super) fn of_pace<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
 /// Row on packets whose time at the pace of their class is longer than any run.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("traffic.*.pace", |it| {
-        it.classes.iter().enumerate().find_map(|(_, class)| {
+        it.classes.iter().find_map(|class| {
             it.classes.iter().enumerate().find_map(|(index, paced)| {
                 let is_sent_so = sent_as(it.of, class).any(|other| std::ptr::eq(other, paced));
                 let pace = paced.pace.as_ref().filter(|_| is_sent_so)?;
