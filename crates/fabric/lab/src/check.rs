@@ -21,7 +21,7 @@ use std::ops::{Bound, Deref, RangeBounds};
 /// Values above 0 and at most 1.
 pub(crate) const SHARE: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound::Included(1.0));
 
-/// What the rows of a table read, with its place in the scenario.
+/// Values that the rows of a table read, with their place in the scenario.
 pub(crate) struct Subject<'a, T> {
     pub(crate) source: &'a ScenarioSource,
     /// Dotted path of the table to which the keys of rows are relative; empty for whole paths.
@@ -77,7 +77,7 @@ impl<T> Deref for Subject<'_, T> {
     }
 }
 
-/// Row of a table: what a scenario is refused for, or what results should note.
+/// Row of a table: a refusal of a scenario, or a note of its results.
 pub(crate) struct Check<T> {
     /// The key at which an error stands; `None` for a note.
     key: Option<&'static str>,
@@ -97,7 +97,7 @@ pub(crate) const fn note<T>(sentence: fn(&Subject<'_, T>) -> Option<Sentence>) -
     Check { key: None, sentence }
 }
 
-/// Where a sentence stands, if its row does not say it all.
+/// Part of the path of a key that the sentence decides.
 enum At {
     Under(String),
     Class(usize),
@@ -107,7 +107,7 @@ enum At {
 /// Sentence of a message.
 pub(crate) struct Sentence {
     text: String,
-    /// What the key of the row leaves open.
+    /// Place of the message, if the row does not give all of it.
     at: Option<At>,
     /// The unknown name, the heading of the known ones, and these.
     names: Option<(String, &'static str, Vec<String>)>,
@@ -118,7 +118,7 @@ impl Sentence {
         Self { text, at: None, names: None }
     }
 
-    /// Sets what follows the key of the row.
+    /// Adds keys below the key of the row.
     pub(crate) fn under(self, keys: String) -> Self {
         Self { at: Some(At::Under(keys)), ..self }
     }

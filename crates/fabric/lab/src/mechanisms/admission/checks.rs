@@ -1,5 +1,5 @@
-//! Checks of admission control: shares and probes, and networks in which what a probe reserves is not
-//! what its stream uses.
+//! Checks of admission control: shares and probes, and streams that use other links than their probes
+//! reserve.
 
 use crate::check::{Check, SHARE, Sentence, note, refuse, say, when, within};
 use crate::compile::classes::priority_out_of_range;
@@ -27,7 +27,7 @@ pub(super) fn of_keys<'a>() -> [Check<&'a Admission>; 4] {
     ]
 }
 
-/// Rows on what admission control cannot have, and on what surprises.
+/// Rows on leases, rates, paths and policing under admission control.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
     [
         refuse("network.admission.lease", |it| {
@@ -108,8 +108,8 @@ fn never_admitted(plan: &Plan) -> Option<Sentence> {
     })
 }
 
-/// Row on routes by which a switch cannot answer a stream that it may refuse, where the ends of
-/// switches are part of the plan.
+/// Row on switches without a route back to a stream that they may refuse. It needs a plan with the
+/// ends of switches.
 pub(super) fn of_answers<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("network.admission", |it| {
         asking(it.of).find_map(|(_, sender, stream)| {

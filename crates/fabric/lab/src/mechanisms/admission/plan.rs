@@ -41,7 +41,7 @@ pub(crate) fn plan(
     })))
 }
 
-/// The fabric with all that sends in it: the ends of switches too, where these answer probes.
+/// The fabric with the ends of switches, if these answer probes.
 pub(crate) fn sending_fabric<'a>(source: &ScenarioSource, fabric: &'a Fabric) -> Cow<'a, Fabric> {
     match source.scenario.network.admission {
         None => Cow::Borrowed(fabric),

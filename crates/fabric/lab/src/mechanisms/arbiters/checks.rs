@@ -14,10 +14,10 @@ use gingham_topology::routing::LaneSet;
 
 /// Picoseconds of a second.
 const SECOND_PS: f64 = 1e12;
-/// By so much of it the time of a byte may be off where the rate of a cable was rounded.
+/// Relative error of the time of a byte, from the rounded rate of a cable.
 const ROUNDING: f64 = 1e-6;
 
-/// Rows on arbiters that are told to choose by the flit, where packets are not cut into any.
+/// Rows on arbiters that choose by the flit in networks of whole packets.
 pub(crate) fn of_packets<'a>() -> [Check<&'a Lanes>; 2] {
     [
         refuse("link_output", |it| {
@@ -66,7 +66,7 @@ fn full_crossbar(it: &Subject<'_, &PipelineParameters>, way: &str) -> Option<Sen
     )
 }
 
-/// Row on arbiters that choose by the packet where one may wait for credits.
+/// Row on arbiters that choose by the packet although packets may wait for credits.
 pub(super) fn of_place<'a>() -> [Check<&'a Reader<'a>>; 1] {
     [refuse("", |it| {
         let Among { count, cut_through, .. } = it.among;
@@ -91,7 +91,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
     ]
 }
 
-/// A link output that is given a flit a cycle, by a multiplexed crossbar, and whose cable takes one.
+/// Link output that receives a flit a cycle from a multiplexed crossbar and sends one a cycle.
 fn idle_link(plan: &Plan) -> Option<Sentence> {
     let Switching::VirtualLanes(pipeline) = &plan.switching else { return None };
     let is_told = !matches!(plan.lanes.link_output, Scheduler::RoundRobin(_));

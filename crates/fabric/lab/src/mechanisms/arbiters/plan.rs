@@ -48,7 +48,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The scheduler that is written, with the tables of its file where it names one.
+    /// The scheduler that is written, with the tables of its file if it names one.
     fn plan(&self, gathered: &mut Gathered) -> Result<Scheduler, LabError> {
         let subject = Subject::of_table(self.source, self.place.key(), self);
         check(&of_place(), &subject, gathered)?;

@@ -59,7 +59,7 @@ pub(crate) fn of_keys<'a>() -> [Check<&'a PacketsParameters>; 6] {
     ]
 }
 
-/// Fills of a lane at which pauses begin and end, and what decides on them. Sizes are in bytes.
+/// Fills of a lane at which pauses begin and end, with the sizes behind them, in bytes.
 pub(super) struct LaneMarks<'a> {
     pub(super) plan: &'a Plan,
     pub(super) lane: u8,

@@ -31,7 +31,7 @@ pub(crate) fn credit_loss(switch: &PacketsParameters) -> Option<CreditLossPlan> 
     Some(CreditLossPlan { probability: loss.percent / 100.0, sent, period: loss.period })
 }
 
-/// What is known of pauses before there are cables and packets, from which their marks follow.
+/// Pauses without their marks, which depend on cables and packets.
 pub(crate) fn pauses(switch: &PacketsParameters) -> Option<PausesPlan> {
     let pfc = switch.flow_control.pfc()?;
     Some(PausesPlan {

@@ -35,7 +35,7 @@ pub(crate) fn of_keys() -> [Check<InTransitParameters>; 6] {
     ]
 }
 
-/// Refuses what spilling costs where nothing spills.
+/// Refuses parameters of spilling if nothing spills.
 fn unspilled(source: &ScenarioSource, is_given: fn(&InTransit) -> bool) -> Option<Sentence> {
     let written = &source.scenario.network.in_transit;
     when!(

@@ -117,7 +117,7 @@ pub(super) fn of_class<'a>() -> [Check<Posted<'a>>; 7] {
     ]
 }
 
-/// Rows on what hosts and classes cannot have together, and on cables.
+/// Rows on credits of hosts and classes, and on cables of hosts.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 3] {
     [
         refuse("network.adapters", |it| {

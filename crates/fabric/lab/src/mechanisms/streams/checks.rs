@@ -17,7 +17,7 @@ const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
 const WARM_UP_MAX: i64 = 1_000_000;
 /// Streams of a host.
 const COUNTS: RangeInclusive<i64> = 1..=1_000_000;
-/// The most that streams may ask for of a link: far beyond what a study of overload asks for.
+/// Highest load of streams, far above that of any study of overload.
 const LOAD_MAX: f64 = 100.0;
 
 /// A class of streams.
@@ -214,7 +214,7 @@ fn wrong_count(count: i64) -> Option<Sentence> {
     within!(count, COUNTS, "a host has from 1 to {} streams", COUNTS.end())
 }
 
-/// A class with so many streams.
+/// A class with the number of its streams.
 pub(super) struct Counted<'a> {
     pub(super) streaming: &'a Streaming<'a>,
     pub(super) count: u64,

@@ -59,7 +59,7 @@ pub(crate) fn streams(
     Ok(sources)
 }
 
-/// What each stream sends: frames, of a trace if there is one, or bursts.
+/// Data of each stream: frames, of a trace if there is one, or bursts.
 fn data(streams: &Streams, trace: Option<FrameSizes>) -> DataPlan {
     let message_bytes = checked_payload(streams.message);
     let sizes = match (&streams.data, trace) {

@@ -13,7 +13,7 @@ use gingham_topology::ChannelId;
 /// Flit times of a gather, by default.
 const GATHER_FLITS: u64 = 32;
 
-/// What hosts look at before they begin a message, if they do.
+/// The control that delays the messages of hosts by the state of the network, if there is one.
 pub(crate) fn plan(
     source: &ScenarioSource,
     links: Links<'_>,
@@ -44,8 +44,8 @@ pub(crate) fn plan(
     })))
 }
 
-/// The time of a flit, or of a block where there are none, on the first channel between switches; on
-/// the first of all where no two are joined.
+/// Time of a flit, or of a block in networks of whole packets, on the first channel between switches;
+/// on the first of all if no two switches are joined.
 fn flit_time(links: Links<'_>) -> Span {
     let is_switch = |channel: ChannelId| {
         let ends = [links.fabric.source(channel), links.fabric.target(channel)];

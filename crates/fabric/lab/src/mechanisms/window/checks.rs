@@ -100,7 +100,7 @@ pub(super) fn of_pace<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     })]
 }
 
-/// Row on packets whose time at the pace of their class is longer than any run.
+/// Row on paces at which a packet takes longer than any run.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("traffic.*.pace", |it| {
         it.classes.iter().find_map(|class| {
