@@ -18,7 +18,7 @@
 //! time = "2 ms"
 //! ```
 //!
-//! Names and units end here: what follows ([`crate::compile`]) is typed and in integers. The
+//! Names and units end here: what follows ([`crate::compile()`]) is typed and in integers. The
 //! doc comments of the fields are what `gingham` shows as help.
 
 mod datasheet;
