@@ -80,3 +80,29 @@ pub struct Packet {
     /// Congestion mark set by switches.
     pub mark: bool,
 }
+
+impl Packet {
+    /// A packet without a message and without a flow, on the default path set of its ends.
+    pub(crate) fn without_message(
+        content: Content,
+        class: ClassId,
+        (source, destination): (EndpointId, EndpointId),
+        (priority, vc_class): (Priority, VcClass),
+        payload_bytes: u32,
+    ) -> Self {
+        Self {
+            content,
+            class,
+            flow: None,
+            source,
+            destination,
+            payload_bytes,
+            priority,
+            path_set: PathSet::default(),
+            vc_class,
+            is_first: false,
+            is_last_of_stream: false,
+            mark: false,
+        }
+    }
+}

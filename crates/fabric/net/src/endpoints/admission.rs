@@ -14,9 +14,7 @@ use super::sources::Sources;
 use crate::admission::{Answer, Desk, Onward, Way};
 use crate::messages::Messages;
 use crate::traffic::Source;
-use crate::{
-    ClassId, Content, Ledger, MessageSlot, Packet, PathSet, Plan, Request, Signal, StreamId,
-};
+use crate::{ClassId, Content, Ledger, MessageSlot, Packet, Plan, Request, Signal, StreamId};
 use gingham_kernel::Time;
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::sync::Arc;
@@ -126,20 +124,9 @@ impl Admission {
     ) {
         let plan = self.desk.plan();
         let of_pair = || self.plan.lanes.allowed.vc_class_of_pair(source, destination);
-        let packet = Packet {
-            content: Content::Signal(signal),
-            class,
-            flow: None,
-            source,
-            destination,
-            payload_bytes: plan.payload_bytes,
-            priority: plan.priority,
-            path_set: PathSet::default(),
-            vc_class: plan.vc_class.unwrap_or_else(of_pair),
-            is_first: false,
-            is_last_of_stream: false,
-            mark: false,
-        };
+        let level = (plan.priority, plan.vc_class.unwrap_or_else(of_pair));
+        let (content, ends) = (Content::Signal(signal), (source, destination));
+        let packet = Packet::without_message(content, class, ends, level, plan.payload_bytes);
         outbox.send(packet, now);
     }
 

@@ -12,7 +12,7 @@ use super::Endpoints;
 use crate::congestion;
 use crate::flows::Standing;
 use crate::marking::Reading;
-use crate::{Arrival, Content, Created, FlowId, Message, Notice, Order, Packet, PathSet, Stay};
+use crate::{Arrival, Content, Created, FlowId, Message, Notice, Order, Packet, Stay};
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -169,22 +169,15 @@ impl Endpoints {
         let Some(window) = &self.plan.classes[class.index()].window else { return };
         let due = of.receipt.arrive(window.answered, packet.mark, now);
         let Some((packets, marked)) = due else { return };
-        let answer = window.answer;
+        let plan = window.answer;
         let (source, destination) = (packet.destination, packet.source);
         let of_pair = || self.plan.lanes.allowed.vc_class_of_pair(source, destination);
-        let answer = Packet {
-            content: Content::Answer { packets, marked },
-            source,
-            destination,
-            payload_bytes: answer.payload_bytes,
-            priority: answer.priority,
-            path_set: PathSet::default(),
-            vc_class: answer.vc_class.unwrap_or_else(of_pair),
-            is_first: false,
-            is_last_of_stream: false,
-            mark: false,
-            ..*packet
-        };
+        let level = (plan.priority, plan.vc_class.unwrap_or_else(of_pair));
+        let content = Content::Answer { packets, marked };
+        let ends = (source, destination);
+        let answer =
+            Packet::without_message(content, packet.class, ends, level, plan.payload_bytes);
+        let answer = Packet { flow: packet.flow, ..answer };
         let queued = self.outbox.send(answer, now);
         self.collector.on_answer_queue(class, queued);
     }

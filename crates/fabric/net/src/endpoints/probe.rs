@@ -13,7 +13,7 @@
 
 use super::outbox::Outbox;
 use crate::probe::Weights;
-use crate::{Content, Noted, Notice, Order, Packet, PathSet, Plan, ProbePlan, Stay};
+use crate::{Content, Noted, Notice, Order, Packet, Plan, ProbePlan, Stay};
 use gingham_kernel::Time;
 use gingham_topology::{ChannelId, EndpointId};
 use std::collections::{BTreeMap, VecDeque};
@@ -102,18 +102,11 @@ impl Probe {
         if self.plan.fabric.is_port_0(source) && !self.plan.is_routed(source, destination) {
             return;
         }
-        let control = Packet {
-            content: Content::Control,
-            source,
-            destination,
-            payload_bytes: self.of.control_bytes,
-            path_set: PathSet::default(),
-            vc_class: self.plan.vc_class(on.class, source, destination),
-            is_first: false,
-            is_last_of_stream: false,
-            mark: false,
-            ..*on
-        };
+        let level = (on.priority, self.plan.vc_class(on.class, source, destination));
+        let (ends, payload_bytes) = ((source, destination), self.of.control_bytes);
+        let control =
+            Packet::without_message(Content::Control, on.class, ends, level, payload_bytes);
+        let control = Packet { flow: on.flow, ..control };
         outbox.send(control, now);
     }
 
