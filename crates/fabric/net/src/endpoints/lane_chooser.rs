@@ -8,37 +8,41 @@ use crate::{ClassId, LaneChoice, Message, Plan};
 use gingham_kernel::{Purpose, Stream};
 use gingham_topology::routing::VcClass;
 
-/// Random streams of lane choices.
+/// Draws of lanes, by class; empty if no class draws them.
 #[derive(Clone, Debug)]
-pub(super) struct LaneChooser {
-    /// By endpoint and class; empty if no class draws lanes.
-    streams: Box<[Option<Stream>]>,
-    classes: usize,
+pub(super) struct LaneChooser(Box<[Option<Draws>]>);
+
+/// Draws of one class.
+#[derive(Clone, Debug)]
+struct Draws {
+    among: Box<[VcClass]>,
+    /// Whether all messages of a flow take the lane of the first.
+    is_by_flow: bool,
+    /// By endpoint.
+    streams: Box<[Stream]>,
 }
 
 impl LaneChooser {
     pub(super) fn new(plan: &Plan) -> Self {
-        let classes = plan.classes.len();
-        if plan.classes.iter().all(|class| class.post.lane == LaneChoice::Any) {
-            return Self { streams: Box::default(), classes };
-        }
-        let mut streams = vec![None; plan.fabric.endpoints().len() * classes];
-        for (index, class) in plan.classes.iter().enumerate() {
-            if class.post.lane == LaneChoice::Any {
-                continue;
-            }
-            for endpoint in plan.fabric.endpoint_ids() {
-                let name = plan.name_of(endpoint, ClassId::new(index));
-                let stream = Stream::new(plan.seed, &name, Purpose::Lane);
-                streams[endpoint.index() * classes + index] = Some(stream);
-            }
-        }
-        Self { streams: streams.into(), classes }
+        let draws = |class: ClassId| {
+            let (among, is_by_flow) = match &plan.classes[class.index()].post.lane {
+                LaneChoice::Any => return None,
+                LaneChoice::AtRandom(among) => (among.clone(), false),
+                LaneChoice::OfFlow(among) => (among.clone(), true),
+            };
+            let stream = |end| Stream::new(plan.seed, &plan.name_of(end, class), Purpose::Lane);
+            let streams = plan.fabric.endpoint_ids().map(stream).collect();
+            Some(Draws { among, is_by_flow, streams })
+        };
+        let by_class: Box<[_]> = ClassId::first(plan.classes.len()).map(draws).collect();
+        let is_any = by_class.iter().any(Option::is_some);
+        Self(if is_any { by_class } else { Box::default() })
     }
 
     /// Whether any class draws lanes.
+    #[inline]
     pub(super) fn draws(&self) -> bool {
-        !self.streams.is_empty()
+        !self.0.is_empty()
     }
 
     /// VC class of a message that is sent as one of `class`.
@@ -49,19 +53,18 @@ impl LaneChooser {
         class: ClassId,
         message: &Message,
     ) -> VcClass {
-        let stream = self.streams.get_mut(message.source.index() * self.classes + class.index());
-        let draw = |among: &[VcClass]| {
-            let stream = stream.and_then(Option::as_mut).expect("the class draws");
-            let place = stream.below(among.len() as u64);
-            among[usize::try_from(place).expect("lanes are few")]
+        let Some(draws) = self.0.get_mut(class.index()).and_then(Option::as_mut) else {
+            return plan.vc_class(class, message.source, message.destination);
         };
-        match &plan.classes[class.index()].post.lane {
-            LaneChoice::Any => plan.vc_class(class, message.source, message.destination),
-            LaneChoice::AtRandom(among) => draw(among),
-            LaneChoice::OfFlow(among) => {
-                let flow = flows.get_mut(message.flow.expect("its flows are told apart"));
-                *flow.lane.get_or_insert_with(|| draw(among))
-            }
+        let mut draw = || {
+            let place = draws.streams[message.source.index()].below(draws.among.len() as u64);
+            draws.among[usize::try_from(place).expect("lanes are few")]
+        };
+        if draws.is_by_flow {
+            let flow = flows.get_mut(message.flow.expect("its flows are told apart"));
+            *flow.lane.get_or_insert_with(draw)
+        } else {
+            draw()
         }
     }
 }
