@@ -49,11 +49,6 @@ impl Ledger {
         self.reserved[channel.index()][End::Leaving as usize]
     }
 
-    /// The same at the node that receives from it.
-    pub fn reserved_entering(&self, channel: ChannelId) -> u64 {
-        self.reserved[channel.index()][End::Entering as usize]
-    }
-
     /// The most that was ever reserved of a channel.
     pub fn most(&self, channel: ChannelId) -> u64 {
         self.most[channel.index()]
