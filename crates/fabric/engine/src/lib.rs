@@ -6,11 +6,14 @@
 //!   packets/      whole packets, an event a hop
 //! ```
 //!
+//! `packed` is an event as one word, and `bits` is a set of ports.
+//!
 //! Invariants: every delivery happens at the picosecond at which the oracle has it; the engine
 //! never imports the oracle.
 
 mod bits;
 mod lanes;
+mod packed;
 mod packets;
 mod wormhole;
 

@@ -1,7 +1,8 @@
 //! The clock: ticks, and the events between them.
 
-use crate::lanes::event::{Event, Packed};
+use crate::lanes::event::Event;
 use crate::lanes::worms::WormId;
+use crate::packed::Packed;
 use gingham_kernel::Wheel;
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
@@ -118,7 +119,7 @@ impl Clock {
         };
         self.now = time;
         self.events += 1;
-        event.unpack()
+        event.into()
     }
 
     /// Nothing more happens before `time`.

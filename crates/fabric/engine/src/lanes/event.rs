@@ -1,11 +1,11 @@
 //! What happens between ticks, at any picosecond, in the order of an instant.
 //!
-//! An event is one word, kind first, so that comparing two is comparing numbers: those of an
-//! instant are in the order of their kinds, then of channels or sources. Packets of a host's own and
+//! Events of an instant are in the order of their kinds, then of channels or sources. Packets of a host's own and
 //! packets in transit begin in one order of channels: a channel begins one at a time. A tick comes
 //! after all events of its instant.
 
 use crate::lanes::worms::{InTransitId, WormId};
+use crate::packed::Packed;
 use gingham_topology::{ChannelId, EndpointId};
 
 /// Something that happens at an instant.
@@ -34,41 +34,25 @@ pub(crate) enum Event {
     Wake { channel: ChannelId },
 }
 
-/// An event as one word: 4 bits of kind, 28 of channel or source, 32 of worm or packet in transit. Of
-/// these 32 the first tells which it is where both have one kind.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Packed(u64);
-
-/// Channels and sources beyond this do not fit a packed event.
-pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
-
-/// Set where a packet in transit begins.
+/// Set in the rest of the event of a packet in transit that begins.
 const IN_TRANSIT: usize = 1 << 31;
 
-impl Packed {
-    /// After every event of an instant.
-    pub(crate) const LAST: Self = Self(u64::MAX);
-
-    const fn new(kind: u64, index: usize, id: usize) -> Self {
-        Self(kind << 60 | (index as u64) << 32 | id as u64)
-    }
-
-    pub(crate) fn unpack(self) -> Event {
-        let index = usize::try_from(self.0 >> 32).expect("64-bit platform") & INDEX_MAX;
-        let id = usize::try_from(self.0 & 0xffff_ffff).expect("64-bit platform");
+impl From<Packed> for Event {
+    fn from(packed: Packed) -> Self {
+        let (index, id) = (packed.index(), packed.rest());
         let (worm, packet) = (WormId::new(id), InTransitId::new(id));
         let channel = ChannelId::new(index);
-        match self.0 >> 60 {
-            1 => Event::Create { source: index },
-            2 => Event::WakeEndpoint { endpoint: EndpointId::new(index) },
-            3 => Event::Left { channel, worm },
-            4 => Event::Release { channel, packet },
-            5 => Event::Recognise { channel, packet },
-            6 => Event::TailReceived { channel, packet },
-            7 => Event::Deliver { channel, worm },
-            8 if id & IN_TRANSIT == 0 => Event::Begin { channel, worm },
-            8 => Event::Reinject { channel, packet: InTransitId::new(id & !IN_TRANSIT) },
-            9 => Event::Wake { channel },
+        match packed.kind() {
+            1 => Self::Create { source: index },
+            2 => Self::WakeEndpoint { endpoint: EndpointId::new(index) },
+            3 => Self::Left { channel, worm },
+            4 => Self::Release { channel, packet },
+            5 => Self::Recognise { channel, packet },
+            6 => Self::TailReceived { channel, packet },
+            7 => Self::Deliver { channel, worm },
+            8 if id & IN_TRANSIT == 0 => Self::Begin { channel, worm },
+            8 => Self::Reinject { channel, packet: InTransitId::new(id & !IN_TRANSIT) },
+            9 => Self::Wake { channel },
             kind => unreachable!("no event has the kind {kind}"),
         }
     }
@@ -76,28 +60,28 @@ impl Packed {
 
 impl From<Event> for Packed {
     fn from(event: Event) -> Self {
-        match event {
-            Event::Create { source } => Self::new(1, source, 0),
-            Event::WakeEndpoint { endpoint } => Self::new(2, endpoint.index(), 0),
-            Event::Left { channel, worm } => Self::new(3, channel.index(), worm.index()),
-            Event::Release { channel, packet } => Self::new(4, channel.index(), packet.index()),
-            Event::Recognise { channel, packet } => Self::new(5, channel.index(), packet.index()),
-            Event::TailReceived { channel, packet } => {
-                Self::new(6, channel.index(), packet.index())
-            }
-            Event::Deliver { channel, worm } => Self::new(7, channel.index(), worm.index()),
-            Event::Begin { channel, worm } => Self::new(8, channel.index(), worm.index()),
+        let (kind, index, id) = match event {
+            Event::Create { source } => (1, source, 0),
+            Event::WakeEndpoint { endpoint } => (2, endpoint.index(), 0),
+            Event::Left { channel, worm } => (3, channel.index(), worm.index()),
+            Event::Release { channel, packet } => (4, channel.index(), packet.index()),
+            Event::Recognise { channel, packet } => (5, channel.index(), packet.index()),
+            Event::TailReceived { channel, packet } => (6, channel.index(), packet.index()),
+            Event::Deliver { channel, worm } => (7, channel.index(), worm.index()),
+            Event::Begin { channel, worm } => (8, channel.index(), worm.index()),
             Event::Reinject { channel, packet } => {
-                Self::new(8, channel.index(), packet.index() | IN_TRANSIT)
+                (8, channel.index(), packet.index() | IN_TRANSIT)
             }
-            Event::Wake { channel } => Self::new(9, channel.index(), 0),
-        }
+            Event::Wake { channel } => (9, channel.index(), 0),
+        };
+        Self::new(kind, index, id)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packed::INDEX_MAX;
 
     #[test]
     fn packing_keeps_the_event_and_the_order() {
@@ -122,7 +106,7 @@ mod tests {
             assert!(Packed::from(pair[0]) < Packed::from(pair[1]));
         }
         for event in events {
-            assert_eq!(Packed::from(event).unpack(), event);
+            assert_eq!(Event::from(Packed::from(event)), event);
         }
     }
 }

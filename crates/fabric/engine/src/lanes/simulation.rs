@@ -6,13 +6,14 @@ use crate::lanes::clock::Clock;
 use crate::lanes::columns;
 use crate::lanes::context::Context;
 use crate::lanes::counts::Counts;
-use crate::lanes::event::{Event, INDEX_MAX};
+use crate::lanes::event::Event;
 use crate::lanes::hosts::Hosts;
 use crate::lanes::layout::Layout;
 use crate::lanes::network::Network;
 use crate::lanes::stepper::{Ports, Stepper};
 use crate::lanes::waits::Waits;
 use crate::lanes::worms::Worms;
+use crate::packed::assert_indices_fit;
 use gingham_kernel::Time;
 use gingham_net::congestion::Waiter;
 use gingham_net::measure::ChannelCount;
@@ -149,8 +150,7 @@ impl SetUp {
         stepping: Stepping,
     ) -> Self {
         let layout = Layout::new(&plan);
-        let indices = plan.channels.len().max(endpoints.source_count());
-        assert!(indices <= INDEX_MAX, "an event holds 28 bits of index");
+        assert_indices_fit(&endpoints);
         let network = Network::new(&plan, &lanes, &layout, &endpoints);
         Self { plan, lanes, layout, network, endpoints, stepping }
     }

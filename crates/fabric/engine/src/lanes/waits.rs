@@ -102,14 +102,14 @@ impl Waits<'_> {
         self.buffer(self.network.links.opposite(output))
     }
 
-    /// The credits that a lane must have to be given to a packet of so many flits.
+    /// Credits that a lane needs before it is given to a packet of `flits` flits.
     pub(crate) fn credits_to_be_given(self, lane: usize, flits: u32) -> u32 {
         let lane = u8::try_from(number_of(lane)).expect("lanes are few");
         let credits = self.context.lanes.credits_to_be_given(lane, flits.into());
         u32::try_from(credits).expect("a lane is of fewer than 2^32 flits")
     }
 
-    /// Credits of an output lane that were promised to nobody.
+    /// Credits of an output lane that are not promised to a packet.
     pub(crate) fn free_credits(self, output: usize) -> u32 {
         let is_cut = self.context.lanes.cut_through.bits() & bit_of(output) != 0;
         let credits = if is_cut {
@@ -153,9 +153,9 @@ impl Waits<'_> {
         waits.map(Wait::Any)
     }
 
-    /// A packet that waits at a host for room in the pool waits for any packet of the pool to
-    /// leave: for the input lanes at the ends of the lanes that these are on, or may take. What
-    /// comes soon is no wait.
+    /// Wait of a packet for room in the pool of a host: any packet of the pool must leave, so it waits
+    /// for the input lanes at the ends of the lanes that these are on, or may take. A packet about to
+    /// leave is not waited for.
     fn wait_at_host(self, lane: usize, returning: &Returning) -> Option<Wait> {
         let (port, links) = (lane >> SHIFT, &self.network.links);
         let host = self.network.in_transit.host(port);

@@ -1,6 +1,7 @@
 //! The present instant, what is to happen, and which channels may start something at its end.
 
-use crate::packets::event::{Event, Packed};
+use crate::packed::Packed;
+use crate::packets::event::Event;
 use gingham_kernel::{Time, Wheel};
 use gingham_topology::ChannelId;
 use std::cmp::Reverse;

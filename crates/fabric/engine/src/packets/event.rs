@@ -1,6 +1,7 @@
 //! The events of the engine, in the order of their phases; what is to start comes after them all
 //! and is no event (`clock`).
 
+use crate::packed::{INDEX_MAX, Packed};
 use crate::packets::packet::PacketId;
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -34,53 +35,40 @@ pub(crate) enum Event {
     Repeat { channel: ChannelId, lane: u8 },
 }
 
-/// An event as one word: 4 bits of kind, 28 of channel or source, 32 of packet or lane.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Packed(u64);
-
-/// Channels and sources beyond this do not fit a packed event.
-pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
-
-/// The kind of a packet that may go on.
+/// Kind of [`Event::Ready`].
 const READY: u64 = 7;
 
-impl Packed {
-    const fn new(kind: u64, index: usize, rest: u64) -> Self {
-        Self(kind << 60 | (index as u64) << 32 | rest)
-    }
+/// Packet of a packed [`Event::Ready`], as most events are, without the cost of unpacking all kinds.
+#[inline]
+pub(crate) fn ready(packed: Packed) -> Option<PacketId> {
+    (packed.kind() == READY).then(|| PacketId::new(packed.rest()))
+}
 
-    /// The packet, if it is one that may go on: most are, and need not be told apart from others.
+impl From<Packed> for Event {
     #[inline]
-    pub(crate) fn ready(self) -> Option<PacketId> {
-        let packet = usize::try_from(self.0 & 0xffff_ffff).expect("64-bit platform");
-        (self.0 >> 60 == READY).then(|| PacketId::new(packet))
-    }
-
-    #[inline]
-    pub(crate) fn unpack(self) -> Event {
-        let index = usize::try_from(self.0 >> 32).expect("64-bit platform") & INDEX_MAX;
-        let rest = usize::try_from(self.0 & 0xffff_ffff).expect("64-bit platform");
+    fn from(packed: Packed) -> Self {
+        let (index, rest) = (packed.index(), packed.rest());
         let channel = ChannelId::new(index);
-        match self.0 >> 60 {
-            1 => Event::Create { source: index },
-            2 => Event::Wake { endpoint: EndpointId::new(index) },
-            3 => Event::Left { channel },
-            4 => Event::Deliver { channel, packet: PacketId::new(rest) },
-            5 => Event::Known { channel, lane: u8::try_from(rest).expect("lanes are few") },
-            6 => Event::Read { channel, packet: PacketId::new(rest) },
-            READY => Event::Ready { channel, packet: PacketId::new(rest) },
-            8 => Event::Released { channel },
-            9 => Event::Look { channel, lane: u8::try_from(rest).expect("lanes are few") },
+        match packed.kind() {
+            1 => Self::Create { source: index },
+            2 => Self::Wake { endpoint: EndpointId::new(index) },
+            3 => Self::Left { channel },
+            4 => Self::Deliver { channel, packet: PacketId::new(rest) },
+            5 => Self::Known { channel, lane: u8::try_from(rest).expect("lanes are few") },
+            6 => Self::Read { channel, packet: PacketId::new(rest) },
+            READY => Self::Ready { channel, packet: PacketId::new(rest) },
+            8 => Self::Released { channel },
+            9 => Self::Look { channel, lane: u8::try_from(rest).expect("lanes are few") },
             10 => {
                 let lane = u8::try_from(rest >> 1).expect("lanes are few");
-                Event::Heard { channel, lane, is_pause: rest & 1 == 1 }
+                Self::Heard { channel, lane, is_pause: rest & 1 == 1 }
             }
             11 => {
                 let lane = u8::try_from(rest >> 28).expect("lanes are few");
                 let blocks = u32::try_from(rest & INDEX_MAX).expect("28 bits");
-                Event::Freed { channel, lane, blocks }
+                Self::Freed { channel, lane, blocks }
             }
-            12 => Event::Repeat { channel, lane: u8::try_from(rest).expect("lanes are few") },
+            12 => Self::Repeat { channel, lane: u8::try_from(rest).expect("lanes are few") },
             kind => unreachable!("no event has the kind {kind}"),
         }
     }
@@ -89,29 +77,26 @@ impl Packed {
 impl From<Event> for Packed {
     #[inline]
     fn from(event: Event) -> Self {
-        match event {
-            Event::Create { source } => Self::new(1, source, 0),
-            Event::Wake { endpoint } => Self::new(2, endpoint.index(), 0),
-            Event::Left { channel } => Self::new(3, channel.index(), 0),
-            Event::Deliver { channel, packet } => {
-                Self::new(4, channel.index(), packet.index() as u64)
-            }
-            Event::Known { channel, lane } => Self::new(5, channel.index(), lane.into()),
-            Event::Read { channel, packet } => Self::new(6, channel.index(), packet.index() as u64),
-            Event::Ready { channel, packet } => {
-                Self::new(READY, channel.index(), packet.index() as u64)
-            }
-            Event::Released { channel } => Self::new(8, channel.index(), 0),
-            Event::Look { channel, lane } => Self::new(9, channel.index(), lane.into()),
+        let (kind, index, rest) = match event {
+            Event::Create { source } => (1, source, 0),
+            Event::Wake { endpoint } => (2, endpoint.index(), 0),
+            Event::Left { channel } => (3, channel.index(), 0),
+            Event::Deliver { channel, packet } => (4, channel.index(), packet.index()),
+            Event::Known { channel, lane } => (5, channel.index(), lane.into()),
+            Event::Read { channel, packet } => (6, channel.index(), packet.index()),
+            Event::Ready { channel, packet } => (READY, channel.index(), packet.index()),
+            Event::Released { channel } => (8, channel.index(), 0),
+            Event::Look { channel, lane } => (9, channel.index(), lane.into()),
             Event::Heard { channel, lane, is_pause } => {
-                Self::new(10, channel.index(), u64::from(lane) << 1 | u64::from(is_pause))
+                (10, channel.index(), usize::from(lane) << 1 | usize::from(is_pause))
             }
             Event::Freed { channel, lane, blocks } => {
                 debug_assert!(blocks as usize <= INDEX_MAX, "a buffer holds fewer blocks");
-                Self::new(11, channel.index(), u64::from(lane) << 28 | u64::from(blocks))
+                (11, channel.index(), usize::from(lane) << 28 | blocks as usize)
             }
-            Event::Repeat { channel, lane } => Self::new(12, channel.index(), lane.into()),
-        }
+            Event::Repeat { channel, lane } => (12, channel.index(), lane.into()),
+        };
+        Self::new(kind, index, rest)
     }
 }
 
@@ -145,9 +130,9 @@ mod tests {
             assert!(pair[0] < pair[1] && Packed::from(pair[0]) < Packed::from(pair[1]));
         }
         for event in events {
-            assert_eq!(Packed::from(event).unpack(), event);
+            assert_eq!(Event::from(Packed::from(event)), event);
             let is_ready = matches!(event, Event::Ready { .. });
-            assert_eq!(Packed::from(event).ready(), is_ready.then_some(packet));
+            assert_eq!(ready(Packed::from(event)), is_ready.then_some(packet));
         }
     }
 }

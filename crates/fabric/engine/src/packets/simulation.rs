@@ -1,6 +1,7 @@
 //! The simulation: events, and what starts at the end of an instant.
 
-use crate::packets::event::{Event, INDEX_MAX};
+use crate::packed::assert_indices_fit;
+use crate::packets::event::{Event, ready};
 use crate::packets::hosts::Hosts;
 use crate::packets::network::Network;
 use crate::packets::packet::PacketId;
@@ -50,9 +51,9 @@ impl gingham_net::Network for Simulation {
         let checkpoint = self.network.endpoints.checkpoint().as_ps();
         let event = self.network.clock.next_event(checkpoint);
         let event = event.map_err(|next| next.map(Time::from_ps))?;
-        match event.ready() {
+        match ready(event) {
             Some(packet) => self.on_ready(packet),
-            None => self.handle(event.unpack()),
+            None => self.handle(event.into()),
         }
         self.start_all();
         Ok(())
@@ -91,8 +92,7 @@ impl Simulation {
     /// A run of `plan`, at time zero.
     pub(crate) fn new(plan: Arc<Plan>, packets: Arc<PacketsPlan>) -> Self {
         let network = Network::new(plan, packets);
-        let indices = network.plan.channels.len().max(network.endpoints.source_count());
-        assert!(indices <= INDEX_MAX, "an event holds 28 bits of index");
+        assert_indices_fit(&network.endpoints);
         let (switches, hosts) = (Switches::new(&network), Hosts::new(&network));
         let mut simulation = Self { network, switches, hosts, counts: Vec::new() };
         simulation.network.carry_out();

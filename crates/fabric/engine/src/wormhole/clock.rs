@@ -1,6 +1,7 @@
 //! The current instant, and the events to come.
 
-use crate::wormhole::event::{Event, Packed};
+use crate::packed::Packed;
+use crate::wormhole::event::Event;
 use gingham_kernel::{Time, Wheel};
 
 /// Where a run has come, and what is to happen. Times in picoseconds.
@@ -39,7 +40,7 @@ impl Clock {
     pub(crate) fn next_event(&mut self) -> Event {
         let (time, event) = self.queue.pop().expect("an event is pending");
         self.now = time;
-        event.unpack()
+        event.into()
     }
 
     /// Goes on to a time before which nothing happens.

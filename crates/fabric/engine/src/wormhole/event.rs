@@ -8,12 +8,11 @@
 //!    there)      is over)   is granted)  has left)        crossed)         predicted, GO goes on)
 //! ```
 //!
-//! In the queue an event is one word, kind first, so that comparing two is comparing numbers.
-//!
 //! An event says where to look, not what is so: what was predicted when it was scheduled may have
 //! been cut since, so that every handler first asks whether its moment has come. An event whose
 //! moment has passed or not come does nothing, which makes revoking a prediction free.
 
+use crate::packed::Packed;
 use crate::wormhole::worm::WormId;
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -45,41 +44,30 @@ pub(crate) enum Event {
     EmitControl { channel: ChannelId },
 }
 
-/// An event as one word: 4 bits of kind, 28 of channel or source, 32 of worm.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Packed(u64);
+/// Kind of [`Event::EmitControl`], the last phase of an instant.
+const EMIT_CONTROL: u64 = 12;
 
-/// Channels and sources beyond this do not fit a packed event.
-pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
+/// Whether an event belongs to the last phase of its instant.
+pub(crate) const fn is_last_phase(packed: Packed) -> bool {
+    packed.kind() == EMIT_CONTROL
+}
 
-impl Packed {
-    const EMIT_CONTROL: u64 = 12;
-
-    const fn new(kind: u64, index: usize, rest: u64) -> Self {
-        Self(kind << 60 | (index as u64) << 32 | rest)
-    }
-
-    /// Whether it belongs to the last phase of its instant.
-    pub(crate) const fn is_last_phase(self) -> bool {
-        self.0 >> 60 == Self::EMIT_CONTROL
-    }
-
-    pub(crate) fn unpack(self) -> Event {
-        let index = usize::try_from(self.0 >> 32).expect("64-bit platform") & INDEX_MAX;
-        let rest = usize::try_from(self.0 & 0xffff_ffff).expect("64-bit platform");
+impl From<Packed> for Event {
+    fn from(packed: Packed) -> Self {
+        let (index, rest) = (packed.index(), packed.rest());
         let channel = ChannelId::new(index);
-        match self.0 >> 60 {
-            1 => Event::Create { source: u32::try_from(index).expect("28 bits") },
-            2 => Event::Wake { endpoint: EndpointId::new(index) },
-            3 => Event::ControlArrives { channel, stop: rest != 0 },
-            4 => Event::Deliver { channel, worm: WormId::new(rest) },
-            5 => Event::Release { output: channel },
-            6 => Event::ReadHead { channel },
-            7 => Event::Request { channel },
-            8 => Event::Arbitrate { output: channel },
-            9 => Event::StartWorm { channel },
-            10 => Event::SendControl { channel },
-            Self::EMIT_CONTROL => Event::EmitControl { channel },
+        match packed.kind() {
+            1 => Self::Create { source: u32::try_from(index).expect("28 bits") },
+            2 => Self::Wake { endpoint: EndpointId::new(index) },
+            3 => Self::ControlArrives { channel, stop: rest != 0 },
+            4 => Self::Deliver { channel, worm: WormId::new(rest) },
+            5 => Self::Release { output: channel },
+            6 => Self::ReadHead { channel },
+            7 => Self::Request { channel },
+            8 => Self::Arbitrate { output: channel },
+            9 => Self::StartWorm { channel },
+            10 => Self::SendControl { channel },
+            EMIT_CONTROL => Self::EmitControl { channel },
             kind => unreachable!("no event has the kind {kind}"),
         }
     }
@@ -87,27 +75,27 @@ impl Packed {
 
 impl From<Event> for Packed {
     fn from(event: Event) -> Self {
-        match event {
-            Event::Create { source } => Self::new(1, source as usize, 0),
-            Event::Wake { endpoint } => Self::new(2, endpoint.index(), 0),
-            Event::ControlArrives { channel, stop } => {
-                Self::new(3, channel.index(), u64::from(stop))
-            }
-            Event::Deliver { channel, worm } => Self::new(4, channel.index(), worm.index() as u64),
-            Event::Release { output } => Self::new(5, output.index(), 0),
-            Event::ReadHead { channel } => Self::new(6, channel.index(), 0),
-            Event::Request { channel } => Self::new(7, channel.index(), 0),
-            Event::Arbitrate { output } => Self::new(8, output.index(), 0),
-            Event::StartWorm { channel } => Self::new(9, channel.index(), 0),
-            Event::SendControl { channel } => Self::new(10, channel.index(), 0),
-            Event::EmitControl { channel } => Self::new(Self::EMIT_CONTROL, channel.index(), 0),
-        }
+        let (kind, index, rest) = match event {
+            Event::Create { source } => (1, source as usize, 0),
+            Event::Wake { endpoint } => (2, endpoint.index(), 0),
+            Event::ControlArrives { channel, stop } => (3, channel.index(), stop.into()),
+            Event::Deliver { channel, worm } => (4, channel.index(), worm.index()),
+            Event::Release { output } => (5, output.index(), 0),
+            Event::ReadHead { channel } => (6, channel.index(), 0),
+            Event::Request { channel } => (7, channel.index(), 0),
+            Event::Arbitrate { output } => (8, output.index(), 0),
+            Event::StartWorm { channel } => (9, channel.index(), 0),
+            Event::SendControl { channel } => (10, channel.index(), 0),
+            Event::EmitControl { channel } => (EMIT_CONTROL, channel.index(), 0),
+        };
+        Self::new(kind, index, rest)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packed::INDEX_MAX;
 
     #[test]
     fn packing_keeps_the_event_and_the_order() {
@@ -131,7 +119,7 @@ mod tests {
             assert!(pair[0] < pair[1] && Packed::from(pair[0]) < Packed::from(pair[1]));
         }
         for event in events {
-            assert_eq!(Packed::from(event).unpack(), event);
+            assert_eq!(Event::from(Packed::from(event)), event);
         }
     }
 }

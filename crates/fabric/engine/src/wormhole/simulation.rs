@@ -1,7 +1,8 @@
 //! The simulation: one event at a time, few events a worm.
 
+use crate::packed::assert_indices_fit;
 use crate::wormhole::clock::Clock;
-use crate::wormhole::event::{Event, INDEX_MAX};
+use crate::wormhole::event::{Event, is_last_phase};
 use crate::wormhole::hosts::Hosts;
 use crate::wormhole::links::{End, Links};
 use crate::wormhole::network::Network;
@@ -49,9 +50,8 @@ impl gingham_net::Network for Simulation {
     fn step(&mut self) -> Result<(), Option<Time>> {
         let next = self.network.clock.peek();
         if self.network.links.has_changes()
-            && next.is_none_or(|(time, event)| {
-                time > self.network.clock.now() || event.is_last_phase()
-            })
+            && next
+                .is_none_or(|(time, event)| time > self.network.clock.now() || is_last_phase(event))
         {
             self.network.links.predict_crossings(&mut self.network.clock);
             return Ok(());
@@ -98,10 +98,7 @@ impl Simulation {
     pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
         let links = Links::new(&plan);
         let mut hosts = Hosts::new(Arc::clone(&plan), wormhole, links.may_go_on());
-        assert!(
-            plan.channels.len().max(hosts.endpoints().source_count()) <= INDEX_MAX,
-            "an event holds 28 bits of index"
-        );
+        assert_indices_fit(hosts.endpoints());
         let reads_are_told = hosts.endpoints().wanted().read;
         let switches = Switches::new(plan, wormhole, reads_are_told);
         let mut network = Network { clock: Clock::new(), links, worms: Worms::default() };

@@ -136,9 +136,13 @@ impl<const L: usize> View for Table<L> {
     fn requests(&self, _: &Network, port: usize) -> Vec<(usize, u16)> {
         let place = self.places.of_port(port);
         let Place { column, bit } = place.expect("a switch port has a place");
+        let requests = &self.columns[column].requests;
+        if requests.requested >> bit & 1 == 0 {
+            return Vec::new();
+        }
         let heads = &self.groups[self.places.group_of(column)].heads;
         let request = |asker| (self.lane_in_group(column, asker, bit), heads.get(asker, bit).may);
-        self.columns[column].requests.askers(bit).map(request).collect()
+        requests.askers(bit).map(request).collect()
     }
 
     fn returning_credits(&self, network: &Network, tick: u64) -> Vec<usize> {

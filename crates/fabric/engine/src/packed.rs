@@ -1,0 +1,48 @@
+//! Events as one word, so that to compare two events is to compare numbers.
+//!
+//! ```text
+//!   kind 4 bits | channel, source or endpoint 28 bits | rest 32 bits: worm, packet or lane
+//! ```
+//!
+//! Events of one instant are in the order of their kinds, then of channels or sources.
+
+use gingham_net::Endpoints;
+
+/// An event as one word.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Packed(u64);
+
+/// Largest index of a channel, source or endpoint that fits a packed event.
+pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
+
+impl Packed {
+    /// After every event of an instant.
+    pub(crate) const LAST: Self = Self(u64::MAX);
+
+    #[inline]
+    pub(crate) const fn new(kind: u64, index: usize, rest: usize) -> Self {
+        Self(kind << 60 | (index as u64) << 32 | rest as u64)
+    }
+
+    #[inline]
+    pub(crate) const fn kind(self) -> u64 {
+        self.0 >> 60
+    }
+
+    /// Index of the channel, source or endpoint.
+    #[inline]
+    pub(crate) fn index(self) -> usize {
+        usize::try_from(self.0 >> 32).expect("64-bit platform") & INDEX_MAX
+    }
+
+    #[inline]
+    pub(crate) fn rest(self) -> usize {
+        usize::try_from(self.0 & 0xffff_ffff).expect("64-bit platform")
+    }
+}
+
+/// Checks that the channels and sources of a run fit packed events.
+pub(crate) fn assert_indices_fit(endpoints: &Endpoints) {
+    let indices = endpoints.plan().channels.len().max(endpoints.source_count());
+    assert!(indices <= INDEX_MAX, "an event holds 28 bits of index");
+}
