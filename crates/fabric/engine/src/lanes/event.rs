@@ -38,11 +38,11 @@ pub(crate) enum Event {
 const IN_TRANSIT: usize = 1 << 31;
 
 impl From<Packed> for Event {
-    fn from(packed: Packed) -> Self {
-        let (index, id) = (packed.index(), packed.rest());
+    fn from(event: Packed) -> Self {
+        let (index, id) = (event.index(), event.rest());
         let (worm, packet) = (WormId::new(id), InTransitId::new(id));
         let channel = ChannelId::new(index);
-        match packed.kind() {
+        match event.kind() {
             1 => Self::Create { source: index },
             2 => Self::WakeEndpoint { endpoint: EndpointId::new(index) },
             3 => Self::Left { channel, worm },

@@ -46,10 +46,10 @@ pub(crate) fn ready(packed: Packed) -> Option<PacketId> {
 
 impl From<Packed> for Event {
     #[inline]
-    fn from(packed: Packed) -> Self {
-        let (index, rest) = (packed.index(), packed.rest());
+    fn from(event: Packed) -> Self {
+        let (index, rest) = (event.index(), event.rest());
         let channel = ChannelId::new(index);
-        match packed.kind() {
+        match event.kind() {
             1 => Self::Create { source: index },
             2 => Self::Wake { endpoint: EndpointId::new(index) },
             3 => Self::Left { channel },

@@ -53,10 +53,10 @@ pub(crate) const fn is_last_phase(packed: Packed) -> bool {
 }
 
 impl From<Packed> for Event {
-    fn from(packed: Packed) -> Self {
-        let (index, rest) = (packed.index(), packed.rest());
+    fn from(event: Packed) -> Self {
+        let (index, rest) = (event.index(), event.rest());
         let channel = ChannelId::new(index);
-        match packed.kind() {
+        match event.kind() {
             1 => Self::Create { source: u32::try_from(index).expect("28 bits") },
             2 => Self::Wake { endpoint: EndpointId::new(index) },
             3 => Self::ControlArrives { channel, stop: rest != 0 },

@@ -51,15 +51,12 @@ impl<const L: usize> View for Table<L> {
         let Place { column, bit } = self.places.of_port(port).expect("a switch port has a place");
         let departures = self.columns[column].cables.departures[bit];
         let sender = network.links.port(port).peer as usize;
-        let (starts, latency) = match self.places.of_port(sender) {
-            Some(Place { column, bit }) => {
-                let cables = &self.columns[column].cables;
-                (cables.starts[bit], cables.latency[bit])
-            }
-            None => {
-                let cable = &self.hosts[sender - self.first_host];
-                (cable.starts, cable.latency)
-            }
+        let (starts, latency) = if let Some(Place { column, bit }) = self.places.of_port(sender) {
+            let cables = &self.columns[column].cables;
+            (cables.starts[bit], cables.latency[bit])
+        } else {
+            let cable = &self.hosts[sender - self.first_host];
+            (cable.starts, cable.latency)
         };
         let delays = self.flits(network, sender).wrapping_mul(latency.into());
         let arrived = starts.wrapping_add(delays).wrapping_sub(arrivals[port]);
