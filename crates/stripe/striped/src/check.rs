@@ -14,7 +14,7 @@ use gingham_stripe_crypt::PeerPlan;
 use gingham_stripe_udp::{BufferPlan, CHANNELS_MAX, OVERHEAD_BYTES_MAX};
 use nix::unistd::User;
 
-use self::addresses::{check_interface, check_local, check_remote};
+use self::addresses::ChannelCheck;
 use crate::class::Dscp;
 use crate::config::{Channel, ChannelAt, Config, Endpoint};
 use crate::ethernet;
@@ -254,10 +254,10 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
     let mut ports = Vec::new();
     for at in config.channels_at() {
         if at.channel.is_tcp() {
-            tcp::check(source, machine, &at)?;
+            tcp::check(ChannelCheck { source, machine, at: &at })?;
             continue;
         }
-        let local = check_channel(source, machine, &at)?;
+        let local = check_channel(ChannelCheck { source, machine, at: &at })?;
         let others = places.entry((local, at.channel.interface.as_deref())).or_default();
         if let Some(other) = others.iter().find(|other| are_one(other, &at)) {
             let message = format!("{other} already uses {local}: take another port");
@@ -344,33 +344,28 @@ fn check_port(
     }
 }
 
-fn check_channel(
-    source: &Source<Config>,
-    machine: &Machine,
-    at: &ChannelAt<'_>,
-) -> Result<SocketAddr, InputError> {
-    let channel = at.channel;
-    let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
+fn check_channel(check: ChannelCheck<'_>) -> Result<SocketAddr, InputError> {
+    let channel = check.at.channel;
     if let Some(key) = channel.key_of_ethernet() {
-        return refuse(key, format!("a channel over UDP has no `{key}`"));
+        return check.refuse(key, format!("a channel over UDP has no `{key}`"));
     }
     if channel.listen().is_some() {
         let message = "a channel over UDP listens always: local and remote, or transport = \"tcp\"";
-        return refuse("listen", message.into());
+        return check.refuse("listen", message);
     }
     let Some(remote) = channel.remote() else {
         let message = "`remote` is missing: remote = \"198.51.100.1:7000\", or local alone where the other \
                        end begins, or ethernet and peer";
-        return refuse("remote", message.into());
+        return check.refuse("remote", message);
     };
     let local = channel.local(remote);
-    check_interface(source, machine, at)?;
-    check_local(source, machine, at, local, remote)?;
+    check.interface()?;
+    check.local(local, remote)?;
     if local.port() == 0 {
-        return refuse("local", "the other end is to know the port: it is not 0".into());
+        return check.refuse("local", "the other end is to know the port: it is not 0");
     }
     if channel.says_remote() {
-        check_remote(source, at, remote)?;
+        check.remote(remote)?;
     }
     Ok(local)
 }

@@ -1,74 +1,56 @@
-//! Checks of the configuration of channels over TCP.
+//! Checks of a channel over TCP.
 
-use gingham_input::{InputError, Source};
+use std::net::SocketAddr;
+
+use gingham_input::InputError;
 use gingham_stripe_udp::ChannelPlan;
 
-use crate::check::addresses::{check_interface, check_local, check_own, check_remote};
-use crate::config::{ChannelAt, Config};
-use crate::machine::Machine;
+use crate::check::addresses::ChannelCheck;
 
-pub(crate) fn check(
-    source: &Source<Config>,
-    machine: &Machine,
-    at: &ChannelAt<'_>,
-) -> Result<(), InputError> {
-    let channel = at.channel;
-    let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
+/// Checks that a channel over TCP is possible on this machine.
+pub(crate) fn check(check: ChannelCheck<'_>) -> Result<(), InputError> {
+    let channel = check.at.channel;
     if let Some(key) = channel.key_of_ethernet() {
-        return refuse(key, format!("a channel over TCP has no `{key}`"));
+        return check.refuse(key, format!("a channel over TCP has no `{key}`"));
     }
-    check_interface(source, machine, at)?;
-    match (channel.listen(), channel.says_remote()) {
-        (Some(_), true) => refuse(
+    check.interface()?;
+    match (channel.listen(), channel.remote().filter(|_| channel.says_remote())) {
+        (Some(_), Some(_)) => check.refuse(
             "listen",
-            "one end listens and the other has its address as `remote`: not both here".into(),
+            "one end listens and the other has its address as `remote`: not both here",
         ),
-        (Some(_), false) => check_listener(source, machine, at),
-        (None, true) => check_connector(source, machine, at),
-        (None, false) => refuse(
+        (Some(listen), None) => check_listener(check, listen),
+        (None, Some(remote)) => check_connector(check, remote),
+        (None, None) => check.refuse(
             "remote",
             "`remote` is missing: remote = \"198.51.100.1:443\", or listen = \"0.0.0.0:443\" and \
-             the other end connects"
-                .into(),
+             the other end connects",
         ),
     }
 }
 
-fn check_listener(
-    source: &Source<Config>,
-    machine: &Machine,
-    at: &ChannelAt<'_>,
-) -> Result<(), InputError> {
-    let channel = at.channel;
-    let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
-    let Some(listen) = channel.listen() else { return Ok(()) };
-    if channel.has_local() {
-        return refuse("local", "`listen` says where the channel begins".into());
+fn check_listener(check: ChannelCheck<'_>, listen: SocketAddr) -> Result<(), InputError> {
+    if check.at.channel.has_local() {
+        return check.refuse("local", "`listen` says where the channel begins");
     }
     if listen.port() == 0 {
-        return refuse("listen", format!("{listen} has no port that the other end can know"));
+        return check.refuse("listen", format!("{listen} has no port that the other end can know"));
     }
-    check_own(source, machine, at, "listen", listen)
+    check.own("listen", listen)
 }
 
-fn check_connector(
-    source: &Source<Config>,
-    machine: &Machine,
-    at: &ChannelAt<'_>,
-) -> Result<(), InputError> {
-    let channel = at.channel;
-    let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
-    let Some(remote) = channel.remote() else { return Ok(()) };
+fn check_connector(check: ChannelCheck<'_>, remote: SocketAddr) -> Result<(), InputError> {
+    let channel = check.at.channel;
     let local = channel.connect_from(remote);
-    check_local(source, machine, at, local, remote)?;
+    check.local(local, remote)?;
     if local.port() != 0 {
         let message = "a connection that is made again needs another port: write port 0, any";
-        return refuse("local", message.into());
+        return check.refuse("local", message);
     }
-    check_remote(source, at, remote)?;
+    check.remote(remote)?;
     let way = ChannelPlan { local, interface: channel.interface.clone(), mark: None, remote };
     match way.path_mtu() {
         Ok(_) => Ok(()),
-        Err(error) => refuse("remote", format!("there is no route to {remote}: {error}")),
+        Err(error) => check.refuse("remote", format!("there is no route to {remote}: {error}")),
     }
 }

@@ -1,4 +1,4 @@
-//! Checks of local and remote addresses, for channels over UDP and TCP.
+//! Checks of a channel's addresses that hold over UDP and over TCP.
 
 use std::net::SocketAddr;
 
@@ -7,71 +7,70 @@ use gingham_input::{InputError, Source};
 use crate::config::{ChannelAt, Config};
 use crate::machine::Machine;
 
-pub(crate) fn check_interface(
-    source: &Source<Config>,
-    machine: &Machine,
-    at: &ChannelAt<'_>,
-) -> Result<(), InputError> {
-    let named = at.channel.interface.as_deref();
-    let Some(name) = named.filter(|name| !machine.has_interface(name)) else { return Ok(()) };
-    let error = source.refuse(&at.key("interface"), format!("there is no `{name}`"));
-    Err(error.suggesting(name, "interfaces", &machine.interfaces))
+/// A channel of a file, and the machine on which it is to begin.
+#[derive(Clone, Copy)]
+pub(crate) struct ChannelCheck<'a> {
+    pub(crate) source: &'a Source<Config>,
+    pub(crate) machine: &'a Machine,
+    pub(crate) at: &'a ChannelAt<'a>,
 }
 
-/// Checks the local address of a channel to `remote`.
-pub(crate) fn check_local(
-    source: &Source<Config>,
-    machine: &Machine,
-    at: &ChannelAt<'_>,
-    local: SocketAddr,
-    remote: SocketAddr,
-) -> Result<(), InputError> {
-    let refuse = |key: &str, message: String| Err(source.refuse(&at.key(key), message));
-    if !at.channel.is_placed() {
-        let message = "the channel has neither local nor interface: interface = \"eth0\", or local = \
-                       \"192.0.2.7:7000\"";
-        return refuse("remote", message.into());
+impl ChannelCheck<'_> {
+    /// Refuses the value of a key of the channel.
+    pub(crate) fn refuse<T>(self, key: &str, message: impl Into<String>) -> Result<T, InputError> {
+        Err(self.source.refuse(&self.at.key(key), message.into()))
     }
-    if local.is_ipv4() != remote.is_ipv4() {
-        return refuse("local", format!("{local} and {remote} are not of one family"));
-    }
-    if local.ip().is_unspecified() && at.channel.interface.is_none() {
-        return refuse("local", "any address, but of which interface?".into());
-    }
-    check_own(source, machine, at, "local", local)
-}
 
-/// Checks that an address, the value of `key`, is unspecified or belongs to this machine.
-pub(crate) fn check_own(
-    source: &Source<Config>,
-    machine: &Machine,
-    at: &ChannelAt<'_>,
-    key: &str,
-    address: SocketAddr,
-) -> Result<(), InputError> {
-    let ip = address.ip();
-    if ip.is_unspecified() || machine.addresses.contains(&ip) {
-        return Ok(());
+    /// Checks that the interface of the channel exists, if it names one.
+    pub(crate) fn interface(self) -> Result<(), InputError> {
+        let named = self.at.channel.interface.as_deref();
+        let missing = named.filter(|name| !self.machine.has_interface(name));
+        let Some(name) = missing else { return Ok(()) };
+        let error = self.source.refuse(&self.at.key("interface"), format!("there is no `{name}`"));
+        Err(error.suggesting(name, "interfaces", &self.machine.interfaces))
     }
-    let message =
-        format!("no interface has the address {ip}: ip address lists those that there are");
-    Err(source.refuse(&at.key(key), message))
-}
 
-/// Checks that a remote address is specified, and not inside the bundle's own network.
-pub(crate) fn check_remote(
-    source: &Source<Config>,
-    at: &ChannelAt<'_>,
-    remote: SocketAddr,
-) -> Result<(), InputError> {
-    let refuse = |message: String| Err(source.refuse(&at.key("remote"), message));
-    if remote.ip().is_unspecified() || remote.port() == 0 {
-        return refuse("the other end of a channel has an address and a port".into());
+    /// Checks that the channel can begin at a local address on its way to a remote one.
+    pub(crate) fn local(self, local: SocketAddr, remote: SocketAddr) -> Result<(), InputError> {
+        if !self.at.channel.is_placed() {
+            let message = "the channel has neither local nor interface: interface = \"eth0\", or local = \
+                           \"192.0.2.7:7000\"";
+            return self.refuse("remote", message);
+        }
+        if local.is_ipv4() != remote.is_ipv4() {
+            return self.refuse("local", format!("{local} and {remote} are not of one family"));
+        }
+        if local.ip().is_unspecified() && self.at.channel.interface.is_none() {
+            return self.refuse("local", "any address, but of which interface?");
+        }
+        self.own("local", local)
     }
-    let inside = source.scenario.addresses.iter().find(|prefix| prefix.contains(remote.ip()));
-    let Some(prefix) = inside else { return Ok(()) };
-    refuse(format!(
-        "{} is in the interface's own {prefix}: the other end's address outside the bundle",
-        remote.ip()
-    ))
+
+    /// Checks that the address of a key is one of this machine, or any.
+    pub(crate) fn own(self, key: &str, address: SocketAddr) -> Result<(), InputError> {
+        let ip = address.ip();
+        if ip.is_unspecified() || self.machine.addresses.contains(&ip) {
+            return Ok(());
+        }
+        let message =
+            format!("no interface has the address {ip}: ip address lists those that there are");
+        self.refuse(key, message)
+    }
+
+    /// Checks that the channel can end at a remote address, and not within the bundle's own network.
+    pub(crate) fn remote(self, remote: SocketAddr) -> Result<(), InputError> {
+        let ip = remote.ip();
+        if ip.is_unspecified() || remote.port() == 0 {
+            return self.refuse("remote", "the other end of a channel has an address and a port");
+        }
+        match self.source.scenario.addresses.iter().find(|prefix| prefix.contains(ip)) {
+            None => Ok(()),
+            Some(prefix) => self.refuse(
+                "remote",
+                format!(
+                    "{ip} is in the interface's own {prefix}: the other end's address outside the bundle"
+                ),
+            ),
+        }
+    }
 }
