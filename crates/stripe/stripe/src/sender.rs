@@ -42,6 +42,7 @@ mod class;
 mod control;
 mod copies;
 mod counts;
+mod inspection;
 mod markers;
 mod options;
 mod paths;
@@ -175,67 +176,6 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// Whether packets are accepted.
-    pub const fn is_open(&self) -> bool {
-        self.resets.is_open()
-    }
-
-    /// The present epoch.
-    pub const fn epoch(&self) -> Epoch {
-        self.resets.epoch()
-    }
-
-    /// Rule by which the channel of a packet is chosen.
-    pub const fn order(&self) -> Order {
-        self.options.order
-    }
-
-    /// The scheduler, for inspection; it takes no part in a free choice.
-    pub const fn scheduler(&self) -> &S {
-        self.schedule.scheduler()
-    }
-
-    /// Packets and bytes sent on a channel in this epoch.
-    pub fn sent(&self, channel: usize) -> Sent {
-        self.counts.sent(channel)
-    }
-
-    /// The last report about a channel in this epoch.
-    pub fn reported(&self, channel: usize) -> Option<Reported> {
-        self.counts.reported(channel)
-    }
-
-    /// Counters.
-    pub const fn sending(&self) -> &Sending {
-        &self.sending
-    }
-
-    /// Quantum that a channel is to have: its present one, unless a change is under way.
-    pub fn target_quantum(&self, channel: usize) -> u32 {
-        self.schedule.target(channel)
-    }
-
-    /// Whether there is a channel with this id.
-    pub fn is_there(&self, id: usize) -> bool {
-        self.presence.is_present(id)
-    }
-
-    /// Whether a channel is out because the other end does not answer on it.
-    pub fn is_dead(&self, channel: usize) -> bool {
-        self.presence.is(channel, Life::Dead)
-    }
-
-    /// Whether a channel is in quarantine: it carries copies instead of packets.
-    pub fn is_in_quarantine(&self, channel: usize) -> bool {
-        self.quarantine.has(channel)
-    }
-
-    /// Whether nothing has been sent for so long that everything is accounted for: nothing sent until then
-    /// is requested again.
-    pub fn is_at_rest(&self) -> bool {
-        self.markers.is_at_rest(self.sending.gone())
-    }
-
     /// Whether packets may go on a channel: it is present and in.
     fn carries(&self, channel: usize) -> bool {
         self.schedule.carries(&self.presence, channel)
@@ -313,37 +253,6 @@ impl<S: Numbered> Sender<S> {
     const fn wait_with(&mut self, length_bytes: u32, class: Class) {
         self.sizes.wait_with(length_bytes);
         self.waiting = class;
-    }
-
-    /// Reason for which a channel carries no packet at present, if it carries none.
-    pub fn wait_of(&self, now: Instant, channel: usize) -> Option<Wait> {
-        if !self.is_there(channel) {
-            Some(Wait::Absent)
-        } else if !self.is_open() {
-            Some(Wait::Resetting)
-        } else if !self.carries(channel) {
-            Some(match (self.is_dead(channel), self.target_quantum(channel)) {
-                (true, _) if self.sizes.is_out(channel) => Wait::Size,
-                (true, _) => Wait::Silent,
-                (false, 0) => Wait::Planned,
-                (false, _) => Wait::Announced,
-            })
-        } else if self.is_blocked(channel) {
-            Some(Wait::Link)
-        } else if !self.counts.has_credit(channel, 0) {
-            Some(Wait::Credit)
-        } else if self.quarantine.has(channel) && self.is_left_out(channel, 0) {
-            Some(Wait::Losses)
-        } else if !self.sizes.fits_waiting(channel) {
-            Some(Wait::Length)
-        } else if self.options.order == Order::Strict && self.schedule.current() != channel {
-            Some(Wait::Turn)
-        } else {
-            let path = self.paths.as_ref()?.on(channel);
-            let now_ns = now.nanoseconds();
-            let paced = (!path.admits(now_ns)).then_some(Wait::Pace);
-            if path.has_room(now_ns) { paced } else { Some(Wait::Window) }
-        }
     }
 
     // Packets.
@@ -815,10 +724,7 @@ impl<S: Numbered> Sender<S> {
         let span_max = self.options.silence.unwrap_or(markers.interval).saturating_mul(16);
         self.sizes.repair_state(now, self.schedule.scheduler().longest_bytes(), span_max);
         self.quarantine.repair_state(now, if self.has_quarantine() { all } else { 0 });
-        self.markers.repair_state(now, channels);
-        if self.schedule.is_far(self.markers.round(), self.options.markers.every_rounds) {
-            self.markers.set_round(self.schedule.round());
-        }
+        self.markers.repair_state(now, channels, self.schedule.round());
         if let Some(paths) = &mut self.paths {
             for channel in 0..channels {
                 paths.repair_state(channel, self.counts.sent(channel));
@@ -957,20 +863,6 @@ impl<S: Numbered> Sender<S> {
 
     // Windows.
 
-    /// Measurements of a channel, if its flight is controlled.
-    pub fn flight(&self, channel: usize) -> Option<Flight> {
-        self.paths.as_ref().map(|paths| Flight::of(paths.on(channel), self.now))
-    }
-
-    /// Round trip of the pipe without queues, if known: that of the slowest active channel, because order
-    /// is kept.
-    pub fn round_trip_least(&self) -> Option<Duration> {
-        let is_left_out =
-            |channel: usize| self.quarantine.has(channel) && self.is_left_out(channel, 0);
-        let left_out = channels_where(self.schedule.channels(), is_left_out);
-        self.paths.as_ref()?.round_trip_least(self.carrying() & !left_out)
-    }
-
     /// Sets the known rate of a channel, at which it is paced.
     pub fn tell_rate(&mut self, channel: usize, bytes_per_second: u64) {
         if let Some(paths) = &mut self.paths {
@@ -995,50 +887,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// The priority of a channel.
-    pub fn priority(&self, channel: usize) -> u8 {
-        self.paths.as_ref().map_or(0, |paths| paths.priority(channel))
-    }
-
     // Sizes.
-
-    /// Longest packet, in bytes, that fits every active channel: the size of the bundle. It follows as sizes
-    /// are found and channels come and go. In free order longer packets go on the channels that they fit.
-    pub fn longest_bytes(&self) -> u32 {
-        self.sizes.longest_on(self.carrying(), self.scheduler().longest_bytes())
-    }
-
-    /// Longest packet, in bytes, that fits every active channel of known size: the size for traffic into the
-    /// pipe, such as the MTU of an interface. The scheduler's longest packet if no size is known. An unknown
-    /// channel does not count, because the size would fall to its base and rise again.
-    pub fn bundle_bytes(&self) -> u32 {
-        self.sizes.longest_known(self.carrying(), self.scheduler().longest_bytes())
-    }
-
-    /// Longest frames and packets of a channel.
-    pub fn size(&self, channel: usize) -> Size {
-        self.sizes.size(channel, self.scheduler().longest_bytes())
-    }
-
-    /// Whether a packet fits an active channel, or in strict order the one whose turn it is.
-    pub fn fits_somewhere(&self, length_bytes: u32) -> bool {
-        match self.options.order {
-            Order::Free => self.sizes.fits_some(self.carrying(), length_bytes),
-            Order::Strict => self.sizes.fits(self.schedule.current(), length_bytes),
-        }
-    }
-
-    /// Whether a packet may turn out to fit an active channel of unknown size. Such a packet can wait, even
-    /// if it fits none at present.
-    pub fn may_fit(&self, length_bytes: u32) -> bool {
-        self.sizes.may_fit(self.carrying(), length_bytes)
-    }
-
-    /// Length in bytes to which the last message for a channel is padded with zeros. It is 0 except for
-    /// probes, which have the length of the frames that they stand for.
-    pub fn padded_bytes(&self, channel: usize) -> usize {
-        self.sizes.padded_bytes(channel)
-    }
 
     /// Takes a channel out that has long lost all long packets, until it passes them. The last one stays in
     /// and is probed from the base.

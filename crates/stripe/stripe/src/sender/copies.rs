@@ -173,13 +173,8 @@ impl<S: Numbered> Sender<S> {
         (0..self.schedule.channels()).filter(has_room).min_by_key(cost)
     }
 
-    /// Time in which a packet sent now on an active channel arrives, if known.
-    pub fn arrives_after(&self, channel: usize) -> Option<Duration> {
-        let is_known = self.carries(channel) && self.presence.round_trip_ns(channel) > 0;
-        is_known.then(|| self.there_after(channel))
-    }
-
-    fn there_after(&self, channel: usize) -> Duration {
+    /// Time in which a packet sent now on a channel arrives, as far as known.
+    pub(super) fn there_after(&self, channel: usize) -> Duration {
         match &self.paths {
             Some(paths) => Duration::from_nanos(paths.arrives_after_ns(channel)),
             None => Duration::from_nanos(u64::from(self.presence.round_trip_ns(channel)) / 2),

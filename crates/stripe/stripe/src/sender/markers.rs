@@ -16,6 +16,7 @@
 //! ours; the doubling is that of a keep-alive with back-off.
 
 use super::options::MarkerPlan;
+use super::schedule::ROUNDS_MAX;
 use crate::time::not_after;
 use crate::{ChannelSet, Instant, first_channels, take_lowest};
 use core::time::Duration;
@@ -96,11 +97,6 @@ impl Markers {
         self.marker_at
     }
 
-    /// Round in which markers go next.
-    pub(super) const fn round(&self) -> Round {
-        self.round
-    }
-
     /// Time to the next markers, and to the next look at the channels.
     pub(super) fn pause(&self) -> Duration {
         self.idle.pause.max(self.plan.interval)
@@ -161,17 +157,17 @@ impl Markers {
         self.marker_at = now.after(self.pause());
     }
 
-    /// Restores the invariants: known channels, and times within the longest interval.
-    pub(super) fn repair_state(&mut self, now: Instant, count: usize) {
+    /// Restores the invariants: known channels, times within the longest interval, and a round near the
+    /// present one.
+    pub(super) fn repair_state(&mut self, now: Instant, count: usize, round: Round) {
         self.due &= first_channels(count);
         self.idle.counted_at = self.idle.counted_at.min(now);
         self.idle.pause = self.idle.pause.clamp(self.plan.interval, self.plan.pause_max());
         not_after(&mut self.marker_at, now, self.plan.pause_max());
-    }
-
-    /// Moves the next markers by round to this round.
-    pub(super) const fn set_round(&mut self, round: Round) {
-        self.round = round;
+        let ahead = self.round.ahead_of(round).unsigned_abs();
+        if ahead > self.plan.every_rounds.max(ROUNDS_MAX) {
+            self.round = round;
+        }
     }
 }
 

@@ -41,7 +41,7 @@ const AHEAD_ROUNDS_MAX: u32 = 1 << 14;
 
 /// Bound on the rounds between active channels in a sound scheduler; changes are announced less far
 /// ahead.
-const ROUNDS_MAX: u32 = 1 << 20;
+pub(super) const ROUNDS_MAX: u32 = 1 << 20;
 
 /// Announced change of a channel.
 #[derive(Clone, Copy, Debug)]
@@ -281,11 +281,6 @@ impl<S: Numbered> Schedule<S> {
             }
         }
         has_targets && self.scheduler.is_sound(ROUNDS_MAX)
-    }
-
-    /// Whether a round is further from the present one than any round in use.
-    pub(super) fn is_far(&self, round: Round, rounds_max: u32) -> bool {
-        round.ahead_of(self.round()).unsigned_abs() > rounds_max.max(ROUNDS_MAX)
     }
 
     /// Standing that a marker of a channel carries, with the announced change.

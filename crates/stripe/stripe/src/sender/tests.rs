@@ -9,16 +9,16 @@ type Ends = Sender<SurplusRoundRobin<2>>;
 const NOW: Instant = Instant::from_nanoseconds(50_000_000);
 
 /// A sender with two quanta, the smaller of which is the longest packet's length at least.
-fn sender_of(longest_bytes: u32, quanta: [u32; 2], options: SenderOptions, now: Instant) -> Ends {
+fn sender_of(longest_bytes: u32, quanta: [u32; 2], options: &SenderOptions, now: Instant) -> Ends {
     let scheduler = SurplusRoundRobin::new(longest_bytes, &quanta).expect("quanta");
-    Sender::synchronised(scheduler, options, Epoch::new(1), now).expect("options")
+    Sender::synchronised(scheduler, *options, Epoch::new(1), now).expect("options")
 }
 
 /// A sender with two equal quanta and windows.
 fn sender(order: Order) -> Ends {
     let control = Some(ControlPlan::default());
     let options = SenderOptions { order, control, ..SenderOptions::default() };
-    sender_of(1_000, [1_000; 2], options, NOW)
+    sender_of(1_000, [1_000; 2], &options, NOW)
 }
 
 /// A sender in free order that probes sizes up to `max`.
@@ -29,7 +29,7 @@ fn probing(longest_bytes: u32, max: u32, now: Instant) -> Ends {
         sizes: Some(SizePlan { max, ..SizePlan::default() }),
         ..SenderOptions::default()
     };
-    sender_of(longest_bytes, [longest_bytes; 2], options, now)
+    sender_of(longest_bytes, [longest_bytes; 2], &options, now)
 }
 
 /// Revives a dead channel.
@@ -114,7 +114,7 @@ fn a_channel_is_out_by_plan_or_waits_for_its_turn() {
 /// Turns of 3,000 and 2,000 bytes, of which a packet takes its part.
 #[test]
 fn a_turn_goes_at_once() {
-    let (mut sender, now) = (sender_of(1_000, [3_000, 2_000], SenderOptions::default(), NOW), NOW);
+    let (mut sender, now) = (sender_of(1_000, [3_000, 2_000], &SenderOptions::default(), NOW), NOW);
     let run = |channel, bytes| Some(Transmit { channel, bytes, longest_bytes: 1_000 });
     assert_eq!(sender.poll_transmit(now), run(0, 3_000));
     sender.handle_packet(now, 800).expect("open");
@@ -129,7 +129,7 @@ fn a_free_run_is_a_millisecond_at_the_pace() {
     let control = ControlPlan { by: Controlled::Told(4_000_000), ..ControlPlan::default() };
     let options =
         SenderOptions { order: Order::Free, control: Some(control), ..SenderOptions::default() };
-    let mut sender = sender_of(1_000, [3_000, 2_000], options, Instant::ORIGIN);
+    let mut sender = sender_of(1_000, [3_000, 2_000], &options, Instant::ORIGIN);
     let now = Instant::from_nanoseconds(50_000_000);
     let run = sender.poll_transmit(now).expect("nothing is in flight");
     assert_eq!(run.bytes, 4_001);
