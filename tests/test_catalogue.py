@@ -13,6 +13,7 @@ import gingham as package
 from gingham import mechanisms
 from tests.conftest import Finished
 from tests.fragments import completed, messages_of, values_of
+from tests.refusals import require_error
 
 Command = Callable[..., Finished]
 KNOWN = mechanisms.every_mechanism()
@@ -104,6 +105,5 @@ def test_explain_of_a_concept_tells_its_mechanisms_in_short(gingham: Command) ->
 
 
 def test_a_mechanism_misspelt_is_answered_with_the_nearest(gingham: Command) -> None:
-    refused = gingham("explain", "expnential")
-    assert refused.code == 2
-    assert "exponential" in refused.err
+    refused = gingham("explain", "expnential", "--json")
+    require_error(refused, "unknown-name", nearest="exponential")

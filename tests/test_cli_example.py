@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gingham import examples
 from tests.conftest import Finished
+from tests.refusals import require_error
 
 Command = Callable[..., Finished]
 
@@ -37,9 +38,8 @@ def test_one_is_printed_or_written_as_it_stands(gingham: Command, tmp_path: Path
 
 
 def test_one_that_does_not_exist_is_answered_with_the_nearest(gingham: Command) -> None:
-    refused = gingham("example", "irregular-33.ibnetdiscover")
-    assert refused.code == 2
-    assert 'did you mean "irregular-32.ibnetdiscover"?' in refused.err
+    refused = gingham("example", "irregular-33.ibnetdiscover", "--json")
+    require_error(refused, "unknown-name", nearest="irregular-32.ibnetdiscover")
 
 
 def test_the_help_of_a_command_lists_every_example_that_it_runs(gingham: Command) -> None:

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from gingham import InputError, examples, plots, stripe
 from tests import pictures
 from tests.conftest import Finished
 from tests.pictures import Tables
+from tests.refusals import raises, require_error
 
 Gingham = Callable[..., Finished]
 PNG, SVG, PDF = b"\x89PNG\r\n", b"<?xml", b"%PDF-"
@@ -86,34 +88,29 @@ def test_a_picture_is_replaced_only_with_force(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "facts"),
     [
-        (["fabric", "-o", "f.jpeg"], "f.jpeg: the ending says no format of pictures"),
-        (["fabric", "-o", "f.pgn"], 'did you mean ".png"?'),
-        (["-o", "f.png"], "a file holds one picture, and these are 4"),
-        (["links", "fabric", "-o", "f.png"], "these are 2: links, fabric"),
-        (["links", "-o", "f.png", "--format", "pdf"], "--format pdf contradicts the ending"),
-        (["lniks"], "'lniks' is not one of"),
+        (["fabric", "-o", "f.jpeg"], {"code": "unknown-ending", "file": "f.jpeg"}),
+        (["fabric", "-o", "f.pgn"], {"code": "unknown-ending", "nearest": "png"}),
+        (["-o", "f.png"], {"code": "bad-option", "key": "output"}),
+        (["links", "fabric", "-o", "f.png"], {"code": "bad-option", "key": "output"}),
+        (["links", "-o", "f.png", "--format", "pdf"], {"code": "bad-option", "key": "format"}),
+        (["lniks"], {"code": "bad-option", "key": "kinds"}),
     ],
 )
 def test_what_cannot_be_meant_is_refused(
-    gingham: Gingham, folder: Path, tmp_path: Path, arguments: list[str], message: str
+    gingham: Gingham, folder: Path, tmp_path: Path, arguments: list[str], facts: dict[str, Any]
 ) -> None:
-    done = gingham("plot", folder, *arguments)
-    assert done.code == 2
-    assert message in done.err
+    require_error(gingham("plot", folder, *arguments, "--json"), **facts)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_no_run_wrote_is_refused(gingham: Gingham, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    done = gingham("plot", "empty")
-    assert done.code == 2
-    assert "empty: is not the folder of a run" in done.err
-    assert "no such folder" in gingham("plot", "nowhere").err
+    require_error(gingham("plot", "empty", "--json"), "no-run", file="empty")
+    require_error(gingham("plot", "nowhere", "--json"), "no-folder", file="nowhere")
     (tmp_path / "empty" / "manifest.json").touch()
-    named = gingham("plot", "empty/manifest.json").err
-    assert 'expected the folder of a run, found a file; did you mean "empty"?' in named
+    require_error(gingham("plot", "empty/manifest.json", "--json"), "is-file")
 
 
 def test_a_damaged_table_is_no_table_without_rows(
@@ -121,9 +118,7 @@ def test_a_damaged_table_is_no_table_without_rows(
 ) -> None:
     shutil.copytree(folder, tmp_path / "short")
     (tmp_path / "short" / "series.parquet").unlink()
-    done = gingham("plot", "short")
-    assert done.code == 2
-    assert "short/series.parquet: is missing" in done.err
+    require_error(gingham("plot", "short", "--json"), "damaged", file="short/series.parquet")
 
 
 def test_the_folder_of_a_sweep_is_told_from_that_of_a_run(gingham: Gingham, tmp_path: Path) -> None:
@@ -153,16 +148,15 @@ def test_the_folder_of_a_sweep_is_told_from_that_of_a_run(gingham: Gingham, tmp_
 
 
 def test_a_place_that_cannot_be_written_is_the_environment(gingham: Gingham, folder: Path) -> None:
-    done = gingham("plot", folder, "links", "-o", "no/such/f.png")
-    assert done.code == 6
-    assert "its folder does not exist" in done.err
+    done = gingham("plot", folder, "links", "-o", "no/such/f.png", "--json")
+    require_error(done, "system", exit_code=6, file="no/such/f.png")
 
 
 def test_a_table_without_rows_is_refused_by_name() -> None:
     empty = Tables({"histogram": pictures.histogram(), "links": pictures.links([])})
-    with pytest.raises(InputError, match='"histogram" has no rows: no message was followed'):
+    with raises(InputError, "no-data", key="histogram"):
         plots.require_rows("latency", empty)
-    with pytest.raises(InputError, match='"links" has no rows: the fabric has no cables'):
+    with raises(InputError, "no-data", key="links"):
         plots.require_rows("fabric", empty)
 
 
@@ -192,9 +186,7 @@ def test_a_striping_run_has_pictures_of_its_own(
     assert (tmp_path / "rounds-rounds.png").read_bytes().startswith(PNG)
     stripe.run(scenario.with_({"measure.events": 0}), output=tmp_path / "bare")
     assert gingham("plot", "bare").out.splitlines() == ["written: bare-channels.png"]
-    assert "no events (measure.events)" in gingham("plot", "bare", "rounds").err
-    refused = gingham("plot", "bare", "links")
-    assert refused.code == 2
-    assert "bare: holds a striping run, which has no picture links" in refused.err
-    refused = gingham("plot", folder, "channels")
-    assert "holds a run of a fabric, which has no picture channels" in refused.err
+    require_error(gingham("plot", "bare", "rounds", "--json"), "no-data", key="events")
+    require_error(gingham("plot", "bare", "links", "--json"), "unknown-picture", key="links")
+    refused = gingham("plot", folder, "channels", "--json")
+    require_error(refused, "unknown-picture", key="channels")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.conftest import Finished
+from tests.refusals import require_error
 
 Command = Callable[..., Finished]
 
@@ -49,14 +50,14 @@ def test_pictures_are_written_and_not_replaced_unasked(gingham: Command, tmp_pat
 
 
 def test_a_scenario_of_the_other_kind_is_sent_there(gingham: Command) -> None:
-    assert "gingham stripe stripe" in gingham("run", "stripe").err
-    assert "gingham run torus" in gingham("stripe", "torus").err
+    striped = require_error(gingham("run", "stripe", "--json"), "foreign-stripe")
+    assert "gingham stripe stripe" in striped["message"]
+    fabric = require_error(gingham("stripe", "torus", "--json"), "foreign-scenario")
+    assert "gingham run torus" in fabric["message"]
 
 
 def test_a_misspelt_example_names_the_nearest(gingham: Command) -> None:
-    done = gingham("stripe", "strip")
-    assert done.code == 2
-    assert 'did you mean "stripe"' in done.err
+    require_error(gingham("stripe", "strip", "--json"), "unknown-name", nearest="stripe")
 
 
 def test_a_mistake_names_file_line_and_key(gingham: Command, tmp_path: Path) -> None:
@@ -79,19 +80,21 @@ def test_keys_are_explained(gingham: Command) -> None:
     assert "They go in one round out of this many" in one.out
     schema = json.loads(gingham("schema", "--stripe").out)
     assert "channel" in schema["required"]
-    assert 'did you mean "channel.0.rate"' in gingham("explain", "--stripe", "channel.0.rat").err
+    misspelt = gingham("explain", "--stripe", "channel.0.rat", "--json")
+    require_error(misspelt, "unknown-name", nearest="channel.0.rate")
 
 
 def test_a_file_without_channels_is_told_of_channels(gingham: Command, tmp_path: Path) -> None:
     (tmp_path / "none.toml").write_text('stop.time = "1 s"\n')
-    assert "missing key `channel`" in gingham("stripe", "none.toml").err
+    require_error(gingham("stripe", "none.toml", "--json"), "missing-key", key="channel")
     (tmp_path / "slip.toml").write_text('stop.time = "1 s"\n[[chanel]]\n')  # typos: on purpose
-    assert "did you mean `channel`" in gingham("stripe", "slip.toml").err
+    require_error(gingham("stripe", "slip.toml", "--json"), "unknown-key", nearest="channel")
 
 
 def test_a_picture_that_cannot_be_written_is_refused_before_the_run(gingham: Command) -> None:
-    hours = ["--set", 'stop.time="20 h"']
-    assert "folder does not exist" in gingham("stripe", "stripe", *hours, "--plot", "no/p.png").err
+    hours = ["--set", 'stop.time="20 h"', "--json"]
+    refused = gingham("stripe", "stripe", *hours, "--plot", "no/p.png")
+    require_error(refused, "no-folder", file="no/p.png")
 
 
 def test_names_of_schedulers_are_explained(gingham: Command) -> None:
@@ -104,10 +107,10 @@ def test_names_of_schedulers_are_explained(gingham: Command) -> None:
 
 def test_a_folder_that_takes_no_files_is_not_said_to_be_missing(gingham: Command) -> None:
     # The system says of a file in /proc what it says of one whose folder is missing.
-    done = gingham("stripe", "stripe", *SHORT, "--plot", "/proc/p.png")
-    assert done.code != 0
-    assert "/proc/p.png: cannot write: its folder takes no new files" in done.err
+    done = gingham("stripe", "stripe", *SHORT, "--plot", "/proc/p.png", "--json")
+    require_error(done, "system", exit_code=6, file="/proc/p.png")
 
 
 def test_a_setting_without_a_value_is_shown_one_that_any_scenario_takes(gingham: Command) -> None:
-    assert "such as seed=7" in gingham("stripe", "stripe", "--set", "seed").err
+    refused = gingham("stripe", "stripe", "--set", "seed", "--json")
+    assert "seed=7" in require_error(refused, "bad-option", key="seed")["message"]

@@ -72,7 +72,7 @@ def test_a_key_of_others_in_a_scenario_is_told_ours(gingham: Command, tmp_path: 
     assert refused.err.endswith("\n  BookSim's injection_rate is traffic.0.load here\n")
     (tmp_path / "mesh.toml").write_text(MESH)
     refused = gingham("run", "mesh.toml", "--set", "routing.algorithm=ugal")
-    assert "BookSim's ugal has no key here: packets take shortest ways" in refused.err
+    assert f"\n  {elsewhere.named('ugal')}\n" in refused.err
     assert "BookSim" not in gingham("run", "mesh.toml", "--set", "routing.algorithm=upp").err
 
 

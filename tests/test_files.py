@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from gingham._files import require_file, write_bytes
 from gingham.errors import EnvironmentProblem, InputError
 from tests.refusals import raises
@@ -54,8 +52,9 @@ def test_a_missing_folder_is_an_environment_problem(tmp_path: Path) -> None:
 
 def test_a_missing_file_names_its_neighbour(tmp_path: Path) -> None:
     (tmp_path / "cluster.toml").touch()
-    with pytest.raises(InputError, match=r'no such file; did you mean ".*cluster\.toml"\?'):
+    with raises(InputError, "file-unreadable") as refused:
         require_file(tmp_path / "clutser.toml")  # typos: on purpose
+    assert str(tmp_path / "cluster.toml") in str(refused.value)
     with raises(InputError, "file-unreadable", file=tmp_path / "x"):
         require_file(tmp_path / "x")
     with raises(InputError, "file-unreadable", file=tmp_path):

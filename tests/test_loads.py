@@ -31,6 +31,7 @@ from gingham.store import SweepFolder
 from gingham.sweeps import SweepProgress
 from gingham.sweeps._work import failed_row
 from tests.conftest import Finished
+from tests.refusals import error_of, raises
 
 TAKEN = 512 * 6.25 / (150 + 515 * 6.25)
 LINE = """
@@ -178,7 +179,7 @@ def test_brackets_say_whether_the_tolerance_is_reached(
 
 def test_a_run_that_stood_still_ends_the_search(tmp_path: Path) -> None:
     by_hand(tmp_path / "out", [(0.1, 0, "deadlocked")])
-    with pytest.raises(DeadlockError, match=r"load 0\.1: for the reason"):
+    with raises(DeadlockError, "deadlock"):
         list(read_brackets(Results.load(tmp_path / "out")))
 
 
@@ -188,14 +189,14 @@ def test_a_run_that_stood_still_ends_the_search(tmp_path: Path) -> None:
 )
 def test_a_failed_run_ends_the_search_with_its_own_error(error: GinghamError, code: int) -> None:
     row = failed_row("key", 1, error) | {"load": 0.1}
-    with pytest.raises(type(error), match=r"load 0\.1: so") as raised:
+    with pytest.raises(type(error)) as raised:
         require_measured(row)
     assert raised.value.exit_code == code
 
 
 def test_a_run_that_died_of_our_fault_is_no_bad_input() -> None:
     row = failed_row("key", 1, ZeroDivisionError("of ours")) | {"load": 0.1}
-    with pytest.raises(InternalError, match=r"a fault of gingham itself: load 0\.1: ZeroDiv"):
+    with raises(InternalError, "internal-fault"):
         require_measured(row)
 
 
@@ -213,10 +214,9 @@ def test_a_curve_or_search_without_runs_by_our_fault_ends_with_1(
 ) -> None:
     (tmp_path / "torus.toml").write_text(TORUS)
     place = str(tmp_path / "torus.toml")
-    assert run(["curve", place, "--load", "0.1,0.2", "-o", str(tmp_path / "curve")]) == 1
-    assert "all runs died of a fault of gingham itself" in capsys.readouterr().err
-    assert run(["saturation", place, "-o", str(tmp_path / "saturation")]) == 1
-    assert "this is a fault of gingham itself: load 0.125: ZeroDiv" in capsys.readouterr().err
+    for command in (["curve", place, "--load", "0.1,0.2"], ["saturation", place]):
+        assert run([*command, "-o", str(tmp_path / command[0]), "--json"]) == 1
+        assert error_of(capsys.readouterr().err)["code"] == "internal-fault"
 
 
 @pytest.mark.usefixtures("faulty")
@@ -285,7 +285,7 @@ def test_loads_are_listed_or_stepped(text: str, loads: list[float]) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "1.1", "0.1:0.2", "0.2:0.1:0.1", "0.1:0.2:0", "a", "-1"])
 def test_what_is_no_load_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match=r"first:last:step, such as 0\.05:0\.95:0\.05"):
+    with raises(InputError, "wrong-type", key="load"):
         load_values(text)
 
 
@@ -301,7 +301,7 @@ def test_classes_keep_their_proportions() -> None:
 
 
 def test_a_scenario_without_loads_has_no_curve() -> None:
-    with pytest.raises(InputError, match="no class of traffic has a load that could be varied"):
+    with raises(InputError, "no-load", key="traffic"):
         load_axis(Scenario.parse(LINE.replace('"constant"\nload = 0.5', '"backlogged"')), [0.5])
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import gingham
 from gingham import EnvironmentProblem, InternalError, extras, fabrics, plots
+from tests.refusals import raises
 
 FOLDER = Path(__file__).parent.parent / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -76,7 +77,7 @@ def test_a_notebook_without_its_extras_ends_in_one_message(
 def test_several_extras_are_named_together(monkeypatch: pytest.MonkeyPatch) -> None:
     extras.require("pandas", "polars")
     monkeypatch.setattr(extras, "find_spec", lambda _name: None)
-    with pytest.raises(EnvironmentProblem, match=r"pandas and polars are .*gingham\[pandas,polars"):
+    with raises(EnvironmentProblem, "extra-not-installed"):
         extras.require("pandas", "polars")
 
 

@@ -16,6 +16,7 @@ from gingham.scenario import Scenario
 from gingham.store import SweepFolder
 from tests.conftest import Finished
 from tests.folders import as_before_digests
+from tests.refusals import raises
 
 Command = Callable[..., Finished]
 KEY = "the key `routing.second` is called `routing.alternative` now"
@@ -88,7 +89,7 @@ def test_a_sweep_of_old_keys_says_all_new_names_at_once(
     path = sweep(tmp_path / "old", "drawn_load", **spec)
     assert f"{KEY}; {LOAD}\n" in refusal(path)
     with (
-        pytest.raises(InputError, match=r"routing\.alternative"),
+        raises(InputError, "old-names"),
         SweepFolder(path, {"sweep": {"keep": []}, "columns": {}}, resume=True),
     ):
         pass
@@ -115,7 +116,7 @@ def test_the_folder_of_a_run_says_the_new_names(tmp_path: Path) -> None:
 
 
 def test_an_old_engine_says_the_new_one(gingham: Command) -> None:
-    with pytest.raises(InputError, match=ENGINE):
+    with raises(InputError, "refused", key="engine"):
         package.Simulation(package.Scenario.parse(SHORT), engine="runs")  # type: ignore[arg-type]
     refused = gingham("run", "torus", "--engine", "runs")
     assert refused.code == 2

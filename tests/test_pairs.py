@@ -14,6 +14,7 @@ from gingham.cli import _main
 from gingham.pairs import parts
 from gingham.running import Engine
 from tests.conftest import Finished
+from tests.refusals import require_error
 
 Command = Callable[..., Finished]
 BY_NAME = {part.name: part for part in parts.PARTS}
@@ -158,18 +159,23 @@ def test_all_pairs_of_one_are_told_by_its_name_or_what_belongs_to_it(told: Comma
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("asked", "facts"),
     [
-        (("--pairs", "no-such"), 'no pair is of "no-such"; there are pairs of in-transit, '),
-        (("--pairs", "admision"), 'did you mean "admission"?'),  # typos: on purpose
-        (("--pairs", "poisson"), 'no pair is of "poisson"'),
-        (("--pairs", "--stripe"), "leave out --stripe"),
+        (("--pairs", "no-such"), {"code": "unknown-name", "key": "no-such"}),
+        (
+            ("--pairs", "admision"),
+            {"code": "unknown-name", "key": "admision", "nearest": "admission"},
+        ),  # typos: on purpose
+        (
+            ("--pairs", "poisson"),
+            {"code": "unknown-name", "key": "poisson", "nearest": "admission"},
+        ),
+        (("--pairs", "--stripe"), {"code": "bad-option", "key": "stripe"}),
     ],
 )
 def test_what_has_no_pairs_is_answered_with_what_has(
-    told: Command, asked: tuple[str, ...], expected: str
+    told: Command, asked: tuple[str, ...], facts: dict[str, Any]
 ) -> None:
-    refused = told(*asked)
-    assert refused.code == 2
+    refused = told(*asked, "--json")
+    require_error(refused, **facts)
     assert refused.out == ""
-    assert expected in " ".join(refused.err.split())

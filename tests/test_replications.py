@@ -19,6 +19,7 @@ from gingham.replications import class_of, over, verdict_of
 from gingham.sweeps._seeds import run_seed
 from gingham.verdicts import FROM_BEST
 from tests.conftest import Finished
+from tests.refusals import error_of
 
 Command = Callable[..., Finished]
 
@@ -169,9 +170,10 @@ def test_what_replications_cannot_have_is_refused_at_the_option(
     gingham: Command, tmp_path: Path, given: list[str]
 ) -> None:
     (tmp_path / "drawn.toml").write_text(SCENARIO)
-    finished = gingham("run", "drawn.toml", *given)
-    assert finished.code == 2
-    assert (given[2:3] or given[:1])[0] in finished.err
+    option = (given[2:3] or given[:1])[0]
+    error = error_of(gingham("run", "drawn.toml", *given, "--json").err)
+    assert error["exit_code"] == 2
+    assert str(error["key"]).lstrip("-") == option.lstrip("-")
 
 
 def test_a_number_of_replications_that_cannot_be_is_refused() -> None:

@@ -10,6 +10,7 @@ import pytest
 import gingham
 from gingham import examples, plots, stripe
 from gingham.errors import InputError
+from tests.refusals import raises
 
 TWO = """
 stop.time = "200 ms"
@@ -75,7 +76,7 @@ def test_a_folder_of_another_laboratory_is_refused(
     result: stripe.StripeResult, tmp_path: Path
 ) -> None:
     result.save(tmp_path / "run")
-    with pytest.raises(InputError, match=r"holds a run of a stripe"):
+    with raises(InputError, "other-kind", key="kind"):
         gingham.load_result(tmp_path / "run")
 
 
@@ -137,46 +138,39 @@ def test_the_drawing_pairs_what_was_sent_with_what_arrived() -> None:
 
 
 REFUSED = {
-    'channel.0.quantum="100 B"': ("channel[0].quantum", "below the longest packet"),
-    "channel.0.loss=1.5": ("channel[0].loss", "a probability lies from 0 to 1"),
-    'channel.0.queue="100 B"': ("channel[0].queue", "no room for the longest packet"),
-    "channel=[]": ("channel", "expected 1 to 64 channels"),
-    "stripe.reception=logcal": ("stripe.reception", "did you mean `logical`"),  # typos: on purpose
-    "stripe.scheduler=randomised": ("stripe.reception", "cannot follow this scheduler"),
-    "stripe.markers.every_rounds=0": ("stripe.markers.every_rounds", "`send = false`"),
-    "stripe.markers.before_channel=3": ("stripe.markers.before_channel", "expected 1 to 2"),
-    'stripe={ order = "strict", repair = {} }': ("stripe.repair", "stripe.guaranteed = true"),
-    'stripe={ order = "strict", backpressure = false }': (
-        "source[0]",
-        "a backlogged source never stops",
-    ),
-    'stripe={ order = "free", scheduler = "round-robin" }': (
-        "stripe.scheduler",
-        'set `stripe.order = "strict"`',
-    ),
-    'stop.warm_up="1 s"': ("stop.warm_up", "expected less than"),
-    'source=[{ packets = { fixed = "9 kB" } }]': ("source[0].packets.fixed", "1 B to 1500 B"),
+    'channel.0.quantum="100 B"': ("channel[0].quantum", "refused"),
+    "channel.0.loss=1.5": ("channel[0].loss", "refused"),
+    'channel.0.queue="100 B"': ("channel[0].queue", "refused"),
+    "channel=[]": ("channel", "refused"),
+    "stripe.reception=logcal": ("stripe.reception", "unknown-name"),  # typos: on purpose
+    "stripe.scheduler=randomised": ("stripe.reception", "refused"),
+    "stripe.markers.every_rounds=0": ("stripe.markers.every_rounds", "refused"),
+    "stripe.markers.before_channel=3": ("stripe.markers.before_channel", "refused"),
+    'stripe={ order = "strict", repair = {} }': ("stripe.repair", "refused"),
+    'stripe={ order = "strict", backpressure = false }': ("source[0]", "refused"),
+    'stripe={ order = "free", scheduler = "round-robin" }': ("stripe.scheduler", "refused"),
+    'stop.warm_up="1 s"': ("stop.warm_up", "refused"),
+    'source=[{ packets = { fixed = "9 kB" } }]': ("source[0].packets.fixed", "refused"),
     "source=[{ kind.frames = { interval = '40 ms', packet = '1 kB', file = 'no.txt' } }]": (
         "source[0].kind.frames.file",
-        "No such file",
+        "refused",
     ),
-    "channel.0.rat=3": ("channel[0].rat", "did you mean `rate`"),
+    "channel.0.rat=3": ("channel[0].rat", "unknown-key"),
 }
 
 
 @pytest.mark.parametrize("setting", REFUSED)
 def test_what_makes_no_sense_is_refused_with_its_key(setting: str) -> None:
-    key, message = REFUSED[setting]
+    key, code = REFUSED[setting]
     with pytest.raises(InputError) as refused:
         stripe.run(stripe.StripeScenario.parse(TWO).with_(settings=[setting]))
-    assert message in str(refused.value)
-    assert refused.value.key == key
+    assert (refused.value.code, refused.value.key) == (code, key)
 
 
 def test_a_channel_is_named_by_its_place_from_0_or_by_its_name() -> None:
     named = stripe.StripeScenario.parse(TWO).with_({"channel.1.name": "radio"})
     assert named.with_({"channel.radio.loss": 0.5}).resolved()["channel"][1]["loss"] == 0.5
-    with pytest.raises(InputError, match=r"there is no channel 2; there are channel.0, channel.1"):
+    with raises(InputError, "unknown-name", key="channel.2.rate"):
         named.with_(settings=['channel.2.rate="20 Mbit/s"'])
     whole = named.with_(settings=['channel.2={ rate = "20 Mbit/s" }'])
     assert len(whole.resolved()["channel"]) == 3
@@ -184,7 +178,7 @@ def test_a_channel_is_named_by_its_place_from_0_or_by_its_name() -> None:
 
 def test_a_seed_is_a_whole_number_of_64_bits(result: stripe.StripeResult) -> None:
     for seed in (-1, 2**64):
-        with pytest.raises(InputError, match="expected a whole number from 0"):
+        with raises(InputError, "wrong-type", key="seed"):
             stripe.run(result.scenario, seed=seed)
 
 

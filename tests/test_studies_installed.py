@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoints
@@ -14,6 +15,7 @@ import pytest
 from gingham import EnvironmentProblem, InputError, studies
 from gingham.cli._main import run
 from gingham.studies import _installed
+from tests.refusals import raises
 
 STUDY = """
 title = "Something new"
@@ -167,9 +169,9 @@ def test_an_entry_point_that_leads_nowhere_or_to_a_module_is_named(
     distribution(tmp_path / "site", value="made_up.nobody.measures")
     distribution(tmp_path / "site", name="made-up-too", key="nowhere", value="made_up.nowhere")
     monkeypatch.syspath_prepend(tmp_path / "site")
-    with pytest.raises(EnvironmentProblem, match="a module, and no package with a folder"):
+    with raises(EnvironmentProblem, "study-broken"):
         studies.load("nobody2027")
-    with pytest.raises(EnvironmentProblem, match=r"nowhere of made-up-too 1\.5, cannot be loaded"):
+    with raises(EnvironmentProblem, "study-broken"):
         studies.load("nowhere")
 
 
@@ -178,11 +180,9 @@ def test_a_key_of_two_distributions_is_refused_with_both(
 ) -> None:
     distribution(tmp_path / "site", key="kwan1996")
     monkeypatch.syspath_prepend(tmp_path / "site")
-    with pytest.raises(
-        EnvironmentProblem, match=r"gingham-studies .* and made_up.*made-up 1\.5"
-    ) as refused:
+    with raises(EnvironmentProblem, "study-twice") as refused:
         studies.load("kwan1996")
-    assert refused.value.code == "study-twice"
+    assert {"gingham-studies", "made-up"} <= set(re.findall(r"[\w-]+", str(refused.value)))
     assert len(set(studies.names())) == len(studies.names())
 
 
@@ -194,5 +194,5 @@ def test_a_study_without_title_or_figures_is_refused_with_its_file(
     about = folder / "study.toml"
     about.write_text(STUDY.replace(missing, f"{missing}s", 1))
     monkeypatch.syspath_prepend(tmp_path / "site")
-    with pytest.raises(InputError, match=rf'nobody/study\.toml needs "{missing}"'):
+    with raises(InputError, "missing-key", key=missing, file=about):
         studies.load("nobody2027")

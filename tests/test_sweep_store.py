@@ -184,7 +184,7 @@ def folder(tmp_path: Path) -> Iterator[SweepFolder]:
 
 
 def test_a_folder_has_one_writer(folder: SweepFolder) -> None:
-    with pytest.raises(InputError, match="another sweep is writing there"):
+    with raises(InputError, "busy", file=folder.path):
         session(folder.path)
 
 
@@ -193,9 +193,8 @@ def test_a_folder_of_another_form_is_refused_in_one_message(tmp_path: Path) -> N
     path = tmp_path / "out" / "sweep.json"
     as_before_digests(path, lambda manifest: manifest.update(form=0, gingham="0.0.9"))
     before = tables_of_files(tmp_path / "out")
-    with raises(InputError, "other-form") as refused:
+    with raises(InputError, "other-form"):
         session(tmp_path / "out")
-    assert "sweep again into another folder" in str(refused.value)
     assert tables_of_files(tmp_path / "out") == before
 
 

@@ -13,6 +13,7 @@ from gingham import EnvironmentProblem, Scenario, run
 from gingham.kinds._fabric import load_of_all, mean_of_all
 from gingham.sweeps import Sweep, Task, work
 from gingham.sweeps._planning import Planner
+from tests.refusals import raises
 
 STAR = """
 stop.time = "50 us"
@@ -84,5 +85,5 @@ def test_a_worker_gives_up_when_it_is_told_to() -> None:
 
 
 def test_a_task_for_another_build_is_refused() -> None:
-    with pytest.raises(EnvironmentProblem, match=f"core {'0' * 12}|for {'0' * 12}"):
+    with raises(EnvironmentProblem, "other-build"):
         work(replace(task(), core="0" * 64))

@@ -19,6 +19,7 @@ from gingham.opensm.manager import ENGINES, Manager, Request, manage
 from gingham.opensm.simulator import Simulator, simulated
 from gingham.opensm.torus import torus_configuration
 from tests.conftest import require_programs
+from tests.refusals import raises
 from tests.system.support import (
     FABRICS,
     made,
@@ -219,7 +220,7 @@ def test_an_exception_ends_everything(scratch: Path) -> None:
             assert sorted(processes(scratch).values()) == ["ibsim"]
             simulator.run("smpquery", "nodeinfo", "no-lid", timeout_s=60)
 
-    with pytest.raises(EnvironmentProblem, match="smpquery: failed\n"):
+    with raises(EnvironmentProblem, "program-failed"):
         fail()
     nothing_is_left(scratch)
 

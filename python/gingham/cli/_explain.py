@@ -37,7 +37,7 @@ def schema(stripe: bool, sweep: bool, error: bool) -> None:
     asked = {"--stripe": stripe, "--sweep": sweep, "--error": error}
     names = [name for name, given in asked.items() if given]
     if len(names) > 1:
-        raise click.UsageError(f"one schema at a time: {' or '.join(names)}")
+        raise click.BadOptionUsage(names[-1], f"one schema at a time: {' or '.join(names)}")
     makers = {"--stripe": schemas.stripe, "--sweep": schemas.sweep, "--error": schemas.error}
     print_json(makers[names[0]]() if names else schemas.scenario())
 
@@ -114,7 +114,11 @@ def for_programs(found: Found) -> dict[str, list[dict[str, Any]]]:
 def tell_pairs(name: str, stripe: bool, as_json: bool) -> None:
     """Say which mechanisms go together: all, or those with one."""
     if stripe:
-        raise InputError("--pairs are of mechanisms of a fabric: leave out --stripe")
+        raise InputError(
+            "--pairs are of mechanisms of a fabric: leave out --stripe",
+            code="bad-option",
+            key="stripe",
+        )
     parts = pairs.named(name) if name else list(PARTS)
     if as_json:
         known = {part.name for part in parts}

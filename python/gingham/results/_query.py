@@ -80,13 +80,14 @@ def refusal(message: str, columns: Columns) -> InputError:
     # "Binder Error: ..." says whose fault it is in words of the database.
     first = re.sub(r"^[A-Z][a-z]+(?: [A-Z][a-z]+)* Error: ", "", lines[0]).rstrip("!")
     near, known, elsewhere = None, list(columns), ""
-    if name := missing_column(message):
+    name, missing = missing_column(message), NO_TABLE.search(message)
+    if name:
         known = list(dict.fromkeys(name for names in columns.values() for name in names))
         others = [table for table, names in columns.items() if name in names]
         # The query reads another table than the one with this column.
         elsewhere = f"; it is a column of {' and '.join(others)}" if others else ""
         near = None if others else nearest(name, known)
-    elif missing := NO_TABLE.search(message):
+    elif missing:
         near = nearest(missing[1], known)
     # The line of the query with a mark below the place.
     place = [number for number, line in enumerate(lines) if line.startswith("LINE ")][:1]
@@ -100,6 +101,7 @@ def refusal(message: str, columns: Columns) -> InputError:
                 known_tables,
             ]
         ),
+        code="unknown-name" if name or missing else "bad-query",
         key="sql",
         expected=known,
         nearest=near,

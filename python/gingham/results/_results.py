@@ -113,6 +113,7 @@ class Results:
                 f'no table "{table}"{meant(near, ";")} tables are {", ".join(self._views)}',
                 expected=list(self._views),
                 nearest=near,
+                code="unknown-table",
             )
         return self.query(f"from {quoted(table)} order by {self._views[table]}")
 

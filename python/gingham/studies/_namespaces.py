@@ -44,7 +44,7 @@ def require_machine() -> None:
         )
     if not os.access(TUN, os.W_OK):
         raise EnvironmentProblem(
-            f"{TUN} cannot be opened: modprobe tun", code="no-privilege", file=TUN
+            f"{TUN} cannot be opened: modprobe tun", code="no-privilege", file=str(TUN)
         )
 
 

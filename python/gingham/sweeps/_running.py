@@ -216,7 +216,8 @@ def workers_lost(error: BaseException) -> EnvironmentProblem:
     """Return what is said when workers or their scheduler are no more."""
     why = f": {error}" if str(error) else ""
     return EnvironmentProblem(
-        f"the workers are gone{why}\n  what was measured is kept, and resume=True goes on"
+        f"the workers are gone{why}\n  what was measured is kept, and resume=True goes on",
+        code="no-workers",
     )
 
 
