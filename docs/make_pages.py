@@ -11,7 +11,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gingham import generators, glossary, meanings, mechanisms, pairs, reference
+from gingham import pairs
+from gingham.catalogue import generators, glossary, meanings, mechanisms, reference
 from gingham.cli import _page as command_line
 
 FOLDER = Path(__file__).parent / "reference"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import gingham as package
-from gingham import mechanisms
+from gingham.catalogue import mechanisms
 from tests.conftest import Finished
 from tests.fragments import completed, messages_of, values_of
 from tests.refusals import require_error

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gingham import elsewhere, mechanisms, reference
+from gingham.catalogue import elsewhere, mechanisms, reference
 from tests.conftest import Finished
 
 Command = Callable[..., Finished]

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 import gingham
-from gingham import examples, glossary
+from gingham import examples
+from gingham.catalogue import glossary
 from gingham.cli import _commands
 from gingham.opensm import programs
 from tests import optional_programs, wording

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import gingham as package
-from gingham import mechanisms, pairs
+from gingham import pairs
+from gingham.catalogue import mechanisms
 from gingham.cli import _main
 from gingham.pairs import parts
 from gingham.running import Engine

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import gingham as package
-from gingham import elsewhere, examples, glossary, reference
-from gingham.cli import _explain
+from gingham import examples
+from gingham.catalogue import elsewhere, glossary, lookup, reference
 from tests.conftest import Finished
 from tests.refusals import raises, require_error
 
@@ -68,9 +68,9 @@ def test_explain_shows_one_key_or_those_below(gingham: Command) -> None:
 
 def test_a_key_that_does_not_exist_is_answered_with_the_nearest() -> None:
     with raises(package.InputError, "unknown-name", key="laod", nearest="load"):
-        _explain.find("laod")
+        lookup.find("laod")
     with raises(package.InputError, "unknown-name", key="trafic.0.load", nearest="traffic.0.load"):
-        _explain.find("trafic.0.load")
+        lookup.find("trafic.0.load")
 
 
 def test_the_schema_accepts_no_unknown_key(gingham: Command) -> None:
@@ -85,14 +85,14 @@ def every_name() -> list[str]:
 
 def test_explain_answers_for_every_word_and_for_what_others_call_it() -> None:
     for name in every_name():
-        assert _explain.find(name)["words"], name
-        assert _explain.find(name.upper())["words"], name
+        assert lookup.find(name)["words"], name
+        assert lookup.find(name.upper())["words"], name
 
 
 def test_a_word_of_an_earlier_version_is_answered_with_the_one_of_today(gingham: Command) -> None:
     assert gingham("explain", "drawn_load").out.startswith("drawn_load is called generated load\n")
     for old, new in glossary.contents()[glossary.WAS].items():
-        found, today = _explain.find(old), _explain.find(new)
+        found, today = lookup.find(old), lookup.find(new)
         assert any(today.values())
         assert all(one in found[what] for what, some in today.items() for one in some), old
 
@@ -105,8 +105,8 @@ def test_explain_shows_a_word_with_the_keys_mechanisms_and_columns_of_its_name(
     assert "Best-Effort Bandwidth Reservation" in flit
     words = json.loads(gingham("explain", "VC", "--json").out)["words"]
     assert [one["word"] for one in words] == ["lane"]
-    assert _explain.find("virtual channel")["words"][0].word == "lane"
-    assert [key.path for key in _explain.find("warm-up")["keys"]] == ["stop.warm_up"]
+    assert lookup.find("virtual channel")["words"][0].word == "lane"
+    assert [key.path for key in lookup.find("warm-up")["keys"]] == ["stop.warm_up"]
     called = {"leaf-spine": "fat tree", "xy routing": "dimension order"}
     called |= {
         "minimal routing": "shortest paths",
@@ -115,16 +115,16 @@ def test_explain_shows_a_word_with_the_keys_mechanisms_and_columns_of_its_name(
     }
     called |= {"edge switch": "leaf", "head of line": "head-of-line blocking"}
     for name, word in called.items():
-        assert [one.word for one in _explain.find(name)["words"]] == [word], name
-    assert {one.name for one in _explain.find("round robin")["mechanisms"]} == {"round-robin"}
-    places = {one.place for one in _explain.find("accepted_load")["numbers"]}
+        assert [one.word for one in lookup.find(name)["words"]] == [word], name
+    assert {one.name for one in lookup.find("round robin")["mechanisms"]} == {"round-robin"}
+    places = {one.place for one in lookup.find("accepted_load")["numbers"]}
     assert {"summary, classes", "table classes", "table series"} <= places
-    assert "summary, verdict" in {one.place for one in _explain.find("saturated")["numbers"]}
+    assert "summary, verdict" in {one.place for one in lookup.find("saturated")["numbers"]}
 
 
 def test_explain_answers_for_every_column_and_verdict(gingham: Command) -> None:
     for one in json.loads(gingham("explain", "--json").out)["numbers"]:
-        assert _explain.find(one["name"])["numbers"], one["name"]
+        assert lookup.find(one["name"])["numbers"], one["name"]
 
 
 def test_sources_of_words_are_listed_and_used() -> None:
@@ -181,7 +181,7 @@ def test_every_kind_of_finding_is_explained() -> None:
 
 @pytest.mark.parametrize("name", SEARCHED)
 def test_what_users_of_others_search_for_is_found(name: str) -> None:
-    found = _explain.find(name)
+    found = lookup.find(name)
     names = {one.word for one in found["words"]} | {one.path for one in found["keys"]}
     assert SEARCHED[name] in names | {one.name for one in found["mechanisms"]}
 
@@ -192,7 +192,7 @@ def test_what_has_a_word_in_its_name_alone_is_shown_as_such(gingham: Command) ->
     assert "routing.adaptive.escape_lanes" in told
     assert gingham("explain", "bitcomp").out.startswith("bitcomp is called bit-complement\n\n")
     with raises(package.InputError, "unknown-name", key="escape hatch", nearest="escape lane"):
-        _explain.find("escape hatch")
+        lookup.find("escape hatch")
 
 
 def test_programs_can_tell_a_name_from_a_part_of_names(gingham: Command) -> None:
@@ -223,13 +223,13 @@ def test_what_only_scenarios_of_fabrics_have_is_not_found_among_those_of_stripin
 @pytest.mark.parametrize("name", ["*", "-", "_", "/", " ", "s", "-s", "x y"])
 def test_signs_and_single_letters_are_in_no_name(name: str) -> None:
     with raises(package.InputError, "unknown-name", key=name):
-        _explain.find(name)
+        lookup.find(name)
 
 
 def test_no_word_of_the_glossary_is_a_name_of_two_things_by_its_parts() -> None:
     # What is not a name by itself is found in the names that have it.
     for part in ("Duato", "atomic", "cube"):
-        assert _explain.asked(part, stripe=False).is_within, part
+        assert lookup.asked(part, stripe=False).is_within, part
     engines = {"lash", "dfsssp", "nue", "ftree", "torus-2QoS"}
     assert engines <= {one.word for one in glossary.every_word()}
-    assert [one.word for one in _explain.find("k-ary n-mesh")["words"]] == ["k-ary n-mesh"]
+    assert [one.word for one in lookup.find("k-ary n-mesh")["words"]] == ["k-ary n-mesh"]

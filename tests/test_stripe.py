@@ -105,7 +105,7 @@ def test_a_seed_decides(result: stripe.StripeResult) -> None:
 
 
 def test_every_key_of_the_examples_is_explained() -> None:
-    from gingham import reference
+    from gingham.catalogue import reference
     from tests.test_reference import flat
 
     known = {key.path for key in reference.every_stripe_key()}

@@ -60,7 +60,7 @@ def test_a_row_says_what_a_run_of_the_same_scenario_measures(tmp_path: Path) -> 
     assert row["delay_p50_ns"] == told["50"]
     assert results.arrow("packets").num_rows == min(1000, summary["packets_sent"])
     assert results.of_run(row["key"], "packets") == stripe.run(scenario).table("packets")
-    with raises(InputError, "unknown-table"):
+    with raises(InputError, "file-unreadable"):
         results.of_run(row["key"], "events")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from gingham import glossary
-from gingham.cli import _explain, _main
+from gingham.catalogue import glossary, lookup
+from gingham.cli import _main
 
 # A word in use here; a foreign term with a counterpart; one without a counterpart; a mechanism.
 WORD, HERE, ABSENT, MECHANISM = "word", "here", "absent", "mechanism"
@@ -168,7 +168,7 @@ def kind(word: glossary.Word) -> str:
 
 @pytest.mark.parametrize("typed", TYPED)
 def test_what_people_type_is_answered_by_its_own_meaning(typed: str) -> None:
-    answer = _explain.asked(typed, stripe=False)
+    answer = lookup.asked(typed, stripe=False)
     assert not answer.is_within
     found = [(kind(one), one.word) for one in answer.found["words"]]
     found = found or [(MECHANISM, one.name) for one in answer.found["mechanisms"]]
@@ -179,7 +179,7 @@ def test_what_people_type_is_answered_by_its_own_meaning(typed: str) -> None:
 
 
 def test_dimension_order_is_also_the_name_of_an_engine_of_opensm() -> None:
-    found = _explain.find("DOR")["words"]
+    found = lookup.find("DOR")["words"]
     assert {(kind(one), one.word) for one in found} == {(WORD, "dimension order"), (HERE, "dor")}
 
 
@@ -203,7 +203,7 @@ def test_what_is_nearest_can_be_asked_for() -> None:
                 shown = CliRunner().invoke(_main.gingham, [*command, "--help"])
                 assert shown.exit_code == 0, (one.word, near)
             else:
-                assert not _explain.asked(near, stripe=False).is_within, (one.word, near)
+                assert not lookup.asked(near, stripe=False).is_within, (one.word, near)
 
 
 def test_no_two_words_of_the_fabric_share_a_name_with_a_word_of_others() -> None:

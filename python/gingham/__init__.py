@@ -101,16 +101,15 @@ _NAMES = {
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 # Modules that are there without an import of their own.
 _MODULES = {
+    "catalogue",
     "comparison",
     "differences",
     "examples",
     "extras",
     "fabrics",
-    "generators",
     "jobs",
     "kinds",
     "loads",
-    "old_names",
     "opensm",
     "pairs",
     "plots",

@@ -1,6 +1,6 @@
 """One function for each shape of fabrics, with its parameters and their units.
 
-Made from the catalogue of generators (`gingham.generators.source`) by `make pages`.
+Made from the catalogue of generators (`gingham.catalogue.generators`) by `make pages`.
 
 >>> from gingham import fabrics
 >>> fabrics.torus(dimensions=[4, 4], hosts_per_switch=2)

@@ -6,10 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gingham import old_names, tables
+from gingham import tables
 from gingham._files import nearest_file, require_file
 from gingham._rundir import FORM, MANIFEST
 from gingham._sealed import FILES, damaged, unsealed
+from gingham.catalogue import old_names
 from gingham.errors import InputError, meant
 from gingham.result import AnyResult, Result
 from gingham.scenario import AnyScenario, Scenario

@@ -8,7 +8,7 @@
 
 Layout and comments stay. A replacement in the text is kept if it changes the values, and if the
 remaining renames lead to the expected values; a comment with an old name is therefore left alone.
-Old names are those of `gingham.old_names`.
+Old names are those of `gingham.catalogue.old_names`.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def example_names(
 
 def keys(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer the keys of the scenarios that the command takes."""
-    from gingham import reference
+    from gingham.catalogue import reference
 
     striping = context.info_name == "stripe"
     known = reference.every_stripe_key() if striping else reference.every_key()
@@ -55,7 +55,7 @@ def keys(context: click.Context, _parameter: click.Parameter, begun: str) -> lis
 
 def words(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer what `gingham explain` can be asked: keys, mechanisms and words."""
-    from gingham.cli._explain import everything
+    from gingham.catalogue.lookup import everything
 
     known = everything(bool(context.params.get("stripe")))
     named = [key.path for key in known["keys"]]

@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gingham import mechanisms, reference
+from gingham.catalogue import mechanisms, reference
+from gingham.catalogue.elsewhere import PAGES
+from gingham.catalogue.glossary import plain
 from gingham.cli._layout import INDENT, entry, facts, paragraph, text
-from gingham.elsewhere import PAGES
-from gingham.glossary import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import RenderableType as Part
 
-    from gingham.elsewhere import Elsewhere
-    from gingham.glossary import Word
-    from gingham.meanings import Number
-
-Found = dict[str, list[Any]]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a name means."""
-
-    name: str
-    # What it is called here; nothing where the name is only a part of names.
-    now: str
-    found: Found
-    # The nearest name, where nothing is called so.
-    nearest: str | None = None
-
-    @property
-    def is_within(self) -> bool:
-        """Whether nothing is called so, and what was found has the name as a part of its own."""
-        return not self.now
+    from gingham.catalogue.elsewhere import Elsewhere
+    from gingham.catalogue.glossary import Word
+    from gingham.catalogue.lookup import Answer, Found
+    from gingham.catalogue.meanings import Number
 
 
 def answer(told_of: Answer, depth: int, width: int) -> Iterator[Part]:

@@ -141,7 +141,7 @@ def explain(error: BaseException) -> int:
 def translated(message: str) -> str:
     """Return what is wrong, and what names of other simulators in it are here."""
     # Only now: no command that goes well waits for it.
-    from gingham import elsewhere
+    from gingham.catalogue import elsewhere
 
     return "\n  ".join([message, *map(str, elsewhere.unknown_in(message))])
 

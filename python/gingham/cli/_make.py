@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gingham.catalogue.generators import Generator, Parameter, every_generator
 from gingham.cli._options import SEED, force_option, format_option, output_option
 from gingham.cli._output import json_option, print_json, print_text, warn
 from gingham.fabric import Fabric
-from gingham.generators import Generator, Parameter, every_generator
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ from __future__ import annotations
 import tomllib
 from typing import TYPE_CHECKING
 
-from gingham import elsewhere
 from gingham._native import formats
+from gingham.catalogue import elsewhere
 from gingham.errors import InputError
 from gingham.kinds import KINDS
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gingham import old_names, plots
+from gingham import plots
 from gingham._files import require_place as require_file_place
 from gingham._rundir import interruptible
 from gingham._texts import (
@@ -23,6 +23,7 @@ from gingham._texts import (
     time_with_interval,
     with_interval,
 )
+from gingham.catalogue import old_names
 from gingham.cli._layout import text
 from gingham.cli._options import (
     FABRIC_FILE,

@@ -14,9 +14,10 @@ from itertools import combinations
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-from gingham import mechanisms
+from gingham.catalogue import markdown, mechanisms
+from gingham.catalogue.glossary import plain
+from gingham.catalogue.markdown import table
 from gingham.errors import InputError, meant, nearest, unlaid
-from gingham.glossary import plain
 from gingham.pairs.parts import PARTS, Part
 from gingham.running import Simulation
 from gingham.scenario import Scenario
@@ -217,26 +218,23 @@ def of(part: Part) -> Iterator[tuple[str, Pair]]:
 
 def page() -> str:
     """Return the reference page of pairs, in Markdown."""
-    lines = [*HEAD, "```text", *matrix_lines(), "```", "", "| letter | a pair |", "|---|---|"]
-    lines += [f"| `{sign}` | {meaning} |" for sign, meaning in legend().items()]
-    lines += ["", "The letter of a mechanism with itself is that of it alone.", ""]
-    lines += ["## Mechanisms", "", "| name | what | example |", "|---|---|---|"]
-    lines += [f"| `{part.name}` | {part.meaning} | {example(part)} |" for part in PARTS]
-    lines += ["", "## Pairs that no switching kind takes", "", "| pairs | why |", "|---|---|"]
-    for reason, names in refused_everywhere().items():
-        lines.append(f"| {', '.join(names)} | {mechanisms.cell(reason)} |")
-    lines += [
-        "",
-        "## Why a kind refuses what another takes",
-        "",
-        "| mechanism | why |",
-        "|---|---|",
+    lines = [*HEAD, "```text", *matrix_lines(), "```", ""]
+    signs = [(f"`{sign}`", meaning) for sign, meaning in legend().items()]
+    lines += table(["letter", "a pair"], signs)
+    lines += ["The letter of a mechanism with itself is that of it alone.", ""]
+    parts = [(f"`{part.name}`", part.meaning, example(part)) for part in PARTS]
+    lines += ["## Mechanisms", "", *table(["name", "what", "example"], parts)]
+    nowhere = [
+        (", ".join(names), markdown.cell(reason)) for reason, names in refused_everywhere().items()
     ]
-    for part in PARTS:
-        for reason, kinds in alone(part.name).reasons().items():
-            told = f"refused under {listed(kinds)}: {mechanisms.cell(reason)}"
-            lines.append(f"| `{part.name}` | {told} |")
-    return "\n".join([*lines, ""])
+    lines += ["## Pairs that no switching kind takes", "", *table(["pairs", "why"], nowhere)]
+    refused = [
+        (f"`{part.name}`", f"refused under {listed(kinds)}: {markdown.cell(reason)}")
+        for part in PARTS
+        for reason, kinds in alone(part.name).reasons().items()
+    ]
+    lines += ["## Why a kind refuses what another takes", "", *table(["mechanism", "why"], refused)]
+    return "\n".join(lines)
 
 
 def alone(name: str) -> Pair:

@@ -11,9 +11,9 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from gingham import old_names
 from gingham._files import nearest_file, require_file, write_bytes, writing
 from gingham._sealed import FILES, entry_of, sealed, unsealed
+from gingham.catalogue import old_names
 from gingham.errors import InputError
 from gingham.kinds import KINDS, Kind, kind_named
 from gingham.store import _journal

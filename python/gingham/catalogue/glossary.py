@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gingham.catalogue.markdown import table
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -69,7 +71,7 @@ class Word:
 @cache
 def contents() -> dict[str, dict[str, Any]]:
     """Return the file: a table a section, the sources, and the words of earlier versions."""
-    text = (Path(__file__).parent / "glossary.toml").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / "glossary.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
@@ -108,29 +110,29 @@ def page() -> str:
     """Return the page of the glossary, in Markdown."""
     lines = [HEAD]
     for title, words in sections().items():
-        table = others_table(words) if title == OTHERS else words_table(words)
-        lines += [f"## {title}", "", *table, ""]
-    lines += ["## Words of earlier versions", "", "| word | now |", "|---|---|"]
-    lines += [f"| {old} | {new} |" for old, new in contents()[WAS].items()]
-    lines += ["", "## Sources", ""]
+        shown = others_table(words) if title == OTHERS else words_table(words)
+        lines += [f"## {title}", "", *shown]
+    lines += ["## Words of earlier versions", ""]
+    lines += table(["word", "now"], contents()[WAS].items())
+    lines += ["## Sources", ""]
     lines += [f"- [{tag}] {source}" for tag, source in contents()[SOURCES].items()]
     return "\n".join([*lines, ""])
 
 
 def words_table(words: Sequence[Word]) -> Iterator[str]:
-    """Yield the lines of a table of words in use here."""
-    yield "| word | meaning | unit | type | also called |"
-    yield "|---" * 5 + "|"
+    """Return the lines of a table of words in use here."""
+    rows = []
     for one in words:
         code = ", ".join(f"`{each}`" for each in one.type.split(", ") if each)
-        yield f"| {one.word} | {one.meaning} | {one.unit} | {code} | {', '.join(one.also)} |"
+        rows.append((one.word, one.meaning, one.unit, code, ", ".join(one.also)))
+    return table(["word", "meaning", "unit", "type", "also called"], rows)
 
 
 def others_table(words: Sequence[Word]) -> Iterator[str]:
-    """Yield the lines of a table of words of others."""
-    yield "| word | meaning | here | nearest | also called |"
-    yield "|---" * 5 + "|"
+    """Return the lines of a table of words of others."""
+    rows = []
     for one in words:
         here = one.here or f"no: {one.not_here}"
         near = ", ".join(f"`{each}`" for each in one.near)
-        yield f"| {one.word} | {one.meaning} | {here} | {near} | {', '.join(one.also)} |"
+        rows.append((one.word, one.meaning, here, near, ", ".join(one.also)))
+    return table(["word", "meaning", "here", "nearest", "also called"], rows)

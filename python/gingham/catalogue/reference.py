@@ -10,7 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gingham._native import catalogue, scenario_schema, stripe_schema
-from gingham.glossary import plain
+from gingham.catalogue.glossary import plain
+from gingham.catalogue.markdown import cell, one_line, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -228,27 +229,20 @@ def toml(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def one_line(text: str) -> str:
-    """Return a text without its line breaks."""
-    return " ".join(text.split())
-
-
 def page() -> str:
     """Return the reference page of scenarios, in Markdown."""
-    return "\n".join([*HEAD, *TABLE_HEAD, *table(every_key()), ""])
+    return "\n".join([*HEAD, *table(COLUMNS, rows(every_key()))])
 
 
 def stripe_page() -> str:
     """Return the reference page of striping scenarios, in Markdown."""
-    return "\n".join([*STRIPE_HEAD, *TABLE_HEAD, *table(every_stripe_key()), ""])
+    return "\n".join([*STRIPE_HEAD, *table(COLUMNS, rows(every_stripe_key()))])
 
 
-def table(keys: Sequence[Key]) -> list[str]:
-    """Return a row a key."""
-    return [
-        f"| `{key.path}` | {key.meaning} | {key.values.replace('|', '/')} | {standing(key)} |"
-        for key in keys
-    ]
+def rows(keys: Sequence[Key]) -> Iterator[Sequence[str]]:
+    """Yield a row of a table for each key."""
+    for key in keys:
+        yield f"`{key.path}`", key.meaning, cell(key.values), standing(key)
 
 
 def standing(key: Key) -> str:
@@ -263,7 +257,7 @@ HEAD = [
     "",
     "<!-- nothing to run: a table; the pages that explain its keys run them -->",
     "",
-    "Made from the types that are parsed (`gingham.reference.page`); a test holds the two",
+    "Made from the types that are parsed (`gingham.catalogue.reference`); a test holds the two",
     "together. `gingham explain KEY` shows one key, `gingham schema` prints the JSON Schema, and",
     "`--set KEY=VALUE` changes a key of a run. `0` stands for any place in a list:",
     "`traffic.0.load` is the load of the first class. A bare name stands for a choice without",
@@ -276,7 +270,7 @@ STRIPE_HEAD = [
     "",
     "<!-- nothing to run: a table; the pages that explain its keys run them -->",
     "",
-    "Made from the types that are parsed (`gingham.reference.stripe_page`); a test holds the two",
+    "Made from the types that are parsed (`gingham.catalogue.reference`); a test holds the two",
     "together. `gingham explain --stripe KEY` shows one key, `gingham schema --stripe` prints the",
     "JSON Schema, and `--set KEY=VALUE` changes a key of a run. `0` stands for any place in a",
     "list: `channel.0.rate` is the rate of the first channel. A bare name stands for a choice",
@@ -284,4 +278,4 @@ STRIPE_HEAD = [
     "",
 ]
 
-TABLE_HEAD = ["| key | meaning | values | default |", "|---|---|---|---|"]
+COLUMNS = ("key", "meaning", "values", "default")

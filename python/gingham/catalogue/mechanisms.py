@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gingham import reference
 from gingham._native import catalogue, switching_kinds
-from gingham.glossary import plain
+from gingham.catalogue import reference
+from gingham.catalogue.glossary import plain
+from gingham.catalogue.markdown import cell, one_line, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -125,7 +126,7 @@ def mechanism_of(entry: dict[str, Any]) -> Mechanism:
         key=KEYS[entry["concept"]],
         concept=entry["concept"],
         name=entry["name"],
-        meaning=reference.one_line(entry["summary"]),
+        meaning=one_line(entry["summary"]),
         source=entry["source"],
         takes=None if is_table else reference.values(schema),
         parameters=list(parameters_of(schema or {})),
@@ -159,10 +160,13 @@ def page() -> str:
 def kinds_section() -> Iterator[str]:
     """Yield the section on switching kinds."""
     yield from ("## Switching kinds", "", "A fabric has one switching kind.", "")
-    yield from ("| kind | meaning | source |", "|---|---|---|")
-    for kind in kinds():
-        yield f"| `{kind.name}` | {cell(kind.summary)} | {cell(kind.source)} |"
-    yield ""
+    rows = [(f"`{kind.name}`", cell(kind.summary), cell(kind.source)) for kind in kinds()]
+    yield from table(["kind", "meaning", "source"], rows)
+
+
+def support_in(one: Mechanism, kinds: Sequence[str]) -> list[str]:
+    """Return the support of a mechanism under each of these kinds."""
+    return [one.support[kind] for kind in kinds]
 
 
 def concept_section(members: Sequence[Mechanism]) -> Iterator[str]:
@@ -170,12 +174,14 @@ def concept_section(members: Sequence[Mechanism]) -> Iterator[str]:
     names = [kind.name for kind in kinds()]
     yield f"## {TITLES[members[0].concept]}"
     yield from ("", f"Key: `{members[0].key}`.", "")
-    yield f"| name | meaning | source | {' | '.join(names)} |"
-    yield "|---" * (3 + len(names)) + "|"
-    for one in members:
-        support = " | ".join(cell(one.support[name]) for name in names)
-        yield f"| `{one.name}` | {cell(one.meaning)} | {cell(one.source)} | {support} |"
-    yield ""
+    rows = [
+        (
+            f"`{one.name}`",
+            *map(cell, (one.meaning, one.source, *(one.support[name] for name in names))),
+        )
+        for one in members
+    ]
+    yield from table(["name", "meaning", "source", *names], rows)
     for one in members:
         yield from mechanism_section(one)
 
@@ -186,11 +192,11 @@ def mechanism_section(one: Mechanism) -> Iterator[str]:
     if one.takes:
         yield from (f"Takes {one.takes}.", "")
     if one.parameters:
-        yield from ("| parameter | meaning | values | default |", "|---|---|---|---|")
-        for parameter in one.parameters:
-            meaning, values = cell(parameter.meaning), cell(parameter.values)
-            yield f"| `{parameter.name}` | {meaning} | {values} | {parameter.default} |"
-        yield ""
+        rows = [
+            (f"`{each.name}`", cell(each.meaning), cell(each.values), each.default)
+            for each in one.parameters
+        ]
+        yield from table(["parameter", "meaning", "values", "default"], rows)
     for name, text in one.files.items():
         yield from (f"`{name}`:", "", f"<!-- file: {name} -->", "```csv", text.rstrip(), "```", "")
     yield from ("```toml", whole_example(one), "```", "")
@@ -205,15 +211,10 @@ def whole_example(one: Mechanism) -> str:
     return f"{kind.example}\n{one.example}"
 
 
-def cell(text: str) -> str:
-    """Return a text as a cell of a table."""
-    return text.replace("|", "/")
-
-
 HEAD = [
     "# Mechanisms",
     "",
-    "Every name that a scenario may use, made from the catalogue (`gingham.mechanisms.page`).",
+    "Every name that a scenario may use, made from the catalogue (`gingham.catalogue.mechanisms`).",
     "The last columns of each table say whether a mechanism works under a switching kind, is",
     "refused, and why, or is meaningless there; a test runs every pair that works. The examples",
     "are parts of scenarios: put one in place of the same keys of yours. `gingham explain NAME`",

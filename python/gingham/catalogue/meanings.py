@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gingham._native import result_schema, stripe_result_schema
+from gingham.catalogue import markdown
+from gingham.catalogue.markdown import one_line
 from gingham.errors import CODES, EXIT_CODES
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ HEAD = """# The numbers of a result
 
 <!-- nothing to run: tables; the pages that explain results run their code -->
 
-Made from the types that hold the numbers (`gingham.meanings.page`); a test holds the two
+Made from the types that hold the numbers (`gingham.catalogue.meanings`); a test holds the two
 together. `gingham run SCENARIO --json` prints the summary, `-o FOLDER` writes it with the
 tables, and `gingham.load_result(FOLDER)` gives both back: `result.summary`, `result.classes`,
 `result.table(name)`.
@@ -37,7 +39,7 @@ STRIPE_HEAD = """# The numbers of a striping result
 
 <!-- nothing to run: tables; the pages that explain results run their code -->
 
-Made from the types that hold the numbers (`gingham.meanings.stripe_page`); a test holds the two
+Made from the types that hold the numbers (`gingham.catalogue.meanings`); a test holds the two
 together. `gingham stripe SCENARIO --json` prints the summary, `-o FOLDER` writes it with the
 tables, and `gingham.stripe.load_result(FOLDER)` gives both back: `result.summary`,
 `result.channels`, `result.sources`, `result.table(name)`.
@@ -118,7 +120,7 @@ def stripe_verdicts(schema: Schema) -> Iterator[str]:
         for one in found
     ]
     yield from ["## Verdicts", ""]
-    yield from markdown(["verdict", "meaning", "exit code"], rows)
+    yield from markdown.table(["verdict", "meaning", "exit code"], rows)
 
 
 def stripe_summary(schema: Schema) -> Iterator[str]:
@@ -133,16 +135,6 @@ def stripe_summary(schema: Schema) -> Iterator[str]:
     yield from fields(properties["percentiles"]["items"]["properties"])
 
 
-def markdown(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Yield the lines of a table and the empty one after it."""
-    columns = list(columns)
-    yield f"| {' | '.join(columns)} |"
-    yield "|---" * len(columns) + "|"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-    yield ""
-
-
 def verdicts() -> Iterator[str]:
     """Yield what each verdict means, and how the command ends after it."""
     schema = result_schema()["summary"]["properties"]["verdict"]
@@ -155,14 +147,14 @@ def verdicts() -> Iterator[str]:
     yield "What a result is worth, from best to worst. A run has the worst verdict of its classes,"
     yield "or the one of what ended it early; `verdict_reason` says why, and what to do next."
     yield ""
-    yield from markdown(["verdict", "meaning", "exit code"], rows)
+    yield from markdown.table(["verdict", "meaning", "exit code"], rows)
 
 
 def exit_codes() -> Iterator[str]:
     """Yield what each exit code means."""
     rows = [(str(code), meaning) for code, meaning in EXIT_CODES.items()]
     yield from ["## Exit codes", "", "Of every command.", ""]
-    yield from markdown(["code", "meaning"], rows)
+    yield from markdown.table(["code", "meaning"], rows)
 
 
 def error_codes() -> Iterator[str]:
@@ -172,7 +164,7 @@ def error_codes() -> Iterator[str]:
     yield "With `--json` each error has a stable `code`. These are general; particular ones,"
     yield "such as `file-truncated`, stand on the pages of their commands."
     yield ""
-    yield from markdown(["code", "meaning"], rows)
+    yield from markdown.table(["code", "meaning"], rows)
 
 
 def summary() -> Iterator[str]:
@@ -197,7 +189,7 @@ def summary() -> Iterator[str]:
 def fields(properties: Schema) -> Iterator[str]:
     """Yield the fields of an object."""
     rows = [(f"`{name}`", text(field)) for name, field in properties.items()]
-    yield from markdown(["field", "meaning"], rows)
+    yield from markdown.table(["field", "meaning"], rows)
 
 
 def tables(found: Iterable[Schema]) -> Iterator[str]:
@@ -209,12 +201,12 @@ def tables(found: Iterable[Schema]) -> Iterator[str]:
             (f"`{column['name']}`", column["type"], column["unit"], column["meaning"])
             for column in table["columns"]
         ]
-        yield from markdown(["column", "type", "unit", "meaning"], rows)
+        yield from markdown.table(["column", "type", "unit", "meaning"], rows)
 
 
 def text(schema: Schema) -> str:
     """Return the description of a schema in one line."""
-    return " ".join(schema["description"].split())
+    return one_line(schema["description"])
 
 
 def sentence(meaning: str) -> str:

@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gingham._native import catalogue
+from gingham.catalogue.markdown import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -83,7 +84,7 @@ def generator_of(line: Mapping[str, Any]) -> Generator:
     parameters = [
         Parameter(
             name,
-            " ".join(properties[name]["description"].split()),
+            one_line(properties[name]["description"]),
             properties[name]["type"] == "array",
             name in required,
             properties[name].get("default"),
@@ -131,7 +132,7 @@ def function(one: Generator) -> Iterator[str]:
 
 HEAD = '''"""One function for each shape of fabrics, with its parameters and their units.
 
-Made from the catalogue of generators (`gingham.generators.source`) by `make pages`.
+Made from the catalogue of generators (`gingham.catalogue.generators`) by `make pages`.
 
 >>> from gingham import fabrics
 >>> fabrics.torus(dimensions=[4, 4], hosts_per_switch=2)
