@@ -164,9 +164,13 @@ def test_all_pairs_of_one_are_told_by_its_name_or_what_belongs_to_it(told: Comma
     [
         (("--pairs", "no-such"), {"code": "unknown-name", "key": "no-such"}),
         (
-            ("--pairs", "admision"),
-            {"code": "unknown-name", "key": "admision", "nearest": "admission"},
-        ),  # typos: on purpose
+            ("--pairs", "admision"),  # typos: on purpose
+            {
+                "code": "unknown-name",
+                "key": "admision",  # typos: on purpose
+                "nearest": "admission",
+            },
+        ),
         (
             ("--pairs", "poisson"),
             {"code": "unknown-name", "key": "poisson", "nearest": "admission"},

@@ -233,3 +233,15 @@ def test_no_word_of_the_glossary_is_a_name_of_two_things_by_its_parts() -> None:
     engines = {"lash", "dfsssp", "nue", "ftree", "torus-2QoS"}
     assert engines <= {one.word for one in glossary.every_word()}
     assert [one.word for one in lookup.find("k-ary n-mesh")["words"]] == ["k-ary n-mesh"]
+
+
+@pytest.mark.parametrize("stripe", [False, True])
+def test_every_entry_of_the_catalogue_has_a_meaning_and_is_found_by_its_names(stripe: bool) -> None:
+    for one in lookup.entries(stripe):
+        assert one.meaning, one
+        assert one.place or one.kind in {"keys", "words"}, one
+        assert bool(one.source) or one.kind != "mechanisms", one
+    some = lookup.entries(stripe)[::97]
+    for one in some:
+        found = lookup.find(one.path or one.names[0], stripe)
+        assert any(one.item in items for items in found.values()), one

@@ -13,12 +13,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gingham._native import other_names
 from gingham.catalogue import elsewhere, glossary, meanings, mechanisms, reference
 from gingham.catalogue.glossary import plain
 from gingham.errors import InputError, meant, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gingham.catalogue.glossary import Word
+    from gingham.catalogue.meanings import Number
+    from gingham.catalogue.mechanisms import Mechanism
+    from gingham.catalogue.reference import Key
 
 # Entries by their kind: words, keys, mechanisms, numbers and names of elsewhere.
 Found = dict[str, list[Any]]
@@ -41,15 +49,78 @@ class Answer:
         return not self.now
 
 
+@dataclass(frozen=True)
+class Entry:
+    """An entry of the catalogue, of any table."""
+
+    # A key of `KINDS`.
+    kind: str
+    # What it is called; of a key the last part of its path.
+    names: Sequence[str]
+    meaning: str
+    # The path of a key; empty for other kinds.
+    path: str
+    # Book, paper or program that the name is from, if the table tells.
+    source: str
+    # Where it stands: the key of a mechanism, the table of a number, the type of a word.
+    place: str
+    # The entry as its table has it.
+    item: Word | Key | Mechanism | Number
+
+    @property
+    def all_names(self) -> list[str]:
+        """All names by which it can be asked for."""
+        return [*self.names, *([self.path] if self.path else [])]
+
+
+# Tables of the catalogue, in the order of answers.
+KINDS = ("words", "keys", "mechanisms", "numbers")
+
+
+@cache
+def entries(stripe: bool) -> list[Entry]:
+    """Return every entry, those of a kind together."""
+    keys = reference.every_stripe_key() if stripe else reference.every_key()
+    choices = [] if stripe else mechanisms.every_mechanism()
+    return [
+        *map(of_word, glossary.every_word()),
+        *map(of_key, keys),
+        *map(of_mechanism, choices),
+        *map(of_number, meanings.every_number()),
+    ]
+
+
+def of_word(one: Word) -> Entry:
+    """Return the entry of a word."""
+    return Entry("words", one.names(), one.meaning, "", "; ".join(one.sources()), one.type, one)
+
+
+def of_key(one: Key) -> Entry:
+    """Return the entry of a key."""
+    names = [reference.last(one.path)]
+    return Entry("keys", names, one.meaning, one.path, one.source or "", "", one)
+
+
+def of_mechanism(one: Mechanism) -> Entry:
+    """Return the entry of a mechanism."""
+    return Entry("mechanisms", [one.name], one.meaning, "", one.source, one.key, one)
+
+
+def of_number(one: Number) -> Entry:
+    """Return the entry of a number, a verdict or a table of results."""
+    return Entry("numbers", [one.name], one.meaning, "", "", one.place, one)
+
+
+def by_kind(found: Iterable[Entry]) -> Found:
+    """Return entries as their tables have them, by kind."""
+    chosen = list(found)
+    return {kind: [one.item for one in chosen if one.kind == kind] for kind in KINDS}
+
+
 @cache
 def everything(stripe: bool) -> Found:
-    """Return all that can be asked for, by what it is."""
-    return {
-        "words": glossary.every_word(),
-        "keys": reference.every_stripe_key() if stripe else reference.every_key(),
-        "mechanisms": [] if stripe else mechanisms.every_mechanism(),
-        "numbers": list(meanings.every_number()),
-    }
+    """Return all entries, by kind."""
+    return by_kind(entries(stripe))
 
 
 def find(name: str, stripe: bool = False) -> Found:
@@ -81,10 +152,15 @@ def asked(name: str, stripe: bool) -> Answer:
 
 def every_name(stripe: bool) -> list[str]:
     """Return every name that can be asked for."""
-    known = everything(stripe)
-    names = [each for one in known["words"] for each in one.names()]
-    names += [each for key in known["keys"] for each in (reference.last(key.path), key.path)]
-    return names + [one.name for one in (*known["mechanisms"], *known["numbers"])]
+    return [name for one in entries(stripe) for name in one.all_names]
+
+
+def offered(stripe: bool) -> list[str]:
+    """Return the names that a shell completes: paths of keys, mechanisms and words."""
+    known = entries(stripe)
+    order = ("keys", "mechanisms", "words")
+    of_kind = (one for kind in order for one in known if one.kind == kind)
+    return [name for one in of_kind for name in ([one.path] if one.path else one.names)]
 
 
 def called(name: str, now: str, stripe: bool) -> Found:
@@ -112,17 +188,13 @@ def within(name: str, stripe: bool) -> Found:
 
     Single letters are in too many names to mean any.
     """
-    known, parts = everything(stripe), words_of(name)
+    parts = words_of(name)
     if all(len(part) == 1 for part in parts):
         return {}
-    return {
-        "words": [
-            one for one in known["words"] if any(parts <= words_of(each) for each in one.names())
-        ],
-        "keys": [one for one in known["keys"] if parts <= words_of(reference.last(one.path))],
-        "mechanisms": [one for one in known["mechanisms"] if parts <= words_of(one.name)],
-        "numbers": [one for one in known["numbers"] if parts <= words_of(one.name)],
-    }
+    has_them = (
+        one for one in entries(stripe) if any(parts <= words_of(each) for each in one.names)
+    )
+    return by_kind(has_them)
 
 
 def words_of(name: str) -> set[str]:

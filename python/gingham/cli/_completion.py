@@ -55,13 +55,9 @@ def keys(context: click.Context, _parameter: click.Parameter, begun: str) -> lis
 
 def words(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer what `gingham explain` can be asked: keys, mechanisms and words."""
-    from gingham.catalogue.lookup import everything
+    from gingham.catalogue.lookup import offered
 
-    known = everything(bool(context.params.get("stripe")))
-    named = [key.path for key in known["keys"]]
-    named += [mechanism.name for mechanism in known["mechanisms"]]
-    named += [name for word in known["words"] for name in word.names()]
-    return matching(begun, named)
+    return matching(begun, offered(bool(context.params.get("stripe"))))
 
 
 def scenario_files(begun: str) -> list[str]:
