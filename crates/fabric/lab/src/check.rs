@@ -194,3 +194,45 @@ pub(crate) fn outside<T: PartialOrd>(value: T, allowed: impl RangeBounds<T>) -> 
 pub(crate) fn delay_too_long(delay: Span) -> Option<Sentence> {
     within!(delay, ..=DELAY_MAX, "a delay is at most {DELAY_MAX}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Overrides;
+    use std::path::Path;
+
+    const TEXT: &str = "topology.generate.two-hosts.switches = 1\nstop.time = \"1 us\"\n\
+                        [[traffic]]\nname = \"a\"\nload = 0.5\nlength.fixed = \"64 B\"\n";
+
+    fn rows() -> [Check<u32>; 4] {
+        [
+            note(|it| when!(it.of > 0, "{} is above 0", it.of)),
+            refuse("load", |it| within!(it.of, ..=2, "at most 2")),
+            refuse("load", |it| Some(when!(it.of > 1, "under")?.under("key".to_owned()))),
+            refuse("load", |it| Some(when!(it.of > 0, "elsewhere")?.at("stop.time"))),
+        ]
+    }
+
+    /// The notes and the error of the rows for a value of the first class.
+    fn applied(value: u32) -> (Vec<String>, Option<String>) {
+        let source = ScenarioSource::parse("s.toml", TEXT, Path::new("."), &Overrides::default());
+        let source = source.unwrap();
+        let mut gathered = Gathered::default();
+        let error = check(&rows(), &Subject::of_class(&source, 0, value), &mut gathered);
+        (gathered.notes, error.err().map(|error| error.to_string()))
+    }
+
+    #[test]
+    fn the_first_row_that_refuses_ends_the_check() {
+        assert_eq!(applied(0), (Vec::new(), None));
+        let refused = |value| applied(value).1.unwrap();
+        assert!(refused(3).contains("in `traffic[0].load`: at most 2, not 3"), "{}", refused(3));
+        assert!(refused(2).contains("in `traffic[0].load.key`: under"), "{}", refused(2));
+        assert!(refused(1).contains("in `stop.time`: elsewhere"), "{}", refused(1));
+    }
+
+    #[test]
+    fn notes_of_a_class_give_its_name() {
+        assert_eq!(applied(1).0, ["class `a`: 1 is above 0"]);
+    }
+}
