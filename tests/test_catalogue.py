@@ -88,7 +88,7 @@ def test_explain_tells_a_table_of_results_with_its_columns(gingham: Command) -> 
 
 def test_explain_without_a_name_lists_keys_and_every_mechanism(gingham: Command) -> None:
     shown = gingham("explain").out
-    assert shown.startswith("title\n")
+    assert shown.startswith("format\n")
     words = shown.replace(",", " ").split()
     assert all(one.name in words for one in KNOWN)
     deeper = gingham("explain", "--depth", "2").out.splitlines()
