@@ -1,26 +1,26 @@
-"""Measure the speed of engine, oracle, stripes and routing: one process a row, in sequence.
+"""Measure the speed of the engines, stripes and routing: one process per row, in sequence.
 
     python benches/bench.py                 the table; --json for programs
     python benches/bench.py --baseline      the same, and record the instruction counts
     python benches/bench.py --saturation    measure each fabric's saturation load again (minutes)
 
-A row is a scenario of `benches/rows` at a fraction of its fabric's own saturation load, which was
-measured once and stands in `benches/loads.json`; rows of virtual lanes (`lanes-*`), of channel
-adapters (`hca-*`) and of whole packets (`packets-*`) have the load that they say. Instructions are
-counted by valgrind, which gives the same number whatever else the machine does; times are of a run
-without it. What setting up costs is measured by itself and taken off. A flit-hop is a flit that
-leaves a switch: what a host sends is none. A packet-hop, of whole packets, is one that was
-delivered and left a queue, its host's included. `sections` is the share of the instructions that
-the ends of sections take: the counts of channels, and what the collector makes of them. What it
-counts a message stands in line where messages are created and delivered.
+A row is a scenario of `benches/rows`, run at a fraction of the saturation load of its fabric. The
+saturation loads were measured once and are kept in `benches/loads.json`; rows of virtual lanes
+(`lanes-*`), of channel adapters (`hca-*`) and of whole packets (`packets-*`) set their own load.
+Instructions are counted by valgrind, independently of other load on the machine; times are from a
+run without valgrind. The cost of set-up is measured separately and subtracted. A flit-hop is a flit
+leaving a switch; flits leaving hosts do not count. A packet-hop, of whole packets, is a delivered
+packet leaving a queue, its host's included. `sections` is the share of instructions spent at the
+ends of sections: in the counts of channels and in the collector. The collector's work per message
+is inlined where messages are created and delivered, and is not included.
 
-Set-up is told in its steps, each with its time and the peak of the process's memory after it:
-`generate` (or `read`) makes the fabric, `route` the routes, `prove` proves them free of deadlock,
-`plan` makes all else that a run needs, and `bound` works out the bound of the traffic on these
-routes. Rows named `setup-*` are set up only.
+Set-up is reported by step, each with its time and the peak memory of the process after it:
+`generate` (or `read`) makes the fabric, `route` the routes, `prove` proves them deadlock-free,
+`plan` makes the rest of the run's inputs, and `bound` computes the bound of the traffic on these
+routes. Rows named `setup-*` are only set up.
 
-The rows `stripe-8`, `routes-64` and `routes-1000` are of other kinds: `benches/stripe.py` and
-`benches/routes.py` say what they measure.
+The rows `stripe-8`, `routes-64` and `routes-1000` are described in `benches/stripe.py` and
+`benches/routes.py`.
 """
 
 from __future__ import annotations
@@ -41,19 +41,20 @@ ROWS = HERE / "rows"
 LOADS = HERE / "loads.json"
 BASELINE = HERE / "baseline.json"
 FRACTION = 0.6
-# Rows that say their own load.
+# Prefixes of rows that set their own load.
 PACKETS = "packets-"
 FIXED = ("hca-", "lanes-", PACKETS)
-# Rows that are set up and not run.
+# Prefix of rows that are set up and not run.
 SET_UP_ONLY = "setup-"
-# Rows of minutes and gigabytes: run where they are named, by the engine alone, and not counted.
+# Rows that take minutes and gigabytes: run only if named, on the engine alone, without instruction
+# counts.
 ON_REQUEST = ("packets-tree-101306",)
-# The oracle follows every flit: a twentieth of the time is enough, unless a row says otherwise.
+# The oracle simulates every flit, so it runs a twentieth of the time unless the row sets a share.
 ORACLE_SHARE = 20
 BISECTIONS = 7
-# What a run spends at the ends of sections.
+# Matches valgrind's line for the instructions at the ends of sections.
 SECTIONS = re.compile(r"^ *([0-9,]+) .*Simulation(?:<.*>)?::count_section ")
-# Copies by single long instructions are counted as one a byte, and are not made.
+# Valgrind counts a long copy as one instruction per byte, unlike the processor: disable them.
 WITHOUT_LONG_COPIES = {"GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=1000000000"}
 PICOSECONDS = {"ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}
 
@@ -61,7 +62,7 @@ Row = dict[str, object]
 
 
 def main() -> int:
-    """Measure, print, compare."""
+    """Measure the rows, print them and compare them with the baseline."""
     options = parser().parse_args()
     wanted = options.rows
     binary = build(options.target_dir, wanted)
@@ -111,7 +112,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def build(target: str, wanted: list[str]) -> Path:
-    """Build what the rows take in the release profile, and return the path of the bench."""
+    """Build the programs that the rows need with the release profile; return the bench's path."""
     import routes
     import stripe
 
@@ -153,12 +154,12 @@ def routes_rows(binary: Path, options: argparse.Namespace) -> list[Row]:
 
 
 def is_wanted(row: str, wanted: list[str]) -> bool:
-    """Return whether a row is to be measured, given those that were named."""
+    """Return whether a row is to be measured, given the names on the command line."""
     return row in wanted if wanted else row not in ON_REQUEST
 
 
 def is_there(path: Path) -> bool:
-    """Return whether the fabric file of a row exists, if it has one."""
+    """Return whether the fabric file of a row exists, or the row needs none."""
     named = re.search(r'^file = "(.*)"', path.read_text(), re.MULTILINE)
     return named is None or (path.parent / named.group(1)).exists()
 
@@ -166,9 +167,9 @@ def is_there(path: Path) -> bool:
 def measure(
     binary: Path, path: Path, engine: str, load: float | None, *, count: bool
 ) -> Row | None:
-    """Return the numbers of one row, or `None` where its fabric is not there.
+    """Return the measurements of one row, or `None` if its fabric file is missing.
 
-    Its load is a share of the saturation `load`, or what the row says where that is none.
+    The load is a fraction of the saturation `load`, or the row's own if `load` is `None`.
     """
     if not is_there(path):
         return None
@@ -204,7 +205,7 @@ def measure(
 
 
 def set_up(binary: Path, path: Path) -> Row:
-    """Return the numbers of one row that is set up only."""
+    """Return the measurements of a row that is only set up."""
     run, _ = timed([binary, path, "none"])
     return {"row": path.stem, "engine": "none", **run}
 
@@ -216,13 +217,13 @@ def end_of(path: Path) -> int:
 
 
 def oracle_share(path: Path) -> int:
-    """Return which part of a row's time the oracle simulates: one in so many."""
+    """Return n if the oracle simulates one n-th of a row's time."""
     said = re.search(r"^# The oracle follows a ([0-9]+)th of it", path.read_text(), re.MULTILINE)
     return int(said.group(1)) if said else ORACLE_SHARE
 
 
 def timed(command: list[object]) -> tuple[Row, int]:
-    """Run one process; return what it printed and its peak memory in KiB."""
+    """Run one process; return its JSON output and its peak memory in KiB."""
     process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, text=True)
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
@@ -233,7 +234,7 @@ def timed(command: list[object]) -> tuple[Row, int]:
 
 
 def counted(command: list[object]) -> tuple[int, int]:
-    """Return the instructions of a process, counted by valgrind: all, and at ends of sections."""
+    """Return a process's instructions under valgrind: in total, and at the ends of sections."""
     with tempfile.TemporaryDirectory() as folder:
         out = f"{folder}/out"
         tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
@@ -245,13 +246,13 @@ def counted(command: list[object]) -> tuple[int, int]:
 
 
 def output_of(command: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run one process and return what it printed."""
+    """Run one process and return its output."""
     environment = {**os.environ, **WITHOUT_LONG_COPIES}
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
 
 
 def record_loads(binary: Path, rows: list[Path]) -> None:
-    """Find the load at which each fabric saturates, by bisection, and record it."""
+    """Find the saturation load of each fabric by bisection, and record it."""
     loads = json.loads(LOADS.read_text()) if LOADS.exists() else {}
     for path in rows:
         if path.stem.startswith((*FIXED, SET_UP_ONLY)):
@@ -290,19 +291,19 @@ def line_of(row: Row) -> str:
 
 
 def set_up_line_of(row: Row) -> str:
-    """Return a row that is set up only as a line of the table."""
+    """Return a row that is only set up as a line of the table."""
     return f"{row['row']:18} {row['hosts']:6} hosts  {steps_of(row['setup'])}"
 
 
 def steps_of(setup: list[Row]) -> str:
-    """Return what set-up took, and each step of it."""
+    """Return the set-up time and the time of each step."""
     whole = time_of(sum(step["seconds"] for step in setup))
     steps = (f"{step['step']} {time_of(step['seconds'])} {step['peak_mib']} MiB" for step in setup)
     return f"set-up {whole}: {', '.join(steps)}"
 
 
 def time_of(seconds: float) -> str:
-    """Return a time in the unit that shows it: most fabrics are set up in milliseconds."""
+    """Return a time in a readable unit: most fabrics are set up in milliseconds."""
     return f"{seconds:.2f} s" if seconds >= 1 else f"{1e3 * seconds:.2f} ms"
 
 

@@ -1,21 +1,21 @@
-"""Count what columns save and cost: the constants of `choice.rs` of the engine's columns.
+"""Fit the cost constants of the column stepper in `choice.rs` to instruction counts.
 
     python benches/columns.py               the constants, and how far each scenario is off
     python benches/columns.py --json        the same, and each scenario, for programs
 
-Each scenario is run by ports and by columns, and the instructions of both are counted by valgrind,
-as `bench.py` counts them, but for those of the ends of sections, of which a long run has few. Runs
-are long enough that most pairs of hosts which send at all do so again, for columns write the way of
-a pair down as its first packet comes. What columns save in a tick is taken for
+Each scenario is run by ports and by columns, and valgrind counts the instructions of both as for
+`bench.py`, without those at the ends of sections, which are rare in a long run. Runs are long
+enough that most pairs of hosts that communicate do so repeatedly, because columns record the path
+of a pair at its first packet. The saving of columns in a tick is modelled as
 
-    flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - cost of columns whatever moves
+flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - fixed cost of columns
 
-where flits are those that leave switches in a tick, and heads the first ones among them; the cost
-is, of each 64 switches of `ports` ports and `lanes` lanes (a power of two),
+where flits are those leaving switches in a tick, and heads the head flits among them. The fixed
+cost, for each 64 switches of `ports` ports and `lanes` lanes (a power of two), is
 
     ports * lanes * COST_OF_LANE + ports**2 * COST_OF_PAIR
 
-The constants are those with the least squares of errors, each as a share of what ports take.
+The constants minimise the squared errors, each relative to the instructions of the port stepper.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ levels = {1}
 [routing]
 algorithm = "shortest-path"
 """
-# The fabric, the ports of each 64 switches, and loads at which columns cost and save about as much,
-# and at which they save.
+# By fabric: its scenario, the ports of each 64 switches, a load near break-even, and a load at
+# which columns save.
 FABRICS = {
     "mesh-8x8": (MESH.format(8), [5], (0.03, 0.2)),
     "tree-4-3": (TREE.format(4, 3), [8], (0.05, 0.3)),
@@ -76,14 +76,14 @@ warm_up = "0 ps"
 follow = "0 ps"
 """
 LANES = (1, 4, 8)
-# Which of the two loads each length of packets is run at.
+# By packet length in flits: the indices of the loads at which it is run.
 FLITS = {1: (1,), 20: (0, 1)}
 FLIT_BYTES = 16
 TIME_US = 300
 
 
 def main() -> int:
-    """Count, fit, print."""
+    """Count instructions, fit the constants and print them."""
     what = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -110,7 +110,7 @@ def main() -> int:
 
 
 def measured(binary: Path, fabric: str, lanes: int, flits: int) -> Iterator[Row]:
-    """Yield what ports and columns take over one fabric, at each of its loads."""
+    """Yield the instructions of ports and columns over one fabric, at each of its loads."""
     text, radixes, loads = FABRICS[fabric]
     for load in (loads[at] for at in FLITS[flits]):
         with tempfile.TemporaryDirectory() as folder:
@@ -131,14 +131,14 @@ def measured(binary: Path, fabric: str, lanes: int, flits: int) -> Iterator[Row]
 
 
 def terms(row: Row) -> list[float]:
-    """Return what each constant is multiplied with."""
+    """Return the factors of the constants for one scenario."""
     lanes = sum(row["radixes"]) * row["lanes"]
     pairs = sum(radix * radix for radix in row["radixes"])
     return [row["flit_hops"], row["head_hops"], -lanes, -pairs]
 
 
 def fitted(rows: list[Row]) -> dict[str, float]:
-    """Return the constants."""
+    """Return the fitted constants."""
     weights = np.array([1 / row["ports"] for row in rows])
     left = np.array([terms(row) for row in rows]) * weights[:, None]
     right = np.array([row["ports"] - row["columns"] for row in rows]) * weights
@@ -147,7 +147,7 @@ def fitted(rows: list[Row]) -> dict[str, float]:
 
 
 def line_of(row: Row) -> str:
-    """Return a scenario as a line of the table, with what the constants say once there are some."""
+    """Return a scenario as a line of the table, with the fitted prediction if there is one."""
     saved = row["ports"] - row["columns"]
     line = (
         f"{row['fabric']:10} {row['lanes']:2} lanes {row['flits']:3} flits  load {row['load']:.2f}"

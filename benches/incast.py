@@ -1,12 +1,12 @@
-"""An incast among other traffic on a real cluster: what its victims get back, what the root loses.
+"""Measure an incast among other traffic on a real cluster: gain of its victims, loss at its root.
 
     python benches/incast.py                       ../shared/data/fabrics/dgx-ndr-542.ibnetdiscover
     python benches/incast.py DUMP --seeds 3 --time "3 ms" --senders 32 --load 0.2
 
-Hosts evenly among all send to the first one for ever; all hosts send to each other at `--load`, and
-are the victims. Four settings: no control, input-output-triggered marks with LIPD, InfiniBand's
-annex A10 (FECN, BECN), and RED with DCQCN. Windows are of 32 packets in all, but with DCQCN, whose
-notifications no window waits for.
+Evenly spaced hosts send to the first host for ever; all hosts, the victims, send to each other at
+`--load`. Four settings are compared: no control, input-output-triggered marks with LIPD,
+InfiniBand's annex A10 (FECN, BECN), and RED with DCQCN. Flows have windows of 32 packets in all
+settings except DCQCN, whose notifications do not drive a window.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ window.packets = 32
 time = {time}
 warm_up = {warm_up}
 """
-# What is told of a run: name, unit, and how to find it.
+# Columns of the report: name and description with unit.
 COLUMNS = {
     "root": "share of the link to the busy host that the incast fills",
     "others": "load of the others that was accepted, of that which was offered",
@@ -99,7 +99,7 @@ def main() -> int:
 
 
 def scenario(options: argparse.Namespace) -> gingham.Scenario:
-    """Return the scenario without control."""
+    """Return the scenario without congestion control."""
     nodes = gingham.Fabric.load(options.dump).nodes
     hosts = [node.name for node in nodes if node.kind == "host"]
     others = hosts[1:]
@@ -118,7 +118,7 @@ def scenario(options: argparse.Namespace) -> gingham.Scenario:
 def measured(
     base: gingham.Scenario, options: argparse.Namespace, setting: str, seed: int
 ) -> dict[str, float]:
-    """Make a run, and return its numbers by column."""
+    """Run a setting, and return its results by column."""
     marking, response = SETTINGS[setting]
     notified = {"answered": {"marked": "50 us"}} if response == "dcqcn" else {"packets": 32}
     changes: dict[str, Any] = {

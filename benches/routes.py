@@ -1,8 +1,9 @@
-"""What it costs to route a random irregular fabric: rows of `bench.py`.
+"""Measure the cost of routing a random irregular fabric: rows of `bench.py`.
 
 `routes-64` is the largest fabric of Flich et al. 2001; `routes-1000` has 1,000 switches of 36
-ports, half of them with hosts, which share their paths. Time is that of routing alone, peak memory
-that of the process, with the fabric. `crates/bench/src/bin/routes.rs` says what each mode does.
+ports, half of them with hosts, and its hosts share the paths of their switches. Time is that of
+routing alone; peak memory includes the fabric. `crates/bench/src/bin/routes.rs` describes the
+modes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import bench
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Switches, ports, hosts a switch; what has paths of its own.
+# By row: switches, ports per switch, hosts per switch, and the owners of paths.
 ROWS = {
     "routes-64": (64, 8, 4, "hosts"),
     "routes-1000": (1000, 36, 18, "switches"),
@@ -23,7 +24,7 @@ MODES = ("any", "fewest", "simple")
 
 
 def measure(binary: Path, name: str, mode: str) -> dict[str, object]:
-    """Return the numbers of one row."""
+    """Return the measurements of one row."""
     *shape, spread = ROWS[name]
     run, peak_kib = bench.timed([binary, *shape, mode, spread])
     return {

@@ -1,15 +1,15 @@
-"""Measure what small commands cost: seconds of a processor, from their start to their end.
+"""Measure the cost of short commands, from the start of the process to its end.
 
     python benches/start.py             each command ten times
     python benches/start.py --json      the same for programs
 
-Scripts start `gingham run` thousands of times, and people wait for it; so what counts here are a
-run of a few milliseconds, with and without its folder and its picture, and commands that print.
-`processor_seconds` is user and system time together, `wall_seconds` what a person waits where no
-other program works; both are medians. A first time, after which all files are in memory, is not
-counted. `libraries_seconds` is the processor time of a Python that imports what the command cannot
-do without and nothing else. The rest is ours, and of that there is a promise, so that a machine is
-held against itself; a core that is built without checks, as in wheels, is a little faster.
+Scripts start `gingham run` thousands of times, and people wait for it. The commands measured are
+therefore runs of a few milliseconds, with and without a folder and a picture, and commands that
+print. `processor_seconds` is user plus system time, `wall_seconds` the waiting time on an idle
+machine; both are medians, without a first run that loads all files into memory. `libraries_seconds`
+is the processor time of a Python that only imports the libraries which the command needs. The rest
+is Gingham's own, and has a limit per command, so that the result does not depend on the speed of
+the libraries. A core built without checks, as in wheels, is a little faster.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import Any
 TIMES = 10
 SMALL = ["run", "torus", "--set", "stop.time=100 us", "--force"]
 TABLES = "click, rich.table, rich.console"
-# The arguments, the libraries that the command needs, and what it may take beside them.
+# By command: its arguments, the libraries it needs, and the limit on its own seconds beside them.
 COMMANDS: dict[str, tuple[list[str], str, float | None]] = {
     "help": (["--help"], "click", 0.05),
     "explain": (["explain", "load"], TABLES, 0.1),
@@ -82,7 +82,7 @@ def medians(command: list[str]) -> tuple[float, float]:
 
 
 def timed(command: list[str]) -> tuple[float, float]:
-    """Return the wall and processor seconds of a command; an error if it fails."""
+    """Return the wall and processor seconds of a command; raise an error if it fails."""
     before, begin = used(), time.perf_counter()
     subprocess.run(command, check=True, capture_output=True)
     return time.perf_counter() - begin, used() - before
@@ -95,7 +95,7 @@ def used() -> float:
 
 
 def report(rows: list[dict[str, Any]]) -> None:
-    """Print it for people."""
+    """Print the measurements as a table."""
     for row in rows:
         promise = f" (promise: {row['promise']})" if row["promise"] else ""
         print(

@@ -1,8 +1,8 @@
-"""What a packet costs at both ends of a stripe of 8 channels: rows of `bench.py`.
+"""Measure the cost per packet of both ends of a stripe of 8 channels: rows of `bench.py`.
 
-The bench's own work (mode `none`) is taken off, but for the scheduler by itself. Times are the best
-of several runs; instructions are those of more packets less those of fewer, so that setting up is
-not in them. `crates/bench/src/bin/stripe.rs` says what each mode does.
+The bench's own work (mode `none`) is subtracted, except for the scheduler alone. Times are the best
+of several runs; instructions are the difference of a long and a short run, which excludes set-up.
+`crates/bench/src/bin/stripe.rs` describes the modes.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 MODES = ("select", "path", "pipe", "guaranteed", "daemon")
 NAME = "stripe-8"
-# Short runs, of which some meet nobody else on the core.
+# Runs are short, so that some of them have the core to themselves.
 PACKETS = 200_000
 COUNTED_PACKETS = 100_000
 RUNS = 50
 
 
 def measure(binary: Path, mode: str, *, count: bool) -> dict[str, object]:
-    """Return the numbers of one row."""
+    """Return the measurements of one row."""
     own = 0 if mode == "select" else 1
     nanoseconds = seconds_of(binary, mode) - own * seconds_of(binary, "none")
     instructions = None
@@ -38,13 +38,13 @@ def measure(binary: Path, mode: str, *, count: bool) -> dict[str, object]:
 
 
 def seconds_of(binary: Path, mode: str) -> float:
-    """Return the least time of several runs."""
+    """Return the shortest time of several runs."""
     runs = (bench.timed([binary, PACKETS, mode])[0] for _ in range(RUNS))
     return min(float(str(run["seconds"])) for run in runs)
 
 
 def counted(binary: Path, mode: str) -> float:
-    """Return the instructions of a packet."""
+    """Return the instructions per packet."""
     few, many = (bench.counted([binary, n * COUNTED_PACKETS, mode])[0] for n in (1, 2))
     return (many - few) / COUNTED_PACKETS
 

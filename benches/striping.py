@@ -1,10 +1,10 @@
-"""What strict and free order carry of what their channels leave, row by row.
+"""Measure the share of their channels' rates that strict and free order carry, row by row.
 
     .venv/bin/python benches/striping.py [--seeds 10] [--only NAME]
 
-Nobody tells the sender anything of the channels. Shares are of the rates but for what the channels
-lose and what tags take, of the worst and of the middle seed; delays are those that 99 % of packets
-stay below. The table stands on the page on rates of striped channels.
+The sender is not configured with properties of the channels. Shares are relative to the rates less
+channel losses and tags, for the worst and the median seed; delays are 99th percentiles. The table
+is part of the page on rates of striped channels.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STRICT = 'quanta = "follow"\ncredits = true\n'
 
 @dataclass(frozen=True)
 class Line:
-    """A channel: its rate in Mbit/s, its delay one way in ms, and what else is asked."""
+    """A channel: rate in Mbit/s, one-way delay in ms, and further options."""
 
     rate: float
     delay: float
@@ -32,7 +32,7 @@ class Line:
     more: str = ""
 
     def text(self) -> str:
-        """Return it as a scenario has it."""
+        """Return the channel in scenario syntax."""
         loss = f"loss = {self.loss}\n" if self.loss else ""
         return (
             f'[[channel]]\nrate = "{self.rate} Mbit/s"\ndelay = "{self.delay} ms"\n'
@@ -84,7 +84,7 @@ ENTRY_ROWS = (
 
 
 def measured(lines: list[Line], options: str, seed: int, warm_up: str) -> tuple[float, int, float]:
-    """Return the share of the rates, packets out of order, and the delay of 99 % in ms."""
+    """Return the share of the rates, packets out of order, and the 99th-percentile delay in ms."""
     text = (
         f'seed = {seed}\nstop = {{ time = "13 s", warm_up = "{warm_up}" }}\n[stripe]\n{options}'
         + "".join(line.text() for line in lines)
@@ -103,7 +103,7 @@ def measured(lines: list[Line], options: str, seed: int, warm_up: str) -> tuple[
 
 
 def before(lines: list[Line], options: str, cubic: str, seed: int) -> tuple[float, int, int]:
-    """Return the share of the rates that one CUBIC has, and its sojourn times in ns."""
+    """Return the share of the rates that one CUBIC flow gets, and its sojourn times in ns."""
     text = (
         f'seed = {seed}\nstop = {{ time = "23 s", warm_up = "3 s" }}\n{options}'
         + "".join(line.text() for line in lines)
@@ -115,7 +115,7 @@ def before(lines: list[Line], options: str, cubic: str, seed: int) -> tuple[floa
 
 
 def print_entry(seeds: int) -> None:
-    """Print what a CUBIC has through each queue before the stripe."""
+    """Print the results of a CUBIC flow through each queue before the stripe."""
     queues = {
         "one queue of 250 kB": ('entry.queue = "fifo"\n', ""),
         "queues by flow": ('entry.queue = "fq-codel"\n', ""),

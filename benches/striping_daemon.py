@@ -1,16 +1,16 @@
-"""What the striping daemon makes of its links, row by row, beside MPTCP and wireguard-go.
+"""Measure the striping daemon on emulated links, row by row, beside MPTCP and wireguard-go.
 
     make bench-stripe                              every row, ten runs of 10 s after 3 s
     make bench-stripe BENCH="--rows 10+20 hole --runs 2 --seconds 5"
     make bench-stripe BENCH=--quick                a short run of each row; fails on what is certain
 
-It takes root, network namespaces and /dev/net/tun. Nobody tells the daemons anything of the links.
-A share is of the sum: what TCP has of each link alone; the next is of what the lines leave to TCP.
-The middle run stands first, the worst one behind it in brackets. Convergence is until a flow has .9
-of what it has in the middle; CPU is that of both processes, the kernel's for them included; of a
-black hole it is told when .8 of the link that is left came through, and .8 of both after it was
-over. Runs in which an emulator was late do not count and are repeated. Tables, numbers and a
-picture a row go to `runs/bench-stripe`.
+Requires root, network namespaces and /dev/net/tun. The daemons are not configured with properties
+of the links. The first share is relative to the sum of TCP's rates on each link alone, the second
+to the rates that the lines leave for TCP. The median run comes first, the worst one in brackets.
+Convergence is the time until a flow reaches .9 of its median rate. CPU is that of both processes,
+including kernel time on their behalf. For a black hole the table lists the times until .8 of the
+remaining link is used, and .8 of both links after it ends. Runs in which an emulator was late are
+discarded and repeated. Tables, numbers and one picture per row are written to `runs/bench-stripe`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tests.system.pipes import RUNS_MAX  # noqa: E402
 
 ORDERS = ("free", "strict")
 QUICK = Length(seconds=2.5, counted_from=1, idle_seconds=2)
-# Of which more is worse.
+# Measures of which a smaller value is better.
 COSTS = ("converged_s", "cpu_s_per_gb", "survivor_s", "back_s", "idle_mb_a_day")
 COLUMNS = {
     "share": ("share", "{:.3f}"),
@@ -75,7 +75,7 @@ def main() -> int:
 
 
 def parsed() -> argparse.Namespace:
-    """Return what was asked for."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -94,7 +94,7 @@ def parsed() -> argparse.Namespace:
 
 
 def ways_of(row: Row, options: argparse.Namespace) -> list[str]:
-    """Return by what a row is measured, as far as it is there."""
+    """Return the available transports by which a row is measured."""
     is_there = {"mptcp": ways.has_mptcp, "wireguard-go": ways.wireguard_program}
     others = [other for other in row.others if is_there[other]()]
     return [by for by in (*ORDERS, *others) if not options.by or by in options.by]
@@ -103,10 +103,10 @@ def ways_of(row: Row, options: argparse.Namespace) -> list[str]:
 def row_of(
     programs: Programs, name: str, row: Row, length: Length, options: argparse.Namespace
 ) -> dict[str, Any]:
-    """Measure a row by every way in turn, again and again, and draw the first run of each."""
+    """Measure a row by every transport in turn, repeatedly, and draw the first run of each."""
     whole = bundles.sum_of(row.lines)
     if whole and row.is_streamed and not (options.quick or row.outage):
-        # Where emulators are late again and again, it is what the lines leave to TCP.
+        # If the emulators are late repeatedly, the share of the rates left to TCP is used instead.
         with suppress(VoidError):
             whole = repeated(lambda: sum_alone(programs, row, length))
     first: dict[str, Told] = {}
@@ -139,13 +139,13 @@ def row_of(
 
 
 def said(measures: dict[str, float]) -> str:
-    """Return measures as a line."""
+    """Return measures as a line of text."""
     known = ((COLUMNS[key], value) for key, value in measures.items() if key in COLUMNS)
     return ", ".join(f"{title} {form.format(value)}" for (title, form), value in known)
 
 
 def summary(runs: list[dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Return the middle and the worst of each measure."""
+    """Return the median and the worst value of each measure."""
     keys = {key: [run[key] for run in runs] for key in (runs[0] if runs else {})}
     return {
         key: {"median": median(values), "worst": worst(key, values)} for key, values in keys.items()
@@ -153,13 +153,13 @@ def summary(runs: list[dict[str, float]]) -> dict[str, dict[str, float]]:
 
 
 def worst(key: str, values: list[float]) -> float:
-    """Return the value that nobody wants."""
+    """Return the worst of several values: the largest for costs, the smallest otherwise."""
     is_cost = key in COSTS or key.startswith("udp_")
     return max(values) if is_cost else min(values)
 
 
 def judged(row: Row, measures: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return each bar with what the free order has, and whether it is met."""
+    """Return the target of each measure with the value of free order, and whether it is met."""
     told = []
     for bar in row.bars:
         if bar.measure not in measures["free"]:
@@ -174,13 +174,13 @@ def judged(row: Row, measures: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def limit_of(bar: Bar, measures: dict[str, Any]) -> float:
-    """Return a limit: of unlimited links it is what wireguard-go does, where it is there."""
+    """Return a limit: on unlimited links, the median of wireguard-go if it was measured."""
     other = measures.get("wireguard-go")
     return other["mbit"]["median"] if other and bar.measure == "mbit" else bar.limit
 
 
 def report(results: dict[str, Any]) -> None:
-    """Print the table, and below it each bar."""
+    """Print the table, followed by each bar."""
     console = Console(width=None if sys.stdout.isatty() else 200)
     shown = [
         key
@@ -207,7 +207,7 @@ def report(results: dict[str, Any]) -> None:
 
 
 def cell(key: str, values: dict[str, float] | None) -> str:
-    """Return the middle and the worst as a cell."""
+    """Return the median and the worst value as a cell."""
     if not values:
         return ""
     form = COLUMNS[key][1]
@@ -216,7 +216,7 @@ def cell(key: str, values: dict[str, float] | None) -> str:
 
 
 def certain_failures(results: dict[str, Any]) -> int:
-    """Return 1 if a daemon put something out of order, or nothing came, whatever the machine."""
+    """Return 1 if a daemon reordered packets or nothing was delivered, whatever the machine."""
     code = 0
     for name, row in results.items():
         for by, measures in row["summary"].items():

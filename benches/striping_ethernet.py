@@ -1,10 +1,10 @@
-"""What two daemons carry over raw Ethernet, and what it takes of the processor.
+"""Measure throughput and processor time of two daemons over raw Ethernet.
 
     sudo .venv/bin/python benches/striping_ethernet.py target/release/striped
 
-One connection of TCP from left to right, between network namespaces that pairs of virtual
-interfaces join: with frames as long as the kernel puts packets together, with frames that are cut
-in user space, and over lines of 10 and 20 Mbit/s. CPU seconds are those of both daemons together.
+One TCP connection runs from left to right, between network namespaces joined by veth pairs: with
+frames as long as the kernel aggregates packets, with frames cut in user space, and over lines of 10
+and 20 Mbit/s. CPU seconds are those of both daemons together.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gingham_studies.adiseshu1996.real.lines import shaped
 
 PORT = 5_002
 CHUNK_BYTES = 1 << 20
-# Of a packet of 1,500 bytes what TCP has, and of a frame.
+# TCP payload of a packet of 1,500 bytes, and length of its frame.
 SEGMENT_BYTES, FRAME_BYTES = 1_448, 1_514
 WHOLE_BYTES = 65_535
 ROWS: dict[str, tuple[tuple[float, ...], list[int], dict[str, Any]]] = {
@@ -34,7 +34,7 @@ ROWS: dict[str, tuple[tuple[float, ...], list[int], dict[str, Any]]] = {
 
 
 def main() -> None:
-    """Print a row for each."""
+    """Measure each row and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("daemon", type=Path)
     parser.add_argument("--seconds", type=float, default=8)
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def carried(names: dict[str, str], seconds: float) -> float:
-    """Return what a connection carries, in bits a second, but for its first two seconds."""
+    """Return the rate of a connection in bit/s, without its first two seconds."""
 
     def listening() -> socket.socket:
         one = socket.socket()

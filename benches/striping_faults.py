@@ -1,7 +1,7 @@
-"""What befalls both daemons in `make soak`: faults drawn from a seed, one after the other.
+"""Faults injected into both daemons by `make soak`: drawn from a seed, one after the other.
 
-Each is done and, after a while, undone. In the last part of a run nobody is killed, so that it can
-be seen what a process that goes on takes more and more of.
+Each fault is undone after a while. In the last part of a run no process is killed, so that growth
+of memory and descriptors can be measured over a long-lived process.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# What somebody may have; what goes in the pipe is less, so that relays keep up.
+# Rates of the lines in Mbit/s; the pipe carries less, so that the relays keep up.
 LINES = [Line(20), Line(10), Line(10)]
-# A fault lasts so long, and so long nothing is wrong before the next, in seconds.
+# Ranges of the duration of a fault, and of the pause before the next one, in seconds.
 LASTS_S, GAP_S = (0.3, 3.0), (0.5, 2.5)
-# Up to here, of the whole time, processes are killed.
+# Processes are killed only in this first share of the run.
 KILLS_SHARE = 1 / 3
-# Of faults until then.
+# Share of kills among the faults of that part.
 KILLED_SHARE = 0.25
 GARBAGE_PER_S = 100_000
 
 
 @dataclass
 class Befell:
-    """A fault: what, where, and when from and until, in seconds of the run."""
+    """A fault: its kind, its target, and its begin and end in seconds of the run."""
 
     kind: str
     place: str
@@ -46,7 +46,7 @@ class Befell:
 
 
 class World:
-    """Both daemons, the relays between them, and what is wrong at the moment."""
+    """Both daemons, the relays between them, and the faults in force."""
 
     def __init__(
         self,
@@ -55,23 +55,23 @@ class World:
         paths: dict[str, Path],
         relays: list[faults.Relay],
     ) -> None:
-        """Nothing runs yet."""
+        """Prepare the relays; no daemon runs yet."""
         self.program, self.names, self.paths, self.relays = program, names, paths, relays
         self.running: dict[str, Daemon] = {}
         self.starts = dict.fromkeys(ENDS, 0)
         self._addresses = [1] * len(LINES)
 
     def start(self, end: str) -> None:
-        """Run an end."""
+        """Start the daemon of an end."""
         self.running[end] = started(self.program, self.names[end], self.paths[end], priority=False)
         self.starts[end] += 1
 
     def kill(self, end: str) -> None:
-        """End it as `kill -9` does."""
+        """Kill the daemon of an end as `kill -9` does."""
         self.running.pop(end).killed()
 
     def stop(self) -> list[str]:
-        """End both in order, with the addresses of the beginning; return what went wrong."""
+        """Stop both daemons in order, after restoring their addresses; return the errors."""
         wrong = []
         for channel in range(len(LINES)):
             self.readdress(channel, 1)
@@ -84,16 +84,16 @@ class World:
         return wrong
 
     def abandon(self) -> None:
-        """Kill what is left."""
+        """Kill the remaining daemons."""
         for daemon in self.running.values():
             daemon.discarded()
 
     def link(self, end: str, channel: int, state: str) -> None:
-        """Plug or unplug a line."""
+        """Set a line up or down at one end."""
         ip("-n", self.names[end], "link", "set", f"wan{channel}", state)
 
     def readdress(self, channel: int, new: int | None = None) -> None:
-        """Give the left end another address on a channel, or the one with this number."""
+        """Change the left end's address on a channel, to a new one or to that of this number."""
         device = ["dev", f"wan{channel}"]
         old = self._addresses[channel]
         new = self._addresses[channel] = new or 10 + (old - 9) % 200
@@ -101,7 +101,7 @@ class World:
             ip("-n", self.names["left"], "addr", action, f"10.80.{channel}.{host}/24", *device)
 
     def rate(self, channel: int, share: float) -> None:
-        """Let a line carry a share of what it carried at first, both ways."""
+        """Limit a line to a share of its initial rate, in both directions."""
         rate = (LINES[channel].rate or 0) * share
         for end in ENDS:
             shape = ["rate", f"{rate}mbit", "burst", "10000b", "limit", "64000"]
@@ -109,7 +109,7 @@ class World:
             said("tc", "-n", self.names[end], "qdisc", "replace", *device, "tbf", *shape)
 
     def trick(self, channel: int, tricks: faults.Tricks) -> None:
-        """Have a relay do that from now on."""
+        """Set the faults that a relay injects from now on."""
         self.relays[channel].tricks = tricks
 
 
@@ -192,7 +192,7 @@ KINDS = {
 
 
 def befall(world: World, seed: int, began: float, seconds: float, befell: list[Befell]) -> None:
-    """Do and undo faults until the time is over."""
+    """Inject and undo faults until the time is over."""
     chance = random.Random(seed)  # noqa: S311 - faults, no keys
     while (now := time.monotonic() - began) < seconds:
         time.sleep(chance.uniform(*GAP_S))
@@ -206,7 +206,7 @@ def befall(world: World, seed: int, began: float, seconds: float, befell: list[B
 
 
 def remains(before: dict[str, object], names: dict[str, str]) -> list[str]:
-    """Return what is there that was not there before."""
+    """Return differences in system state since before the run, such as leftover routes."""
     left = [
         f"{what}: {now} instead of {before[what]}"
         for what, now in faults.left_behind(names).items()

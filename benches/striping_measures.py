@@ -1,4 +1,4 @@
-"""A row of `make bench-stripe`, measured once: a network, a way through it, what came."""
+"""One measurement of a row of `make bench-stripe`: a network, a transport and its results."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SECONDS_A_DAY = 86_400
-# Of 1,514 bytes of a frame, headers of Ethernet, IPv4 and TCP with timestamps are not the data's.
+# TCP payload of a frame of 1,514 bytes, without headers of Ethernet, IPv4 and TCP with timestamps.
 PLAIN_SHARE = 1_448 / 1_514
-# The rate has come where it stays once it is so much of what the middle of the window has.
+# A flow has converged once its rate reaches this share of the median rate.
 CONVERGED = 0.9
-# What a rate is taken over, and how finely an instant is told.
+# Width of the window over which rates are averaged, and step between windows.
 WINDOW_S, STEP_S = 0.25, 0.02
-# Of the rate of a line that is left, or of all: what counts as carried again.
+# Traffic has recovered once it reaches this share of the remaining line's rate, or of the sum.
 REGAINED = 0.8
-# An emulator ends late, and is asked, after a flow: so long before an outage it has begun.
+# Margin before an outage begins: emulators report late, after the flow.
 SETTLE_S = 0.3
 
 
 @dataclass(frozen=True)
 class Length:
-    """How long a flow is, from when on it counts, and how long idle channels are looked at."""
+    """Duration of a flow, start of its measurement window, and duration of the idle measurement."""
 
     seconds: float = 13
     counted_from: float = 3
@@ -45,25 +45,25 @@ class Length:
 
 @dataclass(frozen=True)
 class Programs:
-    """What is run."""
+    """Paths of the programs under test."""
 
     daemon: Path
     emulator: Path
 
     @classmethod
     def built(cls, *, checked: bool) -> Programs:
-        """Build both, the daemon as it is installed, or as the tests of the crates build it."""
+        """Build both programs; the daemon as installed, or with checks as in the crates' tests."""
         daemon = bundles.built() if checked else bundles.built("--release")
         return cls(daemon, pipes.Programs.built().emulator)
 
     def lines(self) -> pipes.Programs:
-        """Return what makes lines."""
+        """Return the programs that emulate lines."""
         return pipes.Programs(self.emulator, self.emulator)
 
 
 @dataclass
 class Told:
-    """What a run gave: measures by name, and courses for the picture, by seconds of the flow."""
+    """Results of a run: measures by name, and rates over time for the picture."""
 
     measures: dict[str, float] = field(default_factory=dict)
     channels: list[Course] = field(default_factory=list)
@@ -72,12 +72,12 @@ class Told:
 
 
 class VoidError(Exception):
-    """A run measured the machine: emulators were late, or the receiver was."""
+    """A run invalidated by the machine: the emulators or the receiver were late."""
 
 
 @contextmanager
 def network(programs: Programs, row: Row) -> Iterator[tuple[dict[str, str], list[Any]]]:
-    """Make namespaces and lines, and say that a run is void if the emulators were late."""
+    """Create namespaces and lines; raise `VoidError` if the emulators were late."""
     with pipes.network(programs.lines(), row.lines) as (names, emulators):
         yield names, emulators
         if (late := pipes.late_share(emulators)) > pipes.LATE_SHARE_MAX:
@@ -85,7 +85,7 @@ def network(programs: Programs, row: Row) -> Iterator[tuple[dict[str, str], list
 
 
 def repeated(measure: Callable[[], T], tries: int = pipes.RUNS_MAX) -> T:
-    """Measure again where a run is void."""
+    """Repeat a measurement until a run is valid."""
     for _ in range(tries - 1):
         try:
             return measure()
@@ -95,9 +95,10 @@ def repeated(measure: Callable[[], T], tries: int = pipes.RUNS_MAX) -> T:
 
 
 def sum_alone(programs: Programs, row: Row, length: Length) -> float:
-    """Return what TCP has of each line alone, in bits a second, all in one sum.
+    """Return the sum of TCP's rates over each line alone, in bit/s.
 
-    Of a line that loses frames that is little, whatever it carries: there it is what is left.
+    TCP is slow over a line that loses frames, whatever the line carries; such a line counts with
+    the rate that its losses leave.
     """
     with network(programs, row) as (names, _):
         rates = [
@@ -110,7 +111,7 @@ def sum_alone(programs: Programs, row: Row, length: Length) -> float:
 
 
 def measured(programs: Programs, row: Row, by: str, length: Length, sum_bits_per_s: float) -> Told:
-    """Measure a row once, by an order of the daemon or by another way."""
+    """Measure a row once, by an order of the daemon or by another transport."""
     with (
         tempfile.TemporaryDirectory() as folder,
         network(programs, row) as (names, emulators),
@@ -175,14 +176,14 @@ def _stream(
 
 
 def converged_s(course: Course, length: Length) -> float:
-    """Return how long it took until a flow had what it has in the middle of what counts."""
+    """Return the seconds until a flow reached `CONVERGED` of its median rate."""
     start, end = course.times[0], course.times[0] + length.seconds
     usual = median(rate for at, rate in rates(course, start, end) if at > length.counted_from)
     return next(at for at, rate in rates(course, start, end) if rate >= CONVERGED * usual)
 
 
 def rates(course: Course, start: float, end: float) -> list[tuple[float, float]]:
-    """Return seconds from the start, each at the end of a window, and the bits a second in it."""
+    """Return pairs of time (end of a window, in seconds from the start) and rate in bit/s."""
     steps = int((end - start - WINDOW_S) / STEP_S)
     ends = [start + WINDOW_S + step * STEP_S for step in range(steps)]
     return [(at - start, course.bits_per_s(at - WINDOW_S, at)) for at in ends]
@@ -191,7 +192,7 @@ def rates(course: Course, start: float, end: float) -> list[tuple[float, float]]
 def _through_hole(
     told: Told, names: dict[str, str], row: Row, way: ways.Way, emulators: list[Any]
 ) -> None:
-    """Send until well after the outage, and tell how long each change took to be met."""
+    """Send through an outage, and record the time until traffic recovered after each change."""
     assert row.outage is not None
     cut = next(number for number, line in enumerate(row.lines) if line.outage)
     began = time.monotonic() - _seconds(emulators[cut])
@@ -207,9 +208,9 @@ def _through_hole(
 
 
 def regained_s(course: Course, start: float, end: float, bits_per_s: float) -> float:
-    """Return after how long a rate is there for the first time: when its window begins.
+    """Return the seconds until a window first reaches a rate, counted to the start of the window.
 
-    If it never is, it is endless.
+    Infinite if no window does.
     """
     found = (at - WINDOW_S for at, rate in rates(course, start, end) if rate >= bits_per_s)
     return next(found, float("inf"))
@@ -237,7 +238,7 @@ def _datagrams(
 
 
 def _idle(names: dict[str, str], row: Row, length: Length) -> dict[str, float]:
-    """Return the megabytes a day that channels with nothing to send exchange, both ways."""
+    """Return the megabytes a day that idle channels exchange, in both directions."""
     time.sleep(length.idle_seconds / 2)
     channels = range(len(row.lines))
     before = [pipes.carried(names["left"], channel) for channel in channels]

@@ -1,13 +1,13 @@
-"""What many idle peers cost a daemon, and what garbage costs it.
+"""Measure the cost of many idle peers, and of unauthenticated datagrams, to a daemon.
 
     cargo build --release --package gingham-striped --bins
     cargo build --release --package gingham-stripe-udp --example idle_peers
     sudo .venv/bin/python benches/striping_peers.py target/release
 
-A server with 256 peers of two channels each, over loopback in a namespace of its own. Peers shake
-hands, and rest; then the processor time and the memory of the half that carries packets are
-looked at, the latter in both halves together. Garbage has the header of a sealed packet, comes from
-one address, 100,000 datagrams of 200 bytes a second, while the peers rest.
+A server has 256 peers of two channels each, over loopback in a network namespace. After the
+handshakes the peers are idle; then the processor time of the process that carries packets is
+measured, and the memory of both processes together. Garbage has the header of a sealed packet and
+comes from one address: 100,000 datagrams of 200 bytes a second, while the peers are idle.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 ADDRESS = ("127.0.0.1", 7000)
 CHANNELS = 2
 GARBAGE_BYTES, GARBAGE_A_CALL = 200, 50
-# Of a sealed packet: version 3 and the first key, channel 0, and what no session has.
+# Header of a sealed packet: version 3, first key, channel 0, and a session number not in use.
 HEADER = bytes([0x40, 0, 0xFF, 0xFF])
 
 
 def main() -> None:
-    """Print what was measured, as JSON."""
+    """Run the measurements and print them as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where the programs were built")
     parser.add_argument("--peers", type=int, default=256)
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def write(folder: Path, programs: Path, peers: int) -> tuple[Path, str]:
-    """Write what the server is told, and return it with the server's public key."""
+    """Write the server's configuration; return its path and the server's public key."""
     key = key_file(folder, "server.key", "77" * 32)
     public = said(programs / "striped", "pubkey", str(key)).strip()
     lines = ['name = "many0"', 'addresses = ["10.91.0.1/16"]', 'private-key = "server.key"']
@@ -81,7 +81,7 @@ def write(folder: Path, programs: Path, peers: int) -> tuple[Path, str]:
 
 
 def said(program: Path, *words: str) -> str:
-    """Run a program and return what it says."""
+    """Run a program and return its output."""
     return subprocess.run([program, *words], check=True, capture_output=True, text=True).stdout
 
 
@@ -103,7 +103,7 @@ def running(chosen: argparse.Namespace, folder: Path, namespace: str) -> Iterato
 
 
 def measured(server: Daemon, seconds: float) -> dict[str, Any]:
-    """Return what the server takes meanwhile."""
+    """Return the processor time and memory of the server over `seconds`."""
     carrier = server.carrier()
     before, started = cpu_seconds([carrier]), time.monotonic()
     time.sleep(seconds)
@@ -113,7 +113,7 @@ def measured(server: Daemon, seconds: float) -> dict[str, Any]:
 
 
 def state(server: Daemon) -> dict[str, Any]:
-    """Return how many peers are there, and what was counted of strangers."""
+    """Return the number of connected peers, and the counters of unauthenticated sources."""
     told = server.counters()
     channels = [channel["is_in"] for peer in told["peers"] for channel in peer["channels"]]
     return {
@@ -125,7 +125,7 @@ def state(server: Daemon) -> dict[str, Any]:
 
 @contextmanager
 def sending(namespace: str, per_second: int) -> Iterator[Any]:
-    """Send garbage in a process of its own; what is given tells how much went."""
+    """Send garbage from a child process; yields a function that returns the datagram count."""
     made = made_in(namespace, lambda: socket.socket(type=socket.SOCK_DGRAM))
     reader, writer = os.pipe()
     process = os.fork()

@@ -1,4 +1,4 @@
-"""Pictures of `make bench-stripe`: what each channel carried over time, a panel a way."""
+"""Pictures of `make bench-stripe`: rate of each channel over time, one panel per transport."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def draw(name: str, row: Row, told: dict[str, Told], path: Path) -> None:
-    """Draw the runs of a row, and write the picture."""
+    """Draw the runs of a row, and write the picture to a file."""
     path.write_bytes(encoded(figure(name, row, told), "png"))
 
 
 @style.styled
 def figure(name: str, row: Row, told: dict[str, Told]):  # noqa: ANN201 - Figure
-    """Return a figure with a panel a way."""
+    """Return a figure with one panel per transport."""
     lines = " and ".join(_words(line.rate, line.delay) for line in row.lines)
     subtitle = (
         f"{lines}. Frames that came on each channel, and TCP in them; behind it datagrams go. "

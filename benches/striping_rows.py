@@ -1,4 +1,4 @@
-"""What `make bench-stripe` measures: lines, what goes through them, and what is asked of it."""
+"""Rows of `make bench-stripe`: their lines, their traffic, and the required results."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 
 from tests.system.pipes import Line
 
-# The slower line's queue of 100 + 300, for 5 ms and 20 of what both carry.
+# Queue of the slower line of 100 + 300 Mbit/s: 5 ms and 20 ms at the rate of both lines.
 SHORT_BYTES, LONG_BYTES = 64_000, 256_000
 
 
 @dataclass(frozen=True)
 class Bar:
-    """What is asked of a measure: a limit, of the middle run or of the worst, from below or above.
+    """A required result: a lower or upper limit for the median or the worst run.
 
-    A goal is what would be better still.
+    `goal` is a desired, tighter limit.
     """
 
     measure: str
@@ -29,23 +29,23 @@ class Bar:
 
 
 def at_most(measure: str, limit: float, of: str = "median", goal: float | None = None) -> Bar:
-    """Ask for no more than that."""
+    """Return an upper limit for a measure."""
     return Bar(measure, limit, of, is_least=False, goal=goal)
 
 
-# No datagram lost, and none after a later one.
+# No datagram is lost or reordered.
 WHOLE = (at_most("udp_lost", 0, "worst"), at_most("udp_disorder", 0, "worst"))
-# At least .93 in the middle run, .90 in the worst.
+# A share of at least .93 in the median run and .90 in the worst.
 SUM = (Bar("share", 0.93, goal=0.95), Bar("share", 0.90, "worst"))
 
 
 @dataclass(frozen=True)
 class Row:
-    """Lines, and what is asked with the free order; strict order and others are told beside.
+    """Lines, and the results required of free order; other transports are reported beside it.
 
-    `kind` is `udp` for channels over UDP; others name what carries them. `is_streamed` says whether
-    one connection of TCP goes first. Of UDP there is a share of the sum, or so many Mbit/s, in
-    datagrams of these lengths in turn. Where `outage` is given it is one of TCP alone.
+    `kind` is `udp` for channels over UDP, otherwise the carrier. `is_streamed` is whether one TCP
+    connection is measured first. UDP load is a share of the sum, or a rate in Mbit/s, in datagrams
+    that cycle through the given lengths. With `outage`, only TCP is measured.
     """
 
     lines: list[Line]
@@ -60,17 +60,17 @@ class Row:
 
     @property
     def outage(self) -> tuple[float, float] | None:
-        """When a line carries nothing, in seconds after it was made."""
+        """Start and end of the outage of a line, in seconds after the line was created."""
         return next((line.outage for line in self.lines if line.outage), None)
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether nothing shapes the lines."""
+        """Whether the lines have no rate limit."""
         return all(line.rate is None for line in self.lines)
 
 
 def best_line_bar(lines: list[Line]) -> Bar:
-    """Ask for what the faster line has of the sum."""
+    """Require the share of the sum that the faster line has alone."""
     rates = [line.rate or 0 for line in lines]
     return Bar("share", max(rates) / sum(rates), "worst")
 
@@ -110,7 +110,7 @@ ROWS: dict[str, Row] = {
         ),
         udp_mbit=360,
     ),
-    # As much as wireguard-go over one of them in the same run, or this where it is not there.
+    # As fast as wireguard-go over one of the lines in the same run, or this rate if it is missing.
     "unlimited": Row([Line(None), Line(None)], (Bar("mbit", 1_500),), others=("wireguard-go",)),
     "idle": Row([Line(10), Line(20)], (), is_streamed=False, others=(), is_idle=True),
 }

@@ -1,4 +1,4 @@
-"""What benches of the daemon begin with: what they lack, and who takes back what they made."""
+"""Set-up of the benches of the daemon: checks of prerequisites, and clean-up on termination."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 
 
 def begin(name: str, folder: Path) -> None:
-    """Make the folder of results, or end with 6 and say what is missing.
+    """Create the folder of results, or exit with 6 and report a missing prerequisite.
 
-    Whoever ends the bench from now on has daemons and namespaces taken back.
+    From now on, SIGTERM ends the bench through `SystemExit`, which stops daemons and removes
+    namespaces.
     """
     if lacking := _lacks(name):
         print(f"{name}: {lacking}", file=sys.stderr)
@@ -21,7 +22,7 @@ def begin(name: str, folder: Path) -> None:
 
 
 def _lacks(name: str) -> str | None:
-    """Return what is missing to measure anything, and the cure."""
+    """Return the missing prerequisite and its remedy, or `None`."""
     if os.geteuid() != 0:
         return f"network namespaces take root: sudo make {name}"
     if not os.access("/dev/net/tun", os.W_OK):

@@ -1,13 +1,13 @@
-"""Two daemons for minutes, under faults drawn from a seed, with TCP inside whose bytes count.
+"""Run two daemons for minutes under faults drawn from a seed, with checked TCP flows inside.
 
     make soak                       six minutes, from seed 0
     make soak SOAK=30 SEED=7        thirty, others
 
-It takes root, network namespaces and /dev/net/tun. What befalls them stands in
-`striping_faults.py`. Numbers go both ways over TCP, each to come once and in its place; of each
-process memory, descriptors and computing are written down. Text, JSON and a picture go to
-`runs/soak`. It ends with 1 if a byte was lost or changed, if what a process has of memory or
-descriptors drifts up, or if a route, a rule, an interface or a namespace is left.
+Requires root, network namespaces and /dev/net/tun. `striping_faults.py` lists the faults. Numbers
+are sent both ways over TCP and must arrive once and in order; memory, descriptors and processor
+time of each process are recorded. Text, JSON and a picture are written to `runs/soak`. The exit
+code is 1 if a byte was lost or changed, if memory or descriptors of a process drift upwards, or if
+a route, a rule, an interface or a namespace is left behind.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ from tests.system.flows import cpu_seconds  # noqa: E402
 
 from gingham.studies._namespaces import ENDS, ip  # noqa: E402
 
-# What goes each way, in bytes a second: what three relays of Python carry beside it all.
+# Rates by direction, in bytes a second: within the capacity of three relays in Python.
 RATES = {"forth": 900_000.0, "back": 300_000.0}
 SAMPLE_S = 0.5
-# Nothing comes for so long at most, once nothing is wrong: TCP waits twice as long each time it
-# tries again in vain, and a handshake up to 6.7 s.
+# Longest time in seconds without data after the last fault: TCP doubles its retransmission timeout
+# each time, and a handshake takes up to 6.7 s.
 ENDS_S = 120
 
 
 @dataclass
 class Sample:
-    """What was seen at an instant, of each end by name; nothing of one that does not run."""
+    """Measurements at an instant, by end; an end that is not running has none."""
 
     at: float
     came: dict[str, int]
     memory_kb: dict[str, int] = field(default_factory=dict)
     descriptors: dict[str, int] = field(default_factory=dict)
     cpu_s: dict[str, float] = field(default_factory=dict)
-    # Which process of each end it was.
+    # Number of the process at each end, which increases with each start.
     starts: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
 class Soaked:
-    """What a run gave."""
+    """Results of a run."""
 
     seed: int
     seconds: float
@@ -72,7 +72,7 @@ class Soaked:
 
 
 def main() -> int:
-    """Run, draw and print."""
+    """Run the daemons, draw the picture and print the report."""
     options = parsed()
     begin("soak", options.folder)
     program = bundles.built()
@@ -94,7 +94,7 @@ def main() -> int:
 
 
 def parsed() -> argparse.Namespace:
-    """Return what was asked for."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -105,15 +105,15 @@ def parsed() -> argparse.Namespace:
 
 
 def soak(program: Path, folder: Path, soaked: Soaked) -> None:
-    """Let both run and faults befall them."""
+    """Run both daemons and inject faults."""
     with ExitStack() as stack:
         names, _ = stack.enter_context(pipes.network(pipes.Programs(program, program), LINES))
         soaked.counters["names"] = list(names.values())
         ip("-n", names["right"], "link", "set", "lo", "up")
         before = faults.left_behind(names)
         relays = stack.enter_context(faults.relays(names, len(LINES), soaked.seed + 1))
-        # The left one by interfaces, whose addresses change. With room for few channels fewer
-        # packets are kept, which sooner are as many as they get.
+        # The left daemon uses interfaces, whose addresses change. A low `channels-max` shrinks the
+        # retransmission buffer, so that it reaches its limit sooner.
         few = {"channels-max": len(LINES)}
         paths = faults.written(folder, len(LINES), relayed=len(LINES), **few)
         faults.by_interfaces(paths["left"], len(LINES))
@@ -133,7 +133,7 @@ def soak(program: Path, folder: Path, soaked: Soaked) -> None:
 
 
 def with_flows(world: World, soaked: Soaked) -> None:
-    """Send both ways as long as faults befall, and until all has come."""
+    """Send both ways while faults are injected, and until all data has arrived."""
     with ExitStack() as stack:
         flows = {
             "forth": stack.enter_context(checked(world.names, RATES["forth"])),
@@ -162,7 +162,7 @@ def watch(
     began: float,
     ended: threading.Event,
 ) -> None:
-    """Write down what can be seen."""
+    """Record samples until the run has ended."""
     while not ended.wait(SAMPLE_S):
         came = {way: flow.came_bytes for way, flow in flows.items()}
         sample = Sample(time.monotonic() - began, came)
@@ -172,7 +172,7 @@ def watch(
 
 
 def look(sample: Sample, world: World, end: str) -> None:
-    """Write down what an end has, of both its processes, if it runs."""
+    """Record memory, descriptors and processor time of an end's processes, if it is running."""
     daemon = world.running.get(end)
     if daemon is None:
         return
@@ -182,14 +182,14 @@ def look(sample: Sample, world: World, end: str) -> None:
         descriptors = sum(faults.descriptors(pid) for pid in pids)
         computed = cpu_seconds(pids)
     except (OSError, ValueError, StopIteration):
-        # It ended meanwhile.
+        # The process ended in the meantime.
         return
     sample.memory_kb[end], sample.descriptors[end] = memory, descriptors
     sample.cpu_s[end], sample.starts[end] = computed, world.starts[end]
 
 
 def report(soaked: Soaked) -> str:
-    """Return what there is to say."""
+    """Return the report as text."""
     lines = [f"soak: {soaked.seconds / 60:g} minutes, seed {soaked.seed}"]
     kinds = sorted({one.kind for one in soaked.befell})
     counts = (f"{kind} {sum(one.kind == kind for one in soaked.befell)}" for kind in kinds)

@@ -1,4 +1,4 @@
-"""Whether what a process takes grows: a slope with its interval, of the one that ran longest."""
+"""Drift of a process's resources: slope with interval, over the process that ran longest."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from gingham.studies._namespaces import ENDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What is kept to be sent again fills first: 16,384 packets, of which 500 and more go a second.
+# Excluded start: the retransmission buffer fills, 16,384 packets at 500 or more a second.
 WARM_S = 60.0
-# What is kept takes memory by the lengths of its packets, and after so long it is others: within
-# that samples say the same, and their middle counts.
+# Memory of the retransmission buffer varies with packet lengths, and its content is replaced in
+# this time: samples within a block are correlated, and their median counts.
 BLOCK_S = 30.0
 BLOCKS_MIN = 3
-# Two in a hundred of the pool of free buffers (16 MB) a minute: it fills to its bound once, after
-# the largest burst there was, and a leak does not end.
+# Limits per minute. Memory: 2 % of the pool of free buffers (16 MB), which grows to its bound only
+# once, after the largest burst; a leak does not stop.
 LIMITS = {"memory_kb": 330.0, "descriptors": 0.5}
-# Of Student's t, at 97.5 %, by degrees of freedom (Abramowitz and Stegun, table 26.10).
+# Student's t at 97.5 %, by degrees of freedom (Abramowitz and Stegun, table 26.10).
 STUDENT = {1: 12.71, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 8: 2.306, 10: 2.228}
 STUDENT |= {15: 2.131, 20: 2.086, 30: 2.042, 60: 2.0}
 
 
 @dataclass
 class Drift:
-    """What an end takes more of a minute, and within what it is with 95 %."""
+    """Growth of a resource of an end per minute, with its 95 % interval."""
 
     end: str
     what: str
@@ -40,14 +40,14 @@ class Drift:
     is_up: bool
 
     def __str__(self) -> str:
-        """As a line of a report."""
+        """Return a line of the report."""
         slope = f"{self.a_minute:+.1f} ± {self.half_width:.1f} a minute over {self.seconds:.0f} s"
         verdict = "DRIFTS: " if self.is_up else ""
         return f"{verdict}{self.end}, {self.what}: {slope}"
 
 
 def drift_of(samples: Sequence[Any], seconds: float) -> list[Drift]:
-    """Return the slopes of what both ends take, each of its process that ran longest."""
+    """Return the slopes of the resources at both ends, each of the process that ran longest."""
     drifts = []
     for end in ENDS:
         runs: dict[int, list[Any]] = {}

@@ -1,4 +1,4 @@
-"""The picture of `make soak`: what came, what befell, and what processes took, over time."""
+"""Picture of `make soak`: deliveries, faults and resources of the processes over time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-# A rate is taken over so many seconds.
+# Window over which rates are averaged, in seconds.
 WINDOW_S = 1.0
 
 
@@ -91,7 +91,7 @@ def _computing(soaked: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def _broken(values: list[tuple[float, Any, Any]], scale: float) -> tuple[Any, Any]:
-    """Return a course that is broken where there is nothing, or another process."""
+    """Return a time series with breaks where samples are missing or the process changed."""
     times, shown, last = [], [], None
     for at, value, start in values:
         if start != last:

@@ -1,13 +1,13 @@
-"""What a pipe over UDP carries of what its channels do, row by row, in network namespaces.
+"""Measure the share of its channels that a pipe over UDP carries, in network namespaces.
 
     sudo .venv/bin/python benches/striping_sockets.py [--seconds 13] [--only NAME]
     sudo .venv/bin/python benches/striping_sockets.py --idle
 
-It takes root. Nobody tells the ends anything of the channels. Shares are of what the lines carry of
-packets, without headers, from 3 s on after the first; beside them stands what the row carries in
-virtual time (`benches/striping.py`). Then the delay that 99 % of packets stay below, what both ends
-and the kernel for them computed, how many wake-ups were late, and which run it was: runs in which
-an emulator was late do not count.
+Requires root. The ends are not configured with properties of the channels. Shares are relative to
+the payload rate of the lines, from 3 s after the start; the result of the row in virtual time
+(`benches/striping.py`) stands beside them. Further columns: 99th percentile of the delay, processor
+time of both ends and of the kernel on their behalf, late wake-ups, and the number of the run. Runs
+in which an emulator was late are discarded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 from tests.system.pipes import LateError, Line, Programs, idle_bytes, run  # noqa: E402 - it is no package
 
-# Lines, and what they carry in virtual time, where they were run there.
+# By row: its lines, and its share in virtual time if it was run there.
 ROWS: dict[str, tuple[list[Line], float | None]] = {
     "10 + 20, tbf, 64 kB": ([Line(10), Line(20)], None),
     "100 + 300, tbf, 256 kB": ([Line(100, 0, 256_000), Line(300, 0, 256_000)], None),

@@ -1,13 +1,13 @@
-"""Measure what a sweep costs beside its runs: how busy the cores are, how much memory it takes.
+"""Measure the overhead of a sweep beside its runs: use of the cores, and memory.
 
     python benches/sweeps.py             200 runs on two threads, then sweeps of growing length
     python benches/sweeps.py --dask      200 runs on two workers of a Dask scheduler
     python benches/sweeps.py --json      the same for programs
 
-Efficiency is the time that the engine works, summed over workers, against workers x wall time, from
-the first run handed out to the last one kept. Where other programs share the machine, the time of
-the engine holds their turns, too, and `processor_seconds` says what this process had. Memory is the
-largest resident set of a process that sweeps so many short runs.
+Efficiency is the time spent in the engine, summed over workers, divided by workers x wall time,
+from the first task handed out to the last result stored. On a shared machine the engine's time
+includes that of other programs, so compare `processor_seconds`, the time of this process. Memory is
+the largest resident set of a process that sweeps the given number of short runs.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def sweep(runs: int, stop_time: str) -> Sweep:
 
 
 def efficiency(executor: Executor | None = None, stop_time: str = "20 ms") -> dict[str, Any]:
-    """Return how busy a sweep of runs of a usual length keeps the workers."""
+    """Return the efficiency of a sweep of runs of a usual length."""
     with tempfile.TemporaryDirectory() as place:
         used = time.process_time()
         folder = Path(place) / "out"
@@ -85,7 +85,7 @@ def efficiency(executor: Executor | None = None, stop_time: str = "20 ms") -> di
 
 
 def efficiency_on_dask() -> dict[str, Any]:
-    """Return the same of two worker processes of a Dask scheduler, once they have started."""
+    """Return the efficiency of two Dask worker processes, once they have started."""
     from distributed import LocalCluster
 
     from gingham.sweeps import workers_on
@@ -95,12 +95,13 @@ def efficiency_on_dask() -> dict[str, Any]:
         place = cluster.scheduler_address.replace("tcp", "dask")
         with workers_on(place) as workers, tempfile.TemporaryDirectory() as first:
             execute(sweep(20, "1 ms"), Path(first) / "out", executor=workers.executor)
-            # A run costs Dask some 10 ms of a processor, which such runs can bear.
+            # A task costs Dask some 10 ms of processor time, which is small against runs of this
+            # length.
             return efficiency(workers.executor, "60 ms")
 
 
 def memory(runs: int) -> dict[str, Any]:
-    """Return the memory of a sweep of so many runs, in a process of its own."""
+    """Return the peak memory of a sweep of `runs` runs, in a process of its own."""
     command = [sys.executable, __file__, "--short-runs", str(runs)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
@@ -116,7 +117,7 @@ def memory_here(runs: int) -> dict[str, Any]:
 
 
 def report(measured: dict[str, Any]) -> None:
-    """Print it for people."""
+    """Print the measurements as a table."""
     one = measured["efficiency"]
     print(
         f"{one['runs']} runs on {one['workers']}: {one['wall_seconds']} s, "

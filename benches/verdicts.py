@@ -1,17 +1,17 @@
-"""Measure how often verdicts are wrong: runs of many lengths, below saturation and above it.
+"""Measure how often verdicts are wrong: runs of several lengths, below and above saturation.
 
     python benches/verdicts.py                    the table of docs/concepts/measurement.md
     python benches/verdicts.py --seeds 4 --longest 30     fewer runs; runs that are there stay
     python benches/verdicts.py --saturation       the loads at which the fabrics saturate
 
-All of it takes some eight minutes of one processor, and goes on where it was interrupted: runs are
-those of sweeps in `runs/verdicts`. Exits with 5 if a limit is missed: of runs at 1.05 of saturation
-or more, one in a hundred may be ok; of those below 0.8 with 20,000 messages in the window, one in
-twenty may be anything else.
+The complete set takes some eight minutes of one processor and resumes after an interruption: runs
+are stored as sweeps in `runs/verdicts`. Exits with 5 if a limit is missed: at most one in a hundred
+runs at 1.05 of saturation or more may be ok, and at most one in twenty below 0.8 with 20,000
+messages in the window may have another verdict.
 
-Where a fabric saturates is known from runs a hundred times as long as the middle one, by no
-verdict: the highest load at which the backlog grows, in the second half of the run, by less than a
-four hundredth of what is created.
+The saturation load of a fabric is found independently of verdicts, from runs a hundred times as
+long as the median length: the highest load at which the backlog grows, in the second half of the
+run, by less than a four-hundredth of the messages created.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ length = { fixed = "512 B" }
 [stop]
 time = "10 ms"
 """
-# Where each saturates, by `--saturation`.
+# Saturation load of each fabric, as found by `--saturation`.
 SATURATION = {"torus": 0.197, "cluster": 0.098, "mesh": 0.557}
 SHARES = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.05, 1.1, 1.2, 1.3]
 TIMES_MS = [1, 3, 10, 30, 100]
 SEEDS = 20
 NS_PER_MS = 1_000_000
 
-# Of the shares of saturation: from here on a run must not be ok, and below it must.
+# Shares of the saturation load at and above which no run should be ok, and below which each should.
 BEYOND, BELOW = 1.05, 0.8
 MESSAGES_ENOUGH = 20_000
 FALSE_OK_MAX, MISSED_MAX = 0.01, 0.05
@@ -108,13 +108,13 @@ def base(name: str) -> gingham.Scenario:
 
 
 def runs(name: str, times: list[int], seeds: int, workers: int) -> list[dict[str, Any]]:
-    """Make the runs of a fabric that are not there, and return a row of each."""
+    """Make the missing runs of a fabric, and return a row for each run."""
     loads = {share: round(share * SATURATION[name], 6) for share in SHARES}
     values = {
         "title": f"{name}: verdicts",
         "replications": seeds,
         "axis": [
-            # The short runs first.
+            # The outermost axis, so that short runs come first.
             {"name": "time", "key": "stop.time", "values": [f"{ms} ms" for ms in times]},
             {"name": "asked", "key": "traffic.0.load", "values": list(loads.values())},
         ],
@@ -129,7 +129,7 @@ def runs(name: str, times: list[int], seeds: int, workers: int) -> list[dict[str
 
 
 def wrong(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return how many verdicts are wrong, either way, and whether that is within the limits."""
+    """Return the number of wrong verdicts of each type, and whether it is within its limit."""
     beyond = [row for row in rows if row["share"] >= BEYOND]
     below = [
         row for row in rows if row["share"] < BELOW and row["messages_followed"] >= MESSAGES_ENOUGH
@@ -143,13 +143,13 @@ def wrong(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 def share_of(
     rows: list[dict[str, Any]], is_wrong: Callable[[dict[str, Any]], bool], most: float
 ) -> dict[str, Any]:
-    """Return how many of the rows are wrong."""
+    """Return the number of wrong verdicts among the rows, and whether it is within the limit."""
     count = sum(map(is_wrong, rows))
     return {"wrong": count, "runs": len(rows), "most": most, "met": count <= most * len(rows)}
 
 
 def points(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row a fabric, time and share: how many runs have each verdict."""
+    """Return one row per fabric, time and share, with the number of runs per verdict."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         key = {name: row[name] for name in ("fabric", "time", "share")}
@@ -161,7 +161,7 @@ def points(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def report(rows: list[dict[str, Any]], limits: dict[str, dict[str, Any]]) -> None:
-    """Print the table of the page: runs that are ok and saturated, in per cent."""
+    """Print the table of the page: percentages of runs that are ok and saturated."""
     print("| fabric, time | " + " | ".join(f"{share:g}" for share in SHARES) + " |")
     print("|---" * (len(SHARES) + 1) + "|")
     lines: dict[tuple[str, str], list[str]] = {}
@@ -181,7 +181,7 @@ def report(rows: list[dict[str, Any]], limits: dict[str, dict[str, Any]]) -> Non
 
 
 def saturations(workers: int) -> dict[str, Any]:
-    """Return how backlogs grow in long runs, and the load at which each fabric saturates."""
+    """Return the growth of backlogs in long runs, and the saturation load of each fabric."""
     tasks = [
         (name, round(share * SATURATION[name], 6)) for name in SATURATION for share in LONG_SHARES
     ]
@@ -196,7 +196,7 @@ def saturations(workers: int) -> dict[str, Any]:
 
 
 def growth(name: str, load: float) -> float:
-    """Return by how much of what is created the backlog grows in the second half of a long run."""
+    """Return the growth of the backlog in a run's second half, as a share of messages created."""
     base(name)
     changed = base(name).with_({"traffic.0.load": load, "stop.time": f"{LONG_MS} ms"}, seed=1)
     series = gingham.run(changed).table("series").to_pydict()

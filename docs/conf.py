@@ -1,8 +1,8 @@
-"""The site: every page of docs, those of the clone's root, and the doc strings of the package.
+"""Configuration of the site: the pages of docs and of the root, and the package's docstrings.
 
-`make docs` builds it with Sphinx into target/site, with warnings as errors and without the net.
-Pages stay plain Markdown that reads well on its own: the navigation is made of the lists of
-links on the pages that list others, docs/index.md above all.
+`make docs` builds the site with Sphinx into target/site, with warnings as errors and without
+network access. Pages stay plain Markdown that is readable by itself: the navigation is generated
+from the lists of links on index pages, docs/index.md above all.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ ROOT = Path(__file__).parent.parent
 project = "Gingham"
 author = "the Gingham authors"
 version = release = gingham.__version__
-# Notebooks are executed as the site is built; Markdown is read by the same parser.
+# Notebooks are executed when the site is built; Markdown uses the same parser.
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 
-# The sources are the clone, so that links between pages hold here as they do there.
+# Sources are read in the clone's layout, so that links between pages are valid in both.
 include_patterns = [
     "docs/**.md",
     "docs/notebooks/*.ipynb",
@@ -40,7 +40,7 @@ exclude_patterns = [".*", "crates", "target", "runs", "tests", "python", "studie
 root_doc = "docs/index"
 myst_heading_anchors = 3
 
-# Doc strings are plain text, with words of code between single backticks.
+# Docstrings are plain text, with code between single backticks.
 default_role = "code"
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
@@ -52,7 +52,7 @@ html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
 
-# Pages that list others; what they link becomes the navigation, by sections.
+# Index pages, whose links become the navigation, by section.
 INDEX = "docs/index"
 LISTS = {INDEX, "docs/adr/README"}
 SECTION = re.compile(r"^##? (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -60,7 +60,7 @@ LINK = re.compile(r"\]\(([^)#:]+\.(?:md|ipynb))\)")
 
 
 def with_navigation(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Add to a page that lists others the tree of the pages that each of its sections links."""
+    """Add to an index page the table of contents of the pages that each section links to."""
     if page not in LISTS:
         return
     for title, text in SECTION.findall(source[0]):
@@ -70,14 +70,14 @@ def with_navigation(_app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def write_front_page(app: Sphinx, error: Exception | None) -> None:
-    """Lead from the root of the site to the index."""
+    """Redirect the root of the site to the index."""
     if error is None:
         lead = f'<meta http-equiv="refresh" content="0; url={INDEX}.html">'
         (Path(app.outdir) / "index.html").write_text(lead, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx what is above."""
+    """Register the lexer and the event handlers with Sphinx."""
     app.add_lexer("csv", TextLexer)
     app.connect("source-read", with_navigation)
     app.connect("build-finished", write_front_page)

@@ -1,9 +1,9 @@
-"""Write the pages, and a module, that are made from the code.
+"""Generate pages, and a Python module, from the code.
 
-    make pages                            those in git, which other pages and code link to
-    python docs/make_pages.py --site      those of the site alone; `make docs` calls it
+make pages                            the ones in git, which other pages and code link to
+    python docs/make_pages.py --site      the ones of the site alone; `make docs` calls it
 
-`gingham --help` and `gingham explain --pairs` print the content of the latter.
+`gingham --help` and `gingham explain --pairs` print the generated module's content.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SITE = {
 
 
 def main() -> None:
-    """Write the pages that are asked for."""
+    """Write the selected pages."""
     pages = SITE if sys.argv[1:] == ["--site"] else PAGES
     for name, page in pages.items():
         (FOLDER / name).write_text(page(), encoding="utf-8")
