@@ -1,4 +1,4 @@
-"""Kinds of scenarios: what a sweep can run, behind one protocol.
+"""Kinds of scenarios that sweeps can run, behind one protocol.
 
 ::
 
@@ -6,9 +6,9 @@
                                 │                                       a row of the run,
                               Kind: files, tables, columns              rows of its parts
 
-Sweeps, their folders and studies ask a kind and know none by name. A new kind is a file here and
-an entry of `KINDS`. A scenario file says by its keys which kind it is of; what no kind recognises
-is read as a fabric's, whose messages then say what is wrong.
+Sweeps, their folders and studies use this protocol and depend on no particular kind. A new kind is
+a file here and an entry of `KINDS`. The keys of a scenario file determine its kind; a file that no
+kind recognises is read as a fabric's, whose messages then describe the error.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ += [
 
 
 def kind_named(name: str) -> Kind:
-    """Return the kind of this name; `InputError` if this version has none."""
+    """Return the kind of this name; raise `InputError` if this version does not have it."""
     for kind in KINDS:
         if kind.name == name:
             return kind
@@ -64,7 +64,7 @@ def kind_of(scenario: Runnable) -> Kind:
 
 
 def kind_of_values(values: Mapping[str, Any], wanted: Kind = FABRIC) -> Kind:
-    """Return the kind of the scenario that a dict holds; `wanted` where its keys allow that.
+    """Return the kind of the scenario that a dict holds; `wanted` if its keys allow that.
 
     >>> kind_of_values({"topology": {}, "traffic": []}).name
     'fabric'
@@ -75,20 +75,20 @@ def kind_of_values(values: Mapping[str, Any], wanted: Kind = FABRIC) -> Kind:
 
 
 def kind_of_file(file: Path, wanted: Kind = FABRIC) -> Kind:
-    """Return the kind of the scenario in a TOML file; `wanted` where its keys allow that."""
+    """Return the kind of the scenario in a TOML file; `wanted` if its keys allow that."""
     require_file(file)
     try:
         return kind_of_values(tomllib.loads(file.read_bytes().decode()), wanted)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        # Whoever reads it says what is wrong and where.
+        # The reader of the file reports errors in it, with their position.
         return wanted
 
 
 def load(path: str | os.PathLike[str]) -> Runnable:
-    """Read the scenario in the TOML file at `path`, of whatever kind it is."""
+    """Read the scenario in the TOML file at `path`, of any kind."""
     return kind_of_file(Path(path)).load(Path(path))
 
 
 def example(name: str) -> Runnable:
-    """Return an example that ships with the package; `InputError` with the nearest if none does."""
+    """Return an example of the package; raise `InputError` with the nearest name if unknown."""
     return load(examples.require(name))

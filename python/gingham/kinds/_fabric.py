@@ -1,4 +1,4 @@
-"""Fabrics as a kind: hosts and switches, whose runs have classes of traffic for parts."""
+"""The kind of fabric scenarios: hosts and switches, with classes of traffic as parts of a run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SUMMARY = [
     "end_ps",
     "makespan_ps",
 ]
-# Endings of what a class has a mean of, over its messages.
+# Suffixes of the columns that are means over the messages of a class.
 MEANS = ("latency_mean_ns", "hops_mean", "in_transit_hosts_mean")
 
 
@@ -56,7 +56,7 @@ class Fabrics(LaboratoryKind[Scenario, Result]):
 
     @cached_property
     def schema(self) -> dict[str, Any]:
-        """What the tables of a result hold, and the JSON schema of its summary."""
+        """Return the columns of the tables of a result, and the JSON schema of its summary."""
         return result_schema()
 
     def columns(self, table: str) -> dict[str, str]:
@@ -64,7 +64,7 @@ class Fabrics(LaboratoryKind[Scenario, Result]):
         columns = self.part_columns("classes")
         if table == "classes":
             return columns
-        # Counts of a run are sums of those of its classes.
+        # Counts of a run are the sums over its classes.
         counts = {name: type_ for name, type_ in columns.items() if type_ == "int64"}
         sums = {name: type_ for name, type_ in counts.items() if name.startswith("messages_")}
         return COLUMNS | sums
@@ -74,7 +74,7 @@ class Fabrics(LaboratoryKind[Scenario, Result]):
         return Simulation(scenario, "allow_deadlock" in switches)
 
     def row(self, result: Result) -> dict[str, Any]:
-        """Return the numbers of a run as a whole: sums over classes, and means over messages."""
+        """Return the results of a run: sums over classes, and means over messages."""
         row = {name: result.summary[name] for name in SUMMARY}
         for load in ("offered_load", "accepted_load"):
             row[load] = load_of_all(result.classes, load, result.summary["hosts"])
@@ -88,7 +88,7 @@ class Fabrics(LaboratoryKind[Scenario, Result]):
         return row
 
     def check(self, resolved: Mapping[str, Any]) -> None:
-        """Refuse what fills a folder for each run."""
+        """Reject options that would write a folder for each run."""
         if resolved["measure"]["messages"] == "all":
             raise InputError(
                 'measure.messages = "all" fills a folder for each run, which a sweep does not '
@@ -137,7 +137,7 @@ def bound_of_all(classes: Sequence[Mapping[str, Any]], offered: float | None) ->
 
 
 def mean_of_all(classes: Sequence[Mapping[str, Any]], name: str) -> float | None:
-    """Return the mean over all messages that were followed."""
+    """Return the mean over all followed messages."""
     counted = [one for one in classes if one["messages_followed"] and one[name] is not None]
     messages = sum(one["messages_followed"] for one in counted)
     total = sum(one["messages_followed"] * one[name] for one in counted)

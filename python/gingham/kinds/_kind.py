@@ -1,4 +1,4 @@
-"""What a sweep asks of a kind of scenario, of a scenario, and of a run."""
+"""Protocols between sweeps and a kind of scenario, a scenario, and a run."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from gingham._native import CoreSweepFile
     from gingham.running import AnyProgress
 
-# Columns of a run that every kind has. `failed` is the verdict of a run that could not be made;
-# `error` says why, and `error_type` which exception of `gingham.errors` it was: `InternalError` is
-# a fault of ours. `notes` has a line for each thing that could surprise.
+# Columns of a run that every kind has. `failed` is the verdict of a run that raised an error;
+# `error` holds the message, and `error_type` the exception of `gingham.errors`: `InternalError` is
+# a bug in Gingham. `notes` has a line for each unexpected condition.
 RUN_COLUMNS = {
     "key": "string",
     "seed": "int64",
@@ -31,67 +31,67 @@ RUN_COLUMNS = {
 
 
 class Runnable(Protocol):
-    """A scenario: everything that a run depends on; never changes."""
+    """A scenario: all inputs of a run; immutable."""
 
     @property
     def name(self) -> str:
-        """The file, or what stands for it in messages."""
+        """Name in messages: that of the file, or a substitute."""
 
     @property
     def title(self) -> str:
-        """What it shows."""
+        """Title of the scenario."""
 
     def with_(self, values: Mapping[str, Any] | None = None, *, seed: int | None = None) -> Self:
         """Return the scenario with other values at dotted paths."""
 
     def placed(self, path: str) -> str:
-        """Return a dotted path with the place of whatever it names in a list."""
+        """Return a dotted path in which names of list entries are replaced by their positions."""
 
     def resolved(self) -> dict[str, Any]:
-        """Return all values, defaults included; `None` means open."""
+        """Return all values, defaults included; `None` means unset."""
 
     def origin(self) -> dict[str, Any]:
-        """Return where it comes from: `path`, `folder`, `sha256`, `changes`."""
+        """Return the origin of the scenario: `path`, `folder`, `sha256`, `changes`."""
 
 
 class Run(Protocol):
-    """A run under way."""
+    """A run in progress."""
 
     @property
     def wall_seconds(self) -> float:
-        """How long it has worked."""
+        """Wall time spent so far, in seconds."""
 
     def advance(self) -> AnyProgress:
-        """Go on for a moment."""
+        """Simulate for a short time, and return the progress."""
 
     def measured(self, keep: Sequence[str]) -> Measured:
-        """Return what was measured, and the tables that are kept."""
+        """Return the results, with the tables to keep."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run measured, as a sweep keeps it."""
+    """Results of a run in the form stored by a sweep."""
 
-    # Numbers and texts of the run as a whole, by column.
+    # Numbers and texts of the whole run, by column.
     row: Mapping[str, Any]
-    # By table, a row for each of its parts.
+    # One row per part of the run, by table.
     parts: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
 class Kind(ABC):
-    """A kind of scenarios."""
+    """A kind of scenario."""
 
     name: ClassVar[str]
-    # Keys at the top of a file that only scenarios of this kind have.
+    # Top-level keys that only scenario files of this kind have.
     marks: ClassVar[frozenset[str]]
-    # Keys of a sweep file, true or false, that say how its runs are made.
+    # Boolean keys of a sweep file that are options of its runs.
     switches: ClassVar[tuple[str, ...]] = ()
-    # Tables with a row for each part of a run, and the column that names the part.
+    # Tables with one row per part of a run, and the column with the name of the part.
     parts: ClassVar[Mapping[str, str]] = {}
-    # The column of runs of which people ask for the mean first.
+    # The column of runs whose mean is shown by default.
     mean: ClassVar[str]
-    # Second names of columns of runs.
+    # Aliases of columns of runs.
     aliases: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
@@ -100,7 +100,7 @@ class Kind(ABC):
 
     @abstractmethod
     def load(self, path: Path) -> Runnable:
-        """Read a scenario file; `InputError` says what is wrong with it."""
+        """Read a scenario file; raise `InputError` with the reason if it is invalid."""
 
     @abstractmethod
     def restore(
@@ -109,10 +109,10 @@ class Kind(ABC):
         origin: Mapping[str, Any],
         files: Iterable[Mapping[str, str]],
     ) -> Runnable:
-        """Return the scenario of these values, with `origin` and the digests of its files."""
+        """Return the scenario with these values, its `origin` and the digests of its files."""
 
     def within(self, sweep: CoreSweepFile, name: str, folder: Path) -> Runnable:
-        """Return the scenario that stands in the sweep file of this name."""
+        """Return the scenario embedded in the sweep file of this name."""
         origin = {"path": name, "folder": str(folder), "sha256": "", "changes": []}
         return self.restore(sweep.values()["scenario"], origin, [])
 
@@ -122,19 +122,19 @@ class Kind(ABC):
 
     @abstractmethod
     def tables(self) -> Sequence[str]:
-        """Return the names of the tables of a run that a sweep can keep."""
+        """Return the names of a run's tables that a sweep can keep."""
 
     @abstractmethod
     def columns(self, table: str) -> Mapping[str, str]:
-        """Return the columns that `runs`, or a table of parts, always has, and their Arrow types.
+        """Return the guaranteed columns of `runs`, or of a table of parts, with their Arrow types.
 
-        For `runs` those beside `RUN_COLUMNS`, for parts those beside `key`.
+        The columns of `RUN_COLUMNS`, and `key` of tables of parts, are not included.
         """
 
     @abstractmethod
     def begin(self, scenario: Runnable, switches: Sequence[str]) -> Run:
-        """Return a run of a scenario, with those switches on."""
+        """Start a run of a scenario with the given options on."""
 
     @abstractmethod
     def check(self, resolved: Mapping[str, Any]) -> None:
-        """Raise `InputError` if a scenario cannot be swept, though it can be run."""
+        """Raise `InputError` if a scenario can be run but not swept."""

@@ -1,6 +1,6 @@
-"""What the kinds share whose scenarios the compiled core runs.
+"""Common base of the kinds whose scenarios are run by the compiled core.
 
-Columns come from the JSON schema of a summary: each plain field of an object is one.
+Columns follow from the JSON schema of a summary: each plain field of an object is one.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from gingham._native import CoreSweepFile
     from gingham.running import AnyProgress, AnySimulation
 
-# What of a part is no number of its row.
+# Fields of a part that are not columns of its row.
 NOT_COLUMNS = {"name", "percentiles"}
-# Arrow types by the kind of a field.
+# Arrow types by JSON schema type.
 TYPES = {"integer": "int64", "number": "double", "string": "string"}
 
 
@@ -31,27 +31,27 @@ R = TypeVar("R", bound=AnyResult)
 
 
 class LaboratoryKind(Kind, Generic[S, R]):
-    """A kind of scenarios that a laboratory of ours runs."""
+    """A kind of scenario that a simulator of the core runs."""
 
     scenario_class: type[S]
-    # What its parts have percentiles of.
+    # Quantity of the parts' percentiles.
     percentiles_of: ClassVar[str]
 
     @cached_property
     @abstractmethod
     def schema(self) -> dict[str, Any]:
-        """What the tables of a result hold, and the JSON schema of its summary."""
+        """Return the columns of the tables of a result, and the JSON schema of its summary."""
 
     @abstractmethod
     def simulation(self, scenario: S, switches: Sequence[str]) -> AnySimulation[Any, R]:
-        """Return the simulation of a scenario, with those switches on."""
+        """Return the simulation of a scenario with the given options on."""
 
     @abstractmethod
     def row(self, result: R) -> dict[str, Any]:
-        """Return the numbers of a run as a whole."""
+        """Return the results of the whole run."""
 
     def has(self, scenario: object) -> bool:
-        """Whether a scenario is of this laboratory."""
+        """Whether a scenario is of this kind."""
         return isinstance(scenario, self.scenario_class)
 
     def load(self, path: Path) -> S:
@@ -68,19 +68,19 @@ class LaboratoryKind(Kind, Generic[S, R]):
         origin: Mapping[str, Any],
         files: Iterable[Mapping[str, str]],
     ) -> S:
-        """Return the scenario of these values."""
+        """Return the scenario with these values."""
         return self.scenario_class.restore(values, origin, files)
 
     def within(self, sweep: CoreSweepFile, name: str, folder: Path) -> S:
-        """Return the scenario that stands in a sweep file, with the lines of its keys."""
+        """Return the scenario embedded in a sweep file, with the line numbers of its keys."""
         return self.scenario_class.within(sweep, name, folder)
 
     def tables(self) -> list[str]:
-        """Return the tables of a run; of its parts a sweep has its own."""
+        """Return the tables of a run, without those of parts, which a sweep has anyway."""
         return [one["name"] for one in self.schema["tables"] if one["name"] not in self.parts]
 
     def part_columns(self, table: str) -> dict[str, str]:
-        """Return the columns of parts: the name of the part, and each plain field of one."""
+        """Return the columns of parts: the name of the part, and each plain field."""
         fields = self.schema["summary"]["properties"][table]["items"]["properties"]
         plain = plain_columns(fields)
         return {self.parts[table]: "string"} | {
@@ -88,7 +88,7 @@ class LaboratoryKind(Kind, Generic[S, R]):
         }
 
     def part_rows(self, result: R, table: str) -> list[dict[str, Any]]:
-        """Return a row of numbers a part."""
+        """Return one row of results per part."""
         return [
             {self.parts[table]: one["name"]}
             | {name: value for name, value in one.items() if name not in NOT_COLUMNS}
@@ -97,12 +97,12 @@ class LaboratoryKind(Kind, Generic[S, R]):
         ]
 
     def begin(self, scenario: Any, switches: Sequence[str]) -> LaboratoryRun[S, R]:
-        """Return a run of the laboratory."""
+        """Start a run."""
         return LaboratoryRun(self, self.simulation(scenario, switches))
 
 
 class LaboratoryRun(Generic[S, R]):
-    """A run of a laboratory under way."""
+    """A run of a simulator in progress."""
 
     def __init__(self, kind: LaboratoryKind[S, R], simulation: AnySimulation[Any, R]) -> None:
         """Wrap a simulation."""
@@ -111,16 +111,16 @@ class LaboratoryRun(Generic[S, R]):
 
     @property
     def wall_seconds(self) -> float:
-        """How long it has worked."""
+        """Wall time spent so far, in seconds."""
         return self._simulation.wall_seconds
 
     def advance(self) -> AnyProgress:
-        """Go on for a moment."""
+        """Simulate for a short time, and return the progress."""
         progress: AnyProgress = self._simulation.advance()
         return progress
 
     def measured(self, keep: Sequence[str]) -> Measured:
-        """Return the numbers of the run and of its parts."""
+        """Return the results of the run and of its parts."""
         result = self._simulation.result(with_tables=bool(keep))
         parts = {table: self._kind.part_rows(result, table) for table in self._kind.parts}
         row = {**self._kind.row(result), "notes": "\n".join(result.notes) or None}
@@ -128,7 +128,7 @@ class LaboratoryRun(Generic[S, R]):
 
 
 def percentiles(of: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a column for each percentile.
+    """Return one column per percentile.
 
     >>> percentiles("delay", [{"percentile": 99.9, "delay_ns": 7}])
     {'delay_p99_9_ns': 7}
@@ -137,7 +137,7 @@ def percentiles(of: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def plain_columns(fields: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return name and Arrow type of each field that is a number or a text, or may be missing.
+    """Return name and Arrow type of each field that is a number or text, possibly null.
 
     >>> plain_columns({"a": {"type": ["integer", "null"]}, "b": {"type": "array"}, "c": {}})
     {'a': 'int64', 'c': 'string'}
@@ -147,9 +147,9 @@ def plain_columns(fields: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
 
 def type_of(field: Mapping[str, Any]) -> str:
-    """Return the type of the column of a field, or nothing if it is no plain value.
+    """Return the column type of a field, or an empty text if it is not a plain value.
 
-    A choice among words has no type in the schema, and is a text.
+    An enumeration has no type in the schema, and is a text.
     """
     kinds = field.get("type", "string")
     names = [kinds] if isinstance(kinds, str) else kinds

@@ -1,4 +1,4 @@
-"""Stripes as a kind: several channels that make one pipe, whose runs have channels and sources."""
+"""The kind of striping scenarios: several channels form a pipe; parts are channels and sources."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Stripes(LaboratoryKind[StripeScenario, StripeResult]):
 
     @cached_property
     def schema(self) -> dict[str, Any]:
-        """What the tables of a result hold, and the JSON schema of its summary."""
+        """Return the columns of the tables of a result, and the JSON schema of its summary."""
         return stripe_result_schema()
 
     def columns(self, table: str) -> dict[str, str]:
@@ -42,14 +42,14 @@ class Stripes(LaboratoryKind[StripeScenario, StripeResult]):
         return StripeSimulation(scenario)
 
     def row(self, result: StripeResult) -> dict[str, Any]:
-        """Return the numbers of the pipe."""
+        """Return the results of the pipe."""
         row = {name: value for name, value in result.summary.items() if is_plain(value)}
         return row | percentiles(self.percentiles_of, result.summary["percentiles"])
 
     def check(self, resolved: Mapping[str, Any]) -> None:
-        """Take every scenario: what a run keeps is bounded."""
+        """Accept every scenario: the output of a run is bounded."""
 
 
 def is_plain(value: object) -> bool:
-    """Whether a value of a summary makes a column."""
+    """Whether a value of a summary becomes a column."""
     return value is None or isinstance(value, int | float | str)
