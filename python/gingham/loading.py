@@ -1,4 +1,4 @@
-"""Results from the folders of runs: `gingham.load_result`."""
+"""Loading of results from the folders of runs: `gingham.load_result`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-# What reads the runs of each laboratory.
+# The loader of each kind's runs, for messages.
 READERS = {"fabric": "gingham.load_result", "stripe": "gingham.stripe.load_result"}
 
 R = TypeVar("R", bound=AnyResult)
@@ -28,9 +28,9 @@ R = TypeVar("R", bound=AnyResult)
 def load_result(folder: str | os.PathLike[str]) -> Result:
     """Return the result in a run folder, as `run` returned it when it wrote the folder.
 
-    Tables are read when they are asked for. `InputError` if the folder is not that of a run,
-    or of one that this version cannot read; `DamageError` if its manifest, or a table that is
-    asked for, is not as the run wrote it.
+    Tables are read on first use. Raises `InputError` if the folder is not that of a run, or of one
+    that this version cannot read; `DamageError` if its manifest, or a table on first use, differs
+    from its digest.
     """
     return load_as(folder, Result, Scenario, "gingham.load_result")
 
@@ -38,7 +38,7 @@ def load_result(folder: str | os.PathLike[str]) -> Result:
 def load_as(
     folder: str | os.PathLike[str], made: type[R], scenario: type[AnyScenario], reader: str
 ) -> R:
-    """Return the result in a run folder of one laboratory; `reader` is its function for users."""
+    """Return the result in a run folder of one kind; `reader` is its public function."""
     place = Path(folder)
     manifest = read_manifest(place)
     kind = manifest.get("kind", Result.kind)
@@ -73,7 +73,7 @@ def load_as(
 
 
 def files_of(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the names of tables with those of their files."""
+    """Return the names of tables with the names of their files."""
     return [(name, f"{name}.parquet") for name in names]
 
 
@@ -103,6 +103,6 @@ def read_manifest(place: Path) -> dict[str, Any]:
 
 
 def run_below(place: Path) -> str:
-    """Return a hint at the folder of a run inside `place`, or nothing."""
+    """Return a hint at the folder of a run inside `place`, or an empty text."""
     found = sorted(path.parent for path in place.glob(f"*/{MANIFEST}"))
     return f'; did you mean "{found[0]}"?' if found else ""

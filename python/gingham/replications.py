@@ -235,7 +235,7 @@ def pairs_of(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def over(rows: Sequence[Mapping[str, Any]], key: str) -> Interval | None:
-    """Return the mean of a column with its interval; nothing unless all rows have a value."""
+    """Return the mean of a column with its interval; `None` unless all rows have a value."""
     values = [row.get(key) for row in rows]
     known = [value for value in values if isinstance(value, int | float)]
     return interval(known) if len(known) == len(rows) else None

@@ -1,4 +1,4 @@
-"""Results: what a run measured, as numbers and as Arrow tables."""
+"""Results of a run, as numbers and as Arrow tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come."""
+    """Progress of a run."""
 
     # From 0 to 1.
     fraction: float
@@ -32,32 +32,32 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class AnyResult(ABC):
-    """What a run of any laboratory measured, fresh or from its folder."""
+    """Results of a run of any kind, new or loaded from its folder."""
 
     scenario: Any
     summary: Mapping[str, Any] = field(repr=False)
     about: Mapping[str, Any] = field(repr=False)
     wall_seconds: float
-    # What makes each table, when it is asked for.
+    # Functions that compute the tables on first use, by name.
     makers: Mapping[str, Callable[[], pa.Table]] = field(repr=False)
     _made: dict[str, pa.Table] = field(default_factory=dict, init=False, repr=False)
 
-    # What `manifest.json` calls a run of this laboratory.
+    # Kind of the run in `manifest.json`.
     kind: ClassVar[str]
 
     @property
     @abstractmethod
     def pictures(self) -> Mapping[str, Callable[[], bytes]]:
-        """What draws each picture that a run folder may have, by the name of its file."""
+        """Functions that draw the pictures of a run folder, by file name."""
 
     @property
     def title(self) -> str:
-        """What was run, for tables and pictures."""
+        """Title of the run, for tables and pictures."""
         return str(self.scenario.title)
 
     @property
     def verdict(self) -> str:
-        """What the numbers are worth; the reference page of results lists all verdicts."""
+        """Assessment of the run as a whole; the reference page of results lists all verdicts."""
         return str(self.summary["verdict"])
 
     @property
@@ -67,14 +67,14 @@ class AnyResult(ABC):
 
     @property
     def notes(self) -> list[str]:
-        """What was decided before the run, or happened in it, and could surprise."""
+        """Unexpected decisions before the run, and events in it."""
         return list(self.summary["notes"])
 
     def table(self, name: str) -> pa.Table:
         """Return a table by its name; `tables` lists them.
 
-        Names of columns end in their unit. Of each field the metadata `meaning` says what it
-        holds, and `unit` in what. `.to_pandas()` makes a data frame where pandas is installed.
+        Names of columns end in their unit. The metadata of each field has its `meaning` and its
+        `unit`. `.to_pandas()` makes a data frame if pandas is installed.
         """
         if name not in self.makers:
             near = nearest(name, self.tables)
@@ -91,10 +91,10 @@ class AnyResult(ABC):
     @property
     @abstractmethod
     def parts(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Rows of numbers, by what each is of: a class, a channel, a source."""
+        """Rows of results, by kind of part: class, channel or source."""
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML view of notebooks."""
         from gingham import _html
 
         return _html.of_result(self, self.parts)
@@ -104,9 +104,9 @@ class AnyResult(ABC):
     ) -> None:
         """Write a run folder: the tables as Parquet and `manifest.json`.
 
-        The folder appears whole or not at all; `overwrite` lets it replace that of another run.
-        With `pictures` its picture is drawn into it, too (`latency.png`, of a stripe
-        `channels.png`), which takes longer than all the rest.
+        The folder appears complete or not at all; `overwrite` lets it replace that of another run.
+        With `pictures` its picture is added (`latency.png`, of a stripe `channels.png`), which
+        takes longer than all the rest.
         """
         from gingham import saving
 
@@ -115,7 +115,7 @@ class AnyResult(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Result(AnyResult):
-    """What a run measured, fresh from `run` or from its folder by `load_result`.
+    """Results of a run, new from `run` or loaded from its folder by `load_result`.
 
     `summary` holds the numbers with their intervals: `verdict`, `verdict_reason`, `warm_up_ps`,
     `window_end_ps`, `end_ps`, `makespan_ps`, `draws`, `classes` (a dict each), `busiest` (the
@@ -163,15 +163,15 @@ class Result(AnyResult):
 
     @property
     def messages(self) -> pa.Table:
-        """One row a message: those that `measure.messages` of the scenario keeps."""
+        """One row per message kept by the scenario's `measure.messages`."""
         return self.table("messages")
 
     @property
     def links(self) -> pa.Table:
-        """One row a channel: what it carried, and for how long its sender was stopped."""
+        """One row per channel: utilisation, and the time for which its sender was stopped."""
         return self.table("links")
 
     @property
     def nodes(self) -> pa.Table:
-        """One row a node of the fabric."""
+        """One row per node of the fabric."""
         return self.table("nodes")

@@ -1,4 +1,4 @@
-"""The run folder of a result: tables, pictures if asked for, and the manifest, which is last."""
+"""The run folder of a result: tables, pictures on request, and the manifest, written last."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ MESSAGES = "messages.parquet"
 def save(
     result: AnyResult, target: Path, *, overwrite: bool = False, pictures: bool = False
 ) -> None:
-    """Write a Parquet file a table, pictures if asked for, and `manifest.json`.
+    """Write one Parquet file per table, pictures on request, and `manifest.json`.
 
-    The folder appears whole or not at all; `overwrite` lets it replace that of another run.
+    The folder appears complete or not at all; `overwrite` lets it replace that of another run.
     """
     with RunFolder(target, overwrite=overwrite) as folder, interruptible(folder):
         save_into(folder, result, pictures=pictures)
 
 
 def save_into(folder: RunFolder, result: AnyResult, *, pictures: bool = False) -> None:
-    """Fill a run folder that was opened before the run, so that a bad place is known early."""
+    """Fill a run folder that was opened before the run, to detect an unwritable one early."""
     import pyarrow.parquet as pq
 
     for name in result.tables:
@@ -48,9 +48,9 @@ def save_into(folder: RunFolder, result: AnyResult, *, pictures: bool = False) -
 
 @contextmanager
 def message_writer(folder: RunFolder, take: Callable[[], pa.Table]) -> Iterator[Callable[[], None]]:
-    """Give what moves the messages that `take` returns into the folder, a row group at a time.
+    """Yield a function that moves the messages of `take` into the folder as a row group.
 
-    What is left is written when the block ends, so that the file holds every message.
+    Remaining messages are written when the block ends, so that the file holds every message.
     """
     import pyarrow.parquet as pq
 
@@ -71,7 +71,7 @@ def write_picture(picture: Callable[[], bytes], handle: BinaryIO) -> None:
 
 
 def manifest(result: AnyResult) -> dict[str, Any]:
-    """Return what was run, by what, where and for how long, and what came out."""
+    """Return the manifest: scenario, version, place and time of the run, and its summary."""
     return {
         "form": FORM,
         "kind": result.kind,

@@ -1,11 +1,11 @@
-"""What a sweep measured: tables, questions in SQL, means over replications with their intervals.
+"""Results of a sweep: tables, SQL queries, means over replications with their intervals.
 
 ::
 
     folder of a sweep ──► store.reader ──► views of DuckDB ──► Arrow, pandas, polars
                                                           └──► means, paired differences
 
-Invariant: everything here is computed from the folder when it is asked for; nothing is written.
+Invariant: everything here is computed from the folder on demand; nothing is written.
 """
 
 from gingham.results._censored import WITHOUT_LATENCY

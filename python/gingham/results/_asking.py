@@ -1,12 +1,12 @@
-"""A question in a thread of its own, so that Ctrl-C is answered at once.
+"""Execution of a query in a separate thread, so that Ctrl-C takes effect at once.
 
 ::
 
-    main thread   ask ──► wait ... Ctrl-C ──► interrupt ──► wait a moment ──► KeyboardInterrupt
-    its thread           └─ DuckDB works, and looks now and then whether it is interrupted ─┘
+main thread   ask ──► wait ... Ctrl-C ──► interrupt ──► wait a moment ──► KeyboardInterrupt
+    its thread           └─ DuckDB works, and checks from time to time for an interrupt ──┘
 
-Some questions look only when they are done. Their thread is left behind, and whoever ends the
-process must not wait for it (`gingham._signals.left_behind`).
+Some queries only check when they are done. Their thread is left running, and the process must exit
+without joining it (`gingham._signals.left_behind`).
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# So long an interrupted question may take to end.
+# Time that an interrupted query has to end, in seconds.
 GRACE_SECONDS = 0.5
 
 
 def answered(ask: Callable[[], T], interrupt: Callable[[], object]) -> T:
-    """Return what `ask` returns, or raise what it raises; `interrupt` asks it to end."""
+    """Return the result of `ask`, or raise its exception; on Ctrl-C call `interrupt` to end it."""
     found: list[T] = []
     errors: list[BaseException] = []
     done = Event()

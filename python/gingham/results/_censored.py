@@ -1,7 +1,7 @@
-"""Points of a sweep without a latency, because some replication has no mean.
+"""Points of a sweep without a latency, because a replication has no mean.
 
 A run that is saturated or deadlocked, or left more than one per cent of its messages undelivered,
-measures only the latency of the messages delivered before it ended. That depends on the length of
+only measures the latency of the messages delivered before it ended. That depends on the length of
 the run and on the seed. If a single replication lacks a mean, the remaining ones are a biased
 selection. The point as a whole then has no latency (`docs/concepts/measurement.md`, "Latencies in
 curves").

@@ -1,13 +1,14 @@
 """Means over replications, with the 95 % interval of Student.
 
-Of `n` independent values with the sample deviation `s` the mean lies within
+For `n` independent values with the sample deviation `s`, the mean lies within
 
 ::
 
     half-width = t s / sqrt(n),    t for n - 1 degrees of freedom
 
-of the true one, 95 times of 100, if the values are normally distributed; means of runs nearly
-are. (Law, "Simulation Modeling and Analysis", 5th ed., section 4.5; pairs: section 10.2.1.)
+of the true mean with a probability of 95 %, if the values are normally distributed, as means of
+runs nearly are. (Law, "Simulation Modeling and Analysis", 5th ed., section 4.5; pairs: section
+10.2.1.)
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with the half-width of its 95 % interval; one value alone has none."""
+    """A mean with the half-width of its 95 % interval; a single value has no interval."""
 
     mean: float
     half_width: float | None
@@ -32,12 +33,12 @@ class Interval:
 
     @property
     def low(self) -> float | None:
-        """The lower end."""
+        """Lower end of the interval."""
         return None if self.half_width is None else self.mean - self.half_width
 
     @property
     def high(self) -> float | None:
-        """The upper end."""
+        """Upper end of the interval."""
         return None if self.half_width is None else self.mean + self.half_width
 
 
@@ -52,7 +53,7 @@ def interval(values: Iterable[float]) -> Interval:
     count = len(given)
     if not count:
         raise ValueError("no values have no mean")
-    # Sums are exact and so the same in any order.
+    # Exact sums, which are independent of the order.
     mean = math.fsum(given) / count
     if count == 1:
         return Interval(mean, None, count)

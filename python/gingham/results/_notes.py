@@ -1,4 +1,4 @@
-"""Notes of many runs, each once."""
+"""Notes of many runs, without duplicates."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Note:
-    """Something about runs of a sweep that could surprise."""
+    """An unexpected condition in runs of a sweep."""
 
     text: str
-    # The values of the axes of the points that it holds for, each once; none where it holds for
+    # Axis values of the points to which it applies, without duplicates; empty if it applies to
     # every run.
     points: tuple[Mapping[str, Any], ...]
 
@@ -22,7 +22,7 @@ class Note:
 def notes_of(rows: Iterable[Mapping[str, Any]], axes: Sequence[str]) -> list[Note]:
     r"""Return the notes of runs in the order in which they first appear.
 
-    A row has `notes`, a line each, and the values of the axes.
+    A row has `notes`, one per line, and the values of the axes.
 
     >>> [one.text for one in notes_of([{"notes": "a\nb"}, {"notes": "b"}, {"notes": None}], [])]
     ['a', 'b']
@@ -40,5 +40,5 @@ def notes_of(rows: Iterable[Mapping[str, Any]], axes: Sequence[str]) -> list[Not
 
 
 def each_once(points: Iterable[Mapping[str, Any]]) -> Iterable[Mapping[str, Any]]:
-    """Return points without those that were there before: replications have the same."""
+    """Yield points without duplicates, which replications cause."""
     return {tuple(point.items()): point for point in points}.values()

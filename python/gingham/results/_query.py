@@ -1,4 +1,4 @@
-"""Questions in SQL: asked of DuckDB, refused in a sentence."""
+"""SQL queries by DuckDB, with readable errors."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Columns = dict[str, list[str]]
-# How DuckDB says that a name is not there.
+# Messages of DuckDB about missing names.
 NO_COLUMN = re.compile(r'column "([^"]+)" not found|does not have a column named "([^"]+)"')
 NO_TABLE = re.compile(r"Table with name (\S+) does not exist")
 
 
 def ask(connection: duckdb.DuckDBPyConnection, sql: str, views: Mapping[str, object]) -> pa.Table:
-    """Return what a query gives; `InputError` if it cannot be answered.
+    """Return the result of a query; raise `InputError` if it is invalid.
 
-    One statement that reads: a results folder is changed by nothing but its sweep. A file that is
-    gone is DuckDB's own `IOException`.
+    Only a single statement that reads is accepted: only the sweep changes its results folder. A
+    missing file raises DuckDB's own `IOException`.
     """
     import duckdb
 
@@ -51,9 +51,9 @@ def ask(connection: duckdb.DuckDBPyConnection, sql: str, views: Mapping[str, obj
 
 
 def with_place(connection: duckdb.DuckDBPyConnection, sql: str) -> str | None:
-    """Return what is wrong with a query, with its place.
+    """Return the error message of a query, with its position.
 
-    Of the two ways to ask, the one that gives tables without a copy does not tell the place.
+    The interface that returns tables without a copy does not report the position.
     """
     import duckdb
 
@@ -67,7 +67,7 @@ def with_place(connection: duckdb.DuckDBPyConnection, sql: str) -> str | None:
 
 @query_guard()
 def columns_of(connection: duckdb.DuckDBPyConnection, views: Mapping[str, object]) -> Columns:
-    """Return the names of the columns of each view."""
+    """Return the column names of each view."""
     return {
         view: [row[0] for row in connection.execute(f"describe {quoted(view)}").fetchall()]
         for view in views
@@ -75,21 +75,21 @@ def columns_of(connection: duckdb.DuckDBPyConnection, views: Mapping[str, object
 
 
 def refusal(message: str, columns: Columns) -> InputError:
-    """Return the error for a query that DuckDB refused with `message`."""
+    """Return the error for a query that DuckDB rejected with `message`."""
     lines = [line for line in message.splitlines() if line.strip()]
-    # "Binder Error: ..." says whose fault it is in words of the database.
+    # Drops "Binder Error: ...", which names a component of the database.
     first = re.sub(r"^[A-Z][a-z]+(?: [A-Z][a-z]+)* Error: ", "", lines[0]).rstrip("!")
     near, known, elsewhere = None, list(columns), ""
     name, missing = missing_column(message), NO_TABLE.search(message)
     if name:
         known = list(dict.fromkeys(name for names in columns.values() for name in names))
         others = [table for table, names in columns.items() if name in names]
-        # The query reads another table than the one with this column.
+        # Another table than the one queried has this column.
         elsewhere = f"; it is a column of {' and '.join(others)}" if others else ""
         near = None if others else nearest(name, known)
     elif missing:
         near = nearest(missing[1], known)
-    # The line of the query with a mark below the place.
+    # The line of the query with a mark below the position.
     place = [number for number, line in enumerate(lines) if line.startswith("LINE ")][:1]
     shown = [f"  {line}" for number in place for line in lines[number:]]
     known_tables = f"  tables are {', '.join(columns)}; gingham query FOLDER lists their columns"
@@ -109,19 +109,19 @@ def refusal(message: str, columns: Columns) -> InputError:
 
 
 def missing_column(message: str) -> str | None:
-    """Return the column that DuckDB lacks, if it lacks one."""
+    """Return the column that is missing according to DuckDB, if any."""
     missing = NO_COLUMN.search(message)
     return (missing[1] or missing[2]) if missing else None
 
 
 def nearest_column(message: str, known: Sequence[str]) -> str | None:
-    """Return the known column nearest to the one that DuckDB lacks, if it lacks one."""
+    """Return the known column nearest to the missing one, if any."""
     missing = missing_column(message)
     return nearest(missing, known) if missing else None
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL has it, whatever it holds.
+    """Return a name as an SQL identifier, with any content.
 
     >>> print(quoted('5" pipe'))
     "5"" pipe"
@@ -130,7 +130,7 @@ def quoted(name: str) -> str:
 
 
 def literal(value: object) -> str:
-    """Return a value as SQL has it.
+    """Return a value as an SQL literal.
 
     >>> literal("it's"), literal(0.5), literal(True), literal(None)
     ("'it''s'", '0.5', 'true', 'null')

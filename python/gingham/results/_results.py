@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-# Rows of a table: those with these values on the axes, or for which a SQL condition holds.
+# Rows of a table: those with these values on the axes, or those matching an SQL condition.
 Selection: TypeAlias = "Mapping[str, Any] | str"
 
 
 class Results:
-    """What the runs of a sweep measured, finished or not.
+    """Results of the runs of a sweep, finished or not.
 
     ::
 
@@ -46,11 +46,11 @@ class Results:
         results.means("latency_mean_ns", by="load").to_pandas()
         results.compare({"routing": "up-down"}, {"routing": "shortest"}, of="latency_mean_ns")
 
-    Tables: `runs` with a row a run; of fabrics `classes` with a row a run and class of traffic, of
-    stripes `sources` and `channels`; `points` with what was to be run, `provenance` with when,
-    where and by what; and, where the sweep keeps them, the tables of the runs, `messages` for
-    instance, with the `row_number` in that of the run. All but `provenance` have the columns of the
-    axes, `replication` and `key`.
+    Tables: `runs` with one row per run; for fabrics `classes` with one row per run and class of
+    traffic, for stripes `sources` and `channels`; `points` with the planned runs, `provenance` with
+    time, place and build of each run; and, if the sweep keeps them, the tables of the runs,
+    `messages` for instance, with the `row_number` in the run's table. All but `provenance` have the
+    columns of the axes, `replication` and `key`.
     """
 
     def __init__(self, folder: Path, connection: duckdb.DuckDBPyConnection) -> None:
@@ -60,10 +60,10 @@ class Results:
         self._busy = False
         self.manifest = read_manifest(folder)
         self._kind = kind_in(self.manifest)
-        # Each table, and the columns that put its rows into the order of the sweep.
+        # Each table, and the columns that sort its rows in the order of the sweep.
         found = connection.execute("select view_name from duckdb_views() where not internal")
         there = {name for (name,) in found.fetchall()}
-        # Kept tables that were held against their digests: key, name.
+        # Kept tables that were verified against their digests: key, name.
         self._checked: set[tuple[str, str]] = set()
         kept = [name for name in self.manifest["sweep"]["keep"] if name in there]
         self._views = {**views(self._kind), **dict.fromkeys(kept, "point, row_number")}
@@ -72,36 +72,36 @@ class Results:
     def load(cls, folder: str | os.PathLike[str]) -> Self:
         """Read the folder of a sweep.
 
-        `InputError` if it is none that this version can read; `DamageError` if a file of its
-        tables is missing, or not as it was written: a sweep with `--resume` makes it again.
+        Raises `InputError` for a folder that this version cannot read; `DamageError` if a file of
+        its tables is missing or damaged, which a sweep with `--resume` repairs.
         """
         return cls(Path(folder), reader(folder))
 
     def __repr__(self) -> str:
-        """Return title, axes and number of runs that are there."""
+        """Return title, axes and number of finished runs."""
         [count] = self.query("select count(*) from runs").columns[0].to_pylist()
         axes = ", ".join(self.axes) or "none"
         return f"<Results of {self.title!r}: axes {axes}; {count:,} runs in {str(self.folder)!r}>"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML view of notebooks."""
         from gingham import _html
 
         return _html.of_results(self, self._kind.mean)
 
     @property
     def title(self) -> str:
-        """What the sweep shows."""
+        """Title of the sweep."""
         return str(self.manifest["sweep"]["title"])
 
     @property
     def axes(self) -> list[str]:
-        """The columns of the axes."""
+        """Column names of the axes."""
         return list(self.manifest["columns"])
 
     @property
     def columns(self) -> dict[str, list[str]]:
-        """The columns of each table."""
+        """Column names of each table."""
         self._require_kept(self._views)
         return columns_of(self._connection, self._views)
 
@@ -118,19 +118,19 @@ class Results:
         return self.query(f"from {quoted(table)} order by {self._views[table]}")
 
     def of_run(self, key: str, table: str) -> pa.Table:
-        """Return a table that the sweep keeps, of the run with this key.
+        """Return a kept table of the run with this key.
 
-        Quicker than a query, which looks through the tables of all runs.
+        Faster than a query, which scans the tables of all runs.
         """
         return kept_table(self._connection, self.folder, key, table)
 
     def pandas(self, table: str = "runs") -> pd.DataFrame:
-        """Return a table as a data frame of pandas, the extra `pandas`."""
+        """Return a table as a data frame of pandas (extra `pandas`)."""
         require("pandas")
         return self.arrow(table).to_pandas()
 
     def polars(self, table: str = "runs") -> pl.DataFrame:
-        """Return a table as a data frame of polars, the extra `polars`."""
+        """Return a table as a data frame of polars (extra `polars`)."""
         require("polars")
         import polars as pl
 
@@ -139,10 +139,10 @@ class Results:
         return frame
 
     def query(self, sql: str) -> pa.Table:
-        """Return what a query in SQL gives.
+        """Return the result of an SQL query.
 
-        `InputError` if it cannot be answered, `DamageError` if a kept table that it names is not as
-        its run left it.
+        Raises `InputError` if it is invalid, `DamageError` if a kept table that it names is
+        damaged.
         """
         import duckdb
 
@@ -151,11 +151,11 @@ class Results:
         try:
             return self._ask(sql)
         except KeyboardInterrupt:
-            # What was asked may go on, and would keep others waiting.
+            # The interrupted query may continue and would block later ones on this connection.
             self._busy = True
             raise
         except duckdb.IOException:
-            # The sweep still runs, and has put files together since they were listed.
+            # The sweep is still running, and has merged files since they were listed.
             self._connection = reader(self.folder)
         try:
             return self._ask(sql)
@@ -166,15 +166,15 @@ class Results:
             ) from error
 
     def notes(self) -> list[Note]:
-        """Return what could surprise about the runs, each note once, with its points."""
+        """Return unexpected conditions of the runs, without duplicates, with their points."""
         chosen = ", ".join(quoted(name) for name in [*self.axes, "notes"])
         rows = self.query(f"select {chosen} from runs where verdict <> 'failed' order by point")  # noqa: S608  (names are quoted)
         return notes_of(rows.to_pylist(), self.axes)
 
     def unasked(self) -> int:
-        """Return how many runs of the folder are no points of its sweep.
+        """Return the number of runs in the folder that are not points of its sweep.
 
-        They were asked for earlier, and are kept. Those that failed do not count.
+        They were points of earlier versions of the sweep, and are kept. Failed runs do not count.
         """
         counted = self._connection.execute(
             "select count(*) from once_runs anti join points using (key) where verdict <> 'failed'"
@@ -185,8 +185,8 @@ class Results:
     def without_latency(self) -> list[tuple[Any, ...]]:
         """Return the points, by their axes, with a saturated, deadlocked or censored run.
 
-        Their mean latencies cover only the messages delivered in time. Only runs of fabrics have
-        such points.
+        Their mean latencies cover only the messages delivered in time. Only fabric runs have such
+        points.
         """
         if "classes" not in self._kind.parts:
             return []
@@ -206,11 +206,11 @@ class Results:
     ) -> pa.Table:
         """Return the mean over replications of the column `of`, with its 95 % interval.
 
-        A row for each combination of the columns `by`: unless said, those of the axes, and with
-        them, of a table of parts, the part's: `class` of the table `classes`. `where` is a SQL
-        condition on the rows that count; those without a value, failed runs for instance, never do.
-        Columns: those of `by`, `replications`, `mean`, `half_width`, which is null for one
-        replication alone.
+        There is one row for each combination of the columns `by`. By default these are the axes,
+        and for a table of parts also the part: `class` of the table `classes`. `where` is an SQL
+        condition on rows; rows without a value, failed runs for instance, are always excluded.
+        Columns: those of `by`, `replications`, `mean`, and `half_width`, which is null for a single
+        replication.
         """
         names = self._groups(by, table)
         found = self._values(of, names, table, where)
@@ -231,13 +231,13 @@ class Results:
         table: str = "runs",
         where: str | None = None,
     ) -> pa.Table:
-        """Return by how much the column `of` is larger in the rows `b` than in the rows `a`.
+        """Return the difference of the column `of` in the rows `b` from that in the rows `a`.
 
-        `a` and `b` select rows, by a mapping such as `{"routing": "up-down"}` or a SQL condition.
-        Runs of one replication share their random numbers, and so are compared in pairs: the
-        interval is that of the differences, far narrower than those of the means. A row for each
-        combination of the columns `by`: unless said, the axes that do not select. Columns: those of
-        `by`, `pairs`, `mean_a`, `mean_b`, `difference`, `half_width`.
+        `a` and `b` select rows, by a mapping such as `{"routing": "up-down"}` or an SQL condition.
+        Runs of one replication share their random numbers, and are compared in pairs: the interval
+        is that of the differences, far narrower than those of the means. There is one row for each
+        combination of the columns `by`, by default the axes that are not selected on. Columns:
+        those of `by`, `pairs`, `mean_a`, `mean_b`, `difference`, `half_width`.
         """
         selecting = {name for one in (a, b) if not isinstance(one, str) for name in one}
         names = [
@@ -265,10 +265,10 @@ class Results:
         return self._table(table, names, numbers, ["int64", *["float64"] * 4], rows)
 
     def _ask(self, sql: str) -> pa.Table:
-        """Return what a query gives, once the kept tables that it names are found whole."""
+        """Return the result of a query after verifying the kept tables that it names."""
         import duckdb
 
-        # What cannot be parsed is told by who asks.
+        # Syntax errors are reported by `ask`.
         with suppress(duckdb.Error), query_guard():
             self._require_kept(self._connection.get_table_names(sql))
         return ask(self._connection, sql, self._views)
@@ -323,7 +323,7 @@ class Results:
         kinds: Sequence[str],
         rows: Iterable[tuple[Any, ...]],
     ) -> pa.Table:
-        """Return rows as a table: the columns of the groups with their types, then numbers."""
+        """Return rows as a table: the typed columns of the groups, then numbers."""
         import pyarrow as pa
 
         chosen = ", ".join(quoted(name) for name in by)
@@ -342,7 +342,7 @@ class Results:
 
 
 def conditions(selection: Selection, where: str | None) -> list[str]:
-    """Return the SQL conditions of a selection and of what holds for all rows."""
+    """Return the SQL conditions of a selection and of `where`."""
     if isinstance(selection, str):
         chosen = [f"({selection})"]
     else:
