@@ -1,7 +1,7 @@
 """Reading and writing files: the only place where a path is opened.
 
-Reading fails as `InputError`, writing as `EnvironmentProblem`. What is written appears under
-its name at once and whole: it is written beside its place, forced to the disk, then renamed.
+Read errors are `InputError`, write errors `EnvironmentProblem`. A written file appears whole and at
+once: it is written beside its destination, synced to disk, then renamed.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# Code of errors about files that cannot be opened, as the core has it.
+# Code of errors about files that cannot be opened, as in the core.
 UNREADABLE = "file-unreadable"
-# What the folder is that holds such a file, and what can be done with it.
+# By a file that identifies a folder: the folder's kind, and how to use it.
 FOLDERS = {
     "manifest.json": "the folder of a run: plot it, or run it again",
     "sweep.json": "the folder of a sweep: query it",
@@ -43,7 +43,7 @@ def require_file(path: Path) -> None:
 
 
 def what_is(directory: Path) -> str:
-    """Return what a directory is."""
+    """Return a description of a directory."""
     found = (what for name, what in FOLDERS.items() if (directory / name).exists())
     return next(found, "a directory")
 
@@ -59,7 +59,7 @@ def nearest_file(path: Path) -> str:
 
 
 def unknown_ending(path: Path, says: str, heading: str, known: Iterable[str]) -> InputError:
-    """Return the error for a file whose ending `says` nothing to us."""
+    """Return the error for a file with an unknown ending; `says` describes it."""
     endings = list(known)
     near = nearest(path.suffix.lstrip(".").lower(), endings)
     question = f' did you mean ".{near}"?' if near else ""
@@ -73,7 +73,7 @@ def unknown_ending(path: Path, says: str, heading: str, known: Iterable[str]) ->
 
 
 def write_bytes(path: Path, data: bytes, *, overwrite: bool = False) -> None:
-    """Write `data` to `path`, whole or not at all; replace a file only with `overwrite`."""
+    """Write `data` to `path` atomically; replace a file only with `overwrite`."""
     with writing(path):
         if is_special(path):
             path.write_bytes(data)
@@ -90,7 +90,7 @@ def write_bytes(path: Path, data: bytes, *, overwrite: bool = False) -> None:
 
 
 def require_place(path: Path, *, overwrite: bool) -> None:
-    """Raise `InputError` if a file cannot be written at `path`, before there is one to write."""
+    """Raise `InputError` if `path` cannot be written, before there is data to write."""
     refuse_existing(path, overwrite=overwrite)
     if not path.absolute().parent.is_dir():
         raise InputError(f"{path}: its folder does not exist", code="no-folder", file=str(path))
@@ -101,13 +101,13 @@ def require_place(path: Path, *, overwrite: bool) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make the directory `path` with those above it, where they are missing."""
+    """Create the directory `path` and its missing parents."""
     with writing(path):
         path.mkdir(parents=True, exist_ok=True)
 
 
 def refuse_existing(path: Path, *, overwrite: bool) -> None:
-    """Raise `InputError` if there is something at `path` that may not be replaced."""
+    """Raise `InputError` if `path` exists and may not be replaced."""
     if path.is_dir():
         raise InputError(
             f"{path}: is a directory; name a file", code="is-directory", file=str(path)
@@ -124,7 +124,7 @@ def is_special(path: Path) -> bool:
 
 
 def write_synced(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Create `path`, let `write` fill it, and wait until the disk has it."""
+    """Create `path`, let `write` fill it, and sync it to disk."""
     with path.open("xb") as handle:
         write(handle)
         handle.flush()
@@ -132,13 +132,13 @@ def write_synced(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Wait until the disk has what was written to `path`."""
+    """Sync the content of `path` to disk."""
     with path.open("rb") as handle:
         os.fsync(handle.fileno())
 
 
 def sync_directory(path: Path) -> None:
-    """Wait until the disk has the names in the directory `path`."""
+    """Sync the entries of the directory `path` to disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -148,7 +148,7 @@ def sync_directory(path: Path) -> None:
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn what the system says inside the block into an `EnvironmentProblem` on `path`."""
+    """Convert an `OSError` in the block to an `EnvironmentProblem` about `path`."""
     try:
         yield
     except OSError as error:
@@ -156,13 +156,13 @@ def writing(path: Path) -> Iterator[None]:
         if blocking := file_above(path):
             why = f"{blocking.name} is a file, and no folder"
         elif error.errno == errno.ENOENT and path.absolute().parent.is_dir():
-            # So says a file system such as /proc, of a folder that is there.
+            # A file system such as /proc reports ENOENT although the folder exists.
             why = "its folder takes no new files"
         raise EnvironmentProblem(f"{path}: cannot write: {why}", file=str(path)) from error
 
 
 def file_above(path: Path) -> Path | None:
-    """Return what of the folders above `path` is none, if anything is."""
+    """Return the first parent of `path` that is a file, if any."""
     above = path.absolute().parents
     return next((one for one in above if one.exists() and not one.is_dir()), None)
 

@@ -1,4 +1,4 @@
-"""The folder of a run: written beside its place, complete when it appears.
+"""The folder of a run: written under a temporary name, complete when it appears.
 
 ::
 
@@ -7,9 +7,9 @@
 
 The manifest has the digest of every other file, and its own (`gingham._sealed`).
 
-Invariants: a folder with `manifest.json` holds all that the run wrote; a run that was killed
-leaves at most a hidden folder, never one under the name that was asked for; one that a signal
-ended leaves none, whenever that came; a folder that no run wrote is never replaced.
+Invariants: a folder with `manifest.json` holds all files that the run wrote; a run that was killed
+leaves at most a hidden folder, never one under the requested name; one ended by a signal leaves
+none, whenever the signal arrives; a folder that no run wrote is never replaced.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from typing import Self
 
 MANIFEST = "manifest.json"
-# The form of run folders, counted up when older readers could not read newer ones.
+# Version of the format of run folders, increased if older readers cannot read newer folders.
 FORM = 1
-# Files for which we wait together.
+# Files that are synced to disk concurrently.
 SYNCED_AT_ONCE = 16
 
 
 class RunFolder:
-    """A run folder under way; used as a context, it appears when the block ends well.
+    """A run folder under construction: a context whose folder appears when the block succeeds.
 
     ::
 
@@ -48,7 +48,7 @@ class RunFolder:
             folder.write("table.csv", lambda handle: handle.write(b"1,2"))
             folder.complete({"seed": 1})
 
-    Signals wait until the block ends, but where they are let through by `interruptible`.
+    Signals are held until the block ends, except in blocks of `interruptible`.
     """
 
     def __init__(self, target: Path, *, overwrite: bool = False) -> None:
@@ -63,7 +63,7 @@ class RunFolder:
         self._held = ExitStack()
 
     def __enter__(self) -> Self:
-        """Create the hidden folder, after asking whether the target may be written."""
+        """Create the hidden folder, after checking that the target may be written."""
         with ExitStack() as stack:
             stack.enter_context(self.signals)
             with writing(self.named):
@@ -79,7 +79,7 @@ class RunFolder:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Let the folder appear if it is complete, and remove it otherwise."""
+        """Rename the folder to its target if it is complete, and remove it otherwise."""
         try:
             with self._held:
                 self._close(whole=kind is None and self._complete)
@@ -96,17 +96,17 @@ class RunFolder:
 
     @contextlib.contextmanager
     def stream(self, name: str) -> Iterator[BinaryIO]:
-        """Create the file `name` in the folder, to be filled little by little in the block."""
+        """Create the file `name` in the folder, and yield it for writing."""
         assert not self._complete, "the manifest is the last file of a run folder"
         with writing(self.named / name), (self._partial / name).open("xb") as handle:
             yield handle
 
     def path(self, name: str) -> Path:
-        """Return where the file `name` stands now: in the hidden folder, or in its place."""
+        """Return the current path of the file `name`: in the hidden folder, or in the final one."""
         return (self.target if self._appeared else self._partial) / name
 
     def complete(self, manifest: Mapping[str, object]) -> None:
-        """Write `manifest` with the digests of all files; nothing more may be written then."""
+        """Write `manifest` with the digests of all files; the folder is then complete."""
         with writing(self.named):
             files = {file.name: entry_of(file) for file in self._partial.iterdir()}
         data = sealed(manifest, files)
@@ -115,7 +115,7 @@ class RunFolder:
         self._complete = True
 
     def _wait_for_disk(self) -> None:
-        """Wait until the disk has every file: of all at once, which takes as long as of one."""
+        """Sync all files to disk concurrently, which takes about as long as syncing one."""
         from concurrent.futures import ThreadPoolExecutor
 
         def wait(file: Path) -> None:
@@ -127,7 +127,7 @@ class RunFolder:
                 pass
 
     def _close(self, *, whole: bool) -> None:
-        """Let a whole folder appear; one that is not leaves nothing."""
+        """Rename a complete folder to its target; remove an incomplete one."""
         try:
             if whole:
                 with writing(self.named):
@@ -151,7 +151,7 @@ class RunFolder:
         raise InputError(f"{self.named}: {why}", code=code, file=str(self.named))
 
     def _appear(self) -> None:
-        """Put the folder in its place; a former one leaves in the same moment."""
+        """Rename the folder to its target, atomically replacing an existing one."""
         sync_directory(self._partial)
         former = self._sibling("former")
         self._refuse_existing()
@@ -166,7 +166,7 @@ class RunFolder:
 
 
 def interruptible(folder: RunFolder | None) -> AbstractContextManager[None]:
-    """Return a block within that of a run folder, which a signal may end; without one, any block.
+    """Return a block that a signal may end, inside the block of a run folder; or a null context.
 
     A signal that comes later, while the folder appears or is removed, waits until that is done.
     """

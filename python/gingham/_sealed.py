@@ -1,15 +1,15 @@
-"""Files that are held against the digests that were taken when they were written.
+"""Files verified against the digests taken when they were written.
 
 ::
 
     manifest   { ..., "files": { "links.parquet": { "bytes": 4711, "sha256": "9f86..." } },
                  "digest": "60303..." }        of the manifest's own bytes, this digest being zeros
 
-Whoever reads a file of a folder looks first whether it is the one that was written: a byte that
-changed on a disk or on the way makes a wrong number as easily as a broken file.
+Readers verify each file of a folder before use: a byte changed on disk or in transit makes a wrong
+number as easily as a broken file.
 
-Invariant: a manifest has `digest` and `files`, or neither; one with neither was written before
-there were any, and its files are read unchecked.
+Invariant: a manifest has `digest` and `files`, or neither. One with neither is of a version without
+digests, and its files are read unchecked.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 DIGEST, FILES = "digest", "files"
 NOTHING = "0" * 64
 NOT_TABLE = "is damaged: it is no Parquet file"
-# How a manifest with a digest ends.
+# Matches the end of a manifest with a digest.
 SEAL = re.compile(rb'"digest": "([0-9a-f]{64})"\n}\n\Z')
-# What a file's entry says of it: `bytes`, and `sha256` in hexadecimal.
+# Entry of a file in a manifest: `bytes`, and `sha256` in hexadecimal.
 Entry = dict[str, Any]
 
 
 def entry_of(path: Path) -> Entry:
-    """Return what a manifest says of a file."""
+    """Return the manifest entry of a file."""
     with path.open("rb") as handle:
         digest = hashlib.file_digest(handle, "sha256").hexdigest()
         return {"bytes": handle.tell(), "sha256": digest}
 
 
 def sealed(manifest: Mapping[str, object], files: Mapping[str, Entry]) -> bytes:
-    """Return a manifest as the bytes of its file, with the digests of files and its own."""
+    """Return a manifest as the bytes of its file, with the digests of its files and its own."""
     values = {name: value for name, value in manifest.items() if name not in (FILES, DIGEST)}
     whole = {**values, FILES: dict(sorted(files.items())), DIGEST: NOTHING}
     text = (json.dumps(whole, indent=2, ensure_ascii=False) + "\n").encode()
@@ -52,9 +52,9 @@ def sealed(manifest: Mapping[str, object], files: Mapping[str, Entry]) -> bytes:
 
 
 def unsealed(path: Path, cure: str) -> dict[str, Any]:
-    """Return the manifest in a file; `DamageError`, which ends in `cure`, if it has changed.
+    """Return the manifest in a file; raise `DamageError`, which ends in `cure`, if it has changed.
 
-    One of an older version has no digest, and is returned as it is.
+    A manifest of an older version has no digest, and is returned unchecked.
     """
     try:
         data = path.read_bytes()
@@ -82,7 +82,7 @@ def unsealed(path: Path, cure: str) -> dict[str, Any]:
 
 
 def changed(path: Path, data: bytes, cure: str) -> DamageError:
-    """Return the error for a manifest that is not as it was written."""
+    """Return the error for a manifest whose content has changed."""
     try:
         json.loads(data)
     except ValueError:
@@ -92,16 +92,16 @@ def changed(path: Path, data: bytes, cure: str) -> DamageError:
 
 
 def require_whole(path: Path, entry: Entry | None, cure: str) -> None:
-    """Raise `DamageError`, which ends in `cure`, if a file is not the one that was written.
+    """Raise `DamageError`, which ends in `cure`, if a file differs from its manifest entry.
 
-    Without an entry nothing is known but that it must be there.
+    Without an entry, only the file's existence is checked.
     """
     if why := damage_of(path, entry):
         raise damaged(path, why, cure)
 
 
 def damage_of(path: Path, entry: Entry | None) -> str | None:
-    """Return what is wrong with a file, if it is not the one that was written."""
+    """Return a description of the damage if a file is missing or differs from its entry."""
     try:
         found = entry_of(path) if entry else {"bytes": path.stat().st_size}
     except FileNotFoundError:
@@ -116,5 +116,5 @@ def damage_of(path: Path, entry: Entry | None) -> str | None:
 
 
 def damaged(path: Path, why: str, cure: str) -> DamageError:
-    """Return the error for a file that is not as it was written."""
+    """Return the error for a damaged file."""
     return DamageError(f"{path}: {why}\n  {cure}", file=str(path))

@@ -1,4 +1,4 @@
-"""Whether the folder of a run or a sweep is as it was written: `gingham.check_folder`."""
+"""Check of the folder of a run or a sweep against its digests: `gingham.check_folder`."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FolderCheck:
-    """What came of looking at every byte of a folder."""
+    """Result of checking every file of a folder."""
 
-    # Files that are as they were written.
+    # Number of undamaged files.
     whole: int
-    # What is wrong with the others: where, and what.
+    # Path and damage of each damaged or missing file.
     damaged: list[str]
-    # Files of which nobody knows, because they were written before there were digests.
+    # Number of files without a digest, from before digests were recorded.
     unchecked: int = 0
 
 
 def check_folder(folder: str | os.PathLike[str]) -> FolderCheck:
-    """Look at every file of the folder of a run or a sweep; `InputError` if it is neither.
+    """Check every file of the folder of a run or a sweep; raise `InputError` for other folders.
 
-    Readers look at what they read; this looks at the rest, too, pictures for instance. Files that
-    no run or sweep wrote are not looked at.
+    Reading a folder only checks the files read; this also checks the others, pictures for instance.
+    Files that no run or sweep wrote are ignored.
     """
     path = Path(folder)
     if is_sweep(path):
@@ -51,7 +51,7 @@ def check_folder(folder: str | os.PathLike[str]) -> FolderCheck:
 
 
 def check_sweep(path: Path) -> FolderCheck:
-    """Look at the folder of a sweep."""
+    """Check the folder of a sweep."""
     found = survey(path)
     damaged = [f"{path / name}: {why}" for name, why in found.damaged.items()]
     manifests = len(MANIFESTS) - sum(name in found.damaged for name in MANIFESTS)
@@ -60,7 +60,7 @@ def check_sweep(path: Path) -> FolderCheck:
 
 
 def check_run(path: Path) -> FolderCheck:
-    """Look at the folder of a run."""
+    """Check the folder of a run."""
     try:
         manifest = unsealed(path / MANIFEST, CURE)
     except DamageError as error:
@@ -71,5 +71,5 @@ def check_run(path: Path) -> FolderCheck:
     entries = manifest[FILES].items()
     found = {name: damage_of(path / name, entry) for name, entry in entries}
     damaged = [f"{path / name}: {why}" for name, why in found.items() if why]
-    # The manifest is whole, too.
+    # One more for the manifest, which is undamaged.
     return FolderCheck(1 + len(found) - len(damaged), damaged)

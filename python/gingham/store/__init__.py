@@ -1,26 +1,27 @@
-"""The folder of a sweep: what was measured, kept so that nothing is lost and nothing is twice.
+"""The folder of a sweep: storage of results without loss or duplicates.
 
 ::
 
-    sweep.json                  what is swept, by which version and core; the digest of every file
-    sweep.spare.json            the same again
-    points-1a2b3c4d/*.parquet   a row a point: index, the columns of the axes, replication, key
-    journal/*.jsonl             the latest runs: a line each, whole or not there
-    runs/*.parquet              a row a run, by key
-    classes/*.parquet           a row a run and class, by key; other kinds of scenarios have other
+sweep.json                  the sweep, its version and core; the digest of every file
+    sweep.spare.json            a copy of sweep.json
+    points-1a2b3c4d/*.parquet   a row per point: index, the columns of the axes, replication, key
+    journal/*.jsonl             the latest runs: one line each, complete or absent
+    runs/*.parquet              a row per run, by key
+    classes/*.parquet           a row per run and class, by key; other kinds of scenarios have other
                                 parts, a stripe sources and channels
-    provenance/*.parquet        when, where, by what and how long each run was made, by key
-    tables/KEY/*.parquet        tables of a run, where the sweep keeps them
+    provenance/*.parquet        time, place, build and duration of each run, by key
+    tables/KEY/*.parquet        tables of a run, if the sweep keeps them
 
-A finished run is one line of the journal. Lines become shards when there are many, and shards
-become bigger shards; each step writes the new file whole before it removes the old ones, so that a
-death between the two leaves a run in two places. Whoever reads a file holds it against its digest
-first: points and shards against that in the manifest, a kept table against that in the provenance
-of its run, a line of the journal against its checksum. What is damaged or missing is named by
-readers, and set aside and made again by the next session; files that nothing lists are nobody's.
+A finished run is one line of the journal. Many lines are merged into a shard, and many shards into
+a larger one; each step writes the complete new file before it removes the old ones, so that a crash
+between the two leaves a run in two places. Readers first verify each file against its digest:
+points and shards against that in the manifest, a kept table against that in the provenance of its
+run, a line of the journal against its checksum. Damaged or missing files are reported by readers,
+and are set aside and made again by the next session; files that are not listed are ignored.
 
-Invariants: readers take each key once; what `runs` and their parts hold depends on the runs and not
-on when, where or in how many sessions they were made; only the process that holds `.lock` writes.
+Invariants: readers use each key once; the content of `runs` and its parts depends on the runs and
+not on when, where or in how many sessions they were made; only the process that holds `.lock`
+writes.
 """
 
 from gingham.store._columns import reserved, views

@@ -1,7 +1,7 @@
 """The columns of runs, of their parts and of provenance, and their types.
 
-A column that is not listed here is a number, or a text where it holds one: results may gain
-columns without a change of form.
+A column that is not listed here is numeric, or text if it holds a text: results may gain columns
+without a change of form.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ PROVENANCE = {
     "core": "string",
     "wall_seconds": "double",
     "engine_seconds": "double",
-    # Bytes and SHA-256 of each table of the run that the sweep keeps, as JSON.
+    # Bytes and SHA-256 of each kept table of the run, as JSON.
     "kept": "string",
 }
-# Columns that tables of results have beside those of `known`.
+# Columns of result tables in addition to those of `known`.
 JOINED = ["point", "replication", "name"]
 
 
 def known(kind: Kind) -> dict[str, dict[str, str]]:
-    """Return the tables of a kind with the columns that they always have, and their types.
+    """Return the tables of a kind with their guaranteed columns and types.
 
-    Runs come last: a run that stands there is complete.
+    Runs come last: a run in that table is complete.
     """
     parts = {table: {"key": "string", **kind.columns(table)} for table in kind.parts}
     return {"provenance": PROVENANCE, **parts, "runs": RUN_COLUMNS | dict(kind.columns("runs"))}
 
 
 def views(kind: Kind) -> dict[str, str]:
-    """Return the tables that a reader sees, and the columns that put each into order."""
+    """Return the tables of a reader, with the columns by which each is sorted."""
     parts = {table: f"point, {part}" for table, part in kind.parts.items()}
     return {"runs": "point", **parts, "points": "point", "provenance": "key"}
 
 
 def reserved(kind: Kind) -> frozenset[str]:
-    """Return the names that no axis may take."""
+    """Return the names that axes may not have."""
     tables = known(kind)
     return frozenset(
         [*JOINED, *(name for table in ("runs", *kind.parts) for name in tables[table])]
@@ -59,7 +59,7 @@ def reserved(kind: Kind) -> frozenset[str]:
 def schema_of(known: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> pa.Schema:
     """Return the schema of some rows: known columns first, then the others by name.
 
-    Of the others, those that hold nothing have no type yet, and no column.
+    Of the others, columns that are entirely empty have no type yet, and are omitted.
     """
     import pyarrow as pa
 
@@ -70,5 +70,5 @@ def schema_of(known: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> pa
 
 
 def type_of(value: object) -> str:
-    """Return the type of a column by one of its values."""
+    """Return the type of a column from one of its values."""
     return {str: "string", bool: "bool"}.get(type(value), "double")

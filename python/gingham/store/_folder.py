@@ -1,4 +1,4 @@
-"""The writing side of a sweep's folder."""
+"""Writer of a sweep's folder."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
     from gingham._sealed import Entry
 
-# Runs of a journal that become a shard.
+# Number of runs of a journal that are merged into a shard.
 JOURNAL_RUNS = 512
 
 
 class SweepFolder:
-    """The folder of a sweep, open for writing; a context that keeps others from writing.
+    """The folder of a sweep, open for writing; a context that excludes other writers.
 
     ::
 
@@ -54,9 +54,9 @@ class SweepFolder:
     """
 
     def __init__(self, path: Path, manifest: Mapping[str, Any], *, resume: bool = False) -> None:
-        """Prepare to write what `manifest` describes."""
+        """Prepare to write the sweep described by `manifest`."""
         self.path = path
-        # What is damaged in the folder, and was set aside when it was opened.
+        # Damaged files that were set aside when the folder was opened.
         self.damaged: list[str] = []
         self._manifest = {"form": FORM, "gingham": __version__, **manifest}
         text = json.dumps(self._manifest, sort_keys=True).encode()
@@ -66,16 +66,16 @@ class SweepFolder:
         self._resume = resume
         self._open = ExitStack()
         self._journal: _journal.Journal | None = None
-        # Keys of the journal under way, and whether each was a success.
+        # Keys in the current journal, and whether each run succeeded.
         self._recent: dict[str, bool] = {}
-        # What the manifest lists.
+        # Files listed in the manifest.
         self._files: dict[str, Entry] = {}
-        # Tables that lack rows of runs, and runs that lack a kept table.
+        # Tables with lost rows of runs, and keys of runs with a lost kept table.
         self._mended: set[str] = set()
         self._lost: set[str] = set()
 
     def __enter__(self) -> Self:
-        """Make the folder or take the one that is there, and turn old journals into shards."""
+        """Create the folder or open an existing one, and merge old journals into shards."""
         resumed = self._resume and is_sweep(self.path)
         if not resumed:
             refuse_existing(self.path)
@@ -96,7 +96,7 @@ class SweepFolder:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Turn the journal into shards and let others write."""
+        """Merge the journal into shards and release the lock."""
         with self._open:
             self._end_journal()
 
@@ -112,9 +112,9 @@ class SweepFolder:
         provenance: Mapping[str, Any],
         tables: Mapping[str, bytes] | None = None,
     ) -> None:
-        """Keep a run with its parts by table: all of it, or nothing if we die on the way.
+        """Store a run with its parts by table, atomically.
 
-        `tables` are those that the sweep keeps of each run, as Parquet files.
+        `tables` are the kept tables of the run, as Parquet files.
         """
         assert self._journal is not None, "the folder is open"
         key = row["key"]
@@ -128,7 +128,7 @@ class SweepFolder:
             self._journal = _journal.Journal(self.path / _journal.FOLDER)
 
     def write_points(self, number: int, table: pa.Table) -> None:
-        """Write a part of the points: what the columns of the axes say of each key."""
+        """Write a part of the points: the axis values of each key."""
         import pyarrow.parquet as pq
 
         path = self.path / self.points / f"{number:08}.parquet"
@@ -138,21 +138,22 @@ class SweepFolder:
             prepared.unlink()
             return
         if self._files.pop(name, None):
-            # Another version wrote it otherwise: nobody is to read the one by the other's digest.
+            # Another version wrote other bytes: the old digest is removed before the file is
+            # replaced.
             self._note()
         with writing(path):
             prepared.rename(path)
         self._note(path)
 
     def known(self, keys: Iterable[str]) -> set[str]:
-        """Return those of the keys whose runs are there and did not fail."""
+        """Return the keys of stored runs that did not fail."""
         wanted = set(keys)
         found = {key for key in wanted if self._recent.get(key)}
         found |= known_in(self.path, self._files, wanted - found, self._mended)
         return found - self._lost
 
     def _mend(self) -> None:
-        """Set aside what is damaged, so that it is made again."""
+        """Set damaged files aside, so that their runs are made again."""
         found = survey(self.path)
         self.damaged = [f"{self.path / name}: {why}" for name, why in found.damaged.items()]
         self._mended, self._lost = found.mended, found.lost
@@ -166,7 +167,7 @@ class SweepFolder:
             tables = [self.path / name for name in self._files if name.endswith(".parquet")]
             require_new_names(self.path, found.manifest, tables)
         for name in found.damaged:
-            # What is left of a journal is kept first; without a manifest the folder is nobody's.
+            # The rest of a journal is stored first; without a manifest the folder is not readable.
             if not name.startswith(f"{_journal.FOLDER}/"):
                 with writing(self.path / name):
                     set_aside(self.path / name, copied=name in MANIFESTS)
@@ -190,7 +191,7 @@ class SweepFolder:
             self._recent.clear()
 
     def _compact(self) -> None:
-        """Turn journals into shards, and many shards into bigger ones."""
+        """Merge journals into shards, and many shards into larger ones."""
         for path in _journal.files(self.path / _journal.FOLDER):
             found = _journal.records(path)
             rows = {table: rows_of(found, table) for table in self._tables}
@@ -210,7 +211,7 @@ class SweepFolder:
             self._merge(table)
 
     def _merge(self, table: str) -> None:
-        """Merge shards wherever a level has many; one that is damaged makes no other."""
+        """Merge the shards of levels that have many; damaged ones are excluded."""
         while shards := _shards.due(self._shards_of(table)):
             for shard in shards:
                 require_whole(shard, self._files[self._name(shard)], CURE)
@@ -225,14 +226,14 @@ class SweepFolder:
         return [self.path / name for name in self._files if name.startswith(f"{table}/")]
 
     def _add_table(self, key: str, name: str, data: bytes) -> Entry:
-        """Keep a table of a run."""
+        """Store a kept table of a run."""
         path = self.path / "tables" / key / f"{name}.parquet"
         make_folder(path.parent)
         _shards.appear(path, lambda handle: handle.write(data))
         return entry_of(path)
 
     def _note(self, *paths: Path) -> None:
-        """List files in the manifest, from when on readers know them."""
+        """List files in the manifest, which makes them visible to readers."""
         with writing(self.path):
             self._files |= {self._name(path): entry_of(path) for path in paths}
         more = {"points": self.points} | ({"mended": sorted(self._mended)} if self._mended else {})

@@ -1,7 +1,7 @@
-"""The manifest of a sweep's folder: what is swept, and the digest of every file.
+"""The manifest of a sweep's folder: the sweep, and the digest of every file.
 
-It stands there twice, the spare one written first: if a disk spoils one of them, the other still
-tells what was written. Where both are spoilt nothing in the folder can be trusted.
+It is stored twice, the spare one written first: if one of them is damaged, the other still has the
+digests. If both are damaged, no file of the folder can be verified.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ if TYPE_CHECKING:
     from gingham._sealed import Entry
 
 MANIFEST, SPARE = "sweep.json", "sweep.spare.json"
-# The form of sweep folders, counted up when older readers could not read newer ones.
+# Version of the format of sweep folders, increased if older readers cannot read newer folders.
 FORM = 1
 LOCK = ".lock"
 CURE = "sweep into the folder again with resume=True, which sets it aside and makes it again"
 
 
 def is_sweep(path: Path) -> bool:
-    """Whether there is the folder of a sweep at `path`, whole or not."""
+    """Whether `path` is the folder of a sweep, intact or not."""
     return any((path / name).exists() for name in (MANIFEST, SPARE))
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
     """Return the manifest of a sweep's folder.
 
-    `InputError` if it is none that we can read, `DamageError` if it is not as it was written.
+    Raises `InputError` for a folder that this version cannot read, `DamageError` if its manifest is
+    damaged.
     """
     file = path / MANIFEST
     if not path.exists():
@@ -57,7 +58,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def require_form(path: Path, manifest: Mapping[str, Any]) -> None:
-    """Raise `InputError` if another version wrote what this one cannot read."""
+    """Raise `InputError` if another version wrote a format that this one cannot read."""
     file = path / MANIFEST
     if manifest.get("form") != FORM:
         form, by = manifest.get("form"), manifest.get("gingham")
@@ -71,7 +72,7 @@ def require_form(path: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def require_new_names(path: Path, manifest: Mapping[str, Any], files: Iterable[Path]) -> None:
-    """Raise `InputError` if keys of the sweep or columns of `files`, which are whole, are old."""
+    """Raise `InputError` for former names of sweep keys, or of columns of intact `files`."""
     old_names.require_none(path, manifest["sweep"], columns_in(path, manifest, files))
 
 
@@ -83,7 +84,7 @@ def write_manifest(path: Path, manifest: Mapping[str, Any], files: Mapping[str, 
 
 
 def write_file(path: Path, name: str, data: bytes) -> None:
-    """Write a file of a sweep that has ended, such as a picture, in the place of a former one."""
+    """Write a file of a finished sweep, such as a picture, replacing an earlier one."""
     with locked(path):
         manifest = read_manifest(path)
         files = manifest.get(FILES, {})
@@ -94,9 +95,9 @@ def write_file(path: Path, name: str, data: bytes) -> None:
 
 
 def listed(path: Path, manifest: Mapping[str, Any], folder: str) -> dict[str, Entry | None]:
-    """Return the files of a folder in that of a sweep by their names, with what is known of each.
+    """Return the files of a subfolder by name, with their manifest entries.
 
-    Before there were digests, those that are there.
+    For folders without digests, return the existing files.
     """
     if FILES in manifest:
         return {name: one for name, one in manifest[FILES].items() if name.startswith(f"{folder}/")}
@@ -105,7 +106,7 @@ def listed(path: Path, manifest: Mapping[str, Any], folder: str) -> dict[str, En
 
 
 def kind_in(manifest: Mapping[str, Any]) -> Kind:
-    """Return the kind of the scenarios of a sweep; before there were several, it was not told."""
+    """Return the kind of a sweep's scenarios; manifests of early versions do not have it."""
     return kind_named(manifest["sweep"].get("kind", "fabric"))
 
 
@@ -114,12 +115,12 @@ def rows_of(records: Iterable[Mapping[str, Any]], table: str) -> list[dict[str, 
     single = {"runs": "row", "provenance": "provenance"}
     if table in single:
         return [one[single[table]] for one in records]
-    # A run that failed before this table was there has none.
+    # A run that failed in a version without this table has no rows.
     return [row for one in records for row in one.get(table, [])]
 
 
 def columns_in(path: Path, manifest: Mapping[str, Any], files: Iterable[Path]) -> set[str]:
-    """Return the columns of files of a sweep, of its journals, and of a kept table of each name."""
+    """Return the columns of files of a sweep, of its journals, and of one kept table per name."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -128,14 +129,14 @@ def columns_in(path: Path, manifest: Mapping[str, Any], files: Iterable[Path]) -
     found = {name for row in rows for name in row}
     kept = (next(path.glob(f"tables/*/{name}.parquet"), None) for name in manifest["sweep"]["keep"])
     for shard in [*files, *filter(None, kept)]:
-        # One that is gone has become another; one that is damaged is told by who reads its rows.
+        # A missing file was merged; a damaged one is reported when its rows are read.
         with suppress(OSError, ValueError, pa.ArrowException):
             found.update(pq.read_schema(shard).names)
     return found
 
 
 def require_place(path: Path, *, resume: bool) -> None:
-    """Raise `InputError` if a sweep may not be written to `path`, or not now."""
+    """Raise `InputError` if a sweep may not be written to `path` at present."""
     if resume and is_sweep(path):
         with locked(path):
             pass
@@ -144,7 +145,7 @@ def require_place(path: Path, *, resume: bool) -> None:
 
 
 def refuse_existing(path: Path) -> None:
-    """Raise `InputError` if there is something at `path` that a new sweep may not write into."""
+    """Raise `InputError` if `path` has content that prevents a new sweep."""
     if is_sweep(path):
         raise InputError(
             f"{path}: holds a sweep already; resume=True goes on with it; or name another folder",
@@ -165,7 +166,7 @@ def refuse_existing(path: Path) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes from writing; the system lets go when we end, however we do."""
+    """Exclude other writers; the system releases the lock when the process ends in any way."""
     with writing(path):
         lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:

@@ -1,6 +1,6 @@
-"""Ctrl-C while DuckDB works.
+"""Handling of Ctrl-C during DuckDB queries.
 
-DuckDB tells it in an error of its own: as `InterruptException`, as a `RuntimeError` between two
+DuckDB reports it as an error of its own: as `InterruptException`, as a `RuntimeError` between two
 steps of a query, or as any error whose text or cause is the `KeyboardInterrupt`.
 """
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def query_guard() -> Iterator[None]:
-    """Guard questions to DuckDB in the block: an interruption leaves it as `KeyboardInterrupt`."""
+    """Guard DuckDB queries in the block: an interruption raises `KeyboardInterrupt`."""
     import duckdb
 
-    # Whoever asks while another error is handled, a former Ctrl-C for instance, has that for a
-    # context of all errors to come.
+    # An error being handled when the query starts, an earlier Ctrl-C for instance, is the context
+    # of all later errors.
     before = sys.exc_info()[1]
     try:
         yield
@@ -31,7 +31,7 @@ def query_guard() -> Iterator[None]:
 
 
 def is_interruption(error: BaseException, before: BaseException | None = None) -> bool:
-    """Whether an error of DuckDB says that somebody pressed Ctrl-C, after what was `before`."""
+    """Whether an error of DuckDB results from Ctrl-C, later than the error `before`."""
     import duckdb
 
     by = [one for one in (error, error.__cause__, error.__context__) if one is not before]

@@ -1,6 +1,6 @@
-"""The reading side of a sweep's folder: its tables as views of DuckDB.
+"""Reader of a sweep's folder: its tables as views of DuckDB.
 
-The folder may be one whose sweep still runs: readers lock nothing and see what is finished.
+The sweep may still be running: readers take no lock and see finished runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gingham.kinds import Kind
 
-# Which row of a key is taken, where it stands in two places: the success, if one failed.
+# Choice between rows with equal keys: a success rather than a failure.
 ONCE = {
     "runs": "partition by key order by verdict = 'failed'",
     "provenance": "partition by key order by began desc",
@@ -35,18 +35,18 @@ ONCE = {
 
 @dataclass(frozen=True)
 class Contents:
-    """What a reader takes of the folder of a sweep; each file is the one that was written."""
+    """Verified contents of the folder of a sweep."""
 
     manifest: dict[str, Any]
     journal: list[dict[str, Any]]
-    # Files by their table, or `points`.
+    # Files by table, or `points`.
     files: Mapping[str, list[Path]]
 
 
 def contents(path: Path) -> Contents:
-    """Look at a folder, again if its sweep changes it meanwhile; `DamageError` names a bad file."""
+    """List and verify a folder, again if it changes meanwhile; `DamageError` names a bad file."""
     while True:
-        # Journals first: a run that becomes a shard meanwhile is seen twice, not missed.
+        # Journals first: a run merged into a shard meanwhile is seen twice rather than missed.
         journal = whole_records(path)
         manifest = read_manifest(path)
         folders = {"points": manifest["points"], **{one: one for one in tables_of(manifest)}}
@@ -64,7 +64,7 @@ def contents(path: Path) -> Contents:
 
 
 def whole_records(path: Path) -> list[dict[str, Any]]:
-    """Return the records of all journals; `DamageError` if one has changed."""
+    """Return the records of all journals; raise `DamageError` if one is damaged."""
     for file in _journal.files(path / _journal.FOLDER):
         if bad := _journal.damaged_lines(file):
             raise damaged(file, f"is damaged {_journal.places(bad)}", CURE)
@@ -78,11 +78,11 @@ def tables_of(manifest: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 
 @query_guard()
 def reader(folder: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
-    """Return a connection with the views `points`, `runs`, `provenance` and one a table of parts.
+    """Return a connection with the views `points`, `runs`, `provenance` and one per table of parts.
 
-    `runs` and parts hold, for each point whose run is there, the columns of the axes, `replication`
-    and `point` (its number), then what was measured; sort by `point` for the order of the sweep.
-    `DamageError` if one of their files is not as it was written.
+    `runs` and parts hold, for each point with a stored run, the columns of the axes, `replication`
+    and `point` (its number), followed by the results; sort by `point` for the order of the sweep.
+    Raises `DamageError` if one of their files is damaged.
     """
     import duckdb
 
@@ -117,26 +117,26 @@ def reader(folder: str | os.PathLike[str]) -> duckdb.DuckDBPyConnection:
 
 
 def not_table(files: Iterable[Path], error: Exception) -> Exception:
-    """Return the error for the file that is no table, though nothing was known of it."""
+    """Return the error for an unreadable file that has no digest."""
     bad = next((file for file in files if not _shards.is_readable(file)), None)
     return damaged(bad, NOT_TABLE, CURE) if bad else error
 
 
 def aliases(kind: Kind, manifest: dict[str, Any]) -> str:
-    """Return the second names of columns of runs: no axis may mean something else by them."""
+    """Return the aliases of run columns as SQL, without columns that an axis replaces."""
     second = [pair for pair in kind.aliases.items() if pair[0] not in manifest["columns"]]
     return "".join(f", {name} as {alias}" for alias, name in second)
 
 
 def kept_view(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
-    """Create the view of a table that the sweep keeps of each run; none if none is there yet."""
+    """Create the view of a table that the sweep keeps of each run; none if there is none yet."""
     import duckdb
 
     files = path / "tables" / "*" / f"{name}.parquet"
     if not any(path.glob(f"tables/*/{name}.parquet")):
         require_kept(connection, path, name, set())
         return
-    # The name of the folder that a file stands in is the key.
+    # The key of a run is the name of the folder with its tables.
     kept = (
         "select * exclude (filename, file_row_number), parse_path(filename)[-2] as key, "  # noqa: S608
         f"file_row_number as row_number from read_parquet({text(files)}, filename = true, "
@@ -152,9 +152,9 @@ def kept_view(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> N
 def require_kept(
     connection: duckdb.DuckDBPyConnection, path: Path, name: str, checked: set[tuple[str, str]]
 ) -> None:
-    """Raise `DamageError` if a kept table of a run is missing, or not as it was written.
+    """Raise `DamageError` if a kept table of a run is missing or damaged.
 
-    Those in `checked` were looked at before; those of now are added.
+    Tables in `checked` are skipped; those verified now are added to it.
     """
     entries = connection.execute(
         "select key, arg_max(kept, began) from all_provenance semi join points using (key) "
@@ -170,7 +170,7 @@ def require_kept(
 def kept_table(
     connection: duckdb.DuckDBPyConnection, folder: Path, key: str, name: str
 ) -> pa.Table:
-    """Return a table that the sweep keeps of one run, without a look at those of all others."""
+    """Return a kept table of one run, without reading those of other runs."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -188,12 +188,12 @@ def kept_table(
 
 
 def text(value: object) -> str:
-    """Return a text as SQL has it."""
+    """Return a text as an SQL literal."""
     return "'" + str(value).replace("'", "''") + "'"
 
 
 def view(connection: duckdb.DuckDBPyConnection, name: str, files: list[Path], beside: str) -> None:
-    """Create a view of Parquet files and of a table beside them."""
+    """Create a view of Parquet files and of an additional table."""
     if not files:
         connection.execute(f"create view {name} as from {beside}")
         return
@@ -213,7 +213,7 @@ def recent_table(known: Mapping[str, str], rows: list[dict[str, Any]]) -> Any:
 
 
 def no_points(manifest: dict[str, Any]) -> Any:
-    """Return no points, with their columns."""
+    """Return an empty table of points with their columns."""
     import pyarrow as pa
 
     columns = {"point": "int64", **manifest["columns"], "replication": "int64", "key": "string"}

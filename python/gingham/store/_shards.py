@@ -1,4 +1,4 @@
-"""Shards: Parquet files of many runs, merged so that there are never many of them.
+"""Shards: Parquet files of many runs, merged to limit their number.
 
 ::
 
@@ -6,7 +6,7 @@
     journal of 512 runs ──► L0-00000002 ├─ 8 of a level ──► L1-00000009
     ...                                 ┘
 
-Invariants: a shard appears whole, by rename; what it was made of is removed after that.
+Invariants: a shard appears complete, by rename; its sources are removed after that.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-# Rows of a row group.
+# Rows per row group.
 ROWS_PER_GROUP = 16_384
-# Shards of a level that become one of the next.
+# Number of shards of a level that are merged into one of the next.
 MERGED = 8
 
 
 def write_shard(folder: Path, rows: Sequence[Mapping[str, Any]], known: Mapping[str, str]) -> Path:
-    """Write rows of a table that has at least the `known` columns as a new shard of its folder."""
+    """Write rows of a table with at least the `known` columns as a new shard in its folder."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -43,7 +43,7 @@ def write_shard(folder: Path, rows: Sequence[Mapping[str, Any]], known: Mapping[
 
 
 def due(shards: Iterable[Path]) -> list[Path]:
-    """Return the shards of the lowest level that has many."""
+    """Return the shards of the lowest level that are due to be merged."""
     of_level: dict[int, list[Path]] = {}
     for shard in sorted(shards):
         of_level.setdefault(level_of(shard), []).append(shard)
@@ -51,7 +51,7 @@ def due(shards: Iterable[Path]) -> list[Path]:
 
 
 def merge(shards: Sequence[Path]) -> Path:
-    """Merge shards of a level into a new one, and return that; the others stay for the caller."""
+    """Merge shards of a level into a new one, and return it; the caller removes the old ones."""
     folder, level = shards[0].parent, level_of(shards[0])
     path = folder / f"L{level + 1}-{next_number(folder):08}.parquet"
     appear(path, partial(write_merged, shards))
@@ -59,17 +59,17 @@ def merge(shards: Sequence[Path]) -> Path:
 
 
 def level_of(shard: Path) -> int:
-    """Return the level of a shard by its name."""
+    """Return the level of a shard from its name."""
     return int(shard.name[1:].partition("-")[0])
 
 
 def write_merged(shards: Iterable[Path], handle: BinaryIO) -> None:
-    """Write the rows of all shards, little by little."""
+    """Write the rows of all shards incrementally."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     opened = [pq.ParquetFile(shard) for shard in shards]
-    # Of two types of a column, counts and numbers for instance, the wider holds both.
+    # If a column has two types, integer and float for instance, the wider one is used.
     schemas = [one.schema_arrow for one in opened]
     schema = pa.unify_schemas(schemas, promote_options="permissive")
     with pq.ParquetWriter(handle, schema) as writer:
@@ -85,7 +85,7 @@ def write_merged(shards: Iterable[Path], handle: BinaryIO) -> None:
 
 
 def widened(table: Any, schema: Any) -> Any:
-    """Return a table with the columns of a schema; those that it lacks are null."""
+    """Return a table with the columns of a schema; missing ones are null."""
     import pyarrow as pa
 
     columns = [
@@ -98,7 +98,7 @@ def widened(table: Any, schema: Any) -> Any:
 
 
 def appear(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file beside its place and rename it."""
+    """Write a file under a temporary name and rename it."""
     prepared = prepare(path, write)
     with writing(path):
         prepared.rename(path)
@@ -106,7 +106,7 @@ def appear(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def prepare(path: Path, write: Callable[[BinaryIO], object]) -> Path:
-    """Write a file beside its place, and return where."""
+    """Write a file under a temporary name, and return its path."""
     prepared = path.with_name(f".{path.name}.partial")
     with writing(path):
         prepared.unlink(missing_ok=True)
@@ -115,7 +115,7 @@ def prepare(path: Path, write: Callable[[BinaryIO], object]) -> Path:
 
 
 def is_readable(path: Path) -> bool:
-    """Whether a file is a table, as far as its own footer tells."""
+    """Whether a file is a readable table."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -127,7 +127,7 @@ def is_readable(path: Path) -> bool:
 
 
 def rows(shards: Sequence[Path], columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield those of the columns that there are, of each row of shards."""
+    """Yield the rows of shards with those of the columns that exist."""
     import pyarrow.parquet as pq
 
     for shard in shards:
@@ -138,7 +138,7 @@ def rows(shards: Sequence[Path], columns: Sequence[str]) -> Iterator[dict[str, A
 
 
 def keys_in(shards: Sequence[Path], keys: set[str], *, succeeded: bool) -> set[str]:
-    """Return those of the keys that stand in shards; of runs, those that `succeeded`."""
+    """Return the keys that occur in shards; for runs, only those that `succeeded`."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq

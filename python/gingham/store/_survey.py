@@ -1,12 +1,12 @@
-"""What of a sweep's folder is as it was written, and what is not.
+"""Verification of a sweep's folder: intact and damaged files.
 
 ::
 
     manifest ──► points, shards of tables, pictures      each with its digest
                         └─► provenance ──► tables/KEY/*.parquet, the kept tables of a run
 
-A damaged or missing file is set aside by the next session: of shards the runs whose rows they held
-are made again, of a kept table its run.
+The next session sets a damaged or missing file aside: the runs in a damaged shard are made again,
+and so is the run of a kept table.
 """
 
 from __future__ import annotations
@@ -27,39 +27,39 @@ if TYPE_CHECKING:
 
 DAMAGED = "damaged"
 UNLISTED = "cannot be checked, because both manifests are damaged"
-# The files of a folder, beside those that its manifest lists.
+# Files of a folder that its manifest does not list.
 MANIFESTS = (MANIFEST, SPARE)
 
 
 @dataclass
 class Survey:
-    """What was found in the folder of a sweep; names of files are relative to it."""
+    """Result of verifying the folder of a sweep; file names are relative to it."""
 
     path: Path
-    # That of the folder, or else the spare one; none if both are damaged.
+    # The manifest, or else the spare one; `None` if both are damaged.
     manifest: dict[str, Any] | None = None
-    # What is whole, and why what is not is not.
+    # Entries of intact files, and the damage of others.
     files: dict[str, Entry] = field(default_factory=dict)
     damaged: dict[str, str] = field(default_factory=dict)
-    # Keys of runs of which a kept table is damaged.
+    # Keys of runs with a damaged kept table.
     lost: set[str] = field(default_factory=set)
-    # Files that nothing is known of, because they were written before there were digests.
+    # Number of files without a digest, from before digests were recorded.
     unchecked: int = 0
 
     @property
     def mended(self) -> set[str]:
-        """Tables whose rows may be missing for runs that are there: a shard of theirs is lost."""
+        """Tables that may lack rows of stored runs, because a shard is lost."""
         before = (self.manifest or {}).get("mended", [])
         return {*before, *(name.partition("/")[0] for name in self.damaged if "/L" in name)}
 
     def known(self, keys: set[str]) -> set[str]:
-        """Return those of the keys whose runs are there, with all that belongs to them."""
+        """Return those of the keys whose runs are stored completely."""
         found = known_in(self.path, self.files, keys, self.mended)
         return (found | (journal_keys(self.path) & keys)) - self.lost
 
 
 def survey(path: Path) -> Survey:
-    """Look at every byte of the folder of a sweep."""
+    """Verify every file of the folder of a sweep."""
     found = Survey(path)
     manifests = dict(readable_manifests(found))
     found.manifest = manifests.get(MANIFEST, manifests.get(SPARE))
@@ -87,7 +87,7 @@ def survey(path: Path) -> Survey:
 
 
 def readable_manifests(found: Survey) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the manifests that are whole; the others are damaged."""
+    """Yield the intact manifests, and record damage of the others."""
     old = False
     for name in MANIFESTS:
         if old and not (found.path / name).exists():
@@ -102,7 +102,7 @@ def readable_manifests(found: Survey) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def look_at_old(found: Survey) -> None:
-    """Take what was written before there were digests for what it is, if it can be read."""
+    """Accept files from before digests were recorded, if they are readable."""
     assert found.manifest is not None, "an old manifest is one"
     for folder in sorted(one.name for one in found.path.iterdir() if one.is_dir()):
         for name in listed(found.path, found.manifest, folder):
@@ -114,7 +114,7 @@ def look_at_old(found: Survey) -> None:
 
 
 def kept_entries(path: Path, files: Mapping[str, Entry]) -> Iterator[tuple[str, str, Entry]]:
-    """Yield key, file and entry of each kept table, as the latest run with that key left it."""
+    """Yield key, file and entry of each kept table, from the latest run with that key."""
     latest: dict[str, tuple[str, str]] = {}
     rows = rows_of(_journal.all_records(path / _journal.FOLDER), "provenance")
     shards = [path / name for name in files if name.startswith("provenance/")]
@@ -128,15 +128,15 @@ def kept_entries(path: Path, files: Mapping[str, Entry]) -> Iterator[tuple[str, 
 
 
 def journal_keys(path: Path) -> set[str]:
-    """Return the keys of runs in journals that did not fail."""
+    """Return the keys of successful runs in journals."""
     rows = rows_of(_journal.all_records(path / _journal.FOLDER), "runs")
     return {row["key"] for row in rows if row["verdict"] != "failed"}
 
 
 def known_in(path: Path, files: Mapping[str, Entry], keys: set[str], mended: set[str]) -> set[str]:
-    """Return those of the keys that stand in shards with a run that did not fail.
+    """Return those of the keys with a successful run in shards.
 
-    Of tables that were mended they must have rows, too.
+    For tables that lost a shard, they must have rows, too.
     """
     found = keys
     for table in ("runs", *sorted(mended - {"runs"})):
@@ -146,7 +146,7 @@ def known_in(path: Path, files: Mapping[str, Entry], keys: set[str], mended: set
 
 
 def set_aside(file: Path, *, copied: bool = False) -> None:
-    """Rename a file, so that nobody takes it for what it was; copy one that is to be replaced."""
+    """Rename a file, so that it is no longer read; copy one that will be replaced."""
     target = file.with_name(f"{file.name}.{DAMAGED}")
     number = 1
     while target.exists():
