@@ -6,8 +6,8 @@
     key = "traffic.0.load"            load       0.1  -> { traffic.0.load = 0.1 }
     values = [0.1, 0.2]                          0.2  -> { traffic.0.load = 0.2 }
 
-An alternative is what it changes of the scenario, and what stands in the columns of the table. A
-key may name what stands in a list instead of giving its place, a class of traffic for instance:
+An alternative consists of its changes to the scenario, and its values in the columns of the table.
+A key may name an entry of a list instead of giving its position, a class of traffic for instance:
 `traffic.high.load`.
 """
 
@@ -40,26 +40,26 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class Base:
-    """What axes must know of the scenario that is varied."""
+    """Properties of the varied scenario that axes need."""
 
-    # The path with places for names, of a dotted path.
+    # Converts names of list entries in a dotted path to positions.
     placed: Callable[[str], str]
-    # Columns that results have already.
+    # Column names that results already use.
     reserved: frozenset[str]
 
     @classmethod
     def of(cls, scenario: Runnable) -> Self:
-        """Return what axes must know of a scenario."""
+        """Return the properties of a scenario that axes need."""
         return cls(scenario.placed, reserved(kind_of(scenario)))
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """One place on an axis."""
+    """One alternative of an axis."""
 
-    # One for each column of the axis.
+    # One value for each column of the axis.
     values: tuple[Any, ...]
-    # What it sets, by dotted path.
+    # Values by dotted path of the scenario.
     changes: Mapping[str, Any]
 
 
@@ -72,7 +72,7 @@ class Axis:
 
 
 def read_axis(spec: Mapping[str, Any], base: Base) -> Axis:
-    """Return the axis that a table describes, of a sweep of that base."""
+    """Return the axis described by a table, for a sweep of `base`."""
     makers = {"key": of_key, "keys": of_keys, "zip": of_zip, "choices": of_choices}
     way = next(way for way in makers if way in spec)
     axis = makers[way](spec, base)
@@ -85,10 +85,10 @@ def read_axis(spec: Mapping[str, Any], base: Base) -> Axis:
 
 
 def refuse_doubles(axis: Axis, key: str) -> None:
-    """Raise `InputError` if two alternatives could not be told apart in the table."""
+    """Raise `InputError` if two alternatives have equal values in the table."""
     columns = list(zip(*(one.values for one in axis.alternatives), strict=True))
     kinds = map(column_type, columns)
-    # As the column has them: of numbers and texts, texts.
+    # As in the column: numbers mixed with texts become texts.
     rows = zip(
         *(
             map(str, column) if kind == "string" else column
@@ -144,7 +144,7 @@ def of_zip(spec: Mapping[str, Any], base: Base) -> Axis:
 
 
 def units_of(spec: Mapping[str, Any]) -> list[str | None]:
-    """Return the unit of each column of the axis that a table describes, where it has one.
+    """Return the unit of each column of an axis, or `None` for columns without a unit.
 
     >>> units_of({"key": "stop.time", "values": ["1 us", "1 ms"]}), units_of({"choices": {}})
     (['ns'], [None])
@@ -160,7 +160,7 @@ def units_of(spec: Mapping[str, Any]) -> list[str | None]:
 
 
 def of_choices(spec: Mapping[str, Any], base: Base) -> Axis:
-    """Return the axis of named alternatives, each with whatever it sets."""
+    """Return the axis of named alternatives, each with its own settings."""
     made = []
     for choice, changes in spec["choices"].items():
         paths = {resolved_path(key, base): value for key, value in changes.items()}
@@ -183,7 +183,7 @@ def range_at(key: str, spec: Mapping[str, Any]) -> list[Any]:
 
 
 def name_of(spec: Mapping[str, Any], keys: Sequence[str], base: Base) -> list[str]:
-    """Return the names of an axis's columns: those given, or made of the keys."""
+    """Return the names of an axis's columns: those given, or derived from the keys."""
     given = spec.get("name")
     if given is None:
         return short_names(keys, base.reserved)
@@ -204,7 +204,7 @@ def name_of(spec: Mapping[str, Any], keys: Sequence[str], base: Base) -> list[st
 
 
 def short_names(keys: Sequence[str], taken: frozenset[str]) -> list[str]:
-    """Return the shortest ends of keys that differ, are names, and are no columns of results.
+    """Return the shortest distinct suffixes of keys that are valid, unused column names.
 
     >>> short_names(["traffic.0.load", "network.preset"], frozenset())
     ['load', 'preset']
@@ -223,7 +223,7 @@ def short_names(keys: Sequence[str], taken: frozenset[str]) -> list[str]:
 
 
 def resolved_path(key: str, base: Base) -> str:
-    """Return a path in which what stands in a list has its place instead of its name."""
+    """Return a path with positions in place of names of list entries."""
     if key.strip() == "seed":
         raise InputError(
             'the seed of a run follows from "seed" and "replications" of the sweep', key=key
@@ -231,10 +231,10 @@ def resolved_path(key: str, base: Base) -> str:
     try:
         return base.placed(key)
     except InputError as error:
-        # Told of the line of the sweep file.
+        # The error is reported at the line of the sweep file.
         raise error.about(str(error), "key") from error
 
 
 def shown(value: Any) -> Any:
-    """Return what stands in a column for a value: lists and tables as JSON."""
+    """Return the column value of an alternative: lists and tables as JSON."""
     return json.dumps(value) if isinstance(value, list | dict) else column_value(value)

@@ -1,4 +1,4 @@
-"""The build of a worker: only one that is ours to the bit makes our runs."""
+"""The build of a worker: only workers with an identical build make our runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def build() -> tuple[str, str]:
 def require_same_build(found: Mapping[str, tuple[str, str] | str]) -> None:
     """Raise `EnvironmentProblem` if a worker has another build, or none.
 
-    `found` holds for the name of each worker its build, or why it has none.
+    `found` holds the build of each worker by name, or the reason for its absence.
     """
     ours = build()
     others = [
@@ -37,5 +37,5 @@ def require_same_build(found: Mapping[str, tuple[str, str] | str]) -> None:
 
 
 def build_text(one: tuple[str, str] | str) -> str:
-    """Return a build for people."""
+    """Return a build as text."""
     return f"no gingham: {one}" if isinstance(one, str) else f"gingham {one[0]}, core {one[1][:12]}"

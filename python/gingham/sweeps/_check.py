@@ -1,9 +1,9 @@
-"""What of a sweep can be known to be wrong before it starts.
+"""Checks of a sweep before it starts.
 
-A combination that the scenario refuses is found here if it is the first to use one of its
-alternatives, and becomes a failed run otherwise. Of sweeps in files that holds for values, too,
-which only the beginning of a run refuses, such as a load of 2: as many as can be begun in a moment
-are, but for those that change fabric or routes, which may take long to make.
+The first combination with each alternative is checked; other invalid combinations become failed
+runs. For sweep files, values that are only rejected when a run begins, such as a load of 2, are
+checked as well: as many runs are begun as a short time allows, except for those that change fabric
+or routes, which may take long.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from gingham.sweeps._axes import Alternative
     from gingham.sweeps._grid import Grid
 
-# Combinations that are looked through for alternatives that were not met yet.
+# Maximum number of combinations searched for alternatives not yet seen.
 COMBINATIONS_MAX = 20_000
-# How long runs are begun to see whether their values can be; one is begun whatever it takes.
+# Time for checking values by beginning runs; at least one run is begun.
 VALUES_SECONDS = 1.0
-# Keys of which no value is checked so: what they change takes long to make.
+# Keys whose values are not checked in this way, because their changes take long to build.
 COSTLY = ("topology", "routing")
 
 
 def check(base: Runnable, grid: Grid) -> None:
-    """Raise `InputError` for the first alternative of an axis that the base scenario refuses.
+    """Raise `InputError` for the first alternative of an axis that the base scenario rejects.
 
-    Asks the filter for the first time, too.
+    This also evaluates the filter for the first time.
     """
     met: set[tuple[int, int]] = set()
     for combination in islice(grid.combinations(), COMBINATIONS_MAX):
@@ -52,7 +52,7 @@ def check(base: Runnable, grid: Grid) -> None:
 
 
 def check_values(base: Runnable, grid: Grid, switches: Sequence[str]) -> None:
-    """Raise `InputError` for the first value of an axis that no run can have."""
+    """Raise `InputError` for the first value of an axis with which no run can begin."""
     kind = kind_of(base)
     met: set[tuple[int, int]] = set()
     start = time.monotonic()
@@ -70,7 +70,7 @@ def check_values(base: Runnable, grid: Grid, switches: Sequence[str]) -> None:
                 if any(touches(path, key) for path in combination[place].changes):
                     raise refused(base, grid, combination, [place], error, named=True) from error
         except GinghamError:
-            # What runs cannot be for other reasons, such as a deadlock, they say themselves.
+            # Errors for other reasons, such as a deadlock, are reported by the runs themselves.
             pass
         if time.monotonic() - start > VALUES_SECONDS:
             return
@@ -90,7 +90,7 @@ def refused(
     *,
     named: bool = False,
 ) -> InputError:
-    """Return the error with the axis that is to blame, and with its value where `named`."""
+    """Return the error with the axis at fault, and with its value if `named`."""
     place = next((one for one in places if is_refused(base, combination[one])), places[-1])
     axis = grid.axes[place]
     number = axis.alternatives.index(combination[place])
@@ -102,7 +102,7 @@ def refused(
 
 
 def is_refused(base: Runnable, alternative: Alternative) -> bool:
-    """Whether the base refuses an alternative by itself."""
+    """Whether the base rejects an alternative by itself."""
     try:
         base.with_(alternative.changes)
     except InputError:
@@ -111,7 +111,7 @@ def is_refused(base: Runnable, alternative: Alternative) -> bool:
 
 
 def check_tables(base: Runnable, keep: Sequence[str]) -> None:
-    """Raise `InputError` for tables that no run has, or that no sweep can take."""
+    """Raise `InputError` for tables that runs do not have, or that a sweep cannot keep."""
     kind = kind_of(base)
     known = kind.tables()
     for name in keep:

@@ -1,4 +1,4 @@
-"""Workers beyond this machine: those of a Dask scheduler, and jobs of Slurm that become such.
+"""Workers on other machines: those of a Dask scheduler, or jobs of Slurm.
 
 ::
 
@@ -6,9 +6,8 @@
         ▲                                               │
         └───────────── outcomes ◄───────────────────────┘
 
-Invariants: no run is handed out before all workers that are there have the same build as we do;
-workers that come later are asked by each task (`gingham.sweeps.work`). Nothing of Dask is imported
-before somebody asks for it.
+Invariants: no run is handed out before all present workers were found to have our build; later
+workers are checked by each task (`gingham.sweeps.work`). Dask is only imported on demand.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-# So long a scheduler has to answer, and then to show a worker.
+# Time limit for a scheduler's response, and then for its first worker.
 PATIENCE_SECONDS = 10.0
 DASK, SLURM = "dask://", "slurm"
-# What Dask is made of, which tells its troubles itself.
+# Packages of Dask, which log their own errors.
 NOISY = ("distributed", "tornado", "asyncio")
-# A name or an address, one of IPv6 in brackets, and a port.
+# A name or an address, IPv6 in brackets, with a port.
 ADDRESS = re.compile(rf"{DASK}([^\s/:]+|\[[0-9a-fA-F:]+\]):[0-9]{{1,5}}")
-# What `slurm:` may set, and its defaults; what is open comes from the configuration of Dask.
+# Options of `slurm:` with their defaults; `None` means the configuration of Dask.
 SLURM_OPTIONS: Mapping[str, Any] = {
     "jobs": 1,
     "cores": 1,
@@ -50,25 +49,26 @@ SLURM_OPTIONS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor, and how many runs it makes at a time."""
+    """An executor, and its number of concurrent runs."""
 
-    # Without one: threads of this process.
+    # `None` for threads of this process.
     executor: Executor | None
     count: int
 
 
 @contextmanager
 def workers_on(where: str, *, patience_seconds: float = PATIENCE_SECONDS) -> Iterator[Workers]:
-    """Give the workers of `dask://HOST:PORT`, or of jobs of `slurm`, for the block.
+    """Provide the workers of `dask://HOST:PORT`, or of jobs of `slurm`, for the block.
 
     ::
 
         with workers_on("dask://10.0.0.1:8786") as workers:
             run_sweep(sweep, "sweeps/load", executor=workers.executor, workers=workers.count)
 
-    `slurm:jobs=4,cores=8,memory=16 GiB,walltime=01:00:00,queue=short,account=lab` asks for jobs
-    with a worker process a core, which end with the block. `EnvironmentProblem` if a scheduler does
-    not answer within `patience_seconds`, has no workers, or some with another build of gingham.
+    `slurm:jobs=4,cores=8,memory=16 GiB,walltime=01:00:00,queue=short,account=lab` requests jobs
+    with one worker process per core, which end with the block. Raises `EnvironmentProblem` if a
+    scheduler does not respond within `patience_seconds`, has no workers, or has some with another
+    build of gingham.
     """
     if ADDRESS.fullmatch(where):
         opened = dask_client(where.removeprefix(DASK), patience_seconds)
@@ -88,7 +88,7 @@ def workers_on(where: str, *, patience_seconds: float = PATIENCE_SECONDS) -> Ite
 
 @contextmanager
 def dask_client(address: str, patience_seconds: float) -> Iterator[tuple[Client, int]]:
-    """Give a client of the scheduler at `address`, and how many threads its workers have."""
+    """Yield a client of the scheduler at `address`, and the number of its workers' threads."""
     from distributed import Client
 
     try:
@@ -113,7 +113,7 @@ def dask_client(address: str, patience_seconds: float) -> Iterator[tuple[Client,
 
 @contextmanager
 def slurm_client(options: Mapping[str, Any]) -> Iterator[tuple[Client, int]]:
-    """Give a client of workers that are jobs of Slurm, once the first of them runs."""
+    """Yield a client of workers that are jobs of Slurm, once the first of them runs."""
     if shutil.which("sbatch") is None:
         raise EnvironmentProblem(
             "sbatch is not there: Slurm takes jobs on its login nodes\n"
@@ -126,17 +126,17 @@ def slurm_client(options: Mapping[str, Any]) -> Iterator[tuple[Client, int]]:
         cluster = stack.enter_context(slurm_cluster(options))
         submit(cluster, options["jobs"])
         client = stack.enter_context(Client(cluster, set_as_default=False))
-        # A queue may be long: whoever does not want to wait presses Ctrl-C.
+        # Without a time limit, because a queue may be long; Ctrl-C ends the wait.
         client.wait_for_workers(1)
         yield client, options["jobs"] * options["cores"]
 
 
 def submit(cluster: Any, jobs: int) -> None:
-    """Submit jobs; `EnvironmentProblem` if Slurm does not take them."""
+    """Submit jobs; raise `EnvironmentProblem` if Slurm rejects them."""
 
     async def submitted() -> None:
         cluster.scale(jobs=jobs)
-        # What `scale` begins, and would not tell the end of.
+        # The operation that `scale` starts without reporting its end.
         await cluster._correct_state()  # noqa: SLF001
 
     try:
@@ -144,7 +144,7 @@ def submit(cluster: Any, jobs: int) -> None:
     except RuntimeError as error:
         from distributed import Status
 
-        # Left as they are, they would keep the cluster from being closed.
+        # Otherwise these jobs would prevent the cluster from being closed.
         for job in cluster._created:  # noqa: SLF001
             job.status = Status.failed
         said = str(error).partition("stderr:")[2].strip() or str(error)
@@ -152,18 +152,18 @@ def submit(cluster: Any, jobs: int) -> None:
 
 
 def slurm_cluster(options: Mapping[str, Any]) -> Any:
-    """Return a cluster of Dask whose workers are jobs of Slurm, none yet; a context."""
+    """Return a Dask cluster, a context, whose workers are jobs of Slurm; it has none yet."""
     from dask import config
     from dask_jobqueue import SLURMCluster
 
     given = {name: value for name, value in options.items() if value is not None}
     del given["jobs"]
     configured = config.get("jobqueue.slurm.scheduler-options", None) or {}
-    # Its web page is for nobody but, at most, this machine.
+    # Its web page, if enabled, is only for this machine.
     unseen = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
     return SLURMCluster(
         **given,
-        # The engine takes a core, so that a process a core serves it best.
+        # The engine uses one core, so one process per core is best.
         processes=given["cores"],
         job_name="gingham",
         scheduler_options={**unseen, **configured},
@@ -173,7 +173,7 @@ def slurm_cluster(options: Mapping[str, Any]) -> Any:
 
 
 def slurm_options(where: str) -> dict[str, Any]:
-    """Return what `slurm:jobs=4,cores=8` says, with defaults for the rest.
+    """Return the options of a text such as `slurm:jobs=4,cores=8`, with defaults.
 
     >>> slurm_options("slurm:jobs=4,queue=short")["jobs"], slurm_options("slurm")["jobs"]
     (4, 1)
@@ -202,9 +202,9 @@ def slurm_options(where: str) -> dict[str, Any]:
 
 
 def builder() -> Callable[[], tuple[str, str] | str]:
-    """Return what tells a worker's build, or why it has none.
+    """Return a function that returns a worker's build, or the reason for its absence.
 
-    It travels as code, because a worker may lack this module.
+    It is sent as code, because a worker may lack this module.
     """
 
     def ask() -> tuple[str, str] | str:
@@ -219,9 +219,9 @@ def builder() -> Callable[[], tuple[str, str] | str]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep Dask from telling on the standard error what we tell ourselves.
+    """Suppress log output of Dask about errors that we report.
 
-    Each of its loggers may have a level of its own, which it gets when Dask is imported.
+    Each of its loggers may have its own level, set when Dask is imported.
     """
     require_extra()
     import distributed  # noqa: F401

@@ -1,9 +1,8 @@
-"""How long a sweep will take: measured by beginning a few of its points.
+"""Estimate of a sweep's duration from short runs of a few of its points.
 
-Each of a few points, drawn from all over the grid, runs for a moment, side by side as the sweep
-will run them; the part of its simulated time that it came through in that moment tells what the
-whole would take. An estimate and no promise: a run that a stop rule ends takes less, and one whose
-queues grow takes more.
+A few points from all over the grid run for a moment, with the concurrency of the sweep; the
+simulated share of each run is extrapolated. The estimate is rough: a run ended by a stop rule takes
+less, and one with growing queues takes more.
 """
 
 from __future__ import annotations
@@ -24,24 +23,24 @@ if TYPE_CHECKING:
     from gingham.kinds import Runnable
     from gingham.sweeps._sweep import Point, Sweep
 
-# Points that are begun, and for how long.
+# Number of points that are begun, and time for each.
 POINTS = 8
 MOMENT_SECONDS = 0.25
-# A sweep of fewer runs is soon known without.
+# A sweep of fewer runs needs no estimate.
 RUNS_MIN = 10
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a sweep will take."""
+    """Estimated duration of a sweep."""
 
     runs: int
-    # Mean time of a run, by a worker; `None` if no point could be begun.
+    # Mean time of a run on one worker; `None` if no point could be begun.
     seconds_a_run: float | None
     points_begun: int
 
     def seconds(self, workers: int, runs: int | None = None) -> float | None:
-        """Return what all runs, or so many of them, take so many workers."""
+        """Return the time for all runs, or for `runs` of them, on this number of workers."""
         if self.seconds_a_run is None:
             return None
         count = self.runs if runs is None else runs
@@ -49,7 +48,7 @@ class Estimate:
 
 
 def estimate(sweep: Sweep, runs: int, workers: int = 2) -> Estimate:
-    """Begin a few of the `runs` of a sweep to tell how long all take."""
+    """Estimate the duration of the `runs` of a sweep from a few of them."""
     if runs < RUNS_MIN:
         return Estimate(runs, None, 0)
     points = sample(sweep, runs)
@@ -61,7 +60,7 @@ def estimate(sweep: Sweep, runs: int, workers: int = 2) -> Estimate:
 
 
 def sample(sweep: Sweep, runs: int) -> Sequence[Point]:
-    """Return a few points from all over the sweep, the same ones each time."""
+    """Return a reproducible choice of points from all over the sweep."""
     chosen = sorted(random.Random(0).sample(range(runs), min(POINTS, runs // 5)))  # noqa: S311
     points = sweep.points()
     steps = [b - a for a, b in zip([-1, *chosen], chosen, strict=False)]
@@ -69,7 +68,7 @@ def sample(sweep: Sweep, runs: int) -> Sequence[Point]:
 
 
 def seconds_of(scenario: Runnable, switches: Sequence[str]) -> float | None:
-    """Return what a run would take by what it did in a moment, or `None` if it cannot begin."""
+    """Return the extrapolated duration of a run, or `None` if it cannot begin."""
     start = time.perf_counter()
     try:
         run = kind_of(scenario).begin(scenario, switches)

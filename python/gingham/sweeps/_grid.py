@@ -1,7 +1,7 @@
-"""The grid: every combination of alternatives that passes the filter.
+"""The grid: all combinations of alternatives that pass the filter.
 
-The filter is a SQL condition over the names of the columns. It is asked in batches, so that
-neither a long grid nor a long answer stands in memory.
+The filter is an SQL condition on the columns. It is evaluated in batches, which bounds memory for
+long grids and long results.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     from gingham.sweeps._axes import Alternative, Axis
 
-# What stands in the columns of the axes.
+# Values of the columns of the axes.
 Row: TypeAlias = "Mapping[str, Any]"
-# Combinations that are filtered at once.
+# Number of combinations per evaluation of the filter.
 BATCH = 10_000
 
 
 @dataclass(frozen=True)
 class Grid:
-    """All combinations of the axes' alternatives, first axis slowest."""
+    """All combinations of the axes' alternatives, the first axis varying slowest."""
 
     axes: tuple[Axis, ...]
     where: str | None
@@ -50,7 +50,7 @@ class Grid:
         return sum(1 for _ in itertools.islice(passing, stop))
 
     def column_types(self) -> dict[str, str]:
-        """Return the Arrow type of each column: all values of an axis decide it together."""
+        """Return the Arrow type of each column, determined by all values of its axis."""
         return {
             column: column_type([one.values[place] for one in axis.alternatives])
             for axis in self.axes
@@ -78,12 +78,12 @@ class Grid:
 
 
 def changes(combination: Iterable[Alternative]) -> dict[str, Any]:
-    """Return what a combination sets: of two that set one key, the later axis wins."""
+    """Return the settings of a combination: if two axes set one key, the later axis wins."""
     return {path: value for one in combination for path, value in one.changes.items()}
 
 
 def condition(where: str, types: Mapping[str, str]) -> Callable[[Sequence[Row]], list[bool]]:
-    """Return what tells of a batch which of its points pass."""
+    """Return a function that evaluates a condition for each point of a batch."""
     import duckdb
 
     connection = duckdb.connect(config={"enable_external_access": False, "threads": 1})
@@ -92,7 +92,7 @@ def condition(where: str, types: Mapping[str, str]) -> Callable[[Sequence[Row]],
         try:
             with query_guard():
                 points = connection.from_arrow(as_table(batch, types))
-                # An expression: neither a second statement nor a clause can follow it.
+                # An expression cannot be followed by a second statement or a clause.
                 found = points.select(duckdb.SQLExpression(where)).fetchall()
         except duckdb.Error as error:
             first = str(error).splitlines()[0]
@@ -119,7 +119,7 @@ def condition(where: str, types: Mapping[str, str]) -> Callable[[Sequence[Row]],
 
 
 def as_table(rows: Sequence[Row], types: Mapping[str, str]) -> pa.Table:
-    """Return the column values of points as a table, with the place of each in front."""
+    """Return the column values of points as a table, with the position of each first."""
     import pyarrow as pa
 
     columns = {"place in batch": pa.array(range(len(rows)))}
@@ -129,7 +129,7 @@ def as_table(rows: Sequence[Row], types: Mapping[str, str]) -> pa.Table:
 
 
 def typed_column(values: Sequence[Any], kind: str) -> pa.Array:
-    """Return the values of a column as Arrow has them."""
+    """Return the values of a column as an Arrow array."""
     import pyarrow as pa
 
     texts = map(str, values) if kind == "string" else values

@@ -1,7 +1,7 @@
-"""The key of a run: equal for two runs exactly if they must give the same numbers.
+"""The key of a run: equal for two runs exactly if their results must be equal.
 
-It is the SHA-256 of the scenario with all defaults and its seed, of the digest of every file that
-it names, and of the identity of the built core.
+It is the SHA-256 of the scenario with all defaults and its seed, of the digests of all files that
+it names, and of the identity of the compiled core.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def run_key(resolved: Mapping[str, Any], files: list[dict[str, str]], *options: 
 
 
 class Digests:
-    """Digests of files, each read once as long as it stays as it is."""
+    """Digests of files, cached until a file changes."""
 
     def __init__(self) -> None:
-        """Know none yet."""
+        """Begin with an empty cache."""
         self._known: dict[tuple[str, int, int], str] = {}
 
     def of(self, files: Iterable[tuple[str, str]], folder: str) -> list[dict[str, str]]:
-        """Return key and digest of each file that a scenario names; without one if it is missing.
+        """Return key and digest of each file that a scenario names; a missing file has no digest.
 
-        What is missing is told by the run itself.
+        The run itself reports missing files.
         """
         return [{"key": key, "sha256": self._digest(Path(folder) / name)} for key, name in files]
 

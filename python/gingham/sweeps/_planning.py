@@ -1,7 +1,7 @@
-"""From points to tasks: keys, and which runs are still to be made.
+"""Conversion of points to tasks: keys, and selection of the runs still to be made.
 
-Points are planned in parts, each of which is written to the folder before the first of its runs
-is made; so a sweep of any length takes the same memory.
+Points are planned in parts, each of which is written to the folder before the first of its runs is
+made, so memory does not grow with the sweep.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from gingham.store import SweepFolder
     from gingham.sweeps._sweep import Point, Sweep
 
-# Points of a part.
+# Number of points of a part.
 PART = 1000
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some points of a sweep."""
+    """A part of a sweep's points."""
 
     points: int
-    # Those whose runs are not there yet, each run once.
+    # Tasks of runs not yet stored, without duplicates.
     tasks: list[Task]
-    # Those that have no scenario, as failed runs.
+    # Points whose scenario is invalid, as failed runs.
     refused: list[Outcome]
 
 
@@ -48,7 +48,7 @@ def keys_of(sweep: Sweep) -> Iterator[str]:
 
 
 class Planner:
-    """Makes the tasks of points."""
+    """Converts points to tasks."""
 
     def __init__(self, sweep: Sweep) -> None:
         """Prepare to plan the points of `sweep`."""
@@ -56,7 +56,7 @@ class Planner:
         self._digests = Digests()
 
     def task(self, point: Point) -> Task:
-        """Return the task of a point; `InputError` if it has no scenario."""
+        """Return the task of a point; raise `InputError` if its scenario is invalid."""
         scenario = point.scenario()
         resolved, origin = scenario.resolved(), scenario.origin()
         kind = kind_of(scenario)
@@ -74,7 +74,7 @@ class Planner:
         )
 
     def planned(self, point: Point) -> Task | Outcome:
-        """Return the task of a point, or the outcome of one that has no scenario."""
+        """Return the task of a point, or the failed outcome of an invalid one."""
         try:
             return self.task(point)
         except InputError as error:
@@ -100,7 +100,7 @@ class Planner:
             )
 
     def _table(self, part: list[Point], keys: list[str]) -> pa.Table:
-        """Return a row a point: its number, its place on the axes, replication and key."""
+        """Return one row per point: its number, its values on the axes, replication and key."""
         import pyarrow as pa
 
         types = self._sweep.grid.column_types()

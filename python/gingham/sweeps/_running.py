@@ -1,11 +1,11 @@
-"""Running a sweep: tasks to an executor, outcomes to the folder.
+"""Execution of a sweep: tasks to an executor, outcomes to the folder.
 
 ::
 
-    points ──► tasks ──► [ at most a window of them under way ] ──► outcomes ──► journal, shards
+points ──► tasks ──► [ at most a window of them in progress ] ──► outcomes ──► journal, shards
 
-Any `concurrent.futures.Executor` will do. Without one, threads run the tasks: the engine works
-without the interpreter's lock.
+Any `concurrent.futures.Executor` is suitable. By default, threads run the tasks: the engine
+releases the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -40,59 +40,59 @@ if TYPE_CHECKING:
     from gingham.results import Results
     from gingham.sweeps._sweep import Sweep
 
-# Tasks under way for each worker: while one runs, another waits at its door.
+# Tasks in progress per worker: one runs, and another is queued.
 TASKS_PER_WORKER = 2
-# Between two looks whether Ctrl-C was pressed, while no run ends.
+# Interval between checks for Ctrl-C while no run ends, in seconds.
 MOMENT_SECONDS = 0.2
-# Different errors that are remembered.
+# Maximum number of distinct errors stored.
 ERRORS_MAX = 20
-# From so many runs on it must be said that they are meant.
+# From this number on, runs require confirmation.
 MANY = 1_000_000
 Submit: TypeAlias = "Callable[[Task], Future[Outcome]]"
 
 
 @dataclass
 class SweepProgress:
-    """How far a sweep has come."""
+    """Progress of a sweep."""
 
-    # Runs in all, and those that were there before.
+    # Number of all runs, and of those stored in earlier sessions.
     total: int
     resumed: int = 0
-    # Runs that this session finished, and of these the failures.
+    # Number of runs finished in this session, and of failures among them.
     done: int = 0
     failed: int = 0
-    # Failures that are faults of ours.
+    # Number of failures by internal errors.
     faults: int = 0
     running: int = 0
-    # By verdict, of this session.
+    # Number of runs of this session by verdict.
     verdicts: dict[str, int] = field(default_factory=dict)
     engine_seconds: float = 0.0
-    # When the first run was handed out.
+    # Time at which the first run was handed out.
     began: float = field(default_factory=time.monotonic)
     ended: float | None = None
-    # Why runs failed, and how often; of many reasons the first.
+    # Reasons of failures with their counts, limited to the first `ERRORS_MAX`.
     errors: dict[str, int] = field(default_factory=dict)
-    # Files of the folder that were damaged or missing, and are made again.
+    # Damaged or missing files of the folder whose content is made again.
     damaged: list[str] = field(default_factory=list)
 
     @property
     def to_do(self) -> int:
-        """Runs that are neither there nor finished."""
+        """Number of runs neither stored nor finished."""
         return max(0, self.total - self.resumed - self.done)
 
     @property
     def seconds(self) -> float:
-        """How long the session has lasted, or did last."""
+        """Duration of the session so far, or in total if it has ended."""
         return (self.ended or time.monotonic()) - self.began
 
     @property
     def runs_per_second(self) -> float:
-        """How fast runs are finished."""
+        """Rate of finished runs."""
         return self.done / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """How long it will take, if that can be told."""
+        """Estimated remaining time; `None` before the first finished run."""
         return self.to_do / self.runs_per_second if self.done else None
 
     def count(self, outcome: Outcome) -> None:
@@ -118,14 +118,14 @@ def run_sweep(
     many: bool = False,
     on_progress: Callable[[SweepProgress], object] | None = None,
 ) -> Results:
-    """Make every run of a sweep and return what was measured, which stands in `folder`.
+    """Make every run of a sweep into `folder`, and return the results.
 
-    With `resume` a folder may hold runs of an earlier session: those that did not fail are not made
-    again. What is damaged or missing in the folder is set aside then, and made again;
-    `SweepProgress.damaged` names it. An interruption leaves a folder that can be resumed. A million
-    runs need `many`.
+    With `resume` a folder may hold runs of an earlier session: those that did not fail are not
+    repeated. Damaged or missing files of the folder are then set aside and made again;
+    `SweepProgress.damaged` names them. An interruption leaves a folder that can be resumed. A
+    million runs require `many`.
 
-    `executor` is any of `concurrent.futures`, with `workers` workers; without one, threads of this
+    `executor` is any of `concurrent.futures`, with `workers` workers; by default, threads of this
     process run the tasks.
     """
     from gingham.results import Results
@@ -152,7 +152,7 @@ def execute(
     many: bool = False,
     on_progress: Callable[[SweepProgress], object] | None = None,
 ) -> SweepProgress:
-    """Make every run of a sweep; returns how it went."""
+    """Make every run of a sweep; return the final progress."""
     progress = SweepProgress(runs_of(sweep, many=many))
     manifest = {
         "sweep": sweep.manifest(),
@@ -169,7 +169,7 @@ def execute(
 
 
 def runs_of(sweep: Sweep, *, many: bool = False) -> int:
-    """Return the number of runs; `InputError` if there are none, or far too many."""
+    """Return the number of runs; raise `InputError` for none, or far too many."""
     count = sweep.count(None if many else MANY)
     if count >= MANY and not many:
         raise InputError(
@@ -191,7 +191,7 @@ def runs_of(sweep: Sweep, *, many: bool = False) -> int:
 
 @contextmanager
 def submitting(executor: Executor | None, workers: int) -> Iterator[Submit]:
-    """Give what hands a task to a worker; at the end of the block, no run is left."""
+    """Yield a function that hands a task to a worker; no run is left at the end of the block."""
     if executor is not None:
         yield lambda task: handed(executor, task)
         return
@@ -205,7 +205,7 @@ def submitting(executor: Executor | None, workers: int) -> Iterator[Submit]:
 
 
 def handed(executor: Executor, task: Task) -> Future[Outcome]:
-    """Hand a task to an executor; `EnvironmentProblem` if it takes none."""
+    """Hand a task to an executor; raise `EnvironmentProblem` if it accepts none."""
     try:
         return executor.submit(work, task)
     except Exception as error:
@@ -213,7 +213,7 @@ def handed(executor: Executor, task: Task) -> Future[Outcome]:
 
 
 def workers_lost(error: BaseException) -> EnvironmentProblem:
-    """Return what is said when workers or their scheduler are no more."""
+    """Return the error for the loss of workers or their scheduler."""
     why = f": {error}" if str(error) else ""
     return EnvironmentProblem(
         f"the workers are gone{why}\n  what was measured is kept, and resume=True goes on",
@@ -223,18 +223,18 @@ def workers_lost(error: BaseException) -> EnvironmentProblem:
 
 @dataclass
 class SchedulerLoop:
-    """Keeps the workers busy and the outcomes safe."""
+    """Keeps the workers busy and stores the outcomes."""
 
     folder: SweepFolder
     submit: Submit
-    # Whether somebody pressed Ctrl-C.
+    # Returns whether Ctrl-C was pressed.
     pressed: Callable[[], bool]
     progress: SweepProgress
     on_progress: Callable[[SweepProgress], object]
     flying: dict[Future[Outcome], Task] = field(default_factory=dict)
 
     def run(self, planner: Planner, window: int) -> None:
-        """Make every run that is not there, at most `window` being under way."""
+        """Make every missing run, at most `window` of them concurrently."""
         try:
             for part in planner.parts(self.folder):
                 if not self.progress.done:
@@ -253,7 +253,7 @@ class SchedulerLoop:
             self.give_up()
 
     def settle(self) -> None:
-        """Wait for outcomes and keep them; `KeyboardInterrupt` if somebody pressed Ctrl-C."""
+        """Wait for outcomes and store them; raise `KeyboardInterrupt` after Ctrl-C."""
         finished, _ = wait(self.flying, timeout=MOMENT_SECONDS, return_when=FIRST_COMPLETED)
         for future in finished:
             keep(self.folder, outcome_of(future, self.flying.pop(future)), self.progress)
@@ -262,22 +262,23 @@ class SchedulerLoop:
         self.tell()
 
     def give_up(self) -> None:
-        """Keep what is finished however we end, and let nothing more begin."""
+        """Store finished runs, however the sweep ends, and cancel the others."""
         for future, task in self.flying.items():
             finished = not future.cancel() and future.done() and future.exception() is None
             if finished and self.folder.is_open:
                 keep(self.folder, outcome_of(future, task), self.progress)
 
     def tell(self) -> None:
-        """Tell how far we are."""
+        """Report the progress."""
         self.progress.running = len(self.flying)
         self.on_progress(self.progress)
 
 
 def outcome_of(future: Future[Outcome], task: Task) -> Outcome:
-    """Return the outcome of a task, also where its worker could not give one.
+    """Return the outcome of a task, also if its worker could not return one.
 
-    `EnvironmentProblem` if that was no fault of the run, and the next would fare no better.
+    Raises `EnvironmentProblem` for errors not specific to the run, which would affect the next one,
+    too.
     """
     try:
         return future.result()
@@ -290,7 +291,7 @@ def outcome_of(future: Future[Outcome], task: Task) -> Outcome:
 
 
 def keep(folder: SweepFolder, outcome: Outcome, progress: SweepProgress) -> None:
-    """Put an outcome into the folder."""
+    """Store an outcome in the folder."""
     if outcome.stopped:
         return
     folder.add(outcome.row, outcome.parts, outcome.provenance, outcome.tables)

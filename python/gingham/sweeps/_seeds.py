@@ -1,14 +1,14 @@
-"""The seed of a run: a function of the sweep's seed and of the replication, and of nothing else.
+"""The seed of a run: a function of the sweep's seed and of the replication only.
 
-Runs of one replication share their random numbers at all points, so that comparisons between
-points are paired; and points can be added anywhere without changing a run that was there.
+Runs of one replication share their random numbers at all points, so that comparisons between points
+are paired; and points can be added without changing existing runs.
 """
 
 from __future__ import annotations
 
 import hashlib
 
-# Below 2^63, the largest whole number of TOML and of most tables.
+# Below 2^63, the largest integer of TOML and of most tables.
 SEED_BITS = 63
 
 

@@ -1,13 +1,12 @@
-"""Sweep files: a base scenario, and what is varied.
+"""Sweep files: a base scenario and its variations.
 
 ::
 
     sweep.toml ──► Sweep ──► Point 0, Point 1, ... ──► Scenario of each
                      axes: a grid; filter; replications
 
-Points come in the order of the grid, the last axis fastest, and the replications of a point one
-after the other. They are made one by one: a sweep of a million runs takes no more memory than
-one of ten.
+Points are in the order of the grid, the last axis varying fastest, with the replications of a point
+adjacent. They are generated one by one: memory does not grow with the number of runs.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ if TYPE_CHECKING:
 class Point:
     """One run of a sweep."""
 
-    # Counts the runs of the sweep, from 0.
+    # Index of the run in the sweep, from 0.
     index: int
-    # What stands in the columns of the axes.
+    # Values of the columns of the axes.
     values: Mapping[str, Any]
     replication: int
     seed: int
-    # What it sets of the base, by dotted path.
+    # Changes to the base, by dotted path.
     changes: Mapping[str, Any] = field(repr=False)
     base: Runnable = field(repr=False)
 
@@ -54,14 +53,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is to be run: the points of a grid, each so many times.
+    """A planned set of runs: the points of a grid, each with several replications.
 
-    `load` reads a file, `make` takes the same as a dict.
+    `load` reads a file, `make` takes its content as a dict.
     """
 
     name: str
     title: str
-    # With all that `[set]` sets.
+    # The base scenario, including the changes of `[set]`.
     base: Runnable
     axes: tuple[Axis, ...]
     where: str | None
@@ -69,9 +68,9 @@ class Sweep:
     replications: int
     # Names of tables that are kept of each run.
     keep: tuple[str, ...]
-    # Those of the base's kind that are on, such as `allow_deadlock`.
+    # Options of the base's kind that are on, such as `allow_deadlock`.
     switches: tuple[str, ...]
-    # What was written of axes and of what all points change.
+    # Specification of axes and of common settings, as written.
     spec: Mapping[str, Any] = field(repr=False)
 
     @classmethod
@@ -96,10 +95,10 @@ class Sweep:
         folder: str | os.PathLike[str] = ".",
         name: str = "sweep",
     ) -> Sweep:
-        """Return the sweep of a dict that is built as a sweep file is.
+        """Return the sweep of a dict with the structure of a sweep file.
 
-        `base` may be given as a scenario; paths are relative to `folder`; `name` stands for the
-        file in messages.
+        `base` may be given as a scenario; paths are relative to `folder`; `name` replaces the file
+        name in messages.
         """
         return read(CoreSweepFile.make(name, dict(values)), name, base, Path(folder))
 
@@ -110,11 +109,11 @@ class Sweep:
 
     @property
     def grid(self) -> Grid:
-        """The points without their replications."""
+        """The points, without replications."""
         return Grid(self.axes, self.where)
 
     def points(self) -> Iterator[Point]:
-        """Yield the runs in their order."""
+        """Yield the runs in order."""
         seeds = [run_seed(self.seed, number) for number in range(min(self.replications, 1000))]
         index = 0
         for values, changed in self.grid:
@@ -129,7 +128,7 @@ class Sweep:
         return self.grid.count(limit) * self.replications
 
     def manifest(self) -> dict[str, Any]:
-        """Return all that the points depend on, for the folder of results."""
+        """Return all inputs of the points, for the folder of results."""
         kind = kind_of(self.base)
         return {
             "kind": kind.name,
@@ -146,7 +145,7 @@ class Sweep:
 
 
 def read(file: CoreSweepFile, name: str, base: Runnable | None, folder: Path) -> Sweep:
-    """Return the sweep of a file; `InputError` says where it is wrong."""
+    """Return the sweep of a file; raise `InputError` with the position of an error."""
     try:
         return sweep_of(file, name, base, folder)
     except InputError as error:
@@ -154,7 +153,7 @@ def read(file: CoreSweepFile, name: str, base: Runnable | None, folder: Path) ->
 
 
 def placed(error: InputError, file: CoreSweepFile, name: str) -> InputError:
-    """Return the error with file and line, where it has none of its own."""
+    """Return the error with file and line, unless it already has them."""
     if error.file:
         return error
     line = file.line(error.key or "")
@@ -171,7 +170,7 @@ def placed(error: InputError, file: CoreSweepFile, name: str) -> InputError:
 
 
 def sweep_of(file: CoreSweepFile, name: str, base: Runnable | None, folder: Path) -> Sweep:
-    """Return the sweep; messages do not yet say of which file and line."""
+    """Return the sweep of a file; errors have no file and line yet."""
     values, others = file.values(), file.others()
     require_switches(others, values, [name for kind in kinds.KINDS for name in kind.switches])
     scenario = with_settings(base or read_base(file, values, folder, name), values["set"])
@@ -197,7 +196,7 @@ def sweep_of(file: CoreSweepFile, name: str, base: Runnable | None, folder: Path
 def require_switches(
     others: Mapping[str, Any], values: Mapping[str, Any], switches: Sequence[str]
 ) -> None:
-    """Raise `InputError` for a key that no sweep has, or none of this kind of scenario."""
+    """Raise `InputError` for a key of no sweep, or not of this kind of scenario."""
     for key, value in others.items():
         if key not in switches:
             raise InputError(
@@ -213,7 +212,7 @@ def require_switches(
 
 
 def read_base(file: CoreSweepFile, values: Mapping[str, Any], folder: Path, name: str) -> Runnable:
-    """Return the base scenario: a file, an example, or what stands in the sweep itself."""
+    """Return the base scenario: a file, an example, or one embedded in the sweep file."""
     base, inline = values["base"], values["scenario"]
     if (base is None) == (inline is None):
         raise InputError(
@@ -231,7 +230,7 @@ def read_base(file: CoreSweepFile, values: Mapping[str, Any], folder: Path, name
 
 
 def with_settings(scenario: Runnable, settings: Mapping[str, Any]) -> Runnable:
-    """Return the base with what `[set]` sets."""
+    """Return the base with the settings of `[set]`."""
     base = Base.of(scenario)
     for key, value in settings.items():
         try:
@@ -242,7 +241,7 @@ def with_settings(scenario: Runnable, settings: Mapping[str, Any]) -> Runnable:
 
 
 def read_axes(specs: Sequence[Mapping[str, Any]], base: Base) -> tuple[Axis, ...]:
-    """Return the axes; no two columns have one name."""
+    """Return the axes; raise `InputError` if two columns have equal names."""
     axes: list[Axis] = []
     for number, spec in enumerate(specs, start=1):
         try:

@@ -5,9 +5,9 @@
     { from = 0.05, to = 0.95, step = 0.05 }      0.05, 0.1, 0.15, ... 0.95
     { from = "64 B", to = "4096 B", count = 7, scale = "log" }    64 B, 128 B, 256 B, ...
 
-Invariants: a range gives the numbers that a person would write down (0.15, not
-0.15000000000000002), so that a point of a range and the same point of a list are one run; `to`
-belongs to the range if a step meets it.
+Invariants: a range gives the numbers that a person would write (0.15, not 0.15000000000000002), so
+that a point of a range and an equal point of a list are one run; `to` belongs to the range if a
+step meets it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-# What one unit is in the base unit of its kind: B, ns, B/s, m.
+# Factors from each unit to the base unit of its kind: B, ns, B/s, m.
 UNITS = {
     "B": Decimal(1),
     "kB": Decimal(1000),
@@ -50,12 +50,12 @@ UNITS = {
 QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z/]+)\s*")
 RANGE_KEYS = ["from", "to", "step", "count", "scale"]
 VALUES_MAX = 1_000_000
-# Digits of a point of a logarithmic range: the same on every machine.
+# Significant digits of points of a logarithmic range, equal on every machine.
 LOG_DIGITS = 6
 
 
 def quantity(value: object) -> tuple[Decimal, str] | None:
-    """Return number and unit of a text such as "50 B", or `None` if it is no quantity."""
+    """Return number and unit of a text such as "50 B", or `None` for other values."""
     found = QUANTITY.fullmatch(value) if isinstance(value, str) else None
     if not found or found[2] not in UNITS:
         return None
@@ -63,7 +63,7 @@ def quantity(value: object) -> tuple[Decimal, str] | None:
 
 
 def column_value(value: Any) -> Any:
-    """Return what stands in the column of an axis: a plain value, or a quantity in base units."""
+    """Return the column value of an alternative: itself, or a quantity in base units."""
     if parsed := quantity(value):
         number, unit = parsed
         return plain(number * UNITS[unit])
@@ -82,7 +82,7 @@ def base_unit(values: Iterable[Any]) -> str | None:
 
 
 def kind_of(unit: str) -> str:
-    """Return the base unit of the quantities that a unit measures.
+    """Return the base unit of a unit's kind.
 
     >>> kind_of("KiB"), kind_of("Gbit/s"), kind_of("MBps"), kind_of("cm"), kind_of("ms")
     ('B', 'B/s', 'B/s', 'm', 'ns')
@@ -95,7 +95,7 @@ def kind_of(unit: str) -> str:
 
 
 def column_type(values: Iterable[Any]) -> str:
-    """Return the Arrow type that holds all values of a column.
+    """Return the Arrow type that can hold all values of a column.
 
     >>> column_type([1, 2]), column_type([1, 2.5]), column_type([1, "none"]), column_type([True])
     ('int64', 'double', 'string', 'bool')
@@ -109,12 +109,12 @@ def column_type(values: Iterable[Any]) -> str:
 
 
 def plain(number: Decimal) -> int | float:
-    """Return a number as a whole one if it is."""
+    """Return a number, as an integer if it is whole."""
     return int(number) if number == number.to_integral_value() else float(number)
 
 
 def range_values(spec: Mapping[str, Any]) -> list[Any]:
-    """Return the values of a range; `InputError` if it is none."""
+    """Return the values of a range; raise `InputError` if it is invalid."""
     for key in spec:
         if key not in RANGE_KEYS:
             near = nearest(key, RANGE_KEYS)
@@ -147,7 +147,7 @@ def range_values(spec: Mapping[str, Any]) -> list[Any]:
 def number_and_unit(
     spec: Mapping[str, Any], key: str, unit: str | None = None
 ) -> tuple[Decimal, str]:
-    """Return a number of a range and its unit, which must be `unit` where one is given."""
+    """Return a number of a range and its unit, which must equal `unit` if that is given."""
     value = spec[key]
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         parsed: tuple[Decimal, str] | None = (Decimal(repr(value)), "")
@@ -170,7 +170,7 @@ def number_and_unit(
 
 
 def stepped(first: Decimal, last: Decimal, step: Decimal) -> list[Decimal]:
-    """Return the numbers from `first` on that do not exceed `last`."""
+    """Return the numbers from `first` up to `last`."""
     if step <= 0 or last < first:
         key = "step" if step <= 0 else "to"
         raise InputError('a range goes up: "step" above 0, and "to" not below "from"', key=key)
@@ -209,12 +209,12 @@ def counted(first: Decimal, last: Decimal, count: object, scale: object) -> list
 
 
 def rounded(number: Decimal) -> Decimal:
-    """Return a number to a few digits, as a person would write it."""
+    """Return a number rounded to a few significant digits."""
     return Decimal(f"{number:.{LOG_DIGITS}g}")
 
 
 def require_few(count: int) -> None:
-    """Raise `InputError` if an axis would have more values than anybody wants."""
+    """Raise `InputError` if an axis would have implausibly many values."""
     if count > VALUES_MAX:
         raise InputError(
             f"the range has {count:,} values; an axis has at most {VALUES_MAX:,}", code="too-many"
@@ -222,12 +222,12 @@ def require_few(count: int) -> None:
 
 
 def with_unit(number: Decimal, unit: str) -> Any:
-    """Return a number as it stands in a scenario."""
+    """Return a number with its unit in scenario syntax."""
     return f"{plain(number)} {unit}" if unit else plain(number)
 
 
 def times(value: Any, factor: float) -> Any:
-    """Return a number or quantity times a factor, to as many digits as a person would write."""
+    """Return a number or quantity times a factor, rounded to a few digits."""
     if parsed := quantity(value):
         number, unit = parsed
         return with_unit(exact(number * exact(factor)), unit)
@@ -241,5 +241,5 @@ def times(value: Any, factor: float) -> Any:
 
 
 def exact(number: float | Decimal) -> Decimal:
-    """Return a number as it is written."""
+    """Return a number as the decimal that is written."""
     return number if isinstance(number, Decimal) else Decimal(repr(number))

@@ -1,11 +1,11 @@
-"""What a worker does with a run: from a task to an outcome, both of which travel between machines.
+"""Execution of a run by a worker: from a task to an outcome, both sent between machines.
 
 ::
 
     Task ──pickle──► work ──► Run ... ──► Measured ──► Outcome ──pickle──► the folder of the sweep
 
-Invariants: an error of a run is a part of its outcome and no exception; an outcome's `row` and
-`parts` depend on the task alone, its `provenance` says the rest.
+Invariants: an error of a run is part of its outcome and not an exception; an outcome's `row` and
+`parts` depend on the task alone, its `provenance` on time and place.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ class Task:
     kind: str
     key: str
     seed: int
-    # The resolved scenario, where it comes from, and key and digest of each file that it names.
+    # The resolved scenario, its origin, and key and digest of each file that it names.
     resolved: Mapping[str, Any]
     origin: Mapping[str, Any]
     files: list[dict[str, str]]
-    # The core that must make it.
+    # Identity of the core that must make the run.
     core: str
-    # Those of the kind that are on.
+    # Options of the kind that are on.
     switches: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a task; `stopped` if the sweep ended before it did."""
+    """Result of a task; `stopped` if the sweep ended before the run did."""
 
     key: str
     row: dict[str, Any] = field(default_factory=dict)
-    # By table, a row for each part of the run.
+    # One row per part of the run, by table.
     parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
     tables: dict[str, bytes] = field(default_factory=dict)
@@ -61,24 +61,24 @@ class Outcome:
 
     @property
     def error(self) -> str | None:
-        """Why there are no numbers, if there are none."""
+        """Error message if the run has no results."""
         return self.row.get("error")
 
     @property
     def is_fault(self) -> bool:
-        """Whether there are no numbers by a fault of ours."""
+        """Whether the run failed by an internal error."""
         return self.row.get("error_type") == InternalError.__name__
 
 
 def never() -> bool:
-    """Go on."""
+    """Return false: the default of `stop`."""
     return False
 
 
 def work(task: Task, stop: Callable[[], bool] = never) -> Outcome:
-    """Make a run; `stop` is asked now and then whether to give up.
+    """Make a run; `stop` is called from time to time, and ends the run if it returns true.
 
-    `EnvironmentProblem` if this is not the build that the task is for.
+    Raises `EnvironmentProblem` if this is not the build required by the task.
     """
     require_build_of(task)
     began, start = datetime.now(UTC), time.perf_counter()
@@ -118,7 +118,7 @@ def work(task: Task, stop: Callable[[], bool] = never) -> Outcome:
 
 
 def require_build_of(task: Task) -> None:
-    """Raise `EnvironmentProblem` if another core than ours must make the run."""
+    """Raise `EnvironmentProblem` if the task requires another core."""
     if task.core != core_identity():
         raise EnvironmentProblem(
             f"worker {platform.node()}, process {os.getpid()}, has another build than the one that "
@@ -139,7 +139,7 @@ def encoded(table: pa.Table) -> bytes:
 
 
 def failed_row(key: str, seed: int, error: BaseException) -> dict[str, Any]:
-    """Return the row of a run that could not be made."""
+    """Return the row of a failed run."""
     known = isinstance(error, GinghamError)
     message = str(error) if known else f"{type(error).__name__}: {error}"
     kind = type(error) if known else InternalError
