@@ -1,6 +1,6 @@
-"""How much a fabric takes: latency against load, and the load at which it saturates.
+"""Load studies of a fabric: latency against load, and the saturation load.
 
-Both are sweeps: their folders hold every run, can be resumed and asked, and grow when points are
+Both are sweeps: their folders hold every run, can be resumed and queried, and grow when points are
 added.
 """
 

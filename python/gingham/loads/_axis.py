@@ -1,7 +1,7 @@
-"""The axis of loads: what "a load of 0.4" sets in a scenario.
+"""The axis of loads: the keys of a scenario set by "a load of 0.4".
 
-A scenario of one class with a load has one key to set. Where there are several, they keep their
-proportions, and their loads sum up to the one named.
+A scenario with one class that has a load has one such key. Several classes keep their proportions,
+and their loads sum to the given load.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from gingham.scenario import Scenario
 
-# Digits that a step of a range has; what lies beyond is rounding.
+# Decimal digits of the steps of a range; further digits are rounding errors.
 DIGITS = 9
 LOADS_MAX = 10_000
 
 
 def load_axis(base: Scenario, loads: Sequence[float]) -> dict[str, Any]:
-    """Return the axis `load` of a sweep of `base`; `InputError` if no class of it has a load."""
+    """Return the axis `load` of a sweep of `base`; raise `InputError` if no class has a load."""
     known = [one.get("load") for one in base.resolved()["traffic"]]
     keys = {f"traffic.{place}.load": load for place, load in enumerate(known) if load}
     if not keys:
@@ -86,7 +86,7 @@ def toml_value(text: str) -> Any:
 
 
 def load_values(text: str) -> list[float]:
-    """Return the loads that a text lists, or gives as first, last and step.
+    """Return the loads of a list, or of a range as first, last and step.
 
     >>> load_values("0.1:0.4:0.1"), load_values("0.2, 0.5")
     ([0.1, 0.2, 0.3, 0.4], [0.2, 0.5])
@@ -108,7 +108,7 @@ def load_values(text: str) -> list[float]:
 
 
 def steps(first: float, last: float, step: float) -> list[float]:
-    """Return the values from first to last; none if the step leads nowhere."""
+    """Return the values from first to last; empty for a step in the wrong direction."""
     if not step > 0 or not first <= last:
         return []
     count = floor((last - first) / step * (1 + 1e-9) + 1e-9) + 1

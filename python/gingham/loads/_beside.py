@@ -1,15 +1,15 @@
-"""Curves of other simulators, to lie beside ours: a CSV file with a line a point.
+"""Curves of other simulators for comparison: a CSV file with one line per point.
 
 ::
 
-    accepted_load,latency_mean_ns      load          instead, where only that is known
+accepted_load,latency_mean_ns      load          instead, if only that is known
     0.10,612                           routing       name of the line; otherwise the file's, or
-    0.20,655                                         the folder's of a curve of ours
+    0.20,655                                         the folder's of a curve of Gingham
                                        saturated     1, true or a number of runs: no latency
-                                       ..half_width  of either, where there is one
+                                       ..half_width  of either, if there is one
 
-Loads are shares of the hosts' links, latencies go from creation to delivery, in nanoseconds.
-Between columns stands a comma, a semicolon or a tab, as the heading has it.
+Loads are shares of the hosts' links; latencies are from creation to delivery, in nanoseconds.
+Columns are separated by a comma, a semicolon or a tab, as detected in the heading.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-# Columns by what they are called in our own tables.
+# Columns, named as in Gingham's own tables.
 LATENCY, ACCEPTED, OFFERED, NAME = "latency_mean_ns", "accepted_load", "load", "routing"
 HALF_WIDTHS = ("accepted_load_half_width", "latency_half_width_ns")
-# Counts of replications that are not in a steady state; they decide on the mark of a point.
+# Counts of replications that are not in a steady state; they determine the mark of a point.
 STATES = ("not_converged", *WITHOUT_LATENCY)
 COMMENT = "#"
 SEPARATORS = ",;\t"
@@ -42,10 +42,10 @@ def beside(path: str | os.PathLike[str]) -> dict[str, list[Point]]:
     """Return the points of each line in the CSV file at `path`, in order of their loads.
 
     Columns are `latency_mean_ns` and `accepted_load`, or `load` in its place; there may be
-    `routing`, `accepted_load_half_width` and `latency_half_width_ns`, as in `curve.csv` of
-    `gingham curve`. A point without a latency is kept if one of the columns `censored`,
-    `saturated` and `deadlocked` holds a number above 0, or `true`. `InputError` if a column is
-    missing, or a value is no number.
+    `routing`, `accepted_load_half_width` and `latency_half_width_ns`, as in `curve.csv` of `gingham
+    curve`. A point without a latency is kept if one of the columns `censored`, `saturated` and
+    `deadlocked` holds a number above 0, or `true`. Raises `InputError` if a column is missing, or a
+    value is not a number.
     """
     file = Path(path)
     require_file(file)
@@ -77,7 +77,7 @@ def beside(path: str | os.PathLike[str]) -> dict[str, list[Point]]:
 
 
 def separator(lines: Sequence[str]) -> str:
-    """Return what stands between the columns of a file, by its heading.
+    """Return the separator of a file's columns, detected in its heading.
 
     >>> separator(["# of htsim", "load;latency_mean_ns"]), separator([])
     (';', ',')
@@ -109,7 +109,7 @@ def is_without_latency(one: Point) -> bool:
 
 
 def name_of(file: Path) -> str:
-    """Return what the line of a file is called that names none: in a sweep all are `curve.csv`."""
+    """Return the default line name of a file: its stem, or the folder's for a curve of Gingham."""
     folder = file.absolute().parent
     return folder.name if (folder / SWEEP).is_file() else file.stem
 
@@ -133,7 +133,7 @@ def load_of(one: Point) -> float:
 
 
 def require_columns(file: Path, names: Sequence[str], across: str) -> None:
-    """Raise `InputError` if a column is missing without which there is no curve."""
+    """Raise `InputError` if a column that a curve requires is missing."""
     for column in (LATENCY, across):
         if column not in names:
             near = nearest(column, names)
@@ -152,14 +152,14 @@ def require_columns(file: Path, names: Sequence[str], across: str) -> None:
 
 
 def point(file: Path, number: int, values: Mapping[str, str], across: str) -> Point:
-    """Return the point of a line of the file; `None` stands for an empty cell."""
+    """Return the point of a line of the file, with `None` for empty cells."""
     columns = {ACCEPTED: across, LATENCY: LATENCY, **{name: name for name in HALF_WIDTHS}}
     found: Point = {
         name: cell(file, number, column, values.get(column, "")) for name, column in columns.items()
     }
     conditions = {name: values[name] for name in STATES if values.get(name)}
     for name, text in conditions.items():
-        # Programs write a number of runs, or true and false.
+        # Files have a number of runs here, or true and false.
         said = {"true": "1", "false": "0"}.get(text.lower(), text)
         found[name] = cell(file, number, name, said)
     if found[LATENCY] is not None and (found[ACCEPTED] is None or found[LATENCY] <= 0):
@@ -173,7 +173,7 @@ def point(file: Path, number: int, values: Mapping[str, str], across: str) -> Po
 
 
 def cell(file: Path, number: int, column: str, text: str) -> float | None:
-    """Return the number in a cell; `InputError` says where there is none."""
+    """Return the number in a cell; raise `InputError` with its position if it is not a number."""
     if not text:
         return None
     try:

@@ -8,14 +8,14 @@
              │    *                 the capacity by more than both intervals, and by a twentieth
              └──────────────────── offered
 
-Past saturation a network may accept less than it did just below: packets that wait block others,
-and sources near their destinations take the share that others lose. (Dally and Towles,
-"Principles and Practices of Interconnection Networks", 2004, sections 23.1 and 25.2: throughput is
-the accepted traffic of the flow that is served least.)
+Past saturation a network may accept less than it did just below: waiting packets block others, and
+sources near their destinations take the share that others lose. (Dally and Towles, "Principles and
+Practices of Interconnection Networks", 2004, sections 23.1 and 25.2: throughput is the accepted
+traffic of the least served flow.)
 
 *(ours)*: the minimum of a twentieth (`COLLAPSE_MIN`). The capacity is the highest of the means at
-several loads, so chance makes it too high, and where replications vary little their intervals do
-not cover that.
+several loads, so chance biases it upwards, and if replications vary little their intervals do not
+cover that.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gingham.results import Interval, interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-# Least share of the capacity that is lost in a collapse.
+# Smallest loss in a collapse, as a share of the capacity.
 COLLAPSE_MIN = 0.05
 
 
@@ -57,7 +57,7 @@ class Capacity:
 def capacity_of(rows: Iterable[Mapping[str, Any]]) -> Capacity | None:
     """Return the capacity from rows with `load`, `accepted_load` and `least_served_load`.
 
-    `None` if no run measured an accepted load.
+    Returns `None` if no run measured an accepted load.
     """
     by_load: dict[float, list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -84,7 +84,7 @@ def accepted_at(load: float, rows: Iterable[Mapping[str, Any]]) -> Accepted:
 
 
 def collapses(capacity: Accepted, highest: Accepted) -> bool:
-    """Whether the highest load is accepted by less than the capacity: by enough, and surely.
+    """Whether less is accepted at the highest load than the capacity, by a significant amount.
 
     >>> most, less = (Accepted(1.0, Interval(mean, 0.0001, 3)) for mean in (0.2, 0.1902))
     >>> collapses(most, less), is_below(less, most)

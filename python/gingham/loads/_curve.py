@@ -83,7 +83,7 @@ def curve_sweep(
 
 
 def axes_by(base: scenario.Scenario, by: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Return an axis for each key; `InputError` if the curve varies a key already."""
+    """Return an axis for each key; raise `InputError` if the curve already varies a key."""
     loads = load_axis(base, [1.0])["keys"]
     for key in by:
         if base.placed(key) in loads:
@@ -105,11 +105,10 @@ def curve(
 ) -> pa.Table:
     """Make the runs of a curve into `folder` and return its table; see `curve_table`.
 
-    With `resume`, a curve of the same scenario that the folder holds is added to: the table has
-    the loads, routings and replications of both. Routes that can deadlock are run with
-    `allow_deadlock`.
-    `by` are values of further keys, as of `curve_sweep`.
-    `how` goes to `gingham.sweeps.run_sweep`: `executor`, `workers`, `resume`, `on_progress`.
+    With `resume`, a curve of the same scenario in the folder is extended: the table has the loads,
+    routings and replications of both. Routes that can deadlock are run with `allow_deadlock`. `by`
+    are values of further keys, as of `curve_sweep`. `how` is passed to `gingham.sweeps.run_sweep`:
+    `executor`, `workers`, `resume`, `on_progress`.
     """
     wanted = dict(by or {})
     fixed: dict[str, Any] = {"seed": seed, "allow_deadlock": allow_deadlock}
@@ -186,7 +185,7 @@ def has_mean(point: Mapping[str, Any], name: str, count: int) -> bool:
 
 
 def counts(axes: Sequence[str]) -> str:
-    """Return the query of how the replications of each point went."""
+    """Return the query for the conditions of the replications of each point."""
     counted = [f"count(*) filter ({it}) as {name}" for name, it in CONDITIONS.items()]
     chosen = ", ".join(map(quoted, axes))
     columns = ", ".join([chosen, "count(*) as replications", *counted])

@@ -1,11 +1,11 @@
-"""The curve that a folder holds, to which another call adds.
+"""An existing curve in a folder, extended by another call.
 
 ::
 
-    folder: loads 0.05, 0.1      asked for: 0.15      one curve: 0.05, 0.1, 0.15
+folder: loads 0.05, 0.1      requested: 0.15      one curve: 0.05, 0.1, 0.15
 
-Loads, routings and replications are added up where all else is the same: scenario, seed and axes.
-Otherwise the folder's points belong to another curve, and nothing of them is taken.
+Loads, routings and replications are merged if scenario, seed and axes are equal. Otherwise the
+folder's points belong to another curve and are not used.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     from gingham.sweeps import Sweep
 
-# Keys of a sweep in which a curve that is added to may differ.
+# Keys of a sweep's manifest that may differ when a curve is extended.
 GROWING = {"axis", "replications", "title", "file", "base"}
 
 
 def former_curve(sweep: Sweep, folder: Path) -> Mapping[str, Any] | None:
-    """Return what the folder's manifest says of a sweep that is the same curve as `sweep`."""
+    """Return the manifest of the folder's sweep if it is the same curve as `sweep`."""
     if not is_sweep(folder):
         return None
-    # What is damaged is made again, by what is asked for now.
+    # A damaged manifest is written again, for the present sweep.
     with suppress(DamageError):
         former: dict[str, Any] = read_manifest(folder)["sweep"]
         if fixed(former) == fixed(json.loads(json.dumps(sweep.manifest()))):
@@ -40,7 +40,7 @@ def former_curve(sweep: Sweep, folder: Path) -> Mapping[str, Any] | None:
 
 
 def fixed(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what all points of a curve have in common."""
+    """Return the settings common to all points of a curve."""
     axes = [{key: one for key, one in axis.items() if key != "values"} for axis in manifest["axis"]]
     rest = {key: one for key, one in manifest.items() if key not in GROWING}
     return rest | {"scenario": manifest["base"]["scenario"], "axes": axes}
@@ -59,11 +59,11 @@ def values_of(manifest: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def together(former: Sequence[Any], now: Sequence[Any]) -> list[Any]:
-    """Return the values of both, each once.
+    """Return the values of both lists, without duplicates.
 
     >>> together(["up-down", "smart"], ["shortest-path", "smart"])
     ['up-down', 'smart', 'shortest-path']
     """
-    # Values may be tables, which have no hash.
+    # Values may be tables, which are not hashable.
     both = [*former, *now]
     return [one for place, one in enumerate(both) if one not in both[:place]]

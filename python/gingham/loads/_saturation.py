@@ -1,12 +1,12 @@
-"""The load at which a fabric saturates: bisection, for each replication by itself.
+"""Saturation load of a fabric: bisection, separately for each replication.
 
 ::
 
-    load 0 ────────── ok ─────────┤      bracket      ├──────── saturated ─────── 1
+load 0 ────────── ok ─────────┤      bracket      ├──────── saturated ─────── 1
                                       ▲   ? ? ?   ▲
-             the next runs of this replication, in the middles between what is known
+             next loads of this replication: the middles of the unexplored ranges
 
-A replication takes a load if its run is `ok`, and does not if it is `saturated`
+A load is below saturation if its run is `ok`, and above if it is `saturated`
 (`docs/concepts/measurement.md`). Runs that have not converged are not used: the bracket is narrowed
 on both sides of them.
 
@@ -62,12 +62,12 @@ AROUND_BOUND = (0.9, 1.1)
 
 @dataclass(frozen=True)
 class Bracket:
-    """What one replication says: it takes `low`, and not `high`."""
+    """Result of one replication: `low` is below saturation, `high` above."""
 
     low: float
-    # None if it takes every load that was tried.
+    # `None` if no load tried is saturated.
     high: float | None
-    # What the network accepted at `high`, in all.
+    # Accepted load of the whole network at `high`.
     accepted: float | None = None
     # Loads between them whose runs did not converge, or ended with their workload.
     unknown: tuple[float, ...] = ()
@@ -91,20 +91,20 @@ class SaturationLoad:
 
 @dataclass(frozen=True)
 class Saturation:
-    """The load at which a scenario saturates."""
+    """The saturation load of a scenario, with the capacity."""
 
     # None if no replication saturates up to `tried`.
     load: SaturationLoad | None
-    # What the network accepts just above it.
+    # Accepted load just above saturation.
     accepted_load: Interval | None
     brackets: tuple[Bracket, ...]
     tried: float
     runs: int
-    # Of these, runs that are not used because they did not converge.
+    # Runs without a converged result, which are not used.
     not_converged: int
-    # Of these, runs whose workload ended. They have no steady state and are not used.
+    # Runs whose workload ended, which have no steady state and are not used.
     finished: int = 0
-    # The bound of this traffic on these routes, if the records of the runs have it.
+    # The bound of this traffic on these routes, if the runs report it.
     bound_load: float | None = None
     # The highest accepted load, with its offered load.
     capacity: Accepted | None = None
@@ -125,11 +125,11 @@ def saturation(
     allow_deadlock: bool = False,
     **how: Any,
 ) -> Saturation:
-    """Find the load, at most `upto`, from which on a scenario saturates.
+    """Find the saturation load of a scenario, up to `upto`.
 
-    Routes that can deadlock are run with `allow_deadlock`, until one does.
-    `folder` is that of a sweep with all runs that were made; `how` goes to
-    `gingham.sweeps.run_sweep`: `executor`, `workers`, `resume`, `on_progress`.
+    Routes that can deadlock are run with `allow_deadlock`, until one does. `folder` is that of a
+    sweep with all runs that were made; `how` is passed to `gingham.sweeps.run_sweep`: `executor`,
+    `workers`, `resume`, `on_progress`.
     """
     if not 0 < tolerance < upto <= 1:
         raise InputError(
@@ -151,8 +151,8 @@ def saturation(
 def compiled_bound(base: scenario.Scenario, allow_deadlock: bool) -> float | None:
     """Return the bound of the traffic on the routes before anything runs.
 
-    `None` if the scenario has none, or cannot be compiled with its own loads: the runs of the
-    search then report why.
+    Returns `None` if the scenario has none, or cannot be compiled with its own loads: the runs of
+    the search then report the reason.
     """
     try:
         result = Simulation(base, allow_deadlock).result(with_tables=False)
@@ -163,7 +163,7 @@ def compiled_bound(base: scenario.Scenario, allow_deadlock: bool) -> float | Non
 
 
 def first_load(bound: float | None, tolerance: float, upto: float) -> float:
-    """Return the first load of the search: below the bound, unless the tolerance is above.
+    """Return the first load of the search: below the bound, unless the tolerance is larger.
 
     >>> first_load(0.1, 0.01, 1.0), first_load(0.5, 0.01, 1.0), first_load(None, 0.01, 1.0)
     (0.05, 0.125, 0.125)
@@ -198,7 +198,7 @@ def next_loads(
 
 
 def read_bound(results: Results) -> float | None:
-    """Return the bound of the traffic on its routes, the lowest that any run reports."""
+    """Return the bound of the traffic on its routes, the lowest of all runs."""
     if "bound_load" not in results.columns["runs"]:
         return None
     [bound] = results.query("select min(bound_load) from runs").columns[0].to_pylist()
@@ -224,7 +224,7 @@ def saturation_sweep(
 
 
 def read_brackets(results: Results) -> Iterable[Bracket]:
-    """Yield the bracket of each replication, by its runs so far."""
+    """Yield the bracket of each replication from its runs so far."""
     rows = results.query(
         "select replication, load, verdict, verdict_reason, error, error_type, accepted_load, "
         "key in (select key from classes where verdict = 'saturated') as saturated "
@@ -238,7 +238,7 @@ def read_brackets(results: Results) -> Iterable[Bracket]:
 
 
 def bracket_of(rows: Sequence[Mapping[str, Any]]) -> Bracket:
-    """Return the bracket of a replication, by its runs in the order of their loads."""
+    """Return the bracket of a replication from its runs, sorted by load."""
     high = next((row for row in rows if row["saturated"]), None)
     below = rows[: rows.index(high)] if high else rows
     low = max((row["load"] for row in below if is_steady(row["verdict"])), default=0.0)
@@ -249,7 +249,7 @@ def bracket_of(rows: Sequence[Mapping[str, Any]]) -> Bracket:
 
 
 def require_measured(row: Mapping[str, Any]) -> None:
-    """Raise what a run that measured no load is the fault of."""
+    """Raise an exception of the matching type for a run that failed or deadlocked."""
     if row["error"] is not None:
         message = f"load {row['load']:g}: {row['error']}"
         if row["error_type"] == InputError.__name__:
@@ -263,7 +263,7 @@ def require_measured(row: Mapping[str, Any]) -> None:
 
 
 def middles(brackets: Iterable[Bracket], tolerance: float) -> list[float]:
-    """Return the loads to try next: none if every bracket is as narrow as its runs can tell.
+    """Return the loads to try next; empty if no bracket can be narrowed further.
 
     >>> middles([Bracket(0.0, 1.0), Bracket(0.5, 1.0), Bracket(0.2, 0.25), Bracket(1.0, None)], 0.1)
     [0.5, 0.75]
@@ -276,7 +276,7 @@ def middles(brackets: Iterable[Bracket], tolerance: float) -> list[float]:
 
 
 def gaps_of(bracket: Bracket) -> Iterator[tuple[float, float]]:
-    """Yield the ranges of loads of a bracket in which no run was made, but between unknown ones."""
+    """Yield the unexplored ranges of loads of a bracket, except between unknown loads."""
     if bracket.unknown:
         yield bracket.low, bracket.unknown[0]
         if bracket.high is not None:
