@@ -1,12 +1,13 @@
-"""What two runs, or two points of sweeps, measured differently: `gingham.differences.difference`.
+"""Differences between two runs or two points of sweeps: `gingham.differences.difference`.
 
 ::
 
     runs/first                       ──► Side: runs by seed ─┐
     sweeps/two:routing=up-down       ──► Side: runs by seed ─┴──► Difference: numbers, channels
 
-Runs of one seed share their random numbers and are compared in pairs, so that chance that both met
-alike falls out. Every difference is that of the second from the first, with a 95 % interval.
+Runs of one seed share their random numbers and are compared in pairs, which cancels random
+variation common to both. Every difference is the second value minus the first, with a 95 %
+interval.
 """
 
 from __future__ import annotations
@@ -28,15 +29,16 @@ __all__ = ["Change", "Difference", "LinkChange", "Side", "difference"]
 
 @dataclass(frozen=True)
 class Difference:
-    """By how much the second of two sides is more than the first."""
+    """Differences of the second of two sides from the first."""
 
     a: Side
     b: Side
-    # How many runs of one seed stand on both sides; 0 where sides are independent.
+    # Number of pairs of runs with equal seeds; 0 if the sides are independent.
     pairs: int
-    # A row a number of a class, a channel or a source of a stripe.
+    # One row per number of a class, or of a channel or source of a stripe.
     numbers: Sequence[Change]
-    # A row a channel of the fabric, the largest change first; `None` where nobody kept them.
+    # One row per channel of the fabric, the largest change first; `None` if a side kept no
+    # channels.
     links: Sequence[LinkChange] | None
 
     @property
@@ -45,7 +47,7 @@ class Difference:
         return [one for one in self.links or () if one.changed]
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the differences for programs."""
         links = None if self.links is None else [one.as_json() for one in self.links]
         return {
             "a": self.a.as_json(),
@@ -58,11 +60,11 @@ class Difference:
 
 
 def difference(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> Difference:
-    """Return what the runs `b` measured differently from the runs `a`.
+    """Return the differences of the results of `b` from those of `a`.
 
     Each is the folder of a run, or a point of a sweep: `sweeps/two:routing=up-down,load=0.1`, or
-    one of its runs by the first digits of its key, `sweeps/two:1f3a`. A sweep of one point needs
-    no more than its folder. `InputError` if a folder is neither, or if the fabrics differ.
+    one of its runs by the first digits of its key, `sweeps/two:1f3a`. A sweep of one point is named
+    by its folder alone. Raises `InputError` if a folder is neither, or if the fabrics differ.
     """
     sides = side_of(a), side_of(b)
     first, second = sides

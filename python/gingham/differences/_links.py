@@ -1,4 +1,4 @@
-"""Channels on both sides: which are busier, which are less busy, and whether that is chance."""
+"""Changes of channel utilisation between both sides, and their significance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LinkChange:
     a: float
     b: float
     difference: float
-    # Of the 95 % interval; `None` where nothing tells.
+    # Of the 95 % interval; `None` if it cannot be estimated.
     half_width: float | None
 
     @property
@@ -34,12 +34,12 @@ class LinkChange:
         return self.half_width is not None and abs(self.difference) > self.half_width
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the change for programs."""
         return {**vars(self), "changed": self.changed}
 
 
 def link_changes(a: Side, b: Side, seeds: Sequence[int]) -> list[LinkChange] | None:
-    """Return a row a channel, the largest change first; `None` if a side kept no channels."""
+    """Return a row per channel, the largest change first; `None` if a side kept no channels."""
     runs = [list(side.runs.items()) for side in (a, b)]
     if len(seeds) > 1:
         runs = [[(seed, side.runs[seed]) for seed in seeds] for side in (a, b)]
@@ -48,7 +48,7 @@ def link_changes(a: Side, b: Side, seeds: Sequence[int]) -> list[LinkChange] | N
     first, second = ([used(run) for _, run in side] for side in runs)
     found = []
     for channel in first[0]:
-        # A fabric that is drawn anew for each seed has other channels.
+        # A fabric generated from each seed has different channels.
         one, other = ([run[channel] for run in side if channel in run] for side in (first, second))
         if one and other:
             found.append(change(channel, one, other, paired=len(seeds) > 1))
@@ -69,7 +69,7 @@ def used(run: OneRun) -> dict[Channel, Interval]:
 def change(
     channel: Channel, one: Sequence[Interval], other: Sequence[Interval], *, paired: bool
 ) -> LinkChange:
-    """Return how a channel changed, over its runs on both sides."""
+    """Return the change of a channel's utilisation over its runs on both sides."""
     name = channel_text(channel)
     if paired and len(one) == len(other) > 1:
         found = interval(b.mean - a.mean for a, b in zip(one, other, strict=True))

@@ -1,16 +1,16 @@
 """Numbers of classes, channels and sources on both sides.
 
 ============================  =================================================================
-what there is                 what the interval of a difference is
+available runs                interval of a difference
 ============================  =================================================================
 two seeds or more in common   Student's, of the differences of the pairs
-one seed in common            that of the differences of 30 batches of time, for loads and mean
+one seed in common            from the differences of 30 batches of time, for loads and mean
                               latencies of classes; otherwise as below
 none in common                the root of the sum of the squares of both half-widths
 ============================  =================================================================
 
-In batches of time a mean is a ratio of sums, as it is in one run (`docs/concepts/measurement.md`):
-with sums `S` over `N`, the residuals of a batch are those of both runs, subtracted.
+In batches of time a mean is a ratio of sums, as in a single run (`docs/concepts/measurement.md`):
+with sums `S` over `N`, the residual of a batch is the difference of both runs' residuals.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
     from gingham.differences._side import OneRun, Side
 
-# Batches into which the time is cut that both windows have in common, and the fewest that tell.
+# Number of batches into which the common part of both windows is cut, and minimum with data.
 BATCHES, BATCHES_MIN = 30, 20
-# Numbers that have no half-width, and are worth comparing.
+# Numbers without a half-width that are compared nevertheless.
 WITHOUT_INTERVAL = ("latency_p99_ns", "delay_p99_ns", "utilisation")
-# Of a class: what the table of steps has sums of, with the column that it is a mean over.
+# Class results that can be computed from the table of steps, with the column of their mean.
 OVER_TIME = {"accepted_load": "accepted_load", "latency_mean_ns": "latency_mean_ns"}
 
 
@@ -43,16 +43,16 @@ OVER_TIME = {"accepted_load": "accepted_load", "latency_mean_ns": "latency_mean_
 class Change:
     """A number on both sides."""
 
-    # The table of its part, such as "classes", the part, and the column.
+    # Table of the part, such as "classes", name of the part, and column.
     table: str
     part: str
     column: str
     a: float
     b: float
     difference: float
-    # Of the 95 % interval; `None` where nothing tells.
+    # Of the 95 % interval; `None` if it cannot be estimated.
     half_width: float | None
-    # What was compared in pairs: runs of one seed, batches of time, or nothing.
+    # Pairing: by runs of one seed, by batches of time, or none.
     paired: Literal["seeds", "time"] | None
 
     @property
@@ -61,12 +61,12 @@ class Change:
         return self.difference / abs(self.a) if self.a else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the change for programs."""
         return {**vars(self), "share": self.share}
 
 
 def number_changes(a: Side, b: Side, seeds: Sequence[int]) -> list[Change]:
-    """Return every number that both sides have, class by class."""
+    """Return the changes of all numbers that both sides have, class by class."""
     first, second = (next(iter(side.runs.values())) for side in (a, b))
     found = []
     for place, part in first.parts.items():
@@ -91,7 +91,7 @@ def columns_of(part: Mapping[str, Any]) -> Iterator[str]:
 def change_of(
     place: tuple[str, str], column: str, a: Side, b: Side, seeds: Sequence[int]
 ) -> Change | None:
-    """Return how a number of a part changed; `None` if a side lacks it."""
+    """Return the change of a number of a part; `None` if a side lacks it."""
     sides = [values_of(side, place, column) for side in (a, b)]
     first, second = sides
     common = [seed for seed in seeds if seed in first and seed in second]
@@ -122,7 +122,7 @@ def values_of(side: Side, place: tuple[str, str], column: str) -> dict[int, Inte
 
 
 def mean_of(values: Sequence[Interval]) -> Interval:
-    """Return the mean over runs; of one run its own interval."""
+    """Return the mean over runs; a single run keeps its own interval."""
     return values[0] if len(values) == 1 else interval(one.mean for one in values)
 
 
@@ -136,7 +136,7 @@ def together(one: Interval, other: Interval) -> float | None:
 def change_over_time(
     place: tuple[str, str], column: str, runs: tuple[OneRun, OneRun]
 ) -> Change | None:
-    """Return how a number of a class changed, from batches of time; `None` if they are too few."""
+    """Return the change of a class's number from batches of time; `None` if these are too few."""
     windows = [run.window_ps for run in runs]
     if place[0] != "classes" or None in windows or any(run.series is None for run in runs):
         return None
@@ -165,7 +165,7 @@ def change_over_time(
 def batches(
     series: pa.Table, name: str, column: str, start_ps: int, end_ps: int
 ) -> list[tuple[float, float]]:
-    """Return the sums of a class in each batch: of what there is a mean of, and over what."""
+    """Return numerator and denominator of the mean of a class in each batch."""
     found = [(0.0, 0.0)] * BATCHES
     for row in series.to_pylist():
         middle = (row["from_ps"] + row["to_ps"]) / 2
@@ -185,15 +185,15 @@ def batches(
 
 
 def residual(batch: tuple[float, float], mean: float, side: Sequence[tuple[float, float]]) -> float:
-    """Return what a batch says beside the mean, as a change of the mean."""
+    """Return the residual of a batch, as a contribution to the mean."""
     over = sum(one[1] for one in side) / len(side)
     return (batch[0] - mean * batch[1]) / over
 
 
 def of_residuals(residuals: Sequence[float]) -> float:
-    """Return the half-width that residuals of batches give.
+    """Return the half-width of the interval from residuals of batches.
 
-    It is wider where neighbours go together, by their lag-1 correlation.
+    A lag-1 correlation of neighbours widens it.
     """
     count = len(residuals)
     squares = math.fsum(one * one for one in residuals)

@@ -31,21 +31,21 @@ Part = dict[str, Any]
 Channel = tuple[str, int, str, int]
 # The table of channels; a sweep has it if it keeps it.
 LINKS = "links"
-# Values of an axis that a message names.
+# Maximum number of values of an axis in a message.
 VALUES_SHOWN = 8
 
 
 @dataclass(frozen=True)
 class OneRun:
-    """What a run measured."""
+    """Results of a run."""
 
     verdict: str
-    # By table of parts and name of the part: its numbers, as a sweep keeps them.
+    # Numbers by table of parts and name of the part, as stored in a sweep.
     parts: Mapping[tuple[str, str], Part]
-    # What makes the table of channels, and that of steps of time; `None` where nobody kept it.
+    # Functions that load the table of channels and that of steps; `None` if the table was not kept.
     links: Callable[[], pa.Table] | None = field(repr=False)
     series: Callable[[], pa.Table] | None = field(repr=False)
-    # From where to where the run counts, in picoseconds.
+    # Start and end of the measurement window, in picoseconds.
     window_ps: tuple[int, int] | None
 
 
@@ -53,23 +53,23 @@ class OneRun:
 class Side:
     """The runs of one side."""
 
-    # As it was named.
+    # Name as given by the caller.
     place: str
     title: str
     # "fabric" or "stripe".
     kind: str
     runs: Mapping[int, OneRun] = field(repr=False)
-    # What says on which fabric they ran, where channels do not.
+    # Identity of the fabric, for runs without stored channels.
     fabric: str = field(repr=False)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the side for programs."""
         verdicts = {str(seed): run.verdict for seed, run in self.runs.items()}
         return {"place": self.place, "title": self.title, "verdicts": verdicts}
 
 
 def side_of(named: str | os.PathLike[str]) -> Side:
-    """Return the side of a run folder, or of what is named of a sweep."""
+    """Return the side of a run folder, or of a point or run of a sweep."""
     given = os.fspath(named)
     folder, chosen = given, ""
     if not Path(given).exists():
@@ -132,7 +132,7 @@ def side_of_sweep(given: str, results: Results, chosen: str) -> Side:
 
 
 def axis_name(axis: Mapping[str, Any]) -> str:
-    """Return the column of an axis as a sweep file has it."""
+    """Return the column of an axis of a sweep file."""
     return str(axis.get("name") or str(axis.get("key")).rsplit(".", 1)[-1])
 
 
@@ -151,7 +151,7 @@ def run_of(results: Results, row: Mapping[str, Any]) -> OneRun:
 
 
 def chosen_rows(given: str, results: Results, chosen: str) -> list[dict[str, Any]]:
-    """Return the runs of the one point, or the one run, that is chosen."""
+    """Return the runs of the selected point, or the selected run."""
     rows: list[dict[str, Any]] = results.query("from runs order by point").to_pylist()
     if chosen and "=" not in chosen:
         found = [row for row in rows if row["key"].startswith(chosen)]
@@ -201,7 +201,7 @@ def require_axis(given: str, axis: str, known: Sequence[str]) -> None:
 
 
 def is_value(value: object, text: str) -> bool:
-    """Whether a text means the value of an axis."""
+    """Whether a text denotes a value of an axis."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             return float(text) == value
@@ -211,14 +211,14 @@ def is_value(value: object, text: str) -> bool:
 
 
 def values_of(rows: Sequence[Mapping[str, Any]], axis: str) -> str:
-    """Return the values of an axis in a message."""
+    """Return the values of an axis as text for a message."""
     values = list(dict.fromkeys(str(row[axis]) for row in rows))
     more = f" and {len(values) - VALUES_SHOWN:,} more" if len(values) > VALUES_SHOWN else ""
     return f"{', '.join(values[:VALUES_SHOWN])}{more}"
 
 
 def require_same_fabric(a: Side, b: Side) -> None:
-    """Raise `InputError` if the runs of both sides went over different fabrics."""
+    """Raise `InputError` if the runs of the two sides used different fabrics."""
     first, second = (channels_of(side) for side in (a, b))
     if first is None or second is None:
         if a.fabric != b.fabric:
@@ -233,14 +233,14 @@ def require_same_fabric(a: Side, b: Side) -> None:
 
 
 def other_fabric(a: Side, b: Side, why: str) -> InputError:
-    """Return the error for sides that do not compare."""
+    """Return the error for sides that cannot be compared."""
     return InputError(
         f"{b.place}: ran on another fabric than {a.place}: {why}", file=b.place, code="other-fabric"
     )
 
 
 def channel_text(channel: Channel) -> str:
-    """Return a channel as scenarios name it."""
+    """Return the name of a channel in scenario syntax."""
     start, port, end, at = channel
     return f"{start}[{port}] -> {end}[{at}]"
 
