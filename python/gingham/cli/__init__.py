@@ -1,7 +1,7 @@
 """The command line: `gingham`.
 
-Each module holds the commands of one noun; `_main` puts them together and turns whatever goes
-wrong into one message and an exit code. Nothing heavy is imported before a command needs it.
+Each module holds the commands of one noun; `_main` combines them and turns every error into one
+message and an exit code. Large packages are imported only by commands that need them.
 """
 
 from gingham.cli._main import main

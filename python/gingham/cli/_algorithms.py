@@ -26,7 +26,7 @@ class ForeignName(click.BadParameter):
 
 
 class AlgorithmChoice(click.Choice[str]):
-    """The name of an algorithm; the error for a foreign name points to the algorithm here."""
+    """The name of an algorithm; the error for another tool's name suggests the algorithm here."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name of the algorithm."""
@@ -39,7 +39,7 @@ class AlgorithmChoice(click.Choice[str]):
 
 
 def nearest_here(name: str, ours: str, differs: str | None) -> str:
-    """Return a hint for a foreign name: the algorithm with another name here, or the nearest.
+    """Return a hint for another tool's name: the equivalent algorithm, or the nearest.
 
     >>> nearest_here("xy", "dimension-order", None)
     "'xy' is called 'dimension-order' here"

@@ -1,4 +1,4 @@
-"""`gingham check`: whether folders of results are as they were written."""
+"""`gingham check`: verifies folders of results against their digests."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ DAMAGED = 5
 def check(folders: tuple[Path, ...], as_json: bool) -> None:
     """Check every file of run folders and sweeps against its recorded digest.
 
-    Every command checks what it reads, and refuses what has changed. This one checks everything,
-    pictures too. Run a damaged run again; a sweep repairs itself with --resume. Files that no run
-    or sweep wrote are ignored.
+    Every command checks the files it reads, and refuses changed ones. This command checks all
+    files, pictures included. Run a damaged run again; a sweep repairs itself with --resume. Files
+    that no run or sweep wrote are ignored.
 
     \b
     Examples:

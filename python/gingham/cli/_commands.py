@@ -1,11 +1,11 @@
-"""All commands by their names: each is imported when it is asked for, and no other with it.
+"""All commands by name: each is imported on first use, without the others.
 
 ::
 
-    gingham run torus ──► Later("run") ──► gingham.cli._run
-    gingham --help    ──► the sentence of each, and none is imported
+gingham run torus ──► Later("run") ──► gingham.cli._run
+    gingham --help    ──► the summaries below; no command is imported
 
-Invariant: the sentence that stands here is the first of the command's own help.
+Invariant: a summary here is the first sentence of the command's own help.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from importlib import import_module
 
 import click
 
-# By name: the module, what it is called there, and what it does.
+# By command: module and attribute, and summary.
 PLACES = {
     "check": (
         "_check:check",
@@ -77,7 +77,7 @@ PLACES = {
         "_stripe:stripe_command",
         "Stripe packets over several channels as one pipe, in virtual time, as SCENARIO says.",
     ),
-    # The module of the command that is added to those of `_study`.
+    # The module that adds a command to those of `_study`.
     "study": (
         "_study_assumptions:study",
         "Repeat the experiments of a paper, and check its claims.",
@@ -97,7 +97,7 @@ class Later(click.Command):
     """A command that is not imported yet."""
 
     def __init__(self, name: str) -> None:
-        """Remember where the command stands."""
+        """Store the location of the command."""
         self.place, sentence = PLACES[name]
         super().__init__(name, help=sentence)
 
@@ -114,6 +114,6 @@ class LateGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Import the command that is asked for."""
+        """Import the requested command."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.command() if isinstance(command, Later) else command, rest

@@ -1,6 +1,7 @@
-"""What shells offer behind a word that was begun: names of examples, keys and words.
+"""Shell completion: names of examples, keys and words.
 
-Click asks these when the shell asks it (`_GINGHAM_COMPLETE`). Nothing is imported before.
+Click calls these functions on behalf of the shell (`_GINGHAM_COMPLETE`). Imports are deferred until
+then.
 """
 
 from __future__ import annotations
@@ -54,23 +55,23 @@ def keys(context: click.Context, _parameter: click.Parameter, begun: str) -> lis
 
 
 def words(context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Offer what `gingham explain` can be asked: keys, mechanisms and words."""
+    """Offer the topics of `gingham explain`: keys, mechanisms and words."""
     from gingham.catalogue.lookup import offered
 
     return matching(begun, offered(bool(context.params.get("stripe"))))
 
 
 def scenario_files(begun: str) -> list[str]:
-    """Return the TOML files whose names begin like this."""
+    """Return the TOML files whose names begin with `begun`."""
     folder, slash, _ = begun.rpartition("/")
     return sorted(f"{folder}{slash}{file.name}" for file in Path(folder + slash).glob("*.toml"))
 
 
 def or_files(begun: str, names: Iterable[str]) -> list[CompletionItem]:
-    """Offer what matches, or else whatever files there are."""
+    """Offer matching names, or file completion if there are none."""
     return matching(begun, names) or [CompletionItem(begun, type="file")]
 
 
 def matching(begun: str, names: Iterable[str]) -> list[CompletionItem]:
-    """Return the names that begin like this, each once."""
+    """Return the names that begin with `begun`, each once."""
     return [CompletionItem(name) for name in dict.fromkeys(names) if name.startswith(begun)]

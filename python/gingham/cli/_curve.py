@@ -144,7 +144,8 @@ def curve(
     require_place(folder, resume=resume)
     if plot:
         require_picture(plot, force=force)
-    # Before the runs: a fabric that cannot be made, or tells no network, would fail each of them.
+    # Before the runs: a fabric that cannot be built, or a missing network preset, would fail every
+    # run.
     network = base.network()
     with sweep_session(folder, workers_at(on, workers)) as how:
         table = of.curve(
@@ -159,7 +160,7 @@ def curve(
             resume=resume,
             **how,
         )
-    # A curve that was added to has the routings of both, and its heading names them.
+    # An extended curve has the routings of both, and its heading names them.
     title = title_of(base, routings_in(table), network, list(lines))
     changes = "; ".join(base.changes)
     figure = plots.curve(table, title=title, note=changes, beside=others)
@@ -202,7 +203,7 @@ def title_of(base: Scenario, routings: Sequence[str], network: str, varied: Sequ
 
 
 def write_files(table: pa.Table, folder: Path, figure: Figure) -> dict[str, str]:
-    """Write picture and table into the folder, in place of former ones; return where they are."""
+    """Write picture and table into the folder, replacing earlier ones; return their paths."""
     import pyarrow as pa
     import pyarrow.csv
 
@@ -218,7 +219,7 @@ def write_files(table: pa.Table, folder: Path, figure: Figure) -> dict[str, str]
 
 
 def require_picture(file: Path, *, force: bool) -> None:
-    """Reject a file to which a picture cannot be written, before the runs start."""
+    """Reject an unsuitable file for the picture before the runs start."""
     from gingham import plots
     from gingham._files import require_place as require_file_place
 
@@ -227,7 +228,7 @@ def require_picture(file: Path, *, force: bool) -> None:
 
 
 def routings_in(table: pa.Table) -> list[str]:
-    """Return the routings that a table compares; none where there is no such column."""
+    """Return the routings that a table compares; none without such a column."""
     if "routing" not in table.column_names:
         return []
     return list(dict.fromkeys(table["routing"].to_pylist()))
@@ -287,7 +288,7 @@ def conditions_text(point: Mapping[str, Any]) -> str:
 
 
 def refuse_faults(folder: Path, runs: int) -> None:
-    """Raise `InternalError` if every run died of a fault of ours."""
+    """Raise `InternalError` if every run failed with an internal error."""
     from gingham.results import Results
 
     found = Results.load(folder).query(
@@ -299,7 +300,7 @@ def refuse_faults(folder: Path, runs: int) -> None:
 
 
 def tell_failures(folder: Path, failed: int) -> None:
-    """Say how many runs failed and why the first of them did."""
+    """Report the number of failed runs and the reason for the first failure."""
     from gingham.results import Results
 
     errors = Results.load(folder).query(

@@ -32,7 +32,7 @@ from gingham.ranking import ranked
 if TYPE_CHECKING:
     from gingham.cluster import Cluster
 
-# A DGX H100 SuperPOD of four scalable units, as the generator has it.
+# A DGX H100 SuperPOD of four scalable units, with the generator's defaults.
 SHAPE, SPEED = "rail-optimised", "4xNDR"
 NODES_MAX, SEED = 64, 1
 FOLDER = Path("gingham-demo")
@@ -132,7 +132,7 @@ def demo(
 
 
 def usual_nodes(cluster: Cluster) -> str:
-    """Return a random list of compute nodes; refuse a fabric with too few."""
+    """Return a random list of compute nodes; reject a fabric with too few."""
     count = min(NODES_MAX, len(complete(cluster, range(len(cluster.rails)))[0]))
     if count < 2:  # noqa: PLR2004
         raise InputError(
@@ -143,7 +143,7 @@ def usual_nodes(cluster: Cluster) -> str:
 
 
 def about(fabric: Fabric, cluster: Cluster, job: Job, dump: Path | None) -> list[tuple[str, Any]]:
-    """Return what is shown of the fabric and the job."""
+    """Return the displayed rows about the fabric and the job."""
     rows: list[tuple[str, Any]] = [
         ("fabric", str(dump) if dump else f"generated: {SHAPE}, {SPEED}"),
         ("cluster", cluster.sentence()),

@@ -1,4 +1,4 @@
-"""`gingham diff`: what two runs, or two points of a sweep, measured differently."""
+"""`gingham diff`: differences between the results of two runs, or of two points of a sweep."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from gingham.differences import Change, Difference, Side
 
-# Channels that people are shown.
+# Channels shown in text output.
 LINKS_SHOWN = 10
-# Below it is said what a difference was taken from.
+# By kind of pairing: the footnote about the source of the differences.
 PAIRED = {
     "seeds": "runs of one seed, compared in pairs",
     "time": "one seed on both sides, compared in batches of the time that both windows share",
@@ -35,8 +35,8 @@ def diff(first: str, second: str, as_json: bool) -> None:
 
     A and B are folders of runs, or points of a sweep: its folder, a colon, and the values of its
     axes; or the first digits of the key of one of its runs. Runs of one seed are compared in pairs,
-    so that chance which both met alike falls out. Every difference has a 95 % interval; a star
-    marks one that is beyond it. Of a sweep links are known if it keeps them (keep = ["links"]).
+    so that random variation common to both cancels. Every difference has a 95 % interval; a star
+    marks a difference beyond it. Links of a sweep are compared if it keeps them (keep = ["links"]).
 
     \b
     Examples:
@@ -58,14 +58,14 @@ def diff(first: str, second: str, as_json: bool) -> None:
 
 
 def verdicts(side: Side) -> str:
-    """Return how many runs there are, and what they are worth."""
+    """Return the number of runs and their verdicts."""
     told = [run.verdict for run in side.runs.values()]
     counts = ", ".join(f"{told.count(one):,} {one}" for one in dict.fromkeys(told))
     return f"{counted(len(told), 'run')}: {counts}"
 
 
 def print_numbers(found: Difference) -> None:
-    """Print a row a number of a class, a channel or a source."""
+    """Print one row per number of a class, channel or source."""
     rows = [
         (one.part, one.column, *shown(one), marked(one.difference, one.half_width))
         for one in found.numbers
@@ -81,18 +81,18 @@ def print_numbers(found: Difference) -> None:
 
 
 def named(found: Difference, how: str | None) -> Iterator[str]:
-    """Yield the names of the numbers that were compared so."""
+    """Yield the names of the numbers that were compared in this way."""
     yield from dict.fromkeys(one.column for one in found.numbers if one.paired == how)
 
 
 def shown(change: Change) -> tuple[str, str, str, str]:
-    """Return both values, the difference with its interval, and its share, as people read them."""
+    """Return both values, the difference with its interval, and its share, as text."""
     share = "-" if change.share is None else f"{100 * change.share:+.1f}"
     name, unit = unit_for(max(change.a, change.b)) if change.column.endswith("_ns") else ("", 1.0)
     half = change.half_width
     difference = number(change.difference / unit)
     if half is not None:
-        # In the unit of the values, so that all three stand side by side.
+        # In the unit of the values, so that all three are comparable.
         difference = with_interval(change.difference / unit, half / unit)
     a, b, less = (
         f"{value} {name}".rstrip()
@@ -107,7 +107,7 @@ def marked(difference: float, half_width: float | None) -> str:
 
 
 def print_links(found: Difference) -> None:
-    """Print the channels that changed most."""
+    """Print the channels with the largest changes."""
     if found.links is None:
         show(text('links: not kept by both sides; a sweep keeps them with keep = ["links"]'))
         return

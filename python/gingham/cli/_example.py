@@ -1,4 +1,4 @@
-"""`gingham example`: what ships with the package, to look at and to change."""
+"""`gingham example`: examples shipped with the package, to print or to copy."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def example(name: str, output: Path | None, force: bool, as_json: bool) -> None:
 
 
 def list_all(*, as_json: bool) -> None:
-    """Print one row an example."""
+    """Print one row per example."""
     rows = [(file.name, meaning) for file, meaning in examples.files()]
     if as_json:
         print_json({"examples": [{"file": file, "meaning": meaning} for file, meaning in rows]})

@@ -29,9 +29,9 @@ FINDINGS_EXIT = 5
 # Maximum number of printed rows of each kind of finding.
 SHOWN_MAX = 100
 FINDING_FIELDS = tuple(field.name for field in fields(Finding))
-# How many trees are printed, of a fabric in several parts.
+# Maximum number of trees printed, for a fabric in several parts.
 TREES_MAX = 3
-# By the number of levels, the top one first; of more they are counted from the top.
+# By number of levels, the top one first; levels of larger trees are counted from the top.
 LEVEL_NAMES = {1: ["leaf"], 2: ["spine", "leaf"], 3: ["core", "spine", "leaf"]}
 PLURALS = {
     "switch": "switches",
@@ -69,8 +69,8 @@ def fabric() -> None:
 def info(file: Path, as_json: bool) -> None:
     """Show counts, speeds and distances of the fabric in FILE, and the levels of a tree.
 
-    Oversubscription of a switch is what hosts and cables from below can bring it, over what its
-    cables up take: by rates, or by the number of cables if the speed of one is unknown.
+    Oversubscription of a switch is the rate of its hosts and cables from below over that of its
+    uplinks, or the ratio of their numbers if the speed of one is unknown.
 
     \b
     Example:
@@ -127,7 +127,7 @@ def check(file: Path, slurm_file: Path | None, ranked: bool, as_json: bool) -> N
 
 
 def check_slurm(file: Path, slurm_file: Path, *, as_json: bool) -> None:
-    """Compare Slurm's file with the fabric."""
+    """Compare a topology file of Slurm with the fabric."""
     comparison = _slurm.compared(load(file), slurm_file)
     findings = comparison.findings
     if as_json:
@@ -246,7 +246,7 @@ def plot(
 
 
 def load(file: Path) -> Fabric:
-    """Load a fabric, and say if its file is not what it should be."""
+    """Load a fabric, and warn if its file has findings."""
     refuse_mistaken(file, "network")
     loaded = Fabric.load(file)
     warnings = sum(finding.severity == "warning" for finding in loaded.findings)
@@ -257,7 +257,7 @@ def load(file: Path) -> Fabric:
 
 
 def facts_of(facts: dict[str, Any], cluster: Cluster) -> Iterator[tuple[str, str]]:
-    """Return counts, speeds and distances as a person reads them."""
+    """Return counts, speeds and distances as text."""
     ports = facts["ports"]
     for kind, count in facts["nodes"].items():
         if count:
@@ -315,7 +315,7 @@ def trees(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def oversubscribed(ratio: dict[str, Any]) -> str:
-    """Return what switches of a level take from below over what they take above, in words."""
+    """Return the oversubscription of the switches of a level as text."""
     least, most = (f"{number(ratio[key], 3)}:1" for key in ("min", "max"))
     return most if least == most else f"{least} to {most}, the most at {ratio['narrowest']}"
 
@@ -346,7 +346,7 @@ def print_findings(file: Path, findings: Sequence[Finding]) -> None:
 
 
 def print_ranked(file: Path, findings: Sequence[Finding], *, as_json: bool) -> None:
-    """Print findings by consequence; groups of them are one row."""
+    """Print findings by consequence; a group of findings is one row."""
     rows = by_consequence(findings)
     if as_json:
         listed = [
@@ -378,7 +378,7 @@ def print_ranked(file: Path, findings: Sequence[Finding], *, as_json: bool) -> N
 
 
 def as_dict(finding: Finding) -> dict[str, Any]:
-    """Return a finding for programs; there may be very many."""
+    """Return a finding as a dict, quickly: there may be very many."""
     return {name: getattr(finding, name) for name in FINDING_FIELDS}
 
 

@@ -46,24 +46,24 @@ if TYPE_CHECKING:
     from gingham.fabric import Fabric
     from gingham.routes import Routes
 
-# Shared cables that are printed of each pattern, and pairs of each cable.
+# Shared cables printed for each pattern, and pairs printed for each cable.
 CABLES_SHOWN, PAIRS_SHOWN = 3, 2
 GIGA = 1e9
 # Columns of bounds with numbers.
 NUMBERS = ("most flows", "shared cables", "busbw GB/s", "at one switch", "share")
-# Larger shares of the bandwidth at one switch are 100 %.
+# Shares of the bandwidth at one switch above this are printed as 100 %.
 WHOLE_SHARE = 0.9995
 
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """Routes of a fabric with their origin."""
+    """Routes of a fabric, with their origin."""
 
-    # For tables: "up-down", "adaptive", "tables", "opensm minhop".
+    # Name in tables: "up-down", "adaptive", "tables", "opensm minhop".
     name: str
-    # In a sentence.
+    # Origin as a phrase within a sentence.
     origin: str
-    # The fabric whose routes they are: OpenSM gives LIDs of its own.
+    # The routed fabric: OpenSM assigns LIDs of its own.
     fabric: Fabric
     # `None` if switches route adaptively.
     routes: Routes | None
@@ -262,10 +262,10 @@ def job(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Patterns, jobs beside and effort of a request."""
+    """Patterns, other jobs and search effort requested on the command line."""
 
     collectives: list[str | list[tuple[str, str]]]
-    # Node lists of other jobs.
+    # Node lists of other jobs on the fabric.
     others: tuple[str, ...]
     moves: int
     seed: int
@@ -277,7 +277,7 @@ class Asked:
         return next(found, None)
 
     def require_order(self) -> None:
-        """Refuse a search for an order that changes nothing."""
+        """Reject a search for an order if no requested bound depends on it."""
         if self.ordered is None:
             raise unusable(
                 "no order of the nodes changes the bound of all-to-all or of pairs; give --pattern "
@@ -307,7 +307,7 @@ class Asked:
         return [job.bound(collective, beside=beside) for collective in self.collectives]
 
     def improved(self, job: Job) -> Improvement:
-        """Search for a better order for the first collective that has one."""
+        """Search for a better order for the first collective whose bound depends on the order."""
         collective = self.collectives[self.ordered or 0]
         beside = self.beside(job)
         return job.improve(collective, beside=beside, moves=self.moves, seed=self.seed)
@@ -315,14 +315,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Bounds of a job in its given order and, if asked for, in an improved one."""
+    """Bounds of a job in its given order and, if requested, in an improved one."""
 
     job: Job
     bounds: list[Bound]
     others: int
     better: Improvement | None
     improved: list[Bound]
-    # Position of the collective for which the order was searched.
+    # Position of the collective whose bound was improved.
     ordered: int
 
     @classmethod
@@ -336,7 +336,7 @@ class Answer:
     def save(
         self, output: Path | None, form: str | None, plot: Path | None, *, force: bool
     ) -> dict[str, str]:
-        """Write the order and the picture that were asked for; return their names."""
+        """Write the requested files of the order and the picture; return their names."""
         written = {}
         if output is not None and self.better:
             ending = output.suffix.removeprefix(".")
@@ -354,14 +354,14 @@ class Answer:
         return written
 
     def facts(self) -> dict[str, Any]:
-        """Return all of it for programs."""
+        """Return the results for programs."""
         found: dict[str, Any] = {"bounds": [bound_facts(one) for one in self.bounds]}
         if self.better:
             found["improved"] = improvement_facts(self.better, self.improved)
         return found
 
     def print(self, routing: Routing, *, is_written: bool) -> None:
-        """Print all of it for people."""
+        """Print the results for people."""
         print_job(routing, self.job, self.others)
         print_bounds("given order", self.bounds)
         print_limits(self.bounds)
@@ -383,7 +383,7 @@ def routed(
     *,
     adaptive: bool,
 ) -> Iterator[Routing]:
-    """Yield the routings that were asked for; by default up*/down* tables."""
+    """Yield the requested routings; by default up*/down* tables."""
     if lfts is not None:
         yield Routing("tables", f"tables of {lfts}", fabric, fabric.load_routes(lfts))
     for engine in engines:
@@ -423,7 +423,7 @@ def of_opensm(fabric: Fabric, engine: str) -> Routing:
 
 
 def facts(job: Job) -> dict[str, Any]:
-    """Return what a job is, for programs."""
+    """Return the nodes, rails and ranks of a job for programs."""
     return {
         "nodes": list(job.nodes),
         "rails": list(job.rails),
@@ -436,7 +436,7 @@ def facts(job: Job) -> dict[str, Any]:
 
 
 def warn_of(job: Job, shared: Sequence[str]) -> None:
-    """Warn of nodes that were left out, that another job has too, or that are adapters alone."""
+    """Warn of nodes that are omitted, shared with another job, or single adapters."""
     if job.left_out:
         warn(
             f"{counted(len(job.left_out), 'compute node')} without an adapter on each rail left "
@@ -457,7 +457,7 @@ def warn_of(job: Job, shared: Sequence[str]) -> None:
 
 
 def nameless(job: Job) -> list[str]:
-    """Return the nodes of a job that are single adapters with a description of the vendor."""
+    """Return the nodes of a job that are single adapters with a vendor's default description."""
     descriptions = {one.name: one.description.casefold() for one in job.fabric.devices}
     nodes = (job.cluster.node(name) for name in job.nodes)
     return [
@@ -525,7 +525,7 @@ def size_of(job: Job) -> str:
 
 
 def print_job(routing: Routing, job: Job, others: int) -> None:
-    """Print what the job is, and the source of its routes."""
+    """Print the job and the origin of its routes."""
     rows = [
         ("job", size_of(job)),
         ("routes", routing.origin),
@@ -676,7 +676,7 @@ class Order:
     bounds: list[Bound]
 
     def facts(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return the order and its bounds for programs."""
         return {
             "routing": self.routing,
             "order": self.name,
@@ -699,7 +699,7 @@ def compared(routing: Routing, job: Job, asked: Asked) -> Iterator[Order]:
 
 
 def save_comparison(orders: Sequence[Order], shown: int, plot: Path, *, force: bool) -> None:
-    """Write a panel for the given and the improved order of each routing."""
+    """Write a picture with a panel for the given and the improved order of each routing."""
     from gingham import plots
 
     panels = [

@@ -1,4 +1,4 @@
-"""Options of `gingham job`, read and refused: rails, pairs, files, routes."""
+"""Validation of the options of `gingham job`: rails, pairs, files, routes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from gingham.jobs import Job
 
-# Paths of an all-to-all that is computed without being asked for: some seconds.
+# Largest number of paths of an all-to-all that is computed by default, in some seconds.
 PATHS_MAX = 4_000_000
-# Options by the parameters that errors of the package name.
+# Options by parameter name in errors of the package.
 OPTIONS = {
     "rails": "--rails",
     "ranks_per_node": "--ranks-per-node",
@@ -32,7 +32,7 @@ OPTIONS = {
 
 @contextlib.contextmanager
 def named_by_options() -> Iterator[None]:
-    """Give errors about a parameter the name of its option."""
+    """Replace the parameter in errors of the package by its option."""
     try:
         yield
     except InputError as error:
@@ -42,7 +42,7 @@ def named_by_options() -> Iterator[None]:
 
 @contextlib.contextmanager
 def about(option: str) -> Iterator[None]:
-    """Give errors the name of the option that they are about."""
+    """Add the option concerned to errors."""
     try:
         yield
     except InputError as error:
@@ -51,14 +51,14 @@ def about(option: str) -> Iterator[None]:
 
 
 def unusable(message: str, code: str, option: str) -> InputError:
-    """Return the error about an option."""
+    """Return the error about an unusable option."""
     return InputError(message, code=code, key=option)
 
 
 def require_places(
     output: Path | None, form: str | None, plot: Path | None, *, improve: bool, force: bool
 ) -> None:
-    """Refuse files that cannot be written before anything is computed."""
+    """Reject files that cannot be written before the computation starts."""
     for place, option in ((output, "--output"), (plot, "--plot")):
         if place is not None:
             with about(option):
@@ -84,7 +84,7 @@ def require_one_routing(
     adaptive: bool,
     compare: bool,
 ) -> None:
-    """Refuse several sources of routes without a comparison."""
+    """Reject several sources of routes without a comparison."""
     count = len(algorithms) + len(engines) + (lfts is not None) + adaptive
     if count > 1 and not compare:
         words = (
@@ -116,9 +116,9 @@ def rail_list(text: str) -> list[int]:
 def wanted(
     patterns: Sequence[str], pairs_file: Path | None, job: Job
 ) -> list[str | list[tuple[str, str]]]:
-    """Return the patterns and the pairs that were asked for.
+    """Return the requested patterns and pairs.
 
-    By default these are all patterns; without all-to-all for jobs with very many pairs.
+    By default all patterns; all-to-all is omitted for jobs with very many pairs.
     """
     collectives: list[str | list[tuple[str, str]]] = list(patterns)
     if pairs_file is not None:
@@ -134,9 +134,9 @@ def wanted(
 
 
 def read_pairs(file: Path, job: Job) -> list[tuple[str, str]]:
-    """Read flows between nodes of a job: a sender and a receiver a line.
+    """Read flows between nodes of a job: a sender and a receiver per line.
 
-    Comments begin with #. Names may have a domain or other case.
+    Comments begin with #. Names may have a domain or differ in case.
     """
     pairs = list[tuple[str, str]]()
     if not file.is_file():

@@ -2,9 +2,9 @@ r"""Tables of LaTeX, in the style of the package booktabs.
 
 ::
 
-    load & accepted load    \toprule, \midrule, \bottomrule; no vertical lines
+load & accepted load    \toprule, \midrule, \bottomrule; no vertical lines
     0.1  & 0.099 ± 0.002    a column and its half-width are one number, aligned at the sign
-    0.2  & 0.20  ± 0.01     numbers stand to the right, texts to the left
+    0.2  & 0.20  ± 0.01     numbers are right-aligned, texts left-aligned
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ESCAPES = str.maketrans(
         "|": r"\textbar{}",
         "±": r"$\pm$",
         "µ": r"$\mu$",
-        # Control characters, and ends of lines and paragraphs.
+        # Control characters, and line and paragraph separators.
         **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029), " "),
     }
 )
@@ -102,7 +102,8 @@ def latex_table(answer: pa.Table) -> str:
 def line_of(cells: Sequence[str]) -> str:
     """Return a row of the table.
 
-    A rule, and the end of the row above, would take a bracket or a star at its start for theirs.
+    A bracket or star at the start of a cell is protected: LaTeX would read it as an argument of the
+    rule or of the end of the row above.
     """
     guard = "{}" if cells[0].startswith(("[", "*")) else ""
     return guard + " & ".join(cells) + r" \\"
@@ -142,7 +143,7 @@ def number_with_interval(value: float | None, half_width: float | None) -> str:
         return rf"\multicolumn{{2}}{{c}}{{{MISSING}}}"
     text = with_interval(value, half_width).replace(",", "")
     if text.startswith("("):
-        # A number below 1e-4 has one exponent for both, which no alignment can split.
+        # A number below 1e-4 shares one exponent with its interval, which no alignment can split.
         inner, _, power = text[1:].partition(")e")
         both = inner.replace("±", r"\pm")
         return rf"\multicolumn{{2}}{{c}}{{$({both}) \cdot 10^{{{power}}}$}}"

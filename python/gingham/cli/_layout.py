@@ -1,16 +1,16 @@
-"""How tables, facts and sentences stand in lines: none wider than there is room, no name cut.
+"""Layout of tables, facts and sentences within the width of a line, without cutting names.
 
-A table stands as it is where it fits. Where it does not, it comes closer together, with the words
-of its headers one below another, but for those that `together` holds; then its column of sentences
-gives way; and then each row becomes a record::
+A table that is too wide is first printed with narrow gaps and headers of several lines, except for
+words joined by `together`; then its column of sentences is folded; and then each row becomes a
+record::
 
     engine   ran      switches   lost        minhop
    ──────────────────────────────────          ran       minhop
     minhop   minhop      3.524      0          switches  3.524
                                                lost      0
 
-Lines break between words alone. A name that is longer than a line has one for itself, and is the
-only thing that may stick out.
+Lines break only between words. A name longer than a line has a line of its own, the only case that
+exceeds the width.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-# Wider than anything: for measuring, and for lines that are laid out already.
+# Wider than any line: for measuring, and for lines that are already laid out.
 UNBOUNDED = 1_000_000
-# The narrowest that a column of sentences, or what stands beside a name, is good to read.
+# Narrowest readable width of a column of sentences, or of text beside a name.
 READABLE = 24
-# Before what belongs to a heading.
+# Indentation of text below a heading.
 INDENT = 2
-# Between the name of a fact and its value.
+# Space between the name of a fact and its value.
 GAP = 2
-# What holds words of a header together; it is printed as a space.
+# Joins the words of a header; printed as a space.
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -46,34 +46,34 @@ class Grid:
 
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
-    # Columns that are set to the right.
+    # Columns that are right-aligned.
     numbers: Sequence[str] = ()
-    # The column that holds sentences, if there is one: it alone may have several lines a row.
+    # The column of sentences, if any: the only one whose cells may have several lines.
     prose: str = ""
-    # The column that heads a record.
+    # The column that is the heading of a record.
     heading: str = ""
-    # Whether columns stand close anyhow.
+    # Whether columns have narrow gaps even if the table fits.
     tight: bool = False
-    # Whether the words of headers stand one below another.
+    # Whether each word of a header is on a line of its own.
     stacked: bool = False
 
 
 def text(value: object, style: str = "") -> Text:
-    """Return a cell as it stands: names may hold what rich would read as markup."""
+    """Return a cell as literal text: rich would interpret parts of names as markup."""
     from rich.text import Text
 
     return Text("" if value is None else printable(str(value)), style=style)
 
 
 def table(grid: Grid, width: int) -> Iterator[RenderableType]:
-    """Yield the table as it fits, or else its records."""
+    """Yield the table if it fits, or else its records."""
     found = fitting(grid, width)
     if found is not None:
         yield found
         return
     for row in grid.rows:
         yield from record(grid, row, width)
-    # As below a table.
+    # An empty line, as below a table.
     yield text("")
 
 
@@ -90,7 +90,7 @@ def fitting(grid: Grid, width: int) -> Table | None:
 
 
 def folded(grid: Grid, width: int) -> Table | None:
-    """Return a table whose column of sentences gives way, or `None` if it would be too narrow."""
+    """Return a table with a folded column of sentences, or `None` if it would be too narrow."""
     place = list(grid.columns).index(grid.prose)
     sentences = [str(row[place]) for row in grid.rows]
     others = natural_width(drawn_table(grid)) - max(map(cell_width, [grid.prose, *sentences]))
@@ -116,7 +116,7 @@ def drawn_table(grid: Grid) -> Table:
     )
     for column in grid.columns:
         justify: Literal["left", "right"] = "right" if column in grid.numbers else "left"
-        # A column of sentences is wide anyhow.
+        # A column of sentences is wide in any case.
         stacked = grid.stacked and column != grid.prose
         header = column.replace(" ", "\n") if stacked else column
         header = header.replace(NO_BREAK, " ")
@@ -127,9 +127,9 @@ def drawn_table(grid: Grid) -> Table:
 
 
 def together(name: str, width: int) -> str:
-    """Return a header whose words stand in lines of `width` where headers have several lines.
+    """Return a header whose words are joined into lines of `width` if headers are stacked.
 
-    A number and its unit are not parted.
+    A number and its unit stay together.
 
     >>> together("200 and 1000 B, 50", 12).replace(NO_BREAK, "_")
     '200_and 1000_B,_50'
@@ -139,7 +139,7 @@ def together(name: str, width: int) -> str:
 
 
 def record(grid: Grid, row: Sequence[object], width: int) -> Iterator[RenderableType]:
-    """Yield a row as a heading and a line a field; what is empty has none."""
+    """Yield a row as a heading and one line per non-empty field."""
     cells = zip(grid.columns, row, strict=False)
     named = ((name.replace(NO_BREAK, " "), value) for name, value in cells)
     fields = {name: str(value) for name, value in named if value is not None and value != ""}
@@ -159,7 +159,7 @@ def entry(heading: str, words: str, width: int) -> Iterator[Text]:
 def facts(
     pairs: Iterable[tuple[str, object]], width: int, *, indent: int = 0
 ) -> Iterator[RenderableType]:
-    """Yield names with their values beside them, or below where those need more room."""
+    """Yield names with their values beside them, or below them if those need more room."""
     known = [(name, "" if value is None else str(value)) for name, value in pairs]
     beside = indent + max((cell_width(name) for name, _ in known), default=0) + GAP
     room = width - beside
@@ -180,7 +180,7 @@ def facts(
 def paragraph(
     words: str, width: int, *, indent: int = 0, hanging: int = 0, style: str = ""
 ) -> Iterator[Text]:
-    """Yield the lines of a text, broken between words; all but the first stand `hanging` deeper."""
+    """Yield the lines of a text, broken between words; later lines are indented by `hanging`."""
     for line in words.splitlines():
         own = indent + len(line) - len(line.lstrip(" "))
         room = width - own
@@ -189,7 +189,7 @@ def paragraph(
 
 
 def wrapped(line: str, first: int, others: int) -> list[str]:
-    """Return a line in parts of whole words: one of `first` cells, and others.
+    """Return a line in parts of whole words: the first at most `first` cells wide, then `others`.
 
     >>> wrapped("a name that is long", 6, 4)
     ['a name', 'that', 'is', 'long']
@@ -205,19 +205,19 @@ def wrapped(line: str, first: int, others: int) -> list[str]:
 
 
 def cell_width(value: object) -> int:
-    """Return how many cells of a terminal the widest line of a value takes."""
+    """Return the width of the widest line of a value, in terminal cells."""
     from rich.cells import cell_len
 
     return max(map(cell_len, str(value if value is not None else "").splitlines()), default=0)
 
 
 def longest_word(value: object) -> int:
-    """Return how many cells the longest word takes."""
+    """Return the width of the longest word, in terminal cells."""
     return max(map(cell_width, str(value if value is not None else "").split()), default=0)
 
 
 def natural_width(part: RenderableType) -> int:
-    """Return how wide something is that has all the room it wants."""
+    """Return the width of a part without a limit."""
     from rich.measure import Measurement
 
     unbounded = console()
@@ -225,7 +225,7 @@ def natural_width(part: RenderableType) -> int:
 
 
 def console() -> Console:
-    """Return what makes lines of parts that are laid out, and breaks and cuts none."""
+    """Return a console that prints laid-out parts without breaking or cutting lines."""
     from rich.console import Console
 
     return Console(highlight=False, markup=False, width=UNBOUNDED)

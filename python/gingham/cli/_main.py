@@ -1,4 +1,4 @@
-"""The group of all commands, and what happens when one fails."""
+"""The group of all commands, and the handling of their errors."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from gingham.cli._words import in_short
 from gingham.errors import DeadlockError, GinghamError
 
 INTERNAL_FAULT, BAD_INPUT, ENVIRONMENT = 1, 2, 6
-# Whoever read the output stopped; so a shell calls a program that SIGPIPE ended.
+# The reader closed the pipe: exit code of shells for a process ended by SIGPIPE.
 CLOSED_PIPE = 141
-# Set to anything, it shows where a fault of ours came from.
+# If set to any value, internal errors are shown with a traceback.
 TRACEBACK_VARIABLE = "GINGHAM_TRACEBACK"
 
 
 class ReaderLeft(Exception):  # noqa: N818  (it is no error of anybody)
-    """Nobody reads the output any more; Click would take a `BrokenPipeError` for a fault."""
+    """The reader closed the output; Click would treat a `BrokenPipeError` as a failure."""
 
 
 class Commands(LateGroup):
-    """A group whose interruption is told by us, in the form that was asked for."""
+    """A group that reports interruptions itself, as text or JSON."""
 
     def make_context(self, *given: Any, **more: Any) -> click.Context:
-        """Read the options, some of which print and leave."""
+        """Parse the options, some of which print and exit."""
         try:
             return super().make_context(*given, **more)
         except BrokenPipeError as error:
@@ -77,7 +77,7 @@ for _name in PLACES:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and exit with its exit code."""
     code = run(arguments)
     if left_behind():
         sys.stdout.flush()
@@ -88,11 +88,11 @@ def main(arguments: list[str] | None = None) -> None:
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     signal.signal(signal.SIGTERM, terminated)
-    # A terminal that closes ends us as well, unless it was asked not to (nohup).
+    # Closing the terminal ends the command in order, too, unless SIGHUP is ignored (nohup).
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
         signal.signal(signal.SIGHUP, terminated)
     given = sys.argv[1:] if arguments is None else arguments
-    # Known before the options are parsed, because that can fail.
+    # Set before the options are parsed, because parsing can fail.
     for_programs.set("--json" in given)
     command_given.set(tuple(given))
     try:
@@ -106,13 +106,13 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def terminated(_signal: int, _frame: object) -> None:
-    """Leave in order, so that nothing half-written stays behind."""
+    """Exit in order, so that no half-written files remain."""
     say_error("terminated", INTERRUPTED, code="interrupted")
     sys.exit(INTERRUPTED)
 
 
 def explain(error: BaseException) -> int:
-    """Say what went wrong in one message, and return the exit code."""
+    """Print one message about an error, and return the exit code."""
     code = ENVIRONMENT
     match error:
         case click.exceptions.Exit():
@@ -139,15 +139,15 @@ def explain(error: BaseException) -> int:
 
 
 def translated(message: str) -> str:
-    """Return what is wrong, and what names of other simulators in it are here."""
-    # Only now: no command that goes well waits for it.
+    """Return an error message with hints for names of other simulators in it."""
+    # Imported here, so that successful commands do not wait for it.
     from gingham.catalogue import elsewhere
 
     return "\n  ".join([message, *map(str, elsewhere.unknown_in(message))])
 
 
 def say_error(message: str, exit_code: int, /, **details: object) -> int:
-    """Say what went wrong: `message` to people, all of it to programs. Returns the exit code."""
+    """Print an error: `message` to people, all of it to programs. Returns the exit code."""
     nothing: dict[str, object] = dict.fromkeys(["file", "line", "column", "key", "nearest"])
     general = {"code": "refused", **nothing, "expected": []}
     known = {"message": message, **general, **details, "exit_code": exit_code}
@@ -156,7 +156,7 @@ def say_error(message: str, exit_code: int, /, **details: object) -> int:
 
 
 def explain_usage(error: click.ClickException) -> int:
-    """Say what is wrong with the command line itself."""
+    """Print an error in the command line itself; return the exit code."""
     if not for_programs.get():
         said = io.StringIO()
         error.show(said)
@@ -173,12 +173,12 @@ def explain_usage(error: click.ClickException) -> int:
 
 
 def forget_output() -> None:
-    """Drop what could not be written, lest the interpreter tries again when it ends."""
+    """Discard unwritten output, so that the interpreter does not write it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def explain_own_fault(error: BaseException) -> int:
-    """Say that we made a mistake, and where."""
+    """Report an internal error and its location; return the exit code."""
     import traceback
 
     if os.environ.get(TRACEBACK_VARIABLE):

@@ -1,4 +1,4 @@
-"""`gingham fabric make`: a command a generator, with options from its JSON schema."""
+"""`gingham fabric make`: one command per generator, with options from its JSON schema."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from gingham.fabric import Fabric
 if TYPE_CHECKING:
     from pathlib import Path
 
-# What goes to the standard output where no file is named.
+# Format on the standard output if no file is given.
 FORMAT_DEFAULT = "ibnetdiscover"
-# A list of numbers as scenarios have it.
+# A list of numbers in the syntax of scenarios.
 LISTED = re.compile(r"\[([\d, ]*)\]")
 
 HELP = """Make a fabric of a known shape.
@@ -32,14 +32,14 @@ Examples:
 
 
 class NumberList(click.ParamType[list[int]]):
-    """Whole numbers with commas between them."""
+    """Integers separated by commas."""
 
     name = "numbers"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> list[int]:
-        """Return `8,8` as a list of numbers, and so `[8, 8]`, as scenarios have it."""
+        """Return the list of numbers of `8,8`, or of `[8, 8]` as in scenarios."""
         if isinstance(value, list):
             return value
         try:
@@ -49,13 +49,13 @@ class NumberList(click.ParamType[list[int]]):
 
 
 def group() -> click.Group:
-    """Return the group with a command for each kind of fabric."""
+    """Return the group with one command per generator."""
     commands = {one.name: command_for(one) for one in every_generator().values()}
     return click.Group("make", commands, help=HELP, short_help="Make a fabric of a known shape.")
 
 
 def command_for(generator: Generator) -> click.Command:
-    """Return the command that makes fabrics of this kind."""
+    """Return the command that makes the fabrics of a generator."""
     names = [parameter.name for parameter in generator.parameters]
 
     @click.pass_context
@@ -84,7 +84,7 @@ def option_for(parameter: Parameter) -> click.Option:
 
 
 def in_options(description: str) -> str:
-    """Return what a parameter means, with lists as options have them.
+    """Return a parameter's description, with lists in the syntax of options.
 
     >>> in_options("Sizes, such as [8, 8], from 1.")
     'Sizes, such as 8,8, from 1.'
@@ -93,7 +93,7 @@ def in_options(description: str) -> str:
 
 
 def common_options() -> list[click.Parameter]:
-    """Return the options that all kinds have."""
+    """Return the options common to all generators."""
 
     @click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of random numbers.")
     @click.option("--speed", help="Speed of every cable, such as 4xNDR or '10 GB/s'.")
@@ -110,7 +110,7 @@ def common_options() -> list[click.Parameter]:
 def write(
     ctx: click.Context, fabric: Fabric, output: Path | None, format_name: str | None, force: bool
 ) -> None:
-    """Write the fabric where it was asked for."""
+    """Write the fabric to the requested file or to the standard output."""
     if output is not None:
         notes = fabric.save(output, format=format_name, overwrite=force)
     elif ctx.params["as_json"]:

@@ -1,7 +1,7 @@
-"""What a file is, where a command expected one of another kind.
+"""Recognition of files of another kind than a command expects.
 
-A file is judged by its keys where it is TOML, by its ending, and by how settings of BookSim are
-written. What is none of these is left to whoever reads it, who says what is wrong and where.
+TOML files are recognised by their keys, others by their extension or by the syntax of BookSim's
+settings. Unrecognised files are left to the reader, which reports the error and its position.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gingham.kinds import KINDS
 if TYPE_CHECKING:
     from pathlib import Path
 
-# What can be told apart, and the command for each.
+# Kinds of files that can be distinguished: description, and the command for each.
 WHAT = {
     "fabric": ("the scenario of a fabric", "`gingham run {}` runs it"),
     "stripe": ("a striping scenario", "`gingham stripe {}` runs it"),
@@ -31,9 +31,9 @@ WHAT = {
         f"{elsewhere.PAGE} tells what to write here, and so does `gingham explain num_vcs`",
     ),
 }
-# The kinds whose refusals have a code by another name, as the core has it.
+# Kinds whose error codes use another name, as in the core.
 CODES = {"fabric": "scenario"}
-# Keys that only a file of the kind has.
+# Keys that occur only in files of the kind.
 SWEEP_KEYS = {"axis", "base", "scenario", "replications"}
 NETWORK_KEYS = {"switch", "host", "cable"}
 PACKED = (".gz", ".xz")
@@ -42,7 +42,7 @@ PACKED = (".gz", ".xz")
 def refuse_mistaken(file: Path, wanted: str, given: str = "") -> None:
     """Raise `InputError` if a file is of another kind than `wanted`, a key of `WHAT`.
 
-    `given` is what the command was told, if that is not the file.
+    `given` is the argument of the command, if that differs from the file.
     """
     found = kinds_of_content(file)
     if found and wanted not in found:
@@ -55,11 +55,11 @@ def refuse_mistaken(file: Path, wanted: str, given: str = "") -> None:
 
 
 def kinds_of_content(file: Path) -> list[str]:
-    """Return what a file may be, keys of `WHAT`; none if that is not plain."""
+    """Return the possible kinds of a file, keys of `WHAT`; empty if it is not recognised."""
     if not file.is_file():
         return []
     read = {one for _, endings, is_read, _ in formats() if is_read for one in endings}
-    # A table may hold edges of a fabric, or traffic.
+    # A CSV table may hold edges of a fabric, or traffic.
     if ending(file) in read - {"toml", "csv"}:
         return ["network"]
     try:
@@ -76,7 +76,7 @@ def kinds_of_content(file: Path) -> list[str]:
 
 
 def ending(file: Path) -> str:
-    """Return the ending of a file's name, without that of its packing.
+    """Return the extension of a file name, without that of compression.
 
     >>> from pathlib import Path
     >>> ending(Path("cluster.ibnetdiscover.gz")), ending(Path("mine.toml"))

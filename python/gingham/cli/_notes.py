@@ -1,4 +1,4 @@
-"""Notes of the runs of a sweep, each once, as commands that make many runs tell them."""
+"""Notes of the runs of a sweep, each printed once by commands that make many runs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-# Notes, and points of a note, that are told.
+# Maximum numbers of notes printed, and of points per note.
 NOTES_SHOWN = 10
 POINTS_SHOWN = 3
-# Which asks for the rest.
+# Query that returns the others.
 QUERY = "select distinct notes from runs"
 
 
 def tell_notes(folder: Path) -> None:
-    """Say every note of the runs in a folder once, with the points that it holds for."""
+    """Print every note of the runs in a folder once, with the points to which it applies."""
     from gingham.results import Results
 
     notes = Results.load(folder).notes()
@@ -32,7 +32,7 @@ def tell_notes(folder: Path) -> None:
 
 
 def where(points: tuple[Mapping[str, Any], ...]) -> str:
-    """Return which points a note holds for; nothing where it holds for all.
+    """Return the points to which a note applies; an empty text for all points.
 
     >>> where(({"load": 0.1}, {"load": 0.2}))
     ' (load = 0.1; load = 0.2)'
@@ -45,7 +45,7 @@ def where(points: tuple[Mapping[str, Any], ...]) -> str:
 
 
 def named(point: Mapping[str, Any]) -> str:
-    """Return the values of a point."""
+    """Return the values of a point as text."""
     return ", ".join(f"{name} = {value}" for name, value in point.items())
 
 
@@ -57,7 +57,7 @@ def notes_for_programs(folder: Path) -> list[dict[str, Any]]:
 
 
 def tell_unasked(folder: Path) -> None:
-    """Say how many runs of a folder are not shown, because nothing asks for them any more."""
+    """Print how many stored runs are not shown, because the sweep no longer contains them."""
     if count := unasked_runs(folder):
         warn(
             f"{counted(count, 'run')} of {folder} {'is' if count == 1 else 'are'} of other points "
@@ -66,7 +66,7 @@ def tell_unasked(folder: Path) -> None:
 
 
 def unasked_runs(folder: Path) -> int:
-    """Return how many runs of a folder nothing asks for any more."""
+    """Return the number of stored runs that the sweep no longer contains."""
     from gingham.results import Results
 
     return Results.load(folder).unasked()

@@ -1,4 +1,4 @@
-"""`gingham opensm`: what the engines of the real OpenSM make of a fabric."""
+"""`gingham opensm`: routing engines of the real OpenSM, compared on a fabric."""
 
 from __future__ import annotations
 
@@ -53,20 +53,20 @@ if TYPE_CHECKING:
     from gingham.routes import Routes
 
 FAILURE_EXIT = 6
-# An engine that is expected to take longer, in seconds, is announced.
+# An engine expected to take longer than this, in seconds, is announced.
 SLOW_S = 10.0
 PICTURE = "comparison.png"
 
 
 class EngineList(click.ParamType[list[str]]):
-    """Names of engines with commas between them."""
+    """Names of engines separated by commas."""
 
     name = "engines"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> list[str]:
-        """Return `minhop,lash` as a list of names."""
+        """Return the list of names of `minhop,lash`."""
         if isinstance(value, list):
             return value
         one = click.Choice(ENGINES, case_sensitive=False)
@@ -255,7 +255,7 @@ def compare_command(
     tables = fabric.load_routes(lfts) if lfts else None
     if each is not None:
         single_failures(managed(fabric), each)
-    # Opened first: a place that cannot be written is known before minutes of work.
+    # Opened first, so that an unwritable folder is reported before minutes of work.
     with run_folder(output, overwrite=force) as folder, interruptible(folder):
         after, gone = lessened(fabric, break_count, what, without, seed)
         found = run(plan, [fabric, after] if gone else [fabric], each, tables)
@@ -283,7 +283,7 @@ class Found:
     """The results of a comparison."""
 
     before: list[EngineRow]
-    # The rows of each failure that OpenSM's engines were run on.
+    # Rows of each failure after which OpenSM's engines were run.
     after: list[list[EngineRow]]
     # With --each: every failure, the worst first.
     failures: list[Failure]
@@ -302,7 +302,7 @@ def require_one_kind(names: Sequence[str], count: int | None, each: Each | None)
 def lessened(
     fabric: Fabric, count: int | None, what: Breakable, names: Sequence[str], seed: int
 ) -> tuple[Fabric, list[str]]:
-    """Return the fabric without what is drawn or named, and the names of that."""
+    """Return the fabric without the parts drawn or named, and the names of those parts."""
     if count is not None:
         return broken(fabric, count, what, seed=seed)
     return fabric.without(*names), list(names)
@@ -334,7 +334,7 @@ def run(plan: Plan, fabrics: Sequence[Fabric], each: Each | None, tables: Routes
 
 
 def engines_left(rows: Sequence[EngineRow]) -> list[str]:
-    """Return the engines that are safe on the whole fabric; all that ran, if none is."""
+    """Return the engines that are safe on the whole fabric; if none is, all that ran."""
     ran = [row for row in rows if row.by == "opensm" and not row.failed]
     safe = [row for row in ran if any(is_safe(row, proof) for proof in PROOFS)]
     return [row.engine for row in safe or ran]
@@ -396,7 +396,7 @@ def announcing(
 
 
 def labelled(on_step: Callable[[str, str], None], label: str, engine: str, what: str) -> None:
-    """Tell of a step under the name of an engine with a label."""
+    """Report a step under the name of an engine with a label."""
     on_step(engine + label, what)
 
 
@@ -446,7 +446,7 @@ def write(folder: RunFolder, title: str, found: Found, report: Mapping[str, Any]
 
 
 def put(content: str, handle: BinaryIO) -> None:
-    """Write a text."""
+    """Write a text to a binary file."""
     handle.write(content.encode())
 
 
@@ -466,7 +466,7 @@ def line(row: EngineRow) -> Line:
 
 
 def title_of(row: EngineRow) -> str:
-    """Return how a row is called."""
+    """Return the title of a row."""
     if row.by == "gingham":
         return f"gingham {row.engine}"
     if row.by == "tables":
@@ -488,7 +488,7 @@ def print_found(title: str, found: Found, gone: Sequence[str], advice: Sequence[
 
 
 def print_rows(title: str, rows: Sequence[EngineRow], advice: Sequence[str]) -> None:
-    """Print a table, below it why engines did not run and what their tables lose, and advice."""
+    """Print a table, then why engines did not run, losses of tables, and advice."""
     numbers = "switches lanes busiest bound bandwidth lost"
     columns = ["engine", "ran", *numbers.split(), "deadlock"]
     print_table(title, columns, map(cells, rows), numbers=numbers)
@@ -516,13 +516,13 @@ def losses(facts: Mapping[str, Any]) -> str:
 
 
 def counted(faults: Sequence[str]) -> str:
-    """Return how many faults there are."""
+    """Return the number of faults as text."""
     return "1 fault of its tables" if len(faults) == 1 else f"{len(faults):,} faults of its tables"
 
 
 def cells(row: EngineRow) -> list[str]:
-    """Return a row as a person reads it."""
-    # Of ours runs what was asked for.
+    """Return a row as the texts of its cells."""
+    # For Gingham's own algorithms, the one requested always ran.
     head = [f"our {row.engine}", ""] if row.by == "gingham" else [row.engine, row.ran]
     if row.by == "tables":
         head = [title_of(row), ""]
@@ -537,7 +537,7 @@ def busiest_of(facts: Mapping[str, Any]) -> int | None:
 
 
 def numbers_of(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Return the numbers of a row in words."""
+    """Yield the numbers of a row as text."""
     mean = facts["mean_switches"]
     yield "" if mean is None else f"{mean:.3f}"
     yield f"{len(facts['lanes'])}"

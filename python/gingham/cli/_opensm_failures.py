@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def print_failures(failures: Sequence[Failure]) -> None:
     """Print the worst failures, and a summary of the others."""
-    # Tables that are free of deadlock have none.
+    # Tables that are deadlock-free have no cycles.
     has_cycles = any(failure.cycles for failure in failures)
     columns = ["without", "cut", *(["cycles"] if has_cycles else []), "lost", "bound", "deadlock"]
     title = f"The worst of {len(failures):,} single failures, with our up-down"
@@ -32,7 +32,7 @@ def print_failures(failures: Sequence[Failure]) -> None:
 
 
 def cells(failure: Failure, *, with_cycles: bool) -> list[str]:
-    """Return a failure as a person reads it, if asked with the cycles of the tables as they are."""
+    """Return a failure as texts of cells, optionally with the cycles of the present tables."""
     proof = "hosts free" if failure.deadlock_free_between_hosts else "can deadlock"
     return [
         failure.name,
@@ -52,7 +52,7 @@ def print_engines_after(after: Sequence[Sequence[EngineRow]]) -> None:
 
 
 def engine_rows(after: Sequence[Sequence[EngineRow]]) -> Iterator[list[str]]:
-    """Return a row for each engine."""
+    """Yield a row for each engine."""
     for engine in dict.fromkeys(row.engine for rows in after for row in rows):
         found = [row for rows in after for row in rows if row.engine == engine and row.facts]
         bounds = [row.facts["all_to_all"]["load"] for row in found if row.facts["all_to_all"]]

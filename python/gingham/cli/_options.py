@@ -13,7 +13,7 @@ from gingham.cli import _completion
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Whether it exists is asked by whoever opens it: one message, one exit code.
+# Not checked here: the command that opens the file reports a missing one in the common form.
 FABRIC_FILE = click.Path(path_type=Path)
 SEED = click.IntRange(0, 2**64 - 1)
 
@@ -51,7 +51,7 @@ def output_option(*, required: bool = False, help: str = "File to write.") -> Ca
 
 
 def no_threads(advice: str, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return hidden options by which users of others ask for threads; each is refused."""
+    """Return hidden options with which other tools set a number of threads; each is refused."""
 
     def refuse(_context: click.Context, option: click.Parameter, given: str | None) -> None:
         if given is not None:

@@ -1,7 +1,7 @@
-"""What commands print: JSON for programs, tables for people.
+"""Output of commands: JSON for programs, tables for people.
 
-All of it goes through `echo` here or `text` of `_layout`, which let nothing pass that a terminal
-would obey.
+All output passes through `echo` here or `text` of `_layout`, which escape the control characters
+that a terminal would interpret.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-# Where the output is no terminal, a table is at most as wide as this.
+# Largest width of a table if the output is not a terminal.
 PIPE_WIDTH = 100
 
-# Whether `--json` was given: then the standard error, too, is for programs.
+# Whether `--json` was given: the standard error is then JSON, too.
 for_programs: ContextVar[bool] = ContextVar("for_programs", default=False)
-# The command that was given, without the program, so that a message can say how to go on.
+# Arguments of the command, without the program name, for hints on how to continue.
 command_given: ContextVar[tuple[str, ...]] = ContextVar("command_given", default=())
 
-# How a command ends to which somebody pressed Ctrl-C.
+# Exit code after Ctrl-C.
 INTERRUPTED = 130
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
 class Interrupted(GinghamError):  # noqa: N818  (it is no error of anybody)
-    """Somebody pressed Ctrl-C; for programs with numbers of what was done until then."""
+    """The user pressed Ctrl-C; for programs with numbers of the work done until then."""
 
     exit_code = INTERRUPTED
 
     def __init__(self, message: str, counted: Mapping[str, Any] | None = None) -> None:
-        """Keep the numbers as attributes, as errors keep their details."""
+        """Store the numbers as attributes, like details of errors."""
         super().__init__(message)
         vars(self).update(counted or {})
 
@@ -61,22 +61,21 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 
 def json_text(value: Mapping[str, Any], indent: int | None = None) -> str:
-    """Return JSON as a terminal may have it."""
+    """Return JSON with terminal control characters escaped."""
     import json
 
     return printable_json(json.dumps(value, indent=indent, ensure_ascii=False))
 
 
 def echo(message: str = "", *, err: bool = False) -> None:
-    """Print lines, with whatever of them a terminal would obey as escapes."""
+    """Print lines, with terminal control characters escaped."""
     click.echo(printable(message), err=err)  # noqa: TID251
 
 
 def print_text(text: str) -> None:
-    """Print a long text as it stands, all of it or an error.
+    """Print a long text unchanged; fail if it cannot be written completely.
 
-    An output without a buffer may take a part of what it is given and say so only in what it
-    returns.
+    An unbuffered output may write only a part, and reports this only in its return value.
     """
     rest = memoryview(text.encode())
     while rest:
@@ -84,14 +83,14 @@ def print_text(text: str) -> None:
 
 
 def warn(message: str) -> None:
-    """Say something beside the result."""
+    """Print a warning on the standard error."""
     say(message, note=message)
 
 
 def say(message: str, /, **fields: object) -> None:
-    """Say something on the standard error: `message` to people, `fields` in a line to programs.
+    """Print a message on the standard error: `message` to people, `fields` as a line to programs.
 
-    What the package says of its parameters is said of our options.
+    Names of the package's parameters are replaced by those of options.
     """
     if for_programs.get():
         told = {
@@ -139,12 +138,11 @@ def print_table(
     prose: str = "",
     heading: str = "",
 ) -> None:
-    """Print a table, or records where it would be too wide.
+    """Print a table, or records if it would be too wide.
 
-    Columns named in `numbers` are set to the right; as a text where no name of a column holds a
-    space. `below` stands under the title. The column `prose` holds sentences, and may be folded.
-    Records are headed by the column `heading`, or else the first. With `tight`, columns stand
-    close.
+    Columns named in `numbers` are right-aligned; a string may name columns without spaces. `below`
+    is printed under the title. The column `prose` holds sentences, and may be folded. Records are
+    headed by the column `heading`, or else the first. With `tight`, columns have narrow gaps.
     """
     right = numbers.split() if isinstance(numbers, str) else numbers
     grid = _layout.Grid(columns, list(rows), right, prose, heading, tight)
@@ -155,26 +153,26 @@ def print_table(
 
 
 def print_prose(sentences: str, indent: int = 0) -> None:
-    """Print sentences, in as many lines as they need."""
+    """Print sentences, wrapped to the width of a line."""
     hanging = 0 if indent else _layout.INDENT
     show(*_layout.paragraph(sentences, line_width(), indent=indent, hanging=hanging))
 
 
 def line_width() -> int:
-    """Return how many characters a line takes: those of the terminal, at most 100 in a pipe."""
+    """Return the line width in characters: that of the terminal, at most 100 in a pipe."""
     columns = shutil.get_terminal_size((PIPE_WIDTH, 24)).columns
     return columns if sys.stdout.isatty() else min(columns, PIPE_WIDTH)
 
 
 def show(*parts: RenderableType) -> None:
-    """Print parts to the standard output as they are laid out."""
+    """Print laid-out parts to the standard output."""
     for line in lines_of(parts):
-        # With our styles, and with nothing else that a terminal obeys.
+        # Keeps the styles of rich and no other control sequences.
         click.echo(line)  # noqa: TID251
 
 
 def page(parts: Iterable[RenderableType]) -> None:
-    """Print parts, on a terminal that they do not fit by the pager of the user."""
+    """Print parts, in the user's pager if they do not fit on the terminal."""
     lines = list(lines_of(parts))
     if len(lines) < shutil.get_terminal_size().lines or not sys.stdout.isatty():
         for line in lines:

@@ -1,4 +1,4 @@
-"""The reference page of the command line, made of the commands themselves."""
+"""Generator of the reference page of the command line, from the commands themselves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gingham.cli._main import gingham
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Before a paragraph of a help text whose lines stay as they are.
+# Marks a paragraph of a help text whose line breaks are kept.
 VERBATIM = "\b\n"
 
 HEAD = [
@@ -27,13 +27,13 @@ HEAD = [
 
 def page() -> str:
     """Return the page, in Markdown."""
-    # As when it runs: a command keeps the first names of its help option that it is asked for.
+    # As at run time: a command keeps the first help option names that it resolves.
     context = click.Context(gingham, info_name="gingham", **gingham.context_settings)
     return "\n".join([*HEAD, *section(context)])
 
 
 def section(context: click.Context) -> Iterator[str]:
-    """Yield the section of a command, and those of the commands below it."""
+    """Yield the section of a command, followed by those of its subcommands."""
     command = context.command
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     yield from (f"## `{context.command_path}`", "", "```text", usage, "```", "")

@@ -1,7 +1,8 @@
-"""What `gingham explain --pairs` answers: which mechanisms go together.
+"""Output of `gingham explain --pairs`: mechanisms that can be combined.
 
-Half a table, since a pair has no order, with a letter for each mechanism and one for the switching
-kinds under which a pair works, so that it fits 80 columns; below it, why pairs are refused.
+Pairs are unordered, so half a table suffices. It has a letter for each mechanism and one for the
+switching kinds under which a pair works, to fit 80 columns; the reasons for refused pairs are below
+it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MORE = "gingham explain --pairs NAME: all pairs of one, under which kinds and wh
 
 
 def matrix(width: int) -> Iterator[RenderableType]:
-    """Yield the pairs of all mechanisms, what the letters mean, and why pairs are refused."""
+    """Yield the pairs of all mechanisms, the legend, and the reasons for refusals."""
     for line in pairs.matrix_lines():
         yield text(line)
     yield text("")
@@ -43,7 +44,7 @@ def of(part: Part, width: int) -> Iterator[RenderableType]:
 
 
 def said(pair: pairs.Pair, name: str) -> str:
-    """Say under which kinds a pair works, and why not under others."""
+    """Return the kinds under which a pair works, and the reasons for refusal under others."""
     kinds = pair.kinds()
     parts = [f"works under {pairs.listed(kinds)}"] if kinds else []
     for reason, refused in pair.reasons().items():

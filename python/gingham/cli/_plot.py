@@ -143,7 +143,7 @@ def draw_sweep(
 
 
 def sweep_kind(results: Results, folder: Path) -> SweepKind:
-    """Return the picture of a sweep; `InputError` if it has none."""
+    """Return the kind of picture for a sweep; raise `InputError` if it has none."""
     measured = results.columns["runs"]
     if not results.axes or not {"accepted_load", "latency_mean_ns"} <= {*measured}:
         raise InputError(
@@ -157,7 +157,7 @@ def sweep_kind(results: Results, folder: Path) -> SweepKind:
 
 
 def loaded(folder: Path, kinds: tuple[PictureKind, ...]) -> AnyResult:
-    """Return the result in a folder; `InputError` if such a run has no such picture."""
+    """Return the result in a folder; raise `InputError` if a requested picture does not apply."""
     striped = read_manifest(folder).get("kind") == stripe.StripeResult.kind
     result: AnyResult = stripe.load_result(folder) if striped else load_result(folder)
     known = plots.STRIPE_KINDS if striped else plots.KINDS
@@ -178,7 +178,7 @@ def loaded(folder: Path, kinds: tuple[PictureKind, ...]) -> AnyResult:
 def places(
     folder: Path, kinds: tuple[Kind, ...], output: Path | None, ending: str | None
 ) -> tuple[Path | None, dict[Kind, Path]]:
-    """Return the directory to make, if any, and the file of each picture."""
+    """Return the directory to create, if any, and the file of each picture."""
     if output is not None and output.suffix and not output.is_dir():
         return None, {only(kinds, output, ending): output}
     name = folder.resolve().name
@@ -187,7 +187,7 @@ def places(
 
 
 def only(kinds: tuple[Kind, ...], output: Path, ending: str | None) -> Kind:
-    """Return the one kind that goes into a file; refuse what cannot be meant."""
+    """Return the only kind for a single output file; reject several kinds, or another format."""
     plots.require_ending(output)
     if len(set(kinds)) > 1:
         raise InputError(
@@ -209,7 +209,7 @@ def only(kinds: tuple[Kind, ...], output: Path, ending: str | None) -> Kind:
 
 
 def has_rows(kind: PictureKind, result: AnyResult, folder: Path, *, asked: bool) -> bool:
-    """Whether there is something to draw; an error if it was asked for by name."""
+    """Whether there is data to draw; raises an error if the picture was requested by name."""
     try:
         plots.require_rows(kind, result)
     except DamageError:

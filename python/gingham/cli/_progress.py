@@ -1,6 +1,6 @@
 """Progress of a long run: a bar on a terminal, plain lines elsewhere.
 
-Both say first what is done, then how far it is.
+Both name the current activity first, then the progress.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Nothing is shown before; then a line every LINE_SECONDS where there is no terminal.
+# Time without output at first; then, without a terminal, a line every LINE_SECONDS.
 QUIET_SECONDS = 1.0
 LINE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a run does, in words."""
+    """Descriptions of the work of a run."""
 
     doing: str
-    # And before the first of it is done.
+    # Description until the first progress.
     before: str
-    # What it counts, and the field of its progress that says how many there are.
+    # Unit of progress, and the field of the progress object that counts it.
     counted: str
     field: str
 
@@ -51,7 +51,7 @@ STRIPES = Work("sending packets", "making the channels", "packets", "packets_del
 
 @contextmanager
 def shown(bar: AbstractContextManager[T], lines: AbstractContextManager[T]) -> Iterator[T]:
-    """Show progress on the standard error: as a bar if that is a terminal, as lines elsewhere."""
+    """Show progress on the standard error: as a bar if it is a terminal, otherwise as lines."""
     with bar if sys.stderr.isatty() and not for_programs.get() else lines as on_progress:
         yield on_progress
 
@@ -59,13 +59,13 @@ def shown(bar: AbstractContextManager[T], lines: AbstractContextManager[T]) -> I
 def progress_shown(
     work: Work = FLITS,
 ) -> AbstractContextManager[Callable[[AnyProgress], None]]:
-    """Show the progress of what runs in the block, beginning with what comes before it."""
+    """Show the progress of the work in the block, including its preparation."""
     return shown(bar(work), announced(work))
 
 
 @contextmanager
 def announced(work: Work) -> Iterator[Callable[[AnyProgress], None]]:
-    """Give what prints a line now and then; one says what is done where nothing is far yet."""
+    """Yield a callback that prints a line now and then; announces work without early progress."""
     context = copy_context()
     timer = Timer(QUIET_SECONDS, lambda: context.run(say, work.before, doing=work.before))
     timer.daemon = True
@@ -84,7 +84,7 @@ def announced(work: Work) -> Iterator[Callable[[AnyProgress], None]]:
 
 @contextmanager
 def bar(work: Work) -> Iterator[Callable[[AnyProgress], None]]:
-    """Show a bar that appears when a run lasts, and goes when it ends."""
+    """Show a bar that appears if a run takes time, and disappears when it ends."""
     from rich import progress as rich
     from rich.console import Console
 
@@ -107,7 +107,7 @@ def bar(work: Work) -> Iterator[Callable[[AnyProgress], None]]:
 
 
 def lines(work: Work) -> Callable[[AnyProgress], None]:
-    """Return what prints a line now and then."""
+    """Return a callback that prints a line now and then."""
     start = time.monotonic()
     last = start + QUIET_SECONDS - LINE_SECONDS
 
@@ -129,7 +129,7 @@ def lines(work: Work) -> Callable[[AnyProgress], None]:
 
 
 def left_text(seconds: float) -> str:
-    """Return how long a run will take yet, in one unit."""
+    """Return the remaining time of a run, in one unit."""
     for unit, length in (("days", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * length:
             return f"about {seconds / length:,.0f} {unit}"
@@ -137,13 +137,13 @@ def left_text(seconds: float) -> str:
 
 
 def steps_shown(count: int) -> AbstractContextManager[Callable[[str, str], None]]:
-    """Show how far a work of `count` steps is; told of a step's name and what is done in it."""
+    """Show progress over `count` steps; the callback takes a step's name and activity."""
     return shown(steps_bar(count), nullcontext(steps_lines(count)))
 
 
 @contextmanager
 def steps_bar(count: int) -> Iterator[Callable[[str, str], None]]:
-    """Show a bar that moves when another step begins."""
+    """Show a bar that advances when another step begins."""
     from rich import progress as rich
     from rich.console import Console
 
@@ -168,7 +168,7 @@ def steps_bar(count: int) -> Iterator[Callable[[str, str], None]]:
 
 
 def steps_lines(count: int) -> Callable[[str, str], None]:
-    """Return what prints a line at the beginning of a step, unless one was printed just now."""
+    """Return a callback that prints a line at the start of a step, unless one was just printed."""
     last = time.monotonic() + QUIET_SECONDS - LINE_SECONDS
     begun: list[str] = []
 

@@ -1,4 +1,4 @@
-"""`gingham query`: questions in SQL to the results of a sweep."""
+"""`gingham query`: SQL queries over the results of a sweep."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
     from gingham.results import Results
 
-# Rows that people are shown; programs and files get all.
+# Maximum number of rows shown to people; programs and files get all.
 ROWS_SHOWN = 200
-# Of rows that are too wide for a line fewer: each takes many.
+# Maximum number of rows shown as records, which take several lines each.
 RECORDS_SHOWN = 20
-# Of the key of a run; the whole of it is for programs and files.
+# Digits of a run's key that are shown; programs and files get the whole key.
 KEY_DIGITS = 8
 LATEX = ".tex"
 
@@ -112,7 +112,7 @@ def describe(results: Results, *, as_json: bool) -> None:
 
 
 def encoded(answer: pa.Table, output: Path) -> bytes:
-    """Return the answer as a file of the kind that the ending says."""
+    """Return the result as a file in the format of the extension."""
     import pyarrow.csv
     import pyarrow.parquet
 
@@ -134,7 +134,7 @@ def encoded(answer: pa.Table, output: Path) -> bytes:
 
 
 def answer_for_programs(answer: pa.Table, output: Path | None) -> dict[str, Any]:
-    """Return the answer as JSON holds it; numbers that JSON lacks are null."""
+    """Return the result in JSON types; numbers that JSON lacks are null."""
     columns = [{"name": field.name, "type": str(field.type)} for field in answer.schema]
     if output is not None:
         return {"columns": columns, "count": answer.num_rows, "output": str(output)}
@@ -145,14 +145,14 @@ def answer_for_programs(answer: pa.Table, output: Path | None) -> dict[str, Any]
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
+    """Return a value in JSON types."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if isinstance(value, int | str | bool | None) else str(value)
 
 
 def print_answer(answer: pa.Table) -> None:
-    """Print the first rows of the answer: a table, or what is too wide for one as records."""
+    """Print the first rows of the result as a table, or as records if it is too wide."""
     import pyarrow as pa
 
     kinds = pa.types
@@ -169,7 +169,7 @@ def print_answer(answer: pa.Table) -> None:
     rows = list(zip(*columns, strict=True))
     count = f"{answer.num_rows:,} row{'s' * (answer.num_rows != 1)}"
     if fitting(Grid(names, rows, tight=True), line_width()) is None:
-        # As records, each under its number: no column needs to tell them apart.
+        # Each record is headed by its row number, because no column needs to be unique.
         rows = [(place, *row) for place, row in enumerate(rows[:RECORDS_SHOWN], start=1)]
         names, numbers = ["row", *names], ["row", *numbers]
     print_table(count, names, rows, numbers=numbers, tight=True)
@@ -178,7 +178,7 @@ def print_answer(answer: pa.Table) -> None:
 
 
 def shown(value: Any, column: str = "") -> str:
-    """Return a value for people: of real numbers the digits that matter, of keys enough to tell.
+    """Return a value for people: significant digits of floats, and a prefix of keys.
 
     >>> shown(0.123456789), shown("0123456789abcdef", "key")
     ('0.123457', '01234567')

@@ -38,7 +38,7 @@ def run_replications(
     allow_deadlock: bool,
     resume: bool,
 ) -> Replications:
-    """Start the runs and show their progress; an interrupt reports the runs that are kept."""
+    """Run the replications and show their progress; an interrupt reports the runs that are kept."""
     from gingham.replications import replicate
     from gingham.store import require_place
 
@@ -60,7 +60,7 @@ def run_replications(
 
 
 def print_replications(found: Replications, output: Path | None, *, as_json: bool) -> None:
-    """Print the results of all runs together."""
+    """Print the combined results of all runs."""
     if as_json:
         print_json({**found.summary, "output": None if output is None else str(output)})
         return
@@ -73,7 +73,7 @@ def print_replications(found: Replications, output: Path | None, *, as_json: boo
     if found.summary["makespan_ps"] is not None:
         spans = ("makespan_ps", "makespan_half_width_ps")
         mean, half = (found.summary[name] / 1e3 for name in spans)
-        # The means of equal numbers may differ by rounding.
+        # Equal numbers may have means that differ by rounding.
         varies = half and not is_rounding(mean, half)
         span = time_with_interval(mean, half) if varies else time_text(mean)
         show(text(f"makespan: {span}"))

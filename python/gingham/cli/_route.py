@@ -30,7 +30,7 @@ ROOTS = ("top-switches", "lowest-id", "smallest-distance", "largest-distance")
 def parameter(
     _ctx: click.Context, _param: click.Parameter, values: Sequence[str]
 ) -> dict[str, Any]:
-    """Return KEY=VALUE options as a dict; values are TOML, and what is no TOML is text."""
+    """Return KEY=VALUE options as a dict; values are TOML, and other values are text."""
     given: dict[str, Any] = {}
     for text in values:
         key, equals, value = text.partition("=")
@@ -44,10 +44,10 @@ def parameter(
 
 
 class WithDefault(click.Group):
-    """A group in which arguments that name no command are those of `compute`."""
+    """A group whose default command is `compute`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the name of the command before them."""
+        """Insert the name of the default command before arguments that do not name a command."""
         if args and args[0] not in (*self.commands, *ctx.help_option_names):
             args = [compute.name or "", *args]
         return super().parse_args(ctx, args)
@@ -325,7 +325,7 @@ def require_together(
 def require_algorithm(
     algorithm: str | None, output: Path | None, form: str | None, plot: Path | None
 ) -> str:
-    """Return the algorithm; refuse none, and what a single one cannot do."""
+    """Return the algorithm; reject its absence, and options of comparisons."""
     if algorithm is None:
         raise click.BadOptionUsage(
             "--algorithm", f"give --algorithm ({', '.join(names())}) or --compare"
@@ -338,7 +338,7 @@ def require_algorithm(
 
 
 def require_one_way(names: Sequence[str], file: Path | None) -> None:
-    """Refuse roots that are named in two ways."""
+    """Reject roots given both by name and in a file."""
     if file is not None and names:
         raise click.BadOptionUsage(
             "--roots", "name roots by --root or in a file (--roots), not by both"
@@ -353,7 +353,7 @@ def require_one_way(names: Sequence[str], file: Path | None) -> None:
 def root_of(
     names: Sequence[str], file: Path | None, fabric: Fabric
 ) -> str | dict[str, list[str]] | None:
-    """Return the root as the core reads it: a rule, or switches by their names."""
+    """Return the root in the form of the core: a rule, or switches by name."""
     if file is not None:
         return {"named": read_roots(file, fabric)}
     if not names:
@@ -362,7 +362,7 @@ def root_of(
 
 
 def as_facts(routes: Routes, statistics: dict[str, Any]) -> dict[str, Any]:
-    """Return all that is known of the routes."""
+    """Return all facts about the routes."""
     return {
         "deadlock_free": routes.is_deadlock_free,
         "cycle": routes.cycle,

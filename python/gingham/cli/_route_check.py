@@ -1,4 +1,4 @@
-"""`gingham route check`: whether the routes that a subnet manager decided on are safe."""
+"""`gingham route check`: verification of the routes of a subnet manager."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 DEADLOCK_EXIT = 3
 FINDINGS_EXIT = 5
-# How many faults, findings and pairs are printed; --json has all faults and findings.
+# Maximum number of faults, findings and pairs printed; --json has all faults and findings.
 SHOWN_MAX = 10
 
 
@@ -96,7 +96,7 @@ def check(
 
 
 def as_facts(routes: Routes, samples: int, seed: int) -> dict[str, Any]:
-    """Return all that is known of the routes."""
+    """Return all facts about the routes."""
     return {
         "deadlock_free": routes.is_deadlock_free,
         "deadlock_free_between_hosts": not routes.cycle_between_hosts,
@@ -113,9 +113,9 @@ def as_facts(routes: Routes, samples: int, seed: int) -> dict[str, Any]:
 
 
 def exit_code(facts: dict[str, Any]) -> int:
-    """Return 3 for a possible deadlock, 5 for what a check found, else 0.
+    """Return 3 for a possible deadlock, 5 for faults or warnings, else 0.
 
-    Packets that go round for ever are a fault; they are no deadlock by themselves.
+    Packets that loop for ever are a fault; they are not a deadlock by themselves.
     """
     if facts["cycle_without_loops"]:
         return DEADLOCK_EXIT
@@ -124,7 +124,7 @@ def exit_code(facts: dict[str, Any]) -> int:
 
 
 def print_check(routes: Routes, facts: dict[str, Any]) -> None:
-    """Print what was found, then loads, then the proof."""
+    """Print findings and faults, then loads, then the proof."""
     print_facts([*summary(facts["statistics"]), *more(facts)])
     print_loads(facts["statistics"])
     sharing = facts["sharing"]
@@ -157,7 +157,7 @@ def print_check(routes: Routes, facts: dict[str, Any]) -> None:
 
 
 def advice(facts: dict[str, Any], topology: Path, *, levels_given: bool) -> Iterator[str]:
-    """Return what a cycle means for whoever runs the cluster, and what to do about it."""
+    """Yield the consequences of a cycle for the operator of the cluster, and remedies."""
     if not facts["cycle"]:
         return
     if not facts["cycle_without_loops"]:
@@ -174,7 +174,7 @@ def advice(facts: dict[str, Any], topology: Path, *, levels_given: bool) -> Iter
 
 
 def more(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Return what only imported routes are asked for."""
+    """Yield the facts that only imported routes have."""
     measured = facts["bisection"]
     if measured is not None:
         busiest, half_width = measured["busiest"], measured["busiest_half_width"]
@@ -188,7 +188,7 @@ def more(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def lanes_of(lanes: list[int]) -> str:
-    """Return how many lanes there are, and which."""
+    """Return the number of lanes, and their numbers."""
     if not lanes:
         return "none"
     noun = "lane" if len(lanes) == 1 else "lanes"
@@ -196,11 +196,11 @@ def lanes_of(lanes: list[int]) -> str:
 
 
 def among(sharing: dict[str, Any]) -> str:
-    """Return how many pairs there are, and how many are shown."""
+    """Return the number of pairs, and how many of them are shown."""
     shown, pairs = len(sharing["examples"]), sharing["pairs"]
     return f"{pairs:,}" if shown == pairs else f"{shown:,} of {pairs:,}"
 
 
 def counted(title: str, rows: list[Any]) -> str:
-    """Return the title of a table that may be cut."""
+    """Return the title of a table that may be truncated."""
     return f"{title} ({SHOWN_MAX} of {len(rows):,})" if len(rows) > SHOWN_MAX else title

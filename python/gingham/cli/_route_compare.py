@@ -1,4 +1,4 @@
-"""`gingham route --compare`: every algorithm that a fabric allows, side by side."""
+"""`gingham route --compare`: all algorithms that a fabric allows, side by side."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = ("routes", "distance", "most", "minimal", "in transit", "busiest", "bo
 def require_comparison(
     algorithm: str | None, output: Path | None, given: Mapping[str, Any]
 ) -> None:
-    """Refuse what a comparison of all algorithms has no use for."""
+    """Reject options that a comparison of all algorithms does not use."""
     if algorithm is not None:
         raise click.BadOptionUsage(
             "--algorithm", "--compare routes by every algorithm: leave --algorithm out"
@@ -90,7 +90,7 @@ def compare_all(
 
 
 def left_out(chosen: Iterable[comparison.Candidate]) -> list[str]:
-    """Return the labels of the candidates that are not among those chosen."""
+    """Return the labels of candidates that were not chosen."""
     labels = {one.label for one in chosen}
     return [one.label for one in comparison.CANDIDATES if one.label not in labels]
 
@@ -129,7 +129,7 @@ def line(row: CandidateRow) -> Line:
 
 
 def print_rows(title: str, rows: Sequence[CandidateRow], *, asked: str | None) -> None:
-    """Print the table, and below it what is missing or not as one would expect, and why."""
+    """Print the table, then missing algorithms and exceptions with their reasons."""
     columns = [*COLUMNS, "seconds", "deadlock"]
     routed = [row for row in rows if row.facts]
     print_table(title, columns, map(cells, routed), numbers=[*COLUMNS[1:], "seconds"])
@@ -146,12 +146,12 @@ def print_rows(title: str, rows: Sequence[CandidateRow], *, asked: str | None) -
 
 
 def cells(row: CandidateRow) -> list[str]:
-    """Return a row as a person reads it."""
+    """Return a row as the texts of its cells."""
     return [row.label, *numbers_of(row.facts["statistics"]), f"{row.seconds:.2f}", verdict(row)]
 
 
 def numbers_of(statistics: Mapping[str, Any]) -> Iterator[str]:
-    """Return the numbers of a row in words."""
+    """Yield the numbers of a row as text."""
     mean, bound = statistics["mean_distance"], statistics["all_to_all"]
     yield "" if mean is None else f"{mean:.3f}"
     yield "" if mean is None else f"{statistics['max_distance']:,}"
@@ -169,7 +169,7 @@ def verdict(row: CandidateRow) -> str:
 
 
 def fall_back(statistics: Mapping[str, Any]) -> str:
-    """Return which paths are longer than the cables ask for, and why."""
+    """Return the kinds of paths that are longer than minimal, and the reason."""
     count, longest = statistics["detour_pairs"], statistics["longest_detour"]
     ends = f"from {longest['from']} to {longest['to']}"
     switches = first_of(statistics["hostless_switches"])
@@ -180,5 +180,5 @@ def fall_back(statistics: Mapping[str, Any]) -> str:
 
 
 def first_line(message: str) -> str:
-    """Return a message without its place and its candidates."""
+    """Return a message without its position and its list of candidates."""
     return message.partition("\n")[0]

@@ -1,4 +1,4 @@
-"""Routes as a person reads them."""
+"""Facts about routes as text."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from gingham.routes import Routes
 
 
-# Of one output there is no choice.
+# Only one output leaves no choice.
 CHOICE_MIN = 2
-# Switches that are named: roots, and those without hosts.
+# Maximum number of switches named: roots, and switches without hosts.
 NAMED_MAX = 5
 
 
 def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Return what is worth knowing of all paths together."""
+    """Yield a summary of all paths."""
     unreachable = statistics["unreachable_pairs"]
     apart = f", {unreachable:,} without a route" if unreachable else ""
     yield "pairs of hosts", f"{statistics['host_pairs']:,}{apart}"
@@ -56,7 +56,7 @@ def summary(statistics: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def reference_of(fabric: Fabric, rates: Iterable[str | None]) -> Iterator[str]:
-    """Return the rate of which bounds are shares, where the links of hosts differ."""
+    """Yield the reference rate of bounds, if the links of hosts differ."""
     hosts = {node.name for node in fabric.devices if node.kind == "host"}
     speeds = {
         cable.speed for cable in fabric.cables if any(name in hosts for name, _ in cable.ends)
@@ -67,7 +67,7 @@ def reference_of(fabric: Fabric, rates: Iterable[str | None]) -> Iterator[str]:
 
 
 def warn_of_no_pairs(statistics: dict[str, Any]) -> None:
-    """Say that a proof about nobody is none, as of a dump that knows switches alone."""
+    """Warn that nothing was proved if the fabric has fewer than two hosts."""
     if not statistics["host_pairs"]:
         warn(
             "the fabric has no two hosts, so that no routes are proved; "
@@ -76,7 +76,7 @@ def warn_of_no_pairs(statistics: dict[str, Any]) -> None:
 
 
 def adaptive(routes: Routes) -> Iterator[tuple[str, str]]:
-    """Return what packets choose among, if they choose at every switch."""
+    """Yield the choices of packets, if routing is adaptive."""
     found = routes.adaptive
     if found is None:
         return
@@ -91,7 +91,7 @@ def adaptive(routes: Routes) -> Iterator[tuple[str, str]]:
 
 
 def lanes(routes: Routes) -> Iterator[tuple[str, str]]:
-    """Return on which lanes packets travel, if there are several."""
+    """Yield the lanes of packets, if there are several."""
     if len(routes.lanes) > 1 and routes.adaptive is None:
         upper = "from the datelines on"
         if routes.dateline_rule == "by-wrap":
@@ -101,19 +101,19 @@ def lanes(routes: Routes) -> Iterator[tuple[str, str]]:
 
 
 def roots(routes: Routes) -> Iterator[tuple[str, str]]:
-    """Return from where up is measured, if anything is up."""
+    """Yield the roots from which "up" is measured, if routes have roots."""
     switches = routes.roots
     if switches:
         yield "root" if len(switches) == 1 else f"{len(switches)} roots", first_of(switches)
 
 
 def first_of(switches: Sequence[str]) -> str:
-    """Return the names of switches, if they are many the first."""
+    """Return the names of switches, abbreviated if there are many."""
     return ", ".join(switches[:NAMED_MAX]) + (", ..." if len(switches) > NAMED_MAX else "")
 
 
 def detour(longest: dict[str, Any]) -> str:
-    """Return a path that is longer than the cables ask for, in words."""
+    """Return a path that is longer than minimal, as text."""
     more, ends = longest["distance"] - longest["least"], f"{longest['from']} to {longest['to']}"
     return f"{counted(more, 'channel')} more than needed, from {ends}"
 
@@ -135,17 +135,17 @@ def print_loads(statistics: dict[str, Any]) -> None:
 
 
 def by_number(pairs: Sequence[int]) -> list[tuple[str, str]]:
-    """Return a row for each number of switches or hosts that pairs have on their paths."""
+    """Return a row for each number of switches or hosts on paths, with the number of pairs."""
     return [(f"{number:,}", f"{count:,}") for number, count in enumerate(pairs) if count]
 
 
 def busiest(most: Sequence[dict[str, Any]], what: str) -> list[tuple[str, str]]:
-    """Return a row for each of those that most paths take."""
+    """Return a row for each of the most used channels or nodes."""
     return [(one[what], f"{one['paths']:,}") for one in most]
 
 
 def of_others(*, free_between_hosts: bool) -> Iterator[str]:
-    """Return that only packets of others than hosts close a cycle, if it is so."""
+    """Yield a remark if only packets between nodes other than hosts close a cycle."""
     if free_between_hosts:
         yield (
             "between hosts alone the routes are free of deadlock; packets of aggregation nodes "
@@ -154,7 +154,7 @@ def of_others(*, free_between_hosts: bool) -> Iterator[str]:
 
 
 def advice(routes: Routes) -> Iterator[str]:
-    """Return what a cycle means, and what packets that choose need against it."""
+    """Yield the consequences of a cycle, and remedies for adaptive routing."""
     if routes.is_deadlock_free:
         return
     if not routes.cycle_between_hosts:

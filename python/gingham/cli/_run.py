@@ -66,12 +66,12 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"deadlocked": 3, "interrupted": 130}
 STRICT_EXIT_CODES = {"not-converged": 4}
-# Congestion trees with a line of their own: the greatest.
+# Maximum number of congestion trees printed, the largest first.
 TREES_SHOWN = 3
 
 
 class EngineChoice(click.Choice[str]):
-    """An engine, or what an old name of one is called now."""
+    """The name of an engine; the error for a former name gives the present one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name of the engine."""
@@ -80,7 +80,7 @@ class EngineChoice(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-# What takes more cores than one.
+# Advice for options that ask for several cores.
 SEVERAL_RUNS = (
     "Several at once take all: `gingham curve` for loads, `gingham sweep` for whatever varies, "
     "seeds too (-j there)"
@@ -194,7 +194,7 @@ def run(
             for overload in simulation.about["overloads"]:
                 warn(overload)
             result = simulate(simulation, folder, on_progress)
-        # Shown first: it takes no disk, and whoever pressed Ctrl-C is answered at once.
+        # Printed before saving: it needs no disk, and Ctrl-C gets an immediate response.
         unread = None if as_json else report(result)
         if plot:
             plots.save(plots.latency(result), plot, overwrite=force)
@@ -211,18 +211,18 @@ def run(
 
 
 def require_picture(file: Path, *, force: bool) -> None:
-    """Refuse a file that no picture can be written to, before hours of work."""
+    """Reject an unsuitable file for the picture, before hours of work."""
     plots.require_ending(file)
     require_file_place(file, overwrite=force)
 
 
 def text_of(path: Path | None) -> str | None:
-    """Return a path for programs."""
+    """Return a path as text for programs."""
     return None if path is None else str(path)
 
 
 def tell_written(pictures: Sequence[Path], folder: Path | None) -> None:
-    """Print what was written, and what draws the run in its folder if nothing did."""
+    """Print the written files, and the command that draws the run if no picture was written."""
     for place in [*pictures, *([folder] if folder else [])]:
         show(text(f"written: {place}"))
     if folder and not pictures:
@@ -230,18 +230,18 @@ def tell_written(pictures: Sequence[Path], folder: Path | None) -> None:
 
 
 def verdicts(result: Result) -> list[str]:
-    """Return the verdict of a run, and those of its classes, of which it is the worst."""
+    """Return the verdict of a run, the worst of its classes', followed by those of the classes."""
     return [result.verdict, *(one["verdict"] for one in result.classes)]
 
 
 def exit_code(verdicts: Sequence[str], *, strict: bool) -> int:
-    """Return how the command ends after a run with these verdicts, the worst first."""
+    """Return the exit code after a run with these verdicts, the worst first."""
     codes = EXIT_CODES | (STRICT_EXIT_CODES if strict else {})
     return next((codes[one] for one in verdicts if one in codes), 0)
 
 
 def report(result: Result) -> OSError | None:
-    """Print the result for people; returns why nobody can read it, lest that stops the saving."""
+    """Print the result for people; returns an output error instead of raising it before saving."""
     shown = result.about.get("overloads", [])
     for note in result.notes:
         if note not in shown:
@@ -263,13 +263,13 @@ def report(result: Result) -> OSError | None:
 
 
 def print_verdict(result: AnyResult) -> None:
-    """Print what the numbers of a run are worth, and why."""
+    """Print the verdict of a run and the reason for it."""
     show(text(f"verdict: {result.verdict}", "bold"))
     print_prose(result.summary["verdict_reason"], indent=2)
 
 
 def keep(folder: RunFolder, result: AnyResult) -> None:
-    """Write a result into its folder, also what was measured until somebody pressed Ctrl-C."""
+    """Write a result into its folder, also a partial one after Ctrl-C."""
     if result.verdict == "interrupted":
         warn(f"interrupted; writing what was measured to {folder.named}")
     save_into(folder, result)
@@ -329,7 +329,7 @@ def equally_busy(result: Result) -> int:
 
 
 def policing(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each class to which policing did something."""
+    """Yield a line for each class affected by policing."""
     for numbers in classes:
         counts = [(numbers[f"messages_{fate}"], fate) for fate in ("delayed", "demoted", "dropped")]
         fates = ", ".join(f"{count:,} {fate}" for count, fate in counts if count)
@@ -339,9 +339,9 @@ def policing(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def flows(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each class whose flows are counted: how they shared, and what held them."""
+    """Yield a line for each class with counted flows: fairness, and reasons for holding back."""
     for numbers in classes:
-        # Missing where flows are not counted.
+        # `None` if flows are not counted.
         if numbers["held_window"] is None:
             continue
         facts = []
@@ -361,7 +361,7 @@ def flows(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def admissions(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each class whose streams ask before they send: how many may."""
+    """Yield a line for each class with admission control: the number of admitted streams."""
     for numbers in classes:
         if not (asked := numbers["streams_asked"]):
             continue
@@ -374,7 +374,7 @@ def admissions(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def frames(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each class whose streams have frames: how they met their deadlines."""
+    """Yield a line for each class whose streams have frames: deadlines met and missed."""
     for numbers in classes:
         if not numbers["frames_counted"]:
             continue
@@ -393,7 +393,7 @@ def frames(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def in_transit(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line on hosts that sent packets on, if any did."""
+    """Yield a line on in-transit hosts that forwarded packets, if any did."""
     totals = summary["in_transit"]
     if totals["packets"]:
         yield (
@@ -404,7 +404,7 @@ def in_transit(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def congestion(result: Result) -> Iterator[str]:
-    """Yield lines on congestion trees, where the run looked for them: the greatest by name."""
+    """Yield lines on congestion trees if the run searched for them, the largest ones by name."""
     totals = result.summary.get("congestion")
     if not totals:
         return
@@ -426,7 +426,7 @@ def congestion(result: Result) -> Iterator[str]:
 
 
 def print_classes(result: Result) -> None:
-    """Print one row a traffic class; ± is half of a 95 % interval."""
+    """Print one row per traffic class; ± is half of a 95 % interval."""
     columns = [
         "class",
         "hosts",
@@ -459,6 +459,6 @@ def row(numbers: Mapping[str, Any]) -> list[str]:
 
 
 def percentile_text(percentiles: Sequence[Mapping[str, float]], wanted: float) -> str:
-    """Return a percentile of latency, where it was asked for and can be told."""
+    """Return a percentile of latency, or a dash if it was not requested or cannot be estimated."""
     found = [one["latency_ns"] for one in percentiles if one["percentile"] == wanted]
     return time_text(found[0]) if found else "-"

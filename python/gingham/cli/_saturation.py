@@ -1,4 +1,4 @@
-"""`gingham saturation`: the load from which on a scenario saturates."""
+"""`gingham saturation`: search for the saturation load of a scenario."""
 
 from __future__ import annotations
 
@@ -65,15 +65,16 @@ def saturation(
 ) -> None:
     """Find the saturation load of SCENARIO: a TOML file, or the name of an example.
 
-    The search begins below the bound of the traffic on its routes, goes on around it, and then
+    The search begins below the bound of the traffic on its routes, continues around it, and then
     bisects, separately for each replication, down to the tolerance. The verdict of a run decides:
     ok is below saturation, saturated is above. Runs that did not converge or whose workload ended
-    are not used, and leave the interval wider. The 95 % interval over replications includes what is
-    left open, and is clipped to the union of the brackets of all replications. Several classes of
-    traffic keep their proportions, and their loads sum to the one found.
+    are not used, and leave the interval wider. The 95 % interval over replications includes the
+    remaining uncertainty, and is clipped to the union of the brackets of all replications. Several
+    classes of traffic keep their proportions, and their loads sum to the one found.
 
-    The capacity is the most that was accepted at any load. At the highest load a network may accept
-    less: it collapses if the difference is beyond the intervals and a twentieth of the capacity.
+    The capacity is the highest accepted load at any offered load. At the highest offered load a
+    network may accept less: it collapses if the difference exceeds the intervals and a twentieth of
+    the capacity.
 
     \b
     Examples:
@@ -120,7 +121,7 @@ def saturation(
 
 
 def facts(found: Saturation, folder: Path, tolerance: float) -> list[tuple[str, object]]:
-    """Return what was found, for people."""
+    """Return the results for people."""
     rows: list[tuple[str, object]] = []
     if found.load is None:
         rows.append(("saturation load", f"above {min(one.low for one in found.brackets):g}"))
@@ -174,7 +175,7 @@ def load_text(found: SaturationLoad) -> str:
 
 
 def open_brackets(found: Saturation) -> Iterator[str]:
-    """Yield why the saturation load is not known, by what replications say."""
+    """Yield the reasons for which the saturation load is unknown, by replication."""
     still_open = [one for one in found.brackets if one.high is None]
     taken = sum(not one.unknown for one in still_open)
     if taken:
@@ -187,7 +188,7 @@ def open_brackets(found: Saturation) -> Iterator[str]:
 
 
 def why_unused(found: Saturation) -> str:
-    """Return why runs are neither below saturation nor above it."""
+    """Return the reason for which runs are neither below nor above saturation."""
     counts = {"did not converge": found.not_converged, "ended with their workload": found.finished}
     return " or ".join(why for why, count in counts.items() if count)
 
@@ -214,5 +215,5 @@ def brackets_text(found: Saturation, tolerance: float) -> str:
 
 
 def for_programs(found: Saturation, folder: Path) -> dict[str, Any]:
-    """Return what was found, for programs."""
+    """Return the results for programs."""
     return {**asdict(found), "notes": notes_for_programs(folder), "output": str(folder)}

@@ -1,4 +1,4 @@
-"""The scenario that a command is given: a TOML file, the name of an example, or a run's folder."""
+"""The scenario argument of a command: a TOML file, the name of an example, or a run's folder."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ S = TypeVar("S", bound=AnyScenario)
 
 
 def fabric_scenario(name: str) -> Scenario:
-    """Return the scenario of a fabric in a file, of an example, or of the run in a folder."""
-    # The name of an example means that, whatever folder has it, too.
+    """Return the fabric scenario of a file, an example or a run folder."""
+    # An example's name takes precedence over a folder of the same name.
     if (Path(name) / MANIFEST).is_file() and not examples.path(name):
         return load_result(name).scenario
     return kinds.FABRIC.load(found(name, kinds.FABRIC, examples.names()))
@@ -36,7 +36,7 @@ def stripe_scenario(name: str) -> StripeScenario:
 
 
 def found(name: str, wanted: kinds.Kind, known: list[str]) -> Path:
-    """Return the file of a scenario; `InputError` if there is none, or one of another kind."""
+    """Return the file of a scenario; raise `InputError` if it is missing or of another kind."""
     file = examples.chosen(name, known)
     refuse_mistaken(file, wanted.name, name)
     return file

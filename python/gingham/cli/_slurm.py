@@ -1,4 +1,4 @@
-"""Slurm's topology files on the command line: written with a form, compared with a fabric."""
+"""Slurm's topology files on the command line: writing in a form, comparing with a fabric."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ FORMS: tuple[Form, ...] = ("tree", "block")
 
 
 def format_of_form(format_name: str, form: Form | None, also: Sequence[Path]) -> str:
-    """Return the format of the file, which the form may change.
+    """Return the format of the file, which may depend on the form.
 
-    `InputError` for a form of another format, and for several fabrics in another file than
+    Raises `InputError` for a form of another format, and for several fabrics in a file other than
     `topology.yaml`.
     """
     if also and format_name != YAML:
@@ -78,7 +78,7 @@ def save(
 
 
 def without_blocks(fabric: Fabric) -> str | None:
-    """Return the reason for which a fabric has no blocks, if it has none."""
+    """Return the reason why a fabric has no blocks, or `None` if it has some."""
     from gingham import slurm
 
     try:

@@ -1,4 +1,4 @@
-"""`gingham stripe`: a striping scenario, from channels and sources to goodput and pictures."""
+"""`gingham stripe`: runs a striping scenario, and reports goodput with pictures."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"interrupted": 130}
 STRICT_EXIT_CODES = {"not-converged": 4, "stalled": 4}
-# What is recorded for the drawing where the scenario records nothing.
+# Events recorded for --draw if the scenario records none.
 EVENTS_DRAWN = 20_000
 PICTURE = click.Path(path_type=Path)
 MEGA = 1e6
-# What becomes of packets of a channel that are not delivered.
+# Fates of packets of a channel that are not delivered.
 LOSSES = ("lost", "dropped", "policed", "discarded")
 
 
@@ -117,13 +117,13 @@ def stripe_command(
 
 
 def run(scenario: StripeScenario) -> StripeResult:
-    """Run a scenario, and show its progress if it lasts."""
+    """Run a scenario, and show its progress if it takes time."""
     with progress_shown(STRIPES) as on_progress:
         return stripe.simulate(stripe.StripeSimulation(scenario), on_progress)
 
 
 def run_alone(scenario: StripeScenario) -> list[StripeResult]:
-    """Run a scenario over each of its channels by itself, until somebody presses Ctrl-C."""
+    """Run a scenario over each of its channels alone, until Ctrl-C."""
     parts = []
     for part in stripe.alone(scenario):
         parts.append(run(part))
@@ -136,7 +136,7 @@ def run_alone(scenario: StripeScenario) -> list[StripeResult]:
 def write_pictures(
     result: StripeResult, plot: Path | None, draw: Path | None, *, force: bool
 ) -> None:
-    """Write the pictures that were asked for."""
+    """Write the requested pictures."""
     if plot:
         plots.save(plots.channels(result), plot, overwrite=force)
     if draw:
@@ -144,20 +144,20 @@ def write_pictures(
 
 
 def alone_numbers(parts: list[StripeResult]) -> dict[str, Any]:
-    """Return the goodput of each channel by itself, and their sum."""
+    """Return the goodput of each channel alone, and their sum."""
     goodputs = [useful(part) for part in parts]
     known = [goodput for goodput in goodputs if goodput is not None]
     return {"goodput_bits_per_s": goodputs, "sum_bits_per_s": sum(known)}
 
 
 def useful(result: StripeResult) -> float | None:
-    """Return what was of use to all sources together, in bits per second."""
+    """Return the goodput of all sources together, in bits per second."""
     goodputs = [one["goodput_bits_per_s"] for one in result.sources]
     return None if None in goodputs else float(sum(goodputs))
 
 
 def report(result: StripeResult, parts: list[StripeResult]) -> OSError | None:
-    """Print the result for people; returns why nobody can read it, lest that stops the saving."""
+    """Print the result for people; returns an output error instead of raising it before saving."""
     for note in result.notes:
         warn(note)
     try:
@@ -171,7 +171,7 @@ def report(result: StripeResult, parts: list[StripeResult]) -> OSError | None:
 
 
 def print_channels(result: StripeResult) -> None:
-    """Print one row a channel; quanta where there are any."""
+    """Print one row per channel, with quanta if there are any."""
     has_quanta = any(one["quantum"] is not None for one in result.channels)
     columns = ["channel", "rate", "arrived", "share", "packets", "lost", "waiting max"]
     simulated = time_text(result.summary["end_ns"])
@@ -196,7 +196,7 @@ def print_channels(result: StripeResult) -> None:
 
 
 def quantum_text(quantum: int | None) -> str:
-    """Return a quantum; 0 means that the sender has taken the channel out."""
+    """Return a quantum as text; 0 means that the sender has taken the channel out."""
     if quantum is None:
         return "-"
     return f"{quantum:,}" if quantum else "out"
@@ -214,7 +214,7 @@ def rate_text(bits_per_s: float | None, half_width: float | None = None) -> str:
 
 
 def facts(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what came of the pipe."""
+    """Yield the results of the pipe."""
     half = numbers["goodput_half_width_bits_per_s"]
     goodput = rate_text(numbers["goodput_bits_per_s"], half)
     share = ""
@@ -248,7 +248,7 @@ def facts(numbers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def order_text(numbers: Mapping[str, Any]) -> str:
-    """Say how good the order was."""
+    """Return a text on the delivery order."""
     late, share = numbers["packets_out_of_order"], numbers["out_of_order_share"]
     if late == 0:
         return "exact"
@@ -257,7 +257,7 @@ def order_text(numbers: Mapping[str, Any]) -> str:
 
 
 def comparison(result: StripeResult, parts: list[StripeResult]) -> Iterator[tuple[str, str]]:
-    """Yield what each channel gave by itself, and the stripe as a share of the sum."""
+    """Yield the goodput of each channel alone, and the stripe's share of their sum."""
     if not parts:
         return
     numbers = alone_numbers(parts)

@@ -1,4 +1,4 @@
-"""`gingham study`: papers whose experiments are repeated, and what became of their claims."""
+"""`gingham study`: repetition of papers' experiments, and the verdicts on their claims."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from gingham.studies._running import OnProgress
     from gingham.sweeps import SweepProgress
 
-# A claim was not met.
+# Exit code if a claim was not met.
 FOUND_SOMETHING = 5
-# How the verdicts are counted in words; all but the first two only where there are some.
+# Verdicts as printed in summaries; all but the first two only if they occur.
 COUNTED = {
     "passed": "passed",
     "failed": "failed",
@@ -43,7 +43,7 @@ COUNTED = {
     "left_out": "left to the full study",
 }
 ALWAYS = 2
-# Of one claim in a table.
+# Verdicts as printed in the row of a claim.
 COUNTED_ONE = {"now_met": "now met", "cannot_tell": "cannot tell", "left_out": "left out"}
 WHOSE = {"paper": "of the paper", "ours": "of ours"}
 
@@ -60,13 +60,13 @@ def study() -> None:
       gingham study plot kwan1996 -o pictures
       gingham study assumptions kwan1996
 
-    KEY is that of a study, KEY/FIGURE one of its figures. Runs are kept in a folder, and what is
-    there already is not made again.
+    KEY is that of a study, KEY/FIGURE one of its figures. Runs are kept in a folder; existing runs
+    are not repeated.
     """
 
 
 def common(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command what all take that run a study or a figure of it."""
+    """Add the options common to all commands that run a study or a figure."""
     command = run_options(command)
     command = click.option(
         "--quick", is_flag=True, help="Fewer and shorter runs: a minute a paper."
@@ -75,7 +75,7 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command what all take that run something of a study."""
+    """Add the options common to all commands that run a part of a study."""
     options: list[Callable[..., Any]] = [
         click.option(
             "--folder",
@@ -115,18 +115,18 @@ def list_(as_json: bool) -> None:
 
 
 def shown(figure: Figure) -> str:
-    """Return what a figure shows, and whether it is made only when it is named."""
+    """Return the title of a figure, with a mark if it is only made on request."""
     return f"{figure.title} (on request)" if figure.on_request else figure.title
 
 
 def claims_of(one: Study, figure: str | None = None) -> tuple[int, int]:
-    """Return how many claims of the paper, and of ours, are about a figure, or about all."""
+    """Return the number of claims of the paper, and of ours, about a figure or about all."""
     ours = [claim.ours for claim in one.claims if figure in {None, claim.figure}]
     return ours.count(False), ours.count(True)
 
 
 def facts(one: Study) -> dict[str, Any]:
-    """Return what `list` says of a study, for programs."""
+    """Return the facts of `list` about a study, for programs."""
     figures = [
         {
             "key": figure.key,
@@ -148,7 +148,7 @@ def run(
 ) -> None:
     """Make the runs of a study, or of one of its figures.
 
-    Interrupted, it goes on where it was when it is asked again.
+    An interrupted command continues when it is repeated.
 
     \b
     Examples:
@@ -192,14 +192,14 @@ def check(
 ) -> None:
     """Check the claims of a study, or of one of its figures; makes the runs that are missing.
 
-    A claim says what the paper expects, or what we do; the two are counted apart. One that cannot
-    be met says why, and what holds instead: it `differs` while that holds, has `failed` where
-    neither holds, and is `now met` where the claim holds after all. `cannot tell` marks one that is
-    met, and would be without what it claims; `left out` one for which --quick measures too little.
-    (In JSON `now_met`, `cannot_tell`, `left_out`.)
+    A claim states what the paper reports, or what we find; the two are counted separately. A claim
+    that cannot be met has a reason and an alternative: it `differs` while the alternative holds,
+    has `failed` if neither holds, and is `now met` if the claim holds after all. `cannot tell`
+    marks a claim that is met, but would also be met without the mechanism that it is about; `left
+    out` one for which --quick measures too little. (In JSON `now_met`, `cannot_tell`, `left_out`.)
 
-    With --real, which adiseshu1996 alone has, the claims of figures that are measured on real links
-    as well are checked, in both ways: two daemons between network namespaces, with real TCP.
+    With --real, available for adiseshu1996 only, the claims of figures that are also measured on
+    real links are checked both ways: two daemons between network namespaces, with real TCP.
 
     \b
     Examples:
@@ -278,7 +278,7 @@ def plot(
 
 
 def place_of(one: Study) -> Path:
-    """Return where the runs of a study are kept if nothing else is said."""
+    """Return the default folder for the runs of a study."""
     return Path("runs") / "studies" / one.key
 
 
@@ -333,12 +333,12 @@ def both_ways(
     on: str | None,
     daemon: Path | None,
 ) -> tuple[Evidence, list[ClaimOutcome]]:
-    """Check KEY[/FIGURE] in virtual time and on real links, as far as there is the latter."""
+    """Check KEY[/FIGURE] in virtual time, and on real links where it is measured on them."""
     from gingham import studies
 
     one, figure = named(name)
     claims = studies.real_claims(one, figure)
-    # What the machine lacks is told before anything runs.
+    # Missing prerequisites of the machine are reported before anything runs.
     bench = studies.open_bench(one, daemon, quick=quick)
     outcomes: list[ClaimOutcome] = []
     for key in dict.fromkeys(claim.figure for claim in claims):
@@ -351,7 +351,7 @@ def both_ways(
 
 @contextmanager
 def runs_shown(steps: int, place: Path) -> Iterator[OnProgress]:
-    """Show the progress of the sweeps of a study; `RunsFailed` at the end if runs failed."""
+    """Show the progress of the sweeps of a study; raises `RunsFailed` at the end if runs failed."""
     failures: dict[str, SweepProgress] = {}
     begun: set[str] = set()
     with steps_shown(steps) as on_step:
@@ -377,13 +377,13 @@ def runs_shown(steps: int, place: Path) -> Iterator[OnProgress]:
 
 
 class RunsFailed(GinghamError):  # noqa: N818  (the error is that of the runs)
-    """A study lacks runs that could not be made."""
+    """Runs of a study failed."""
 
     exit_code = FOUND_SOMETHING
 
 
 def print_outcomes(study: Study, outcomes: Sequence[ClaimOutcome]) -> None:
-    """Print every claim with what was expected, what was measured, and what follows."""
+    """Print every claim with the expected value, the measured value and the verdict."""
     from gingham.studies import counted
 
     rows = [
@@ -417,7 +417,7 @@ def print_outcomes(study: Study, outcomes: Sequence[ClaimOutcome]) -> None:
 
 
 def explained(one: ClaimOutcome) -> str:
-    """Return what is said of an outcome below the table; nothing where the row says all."""
+    """Return the explanation of an outcome below the table; empty if its row suffices."""
     claim, differs = one.claim, one.claim.differs
     match one.verdict:
         case "failed":
@@ -433,29 +433,29 @@ def explained(one: ClaimOutcome) -> str:
 
 
 def note(one: ClaimOutcome) -> str:
-    """Return what else is worth saying of what was measured."""
+    """Return the note on a measurement in brackets."""
     return f" ({one.measured.note})" if one.measured and one.measured.note else ""
 
 
 def value(one: ClaimOutcome) -> str:
-    """Return what was measured with its unit."""
+    """Return the measured value with its unit."""
     return f"{number(one.measured.value)} {one.claim.unit}".rstrip() if one.measured else ""
 
 
 def number(value: float | None) -> str:
-    """Return a measured number as it is printed."""
+    """Return a measured number as text."""
     return "" if value is None else _texts.number(value)
 
 
 def interval(measured: Measurement | None) -> str:
-    """Return the interval of what was measured."""
+    """Return the interval of a measured value."""
     if measured is None or (measured.low is None and measured.high is None):
         return ""
     return f"{number(measured.low) or '?'} to {number(measured.high) or '?'}"
 
 
 def claim_row(one: ClaimOutcome) -> dict[str, Any]:
-    """Return a claim and what became of it, for programs; bounds that are open are null."""
+    """Return a claim and its outcome for programs; open bounds are null."""
     claim, found = one.claim, one.measured
     differs, null = claim.differs, claim.null
     return {
@@ -476,13 +476,13 @@ def claim_row(one: ClaimOutcome) -> dict[str, Any]:
 
 
 def measured_row(found: Measurement | None) -> dict[str, Any] | None:
-    """Return what was measured, for programs."""
+    """Return a measurement for programs."""
     if found is None:
         return None
     return {"value": found.value, "low": found.low, "high": found.high, "note": found.note}
 
 
 def band_row(band: Band) -> dict[str, float | None]:
-    """Return the ends of a band; ends that are open are null."""
+    """Return the ends of a band; open ends are null."""
     ends = {"low": band.low, "high": band.high}
     return {end: None if abs(value) == float("inf") else value for end, value in ends.items()}

@@ -1,4 +1,4 @@
-"""`gingham study assumptions`: which assumption of a study moves which claim, and by how much."""
+"""`gingham study assumptions`: sensitivity of a study's claims to its assumptions."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from gingham.studies import ClaimOutcome, Moved
 
-# Behind what is not as the claim says.
+# Mark of a value for which the claim does not hold.
 REFUSED = "✗"
-# Columns of a header, where headers have several lines.
+# Width of a header line, if headers have several lines.
 HEADER = 12
 
 
@@ -60,10 +60,10 @@ def assumptions(
 ) -> None:
     """Show which assumption of a study moves which claim, and by how much.
 
-    Where a paper is silent we assume something. Here each assumption gives way to others that one
-    might make, everything else as it is, and the claims that it may move are measured again, with
-    fewer runs than the study makes. Every assumption of a study takes ten minutes on two cores;
-    runs that are there already are not made again.
+    A study makes an assumption where its paper is silent. Here each assumption is replaced by
+    plausible alternatives, with everything else unchanged, and the claims that it may affect are
+    measured again, with fewer runs than the study makes. All assumptions of a study take ten
+    minutes on two cores; existing runs are not repeated.
 
     \b
     Examples:
@@ -101,7 +101,7 @@ def assumptions(
 
 
 def print_moved(rows: Sequence[Moved]) -> None:
-    """Print the claims of one assumption under ours and under each alternative."""
+    """Print the claims of one assumption under our choice and under each alternative."""
     assumption = rows[0].assumption
     others = (other.value for other in assumption.alternatives)
     values = [together(value, HEADER) for value in (f"{assumption.ours} (ours)", *others)]
@@ -112,7 +112,7 @@ def print_moved(rows: Sequence[Moved]) -> None:
     ]
     texts = [row.claim.text for row in rows]
     named = [(words, *one) for words, one in zip(texts, cells, strict=True)]
-    # Sentences that do not fit beside the numbers stand below them.
+    # Sentences that do not fit beside the numbers are printed below them.
     fits = fitting(Grid(columns, named, tight=True), line_width()) is not None
     numbered = [(place, *one) for place, one in enumerate(cells, start=1)]
     print_table(
@@ -131,7 +131,7 @@ def print_moved(rows: Sequence[Moved]) -> None:
 
 
 def counts(rows: Sequence[Moved]) -> str:
-    """Return how many claims are met whatever is assumed, and how many only then or never."""
+    """Return how many claims are met under every alternative, under some, and never."""
     met = [{one.met for one in row.all} for row in rows]
     under = {"all": {True}, "some": {True, False}, "none": {False}}
     parts = [f"{met.count(found)} under {which}" for which, found in under.items()]
@@ -139,7 +139,7 @@ def counts(rows: Sequence[Moved]) -> str:
 
 
 def cell(one: ClaimOutcome) -> str:
-    """Return what was measured, with a mark where it is not as the claim says."""
+    """Return the measured value, with a mark if the claim does not hold."""
     assert one.measured is not None, "nothing is left out"
     return number(one.measured.value) + ("" if one.met else f" {REFUSED}")
 

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from gingham.sweeps import Estimate, Sweep, SweepProgress
 
 FAILED = 5
-# Errors of failed runs that are shown.
+# Maximum number of errors of failed runs that are printed.
 ERRORS_SHOWN = 3
-# How a run is told to take routes that can deadlock, and how a sweep file is.
+# Permission for routes that can deadlock, in the syntax of a call and of a sweep file.
 ALLOW = "(allow_deadlock=True)", "(allow_deadlock = true)"
 
 
@@ -61,9 +61,9 @@ def sweep(
 ) -> None:
     """Make every run of the sweep file SWEEP: a scenario varied along axes.
 
-    Says first how many runs there are and about how long they take. Each finished run is kept at
-    once: whatever ends the sweep, --resume goes on where it was, also with another sweep file that
-    has more points. A run that fails is reported and does not stop the others.
+    Reports the number of runs and their expected time first. Each finished run is stored at once:
+    after any interruption, --resume continues the sweep, also with another sweep file that has more
+    points. A run that fails is reported and does not stop the others.
 
     \b
     A sweep file, load.toml:
@@ -106,7 +106,7 @@ def sweep(
 
 
 def runs_there(planned: Sweep, folder: Path) -> int:
-    """Return how many runs of this sweep an earlier session left, whole and no failures."""
+    """Return the number of undamaged, successful runs from earlier sessions."""
     from gingham.store import is_sweep, survey
     from gingham.sweeps import keys_of
 
@@ -118,7 +118,7 @@ def runs_there(planned: Sweep, folder: Path) -> int:
 
 
 def verdicts_of(folder: Path) -> dict[str, int]:
-    """Return how many runs of the sweep have each verdict, whenever they were made."""
+    """Return the number of the sweep's runs with each verdict, from all sessions."""
     from gingham.results import Results
 
     counts = Results.load(folder).query(
@@ -128,7 +128,7 @@ def verdicts_of(folder: Path) -> dict[str, int]:
 
 
 def announce(planned: Sweep, expected: dict[str, Any]) -> None:
-    """Say what is about to be done, and how long it takes."""
+    """Print the planned runs and their expected time."""
     runs = counted(expected["runs"], "run")
     if planned.replications > 1:
         points = counted(expected["runs"] // planned.replications, "point")
@@ -141,12 +141,12 @@ def announce(planned: Sweep, expected: dict[str, Any]) -> None:
 
 
 def approximately(seconds: float) -> str:
-    """Return an estimate of a time."""
+    """Return an estimated time as text."""
     return duration(seconds) if seconds < 1 else f"about {duration(seconds)}"
 
 
 def forecast(planned: Sweep, expected: Estimate, workers: int, there: int) -> dict[str, Any]:
-    """Return what is about to be done, for programs."""
+    """Return the plan and its expected time, for programs."""
     seconds = expected.seconds(workers, max(0, expected.runs - there))
     return {
         "title": planned.title,
@@ -160,7 +160,7 @@ def forecast(planned: Sweep, expected: Estimate, workers: int, there: int) -> di
 
 
 def report(progress: SweepProgress, folder: Path) -> None:
-    """Print what came of the sweep."""
+    """Print the results of the sweep."""
     tell_notes(folder)
     tell_unasked(folder)
     verdicts = ", ".join(f"{count:,} {name}" for name, count in verdicts_of(folder).items())
@@ -181,7 +181,7 @@ def report(progress: SweepProgress, folder: Path) -> None:
 
 
 def summary(progress: SweepProgress, folder: Path, workers: int) -> dict[str, Any]:
-    """Return what came of the sweep, for programs."""
+    """Return the results of the sweep, for programs."""
     return {
         **numbers(progress),
         "verdicts": verdicts_of(folder),

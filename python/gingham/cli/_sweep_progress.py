@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from gingham.sweeps import SweepProgress
 
-# The first line comes after the first of these, then one every LINE_SECONDS.
+# The first line appears after QUIET_SECONDS, then one every LINE_SECONDS.
 QUIET_SECONDS = 2.0
 LINE_SECONDS = 10.0
 DOING = "making runs"
@@ -24,13 +24,13 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 def sweep_shown() -> AbstractContextManager[Callable[[SweepProgress], None]]:
-    """Show how far a sweep is."""
+    """Show the progress of a sweep."""
     return shown(bar(), nullcontext(lines()))
 
 
 @contextmanager
 def bar() -> Iterator[Callable[[SweepProgress], None]]:
-    """Show a bar with what is done and to do, the rate, the time left, and the failures."""
+    """Show a bar with the runs made and to make, the rate, the remaining time, and failures."""
     from rich import progress as rich
     from rich.console import Console
 
@@ -52,7 +52,7 @@ def bar() -> Iterator[Callable[[SweepProgress], None]]:
 
 
 def lines() -> Callable[[SweepProgress], None]:
-    """Return what prints a line now and then."""
+    """Return a callback that prints a line now and then."""
     last = time.monotonic() + QUIET_SECONDS - LINE_SECONDS
 
     def on_progress(now: SweepProgress) -> None:
@@ -68,7 +68,7 @@ def lines() -> Callable[[SweepProgress], None]:
 
 
 def numbers(now: SweepProgress) -> dict[str, object]:
-    """Return what a line says to programs."""
+    """Return the fields of a progress line for programs."""
     left = now.seconds_left
     return {
         "done": now.done,
@@ -83,7 +83,7 @@ def numbers(now: SweepProgress) -> dict[str, object]:
 
 
 def pace(now: SweepProgress) -> str:
-    """Return rate, time left and failures."""
+    """Return rate, remaining time and failures."""
     left = now.seconds_left
     parts = [f"{now.to_do:,} to do"]
     parts += [rate_text(now.runs_per_second)] if now.done else []
@@ -93,7 +93,7 @@ def pace(now: SweepProgress) -> str:
 
 
 def rate_text(runs_per_second: float) -> str:
-    """Return a rate in the unit that suits it.
+    """Return a rate in a suitable unit.
 
     >>> rate_text(12.34), rate_text(0.5), rate_text(0.001)
     ('12.3 runs/s', '30.0 runs/min', '3.6 runs/h')
@@ -105,7 +105,7 @@ def rate_text(runs_per_second: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as a person says it.
+    """Return a time in everyday units.
 
     >>> duration(0.4), duration(59), duration(90), duration(7500), duration(200000)
     ('less than 1 s', '59 s', '1 min 30 s', '2 h 5 min', '2 d 7 h')

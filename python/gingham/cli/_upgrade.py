@@ -27,9 +27,9 @@ OUT_OF_DATE = 5
 def upgrade(places: tuple[Path, ...], check: bool, as_json: bool) -> None:
     """Rewrite scenarios and sweep files of earlier versions with present names.
 
-    Layout and comments stay. Of a folder, all TOML files are rewritten, but not results: folders
-    of runs and sweeps are sealed, and are read by the version that wrote them. Nothing is written
-    if one of the files cannot be rewritten.
+    Layout and comments are kept. In a folder, all TOML files are rewritten, but not results:
+    folders of runs and sweeps are sealed, and are read by the version that wrote them. Nothing is
+    written if one of the files cannot be rewritten.
 
     \b
     Examples:

@@ -1,12 +1,12 @@
-"""What the package says in Python's words, in those of the command line.
+"""Translation of the package's messages from Python parameters to command-line options.
 
 ::
 
     InputError: "net.toml: exists already; overwrite=True replaces it"     in a program
     gingham:     net.toml: exists already; --force replaces it             in a terminal
 
-A message names the parameter that helps. Commands have an option for each such parameter; this is
-the one place that knows both.
+Messages name a parameter of a Python function as the remedy. Commands have an option for each such
+parameter; only this module knows both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gingham.errors import DeadlockError
 
-# By what messages of the package and of the core name.
+# Options by the parameters in messages of the package and of the core.
 OPTIONS = {
     "overwrite=True": "--force",
     "resume=True": "--resume",
@@ -37,7 +37,7 @@ OPTIONS = {
     "output=...": "--output",
     "to `Fabric.load_routes`": "as `--lfts`",
 }
-# Of a longer cycle people are shown the beginning and the end.
+# Longer cycles are printed with only their beginning and end.
 CYCLE_LINES_MAX = 11
 PARAMETER = re.compile("|".join(re.escape(name) for name in OPTIONS))
 
@@ -52,9 +52,9 @@ def in_options(message: str) -> str:
 
 
 def in_short(error: DeadlockError) -> str:
-    """Return why routes can deadlock, of a long cycle with its beginning and its end."""
+    """Return the reason for a possible deadlock; of a long cycle only its beginning and end."""
     summary, *lines = str(error).split("\n")
-    # A line each, and one that closes the cycle; a run that stood still has no such lines.
+    # One line per channel and one that closes the cycle; a stalled run has no such lines.
     last = len(error.cycle)
     left = last + 1 - CYCLE_LINES_MAX
     if left > 0 and len(lines) > last:

@@ -1,4 +1,4 @@
-"""Options of commands that make many runs: how many at a time, and where."""
+"""Options of commands that make many runs: number of concurrent runs, and their location."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gingham.sweeps import SweepProgress, Workers
 
-# Damaged files of a folder that are named.
+# Maximum number of damaged files that are named.
 DAMAGED_SHOWN = 20
 
 on_option = click.option(
@@ -33,7 +33,7 @@ resume_option = click.option(
 
 
 def workers_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the number of its runs at a time."""
+    """Add the option for the number of concurrent runs."""
     number: Callable[..., Callable[..., Any]] = click.option(
         "-j",
         "--workers",
@@ -47,7 +47,7 @@ def workers_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of one that makes a sweep of its own."""
+    """Add the options of a command that makes a sweep."""
     chance = [
         click.option(
             "--replications",
@@ -72,7 +72,7 @@ def session_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def workers_at(place: str | None, count: int) -> Iterator[Workers]:
-    """Give the workers of a place, or so many of this machine."""
+    """Yield the workers of a location, or `count` workers of this machine."""
     from gingham.sweeps import Workers, workers_on
 
     if place is None:
@@ -88,7 +88,7 @@ def workers_at(place: str | None, count: int) -> Iterator[Workers]:
 def sweep_session(
     folder: Path, opened: AbstractContextManager[Workers]
 ) -> Iterator[dict[str, Any]]:
-    """Give what `run_sweep` needs beside the sweep; an interruption says how to go on."""
+    """Yield arguments for `run_sweep`; an interruption reports the command that continues."""
     latest: list[SweepProgress] = []
     try:
         with opened as workers, sweep_shown() as show_progress:
@@ -112,7 +112,7 @@ def sweep_session(
 
 
 def tell_damage(damaged: Sequence[str]) -> None:
-    """Say what of the folder is made again."""
+    """Warn of damaged files, whose runs are made again."""
     for one in damaged[:DAMAGED_SHOWN]:
         warn(f"{one}; it is set aside and made again")
     if len(damaged) > DAMAGED_SHOWN:
@@ -120,6 +120,6 @@ def tell_damage(damaged: Sequence[str]) -> None:
 
 
 def to_go_on() -> str:
-    """Return the command that was given, as one that goes on with its folder."""
+    """Return the present command line with the option that continues in its folder."""
     given = list(command_given.get())
     return shlex.join(["gingham", *given, *([] if "--resume" in given else ["--resume"])])
