@@ -1,4 +1,4 @@
-"""What the real OpenSM decides on a fabric: run here, on a simulated one, and read back.
+"""Routing by the real OpenSM: run locally on a simulated fabric, and its tables read back.
 
 ::
 
@@ -8,9 +8,9 @@
     decision = decide(Fabric.load("cluster.ibnetdiscover"), Request("lash"))
     print(decision.ran, decision.routes.lanes, decision.routes.explain())
 
-It needs the programs `opensm`, `ibsim` and `ibnetdiscover`, and no InfiniBand hardware; without
-them `EnvironmentProblem` says what to install. They run in a scratch folder, and are gone with it
-when a call returns, whatever happens.
+Requires the programs `opensm`, `ibsim` and `ibnetdiscover`, but no InfiniBand hardware; if they are
+missing, `EnvironmentProblem` names the packages to install. They run in a scratch folder; both are
+removed when a call returns, also after an error.
 """
 
 from gingham.opensm.comparison import EngineRow, Plan, compare

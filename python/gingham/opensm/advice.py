@@ -1,4 +1,4 @@
-"""What a comparison of engines comes to, in sentences for whoever chooses one.
+"""Recommendation of a routing engine from a comparison, in sentences.
 
 The candidates are engines that OpenSM did not replace and whose routes are free of deadlock and
 lose no pair. Engines that stay safe after each tried failure are preferred, then engines whose
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PROOFS = ("deadlock_free", "deadlock_free_between_hosts")
 # Engines whose method excludes cycles on every fabric.
 FREE_BY_METHOD = frozenset({"updn", "ftree", "lash", "dfsssp", "nue", "torus-2QoS"})
-# Engines that are replaced for lack of roots.
+# Engines that OpenSM replaces if it finds no roots.
 ROOTED = ("updn", "ftree")
 NAMED_MAX = 4
 # Our tables are mentioned if their bound exceeds that of the chosen engine by this factor.
@@ -63,7 +63,7 @@ class Choice:
 def choose(rows: Sequence[EngineRow], after: Sequence[Sequence[EngineRow]] = ()) -> Choice | None:
     """Return the engine to choose, or `None` if none is safe.
 
-    `after` has the rows after each failure that was tried.
+    `after` has the rows after each failure tried.
     """
     for proof in PROOFS:
         safe = [row for row in rows if is_safe(row, proof)]
@@ -96,7 +96,7 @@ def chosen_of(
 
 
 def best(rows: Sequence[EngineRow]) -> EngineRow:
-    """Return the row with most bandwidth; if intervals overlap, the one that costs least."""
+    """Return the row with most bandwidth; if intervals overlap, the one with the least cost."""
     top = max(rows, key=lambda row: interval(row)[0])
     mean, half_width = interval(top)
     equals = [row for row in rows if sum(interval(row)) >= mean - half_width]
@@ -132,7 +132,7 @@ def stays(row: EngineRow, proof: str, after: Sequence[EngineRow]) -> bool:
 
 
 def interval(row: EngineRow) -> tuple[float, float]:
-    """Return the bandwidth and half of its interval."""
+    """Return the bandwidth and the half-width of its interval."""
     measured = row.facts["bisection"]
     return measured["bandwidth"], measured["bandwidth_half_width"]
 
@@ -174,7 +174,7 @@ def why(choice: Choice) -> str:
 
 
 def numbers(row: EngineRow) -> str:
-    """Return an engine with its bandwidth and what it costs."""
+    """Return an engine with its bandwidth and number of lanes as text."""
     lanes = len(row.facts["lanes"])
     cost_in_lanes = f", {lanes} lanes" if lanes > 1 else ""
     return f"{row.engine} ({interval(row)[0]:.3f}{cost_in_lanes})"
@@ -216,7 +216,7 @@ def hints_of_ours(rows: Sequence[EngineRow]) -> Iterator[str]:
 
 
 def bound_of(row: EngineRow) -> float:
-    """Return the bound on traffic from all to all, 0 if there is none."""
+    """Return the bound on all-to-all traffic, or 0 if there is none."""
     bound = row.facts.get("all_to_all")
     return bound["load"] if bound else 0.0
 

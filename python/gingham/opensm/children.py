@@ -1,16 +1,16 @@
-"""Programs that end with a block, whatever ends the block.
+"""Child processes that end with a block, however the block ends.
 
 ::
 
-    with Children(folder, environment) as children:
+with Children(folder, environment) as children:
         children.start("ibsim", "-s", "net.ibsim", out="ibsim.log")
         seen = children.run("ibsim-run", "ibnetdiscover", timeout_s=60)
-    # here both are gone, and were waited for
+    # here both have ended and were waited for
 
-Three ways lead to that end. The block ends, well or by an exception: every child is killed by
-its own process id, what it started with it, and waited for. An interrupt comes: it is held back
-while a child starts or ends, so that none is forgotten half-way. We are killed outright: the
-kernel kills what we started (`setpriv --pdeathsig`, where it is installed).
+The block can end in three ways. It returns or raises: every child is killed by process id, with its
+own children, and waited for. A signal arrives: it is held while a child starts or ends, so that no
+child is missed. This process is killed: the kernel kills the children (`setpriv --pdeathsig`, if it
+is installed).
 
 Invariant: no child runs after the block. The output of children stays in their folder. A killed
 child that the kernel has not removed within `END_TIMEOUT_S` executes no more instructions. It is
@@ -44,7 +44,7 @@ SIGNALS_HELD = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a program ended and what it said."""
+    """Exit code and output of a program."""
 
     code: int
     out: str
@@ -55,13 +55,13 @@ class Children:
     """Programs started in one folder and with one environment; used as a context."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
-        """Prepare; nothing is started yet."""
+        """Prepare the block; no program is started yet."""
         self.folder = folder
         self.environment = dict(environment)
         self._running: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Self:
-        """Return itself."""
+        """Return this object."""
         return self
 
     def __exit__(
@@ -76,10 +76,10 @@ class Children:
             self._running.clear()
 
     def start(self, *command: str, out: str, err: str | None = None) -> subprocess.Popen[bytes]:
-        """Start a program that runs until it ends or the block does.
+        """Start a program that runs until it exits or the block ends.
 
-        What it says goes to the files `out` and `err` of the folder, or all of it to `out`: a
-        pipe that nobody reads would block it.
+        Its output goes to the files `out` and `err` of the folder, or all of it to `out`: an unread
+        pipe would block it.
         """
         with contextlib.ExitStack() as stack:
             output = stack.enter_context((self.folder / out).open("wb"))
@@ -104,9 +104,9 @@ class Children:
             self._running.remove(child)
 
     def run(self, *command: str, timeout_s: float) -> Finished:
-        """Run a program to its end and return what it said.
+        """Run a program to its end and return its output.
 
-        `EnvironmentProblem` if it has not ended after `timeout_s`; then it is gone as well.
+        If it has not ended after `timeout_s`, it is killed, and `EnvironmentProblem` is raised.
         """
         name = next(part for part in command if part != "ibsim-run").rpartition("/")[2]
         out, err = f"{name}.out", f"{name}.err"
@@ -121,7 +121,7 @@ class Children:
         return Finished(code, self.read(out), self.read(err))
 
     def read(self, name: str) -> str:
-        """Return what the file `name` of the folder holds by now; nothing if it is not there."""
+        """Return the present content of the file `name` of the folder; empty if it is missing."""
         try:
             return (self.folder / name).read_text(errors="replace")
         except FileNotFoundError:
@@ -129,9 +129,10 @@ class Children:
 
 
 def mortal() -> list[str]:
-    """Return the words before a command that let it die when we do.
+    """Return the words before a command that make it end when this process is killed.
 
-    Should we die before the kernel knows, the shell sees that its parent is another.
+    If this process ends before `setpriv` takes effect, the shell notices that its parent has
+    changed.
     """
     setpriv = shutil.which("setpriv")
     if setpriv is None:
@@ -160,7 +161,7 @@ def end(*children: subprocess.Popen[bytes]) -> None:
 
 @contextlib.contextmanager
 def signals_held() -> Iterator[None]:
-    """Hold back interrupts inside the block; they arrive when it ends."""
+    """Hold back signals inside the block; they are delivered when it ends."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS_HELD)
     try:
         yield

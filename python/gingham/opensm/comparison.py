@@ -1,14 +1,14 @@
-"""What each engine of OpenSM makes of a fabric, beside our own algorithms, in one table.
+"""Comparison of OpenSM's engines and our own algorithms on a fabric, in one table.
 
-A row tells what really ran, how long paths are, how many lanes they need, how loaded the busiest
-link is, what it leaves of traffic from all to all, and whether packets can deadlock. All measures
-are computed by the same code from the routes alone. All rows share the seed of the random
-matchings, so they differ by their routes only.
+A row has the engine that really ran, path lengths, the number of lanes, the load of the busiest
+link, the bound on all-to-all traffic, and whether packets can deadlock. All measures are computed
+by the same code from the routes alone. All rows share the seed of the random matchings, so they
+differ by their routes only.
 
 A subnet manager manages only the connected part of the fabric that it is in. If a fabric has
 several parts, the one with most hosts is compared, for OpenSM's engines and for ours.
 
-An engine that fails has a row that says so; the others are compared all the same.
+An engine that fails has a row with the error, and the comparison continues.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 ComputeNodes: TypeAlias = Literal["all", "hosts"]
 
 SAMPLES = 1000
-# Ours, in the form that switches hold.
+# Our algorithms with forwarding tables.
 OWN_ALGORITHMS = ("up-down", "shortest-path", "dimension-order")
-# Maximum number of pairs without a route that are named.
+# Maximum number of pairs without a route that are listed.
 LOST_NAMED_MAX = 3
 
 
@@ -48,56 +48,56 @@ class EngineRow:
     """One engine or algorithm on one fabric."""
 
     by: Literal["opensm", "gingham", "tables"]
-    # What was asked for, and what ran in its place or as it is.
+    # The requested engine, and the engine that ran.
     engine: str
     ran: str
-    # The words of whoever refused or failed, if the row has no numbers or another engine ran.
+    # Messages about a failure or a replacement, if the row has no numbers or another engine ran.
     words: tuple[str, ...] = ()
     # Path lengths, loads, lanes, proof; empty if it failed.
     facts: Mapping[str, Any] = field(default_factory=dict)
-    # OpenSM's files, by the end of their names.
+    # OpenSM's files, by name suffix.
     texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def failed(self) -> bool:
-        """Whether there are no routes."""
+        """Whether the engine produced no routes."""
         return not self.facts
 
     def as_json(self) -> dict[str, Any]:
-        """Return all but the files."""
+        """Return the row for programs, without the files."""
         names = ("by", "engine", "ran", "words", "facts")
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is compared."""
+    """Settings of a comparison."""
 
     engines: Sequence[str]
     # Switches by name, for updn, dnup, ftree and our up-down.
     roots: Sequence[str] = ()
-    # Adapters that ftree, sssp and dfsssp take for compute nodes: all, as OpenSM does unless told,
-    # or hosts alone.
+    # Adapters treated as compute nodes by ftree, sssp and dfsssp: all, as in OpenSM by default, or
+    # only those of hosts.
     compute_nodes: ComputeNodes = "all"
-    # torus-2QoS.conf; without it, that of the fabric's own shape.
+    # torus-2QoS.conf; by default generated from the shape of the fabric.
     torus: Path | None = None
     # Settings of opensm.conf.
     settings: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float = TIMEOUT_S
     samples: int = SAMPLES
     seed: int = 1
-    # Pairs of hosts of the whole fabric, of which a broken one may have lost some.
+    # Number of pairs of hosts in the undamaged fabric; a damaged one may have fewer.
     pairs: int | None = None
     # Our algorithms.
     own: Sequence[str] = OWN_ALGORITHMS
 
     @property
     def steps(self) -> int:
-        """How many rows there will be at most."""
+        """Maximum number of rows."""
         return len(self.engines) + len(self.own)
 
     def roots_in(self, fabric: Fabric) -> list[str]:
-        """Return the roots that exist in a fabric; a broken fabric may lack some."""
+        """Return the roots that exist in a fabric; a damaged fabric may lack some."""
         names = {node.name for node in fabric.devices}
         return [root for root in self.roots if root in names]
 
@@ -111,8 +111,8 @@ def compare(
 ) -> list[EngineRow]:
     """Return a row for each engine of the plan, then for each of our algorithms that applies.
 
-    `folder` takes files for OpenSM and is the caller's to remove. `on_step` is told which engine
-    is under way and at what. `EnvironmentProblem` if programs are missing, or if every engine
+    `folder` receives files for OpenSM and is removed by the caller. `on_step` is called with the
+    engine and its activity. Raises `EnvironmentProblem` if programs are missing, or if every engine
     fails.
     """
     require(*PROGRAMS)
@@ -160,21 +160,21 @@ def row_of_opensm(
         facts["unanswered_pairs"] = len(decision.unanswered)
         facts["lost_pairs"] += len(decision.unanswered)
     except GinghamError as error:
-        # Whatever one engine cannot do, the others are compared all the same.
+        # After an error of one engine, the comparison continues with the others.
         return EngineRow("opensm", name, "failed", (str(error),))
     words = decision.complaints
     return EngineRow("opensm", name, decision.ran, words, facts, decision.texts)
 
 
 def rows_of_ours(fabric: Fabric, plan: Plan, tell: Callable[[str, str], None]) -> list[EngineRow]:
-    """Return the rows of our algorithms; those that do not apply have none."""
+    """Return the rows of our algorithms, except those that do not apply."""
     rows = []
     for algorithm in plan.own:
         tell(algorithm, "routing")
         try:
             routes = own_routes(fabric, algorithm, plan)
         except InputError:
-            # Dimension order wants a grid.
+            # Dimension order requires a grid.
             continue
         tell(algorithm, "measuring")
         facts = measured(routes, plan, fabric)
@@ -195,7 +195,7 @@ def row_of_tables(fabric: Fabric, routes: Routes, plan: Plan) -> EngineRow:
 
 
 def measured(routes: Routes, plan: Plan, fabric: Fabric) -> dict[str, Any]:
-    """Return what a row tells of routes."""
+    """Return the measures of routes for a row."""
     statistics = routes.statistics()
     speeds = Speeds.of(fabric)
     if speeds is None:
@@ -248,14 +248,14 @@ def lost_examples(routes: Routes, fabric: Fabric) -> list[list[str]]:
 
 
 def host_pairs(fabric: Fabric) -> int:
-    """Return how many ordered pairs of host ports with a cable there are."""
+    """Return the number of ordered pairs of cabled host ports."""
     hosts = {node.name for node in fabric.devices if node.kind == "host"}
     ports = sum(name in hosts for cable in fabric.cables for name, _ in cable.ends)
     return ports * (ports - 1)
 
 
 def root_file(fabric: Fabric, roots: Sequence[str], folder: Path) -> Path | None:
-    """Write the GUIDs of the roots for OpenSM; return where, or `None` without roots."""
+    """Write the GUIDs of the roots for OpenSM; return the path, or `None` without roots."""
     if not roots:
         return None
     guids = {node.name: node.guid for node in fabric.devices}
@@ -265,7 +265,7 @@ def root_file(fabric: Fabric, roots: Sequence[str], folder: Path) -> Path | None
 
 
 def compute_node_file(fabric: Fabric, folder: Path) -> Path:
-    """Write the GUIDs that the simulator gives the ports of hosts; return where."""
+    """Write the GUIDs of host ports, as assigned by the simulator; return the path."""
     guids = {node.name: int(node.guid or "", 16) for node in fabric.devices if node.kind == "host"}
     moved = first_ports.moved(fabric)
     path = folder / "compute-nodes"
@@ -280,7 +280,7 @@ def compute_node_file(fabric: Fabric, folder: Path) -> Path:
 
 
 def torus_file(fabric: Fabric, folder: Path) -> Path | None:
-    """Write the shape of the fabric for torus-2QoS; return where, or `None` if it is no grid."""
+    """Write the shape of the fabric for torus-2QoS; return the path, or `None` without a grid."""
     text = torus_configuration(fabric)
     if text is None:
         return None

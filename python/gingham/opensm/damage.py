@@ -1,8 +1,8 @@
-"""A fabric with cables or switches missing, drawn by a seed.
+"""Random removal of cables or switches from a fabric, by seed.
 
-What is drawn depends on the seed and on the names alone: cables and switches are put in order
-by a hash of both, and the first ones go. So the same seed breaks the same things of a fabric
-read from another format, and three broken cables are two broken cables and one more.
+The selection depends only on the seed and on names: cables and switches are sorted by a hash of
+both, and the first are removed. A seed therefore removes the same parts of a fabric read from
+another format, and three removed cables are two removed cables and one more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Breakable: TypeAlias = Literal["cables", "switches"]
 def broken(fabric: Fabric, count: int, what: Breakable, *, seed: int) -> tuple[Fabric, list[str]]:
     """Return the fabric without `count` cables between switches, or switches, and their names.
 
-    `InputError` if there are not so many.
+    Raises `InputError` if `count` is too large.
     """
     names = candidates(fabric, what)
     if count > len(names):
@@ -34,7 +34,7 @@ def broken(fabric: Fabric, count: int, what: Breakable, *, seed: int) -> tuple[F
 
 
 def candidates(fabric: Fabric, what: Breakable) -> list[str]:
-    """Return the names of what may break."""
+    """Return the names of the cables or switches that can be removed."""
     switches = {node.name for node in fabric.devices if node.kind == "switch"}
     if what == "switches":
         return sorted(switches)
@@ -43,10 +43,10 @@ def candidates(fabric: Fabric, what: Breakable) -> list[str]:
 
 
 def cable_name(one: tuple[str, int], other: tuple[str, int]) -> str:
-    """Return how a cable is called, by its ends."""
+    """Return the name of a cable, made of its ends."""
     return f"{one[0]}[{one[1]}] - {other[0]}[{other[1]}]"
 
 
 def drawn(seed: int, name: str) -> bytes:
-    """Return a number for a name that only the seed knows."""
+    """Return a hash of the seed and a name, as a sort key."""
     return hashlib.sha256(f"{seed} {name}".encode()).digest()

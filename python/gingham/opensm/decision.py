@@ -1,14 +1,14 @@
-"""One engine of OpenSM on one fabric: from the request to proved routes.
+"""Routing of one fabric by one engine of OpenSM: from the request to proved routes.
 
 ::
 
-    fabric ─► ibsim ◄─ OpenSM ─► opensm-lfts.dump, opensm-sl2vl.dump ─┐
-                │         └────► service levels, asked for ───────────┼─► Fabric.load_routes
+fabric ─► ibsim ◄─ OpenSM ─► opensm-lfts.dump, opensm-sl2vl.dump ─┐
+                │         └────► queries of service levels ───────────┼─► Fabric.load_routes
                 └─► ibnetdiscover: LIDs ─► with the real speeds ──────┘
 
-The simulator keeps GUIDs, descriptions and cables, and OpenSM gives out LIDs; so the fabric of
-the routes is what `ibnetdiscover` saw, with the speeds of the original, which ibsim does not
-know. What is kept is a `Decision`; nothing runs any more, and no file is left.
+The simulator keeps GUIDs, descriptions and cables, and OpenSM assigns LIDs. The fabric of the
+routes is therefore the output of `ibnetdiscover`, with the speeds of the original, which ibsim does
+not support. The result is a `Decision`; all processes have ended, and all files are removed.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ if TYPE_CHECKING:
 
 PROGRAMS = ("opensm", "ibsim", "ibsim-run", "ibnetdiscover")
 
-# The files of a decision, each by the end of its name.
+# Suffixes of the names of a decision's files.
 NETWORK, TABLES, LANES, LEVELS, LOG = "ibnetdiscover", "lfts", "sl2vl", "sl.csv", "log"
 
 NODE = re.compile(r'^(?:Switch|Ca|Rt)\t\d+ "[A-Z]-(?P<guid>[0-9a-f]{16})"')
 CABLE = re.compile(r"^\[(?P<port>\d+)\](?P<middle>.*\s)(?P<speed>\S+)$")
-# A speed of InfiniBand, such as 4xNDR; others have no place in a dump.
+# An InfiniBand speed, such as 4xNDR; a dump cannot hold others.
 SPEED = re.compile(r"^\d+x[A-Z0-9]+$")
 SPEED_UNKNOWN = "?????"
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What OpenSM decided on, as files and as routes."""
+    """Result of OpenSM, as files and as routes."""
 
-    # The engine that was asked for, and the one whose routes these are.
+    # The requested engine, and the engine that ran.
     engine: str
     ran: str
-    # OpenSM's own words where something went wrong.
+    # Error messages in OpenSM's log.
     complaints: tuple[str, ...]
-    # How long OpenSM took until the subnet was up.
+    # Seconds until OpenSM reported the subnet as up.
     seconds: float
-    # The fabric with the LIDs that OpenSM gave.
+    # The fabric with the LIDs assigned by OpenSM.
     fabric: Fabric
     routes: Routes
-    # The texts that all this was read from, by the end of their names.
+    # Contents of the files, by name suffix.
     texts: dict[str, str]
     # Pairs of host LIDs whose path queries the subnet administrator did not answer.
     unanswered: tuple[tuple[int, int], ...] = ()
@@ -70,11 +70,11 @@ def decide(
     timeout_s: float = TIMEOUT_S,
     on_progress: Callable[[str], None] | None = None,
 ) -> Decision:
-    """Let OpenSM route `fabric`, and read what it decided.
+    """Route `fabric` by OpenSM, and read the result.
 
-    `on_progress` is told in a word what goes on. `EnvironmentProblem` with OpenSM's own words
-    if it is missing, fails, or needs longer than `timeout_s` for its routes, or for the queries
-    of service levels.
+    `on_progress` is called with the present activity. Raises `EnvironmentProblem` with OpenSM's
+    messages if it is missing, fails, or exceeds `timeout_s` for its routes or for the queries of
+    service levels.
     """
     require(*PROGRAMS)
     tell = on_progress or (lambda _: None)
@@ -111,7 +111,7 @@ def decide(
 
 
 def read(files: dict[str, Path]) -> tuple[Fabric, Routes]:
-    """Return the fabric and its routes in the files of a decision."""
+    """Return the fabric and the routes in the files of a decision."""
     try:
         seen = Fabric.load(files[NETWORK])
         return seen, seen.load_routes(files[TABLES], sl2vl=files[LANES], sl=files[LEVELS])
@@ -120,7 +120,7 @@ def read(files: dict[str, Path]) -> tuple[Fabric, Routes]:
 
 
 def with_speeds(dump: str, fabric: Fabric) -> str:
-    """Return what ibnetdiscover saw with the speeds of `fabric`, by node GUID and port."""
+    """Return the output of ibnetdiscover with the speeds of `fabric`, by node GUID and port."""
     speeds = speeds_by_port(fabric)
     lines, guid = [], ""
     for line in dump.splitlines():
@@ -134,7 +134,7 @@ def with_speeds(dump: str, fabric: Fabric) -> str:
 
 
 def speeds_by_port(fabric: Fabric) -> dict[tuple[str, int], str]:
-    """Return the speed of the cable at each port, where a dump can tell it."""
+    """Return the speed of the cable at each port, if a dump can hold it."""
     guids = {node.name: node.guid or "" for node in fabric.devices}
     return {
         (guids[name], port): cable.speed

@@ -1,4 +1,4 @@
-"""The cost of each single failure: every cable, switch or spine is removed in turn.
+"""Effect of each single failure: every cable, switch or spine is removed in turn.
 
 ::
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Each: TypeAlias = Literal["cable", "switch", "spine"]
 
-# Number of failures that OpenSM's engines are run on.
+# Number of failures, the worst first, on which OpenSM's engines are run.
 WORST = 10
 
 
@@ -74,7 +74,7 @@ class Failure:
 
 
 def single_failures(fabric: Fabric, each: Each) -> list[str]:
-    """Return the names of all cables, switches or spines; `InputError` without any."""
+    """Return the names of all cables, switches or spines; raise `InputError` if there are none."""
     if each == "cable":
         names = candidates(fabric, "cables")
     else:

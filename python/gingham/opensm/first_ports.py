@@ -1,8 +1,8 @@
-"""Hosts whose first cable is not at port 1, in the texts that the simulator reads and writes.
+"""Renumbering of hosts whose first cable is not at port 1, in files of the simulator.
 
-ibsim lets a program sit at port 1 of its node and at no other: a manager at a host that is cabled
-at port 2 would find its port down. What number a host's port has is no matter to routing, so such
-a host is played with its first cable at port 1, and gets its number back in what is discovered.
+ibsim attaches a program to port 1 of its node only: a manager at a host cabled at port 2 would find
+its port down. Routing does not depend on the number of a host's port, so such a host is simulated
+with its first cable at port 1, and its number is restored in discovered dumps.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 RECORD = re.compile(r'^(?:Switch|Ca|Rt)\t\d+ "[A-Z]-(?P<guid>[0-9a-f]{16})"')
 OWN = re.compile(r"^\[(?P<port>\d+)\]")
-# Of a cable's far end; a description in the comment holds no such thing before it.
+# Far end of a cable; no description or comment can precede it.
 FAR = re.compile(r'^(?P<before>[^"#]*"[A-Z]-(?P<guid>[0-9a-f]{16})"\[)(?P<port>\d+)\]')
 
 
 def moved(fabric: Fabric) -> dict[str, int]:
-    """Return the hosts without a cable at port 1 by GUID, and the first port that has one."""
+    """Return the hosts without a cable at port 1 by GUID, with their first cabled port."""
     used: dict[str, int] = {}
     for cable in fabric.cables:
         for name, port in cable.ends:
@@ -35,17 +35,17 @@ def moved(fabric: Fabric) -> dict[str, int]:
 
 
 def played(text: str, hosts: Mapping[str, int]) -> str:
-    """Return a network file in which the first cable of these hosts is at port 1."""
+    """Return a network file with the first cable of these hosts moved to port 1."""
     return renumbered(text, {guid: (port, 1) for guid, port in hosts.items()})
 
 
 def discovered(text: str, hosts: Mapping[str, int]) -> str:
-    """Return what `ibnetdiscover` printed of it with the numbers that the ports really have."""
+    """Return the output of `ibnetdiscover` with the original port numbers."""
     return renumbered(text, {guid: (1, port) for guid, port in hosts.items()})
 
 
 def renumbered(text: str, changes: Mapping[str, tuple[int, int]]) -> str:
-    """Return a dump in which one port of each of these nodes has another number."""
+    """Return a dump in which one port of each of these nodes is renumbered."""
     if not changes:
         return text
 
@@ -64,6 +64,6 @@ def renumbered(text: str, changes: Mapping[str, tuple[int, int]]) -> str:
 
 
 def changed(changes: Mapping[str, tuple[int, int]], guid: str, port: str) -> int:
-    """Return the number that a port of a node has afterwards."""
+    """Return the new number of a node's port."""
     old, new = changes.get(guid, (0, 0))
     return new if int(port) == old else int(port)

@@ -1,4 +1,4 @@
-"""OpenSM on a simulated fabric: one engine, what it really did, and why if it did not.
+"""OpenSM on a simulated fabric: one engine, the engine that really ran, and its errors.
 
 ::
 
@@ -6,14 +6,14 @@
                      (runs on)      opensm-lfts.dump    tables of all switches
                                     opensm-sl2vl.dump   lanes by service level
 
-OpenSM keeps running, so that its subnet administrator can be asked. It sweeps once: nothing in
-the fabric changes. Quality of service is on (`-Q`), for engines with lanes need their SL-to-VL
-tables in the switches; multicast is off, which is slow and of no interest here. Its files lie
-in the scratch folder, and those in `/etc/opensm` are not read unless asked for.
+OpenSM keeps running so that its subnet administrator can be queried. It sweeps once, because the
+fabric does not change. Quality of service is on (`-Q`), because engines with lanes need their
+SL-to-VL tables in the switches; multicast, which is slow and not used here, is off. Its files are
+in the scratch folder; those in `/etc/opensm` are not read unless requested.
 
-An engine that cannot do a topology is replaced by `minhop`, and OpenSM counts that as success:
-only the line "tables configured" of its log tells. `no_fallback` is of no use: then it tries for
-ever. Whatever happens, a run ends with its timeout.
+OpenSM replaces an engine that does not support a topology by `minhop` and reports success: only the
+line "tables configured" of its log shows the replacement. `no_fallback` does not help, because
+OpenSM then retries for ever. A timeout ends every run.
 """
 
 from __future__ import annotations
@@ -53,25 +53,25 @@ OUTPUT = "osm.out"
 TIMEOUT_S = 120.0
 POLL_S = 0.02
 
-# The log's second line of the same name tells of the tables; ERR marks what went wrong.
+# The second log line of this name reports the configured tables; ERR marks errors.
 CONFIGURED = re.compile(r"osm_ucast_mgr_process: (\S+) tables configured on all switches")
 UP = "SUBNET UP"
-# Level 1 are errors; that an engine gives up is told on level 2 at times.
+# Level 1 are errors; an engine's failure is sometimes reported on level 2.
 COMPLAINT = re.compile(r"0x01 -> (?:[a-z0-9_]+: )?(.*)|0x02 -> [a-z0-9_]+: (disabling .*)")
 SCRATCH = re.compile(r"/\S*/gingham-[^/\s]+/")
-# Said whenever quality of service is on and there is no policy.
+# Logged whenever quality of service is on without a policy file.
 EXPECTED = "Failed opening QoS policy file"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What OpenSM is asked to do."""
+    """Request for OpenSM."""
 
     # A name of `ENGINES`, or "file" with `tables`.
     engine: str
-    # GUIDs of root switches, a line each.
+    # GUIDs of root switches, one per line.
     roots: Path | None = None
-    # GUIDs of the ports of compute nodes, a line each, for ftree, sssp and dfsssp.
+    # GUIDs of the ports of compute nodes, one per line, for ftree, sssp and dfsssp.
     compute_nodes: Path | None = None
     # Shape of the torus, for torus-2QoS.
     torus: Path | None = None
@@ -83,15 +83,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """OpenSM, done with the fabric and still running."""
+    """An OpenSM that has configured the fabric and is still running."""
 
     request: Request
     # The engine whose tables are in the switches.
     ran: str
-    # OpenSM's own words where something went wrong.
+    # Error messages in OpenSM's log.
     complaints: tuple[str, ...]
     folder: Path
-    # From the start of the program until the subnet was up.
+    # Seconds from the start of the program until the subnet was up.
     seconds: float
 
     @property
@@ -106,14 +106,15 @@ class Manager:
 
     @property
     def log(self) -> Path:
-        """What OpenSM told."""
+        """The log of OpenSM."""
         return self.folder / LOG
 
 
 def manage(simulator: Simulator, request: Request, *, timeout_s: float = TIMEOUT_S) -> Manager:
     """Let OpenSM configure the fabric; it runs on until the simulator ends.
 
-    `EnvironmentProblem` with OpenSM's own words if it is missing, fails, or is not done in time.
+    Raises `EnvironmentProblem` with OpenSM's messages if it is missing, fails, or exceeds the
+    timeout.
     """
     require("opensm")
     start = time.monotonic()
@@ -131,8 +132,8 @@ def manage(simulator: Simulator, request: Request, *, timeout_s: float = TIMEOUT
 
 
 def arguments(request: Request) -> list[str]:
-    """Return the words after `opensm`."""
-    # Errors, what happens, and dumps of the tables.
+    """Return the arguments of `opensm`."""
+    # Log errors and events, and dump the tables.
     words = ["-F", CONFIGURATION, "-f", LOG, "-e", "-D", "0x43", "-s", "0", "-Q"]
     words += ["-R", request.engine]
     files = {
@@ -148,7 +149,7 @@ def arguments(request: Request) -> list[str]:
 
 
 def configuration(folder: Path, request: Request) -> str:
-    """Return an opensm.conf that keeps every file in the scratch folder."""
+    """Return an opensm.conf that keeps all files in the scratch folder."""
     nothing = folder / "none"
     settings = {
         "dump_files_dir": str(folder),
@@ -165,7 +166,7 @@ def configuration(folder: Path, request: Request) -> str:
 
 
 def wait_until_up(simulator: Simulator, child: subprocess.Popen[bytes], deadline: float) -> None:
-    """Wait until the log says that the subnet is up and which tables are in the switches."""
+    """Wait until the log reports that the subnet is up and which tables are in the switches."""
     while True:
         over = child.poll() is not None
         log = simulator.children.read(LOG)
@@ -182,7 +183,7 @@ def wait_until_up(simulator: Simulator, child: subprocess.Popen[bytes], deadline
 
 
 def complaints(log: str) -> list[str]:
-    """Return what the log tells of errors, each once, without times, addresses and folders."""
+    """Return the errors in the log, without duplicates, times, addresses and folders."""
     found = (COMPLAINT.search(line) for line in log.splitlines())
     words = ((match[1] or match[2]).strip() for match in found if match)
     kept = (SCRATCH.sub("", text) for text in words if EXPECTED not in text)

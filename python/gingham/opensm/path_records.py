@@ -1,27 +1,27 @@
-"""Service levels: what OpenSM tells an adapter that asks for a path.
+"""Service levels, obtained by path queries to OpenSM's subnet administrator.
 
-Engines that need several lanes give each path a service level (SL), which the switches map to
-a lane. No file of OpenSM holds them: they are asked for, pair by pair. Of how much the level
-depends says how few questions are enough:
+Engines that need several lanes assign each path a service level (SL), which the switches map to a
+lane. OpenSM writes them to no file, so they are queried pair by pair. The number of queries follows
+from the parameters on which the level depends:
 
 ======================================  =====================================  ===============
-engine                                  the level depends on                   questions
+engine                                  the level depends on                   queries
 ======================================  =====================================  ===============
 minhop, updn, dnup, ftree, dor, sssp    nothing, it is 0                       none
-lash, torus-2QoS                        switch and switch                      switches²
+lash, torus-2QoS                        both switches                          switches²
 nue                                     source's switch, LID of destination    switches x LIDs
-dfsssp                                  the same, and chance                   switches x LIDs
+dfsssp                                  like nue, and chance                   switches x LIDs
 ======================================  =====================================  ===============
 
-DFSSSP puts each path into a layer and owns several levels for each layer where it has lanes to
-spare; which of them a path gets is drawn anew for every question. Written is the lowest level
-of the layer, for all its paths: what is free of deadlock when the paths of a layer meet on one
-lane is so however they are spread. Which levels a layer owns is found by asking one pair often.
+DFSSSP puts each path into a layer and owns several levels for each layer if it has spare lanes;
+every query draws one of them at random. The lowest level of the layer is written for all its paths:
+if the paths of a layer are free of deadlock on one lane, they are so on several. The levels of a
+layer are found by querying one pair repeatedly.
 
-Several processes ask at once, each from a host of its own: the simulator brings an answer to
-the process that sent the last question from that host. Both travel by the forwarding tables of
-the switches. A host without a route to the administrator gets no answers, so other hosts repeat
-its questions. A pair whose question stays unanswered has no service level: it is lost.
+Several processes query in parallel, each from its own host: the simulator delivers a response to
+the process that sent the latest query from that host. Queries and responses use the forwarding
+tables of the switches. A host without a route to the administrator receives no responses, so other
+hosts repeat its queries. A pair without a response has no service level: it is lost.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ DEPENDENCE: dict[str, Dependence] = {
     "nue": "switch-and-destination",
     "dfsssp": "switch-and-destination",
 }
-# Engines that draw among several levels, and how often one pair is asked to see all of them:
-# that one of eight is missed has a chance of 2 in 10^11.
+# Engines that draw among several levels, and the number of queries of one pair to see all of them:
+# the probability of missing one of eight is 2 in 10^11.
 DRAWING = ("dfsssp",)
 DRAWS = 200
 
 ASKERS_MAX = 4
-# Maximum number of repetitions of unanswered questions, from other hosts.
+# Maximum number of repetitions of unanswered queries, from other hosts.
 ROUNDS_MAX = 4
 POLL_S = 0.05
-# A simulated fabric answers some ten thousand questions a second.
+# Approximate query rate of a simulated fabric.
 QUESTIONS_PER_S = 10_000
 START_TIMEOUT_S = 60.0
 QUESTION_TIMEOUT_S = 0.005
@@ -80,10 +80,10 @@ PORT = re.compile(
 class Port:
     """A port of an adapter."""
 
-    # How the simulator names its node.
+    # Name of its node in the simulator.
     place: str
     lid: int
-    # It has 2^lmc LIDs.
+    # LID mask control: the port has 2^lmc LIDs.
     lmc: int
     # LID of the switch at the other end of its cable.
     switch: int
@@ -95,7 +95,7 @@ class Port:
 
 
 def ports(dump: str) -> list[Port]:
-    """Return the adapter ports with a cable to a switch in what ibnetdiscover printed."""
+    """Return the adapter ports with a cable to a switch in the output of ibnetdiscover."""
     found, place = [], ""
     for line in dump.splitlines():
         if match := ADAPTER.match(line):
@@ -117,10 +117,10 @@ def write_service_levels(
 ) -> list[Pair]:
     """Write the SL of every path between adapters to `path`: `source_lid,destination_lid,sl`.
 
-    `engine` is the one that ran, `dump` what ibnetdiscover prints, `on_progress` is given the
-    share of the questions that were answered. Pairs without a path are left out. Returns the pairs
-    of LIDs without an answer. Engines of one lane give every path SL 0, so they are not queried.
-    Raises `EnvironmentProblem` after `timeout_s`.
+    `engine` is the one that ran, `dump` the output of ibnetdiscover, `on_progress` receives the
+    answered share of the queries. Pairs without a path are omitted. Returns the pairs of LIDs
+    without a response. Engines of one lane give every path SL 0, so they are not queried. Raises
+    `EnvironmentProblem` after `timeout_s`.
     """
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     found = ports(dump)
@@ -147,7 +147,7 @@ def write_service_levels(
 
 
 def write(path: Path, levels: Levels) -> None:
-    """Write a table of service levels, without the pairs that have none."""
+    """Write a table of service levels, without pairs that have none."""
     with path.open("w") as file:
         file.write(HEADER)
         for (source, destination), level in levels.items():
@@ -156,14 +156,14 @@ def write(path: Path, levels: Levels) -> None:
 
 
 def level_of(word: str) -> int | None:
-    """Return the SL in an answer, or `None` if it has none."""
+    """Return the SL in a response, or `None` if it has none."""
     return None if word in {NO_PATH, NO_ANSWER} else int(word)
 
 
 def questions(found: Sequence[Port], dependence: Dependence) -> dict[Pair, Pair]:
-    """Return the rows of the table, each with the pair of LIDs to ask about.
+    """Return the rows of the table, each with the pair of LIDs to query.
 
-    In a row the LID of a switch stands for all adapters at it.
+    In a row, the LID of a switch represents all adapters attached to it.
     """
     rows: dict[Pair, Pair] = {}
     for source in found:
@@ -176,7 +176,7 @@ def questions(found: Sequence[Port], dependence: Dependence) -> dict[Pair, Pair]
 
 
 def expected_questions(switches: int, ports: int, engine: str) -> int:
-    """Return the number of questions to an engine's administrator, by leaf switches and LIDs."""
+    """Return the number of queries for an engine, by leaf switches and LIDs."""
     match DEPENDENCE.get(engine):
         case None:
             return 0
@@ -189,7 +189,7 @@ def expected_questions(switches: int, ports: int, engine: str) -> int:
 
 
 def row_of(dependence: Dependence, source: Port, destination: Port, lid: int) -> Pair:
-    """Return the row that holds the level from a port to a LID of another."""
+    """Return the row with the level from a port to a LID of another port."""
     match dependence:
         case "switches":
             return source.switch, destination.switch
@@ -200,7 +200,7 @@ def row_of(dependence: Dependence, source: Port, destination: Port, lid: int) ->
 
 
 def layers(simulator: Simulator, levels: Levels, found: Sequence[Port]) -> list[set[int]]:
-    """Return the sets of levels among which an engine draws, by asking a pair of each often."""
+    """Return the sets of levels among which an engine draws, by repeated queries of pairs."""
     sets: list[set[int]] = []
     for pair, level in levels.items():
         if level is not None and not any(level in known for known in sets):
@@ -210,7 +210,7 @@ def layers(simulator: Simulator, levels: Levels, found: Sequence[Port]) -> list[
 
 
 def lowest_of_layers(levels: Levels, sets: Sequence[set[int]]) -> Levels:
-    """Return the levels with each replaced by the lowest of its set."""
+    """Return the levels, each replaced by the lowest of its set."""
     lowest = {level: min(known) for known in sets for level in known}
     return {pair: None if level is None else lowest[level] for pair, level in levels.items()}
 
@@ -223,9 +223,9 @@ def ask(
     *,
     deadline: float | None = None,
 ) -> list[str]:
-    """Return the answer for each pair: the SL from the administrator, or the kind of failure.
+    """Return the response for each pair: the SL from the administrator, or the kind of failure.
 
-    Raises `EnvironmentProblem` if every question stays unanswered.
+    Raises `EnvironmentProblem` if no query is answered.
     """
     places = list(dict.fromkeys(port.place for port in found))
     words = [NO_ANSWER] * len(pairs)
@@ -254,7 +254,7 @@ def ask_from(
     on_progress: Callable[[float], None] | None,
     deadline: float | None,
 ) -> tuple[list[str], list[str]]:
-    """Let each host query a share of the pairs; return the answers, and the hosts with any."""
+    """Distribute the pairs over hosts for querying; return the responses, and hosts with any."""
     shares = [Share(simulator.folder, index) for index in range(len(seats))]
     askers = []
     for share, place in zip(shares, seats, strict=True):
@@ -277,28 +277,28 @@ def ask_from(
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The questions of one process, in files of the scratch folder."""
+    """The queries of one process, in files of the scratch folder."""
 
     folder: Path
     index: int
 
     @property
     def questions(self) -> Path:
-        """A pair a line."""
+        """File with one pair per line."""
         return self.folder / f"questions-{self.index}.csv"
 
     @property
     def said(self) -> Path:
-        """The answers so far."""
+        """File with the responses so far."""
         return self.folder / f"answers-{self.index}.csv"
 
     @property
     def log(self) -> str:
-        """The name of the file with what the process complains of."""
+        """Name of the file with the error output of the process."""
         return f"sa-queries-{self.index}.log"
 
     def write(self, pairs: Sequence[Pair]) -> None:
-        """Write the questions."""
+        """Write the queries."""
         self.questions.write_text("".join(f"{one},{other}\n" for one, other in pairs))
 
     def start(self, simulator: Simulator, place: str) -> subprocess.Popen[bytes]:
@@ -308,11 +308,11 @@ class Share:
         return simulator.children.start(*command, out=self.log)
 
     def words(self) -> list[str]:
-        """Return the answers, in the order of the questions."""
+        """Return the responses, in the order of the queries."""
         return [row.rpartition(",")[2] for row in self.said.read_text().splitlines()]
 
     def bytes_said(self) -> int:
-        """Return how long the answers are so far."""
+        """Return the size of the responses so far, in bytes."""
         return self.said.stat().st_size if self.said.exists() else 0
 
 
@@ -323,8 +323,8 @@ def wait_for(
     deadline: float,
     on_progress: Callable[[float], None] | None,
 ) -> None:
-    """Wait until all have their answers; `EnvironmentProblem` if one fails or all take long."""
-    # An answer repeats its question, with a comma and a level of one or two digits.
+    """Wait for all responses; raise `EnvironmentProblem` if a process fails or on timeout."""
+    # A response repeats its query, with a comma and a level of one or two digits.
     size = sum(share.questions.stat().st_size for share in shares)
     while any(asker.poll() is None for asker in askers):
         simulator.require_running()

@@ -1,7 +1,6 @@
-"""Finding the programs of a real cluster, and saying how to get them.
+"""Lookup of the programs of a real cluster, with installation hints.
 
-They are never imported or linked: without them the package works, and only what needs them
-says that they are missing.
+They are neither imported nor linked: without them only the functions that need them fail.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import subprocess
 
 from gingham.errors import EnvironmentProblem
 
-# The package that holds a program, by its name in Debian and its kin.
+# Package of each program in Debian and derived distributions.
 PACKAGES = {
     "ibsim": "ibsim-utils",
     "ibsim-run": "ibsim-utils",
@@ -58,7 +57,7 @@ def version_of(name: str) -> str | None:
 
 
 def search_path() -> str:
-    """Return where programs are looked for: system programs are not on every user's path."""
+    """Return the search path, with system directories, which not every user's path has."""
     return os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
 
 
@@ -68,12 +67,12 @@ def program(name: str) -> str | None:
 
 
 def missing(*names: str) -> list[str]:
-    """Return which of the programs `names` are not installed."""
+    """Return the programs of `names` that are not installed."""
     return [name for name in names if program(name) is None]
 
 
 def require(*names: str) -> None:
-    """Raise `EnvironmentProblem` with the line that installs what is missing of `names`."""
+    """Raise `EnvironmentProblem` with the install command for missing programs of `names`."""
     absent = missing(*names)
     if absent:
         raise EnvironmentProblem(

@@ -1,4 +1,4 @@
-"""Root switches, as a file names them: a switch a line, by GUID as OpenSM takes it, or by name."""
+"""Root switches read from a file: one switch per line, by GUID as in OpenSM, or by name."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ GUID = re.compile(r"^0x[0-9a-fA-F]{1,16}$")
 
 
 def read_roots(path: Path, fabric: Fabric) -> list[str]:
-    """Return the names of the switches in the file; `InputError` with the line of what is none."""
+    """Return the switches named in the file; raise `InputError` with the line of an unknown one."""
     require_file(path)
     switches = [node for node in fabric.devices if node.kind == "switch"]
     by_guid = {int(node.guid, 16): node.name for node in switches if node.guid}
     names = {node.name for node in switches}
     roots = []
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
-        # Switches are called "Voltaire 4036 # rack 3": a comment begins only where no name goes on.
+        # Switches may be called "Voltaire 4036 # rack 3": a comment only begins after a whole name.
         whole = line.strip()
         word = whole if whole in names else line.partition("#")[0].strip()
         if not word:
@@ -41,7 +41,7 @@ def read_roots(path: Path, fabric: Fabric) -> list[str]:
 
 
 def refused(path: Path, line: int, word: str, names: set[str]) -> InputError:
-    """Return the error for a word that is no switch."""
+    """Return the error for a word that does not name a switch."""
     near = nearest(word, names)
     return InputError(
         f'{path}:{line}: "{word}" is no switch of this fabric{meant(near)}\n'

@@ -1,23 +1,24 @@
-"""Asks a subnet administrator for path records; a program by itself, run under `ibsim-run`.
+"""Queries a subnet administrator for path records; a script, run under `ibsim-run`.
 
 ::
 
     python sa_queries.py QUESTIONS ANSWERS
 
-    QUESTIONS: source,destination    LIDs, a pair a line
+QUESTIONS: source,destination    LIDs, one pair per line
     ANSWERS:   source,destination,SL in the same order; "-" for the SL if there is no path,
-               "?" if no answer arrived
+               "?" if no response arrived
 
-Questions and answers travel by the forwarding tables of the subnet. If the tables have no route to
-the administrator or back, no answer arrives: if the first question stays unanswered, the rest is
-given up.
+Queries and responses use the forwarding tables of the subnet. If the tables have no route to the
+administrator or back, no response arrives: if the first query times out, the others are abandoned.
 
-It talks management datagrams over `libibumad`, which `ibsim-run` leads to the simulator; on a
-machine with an adapter it would ask the administrator of the real subnet. One question is under
-way at any time: the simulator knows the sender of an answer by the last question alone.
+It sends management datagrams through `libibumad`, which `ibsim-run` connects to the simulator; on a
+machine with an adapter it would query the administrator of the real subnet. Only one query is
+outstanding at any time, because the simulator identifies the receiver of a response by the latest
+query.
 
 Layouts: InfiniBand Architecture Specification, Volume 1, sections 13.4.3 (header), 15.2.1.1
-(administration), 15.2.5.16 (path record). It stands alone, for it is run by its path.
+(administration), 15.2.5.16 (path record). It imports nothing of the package, because it is run by
+path.
 """
 
 from __future__ import annotations
@@ -34,24 +35,24 @@ ATTRIBUTE_PATH_RECORD = 0x0035
 QUEUE_PAIR, QUEUE_KEY = 1, 0x80010000
 
 DATAGRAM_BYTES = 256
-# Version, class, class version, method, status, for directed routes, transaction, attribute.
+# Base version, class, class version, method, status, directed-route field, transaction, attribute.
 HEADER = struct.Struct(">BBBBHHQHHI")
 # RMPP (unused in a Get), SM key, offset, reserved, component mask.
 ADMINISTRATION = struct.Struct(">12sQHHQ")
 RECORD_OFFSET = HEADER.size + ADMINISTRATION.size
-# In the record: destination and source LID; reversible with the number of paths; the SL in
-# the low bits of two bytes.
+# In the record: destination and source LID; reversible bit with number of paths; SL in the low bits
+# of two bytes.
 LIDS_OFFSET, PATHS_OFFSET, SL_OFFSET = 40, 49, 52
 ASKS_DESTINATION, ASKS_SOURCE, ASKS_PATHS = 1 << 4, 1 << 5, 1 << 12
 
 TIMEOUT_MS = 1000
 TRIES_MAX = 5
-# Answers without an SL.
+# Responses without an SL.
 NO_PATH, NO_ANSWER = "-", "?"
 
 
 class UmadPort(ctypes.Structure):
-    """The beginning of `umad_port_t`: what libibumad knows of the local port."""
+    """The beginning of `umad_port_t`, libibumad's description of the local port."""
 
     _fields_ = (
         ("ca_name", ctypes.c_char * 20),
@@ -68,7 +69,7 @@ class Administrator:
     """The subnet administrator, as seen from the first port of this machine."""
 
     def __init__(self) -> None:
-        """Open the port; `OSError` if there is none."""
+        """Open the port; raise `OSError` if there is none."""
         self.library = ctypes.CDLL(LIBRARY, use_errno=True)
         self.library.umad_get_mad.restype = ctypes.c_void_p
         if self.library.umad_init() < 0:
@@ -113,20 +114,20 @@ class Administrator:
             raise OSError("the question cannot be sent")
 
     def receive(self) -> bytes | None:
-        """Return the answer to the last question, or `None` if none comes in time."""
+        """Return the response to the latest query, or `None` after a timeout."""
         while True:
             length = ctypes.c_int(DATAGRAM_BYTES)
             agent = self.library.umad_recv(self.port, self.packet, ctypes.byref(length), TIMEOUT_MS)
             if agent < 0 or self.library.umad_status(self.packet) != 0:
                 return None
             datagram = ctypes.string_at(self.datagram, DATAGRAM_BYTES)
-            # The upper half belongs to the library. Older answers may still be under way.
+            # The upper half belongs to the library. Late responses to earlier queries are skipped.
             if HEADER.unpack_from(datagram)[6] & 0xFFFFFFFF == self.transaction:
                 return datagram
 
 
 def question(transaction: int, source: int, destination: int) -> bytes:
-    """Return the datagram that asks for one path between two LIDs."""
+    """Return the query datagram for one path between two LIDs."""
     datagram = bytearray(DATAGRAM_BYTES)
     HEADER.pack_into(
         datagram, 0, 1, CLASS_ADMINISTRATION, CLASS_VERSION, METHOD_GET, 0, 0, transaction,
@@ -140,7 +141,7 @@ def question(transaction: int, source: int, destination: int) -> bytes:
 
 
 def read_answer(datagram: bytes, source: int, destination: int) -> int | None:
-    """Return the SL in an answer, or `None` if it says that there is no path."""
+    """Return the SL in a response, or `None` if it reports no path."""
     _, _, _, method, status, _, _, _, _, _ = HEADER.unpack_from(datagram)
     if method != METHOD_RESPONSE or status != 0:
         return None
@@ -152,7 +153,7 @@ def read_answer(datagram: bytes, source: int, destination: int) -> int | None:
 
 
 def answer(questions: Path, answers: Path) -> None:
-    """Ask for each pair of `questions`."""
+    """Query each pair of `questions`."""
     administrator = Administrator()
     reached = True
     with questions.open() as asked, answers.open("w") as said:

@@ -1,6 +1,6 @@
-"""Settings of OpenSM: which there are, so that none is misspelled.
+"""Names of OpenSM's settings, to detect misspelled ones.
 
-OpenSM passes over a line of `opensm.conf` that it does not know, without a word in its log.
+OpenSM silently ignores unknown lines of `opensm.conf`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def require_settings(names: Iterable[str]) -> None:
 
 
 def known_settings() -> list[str]:
-    """Return the names of all settings of the OpenSM that is installed; none if it is not."""
+    """Return the names of all settings of the installed OpenSM; empty if it is not installed."""
     path = program("opensm")
     if path is None:
         return []

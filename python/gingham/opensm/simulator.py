@@ -1,4 +1,4 @@
-"""A fabric played by `ibsim`, for the programs of a real cluster to manage and to look at.
+"""A fabric simulated by `ibsim`, for management programs of real clusters.
 
 ::
 
@@ -6,15 +6,15 @@
                                                                    └─► ibsim-run ibnetdiscover
 
 ibsim answers the subnet management packets of every switch and adapter of the fabric; programs
-reach it through `ibsim-run`, which puts a library of the simulator before that of the kernel. A
-program sits at one node of the fabric, which `SIM_HOST` names: here by its kind and node GUID
-as they stand in the file, for descriptions need not be unique.
+reach it through `ibsim-run`, which preloads a library of the simulator. A program is attached to
+the node named by `SIM_HOST`: here by its kind and node GUID as in the file, because descriptions
+need not be unique.
 
-What ibsim 0.10 makes up: the GUIDs of adapters' ports (node GUID + port), and 4xSDR as the speed
-of every cable. LIDs that the file gives are kept. Lists that the subnet administrator splits
-over several packets are cut short after the first, without a word.
+ibsim 0.10 invents the GUIDs of adapter ports (node GUID + port), and 4xSDR as the speed of every
+cable. LIDs in the file are kept. Lists that the subnet administrator splits over several packets
+are silently truncated after the first packet.
 
-Everything lies in one scratch folder, which is gone after the block, as ibsim is.
+All files are in one scratch folder, which is removed after the block, when ibsim has ended.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LOG = "ibsim.log"
 NETWORK = "net.ibsim"
 READY_TIMEOUT_S = 30.0
 POLL_S = 0.02
-# Highest unicast LID of an InfiniBand subnet, and with 0 the entries of a full table.
+# One above the highest unicast LID of an InfiniBand subnet: the entries of a full table.
 UNICAST_LIDS = 0xC000
 
 
@@ -51,7 +51,7 @@ class Simulator:
     def __init__(
         self, children: Children, player: subprocess.Popen[bytes], moved: Mapping[str, int]
     ) -> None:
-        """Keep what runs, and whose first cable is played at port 1; use `simulated`."""
+        """Store processes, and hosts whose first cable was moved to port 1; use `simulated`."""
         self.children = children
         self._player = player
         self._moved = moved
@@ -62,7 +62,7 @@ class Simulator:
         return self.children.folder
 
     def run(self, *command: str, timeout_s: float) -> Finished:
-        """Run a program on the fabric to its end; `EnvironmentProblem` if it fails."""
+        """Run a program on the fabric to its end; raise `EnvironmentProblem` if it fails."""
         finished = self.children.run("ibsim-run", *command, timeout_s=timeout_s)
         if finished.code != 0:
             self.require_running()
@@ -76,24 +76,24 @@ class Simulator:
         return self.children.start("ibsim-run", *command, out=out)
 
     def require_running(self) -> None:
-        """Raise `EnvironmentProblem` in ibsim's own words if it has ended by itself."""
+        """Raise `EnvironmentProblem` with ibsim's messages if it has ended by itself."""
         if self._player.poll() is not None:
             raise EnvironmentProblem(
                 f"ibsim: ended by itself{quoted(self.children.read(LOG))}", code="program-failed"
             )
 
     def discovered(self, *, timeout_s: float = 60) -> str:
-        """Return what `ibnetdiscover` prints of the fabric."""
+        """Return the output of `ibnetdiscover` on the fabric."""
         said = self.run("ibnetdiscover", timeout_s=timeout_s).out
         return first_ports.discovered(said, self._moved)
 
 
 @contextlib.contextmanager
 def simulated(fabric: Fabric, *, host: str | None = None) -> Iterator[Simulator]:
-    """Play `fabric` inside the block, seen by programs from `host`, the name of a node.
+    """Simulate `fabric` inside the block; programs are attached to `host`, the name of a node.
 
-    Without a name programs sit at the first host. `EnvironmentProblem` if ibsim is missing or
-    fails, `InputError` if the fabric has no such host.
+    By default programs are attached to the first host. Raises `EnvironmentProblem` if ibsim is
+    missing or fails, `InputError` if the fabric has no such host.
     """
     require("ibsim", "ibsim-run")
     known = with_guids(fabric)
@@ -107,7 +107,7 @@ def simulated(fabric: Fabric, *, host: str | None = None) -> Iterator[Simulator]
             "IBSIM_SOCKNAME": folder.name,
             "SIM_HOST": seat(known, host),
             "TMPDIR": str(folder),
-            # Where OpenSM keeps what it knows of the fabric, for its next start.
+            # Folder in which OpenSM caches its state between starts.
             "OSM_CACHE_DIR": str(folder),
             "OSM_TMP_DIR": str(folder),
             "LC_ALL": "C",
@@ -120,17 +120,17 @@ def simulated(fabric: Fabric, *, host: str | None = None) -> Iterator[Simulator]
 
 
 def limits(fabric: Fabric) -> list[str]:
-    """Return the options that let ibsim hold the whole fabric, and tables for every LID."""
+    """Return options that dimension ibsim for the whole fabric, and for tables with every LID."""
     nodes = fabric.devices
     switches = sum(node.kind == "switch" for node in nodes)
-    # A switch has port 0 beside those that are counted.
+    # Port 0 of a switch is not among its counted ports.
     ports = sum(node.ports + 1 for node in nodes)
     counts = {"-N": len(nodes), "-S": switches, "-P": ports, "-L": UNICAST_LIDS}
     return [word for option, count in counts.items() for word in (option, str(count))]
 
 
 def seat(played: Fabric, host: str | None) -> str:
-    """Return how the network file names a host, such as `H-0000400000000000`.
+    """Return the name of a host in the network file, such as `H-0000400000000000`.
 
     The default is the first host of the connected part with most hosts.
     """
@@ -148,7 +148,7 @@ def seat(played: Fabric, host: str | None) -> str:
 
 
 def with_guids(fabric: Fabric) -> Fabric:
-    """Return the fabric with a GUID for every node, as nodes without one get it when written."""
+    """Return the fabric with GUIDs for all nodes, assigned as in written files."""
     if all(node.guid for node in fabric.devices):
         return fabric
     with scratch_folder() as folder:
@@ -157,7 +157,7 @@ def with_guids(fabric: Fabric) -> Fabric:
 
 
 def wait_until_ready(simulator: Simulator) -> None:
-    """Wait until ibsim listens: a client that comes earlier sleeps for two seconds."""
+    """Wait until ibsim listens: a client that connects earlier sleeps for two seconds."""
     listening = f"@{simulator.folder.name}:ctl"
     deadline = time.monotonic() + READY_TIMEOUT_S
     while listening not in Path("/proc/net/unix").read_text():
@@ -172,7 +172,7 @@ def wait_until_ready(simulator: Simulator) -> None:
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Make a folder that is gone after the block."""
+    """Create a folder that is removed after the block."""
     with contextlib.ExitStack() as stack:
         with signals_held():
             folder = stack.enter_context(
@@ -186,6 +186,6 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def quoted(words: str, *, lines_max: int = 6) -> str:
-    """Return the last lines that a program said, set under our message."""
+    """Return the last lines of a program's output, indented for a message."""
     lines = [line.rstrip() for line in words.splitlines() if line.strip()]
     return "".join(f"\n  {line}" for line in lines[-lines_max:])

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = "tuple[str, ...]"
 
-# Half of a 95 % interval, in standard errors.
+# Half-width of a 95 % interval, in standard errors.
 NORMAL_95 = 1.96
 # Maximum number of matchings, since each path is followed in Python. Fewer matchings widen
 # the interval.
@@ -65,7 +65,7 @@ class Speeds:
 
     @classmethod
     def of(cls, fabric: Fabric) -> Speeds | None:
-        """Return the speeds of a fabric, or `None` if all cables count alike."""
+        """Return the speeds of a fabric, or `None` if all cables have equal weight."""
         found = {cable.speed: rate_of(cable.speed or "") for cable in fabric.cables}
         counts = Counter(rate for cable in fabric.cables if (rate := found[cable.speed]))
         if len(counts) < 2:  # noqa: PLR2004
@@ -83,7 +83,7 @@ class Speeds:
         return cls(rates, frozenset(between))
 
     def busiest(self, routes: Routes, facts: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the channel between switches that takes longest, with its pairs by rate.
+        """Return the channel between switches that takes longest, with its pairs weighted by rate.
 
         `facts` are the statistics of the routes. A pair on a channel of half of the fastest rate
         counts twice. The core lists only the channels with most pairs; a busier channel outside of
@@ -139,7 +139,7 @@ def matching(
     drawn: random.Random,
     kept: dict[tuple[str, str], Path],
 ) -> Iterator[Path]:
-    """Return the paths by which a random half of the hosts sends to the other half."""
+    """Yield the paths from a random half of the hosts to partners in the other half."""
     order = drawn.sample(hosts, len(hosts))
     half = len(order) // 2
     for pair in zip(order[:half], order[half : 2 * half], strict=True):
@@ -158,7 +158,7 @@ def counted(paths: Sequence[Path]) -> dict[str, int]:
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the mean and half of its 95 % interval."""
+    """Return the mean and the half-width of its 95 % interval."""
     if len(values) < 2:  # noqa: PLR2004
         return statistics.fmean(values), 0.0
     error = statistics.stdev(values) / math.sqrt(len(values))

@@ -1,4 +1,4 @@
-"""The shape of a torus or mesh, as OpenSM's torus-2QoS wants to be told.
+"""The shape of a torus or mesh, in the configuration format of OpenSM's torus-2QoS.
 
 ::
 
@@ -6,9 +6,9 @@
      │       │       │      ──►   xp_link 0x...00 0x...02      from the switch at the origin
     s0-0 ── s1-0 ── s2-0          yp_link 0x...00 0x...01      one step up each dimension
 
-The numbers in the names of switches are their coordinates, as for our own dimension order,
-which also checks them against the cables. A dimension that closes to rings has a link one
-step down as well: torus-2QoS cannot do without where four switches stand in a ring.
+The numbers in the names of switches are their coordinates, as for our own dimension order, which
+also checks them against the cables. A dimension that closes to rings also has a link one step down,
+which torus-2QoS requires for rings of four switches.
 
 Source: the manual pages torus-2QoS(8) and torus-2QoS.conf(5) of OpenSM 3.3.23.
 """
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 AXES = "xyz"
 DIMENSIONS = (2, 3)
-# A ring needs three; between two switches there is one way only.
+# A ring needs three switches; between two there is only one direction.
 RING_MIN = 3
 
 
 def torus_configuration(fabric: Fabric) -> str | None:
-    """Return torus-2QoS.conf for a fabric, or `None` if it is no grid of 2 or 3 dimensions."""
+    """Return torus-2QoS.conf for a fabric, or `None` unless it is a grid of 2 or 3 dimensions."""
     try:
         fabric.route("dimension-order", form="table")
     except InputError:
@@ -73,7 +73,7 @@ def numbers_in(name: str) -> list[int]:
 
 
 def step(cell: tuple[int, ...], axis: int, distance: int) -> tuple[int, ...]:
-    """Return the cell that lies so far up an axis."""
+    """Return the cell at a distance along an axis."""
     return tuple(place + distance if index == axis else place for index, place in enumerate(cell))
 
 
@@ -88,5 +88,5 @@ def joined_at(
 
 
 def link(keyword: str, one: Device, other: Device) -> str:
-    """Return the line that tells of a link."""
+    """Return the line that defines a link."""
     return f"{keyword} 0x{one.guid} 0x{other.guid}"
