@@ -1,26 +1,26 @@
-"""Pictures of results, drawn without a screen.
+"""Pictures of results, drawn without a display.
 
 ============  =====================================================================
-picture       what it shows
+picture       content
 ============  =====================================================================
-`latency`     how the latencies of each traffic class are distributed, and their tail
+`latency`     the latency distribution of each traffic class, and its tail
 `series`      load and latency over the time of the run, by class
-`links`       how evenly the channels are used, and which are the busiest
+`links`       how evenly the channels are used, and the busiest channels
 `fabric`      the fabric, each channel coloured by its load
-`contention`  what hosts made of the network, and how many took alternative paths for it
-`followed`    what followed flows and channels did, step by step
-`heat`        the use of followed channels over time, a row a channel
-`tree`        congestion trees over the fabric, and how they grew and died
-`channels`    of a stripe: what each channel carried over the time of the run
-`rounds`      of a stripe: its first packets on their ways
+`contention`  contention coefficients of hosts, and the share of alternative paths
+`followed`    followed flows and channels, step by step
+`heat`        the use of followed channels over time, one row per channel
+`tree`        congestion trees over the fabric, and their growth and decay
+`channels`    of a stripe: the rate of each channel over the time of the run
+`rounds`      of a stripe: the paths of its first packets
 `job`         units, switches and cables of a job, shared cables in colour
 ============  =====================================================================
 
 `curve` draws latency against accepted load from a table of `gingham.loads.curve`; `axis` draws
 both along an axis of any other sweep.
 
-Each of the others takes a result, be it just run or loaded from its folder, and returns a figure of
-matplotlib; all read only tables and the summary. The same result gives the same picture, byte for
+Each of the others takes a result, new or loaded from its folder, and returns a figure of
+matplotlib; all read only tables and the summary. Equal results give identical pictures, byte for
 byte.
 
 >>> import gingham
@@ -87,18 +87,18 @@ PictureKind: TypeAlias = Literal[
     "channels",
     "rounds",
 ]
-# Pictures of a sweep: against accepted load if the load is varied, or else along another axis.
+# Pictures of a sweep: against accepted load if the load is varied, otherwise along another axis.
 SweepKind: TypeAlias = Literal["curve", "axis"]
 SWEEP_KINDS: tuple[SweepKind, ...] = get_args(SweepKind)
-# Those of a striping run, and those of a fabric's.
+# Pictures of striping runs, and of fabric runs.
 STRIPE_KINDS: tuple[PictureKind, ...] = ("channels", "rounds")
 KINDS: tuple[PictureKind, ...] = tuple(
     kind for kind in get_args(PictureKind) if kind not in STRIPE_KINDS
 )
-# What a picture may be written as, by the ending of its file.
+# File formats of pictures, by extension.
 ENDINGS = ("png", "svg", "pdf")
 
-# Of each picture the tables without which there is nothing to draw, and why they can be empty.
+# Tables that each picture requires, and the reason if they are empty.
 MAIN_TABLES: dict[PictureKind, tuple[tuple[str, ...], str]] = {
     "latency": (("histogram",), "no message was followed to its delivery"),
     "series": (("series",), "no slice of time was recorded"),
@@ -114,33 +114,33 @@ MAIN_TABLES: dict[PictureKind, tuple[tuple[str, ...], str]] = {
 
 
 class Said(Protocol):
-    """A scenario, as far as pictures go."""
+    """The part of a scenario that pictures use."""
 
     def resolved(self) -> Mapping[str, Any]:
-        """Return what it says, defaults included."""
+        """Return all values, defaults included."""
 
 
 class Drawable(Protocol):
-    """What pictures need of a result."""
+    """The part of a result that pictures use."""
 
     @property
     def scenario(self) -> Said:
-        """What was run."""
+        """Scenario of the run."""
 
     @property
     def title(self) -> str:
-        """What stands above the picture."""
+        """Title of the picture."""
 
     @property
     def summary(self) -> Mapping[str, Any]:
-        """The numbers of the run."""
+        """Summary of the run."""
 
     def table(self, name: str) -> pa.Table:
         """Return one of its tables."""
 
 
 class Cabled(Protocol):
-    """What pictures need of a fabric."""
+    """The part of a fabric that pictures use."""
 
     @property
     def devices(self) -> Sequence[NodeLike]:
@@ -152,11 +152,11 @@ class Cabled(Protocol):
 
 
 def latency(result: Drawable) -> Figure:
-    """Draw how the latencies of each class are distributed, over all messages of the window.
+    """Draw the latency distribution of each class, over all messages of the window.
 
-    A panel a class: the histogram, the mean, median and 99th percentile with their 95 % intervals;
-    below, the share of the messages that took longer. The axis is logarithmic where a tail is
-    long.
+    One panel per class: the histogram, the mean, median and 99th percentile with their 95 %
+    intervals; below it, the share of messages with a higher latency. The axis is logarithmic for
+    long tails.
     """
     from gingham.plots import _latency
 
@@ -167,7 +167,7 @@ def latency(result: Drawable) -> Figure:
 def series(result: Drawable) -> Figure:
     """Draw the generated and the accepted load and the mean latency of each class over time.
 
-    The warm-up and what follows the window are shaded; bands are the means of the window with
+    The warm-up and the time after the window are shaded; bands are the means of the window with
     their 95 % intervals.
     """
     from gingham.plots import _series
@@ -179,7 +179,7 @@ def series(result: Drawable) -> Figure:
 def links(result: Drawable) -> Figure:
     """Draw utilisation and stopped share of all channels, sorted, and name the busiest.
 
-    Channels from hosts, between switches and to hosts are kept apart.
+    Channels from hosts, between switches and to hosts have separate curves.
     """
     from gingham.plots import _links
 
@@ -195,12 +195,12 @@ def fabric(
 ) -> Figure:
     """Draw the fabric of a result, each channel coloured by its utilisation; or a fabric alone.
 
-    The half of a cable at a node is the channel that leaves it; its black core is as long as the
-    share of time for which it was stopped. Clos networks stand in layers, grids as grids, rings
-    and dragonflies in circles; more than 200 hosts become their number. Of a `gingham.Fabric`, on
-    which nothing ran, cables have the colour of their speed. Beyond 300 switches or 500 hosts a
-    fabric is folded by pod, level or group; only the ten hottest channels are coloured. Of a
-    fabric alone these are the channels of `busiest`, as `Routes.statistics` gives them.
+    The half of a cable at a node is the channel leaving it; the length of its black core is its
+    stopped share of the time. Clos networks are drawn in layers, grids as grids, rings and
+    dragonflies in circles; more than 200 hosts are replaced by their number. Cables of a
+    `gingham.Fabric` without a run have the colour of their speed. Above 300 switches or 500 hosts a
+    fabric is folded by pod, level or group; only the ten hottest channels are coloured. For a
+    fabric alone these are the channels of `busiest`, as in `Routes.statistics`.
     """
     if is_cabled(shown):
         from gingham.plots import _cables
@@ -225,8 +225,8 @@ def job(shown: Sequence[tuple[str, Job, Bound]]) -> Figure:
 
 
 def is_cabled(shown: Drawable | Cabled) -> TypeGuard[Cabled]:
-    """Whether it is a fabric, and no result."""
-    # Asked of the class: of a large fabric the cables themselves take a while.
+    """Whether the argument is a fabric rather than a result."""
+    # Checked on the class, because the cables of a large fabric take time to compute.
     return hasattr(type(shown), "cables")
 
 
@@ -253,9 +253,9 @@ def by_contention(result: Drawable) -> Mapping[str, Any] | None:
 
 
 def followed(result: Drawable) -> Figure:
-    """Draw what followed flows delivered and what held them back, and the use of channels.
+    """Draw the deliveries of followed flows, their limiting factors, and the use of channels.
 
-    For runs with `measure.follow`. Thin lines are steps, solid ones means over a window of steps.
+    For runs with `measure.follow`. Thin lines are steps, thick lines means over a window of steps.
     """
     from gingham.plots import _followed
 
@@ -264,13 +264,13 @@ def followed(result: Drawable) -> Figure:
 
 
 def follows(result: Drawable, *kinds: str) -> bool:
-    """Return whether the scenario of a result has anything followed, or any of these kinds."""
+    """Return whether the scenario of a result follows anything, or any of these kinds."""
     follow = result.scenario.resolved().get("measure", {}).get("follow") or {}
     return any(follow.get(kind) for kind in kinds or ("flows", "links"))
 
 
 def heat(result: Drawable) -> Figure:
-    """Draw the use of followed channels over time: a row a channel, the busiest first.
+    """Draw the use of followed channels over time: one row per channel, the busiest first.
 
     For runs with `measure.follow.links`; `["*"]` follows every channel.
     """
@@ -282,8 +282,8 @@ def heat(result: Drawable) -> Figure:
 def tree(result: Drawable) -> Figure:
     """Draw congestion trees over the fabric, and how many branches each root had over time.
 
-    For runs with `measure.congestion`. A half of a cable has the colour of what its channel was
-    more often, by the share of looks; roots have black edges, leaves black cores.
+    For runs with `measure.congestion`. Half a cable has the colour of its channel's most frequent
+    state, by the share of looks; roots have black edges, leaves black cores.
     """
     from gingham.plots import _tree
 
@@ -293,12 +293,12 @@ def tree(result: Drawable) -> Figure:
 
 
 def looks(result: Drawable) -> bool:
-    """Return whether the scenario of a result has the run look for congestion trees."""
+    """Return whether the run searched for congestion trees."""
     return bool(result.scenario.resolved().get("measure", {}).get("congestion"))
 
 
 def usual(result: Drawable) -> tuple[PictureKind, ...]:
-    """Return the pictures that a result has where nobody asks for certain ones."""
+    """Return the pictures drawn by default for a result."""
     said = result.scenario.resolved()
     if "channel" in said:
         return STRIPE_KINDS if said["measure"]["events"] else STRIPE_KINDS[:1]
@@ -314,10 +314,10 @@ def curve(
     note: str = "",
     beside: Mapping[str, Sequence[dict[str, Any]]] | None = None,
 ) -> Figure:
-    """Draw latency against accepted load, a line a routing or value, with the intervals of both.
+    """Draw latency against accepted load, one line per routing or value, with both intervals.
 
-    Hollow points measured no steady state. `table` is that of `gingham.loads.curve`; `note` stands
-    small under the title. Lines of other simulators, as `gingham.loads.beside` reads them, are
+    Hollow points measured no steady state. `table` is that of `gingham.loads.curve`; `note` is
+    printed small under the title. Lines of other simulators, as read by `gingham.loads.beside`, are
     dashed.
     """
     from gingham.plots import _curve
@@ -337,7 +337,7 @@ def axis(table: pa.Table, axes: Sequence[str], *, title: str) -> Figure:
 
 
 def channels(result: Drawable) -> Figure:
-    """Draw what each channel of a stripe carried over time, the delay, and what waits.
+    """Draw the rate of each channel of a stripe over time, the delay, and the queues.
 
     `result` is one of `gingham.stripe`.
     """
@@ -348,7 +348,7 @@ def channels(result: Drawable) -> Figure:
 
 
 def rounds(result: Drawable) -> Figure:
-    """Draw the first packets of a stripe on their ways, with rounds, deficits and markers.
+    """Draw the first packets of a stripe in flight, with rounds, deficits and markers.
 
     `result` is one of `gingham.stripe` whose scenario records events (`measure.events`).
     """
@@ -383,16 +383,17 @@ def require_rows(kind: PictureKind, result: Drawable) -> None:
 
 
 def save(figure: Figure, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write a figure to a file, whole or not at all; its ending decides on the format.
+    """Write a figure to a file atomically; the extension decides on the format.
 
-    The endings are `.png`, `.svg` and `.pdf`. An existing file is replaced only with `overwrite`.
+    The extensions are `.png`, `.svg` and `.pdf`. An existing file is replaced only with
+    `overwrite`.
     """
     ending = require_ending(Path(path))
     write_bytes(Path(path), picture(figure, ending), overwrite=overwrite)
 
 
 def require_ending(path: Path) -> str:
-    """Return the ending of the file of a picture; raise `InputError` if it is none of ours."""
+    """Return the extension of a picture's file; raise `InputError` if it is not supported."""
     ending = path.suffix.lstrip(".").lower()
     if ending not in ENDINGS:
         says = "the ending says no format of pictures"
@@ -401,9 +402,9 @@ def require_ending(path: Path) -> str:
 
 
 def picture(figure: Figure, ending: str, *, dpi: float | None = None) -> bytes:
-    """Return a figure as a file of this ending; the same figure gives the same bytes.
+    """Return a figure in a file format; equal figures give identical bytes.
 
-    A `png` has 150 points an inch unless `dpi` says otherwise.
+    A `png` has 150 dots per inch unless `dpi` sets another resolution.
     """
     from gingham.plots import _file
 

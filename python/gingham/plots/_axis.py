@@ -7,7 +7,7 @@
             └────────                └────────        deadlocked or censored
               buffer size              buffer size
 
-The horizontal axis is the numeric one with the most values, or else the one with the most texts.
+The horizontal axis is the numeric axis with the most values, or else the textual one with most.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def draw(table: pa.Table, axes_of_sweep: Sequence[str], *, title: str) -> Figure
 
 
 def axis_across(rows: Sequence[Row], names: Sequence[str]) -> str:
-    """Return the axis to draw along."""
+    """Return the horizontal axis."""
     distinct = {name: {row[name] for row in rows} for name in names}
     numeric = [name for name in names if all(map(is_number, distinct[name]))]
     return max(numeric or names, key=lambda name: len(distinct[name]))
@@ -79,7 +79,7 @@ def is_number(value: object) -> bool:
 def lines_of(
     rows: Sequence[Row], names: Sequence[str], units: Mapping[str, str]
 ) -> dict[str, list[Row]]:
-    """Return the rows of each combination of these axes, numbers in their order."""
+    """Return the rows of each combination of these axes, numbers in ascending order."""
     ranks = [ranked(list(dict.fromkeys(row[name] for row in rows))) for name in names]
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -89,7 +89,7 @@ def lines_of(
 
 
 def latency_panel(axes: Axes, lines: dict[str, list[Row]], across: str) -> float:
-    """Draw mean latencies; return the nanoseconds of their unit, 0 if there is none."""
+    """Draw mean latencies; return the nanoseconds of their unit, or 0 without a latency."""
     known = [
         row["latency_mean_ns"]
         for rows in lines.values()
@@ -111,10 +111,10 @@ def latency_panel(axes: Axes, lines: dict[str, list[Row]], across: str) -> float
 def panel(
     axes: Axes, lines: dict[str, list[Row]], across: str, columns: tuple[str, str], scale: float
 ) -> None:
-    """Draw a column with its half-widths, a line for each combination of the other axes."""
+    """Draw a column with its half-widths, one line per combination of the other axes."""
     mean, half_width = columns
     places = places_of([row for rows in lines.values() for row in rows], across)
-    # No line joins texts, between which there is nothing.
+    # Texts are unordered, so no line joins them.
     is_ordered = all(map(is_number, places))
     for place, (name, rows) in enumerate(lines.items()):
         known = sorted(
@@ -146,7 +146,7 @@ def panel(
 
 
 def places_of(rows: Sequence[Row], across: str) -> dict[Any, float]:
-    """Return the position of each value on the axis: a number itself, the index of a text."""
+    """Return the position of each value on the axis: a number itself, or the index of a text."""
     values = list(dict.fromkeys(row[across] for row in rows))
     if all(map(is_number, values)):
         return {value: float(value) for value in values}
@@ -154,7 +154,7 @@ def places_of(rows: Sequence[Row], across: str) -> dict[Any, float]:
 
 
 def across_axis(axes: Axes, rows: Sequence[Row], across: str) -> None:
-    """Set up the axis across: logarithmic over a wide range, or named places of texts."""
+    """Set up the horizontal axis: logarithmic over a wide range, or labels for texts."""
     places = places_of(rows, across)
     if any(not is_number(value) for value in places):
         names = [style.clipped(str(value), 24) for value in places]

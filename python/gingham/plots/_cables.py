@@ -1,13 +1,13 @@
-"""The fabric as it is cabled, before anything runs on it.
+"""Picture of the cabled fabric, without a run.
 
 ::
 
-    spine           ▐█▌     ▐█▌        colour of a line: what its cable tells of its speed
+spine           ▐█▌     ▐█▌        colour of a line: speed of its cable
                    ║ │ │   │ │ ║
     leaf         ▐█▌    ▐█▌    ▐█▌
     hosts        ···    ···    ···     or their number, with one line for all their cables
 
-Nodes stand where `_fabric` has them for a run, so that the two pictures can lie side by side.
+Nodes have the positions of `_fabric`, so that both pictures can be compared side by side.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Of the width that a full channel has in the picture of a run; at least so wide, in points.
+# Width as a share of that of a full channel in the picture of a run, and minimum in points.
 WIDTH_SHARE, WIDTH_MIN = 0.4, 0.5
-# The two halves of a cable end so near each other, in points, unless it goes round.
+# Distance between the two halves of a cable, in points, unless it wraps around.
 GAP = 8.0
-# The sample of a speed in the key, and where what is said of marks begins, in points.
+# Width of a speed's sample in the key, and left edge of the legend of marks, in points.
 SAMPLE, MARKS_LEFT = 22.0, 250.0
 UNTOLD = "no speed told"
 SEVERAL = {"switch": "switches", "aggregation": "aggregation nodes"}
 
 
 class NodeLike(Protocol):
-    """A node, as far as the picture goes."""
+    """The part of a node that the picture uses."""
 
     @property
     def name(self) -> str:
@@ -63,7 +63,7 @@ class NodeLike(Protocol):
 
 
 class CableLike(Protocol):
-    """A cable, as far as the picture goes."""
+    """The part of a cable that the picture uses."""
 
     @property
     def ends(self) -> tuple[tuple[str, int], tuple[str, int]]:
@@ -71,7 +71,7 @@ class CableLike(Protocol):
 
     @property
     def speed(self) -> str | None:
-        """What it tells."""
+        """Speed of the cable, if it is known."""
 
 
 @style.styled
@@ -139,7 +139,7 @@ def draw_busiest(
     title: str,
     below: str,
 ) -> Figure:
-    """Return the picture in grey, with the channels of most paths in colour."""
+    """Return the picture in grey, with the most used channels in colour."""
     hottest = _hottest.most_paths(fabric, busiest)
     low, high = extent(drawn)
     rows = [""] * max(len(notes), len(hottest) + 1)
@@ -176,7 +176,7 @@ def network(nodes: Sequence[NodeLike], cables: Sequence[CableLike]) -> Network:
 
 
 def headline(nodes: Sequence[NodeLike], speeds: Mapping[str, int]) -> str:
-    """Return how many nodes and cables there are."""
+    """Return the number of nodes and cables as text."""
     kinds = Counter(node.kind for node in nodes)
     told = [counted(count, kind, SEVERAL.get(kind, "")) for kind, count in kinds.items()]
     cables = counted(sum(speeds.values()), "cable")
@@ -194,7 +194,7 @@ def draw_cables(axes: Axes, drawn: Scene, colours: Sequence[str]) -> None:
         if np.hypot(*(here.path[-1] - there.path[-1])) <= GAP:
             halves = [np.vstack([here.path, there.path[::-1]])]
         paths += halves
-        # It may stand for several cables to hosts; rows are two a cable.
+        # The line may represent several cables to hosts; each cable has two rows.
         shades += [colours[here.rows[0] // 2]] * len(halves)
         widths += [max(float(drawn.line_widths[index]) * WIDTH_SHARE, WIDTH_MIN)] * len(halves)
     found = LineCollection(paths, gid="cables", colors=shades, linewidths=widths, zorder=2)
@@ -202,7 +202,7 @@ def draw_cables(axes: Axes, drawn: Scene, colours: Sequence[str]) -> None:
 
 
 def draw_key(axes: Axes, colours: Mapping[str, str], said: Sequence[str]) -> None:
-    """Say which colour is which speed, and what the marks mean."""
+    """Draw the legend of speeds and marks."""
     top = axes.get_ylim()[1] - MARGIN
     for line, (speed, colour) in enumerate(colours.items()):
         level = top - LINE * line

@@ -1,10 +1,10 @@
-"""What each channel of a stripe carried over the time of the run, and what came of it.
+"""Rate of each channel of a stripe over the run, with delay and reordering.
 
 ::
 
-    rate     ┌────────────────────┐   areas: what arrived on each channel, one above the other
-             │▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒│   line: what was delivered; shaded: warm-up and what follows
-    delay    │────────────────────│   mean of what was delivered
+rate     ┌────────────────────┐   areas: arrivals of each channel, stacked
+             │▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒│   line: delivered rate; shaded: outside of the window
+    delay    │────────────────────│   mean of delivered packets
     waiting  │~~~~~~~~~~~~~~~~~~~~│   packets of each channel that wait at the receiver
              └────────────────────┘
     channel  ┌────┐ ┌─────┐ ┌─────┐   a row each: bytes, rates and times (`_flights`)
@@ -42,7 +42,7 @@ WIDTH_INCHES, OVERVIEW_INCHES, ROW_INCHES = 11.0, 6.5, 1.6
 def draw(pipe: pa.Table, series: pa.Table, summary: Mapping[str, Any], *, title: str) -> Figure:
     """Return the picture of the tables `pipe` and `series`."""
     names = list(dict.fromkeys(words(series, "channel")))
-    # The last step may be a part of one, in which little is to be seen.
+    # The last step may be partial and is hardly visible.
     steps = max(pipe.num_rows - 1, 1)
     count = min(len(names), _flights.ROWS_MAX)
     height = OVERVIEW_INCHES + ROW_INCHES * count
@@ -63,7 +63,7 @@ def draw(pipe: pa.Table, series: pa.Table, summary: Mapping[str, Any], *, title:
 
 
 def panels_of(figure: Figure, channels: int) -> tuple[list[Axes], list[list[Axes]]]:
-    """Return the panels of the pipe, one below the other, and three a row for each channel."""
+    """Return the panels of the pipe, one below the other, and a row of three for each channel."""
     heights = [3, 2, 2, *[ROW_INCHES / OVERVIEW_INCHES * 8] * channels]
     grid = figure.add_gridspec(3 + channels, 3, height_ratios=heights)
     pipe = [figure.add_subplot(grid[row, :]) for row in range(3)]
@@ -77,7 +77,7 @@ def panels_of(figure: Figure, channels: int) -> tuple[list[Axes], list[list[Axes
 
 
 def headline(pipe: pa.Table, summary: Mapping[str, Any], channels: int) -> str:
-    """Return what came of it in a line."""
+    """Return the goodput and the number of channels in one line."""
     goodput = summary["goodput_bits_per_s"]
     given = (
         "nothing was delivered" if goodput is None else f"{number(goodput / MEGA)} Mbit/s delivered"
@@ -109,7 +109,7 @@ def colour(place: int) -> str:
 def draw_rates(
     axes: Axes, middle: Floats, pipe: pa.Table, series: pa.Table, of_channel: Mapping[str, Any]
 ) -> None:
-    """Draw what arrived on each channel above each other, and what was delivered."""
+    """Draw the stacked arrival rates of the channels, and the delivered rate."""
     arrived = numbers(series, "arrived_bits_per_s") / MEGA
     below = np.zeros(len(middle))
     for place, (name, rows) in enumerate(of_channel.items()):
@@ -119,7 +119,7 @@ def draw_rates(
         below = above
     given = numbers(pipe, "delivered_bits_per_s")[: len(middle)] / MEGA
     style.course(axes, middle, given, color=style.INK, lw=1.0, label="delivered")
-    # Where the receiver waits and then catches up, a peak is no rate that lasts: it is cut off.
+    # Peaks after the receiver has waited are not sustained rates, and are cut off.
     axes.set_ylim(0, 1.35 * max(float(below.max()), 1e-9))
     axes.set_ylabel("rate (Mbit/s)")
     if len(of_channel) <= style.CLASSES_MAX:
@@ -143,7 +143,7 @@ def draw_delays(axes: Axes, middle: Floats, pipe: pa.Table) -> None:
 def draw_waiting(
     axes: Axes, middle: Floats, series: pa.Table, of_channel: Mapping[str, Any]
 ) -> None:
-    """Draw how many packets of each channel wait at the receiver."""
+    """Draw the number of packets of each channel that wait at the receiver."""
     buffered = numbers(series, "buffer_packets")
     for place, rows in enumerate(of_channel.values()):
         style.course(axes, middle, buffered[rows], color=colour(place), lw=1.0)
@@ -152,12 +152,12 @@ def draw_waiting(
 
 
 def shade(panels: list[Axes], summary: Mapping[str, Any], middle: Floats, unit_ps: float) -> None:
-    """Shade the warm-up and what follows the window."""
+    """Shade the warm-up and the time after the window."""
     keys = ("warm_up_ns", "window_end_ns", "end_ns")
     start, end, over = (summary[key] * NS / unit_ps for key in keys)
     last = max(float(middle[-1]), end)
     if summary["verdict"] == "interrupted":
-        # What was not simulated is not shown, lest it look as if nothing had arrived.
+        # Time that was not simulated is not shown, because it would look like missing arrivals.
         start, end, last = min(start, over), min(end, over), over
     for axes in panels:
         axes.axvspan(0, start, color=SHADE, zorder=0, lw=0)

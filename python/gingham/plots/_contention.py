@@ -1,11 +1,11 @@
-"""What hosts made of the network over the time of the run, and which paths they took.
+"""Contention coefficients of hosts over the run, and the paths that their packets took.
 
 ::
 
-    coefficient  ┌────┬──────────────┬───┐   solid: mean over hosts; thin: the highest
+coefficient  ┌────┬──────────────┬───┐   solid: mean over hosts; thin: the highest
                  │////│  ══════════  │///│   dashed: the thresholds of the choice
     alternative  │////│  ▒▒▒▒▒▒▒▒▒▒  │///│   share of the hosts whose packets take alternative paths
-                 └────┴──────────────┴───┘   shaded: warm-up, and what follows the window
+                 └────┴──────────────┴───┘   shaded: warm-up, and the time after the window
 
 A point is the end of a step of the table `contention`.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MEAN, HIGHEST = style.CLASS_COLOURS[0], style.CLASS_COLOURS[3]
 DASHES = (0, (4, 2))
-# Beyond it the axis is logarithmic, or the thresholds could not be told apart.
+# Beyond this the axis is logarithmic; otherwise the thresholds would merge.
 LINEAR_MAX = 4.0
 
 
@@ -41,7 +41,7 @@ def draw(
     title: str,
     thresholds: Mapping[str, float],
 ) -> Figure:
-    """Return the picture of the table `contention`; thresholds have a name each."""
+    """Return the picture of the table `contention`, with named thresholds."""
     if contention.num_rows == 0:
         figure = style.new_figure(7, 3, title)
         style.say_nothing_to_draw(figure.subplots(), "no packet chose its path by contention")

@@ -1,4 +1,4 @@
-"""Latency against accepted load, a line a routing or a value of another key.
+"""Latency against accepted load, one line per routing or value of another key.
 
 ::
 
@@ -8,7 +8,7 @@
             │ ┼  ·          bars: 95 % intervals over replications, both ways
             └──────────── accepted load
 
-Points that have not converged are hollow and stay at their place. Curves of other simulators are
+Points that have not converged are hollow and keep their position. Curves of other simulators are
 dashed, with triangles, each in a separate colour.
 """
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Row = dict[str, Any]
-# Latencies beyond so many times the lowest one make the axis logarithmic.
+# The axis is logarithmic if latencies exceed this multiple of the lowest one.
 LOG_SPAN = 12.0
-# A logarithmic axis reaches down to this share of the least mean, however long the intervals are.
+# A logarithmic axis begins at this share of the lowest mean, regardless of interval ends.
 LOG_BELOW = 0.5
 # Conditions of hollow points: the columns that count replications, and the explanation.
 UNSTEADY = {
@@ -40,9 +40,9 @@ UNSTEADY = {
     "saturated": "saturated: latency grows with the\nrun; no latency, at the top",
     "deadlocked": "deadlocked: no latency, at the top",
 }
-# Its mark: that of the worst of its replications, which stands last.
+# Mark of a point, determined by its worst replication; the worst condition is last.
 OTHERS_MARK, OTHERS_DASHES = "^", (0, (4, 2))
-# Line styles: of the first lines, beyond the number of colours, beyond twice that number.
+# Line styles of the first lines, then of those that reuse colours, then of those after them.
 DASHES: tuple[Any, ...] = ("solid", (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 MARKS = {"not_converged": "o", "censored": "v", "saturated": "s", "deadlocked": "D"}
@@ -94,7 +94,7 @@ def draw(
     if max(measured) > LOG_SPAN * min(measured):
         axes.set_yscale("log")
         axes.autoscale_view()
-        # An interval that nearly reaches zero would take most of the axis: it runs out below.
+        # An interval that nearly reaches zero would take most of the axis: it is cut off below.
         least = min(measured) * style.PS_PER_NS / unit_ps
         axes.set_ylim(bottom=max(axes.get_ylim()[0], LOG_BELOW * least))
         style.log_ticks(axes.yaxis)
@@ -105,7 +105,7 @@ def draw(
 
 
 def looks_of(place: int, *, others: bool) -> tuple[str, Any]:
-    """Return colour and line style of a line; when colours repeat, the style changes."""
+    """Return colour and line style of a line; the style changes when colours repeat."""
     turn = place // style.CLASSES_MAX
     dashes = OTHERS_DASHES if others else DASHES[turn % len(DASHES)]
     return style.CLASS_COLOURS[place % style.CLASSES_MAX], dashes
@@ -114,7 +114,7 @@ def looks_of(place: int, *, others: bool) -> tuple[str, Any]:
 def rows_by_line(curve: pa.Table) -> dict[str, list[Row]]:
     """Return the points of each line to draw, in the order of their loads.
 
-    A line is a combination of the columns before `load`; numbers are in their order.
+    A line is a combination of the columns before `load`; numbers are in ascending order.
     """
     columns = line_columns(curve)
     lines: dict[tuple[Any, ...], list[Row]] = {}
@@ -143,7 +143,7 @@ def line_columns(curve: pa.Table) -> list[str]:
 
 
 def ranked(values: list[Any]) -> dict[Any, int]:
-    """Return the rank of each value: numbers, also within texts, by size; names as they came."""
+    """Return the rank of each value: numbers, also within texts, by size; names in given order."""
     numeric = all(str(value)[:1].isdigit() for value in values)
     ordered = sorted(values, key=lambda value: amount(str(value))) if numeric else values
     return {value: place for place, value in enumerate(ordered)}
@@ -185,7 +185,7 @@ def is_at_top(row: Row) -> bool:
 
 
 def headline(curve: pa.Table) -> str:
-    """Return what a point stands for."""
+    """Return the caption that describes a point."""
     most = max(curve["replications"].to_pylist())
     return (
         f"A point is the mean of {most} replications, with 95 % intervals."
@@ -203,7 +203,7 @@ def line(
     others: bool = False,
     dashes: Any = "solid",
 ) -> None:
-    """Draw the points of a routing, joined, with their intervals; those of `others` as such."""
+    """Draw the points of a line, joined, with their intervals; `others` are other simulators'."""
     known = [row for row in rows if has_latency(row)]
     loads = [row["accepted_load"] for row in known]
     latencies = [row["latency_mean_ns"] * scale for row in known]
@@ -271,7 +271,7 @@ def mark_at_top(axes: Axes, row: Row, colour: str) -> None:
 
 
 def unsteady(row: Row) -> list[str]:
-    """Return what replications of a point are, if not in a steady state."""
+    """Return the conditions of a point's replications that are not in a steady state."""
     return [name for name in UNSTEADY if row.get(name)]
 
 

@@ -1,4 +1,4 @@
-"""The fabric, drawn and coloured by load.
+"""Picture of a fabric, coloured by load.
 
 ::
 
@@ -12,8 +12,8 @@ Over virtual lanes, credit waits are not counted, so channels have no black core
 
 Large fabrics are folded (`_fold`), or else drawn in grey with their hottest channels in colour.
 
-The scale of colours ends at the next of 1, 2, 5 x 10^n % above the busiest channel. A unit of the
-axes is a point of the paper.
+The scale of colours ends at the next 1, 2 or 5 x 10^n % above the busiest channel. A unit of the
+axes is one point on paper.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from gingham.plots._hottest import Hot
     from gingham.plots._tables import Floats, Indices
 
-# A channel that was stopped for less has no core.
+# Channels with a smaller stopped share have no core.
 STOPPED_MIN = 0.005
-# Widths of a line that is idle, that carries next to nothing, that is full; of a core, in its line.
+# Line widths of idle, least used and full channels; width of a core relative to its line.
 WIDTH_IDLE, WIDTH_LEAST, WIDTH_MOST, CORE_WIDTH = 0.4, 0.55, 1.25, 0.42
-# Lines are at least so wide, in points.
+# Minimum line widths, in points.
 IDLE_MIN, CORE_MIN, HOT_MIN = 0.4, 0.5, 1.6
-# Room in points around the drawing; the least width of all.
+# Margin around the drawing, and minimum width of the picture, in points.
 AROUND, WIDTH_MIN = 22.0, 540.0
 LABEL_SIZE, LABEL_CHARACTER = 6.0, 3.5
 # Names stay readable in a drawing that is scaled down by up to this factor.
@@ -96,7 +96,7 @@ def draw(links: pa.Table, nodes: pa.Table, *, title: str) -> Figure:
 
 
 def headline(fabric: Network) -> str:
-    """Return what the picture shows in numbers: the busiest and the most stopped channel."""
+    """Return the busiest and the most stopped channel as a caption."""
     busy, stopped = np.nan_to_num(fabric.utilisation), np.nan_to_num(fabric.stopped_share)
     idle = int((busy == 0).sum())
     busiest, most = int(np.argmax(busy)), int(np.argmax(stopped))
@@ -114,7 +114,7 @@ def headline(fabric: Network) -> str:
 
 
 def extent(drawn: Scene) -> tuple[Floats, Floats]:
-    """Return the lower left and the upper right corner of all that is drawn."""
+    """Return the lower left and the upper right corner of the drawing."""
     points = [drawn.placement.positions, *(stroke.path for stroke in drawn.strokes)]
     points += [drawn.group_places + np.array([size, size]) for size in (-8.0, 8.0)]
     halves = np.array([(box.half_width, box.half_height) for box in drawn.boxes])
@@ -161,7 +161,7 @@ def canvas(
 
 
 def draw_channels(axes: Axes, drawn: Scene, fabric: Network, top: float) -> None:
-    """Draw each stroke in the colour of its load, the busier above the less busy."""
+    """Draw each stroke in the colour of its load, busier channels on top."""
     loads = np.array([fabric.loads(stroke.rows).max() for stroke in drawn.strokes])
     stops = np.array([fabric.stops(stroke.rows).max() for stroke in drawn.strokes])
     order = np.argsort(loads, kind="stable")
@@ -180,7 +180,7 @@ def draw_channels(axes: Axes, drawn: Scene, fabric: Network, top: float) -> None
 
 
 def draw_hottest(axes: Axes, drawn: Scene, hottest: list[Hot]) -> None:
-    """Draw all strokes grey, and above them the hottest channels in colour with their number."""
+    """Draw all strokes grey, and on top the hottest channels in colour with their number."""
     strokes = drawn.strokes
     quiet = lines(strokes, np.arange(len(strokes)), "quiet")
     quiet.set(color=style.QUIET, zorder=1)
@@ -201,7 +201,7 @@ def lines(strokes: list[Stroke], chosen: Indices, name: str) -> LineCollection:
 
 
 def cores(strokes: list[Stroke], stops: Floats, widths: Floats) -> LineCollection:
-    """Return for each channel that was stopped a core whose length is the share of time."""
+    """Return a core for each stopped channel, whose length is its stopped share."""
     stopped = np.flatnonzero(stops >= STOPPED_MIN)
     paths = [cut(strokes[index].path, min(float(stops[index]), 1.0)) for index in stopped]
     found = LineCollection(paths, gid="stopped", capstyle="butt")
@@ -211,7 +211,7 @@ def cores(strokes: list[Stroke], stops: Floats, widths: Floats) -> LineCollectio
 
 
 def draw_switches(axes: Axes, drawn: Scene) -> None:
-    """Draw switches as boxes, with their names where these fit."""
+    """Draw switches as boxes, with their names if these fit."""
     shapes = []
     for place, box, name in zip(drawn.placement.positions, drawn.boxes, drawn.names, strict=True):
         corner = float(place[0]) - box.half_width, float(place[1]) - box.half_height
@@ -227,7 +227,7 @@ def draw_switches(axes: Axes, drawn: Scene) -> None:
 
 
 def draw_hosts(axes: Axes, drawn: Scene) -> None:
-    """Draw hosts as dots, other ends as squares, many as their number."""
+    """Draw hosts as dots and other ends as squares, or groups of many as their number."""
     uncounted = tight(drawn.placement)
     single = [
         index for index, group in enumerate(drawn.groups) if len(group.nodes) == 1 or uncounted
@@ -251,5 +251,5 @@ def draw_label(axes: Axes, label: Label) -> None:
     text = axes.text(*label.place, label.text, size=LABEL_SIZE, color=style.INK, zorder=6)
     text.set(ha="center", va="top" if label.below else "bottom", rotation=90 * label.upright)
     if not label.upright:
-        # Among cables.
+        # Makes the name readable among cables.
         text.set(bbox={"facecolor": style.NODE_FACE, "alpha": 0.75, "linewidth": 0, "pad": 0.4})

@@ -1,4 +1,4 @@
-"""What the marks in the picture of a fabric mean, under it."""
+"""Legend below the picture of a fabric."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from gingham.plots._scene import Scene
 
-# In points: above and below, for a line, from the left edge; the scale; the sample beside it.
+# In points: margins, line height, left edge, width of the scale, position of the sample.
 MARGIN, LINE, LEFT, SCALE, SAMPLE = 12.0, 11.0, 16.0, 190.0, 72.0
 TEXT_SIZE = 7.0
 
 
 def key_lines(drawn: Scene, *, cores: bool) -> list[str]:
-    """Return what the marks of this picture mean; it has cores where channels can be stopped."""
+    """Return the legend of this picture's marks; it has cores if channels can be stopped."""
     lines = ["half at A: channel from A to B"]
     if cores:
         lines.append("black core: share of time it was stopped")
@@ -28,7 +28,7 @@ def key_lines(drawn: Scene, *, cores: bool) -> list[str]:
 
 
 def marks(drawn: Scene, line: str = "") -> list[str]:
-    """Return what marks mean whatever ran; `line` says what the one line to many hosts is."""
+    """Return the legend of marks of any fabric; `line` describes the joint line to many hosts."""
     lines = []
     if drawn.placement.around:
         lines.append("loose end: the cable goes round to the other side")
@@ -46,7 +46,7 @@ def key_height(lines: list[str]) -> float:
 
 
 def draw_key(axes: Axes, top: float, lines: list[str], *, cores: bool) -> None:
-    """Draw the scale of colours up to the utilisation `top`, and what the marks mean."""
+    """Draw the colour scale up to the utilisation `top`, and the legend of marks."""
     level = axes.get_ylim()[1] - MARGIN
     box = (LEFT, LEFT + SCALE, level - 14, level - 5)
     shades = np.linspace(0, 1, 64)[None, :]
@@ -72,7 +72,7 @@ def draw_text(axes: Axes, lines: list[str]) -> None:
 
 
 def draw_sample(axes: Axes, left: float, level: float, *, cores: bool) -> None:
-    """Draw a cable between A and B, with a core where channels can be stopped."""
+    """Draw a cable between A and B, with a core if channels can be stopped."""
     right = left + SAMPLE
     middle = (left + right) / 2
     of_a, of_b = style.LOAD_COLOURS([0.75, 0.2])

@@ -1,4 +1,4 @@
-"""Figures as the bytes of a file: nothing in them depends on when or by whom they are written."""
+"""Encoding of figures as files, reproducible regardless of time and user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gingham.plots._style import styled
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# What each format would otherwise say about the moment.
+# Metadata fields that would otherwise hold a date.
 METADATA: dict[str, dict[str, str | None]] = {
     "png": {},
     "svg": {"Date": None},
@@ -24,7 +24,7 @@ METADATA: dict[str, dict[str, str | None]] = {
 # Characters that XML cannot hold, in UTF-8: control characters, surrogates, U+FFFE and U+FFFF.
 NOT_XML = re.compile(rb"[\0-\x08\x0b\x0c\x0e-\x1f]|\xed[\xa0-\xbf][\x80-\xbf]|\xef\xbf[\xbe\xbf]")
 REPLACEMENT = "\ufffd".encode()
-# Names of parts in an SVG are made from this and from what they are.
+# Seed of the hashes that name parts of an SVG.
 SALT = "gingham"
 
 
@@ -32,13 +32,14 @@ SALT = "gingham"
 def encoded(figure: Figure, ending: str, dpi: float | None = None) -> bytes:
     """Return a figure as a file with this ending, one of `png`, `svg` and `pdf`.
 
-    A `png` has so many points an inch as the figure says, or else `dpi`.
+    The resolution of a `png` is `dpi`, or else that of the figure, in dots per inch.
     """
     FigureCanvasAgg(figure)
     handle = io.BytesIO()
     mpl.rcParams["svg.hashsalt"] = SALT
     with warnings.catch_warnings():
-        # Names in a script that the font lacks become boxes; that is seen without being told.
+        # Characters of a script that the font lacks become boxes, which are visible without a
+        # warning.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(handle, format=ending, metadata=METADATA[ending], dpi=dpi or "figure")
     written = handle.getvalue()

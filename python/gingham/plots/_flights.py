@@ -1,15 +1,15 @@
-"""What the sender knows of each channel of a stripe, and what stands in its queue, over time.
+"""The sender's state for each channel of a stripe, and its queue, over time.
 
 ::
 
-              bytes             rates             times
+bytes             rates             times
     1   ┌──────────────┐  ┌──────────────┐  ┌──────────────┐   a row each channel
-        │ window       │  │ estimate     │  │ round trip   │   lines: what windows know
+        │ window       │  │ estimate     │  │ round trip   │   lines: state of the window
         │ in flight    │  │ pace, arrived│  │ least        │   green: its queue
     2   ├──────────────┤  ├──────────────┤  ├──────────────┤
         └──────────────┘  └──────────────┘  └──────────────┘
 
-What a run does not know, as windows where there are none, is not drawn and not in the legend.
+Quantities that a run does not have, such as windows, are omitted from picture and legend.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
     from gingham.plots._tables import Floats
 
-# More rows would make a picture that nobody looks at as a whole.
+# Maximum number of rows in a readable picture.
 ROWS_MAX = 8
 NAME_MAX = 18
-# Times are in milliseconds where there are none.
+# Range used if no times are known: milliseconds.
 USUAL_PS = 1e10
 NS = 1e3
 BITS, MEGA = 8.0, 1e6
 BYTES = (("MB", 1e6), ("kB", 1e3), ("B", 1.0))
-# A peak is cut off where it is so many times what the rest of a panel needs.
+# A peak is cut off at this multiple of the maximum of the panel's other curves.
 ROOM = 1.35
 BLUE, ORANGE, GREEN, PURPLE = (style.CLASS_COLOURS[place] for place in (0, 1, 2, 4))
 DASHED = (0, (4, 2))
@@ -52,22 +52,22 @@ class Curve:
     label: str
     values: Floats
     looks: Mapping[str, Any]
-    # Drawn as an area from 0 on.
+    # Drawn as an area from 0.
     filled: bool = False
-    # Its peaks are cut off if nothing else is so high.
+    # Whether its peaks are cut off if no other curve is as high.
     cut: bool = False
-    # Of a whole step, and not of its end.
+    # Whether it is a mean over the step rather than a value at its end.
     mean: bool = False
 
     @property
     def known(self) -> bool:
-        """Whether there is anything to be seen."""
+        """Whether any value is known."""
         return bool(np.isfinite(self.values).any())
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """When the steps are half over, and when they are over."""
+    """Middles and ends of the steps."""
 
     middle: Floats
     ends: Floats
@@ -82,19 +82,19 @@ class Column:
 
 
 def columns(series: pa.Table) -> list[Column]:
-    """Return the columns of panels, each with the curves that are known."""
+    """Return the columns of panels, each with its known curves."""
     found = [of_bytes(series), of_rates(series), of_times(series)]
     return [Column(one.unit, [curve for curve in one.curves if curve.known]) for one in found]
 
 
 def of_bytes(series: pa.Table) -> Column:
-    """Return what may be in flight, what is, and what stands in the queue."""
+    """Return the column of window, bytes in flight and queue."""
     window = positive(numbers(series, "window_bytes"))
-    # Without windows nobody knows what is in flight.
+    # Without windows, bytes in flight are unknown.
     flying = np.where(np.isfinite(window), numbers(series, "in_flight_bytes"), np.nan)
     queue = numbers(series, "queue_bytes")
     largest = max(float(np.nanmax(values, initial=0.0)) for values in (window, flying, queue))
-    # Where there is nothing the unit is the usual one.
+    # Without values, the usual unit is used.
     unit, size = next((one for one in BYTES if (largest or 1e4) >= 2 * one[1]), BYTES[-1])
     curves = [
         Curve("queue", queue / size, {"color": GREEN}, filled=True),
@@ -105,7 +105,7 @@ def of_bytes(series: pa.Table) -> Column:
 
 
 def of_rates(series: pa.Table) -> Column:
-    """Return what the channel is taken to carry, how fast packets go, and what arrived."""
+    """Return the column of estimated rate, pacing rate and arrival rate."""
     arrived = numbers(series, "arrived_bits_per_s") / MEGA
     pace = numbers_if_any(series, "pace_bytes_per_s") * BITS / MEGA
     curves = [
@@ -121,7 +121,7 @@ def of_rates(series: pa.Table) -> Column:
 
 
 def of_times(series: pa.Table) -> Column:
-    """Return the round trip, the least of it, and the wait in the queue."""
+    """Return the column of round-trip time, its minimum, and queueing delay."""
     wait = numbers_if_any(series, "queue_ns") * NS
     trip, least = (numbers_if_any(series, f"round_trip{part}_ns") * NS for part in ("", "_least"))
     largest = max(float(np.nanmax(values, initial=0.0)) for values in (wait, trip, least))
@@ -135,14 +135,14 @@ def of_times(series: pa.Table) -> Column:
 
 
 def positive(values: Floats) -> Floats:
-    """Return the values, unknown where they are 0."""
+    """Return the values, with NaN in place of 0."""
     return np.where(values > 0, values, np.nan)
 
 
 def draw_rows(
     rows: Sequence[Sequence[Axes]], times: Times, series: pa.Table, of_channel: Mapping[str, Any]
 ) -> None:
-    """Draw a row of panels for each channel, as far as there are rows."""
+    """Draw a row of panels for each channel, up to the number of rows."""
     drawn = columns(series)
     shown = list(of_channel.items())[: len(rows)]
     for panels, (name, places) in zip(rows, shown, strict=True):

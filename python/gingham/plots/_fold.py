@@ -1,10 +1,10 @@
-r"""Large fabrics folded: switches with one role in one part of the fabric become one stack.
+r"""Folding of large fabrics: switches with one role in one part become one stack.
 
 ::
 
-    level 2          [ 140 ]            levels at and above the cut: a stack for each set of pods
+level 2          [ 140 ]            levels at and above the cut: a stack for each set of pods
                     /   |   \
-    level 1      [10]  [10]  [10]       a pod: what stays connected below the cut
+    level 1      [10]  [10]  [10]       a pod: a component of the fabric below the cut
                   |     |     |
     level 0      [ 7]  [ 7]  [ 7]       each level of a pod is one stack
 
@@ -43,7 +43,7 @@ class Stack:
     """Switches that are drawn as one box."""
 
     level: int
-    # Number of the pod or group; None above the cut.
+    # Index of the pod or group; `None` above the cut.
     pod: int | None
     # Nodes, by number in the network.
     nodes: tuple[int, ...]
@@ -56,10 +56,10 @@ class Folded:
 
     shape: Literal["levels", "groups"]
     stacks: list[Stack]
-    # Stack of each node of the network: of a host, the stack of its first switch.
+    # Stack of each node of the network; for a host, that of its first switch.
     stack_of: dict[int, int]
     levels: int
-    # Number of pods of the fabric that each drawn pod stands for.
+    # Number of pods of the fabric that each drawn pod represents.
     alike: list[int]
 
 
@@ -69,7 +69,7 @@ def is_large(network: Network) -> bool:
 
 
 def fold(network: Network) -> Folded | None:
-    """Return the stacks of a fabric with pods or groups, `None` of any other."""
+    """Return the stacks of a fabric with pods or groups, `None` for other fabrics."""
     core = network.core()
     graph = core_graph(network, core)
     layers = layers_of(graph) if graph.count > 1 else None
@@ -118,7 +118,7 @@ def by_levels(network: Network, core: list[int], graph: Graph, layers: list[int]
 
 
 def pods_of(graph: Graph, layers: list[int]) -> tuple[int, list[list[int]]]:
-    """Return the level of the cut, and what stays connected below it, in the order of names."""
+    """Return the level of the cut, and the components below it, in the order of names."""
     cut, pods = 1, [[node] for node in range(graph.count) if layers[node] == 0]
     for level in range(max(layers), 0, -1):
         kept = [node for node in range(graph.count) if layers[node] < level]
@@ -138,7 +138,7 @@ def shape_of(graph: Graph, pod: list[int], layers: list[int]) -> list[tuple[int,
 def together(
     pods: list[list[int]], shape: Callable[[list[int]], object], most: int
 ) -> list[list[list[int]]]:
-    """Return the pods one by one; of too many, those of equal shape together, or else all."""
+    """Return the pods separately; if too many, those of equal shape together, or else all."""
     if len(pods) <= most:
         return [[pod] for pod in pods]
     alike: dict[str, list[list[int]]] = defaultdict(list)
@@ -148,7 +148,7 @@ def together(
 
 
 def planes(graph: Graph, nodes: list[int], pod_of: dict[int, int]) -> list[list[int]]:
-    """Return switches above the pods, together if they reach about the same ones."""
+    """Return groups of switches above the pods that reach about the same pods."""
     found: list[tuple[set[int], list[int]]] = []
     for node in sorted(nodes, key=lambda node: natural(graph.labels[node])):
         reached = {pod_of[near] for near in graph.neighbours[node] if near in pod_of}
@@ -170,7 +170,7 @@ def folded(
     members: Iterable[tuple[int, int | None, Sequence[int]]],
     alike: list[int],
 ) -> Folded:
-    """Return the stacks of these members, which are numbers of the graph."""
+    """Return the stacks of these members, which are indices in the graph."""
     stacks = [
         Stack(
             level,

@@ -2,9 +2,9 @@ r"""The picture of a folded fabric: stacks with their numbers, and the hottest c
 
 ::
 
-    core            [    64    ]       number in a box: switches in the stack
+core            [    64    ]       number in a box: switches in the stack
                    / / |  | \ \       width of a line: cables between two stacks; their number
-    leaf         [8] [8] [8] [8]       stands beside it where it is not the usual one
+    leaf         [8] [8] [8] [8]       is beside it unless it is the usual one
                  (64)(64)(64)(64)      number in a circle: hosts of the stack
 
 Lines are grey, unless cables have several speeds. The hottest channels of a run are drawn beside
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 PITCH_MIN, PITCH_MAX, WIDTH_MIN, WIDTH_MAX, NAMES_LEFT = 17.0, 62.0, 520.0, 1240.0, 62.0
 # Distance between levels of a pod, and across the cut; half sizes of a box; drop to the hosts.
 LEVEL, LEVEL_ABOVE, HALF_HEIGHT, HALF_WIDTH_MAX, DROP = 96.0, 170.0, 8.0, 34.0, 40.0
-# Half width of a box above the cut: as a share of its slot, and at most.
+# Half width of a box above the cut: as a share of its slot, and maximum.
 ABOVE_SHARE, ABOVE_MAX = 0.42, 220.0
-# Width of a line for one cable; more for each doubling; distance between lines of a bundle.
+# Width of a line for one cable; increment per doubling; distance between lines of a bundle.
 LINE_WIDTH, LINE_MORE, BESIDE = 0.6, 0.3, 3.0
 RADIUS_MIN, RADIUS_PITCH, LINES_MANY = 170.0, 26.0, 400
 NAME_LENGTH = 22
@@ -54,11 +54,11 @@ USUAL_MIN = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the stacks of a folded fabric stand, in points."""
+    """Positions of the stacks of a folded fabric, in points."""
 
     centres: Floats
     half_widths: Floats
-    # From each stack towards its hosts.
+    # Direction from each stack towards its hosts.
     outward: Floats
 
 
@@ -112,7 +112,7 @@ def on_circle(folded: Folded) -> Places:
 
 
 def in_levels(folded: Folded) -> Places:
-    """Return pods side by side, and stacks above them evenly spread."""
+    """Return pods side by side, with the stacks above them evenly spaced."""
     pods = len(folded.alike)
     width = min(max(WIDTH_MIN, pods * PITCH_MAX), max(WIDTH_MAX, pods * PITCH_MIN))
     pitch = width / pods
@@ -136,7 +136,7 @@ def in_levels(folded: Folded) -> Places:
 
 
 def extent(folded: Folded, places: Places, name_length: int) -> tuple[Floats, Floats]:
-    """Return the lower left and the upper right corner of all that is drawn."""
+    """Return the lower left and the upper right corner of the drawing."""
     low = (places.centres - np.column_stack([places.half_widths, places.half_widths * 0])).min(0)
     high = (places.centres + np.column_stack([places.half_widths, places.half_widths * 0])).max(0)
     if folded.shape == "groups":
@@ -160,7 +160,7 @@ def bundles(
 
 
 def way(folded: Folded, places: Places, a: int, b: int) -> Floats:
-    """Return where the bundle from stack `a` to stack `b` begins and ends: shape (2, 2)."""
+    """Return the ends of the bundle from stack `a` to stack `b`: shape (2, 2)."""
     ends = np.array([places.centres[a], places.centres[b]])
     if folded.shape == "groups":
         return ends - np.array([places.outward[a], places.outward[b]]) * HALF_HEIGHT
@@ -222,7 +222,7 @@ def label_bundle(axes: Axes, folded: Folded, path: Floats, cables: int, usual: i
 def usual_numbers(
     folded: Folded, lines: Mapping[tuple[int, int, str | None], int]
 ) -> dict[tuple[int, int], int]:
-    """Return the number of cables that most lines between two levels have."""
+    """Return the most common number of cables per line between two levels."""
     levels: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
     for (a, b, _), cables in lines.items():
         levels[kind_of(folded, a, b)][cables] += 1
@@ -234,7 +234,7 @@ def usual_numbers(
 
 
 def moved(path: Floats, aside: float) -> Floats:
-    """Return a straight path moved to its side."""
+    """Return a straight path shifted sideways."""
     along = path[-1] - path[0]
     length = float(np.hypot(*along)) or 1.0
     return np.asarray(path + aside * np.array([-along[1], along[0]]) / length)
@@ -265,7 +265,7 @@ def draw_hosts(axes: Axes, folded: Folded, places: Places) -> None:
 def draw_stacks(
     axes: Axes, network: Network, folded: Folded, places: Places, names: Mapping[int, str]
 ) -> None:
-    """Draw a box a stack with its number of switches, the name of its pod, and of each level."""
+    """Draw a box per stack with its number of switches, and the names of pods and levels."""
     short = network.short_names()
     for place, stack in enumerate(folded.stacks):
         x, y = places.centres[place]
@@ -290,7 +290,7 @@ def draw_stacks(
 
 
 def box_text(network: Network, stack: Stack, short: Mapping[str, str], half: float) -> str:
-    """Return the number of switches in a box; of one above the leaves its name, if it fits."""
+    """Return the number of switches in a box; for one above the leaves its name, if it fits."""
     if len(stack.nodes) > 1:
         return f"{len(stack.nodes):,}"
     name = short[network.names[stack.nodes[0]]]
@@ -327,7 +327,7 @@ def level_text(folded: Folded, level: int) -> str:
 
 
 def level_name(folded: Folded, level: int) -> str:
-    """Return the name of a level, as `gingham fabric info` calls it."""
+    """Return the name of a level as in `gingham fabric info`."""
     names = LEVELS_BY_NAME.get(folded.levels)
     return names[level] if names else f"level-{folded.levels - 1 - level}"
 
@@ -353,9 +353,9 @@ def draw_hottest(
 
 
 def way_of(folded: Folded, places: Places, a: int, b: int, *, is_trunk: bool) -> Floats:
-    """Return where a channel from stack `a` to stack `b` is drawn: its half of the bundle.
+    """Return the line of a channel from stack `a` to stack `b`: its half of the bundle.
 
-    A channel to or from a host has the whole cable, one within a stack a stub at its box.
+    A channel to or from a host has the whole line; one within a stack is a stub at its box.
     """
     if a != b:
         path = way(folded, places, a, b)
@@ -411,7 +411,7 @@ def draw_notes(axes: Axes, notes: Sequence[str], colours: Mapping[str, str]) -> 
 
 
 def summary(folded: Folded) -> str:
-    """Return a text that names the stacks of the folded fabric."""
+    """Return a text that lists the stacks of the folded fabric."""
     if folded.shape == "groups":
         return f"Folded into {counted(len(folded.stacks), 'group')}."
     if sum(folded.alike) == sum(len(one.nodes) for one in folded.stacks if one.level == 0):

@@ -1,12 +1,12 @@
-"""What followed flows and channels did over the time of the run.
+"""Followed flows and channels over the time of the run.
 
 ::
 
-    delivered    ┌────┬──────────────┬───┐   a colour a flow; thin: by step
+delivered    ┌────┬──────────────┬───┐   one colour per flow; thin: by step
                  │////│  ══════════  │///│   solid: the mean over a window of steps
     held back    │////│  ▁▁▂▂▂▁▁▁▁▁  │///│   share of the time: by its window, its pace, for tokens
-    utilisation  │////│  ══════════  │///│   a colour a channel
-                 └────┴──────────────┴───┘   shaded: warm-up, and what follows the window
+    utilisation  │////│  ══════════  │///│   one colour per channel
+                 └────┴──────────────┴───┘   shaded: warm-up, and the time after the window
 
 A point is the middle of a step of the tables `flow_series` and `link_series`.
 """
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
     from gingham.plots._tables import Floats, Indices
 
-# What holds flows back, and how a line of it looks.
+# Reasons for holding back flows, with their line styles.
 HOLDS = {"held_window": "solid", "held_pace": (0, (4, 2)), "held_tokens": (0, (1, 1.5))}
 MEGABYTE = 1e6
-# A longer label has two lines; of its parts, a class and the ends are clipped.
+# A longer label has two lines; its parts, class and ends, are clipped at these lengths.
 LABEL_MAX, CLASS_MAX, END_MAX = 30, 24, 20
 PANEL_INCHES = 2.4
-# So far an axis of shares goes on below nothing and above all, so that lines there are seen.
+# Margin of an axis of shares below 0 and above 1, so that lines there are visible.
 BEYOND = 0.02
 
 
@@ -68,12 +68,12 @@ def draw(flows: pa.Table, links: pa.Table, summary: Mapping[str, Any], *, title:
 
 
 def followed(table: pa.Table) -> int:
-    """Return how many flows or channels a table follows: each has a first step."""
+    """Return the number of flows or channels that a table follows: each has a first step."""
     return int(np.count_nonzero(numbers(table, "from_ps") == 0))
 
 
 def draw_flows(delivered: Axes, held: Axes, table: pa.Table, unit_ps: float) -> None:
-    """Draw what flows delivered, and which share of the time they were held back."""
+    """Draw the rates delivered by flows, and the shares of time that they were held back."""
     parts = [words(table, column) for column in ("class", "source", "destination")]
     names = [f"{of}: {start} → {end}" for of, start, end in zip(*parts, strict=True)]
     short = short_ends(parts[1] + parts[2])
@@ -84,7 +84,7 @@ def draw_flows(delivered: Axes, held: Axes, table: pa.Table, unit_ps: float) -> 
     draw_lines(delivered, table, names, labels, ("accepted_bytes_per_s", MEGABYTE), unit_ps)
     delivered.set_ylabel("delivered (MB/s)")
     delivered.set_ylim(bottom=0)
-    # What never held any of them back is left out, unless nothing ever did.
+    # Reasons that never applied are omitted, unless none applied.
     held_by = [hold for hold in HOLDS if np.any(numbers(table, f"{hold}_smoothed") > 0)]
     holds = held_by or list(HOLDS)
     for colour, (name, rows) in zip(style.CLASS_COLOURS, rows_by_name(names), strict=False):
@@ -115,7 +115,7 @@ def draw_links(axes: Axes, table: pa.Table, unit_ps: float) -> None:
 
 
 def short_ends(nodes: Sequence[str]) -> dict[str, str]:
-    """Return what stands for each node: its name, or of long names what tells them apart."""
+    """Return a label for each node: its name, or a distinctive part of long names."""
     every = list(dict.fromkeys(nodes))
     if max(map(len, every)) <= END_MAX:
         return {name: name for name in every}
@@ -123,7 +123,7 @@ def short_ends(nodes: Sequence[str]) -> dict[str, str]:
 
 
 def label(start: str, end: str) -> str:
-    """Return both ends in one line where they fit, and in two where not."""
+    """Return both ends in one line if they fit, otherwise in two."""
     whole = f"{start} → {end}"
     return whole if len(whole) <= LABEL_MAX else f"{start}\n→ {end}"
 
@@ -136,7 +136,7 @@ def draw_lines(
     column: tuple[str, float],
     unit_ps: float,
 ) -> None:
-    """Draw a column, by so much, of each of those that rows name, and its mean over a window."""
+    """Draw a scaled column for each name in the rows, with its mean over a window."""
     values, mean = (numbers(table, column[0] + part) / column[1] for part in ("", "_smoothed"))
     for colour, (name, rows) in zip(style.CLASS_COLOURS, rows_by_name(names), strict=False):
         time = middles(table, unit_ps)[rows]
@@ -148,7 +148,7 @@ def draw_lines(
 
 
 def as_share(axes: Axes) -> None:
-    """Let an axis go from nothing to all, and explain its lines beside it."""
+    """Set an axis to the range from 0 to 1, with a legend beside it."""
     axes.set_ylim(-BEYOND, 1 + BEYOND)
     axes.yaxis.set_major_formatter(style.percent_tick)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02))
@@ -160,6 +160,6 @@ def middles(table: pa.Table, unit_ps: float) -> Floats:
 
 
 def rows_by_name(names: Sequence[str]) -> list[tuple[str, Indices]]:
-    """Return each name with its rows, in the order of the first of them."""
+    """Return each name with its rows, in order of first appearance."""
     every = np.asarray(names, dtype=object)
     return [(name, np.flatnonzero(every == name)) for name in dict.fromkeys(names)]

@@ -1,8 +1,8 @@
-r"""Hosts and what else hangs off switches: who is drawn together, and where.
+r"""The fringe of a picture: grouping and placement of hosts and other ends at switches.
 
 ::
 
-    a comb under a leaf        a fan beside a switch       a count where there are many
+a comb under a leaf        a fan beside a switch       a count for large groups
          [leaf]                      ·  ·
          │ │ │ │                  ·  \ /                        [leaf]
          · · · ·                  ──(s3)──                        │
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from gingham.plots._network import Network
     from gingham.plots._tables import Floats
 
-# With more of them, those that hang off the same switches are drawn as one mark with a count.
+# Above this number, nodes at the same switches are drawn as one mark with a count.
 DRAWN_MAX = 200
-# Points: length of a host's cable, of a second row, between the marks of a comb and of a fan.
+# Points: length of a host's cable and of one in a second row; pitch of a comb and of a fan.
 DROP, DROP_SECOND = 34.0, 26.0
 COMB_PITCH, COUNT_PITCH = 5.0, 17.0
 FAN_REACH, FAN_REACH_MAX, FAN_PITCH, FAN_SPAN_MAX = 33.0, 90.0, 8.0, 1.9
-# Where switches stand closer than this, hosts hang at this share of the way between them.
+# If switches are closer than this, hosts are placed at this share of the distance.
 TIGHT, TIGHT_REACH = 43.0, 0.7
-# Around a switch that stands alone.
+# Distance of hosts from a switch without neighbours.
 STAR_REACH = 46.0
-# The share of the free angle beside a switch that its hosts take.
+# Share of the free angle beside a switch used by its hosts.
 FAN_SHARE = 0.72
 
 
@@ -42,14 +42,14 @@ class Group:
 
     kind: str
     nodes: tuple[int, ...]
-    # The core nodes, by number in the layout, that each of the nodes is cabled to.
+    # Core nodes to which each node is cabled, by index in the layout.
     anchors: tuple[int, ...]
-    # The cables, by number in the network.
+    # Cables, by index in the network.
     cables: tuple[int, ...]
 
 
 def grouped(network: Network, core: dict[int, int]) -> list[Group]:
-    """Return the groups of the fringe; `core` numbers the nodes of the core for the layout."""
+    """Return the groups of the fringe; `core` maps core nodes to indices in the layout."""
     fringe = network.fringe()
     cables: dict[int, list[int]] = {node: [] for node in fringe}
     anchors: dict[int, list[int]] = {node: [] for node in fringe}
@@ -74,12 +74,12 @@ def grouped(network: Network, core: dict[int, int]) -> list[Group]:
 
 
 def tight(placement: Placement) -> bool:
-    """Whether switches stand so close that hosts must make do with little room."""
+    """Whether switches are so close that space for hosts is limited."""
     return placement.shape != "layers" and placement.near < TIGHT
 
 
 def place_groups(groups: list[Group], placement: Placement, ways: list[list[float]]) -> Floats:
-    """Return where each group stands; `ways` are the angles at which cables leave core nodes."""
+    """Return the position of each group; `ways` are the angles of cables at core nodes."""
     places = np.zeros((len(groups), 2))
     by_anchors: dict[tuple[int, ...], list[int]] = {}
     for index, group in enumerate(groups):
@@ -96,7 +96,7 @@ def place_groups(groups: list[Group], placement: Placement, ways: list[list[floa
 
 
 def comb(placement: Placement, anchor: int, count: int, *, counted: bool) -> Floats:
-    """Return places in a row under or above a switch of a layer."""
+    """Return positions in a row under or above a switch of a layer."""
     pitch = min(COUNT_PITCH if counted else COMB_PITCH, placement.room[anchor] / count)
     side = math.copysign(1.0, placement.outward[anchor])
     offsets = (np.arange(count) - (count - 1) / 2) * pitch
@@ -105,7 +105,7 @@ def comb(placement: Placement, anchor: int, count: int, *, counted: bool) -> Flo
 
 
 def fan(placement: Placement, anchor: int, ways: list[float], count: int) -> Floats:
-    """Return places on an arc beside a switch, where most room is."""
+    """Return positions on an arc beside a switch, in the widest free angle."""
     middle, free = direction(placement.outward[anchor], ways)
     whole = not ways and np.isnan(placement.outward[anchor])
     gaps = max(count - 1, 1)
@@ -127,7 +127,7 @@ def star_span(count: int) -> float:
 
 
 def star_reach(count: int) -> float:
-    """Return how far from a lone switch its hosts stand, in points."""
+    """Return the distance of hosts from a lone switch, in points."""
     wanted = (count - 1) * FAN_PITCH / star_span(count) if count > 1 else 0.0
     return max(STAR_REACH, wanted)
 
@@ -144,13 +144,13 @@ def direction(outward: float, ways: list[float]) -> tuple[float, float]:
         after - way
         for way, after in zip(ordered, [*ordered[1:], ordered[0] + math.tau], strict=True)
     ]
-    # Rounded, so that of equal gaps the first is taken on every machine.
+    # Rounded, so that the first of equal gaps is chosen on every machine.
     widest = max(range(len(gaps)), key=lambda index: (round(gaps[index], 6), -index))
     return ordered[widest] + gaps[widest] / 2, gaps[widest]
 
 
 def shared(placement: Placement, anchors: tuple[int, ...], count: int) -> Floats:
-    """Return places of nodes that are cabled to several switches: between and beside these."""
+    """Return the positions of nodes cabled to several switches: between and beside these."""
     ends = placement.positions[list(anchors)]
     centre = ends.mean(axis=0)
     if placement.shape == "layers":

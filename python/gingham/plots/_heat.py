@@ -1,13 +1,13 @@
-"""The use of channels over time: a row a channel, a column a step.
+"""The use of channels over time: one row per channel, one column per step.
 
 ::
 
-    s3[2] → s7[1]  ░░▒▒▓▓██▓▓▒▒░░░   the busiest channel first
+s3[2] → s7[1]  ░░▒▒▓▓██▓▓▒▒░░░   the busiest channel first
     s0[1] → s3[4]  ░░░▒▒▒▓▓▒▒░░░░░   colour: utilisation in the step
-    h4[1] → s0[2]  ░░░░░░░▒▒░░░░░░   dashed: the window begins, and ends
+    h4[1] → s0[2]  ░░░░░░░▒▒░░░░░░   dashed: begin and end of the window
                    └── time ──────
 
-Of the table `link_series`. Steps are joined until they are few enough to see, by their means.
+Data is from the table `link_series`. Adjacent steps are averaged if there are too many to see.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from gingham.plots._tables import Floats, Indices
 
-# More steps are joined; of more channels the busiest are drawn; more rows have no names.
+# Maximum numbers of steps before averaging, of channels drawn, and of rows with names.
 STEPS_MAX, ROWS_MAX, NAMED_MAX = 400, 300, 44
 WIDTH, ROW_INCHES, HEIGHT_MIN, HEIGHT_MAX = 9.5, 0.19, 2.2, 8.0
 NAME_LENGTH, NAME_SIZE = 44, 7
@@ -40,13 +40,13 @@ DASHES = (0, (4, 3))
 
 @style.styled
 def draw(series: pa.Table, summary: Mapping[str, Any], *, title: str) -> Figure:
-    """Return the picture of the table `link_series`; the summary tells the window."""
+    """Return the picture of the table `link_series`; the summary holds the window."""
     count = followed(series) if series.num_rows else 0
     if not count:
         figure = style.new_figure(7, 3, title)
         style.say_nothing_to_draw(figure.subplots(), "no channel was followed")
         return figure
-    # Rows stand channel by channel.
+    # Rows are ordered by channel.
     steps = series.num_rows // count
     values = joined(numbers(series, "utilisation").reshape(count, steps))
     shown = busiest(values)
@@ -76,7 +76,7 @@ def draw(series: pa.Table, summary: Mapping[str, Any], *, title: str) -> Figure:
 
 
 def joined(values: Floats) -> Floats:
-    """Return the values of fewer steps, each the mean of some that stand beside each other."""
+    """Return fewer steps, each the mean of adjacent ones."""
     steps = values.shape[1]
     together = -(-steps // STEPS_MAX)
     firsts = np.arange(0, steps, together)
@@ -85,7 +85,7 @@ def joined(values: Floats) -> Floats:
 
 
 def busiest(values: Floats) -> Indices:
-    """Return the rows to draw, the busiest first; of equals the first row first."""
+    """Return the rows to draw, the busiest first; equal rows in given order."""
     order = np.argsort(-values.mean(axis=1), kind="stable")
     return np.asarray(order[:ROWS_MAX], dtype=np.int64)
 
@@ -102,7 +102,7 @@ def channel_names(series: pa.Table, steps: int) -> list[str]:
 
 
 def headline(values: Floats, names: list[str], first: int, shown: int) -> str:
-    """Return what the picture shows in numbers."""
+    """Return a caption with idle and busiest channels."""
     count = len(names)
     mean = style.percent(float(values[first].mean()))
     most = "" if shown == count else f" The {shown} busiest are drawn."
@@ -114,7 +114,7 @@ def headline(values: Floats, names: list[str], first: int, shown: int) -> str:
 
 
 def mark_window(axes: Axes, summary: Mapping[str, Any], end_ps: float, unit_ps: float) -> None:
-    """Mark where the window begins and ends, where that is within the picture."""
+    """Mark begin and end of the window if they are within the picture."""
     for key, name, side in (
         ("warm_up_ps", "warm-up ends", "left"),
         ("window_end_ps", "window ends", "right"),
@@ -127,7 +127,7 @@ def mark_window(axes: Axes, summary: Mapping[str, Any], end_ps: float, unit_ps: 
 
 
 def name_rows(axes: Axes, names: list[str]) -> None:
-    """Name each row, or say what rows are where they are too many."""
+    """Label each row, or describe rows collectively if there are too many."""
     if len(names) <= NAMED_MAX:
         places = np.arange(len(names)) + 0.5
         axes.set_yticks(places, [style.clipped(name, NAME_LENGTH) for name in names])

@@ -37,7 +37,7 @@ class Hot:
 
 
 def hottest_of(network: Network, most: int = HOTTEST) -> list[Hot]:
-    """Return the channels with the highest utilisation, the highest first; none that are idle."""
+    """Return the channels with the highest utilisation, the highest first, without idle ones."""
     loads = np.nan_to_num(network.utilisation)
     order = [row for row in np.argsort(-loads, kind="stable")[:most].tolist() if loads[row] > 0]
     found = []
@@ -49,14 +49,14 @@ def hottest_of(network: Network, most: int = HOTTEST) -> list[Hot]:
 
 
 def hot(network: Network, row: int, text: str, share: float) -> Hot:
-    """Return a channel with its text in the key; `share` of the hottest decides its colour."""
+    """Return a channel with its text in the key; its `share` of the hottest sets its colour."""
     source, _, target, _ = network.channels[row]
     colour = to_hex(style.LOAD_COLOURS(COLOUR_MIN + (1 - COLOUR_MIN) * share))
     return Hot((source, target), row, f"{network.channel_name(row)}: {text}", colour)
 
 
 def most_paths(network: Network, busiest: Sequence[Mapping[str, Any]]) -> list[Hot]:
-    """Return the channels of most paths, from `busiest` in the statistics of routes."""
+    """Return the most used channels, from `busiest` in the statistics of routes."""
     rows = {
         f"{source}[{source_port}] -> {target}[{target_port}]": row
         for row, (source, source_port, target, target_port) in enumerate(network.channels)

@@ -1,11 +1,11 @@
-r"""Units, switches and cables of a job: a panel for each node order.
+r"""Units, switches and cables of a job: one panel per node order.
 
 ::
 
-    core     o    o      switches in rows by their distance from the leaves
+core     o    o      switches in rows by their distance from the leaves
             / \\  /       used cables are grey, those with more than one flow coloured
     spine  o   oo
-    leaf  ooo  ooo       leaves of a unit stand together
+    leaf  ooo  ooo       leaves of a unit are adjacent
           [ 4 ][ 3 ]     units with the number of the job's nodes in them
          unit 0 unit 1   in the order of their numbers, in all panels
 """
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 PANEL_HEIGHT, WIDTH = 3.2, 10.0
 ROWS = ("leaf", "spine", "core")
 ROW_HEIGHT = 1.0
-# Larger numbers of flows have the last colour.
+# Colours by number of flows, from 2; larger numbers have the last colour.
 FLOW_COLOURS = ("#56b4e9", "#e69f00", "#d55e00", "#8e1148")
 USED, USED_WIDTH, SHARED_WIDTH = "#b4bcc4", 0.4, 1.4
 UNIT_GAP = 0.6
 # Heights of the boxes of units and of their numbers, below the leaves.
 NODES_Y, UNIT_Y, BOX_HEIGHT = -0.45, -0.78, 0.3
 LIMIT = "#000000"
-# Larger shares of the bandwidth at one switch are whole.
+# Larger shares of the bandwidth at one switch are shown as 100 %.
 WHOLE_SHARE = 0.9995
 # Columns of the legend.
 COLUMNS = 6
-# Numbers of more units stand without the word.
+# With more units, their numbers have no word before them.
 UNITS_WORDED = 14
 Place = tuple[float, float]
 
@@ -57,16 +57,16 @@ class Panel(NamedTuple):
     title: str
     job: Job
     bound: Bound
-    # Sender and receiver of each channel of the job and of the jobs beside.
+    # Sender and receiver of each channel of the job and of the other jobs.
     used: list[tuple[str, str]]
-    # By channel: most flows, those of other jobs among them; only channels with more than one.
+    # Number of flows by channel, including those of other jobs; only channels with more than one.
     shared: dict[str, float]
     # The limiting channel, if its number of flows does not explain the loss.
     limit: Limit | None
 
     @classmethod
     def of(cls, title: str, job: Job, bound: Bound) -> Panel:
-        """Collect the channels of a job and of the jobs beside."""
+        """Collect the channels of a job and of the other jobs."""
         used = job.used(bound.collective)
         for other in bound.beside:
             used += other.used("ring")
@@ -96,7 +96,7 @@ class Panel(NamedTuple):
 
 @style.styled
 def draw(shown: Sequence[tuple[str, Job, Bound]]) -> Figure:
-    """Draw a panel for each title, job and bound; units and switches have one place in all."""
+    """Draw a panel for each title, job and bound; positions are equal in all panels."""
     figure = Figure(figsize=(WIDTH, PANEL_HEIGHT * len(shown)), layout="constrained")
     panels = [Panel.of(*one) for one in shown]
     counts, limits = set[int](), set[str]()
@@ -122,7 +122,7 @@ def draw(shown: Sequence[tuple[str, Job, Bound]]) -> Figure:
 
 
 def limit_text(limit: Limit) -> str:
-    """Return what the legend says of the limiting channel."""
+    """Return the legend entry of the limiting channel."""
     flows = "" if limit.flows is None else f", {counted(round(limit.flows), 'flow')}"
     return f"limits: {limit.speed or 'speed unknown'}{flows}"
 
@@ -177,12 +177,12 @@ def ends_of(channel: str, places: dict[str, Place]) -> list[Place]:
 
 
 def colour_of(flows: int) -> str:
-    """Return the colour of a number of flows, from two on."""
+    """Return the colour of a number of flows, from two."""
     return FLOW_COLOURS[min(max(flows, 2) - 2, len(FLOW_COLOURS) - 1)]
 
 
 def switch_places(panels: Sequence[Panel]) -> dict[str, Place]:
-    """Return the place of each switch: leaves by unit, others above the mean of those below."""
+    """Return the position of each switch: leaves by unit, others above the mean of those below."""
     places: dict[str, Place] = {}
     x = 0.0
     units = panels[0].job.cluster.units
@@ -211,7 +211,7 @@ def switch_places(panels: Sequence[Panel]) -> dict[str, Place]:
 
 
 def by_number(name: str) -> list[tuple[str, int]]:
-    """Return a key that sorts names with numbers by these.
+    """Return a sort key that orders names by the numbers in them.
 
     >>> sorted(["s10", "s9"], key=by_number)
     ['s9', 's10']
@@ -220,13 +220,13 @@ def by_number(name: str) -> list[tuple[str, int]]:
 
 
 def mean_x(switch: str, neighbours: dict[str, set[str]], places: dict[str, Place]) -> float:
-    """Return the mean place of the neighbours of a switch that have one."""
+    """Return the mean position of a switch's already placed neighbours."""
     xs = [places[other][0] for other in neighbours[switch] if other in places]
     return sum(xs) / len(xs)
 
 
 def unit_order(panels: Sequence[Panel]) -> list[int]:
-    """Return the units of the jobs and of the jobs beside, by number."""
+    """Return the units of the job and of the other jobs, by number."""
     jobs = [job for panel in panels for job in (panel.job, *panel.bound.beside)]
     units = {job.cluster.node(name).unit for job in jobs for name in job.nodes}
     return sorted(unit for unit in units if unit is not None)

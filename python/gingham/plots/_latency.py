@@ -2,15 +2,15 @@
 
 ::
 
-    bulk     │ ▄█▄▂▁           mean │ p50 ┊ p99 ⋮     share of the messages a bin
+bulk     │ ▄█▄▂▁           mean │ p50 ┊ p99 ⋮     share of the messages per bin
     urgent   │█▂
-    slower   │‾‾╲___           share of the messages that took longer, by class; the percentiles
+    slower   │‾‾╲___           share of messages with a higher latency, by class; the percentiles
              └────────────     with their intervals as marks
 
-One panel a class on a common axis, which is logarithmic where a tail is long, and otherwise ends a
-little beyond the largest 99th percentile; what lies further out is counted in words, lest one
-straggler flattens the picture. Histograms are finer than what is drawn: a bin takes the messages
-of the fine ones in proportion to how much of them it covers.
+There is one panel per class on a common axis, which is logarithmic for long tails, and otherwise
+ends a little beyond the largest 99th percentile; a text counts the messages beyond, because one
+straggler would flatten the picture. Histograms are finer than drawn: a bin takes messages of the
+fine bins in proportion to their overlap.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ BINS = 90
 AXIS_MARGIN, SLOWEST_MARGIN = 1.25, 1.05
 # It begins at zero if the smallest latency is less than this share of its end.
 NEAR_ZERO = 0.4
-# The axis is logarithmic where the slowest message in a thousand took so many medians.
+# The axis is logarithmic if the 99.9th percentile exceeds this multiple of the median.
 LONG_TAIL, TAIL_SHARE = 6.0, 0.999
 MARKED = (50.0, 99.0)
-# An interval whose middle lies further from its value than this share of it is given by its ends.
+# An interval whose middle differs from its value by more than this share is given by its ends.
 LOPSIDED = 0.05
 NAME_LENGTH = 20
 LEGEND: dict[str, Any] = {"ncols": 3, "handlelength": 1.4, "columnspacing": 1.2, "fontsize": 7.5}
@@ -56,24 +56,24 @@ class Distribution:
 
     @property
     def total(self) -> float:
-        """How many messages there are."""
+        """Number of messages."""
         return float(self.messages.sum())
 
     def below(self, latency_ps: Floats) -> Floats:
-        """Return how many messages took at most so long, those of a fine bin spread evenly."""
+        """Return the number of messages up to a latency, spread evenly within fine bins."""
         edges = np.column_stack([self.low_ps, self.high_ps]).ravel()
         counts = np.cumsum(np.column_stack([np.zeros_like(self.messages), self.messages]).ravel())
         return np.asarray(np.interp(latency_ps, edges, counts, left=0.0, right=self.total))
 
     def quantile(self, share: float) -> float:
-        """Return the upper edge of the fine bin in which this share of the messages is reached."""
+        """Return the upper edge of the fine bin that contains this quantile."""
         reached = int(np.searchsorted(np.cumsum(self.messages), share * self.total - 1e-9))
         return float(self.high_ps[min(reached, len(self.high_ps) - 1)])
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A value with the ends of its 95 % interval, NaN where one is unknown; in picoseconds."""
+    """A value with the ends of its 95 % interval, NaN if unknown; in picoseconds."""
 
     value: float
     low: float
@@ -82,7 +82,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """What is drawn of one class."""
+    """Data drawn for one class."""
 
     name: str
     distribution: Distribution
@@ -119,7 +119,7 @@ def draw(histogram: pa.Table, percentiles: pa.Table, classes: pa.Table, *, title
 
 
 def measured(histogram: pa.Table, percentiles: pa.Table, classes: pa.Table) -> list[Class]:
-    """Return what there is to draw, the classes in the order of their table."""
+    """Return the data of each class, in the order of their table."""
     bins, marks = rows_by_class(histogram), rows_by_class(percentiles)
     mean = numbers(classes, "latency_mean_ns") * style.PS_PER_NS
     half = numbers(classes, "latency_half_width_ns") * style.PS_PER_NS
@@ -158,7 +158,7 @@ def marks_of(percentiles: pa.Table, rows: Indices) -> dict[float, Mark]:
 
 
 def headline(found: list[Class], shown: list[Class]) -> str:
-    """Return what the marks are, and which classes are not shown."""
+    """Return the meaning of the marks, and the classes that are not shown."""
     text = "Bands and bars are 95 % intervals."
     empty = [one.name for one in found if one.distribution.total == 0]
     if empty:
@@ -169,7 +169,7 @@ def headline(found: list[Class], shown: list[Class]) -> str:
 
 
 def axis_range(shown: list[Class]) -> tuple[float, float, bool]:
-    """Return where the axis begins and ends, and whether it is logarithmic."""
+    """Return the ends of the axis, and whether it is logarithmic."""
     slowest = max(float(one.distribution.high_ps[-1]) for one in shown)
     fastest = min(
         float(max(one.distribution.low_ps[0], one.distribution.high_ps[0] / 2)) for one in shown
@@ -191,7 +191,7 @@ def draw_histogram(
 ) -> None:
     """Draw the histogram of one class with its mean, median and 99th percentile."""
     below = one.distribution.below(edges * unit_ps)
-    # A logarithmic axis cannot begin at 0, where the first fine bin may.
+    # A logarithmic axis cannot begin at 0, the lower edge of the first fine bin.
     below[0] = 0.0
     share = np.diff(below) / one.distribution.total
     axes.stairs(100 * share, edges, fill=True, color=colour, alpha=0.35, lw=0)
@@ -221,7 +221,7 @@ def draw_histogram(
 def vertical(axes: Axes, mark: Mark, name: str, line: Any, unit_ps: float, axis_end: float) -> None:
     """Draw a marked latency as a line in the band of its interval.
 
-    The band of an interval without an upper end goes on to the end of the axis.
+    The band of an interval without an upper end continues to the end of the axis.
     """
     value, low, high = (one / unit_ps for one in (mark.value, mark.low, mark.high))
     label = f"{name} {with_interval(value, low, high)}"
@@ -243,12 +243,12 @@ def with_interval(value: float, low: float, high: float) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number of three or more digits."""
+    """Return a number with at least three digits."""
     return _texts.number(value, 3)
 
 
 def draw_tails(axes: Axes, shown: list[Class], unit_ps: float) -> None:
-    """Draw for each class which share of its messages took longer, with its percentiles."""
+    """Draw for each class the share of messages with a higher latency, with its percentiles."""
     least = min(1 / one.distribution.total for one in shown)
     for one, colour in zip(shown, style.CLASS_COLOURS, strict=False):
         longer = 1 - np.cumsum(one.distribution.messages) / one.distribution.total

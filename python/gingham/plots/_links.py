@@ -1,4 +1,4 @@
-"""How evenly the channels are used, and which are used most.
+"""Distribution of channel utilisation, and the busiest channels.
 
 ::
 
@@ -8,8 +8,8 @@
     └──────────────        └────────
     s3 port 2 → s7 port 1  ▇▇▇▇▇▇▇├─┤        the busiest by name, with intervals
 
-Channels of aggregation nodes and the like are left out of the curves: they would only say how many
-there are.
+Channels of aggregation nodes and the like are omitted from the curves, which would only show their
+number.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ COLOURS: dict[Kind, str] = {
     "to hosts": style.CLASS_COLOURS[2],
 }
 NAMED = 10
-# Of fewer channels each is marked.
+# With fewer channels than this, each is marked.
 MARKED_MAX = 40
 BAR = 0.6
-# The axis of the bars ends at the longest times this, so that text stands beside them.
+# The axis of the bars ends at this multiple of the longest, to leave space for text.
 BESIDE_BARS = 1.3
-# Values that near all of the time have a little room above; nothing beyond that is a share.
+# Upper limit of a share axis: a small margin above 1.
 TOP_MAX = 1.02
-# Room for a name on the left, in characters.
+# Space for a name on the left, in characters.
 NAME_LENGTH = 76
 
 
@@ -77,7 +77,7 @@ def draw(links: pa.Table, nodes: pa.Table, *, title: str) -> Figure:
 
 
 def by_kind(fabric: Network) -> dict[Kind, Indices]:
-    """Return the rows of the channels of each kind that there is."""
+    """Return the rows of the channels of each kind that occurs."""
     switch = {
         name for name, kind in zip(fabric.names, fabric.kinds, strict=True) if kind == "switch"
     }
@@ -94,7 +94,7 @@ def by_kind(fabric: Network) -> dict[Kind, Indices]:
 
 
 def headline(fabric: Network, kinds: dict[Kind, Indices]) -> str:
-    """Return the mean of each kind of channel."""
+    """Return a caption with the mean of each kind of channel."""
     parts = [
         f"{kind} {style.percent(float(np.nanmean(fabric.utilisation[rows])))} of {len(rows):,}"
         for kind, rows in kinds.items()
@@ -105,7 +105,7 @@ def headline(fabric: Network, kinds: dict[Kind, Indices]) -> str:
 
 
 def ranked(values: Floats) -> Indices:
-    """Return the rows from the largest value on; of equals the first row first."""
+    """Return the rows by decreasing value; equal rows in given order."""
     return np.argsort(-np.nan_to_num(values), kind="stable")
 
 
@@ -132,7 +132,7 @@ def curves(axes: Axes, values: Floats, kinds: dict[Kind, Indices], half_widths: 
 
 
 def beside_bar(fabric: Network, row: int) -> str:
-    """Return what is said of a channel: its stops, or how full its lane buffers are."""
+    """Return the text beside a channel's bar: its stopped share, or the fill of its lanes."""
     if fabric.has_credits():
         fill = fabric.fill[row]
         return f"filled {style.percent(float(fill))}" if np.isfinite(fill) else ""
@@ -140,7 +140,7 @@ def beside_bar(fabric: Network, row: int) -> str:
 
 
 def name_busiest(axes: Axes, fabric: Network, kinds: dict[Kind, Indices], busiest: Indices) -> None:
-    """Draw a bar for each of the busiest channels, and what held each up."""
+    """Draw a bar for each of the busiest channels, with its text."""
     kind_of = {int(row): kind for kind, rows in kinds.items() for row in rows}
     places = np.arange(len(busiest), dtype=np.float64)
     colours = [COLOURS[kind_of[row]] if row in kind_of else style.FAINT for row in busiest.tolist()]

@@ -1,11 +1,10 @@
-"""The marks of nodes: a box a switch, with its name in it where there is room.
+"""Marks of nodes: a box per switch, with its name inside if it fits.
 
-In layers a switch is a bar, wide enough that its cables leave side by side, as from the ports of
-the real thing::
+In layers a switch is a bar, wide enough that its cables leave side by side, as from ports::
 
-        ┌───────────────┐          ┌───────┐
+┌───────────────┐          ┌───────┐
         │    spine0     │          │       │
-        └┬──┬──┬──┬──┬──┘          └┬─┬─┬─┬┘   up: in the order of where they lead
+        └┬──┬──┬──┬──┬──┘          └┬─┬─┬─┬┘   up: in the order of the far ends
          │  │  │  │  │              leaf7      down: above its host
 """
 
@@ -25,20 +24,20 @@ if TYPE_CHECKING:
     from gingham.plots._layout import Placement
     from gingham.plots._tables import Floats
 
-# In points: a switch without its name in it, a host, a count.
+# In points: a switch without its name inside, a host, a count.
 SWITCH, DOT, COUNT = Box(4.5, 4.5), Box(1.8, 1.8), Box(6.5, 6.5)
-# Half the width of a character, and of what stands around a name, within a box.
+# Half the width of a character, and margins around a name within a box.
 CHARACTER, NAME_MARGIN, NAME_HEIGHT = 1.9, 3.0, 6.0
-# Outside of layers only so short a name, and only so far from others, stands in its box.
+# Outside of layers, maximum length of a name in a box, and minimum distance of switches.
 NAME_MAX, APART_MIN = 7, 24.0
-# Of the way between neighbours, half the mark of a switch where these are close.
+# Half the mark of a switch, as a share of the distance between close neighbours.
 SMALL_SHARE = 0.3
-# Of the room of a switch in its layer, what half its bar takes, and how much that may be.
+# Half a bar's width, as a share of the switch's slot in its layer, and maximum.
 BAR_SHARE, BAR_MAX = 0.4, 62.0
 COMB_MARGIN = 4.0
-# Of half the width of a bar, how far out its outermost cable leaves.
+# Position of the outermost cable, as a share of half the width of a bar.
 OUTERMOST = 0.9
-# A name beside its switch is left out where less room is.
+# Minimum space for a name beside its switch.
 UPRIGHT_ROOM_MIN, BESIDE_APART_MIN = 7.0, 28.0
 
 
@@ -48,16 +47,16 @@ class Label:
 
     place: tuple[float, float]
     text: str
-    # Read upwards.
+    # Whether it is written upwards.
     upright: bool
-    # Ends at its place, or else begins there.
+    # Whether it ends at its position rather than beginning there.
     below: bool
 
 
 def boxes(
     names: list[str], placement: Placement, groups: list[Group], places: Floats
 ) -> tuple[list[Box], list[str]]:
-    """Return the box of each node, and the name in it, empty where there is no room."""
+    """Return the box of each node, and the name in it, empty if it does not fit."""
     if placement.shape == "layers":
         return bars(names, placement, groups, places)
     near = placement.near
@@ -68,14 +67,14 @@ def boxes(
 
 
 def half_width(name: str) -> float:
-    """Return half the width of a box with this name in it."""
+    """Return half the width of a box with a name."""
     return CHARACTER * len(name) + NAME_MARGIN
 
 
 def bars(
     names: list[str], placement: Placement, groups: list[Group], places: Floats
 ) -> tuple[list[Box], list[str]]:
-    """Return bars as wide as their hosts hang, with names in all bars of a layer or in none."""
+    """Return bars as wide as the span of their hosts, with names in all bars of a layer or none."""
     halves = np.minimum(BAR_SHARE * placement.room, BAR_MAX)
     for group, place in zip(groups, places, strict=True):
         if len(group.anchors) == 1:
@@ -93,10 +92,10 @@ def bars(
 
 
 def leaving(placement: Placement, boxes: list[Box], pairs: list[tuple[int, int]]) -> Floats:
-    """Return where cables between layers leave their two bars: shape (cables, 2 ends, 2).
+    """Return the ends of cables between layers at their two bars: shape (cables, 2 ends, 2).
 
-    On each side of a bar they are spread in the order of where they lead, so that parallel cables
-    stay parallel. A cable within a layer leaves from the middle.
+    On each side of a bar they are sorted by their far ends, so that parallel cables stay parallel.
+    A cable within a layer leaves from the middle.
     """
     positions, layers = placement.positions, placement.layers
     ends = positions[np.array(pairs, dtype=np.int64).reshape(-1, 2)]
@@ -121,7 +120,7 @@ def labels(
     groups: list[Group],
     places: Floats,
 ) -> list[Label]:
-    """Return the names that stand beside: under the hosts, above the top, under a switch."""
+    """Return the names outside of boxes: under the hosts, above the top, or under a switch."""
     missing = [index for index, name in enumerate(shown) if not name]
     if placement.shape == "layers":
         return upright_labels(names, missing, placement, groups, places)
@@ -141,7 +140,7 @@ def upright_labels(
     groups: list[Group],
     places: Floats,
 ) -> list[Label]:
-    """Return the names of the lowest and the highest layer; those between have no room."""
+    """Return the names of the lowest and the highest layer; those between have no space."""
     lowest, highest = placement.positions[:, 1].copy(), placement.positions[:, 1].copy()
     for group, place in zip(groups, places, strict=True):
         for anchor in group.anchors:

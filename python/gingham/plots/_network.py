@@ -1,16 +1,16 @@
-"""The fabric of a run as arrays: nodes, cables, and what each channel carried.
+"""The fabric of a run as arrays: nodes, cables, and results by channel.
 
 ::
 
-    links (a row a channel)             cable 0:  ends (a, b)
+links (one row per channel)         cable 0:  ends (a, b)
       a:1 -> b:3   utilisation 0.4  ──►           rows (0, 1)    0 leaves a, 1 leaves b
       b:3 -> a:1   utilisation 0.1
 
-A cable is a pair of channels between the same two ports. Nodes are numbered in the order of the
-`nodes` table, those that only the links name after them.
+A cable is a pair of channels between two ports. Nodes are numbered in the order of the `nodes`
+table, followed by nodes that occur only in the links.
 
-The **fringe** is what hangs off switches: hosts and the like all of whose cables lead to switches.
-The other nodes are the **core**, and are what a layout places.
+The **fringe** consists of hosts and other nodes whose cables all lead to switches. The other nodes
+are the **core**, which the layout places.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
     from gingham.plots._tables import Floats, Indices
 
-# The row of a channel that the table does not have.
+# Stands for a channel that is not in the table.
 NO_ROW = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Nodes and cables, each by its number."""
+    """Nodes and cables, identified by index."""
 
     names: list[str]
     kinds: list[str]
@@ -49,7 +49,7 @@ class Network:
     utilisation_half_width: Floats
     stopped_share: Floats
     stopped_half_width: Floats
-    # How full the buffers at the ends of channels are; NaN where a host consumes.
+    # Mean fill of the buffers at the ends of channels; NaN at hosts, which consume.
     fill: Floats
     fill_half_width: Floats
     # Node and port of the sender and of the receiver.
@@ -60,7 +60,7 @@ class Network:
         return self.kinds[node] == "switch"
 
     def fringe(self) -> list[int]:
-        """Return the nodes that hang off switches, by number."""
+        """Return the nodes whose cables all lead to switches, by index."""
         attached = np.zeros(len(self.names), dtype=bool)
         attached[self.ends.ravel()] = True
         for a, b in self.ends:
@@ -71,13 +71,13 @@ class Network:
         ]
 
     def channel_name(self, row: int) -> str:
-        """Return the channel of a row as text, with names short enough for a picture."""
+        """Return a channel's name, shortened to fit in a picture."""
         short = self.short_names()
         source, source_port, target, target_port = self.channels[row]
         return f"{short[source]} port {source_port} → {short[target]} port {target_port}"
 
     def short_names(self) -> dict[str, str]:
-        """Return the names without what all of a kind share."""
+        """Return the names without parts common to all nodes of a kind."""
         short: dict[str, str] = {}
         for kind in dict.fromkeys(self.kinds):
             alike = [name for name, own in zip(self.names, self.kinds, strict=True) if own == kind]
@@ -85,32 +85,32 @@ class Network:
         return short
 
     def core(self) -> list[int]:
-        """Return the cabled nodes that are not of the fringe, by number."""
+        """Return the cabled nodes that are not in the fringe, by index."""
         fringe = set(self.fringe())
         cabled = np.unique(self.ends).tolist()
         return [node for node in cabled if node not in fringe]
 
     def loads(self, rows: Sequence[int] | Indices) -> Floats:
-        """Return the utilisation of channels by row; 0 for one that the table does not have."""
+        """Return the utilisation of channels by row; 0 for channels not in the table."""
         return of_rows(self.utilisation, rows)
 
     def has_credits(self) -> bool:
-        """Whether waits for credits were not counted (earlier results) and only fills are known."""
+        """Whether results have no waits for credits (earlier versions), only fills of buffers."""
         return bool(np.isnan(self.stopped_share).all() and np.isfinite(self.fill).any())
 
     def stops(self, rows: Sequence[int] | Indices) -> Floats:
-        """Return the stopped share of channels by row; 0 for one that the table does not have."""
+        """Return the stopped share of channels by row; 0 for channels not in the table."""
         return of_rows(self.stopped_share, rows)
 
 
 def of_rows(values: Floats, rows: Sequence[int] | Indices) -> Floats:
-    """Return the values in these rows, 0 where there is none."""
+    """Return the values of these rows, 0 if a value is missing."""
     padded = np.append(np.nan_to_num(values), 0.0)
     return padded[np.asarray(rows, dtype=np.int64)]
 
 
 def network(links: pa.Table, nodes: pa.Table) -> Network:
-    """Return the fabric that the tables `links` and `nodes` describe."""
+    """Return the fabric described by the tables `links` and `nodes`."""
     sources, targets = words(links, "from"), words(links, "to")
     source_ports, target_ports = port_numbers(links, "from_port"), port_numbers(links, "to_port")
     kinds = dict(zip(words(nodes, "node"), words(nodes, "kind"), strict=True))
@@ -147,7 +147,7 @@ def port_numbers(links: pa.Table, column: str) -> list[int]:
 
 
 def degrees(sources: list[str], ports: list[int]) -> dict[str, int]:
-    """Return how many ports of each node are cabled."""
+    """Return the number of cabled ports of each node."""
     count: dict[str, int] = {}
     for name, _ in dict.fromkeys(zip(sources, ports, strict=True)):
         count[name] = count.get(name, 0) + 1
@@ -155,7 +155,7 @@ def degrees(sources: list[str], ports: list[int]) -> dict[str, int]:
 
 
 def cables(keys: list[tuple[str, int, str, int]]) -> list[tuple[int, int]]:
-    """Return for each cable the rows of its two channels, in order of the first."""
+    """Return the rows of both channels of each cable, in the order of the first."""
     row_of = {key: row for row, key in enumerate(keys)}
     pairs = []
     for row, (source, source_port, target, target_port) in enumerate(keys):

@@ -1,9 +1,9 @@
-"""Rounds and markers of a short run: each packet on its way over its channel.
+"""Rounds and markers of a short striping run: the path of each packet over its channel.
 
 ::
 
-    channel 1   sent   ─1─┬──3──┬─────   a line a packet, coloured by its round; its number stands
-                           ╲    x         where it is sent, and its round and deficit below
+channel 1   sent   ─1─┬──3──┬─────   a line per packet, coloured by its round; above, its
+                           ╲    x         number, and below it its round and deficit
                 received ───╲───────     dashed: markers with round and deficit; x: lost
     delivered            1 2 4 3 ..      in the order of delivery; red: out of order
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# More packets than this are no picture any more.
+# Maximum number of packets in a readable picture.
 PACKETS_MAX = 48
 ROUND_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7")
 RED = style.CLASS_COLOURS[3]
@@ -37,7 +37,7 @@ class Way:
     """A packet or a marker on its way over a channel."""
 
     channel: str
-    # 0 of a marker.
+    # 0 for a marker.
     packet: int
     round: int
     deficit: int
@@ -84,18 +84,18 @@ HEADLINE_WITHOUT_ROUNDS = (
 
 
 def has_rounds(ways: Sequence[Way]) -> bool:
-    """Whether the scheduler goes in rounds; those count from 1."""
+    """Whether the scheduler has rounds, which count from 1."""
     return any(way.round for way in ways)
 
 
 def shown(events: pa.Table) -> str:
-    """Say which packets are shown, where not all are."""
+    """Return which packets are shown, or an empty text if all are."""
     sent = max(events["packet"].to_pylist(), default=0)
     return f" The first {PACKETS_MAX} packets of {sent:,} or more." if sent > PACKETS_MAX else ""
 
 
 def pair(rows: Sequence[dict[str, Any]]) -> Sequence[Way]:
-    """Return what was sent on each channel, with the time of its arrival if it arrived."""
+    """Return all packets and markers sent, with the time of arrival if they arrived."""
     ways: list[Way] = []
     packets: dict[tuple[str, int], Way] = {}
     markers: dict[str, deque[Way]] = defaultdict(deque)
@@ -110,7 +110,7 @@ def pair(rows: Sequence[dict[str, Any]]) -> Sequence[Way]:
                 else:
                     markers[channel].append(way)
             case "lose-marker" | "drop-marker":
-                # Known at once, so the marker lost is the last one sent.
+                # Losses are reported at once, so the lost marker is the latest one sent.
                 markers[channel].pop().lost = True
             case "lose" | "drop" | "damaged" | "discard" if (channel, packet) in packets:
                 packets[channel, packet].lost = True
@@ -123,17 +123,17 @@ def pair(rows: Sequence[dict[str, Any]]) -> Sequence[Way]:
 
 
 def last_of_packets(rows: Sequence[dict[str, Any]]) -> int:
-    """Return when the last of the packets that are shown does something."""
+    """Return the time of the last event of the packets shown."""
     return int(max((row["time_ns"] for row in rows if row["packet"]), default=0))
 
 
 def draw_channel(axes: Axes, channel: str, ways: Sequence[Way], end_ns: int) -> None:
-    """Draw a channel: its sender above, its receiver below."""
+    """Draw a channel with its sender above and its receiver below."""
     for place in (0, 1):
         axes.axhline(place, color=style.FAINT, lw=0.7)
     side, labelled_ns = 0, -end_ns
     for way in ways:
-        # Three labels at most within the width of one: more would hide each other.
+        # At most three labels within the width of one, to keep them readable.
         crowded = way.sent_ns - labelled_ns < end_ns / 90 and side == 0
         draw_way(axes, way, end_ns, None if crowded else side)
         if not crowded:
@@ -146,9 +146,9 @@ def draw_channel(axes: Axes, channel: str, ways: Sequence[Way], end_ns: int) -> 
 
 
 def draw_way(axes: Axes, way: Way, end_ns: int, side: int | None) -> None:
-    """Draw a packet or a marker, with its label on one of three heights if it has one."""
+    """Draw a packet or a marker, with its label at one of three heights if it has one."""
     start = way.sent_ns / NS_PER_MS
-    # What is still under way where the events end has a short line, and no cross.
+    # A packet still in flight when the events end has a short line without a cross.
     stops = way.arrived_ns is None
     end = (way.arrived_ns or way.sent_ns + end_ns * 0.02) / NS_PER_MS
     bottom = 0.55 if stops else 0.0
@@ -165,7 +165,7 @@ def draw_way(axes: Axes, way: Way, end_ns: int, side: int | None) -> None:
 
 
 def draw_delivered(axes: Axes, rows: Sequence[dict[str, Any]], end_ns: int) -> None:
-    """Draw what was delivered, in its order; packets out of order in red."""
+    """Draw delivered packets in order of delivery; packets out of order in red."""
     highest = 0
     last_ms, height = -1.0, 0
     apart_ms = end_ns / NS_PER_MS / 60
@@ -175,7 +175,7 @@ def draw_delivered(axes: Axes, rows: Sequence[dict[str, Any]], end_ns: int) -> N
         late = row["packet"] < highest
         highest = max(highest, row["packet"])
         time_ms = row["time_ns"] / NS_PER_MS
-        # Packets of one instant stand above each other, the first at the bottom.
+        # Packets delivered simultaneously are stacked, the first at the bottom.
         height = height + 1 if time_ms - last_ms < apart_ms else 0
         last_ms = time_ms if height == 0 else last_ms
         colour = RED if late else style.INK

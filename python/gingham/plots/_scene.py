@@ -1,11 +1,11 @@
-"""The geometry of the fabric's picture: every node, cable and label at its place, in points.
+"""Geometry of the fabric's picture: positions of nodes, cables and labels, in points.
 
 ::
 
     Network ──core──► Graph ──place──► Placement ─┐
        └────fringe──► Group ──────────────────────┴──► Scene: strokes, boxes, labels
 
-The scene knows nothing of colours; `_fabric` draws it.
+The scene has no colours; they are added by `_fabric`.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ if TYPE_CHECKING:
     from gingham.plots._tables import Floats
 
 WIDTH_MIN, WIDTH_MAX, WIDTH_MAX_LAYERS, WIDTH_MAX_HOSTS = 0.75, 4.2, 3.2, 2.6
-# The width of a line: of the way between two cables of a bar, and between two switches elsewhere.
+# Line width: as a share of the pitch of cables at a bar, and of the distance of switches elsewhere.
 SHARE_OF_PITCH, SHARE_OF_WAY = 0.55, 1 / 15
 SELF_LOOP = 16.0
-# Of the radius of a circle, how far apart the ends of a cable are that bulges inwards.
+# Maximum distance of the ends of a cable that is bent inwards, as a share of the circle's radius.
 BULGE_SHARE = 0.62
-# Of the way between neighbours, how far apart neighbours are at most.
+# Maximum distance of neighbours, as a multiple of the typical distance.
 NEIGHBOURS = 1.3
 POINT = Box(0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """All that stands in the picture."""
+    """The contents of the picture."""
 
     placement: Placement
-    # The nodes of the core by number in the network, in the order of the placement.
+    # Core nodes by index in the network, in the order of the placement.
     core: list[int]
     boxes: list[Box]
-    # Names within the boxes; empty where there is no room.
+    # Names within the boxes; empty if they do not fit.
     names: list[str]
     labels: list[Label]
     groups: list[Group]
     group_places: Floats
-    # Two a cable of the core, then two a cable of the fringe or of a count; with their widths.
+    # Two per cable of the core, then two per cable or count of the fringe; with their widths.
     strokes: list[Stroke]
     line_widths: Floats
 
@@ -93,7 +93,7 @@ def graph(
 
 
 def ways_out(placement: Placement, pairs: list[tuple[int, int]]) -> list[list[float]]:
-    """Return the angles at which cables to other core nodes leave each core node."""
+    """Return the angles of the cables at each core node that lead to other core nodes."""
     ways: list[list[float]] = [[] for _ in placement.positions]
     for a, b in (end for pair in pairs for end in (pair, pair[::-1])):
         way = placement.around.get((a, b), placement.positions[b] - placement.positions[a])
@@ -131,7 +131,7 @@ def core_wires(
 
 
 def bulge(placement: Placement, a: int, b: int) -> Floats | None:
-    """Return where a cable bulges that would run through others of its layer or its group."""
+    """Return the bend of a cable that would cross other nodes of its layer or group."""
     if placement.shape == "layers" and a != b:
         return np.array([0.0, 1.0])
     ends = placement.positions[[a, b]]
@@ -150,7 +150,7 @@ def fringe_wires(
     marks: list[Box],
     number: dict[int, int],
 ) -> list[Wire]:
-    """Return the wires of the fringe: one a cable, or one for all cables of a count."""
+    """Return the wires of the fringe: one per cable, or one for all cables of a count."""
     wires = []
     small = tight(placement)
     for group, place_of in zip(groups, places, strict=True):
@@ -173,7 +173,7 @@ def fringe_wires(
 
 
 def hung(placement: Placement, marks: list[Box], anchor: int, place: Floats) -> tuple[Floats, Box]:
-    """Return where the cable of a host leaves its switch: above it if the switch is a bar."""
+    """Return the start of a host's cable at its switch: above the host if the switch is a bar."""
     at, box = placement.positions[anchor], marks[anchor]
     aside = float(place[0] - at[0])
     if placement.shape != "layers" or abs(aside) > box.half_width:
@@ -183,7 +183,7 @@ def hung(placement: Placement, marks: list[Box], anchor: int, place: Floats) -> 
 
 
 def line_width(placement: Placement, marks: list[Box], pairs: list[tuple[int, int]]) -> float:
-    """Return a width at which neighbouring cables stay apart."""
+    """Return a line width that keeps neighbouring cables apart."""
     if placement.shape != "layers":
         return min(max(placement.near * SHARE_OF_WAY, WIDTH_MIN), WIDTH_MAX)
     layers = placement.layers

@@ -1,4 +1,4 @@
-"""Small pictures beside a table, as notebooks show them: no title, one idea."""
+"""Small pictures beside a table in notebooks: without a title, one quantity each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BAR = 0.75
 
 @style.styled
 def bars(heights: Sequence[float], *, across: str, up: str) -> Figure:
-    """Return a bar for each of 0, 1, 2 and so on."""
+    """Return a bar chart over 0, 1, 2 and so on."""
     figure = style.Picture(figsize=(WIDTH, HEIGHT), dpi=style.DPI, layout="constrained")
     axes = figure.subplots()
     axes.bar(range(len(heights)), heights, width=BAR, color=style.CLASS_COLOURS[0])
@@ -32,7 +32,7 @@ def bars(heights: Sequence[float], *, across: str, up: str) -> Figure:
 def courses(
     lines: Mapping[str, Sequence[tuple[float, float, float]]], *, across: str, up: str
 ) -> Figure:
-    """Return a line a name, of points with the half-width of an interval up and down."""
+    """Return one line per name, with the half-widths of intervals as error bars."""
     figure = style.Picture(figsize=(WIDTH, HEIGHT), dpi=style.DPI, layout="constrained")
     axes = figure.subplots()
     for colour, (name, points) in zip(style.CLASS_COLOURS, lines.items(), strict=False):

@@ -5,8 +5,8 @@
         a ━━━━━━━━━━━━━━━─────────────── b
           a -> b: dark     b -> a: light       the colour of a half is that channel's utilisation
 
-A half leaves the mark of its node at the rim. Parallel cables lie side by side. A cable that goes
-round a grid becomes two loose halves, each at its sender.
+A half begins at the edge of its node's mark. Parallel cables are drawn side by side. A wrap-around
+cable of a grid becomes two loose halves, each at its sender.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from gingham.plots._tables import Floats
 
-# Between parallel cables, in widths of a line; what is left open in the middle of one, in points.
+# Pitch of parallel cables, in line widths; gap in the middle of a cable, in points.
 PARALLEL_PITCH, OPEN_MIDDLE = 1.5, 1.6
 ARC_POINTS, ARC_BULGE = 9, 0.2
 
@@ -35,7 +35,7 @@ class Box:
     half_height: float
 
     def rim(self, way: Floats) -> float:
-        """Return at which multiple of `way`, from the middle, the rim lies."""
+        """Return the multiple of `way`, from the middle, at which the edge of the box lies."""
         across, up = abs(float(way[0])), abs(float(way[1]))
         reaches = [
             half / part
@@ -47,31 +47,31 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """One half of a cable, from the rim of its sender to the middle."""
+    """One half of a cable, from the edge of its sender's mark to the middle."""
 
     # Shape (points, 2).
     path: Floats
-    # The channels, by row of the links table: one, or those that a count stands for.
+    # Channels, by row of the links table: one, or those represented by a count.
     rows: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """What is drawn as one cable: where and at which boxes it ends, and what leaves them."""
+    """A line drawn as one cable: its ends and their boxes, and the channels of both halves."""
 
     places: tuple[Floats, Floats]
     boxes: tuple[Box, Box]
     rows: tuple[tuple[int, ...], tuple[int, ...]]
-    # Those of one pair of nodes lie side by side, unless their places are apart already.
+    # Wires of one pair of nodes are drawn side by side, unless their ends already differ.
     pair: tuple[int, int] | None
-    # Towards the margin from each end, where the cable goes round.
+    # Vectors towards the margin from each end, for a wrap-around cable.
     around: tuple[Floats, Floats] | None = None
-    # Where it bulges, where the straight way would run through other nodes.
+    # Bend of the line, if a straight one would cross other nodes.
     bulge: Floats | None = None
 
 
 def strokes(wires: Sequence[Wire], width: float) -> list[Stroke]:
-    """Return two strokes a wire, in the order of the wires."""
+    """Return two strokes per wire, in the order of the wires."""
     offsets = side_by_side(wires, width * PARALLEL_PITCH)
     found: list[Stroke] = []
     for wire, offset in zip(wires, offsets, strict=True):
@@ -80,7 +80,7 @@ def strokes(wires: Sequence[Wire], width: float) -> list[Stroke]:
 
 
 def side_by_side(wires: Sequence[Wire], pitch: float) -> list[float]:
-    """Return how far each wire lies to the side, seen from the smaller number of its pair."""
+    """Return the sideways offset of each wire, seen from the lower-numbered node of its pair."""
     alike: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, wire in enumerate(wires):
         if wire.pair is not None:
@@ -113,7 +113,7 @@ def halves(wire: Wire, offset: float) -> Iterable[Stroke]:
             Stroke(whole[: middle + 1], wire.rows[0]),
             Stroke(whole[: middle - 1 : -1], wire.rows[1]),
         ]
-    # The halves are those of what is seen.
+    # Halves of the visible part of the line.
     length = float(np.hypot(*(ends - starts))) or 1.0
     way = (ends - starts) * max(0.5 - OPEN_MIDDLE / 2 / length, 0.4)
     return [
@@ -123,20 +123,20 @@ def halves(wire: Wire, offset: float) -> Iterable[Stroke]:
 
 
 def side(place: Floats, way: Floats, box: Box, offset: float) -> Floats:
-    """Return where a cable leaves the rim of a box along `way`, moved to the side."""
+    """Return the point where a cable leaves the edge of a box along `way`, moved sideways."""
     length = float(np.hypot(*way)) or 1.0
     aside = offset * np.array([-way[1], way[0]]) / length
     return np.asarray(place + aside + min(box.rim(way), 0.45) * way)
 
 
 def loose(place: Floats, way: Floats, box: Box, offset: float) -> Floats:
-    """Return a half that ends where `way` does."""
+    """Return a half that ends at the end of `way`."""
     start = side(place, way, box, offset)
     return np.array([start, start + (1 - min(box.rim(way), 0.45)) * way])
 
 
 def arc(first: Floats, second: Floats, bulge: Floats) -> Floats:
-    """Return a flat arc between two places that bulges in a direction."""
+    """Return a flat arc between two points, bent in a direction."""
     along = np.linspace(0.0, 1.0, 2 * ARC_POINTS - 1)[:, None]
     way = second - first
     aside = np.array([-way[1], way[0]])

@@ -1,8 +1,8 @@
-"""How every picture of ours looks: colours, sizes, titles, units.
+"""Common style of all pictures: colours, sizes, titles, units.
 
 Colours are those of Okabe and Ito ("Color Universal Design", 2008), which people with any of the
-common kinds of colour blindness tell apart; loads run from light to dark, so that they also
-survive a photocopy. Nothing here opens a window: figures are plain objects that can be saved.
+common kinds of colour blindness can distinguish; loads run from light to dark, so that they also
+survive a photocopy. Figures are plain objects that can be saved; no window is opened.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ CLASS_COLOURS = (
     "#888888",
 )
 CLASSES_MAX = len(CLASS_COLOURS)
-# Lines of titles have at least so many characters, however little room there is.
+# Minimum number of characters in a line of a title, regardless of space.
 CHARACTERS_MIN = 12
 INK, FAINT, GROUND, IDLE = "#222222", "#6b6b6b", "#e9e9e9", "#d9dde1"
 # Colour of cables that are too numerous to be distinguished.
 QUIET = "#a9b2ba"
 NODE_FACE, NODE_EDGE = "#ffffff", "#33414e"
-# From what carries little to what is full; lightness falls all the way.
+# From low to high load, with monotonically decreasing lightness.
 LOAD_COLOURS = LinearSegmentedColormap.from_list(
     "load", ["#f9dda4", "#f5a35c", "#e2603f", "#bf2a44", "#8e1148"]
 )
@@ -78,7 +78,7 @@ SETTINGS: dict[Any, Any] = {
     "ytick.color": FAINT,
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
-    # Names are the user's: a dollar sign is a dollar sign.
+    # Names are the user's: dollar signs are literal.
     "text.parse_math": False,
     # Journals refuse Type 3 fonts; text in an SVG remains text, which can be searched and edited.
     "pdf.fonttype": 42,
@@ -87,29 +87,29 @@ SETTINGS: dict[Any, Any] = {
 }
 
 TITLE_SIZE, SUBTITLE_SIZE = 12, 9
-# Average widths of a character of the title and of the line under it, in points.
+# Average character widths of the title and of the subtitle, in points.
 TITLE_CHARACTER, SUBTITLE_CHARACTER = 7.4, 4.8
 MARGIN = 10.0
-# The mark of a point that stands alone, in points.
+# Size of the mark of an isolated point, in points.
 LONE_MARK = 3.0
-# A logarithmic axis over more than this has a tick a decade.
+# A logarithmic axis over a larger range has one tick per decade.
 SUBDIVIDED_MAX = 500
-# A shorter common beginning of names is left where it is.
+# A shorter common prefix of names is kept.
 WORTH_CUTTING = 4
 
 
 class Picture(Figure):
-    """A figure that a notebook shows by itself, without a backend."""
+    """A figure that notebooks display without a backend."""
 
     def _repr_png_(self) -> bytes:
-        """Return it as a notebook shows it."""
+        """Return the PNG image that notebooks display."""
         from gingham.plots import _file
 
         return _file.encoded(self, "png")
 
 
 def styled(draw: Callable[P, R]) -> Callable[P, R]:
-    """Let a function draw with our settings, whatever the user's own are."""
+    """Make a function draw with our settings, regardless of the user's own."""
 
     @wraps(draw)
     def inside(*arguments: P.args, **options: P.kwargs) -> R:
@@ -132,7 +132,7 @@ def new_figure(width: float, height: float, title: str, subtitle: str = "") -> F
 
 
 def head(figure: Figure, title: str, subtitle: str) -> float:
-    """Write the title and the line under it; return the height that they take, in points."""
+    """Write the title and the subtitle; return their height in points."""
     width, height = (inches * POINTS_PER_INCH for inches in figure.get_size_inches())
     room = width - 2 * MARGIN
     lines = wrapped(title, room, TITLE_CHARACTER, 2, FontProperties(size=TITLE_SIZE, weight="bold"))
@@ -154,7 +154,7 @@ def wrapped(
 ) -> list[str]:
     """Return the lines of a text, none wider than `room`, in points.
 
-    `character` is the width of one in most texts; names in capitals are wider.
+    `character` is the typical width of a character; capitals are wider.
     """
     count = int(room / character)
     while True:
@@ -171,16 +171,16 @@ def width_of(text: str, font: FontProperties) -> float:
 
 
 def say_nothing_to_draw(axes: Axes, why: str) -> None:
-    """Say in the place of a picture that there is nothing to draw, and why."""
+    """Write a text in place of a picture: that there is nothing to draw, and why."""
     axes.set_axis_off()
     frame = axes.transAxes
     axes.text(0.5, 0.5, why, transform=frame, ha="center", va="center", color=FAINT, size=11)
 
 
 def course(axes: Axes, times: Floats, values: Floats, **looks: Any) -> None:
-    """Draw values over time as a line, with a mark where a point has none beside it.
+    """Draw values over time as a line, with a mark for isolated points.
 
-    Of such a point a line shows nothing. Values that are not known leave gaps.
+    A line would not show an isolated point. Unknown values leave gaps.
     """
     lone = without_neighbours(values)
     marker = "o" if lone else ""
@@ -188,13 +188,13 @@ def course(axes: Axes, times: Floats, values: Floats, **looks: Any) -> None:
 
 
 def without_neighbours(values: Floats) -> list[int]:
-    """Return the places of known values between unknown ones or ends."""
+    """Return the indices of known values between unknown ones or ends."""
     known = np.pad(np.isfinite(values), 1)
     return np.flatnonzero(known[1:-1] & ~known[:-2] & ~known[2:]).tolist()
 
 
 def node_box(shape: str, padding: float) -> dict[str, Any]:
-    """Return the box around a text that stands for a node."""
+    """Return the style of the box around the text of a node."""
     return {
         "boxstyle": f"{shape},pad={padding}",
         "facecolor": NODE_FACE,
@@ -204,12 +204,12 @@ def node_box(shape: str, padding: float) -> dict[str, Any]:
 
 
 def unit_for(largest_ps: float) -> tuple[str, float]:
-    """Return the largest unit, and its picoseconds, in which `largest_ps` is at least 2."""
+    """Return the largest unit in which `largest_ps` is at least 2, and its picoseconds."""
     return next((unit for unit in UNITS if largest_ps >= 2 * unit[1]), UNITS[-1])
 
 
 def log_ticks(axis: Axis) -> None:
-    """Set the ticks of a logarithmic axis: 1, 2, 5, 10, or of a long one 1, 10, 100."""
+    """Set the ticks of a logarithmic axis: 1, 2, 5, 10, or on a long axis 1, 10, 100."""
     low, high = axis.get_view_interval()
     short = high <= low * SUBDIVIDED_MAX
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,), numticks=20))
@@ -218,9 +218,9 @@ def log_ticks(axis: Axis) -> None:
 
 
 def nice_ceiling(value: float) -> float:
-    """Return the next of 1, 2, 5 times a power of ten that is not below `value`, at most 1.
+    """Return the least of 1, 2, 5 times a power of ten not below `value`, at most 1.
 
-    A scale on which nothing stands ends at 1, too.
+    Returns 1 for `value` 0, too.
     """
     if value <= 0:
         return 1.0
@@ -246,7 +246,7 @@ def percent_tick(share: float, _position: object = None) -> str:
 
 
 def clipped(name: str, length: int) -> str:
-    """Return a name of at most `length` characters; of a longer one the middle is left out."""
+    """Return a name of at most `length` characters; longer names lose their middle."""
     if len(name) <= length:
         return name
     kept = length - 1
@@ -254,27 +254,27 @@ def clipped(name: str, length: int) -> str:
 
 
 def short_names(names: Sequence[str], length: int = 26) -> dict[str, str]:
-    """Return each name without the beginning and the end that all share, and clipped.
+    """Return each name without the common prefix and suffix of all, clipped.
 
-    What all share ends at the border of a word or a number. Names stay apart: where clipping would
-    make two the same, all are clipped less.
+    Prefix and suffix end at the border of a word or a number. Names stay distinct: if clipping
+    would make two equal, all are clipped less.
     """
     start = common_start(names)
     end = common_start([name[start:][::-1] for name in names])
     bare = {name: name[start : len(name) - end] for name in names}
     while True:
         short = {name: clipped(rest, length) for name, rest in bare.items()}
-        # At the latest with the whole names.
+        # Reached at the latest with unclipped names.
         if len(set(short.values())) == len(bare):
             return short
         length += 1
 
 
 def common_start(names: Sequence[str]) -> int:
-    """Return how many characters can be cut from the front of all names."""
+    """Return the number of characters that can be cut from the front of all names."""
     if len(names) < 2:  # noqa: PLR2004  (of one name, all is common)
         return 0
-    # All that the first and the last in order share, those between share.
+    # The common prefix of the first and the last name in sorted order is that of all.
     pairs = zip(min(names), max(names), strict=False)
     prefix = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     match = re.match(r"(.*[^0-9A-Za-z])", prefix, flags=re.DOTALL)
@@ -283,6 +283,6 @@ def common_start(names: Sequence[str]) -> int:
 
 
 def natural(name: str) -> list[tuple[int, int | str]]:
-    """Return what names are sorted by, so that `leaf9` comes before `leaf10`."""
+    """Return the sort key of a name, with which `leaf9` precedes `leaf10`."""
     parts = re.split(r"([0-9]+)", name)
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in parts if part]

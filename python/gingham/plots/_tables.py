@@ -1,4 +1,4 @@
-"""Columns of Arrow tables as the arrays that pictures are drawn from."""
+"""Conversion of Arrow tables' columns to the arrays from which pictures are drawn."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Indices: TypeAlias = "NDArray[np.int64]"
 
 
 def numbers(table: pa.Table, column: str) -> Floats:
-    """Return a column as floating-point numbers, what is missing as NaN."""
+    """Return a column as floating-point numbers, with NaN for missing values."""
     require(table, column)
-    # By way of a list: `to_numpy` would import pandas, where it is installed.
+    # Through a list: `to_numpy` would import pandas if it is installed.
     return np.array(table[column].to_pylist(), dtype=np.float64)
 
 
@@ -37,7 +37,7 @@ def words(table: pa.Table, column: str) -> list[str]:
 
 
 def require(table: pa.Table, column: str) -> None:
-    """Refuse a table that has no such column."""
+    """Raise an error if a table has no such column."""
     if column not in table.column_names:
         known = table.column_names
         raise InputError(

@@ -1,4 +1,4 @@
-"""Congestion trees, drawn over the fabric, and how they grew and died.
+"""Congestion trees drawn over the fabric, and their growth and decay.
 
 ::
 
@@ -7,11 +7,10 @@
     AV ━━┛          ┃           orange, with black edges: share at which it was a root
                     BV          black core: share at which it was a leaf
 
-    branches ┌──────────────┐   of the trees of each root, look by look
+branches ┌──────────────┐   of the trees of each root, at each look
              └──────────────┘
 
-A half has the colour of what its channel was more often. A unit of the axes is a point of the
-paper.
+A half has the colour of its channel's more frequent role. A unit of the axes is one point on paper.
 """
 
 from __future__ import annotations
@@ -48,13 +47,13 @@ ROOT_COLOURS = LinearSegmentedColormap.from_list(
 )
 # Black edges of a root, in points on either side.
 EDGE = 0.9
-# A root for a smaller share of looks has none: they are wider than its share.
+# A root at a smaller share of looks has no edges, which would be wider than its share.
 EDGE_SHARE_MIN = 0.1
-# The strip below, its room for ticks and names, and its margins, in points.
+# Height of the strip below, its space for ticks and names, and its margins, in points.
 STRIP, STRIP_BELOW, STRIP_ABOVE, STRIP_LEFT, STRIP_RIGHT = 110.0, 34.0, 20.0, 46.0, 190.0
-# Scales of the key: their length and height.
+# Length and height of the scales in the key.
 SCALE, SCALE_HEIGHT = 150.0, 9.0
-# Roots with a line of their own; their dashes tell them apart in black and white.
+# Maximum number of roots with a line of their own; dashes distinguish them without colour.
 ROOTS_MAX = 6
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (2, 1.2)), (0, (6, 1.5, 1, 1.5)))
 DASHES += ((0, (1, 1)), (0, (8, 3)))
@@ -100,7 +99,7 @@ def draw(
 
 
 def headline(totals: Mapping[str, Any], series: pa.Table) -> str:
-    """Return how many trees there were, and what the greatest was."""
+    """Return a caption with the number of trees and the largest one."""
     branches = numbers(series, "branches")
     row = int(np.argmax(branches))
     of = {name: int(numbers(series, name)[row]) for name in COUNTS}
@@ -120,12 +119,12 @@ def headline(totals: Mapping[str, Any], series: pa.Table) -> str:
 
 
 def root_name(name: str) -> str:
-    """Return a root as pictures name it."""
+    """Return the name of a root in pictures."""
     return "none (a knot of waits)" if name == KNOT else name.replace("->", "→")
 
 
 def of_links(fabric: Network, roles: pa.Table, column: str) -> Floats:
-    """Return a column of `tree_links` by row of the table of links; 0 of other channels."""
+    """Return a column of `tree_links` by row of the table of links; 0 for other channels."""
     ends = ("from", "from_port", "to", "to_port")
     parts = [words(roles, name) for name in ends]
     shares = numbers(roles, column).tolist()
@@ -137,7 +136,7 @@ def of_links(fabric: Network, roles: pa.Table, column: str) -> Floats:
 def draw_channels(
     axes: Axes, drawn: Scene, shares: Mapping[str, Floats], tops: Mapping[str, float]
 ) -> None:
-    """Draw each half by what its channel was, roots above branches above all others."""
+    """Draw each half in the colour of its channel's role, roots above branches above others."""
     strokes = drawn.strokes
     most = {
         name: np.array([of_rows(values, stroke.rows).max() for stroke in strokes])
@@ -173,7 +172,7 @@ def draw_channels(
 
 
 def draw_key(axes: Axes, tops: Mapping[str, float], lines: list[str]) -> None:
-    """Draw both scales of colours, and what the marks mean."""
+    """Draw both colour scales, and the legend of marks."""
     level = axes.get_ylim()[1] - MARGIN
     limits = axes.get_xlim(), axes.get_ylim()
     left = STRIP_LEFT
@@ -211,7 +210,7 @@ def draw_strip(figure: Figure, series: pa.Table, summary: Mapping[str, Any]) -> 
     for root in dict.fromkeys(roots.tolist()):
         course = np.zeros(len(looks))
         rows = np.flatnonzero(roots == root)
-        # All knots of a look are one.
+        # All knots of a look are counted as one root.
         np.add.at(course, np.searchsorted(looks, times[rows]), branches[rows])
         courses[root] = course
     order = sorted(courses, key=lambda root: -courses[root].sum())
@@ -237,6 +236,6 @@ def draw_strip(figure: Figure, series: pa.Table, summary: Mapping[str, Any]) -> 
 
 
 def looks_of(totals: Mapping[str, Any]) -> Floats:
-    """Return when the run looked, also where it found nothing."""
+    """Return the times of all looks, including those that found nothing."""
     regular = float(totals["step_ps"]) * np.arange(1, int(totals["looks"]) + 1)
     return np.asarray(np.minimum(regular, float(totals["last_ps"])))

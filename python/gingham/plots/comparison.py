@@ -1,4 +1,4 @@
-"""Routings side by side, as a picture: a panel a measure, a line an engine or algorithm.
+"""Picture of compared routings: a panel per measure, a line per engine or algorithm.
 
 ::
 
@@ -6,8 +6,8 @@
     updn          ●           ●            ○   ●          free of deadlock
               busiest link   lanes     bandwidth
 
-Filled marks are the fabric as it is, hollow ones the fabric with something broken. Routes that can
-deadlock are red and have crosses, so that the picture tells it without colours, too.
+Filled marks are the undamaged fabric, hollow ones the damaged one. Routes that can deadlock are red
+with crosses, and so visible without colours.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ MARGIN = 0.12
 class Measure:
     """A panel."""
 
-    # Key of the value in a line, and of the half width of its interval, if it has one.
+    # Key of the value in a line, and of its half-width, if it has one.
     key: str
     title: str
     half_width: str | None = None
     integer: bool = False
 
 
-# What engines of a subnet manager are compared by.
+# Measures by which engines of a subnet manager are compared.
 MEASURES = (
     Measure("mean_switches", "switches on a path\n(mean)"),
     Measure("lanes", "lanes in use", integer=True),
@@ -52,7 +52,7 @@ MEASURES = (
 )
 
 
-# What algorithms are compared by.
+# Measures by which algorithms are compared.
 ROUTING_MEASURES = (
     Measure("mean_distance", "channels between switches\non a path (mean)"),
     Measure("minimal_percent", "minimal paths (%)"),
@@ -64,18 +64,18 @@ ROUTING_MEASURES = (
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What one engine or algorithm made of the fabric."""
+    """Results of one engine or algorithm on the fabric."""
 
-    # The same before and after something broke.
+    # Equal for the undamaged and the damaged fabric.
     key: str
     label: str
-    # By the keys of the measures; what is missing is not drawn.
+    # By key of the measure; missing values are not drawn.
     values: Mapping[str, float]
     deadlock_free: bool
 
 
 def write(handle: BinaryIO, title: str, lines: Sequence[Line], broken: Sequence[Line] = ()) -> None:
-    """Write a PNG of the lines; those of the broken fabric are joined to them by their keys."""
+    """Write a PNG of the lines; those of the damaged fabric are matched by key."""
     figure = draw(title, lines, broken)
     FigureCanvasAgg(figure)
     figure.savefig(handle, format="png")
@@ -134,20 +134,20 @@ def panel(
             color=colour,
             markerfacecolor="white" if hollow else colour,
             linestyle="none",
-            # A mark at zero is seen whole.
+            # Shows a mark at zero completely.
             clip_on=False,
             zorder=2 if hollow else 3,
         )
 
 
 def reach(measure: Measure, lines: Sequence[Line]) -> float:
-    """Return where the axis of a measure ends."""
+    """Return the end of a measure's axis."""
     values = [line.values[measure.key] for line in lines if measure.key in line.values]
     return max(values, default=1.0) * (1 + MARGIN) or 1.0
 
 
 def legend(axis: Axes, broken: Sequence[Line]) -> tuple[list[Artist], list[str]]:
-    """Return marks and words of the legend."""
+    """Return the marks and texts of the legend."""
     marks: list[Artist] = []
     words = ["free of deadlock", "can deadlock"]
     for marker, colour in (("o", FREE), ("X", DEADLOCK)):

@@ -1,7 +1,7 @@
-"""Where the switches of a fabric stand in its picture.
+"""Layout of the switches of a fabric in its picture.
 
 ===========  ==================================================  ===========================
-shape        when                                                file
+shape        condition                                           file
 ===========  ==================================================  ===========================
 grid         names hold coordinates and the cables agree         `_grid`
 layers       levels of distance from the hosts, few cables flat  `_layered`
@@ -9,9 +9,9 @@ circle       a ring; a dragonfly, its groups side by side        `_circle`
 stress       anything else                                       `_stress`
 ===========  ==================================================  ===========================
 
-All is numpy: the well-kept graph libraries draw no layers with few crossings, and their stress
-layout wants a second large library for a minimisation that is twenty lines here. Positions are in
-points of the paper, y upwards; the same graph gives the same positions.
+The layouts are written in numpy: well-maintained graph libraries have no layered layout with few
+crossings, and their stress layout requires a second large library for a minimisation that takes
+twenty lines here. Positions are in points on paper, y upwards; equal graphs have equal positions.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 __all__ = ["Graph", "Placement", "place"]
 
 SHAPES = (_grid.place, _layered.place, _circle.place, _stress.place)
-# Between parts of a fabric that no cable joins, and where their row ends.
+# Distance between unconnected parts of a fabric, and maximum length of a row of them.
 GAP, ROW_MAX = 60.0, 900.0
-# Points beside a part for each mark of the node with the most.
+# Margin beside a part, in points per mark at the node with the most marks.
 MARK_ROOM = 3.0
-# Of so many nodes the ways to their neighbours are measured.
+# Number of nodes whose distances to neighbours are sampled.
 SAMPLE = 300
 
 
 def place(graph: Graph) -> Placement:
-    """Return where the nodes of the graph stand; parts without a common cable stand apart."""
+    """Return the positions of the nodes of the graph; unconnected parts are placed apart."""
     parts = graph.components()
     if len(parts) == 1:
         placement = place_connected(graph)
@@ -51,12 +51,12 @@ def place(graph: Graph) -> Placement:
 
 
 def place_connected(graph: Graph) -> Placement:
-    """Return the placement by the first shape that the graph has."""
+    """Return the placement by the first matching shape."""
     return next(placement for shape in SHAPES if (placement := shape(graph)) is not None)
 
 
 def typical_way(positions: Floats) -> float:
-    """Return how far from its nearest neighbour a typical node stands; some stand for all."""
+    """Return the typical distance of a node from its nearest neighbour, from a sample."""
     if len(positions) < 2:  # noqa: PLR2004
         return math.inf
     some = positions[:: max(1, len(positions) // SAMPLE)]
@@ -66,7 +66,7 @@ def typical_way(positions: Floats) -> float:
 
 
 def packed(graph: Graph, parts: list[list[int]], placements: list[Placement]) -> Placement:
-    """Set the parts side by side, in rows of about the height of the whole."""
+    """Arrange the parts in rows, with about equal width and height overall."""
     whole = Placement.empty(graph.count, placements[0].shape if placements else "stress")
     margins = [margin_of(graph, nodes) for nodes in parts]
     sizes = [
@@ -86,6 +86,6 @@ def packed(graph: Graph, parts: list[list[int]], placements: list[Placement]) ->
 
 
 def margin_of(graph: Graph, nodes: list[int]) -> float:
-    """Return how far the hosts of a part reach beyond its switches, in points."""
+    """Return how far the hosts of a part extend beyond its switches, in points."""
     most = max(graph.marks[node] for node in nodes)
     return star_reach(most) if len(nodes) == 1 and most else MARK_ROOM * most

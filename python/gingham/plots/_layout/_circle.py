@@ -6,8 +6,8 @@
       s2-1        s1-0           dragonfly:  a gap between groups, global cables across
          s2-0  s1-1
 
-A ring is known by its cables. A dragonfly is known by its names: the first of two numbers names
-the group, and each group is fully joined.
+A ring is recognised by its cables, a dragonfly by its names: the first of two numbers is the group,
+and each group is fully connected.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gingham.plots._layout._graph import Graph, Placement
 RADIUS_MIN, PITCH = 95.0, 34.0
 PITCH_SMALL, MANY = 20.0, 60
 RADIUS_MAX = 430.0
-# The gap between groups, in places of a switch.
+# Gap between groups, in units of the distance between switches.
 GROUP_GAP = 1.0
 
 

@@ -1,4 +1,4 @@
-"""What a layout is given, and what it gives."""
+"""Input and output of a layout."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ UNREACHED = -1
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The core of a fabric: its switches, and who is cabled to whom by how many cables."""
+    """The core of a fabric: its switches, and the number of cables between them."""
 
     labels: list[str]
-    # For each node its neighbours, with the number of cables.
+    # Number of cables to each neighbour, by node.
     neighbours: list[dict[int, int]]
-    # How many hosts hang off each node.
+    # Number of hosts at each node.
     hosts: list[int]
-    # How many marks will stand for them in the picture.
+    # Number of marks that represent these hosts in the picture.
     marks: list[int]
-    # Points of paper that the name of a node takes, written across.
+    # Width of each node's name, written horizontally, in points.
     name_widths: list[float]
 
     @classmethod
@@ -41,7 +41,7 @@ class Graph:
         marks: list[int] | None = None,
         name_widths: list[float] | None = None,
     ) -> Self:
-        """Return the graph of these cables; one from a node to itself says nothing here."""
+        """Return the graph of these cables; cables from a node to itself are ignored."""
         neighbours: list[dict[int, int]] = [{} for _ in labels]
         for a, b in pairs:
             if a != b:
@@ -53,7 +53,7 @@ class Graph:
 
     @property
     def count(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return len(self.labels)
 
     def pairs(self) -> list[tuple[int, int, int]]:
@@ -75,7 +75,7 @@ class Graph:
         return distance
 
     def components(self) -> list[list[int]]:
-        """Return the parts that hang together, the largest first."""
+        """Return the connected components, the largest first."""
         seen: set[int] = set()
         parts = []
         for start in range(self.count):
@@ -103,21 +103,21 @@ class Graph:
 
 @dataclass(slots=True)
 class Placement:
-    """Where nodes stand, in points."""
+    """Positions of nodes, in points."""
 
     shape: Shape
     # Shape (nodes, 2).
     positions: Floats
-    # The direction in which a node's hosts hang, in radians; NaN: where there is most room.
+    # Direction of a node's hosts, in radians; NaN for the widest free angle.
     outward: Floats
-    # How much room along its layer a node has for its hosts, in points; 0: not in a layer.
+    # Width that a node's hosts may use along its layer, in points; 0 if it is not in a layer.
     room: Floats
-    # Layer of each node, 0 at the hosts, where the shape has layers.
+    # Layer of each node, 0 at the hosts, for shapes with layers.
     layers: Indices
-    # How far from its nearest neighbour on paper a typical node stands, in points.
+    # Distance of a typical node from its nearest neighbour, in points.
     near: float = math.inf
-    # For cables that go round a grid: from the first node towards the margin, in points. Both
-    # directions of a pair are in.
+    # For wrap-around cables of a grid: vector from the first node towards the margin, in points.
+    # Contains both directions of a pair.
     around: dict[tuple[int, int], Floats] = field(default_factory=dict)
 
     @classmethod
@@ -132,7 +132,7 @@ class Placement:
         )
 
     def take(self, nodes: list[int], part: Placement, shift: Floats) -> None:
-        """Take over the placement of some of the nodes, moved by `shift`."""
+        """Copy the positions of some of the nodes, shifted by `shift`."""
         self.positions[nodes] = part.positions + shift
         self.outward[nodes] = part.outward
         self.room[nodes] = part.room

@@ -7,10 +7,9 @@
        │       │                 ·  ──── ·
       s1-0 ── s1-1
 
-As for routing by coordinates, nothing is taken on trust: the numbers in the names must fill a
-box, and each cable must join neighbours in one dimension, round the edge or not. A cable that goes
-round is drawn as two loose ends at the margins. A grid of one dimension is left to the circle if
-it is closed.
+As for routing by coordinates, the names are verified: their numbers must fill a box, and each cable
+must join neighbours in one dimension, wrap-around cables included. A wrap-around cable is drawn as
+two loose ends at the margins. A closed grid of one dimension is left to the circle.
 """
 
 from __future__ import annotations
@@ -27,21 +26,21 @@ from gingham.plots._layout._graph import Graph, Placement
 if TYPE_CHECKING:
     from gingham.plots._tables import Floats, Indices
 
-# Points between switches: what a cell takes in a small and a large grid, and the whole may take.
+# Points between switches: size of a cell in small and large grids, and limits for the whole.
 CELL_MAX, CELL, CELL_MIN, EXTENT_WANTED, EXTENT_MAX = 120.0, 84.0, 20.0, 420.0, 860.0
 CELL_MAX_DEEP = 420.0
-# Further dimensions lie within a cell, each in its own direction, shorter and shorter.
+# Further dimensions lie within a cell, each in its own direction, progressively shorter.
 INNER_ANGLES = (0.62, -0.95, 1.25, -1.3)
 INNER_SHARE, INNER_SHRINK = 0.62, 0.42
-# What a step within a cell wants.
+# Desired length of a step within a cell, in points.
 INNER_STEP = 44.0
 LOOSE_END = 0.46
-# Where hosts hang, by the number of dimensions: where no cable leaves.
+# Direction of hosts, by number of dimensions: free of cables.
 OUTWARD = (math.pi / 2, math.pi / 4, 0.75 * math.pi, math.nan)
 
 
 def place(graph: Graph) -> Placement | None:
-    """Return the grid that the graph is, or `None`."""
+    """Return the layout of a graph that is a grid, or `None`."""
     at = coordinates(graph.labels)
     if at is None or at.shape[1] == 0 or not neighbours_only(graph, at):
         return None
@@ -63,7 +62,7 @@ def place(graph: Graph) -> Placement | None:
 
 
 def coordinates(labels: list[str]) -> Indices | None:
-    """Return the numbers in the names from 0 on, if they fill a box, without flat dimensions."""
+    """Return the numbers in the names from 0, without flat dimensions, if they fill a box."""
     found = [[int(digits) for digits in re.findall(r"[0-9]+", label)] for label in labels]
     if len({len(one) for one in found}) != 1 or not found[0]:
         return None
@@ -93,12 +92,12 @@ def neighbours_only(graph: Graph, at: Indices) -> bool:
 
 
 def is_ring(graph: Graph, at: Indices) -> bool:
-    """Whether the grid is one closed line."""
+    """Whether the grid is a single closed line."""
     return at.shape[1] == 1 and len(graph.pairs()) == graph.count > 2  # noqa: PLR2004
 
 
 def step_vectors(sizes: Indices) -> Floats:
-    """Return by how much a step in each dimension moves: rows down, columns right, then within."""
+    """Return the step vector of each dimension: rows down, columns right, then within cells."""
     inner = inner_steps(sizes)
     across = max(int(sizes[:2].max()) - 1, 1)
     cell = min(max(EXTENT_WANTED / across, CELL), CELL_MAX)

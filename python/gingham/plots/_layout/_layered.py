@@ -7,13 +7,13 @@ r"""Layers for folded Clos networks and fat trees: hosts at the bottom, spines a
     layer 0      l0   l1 l2   l3     leaves: the switches with hosts
                  ::   :: ::   ::
 
-A spine may have a host or two of its own (a subnet manager), so the leaves are the switches with
-at least so many hosts that no cable joins switches of one layer; the smallest such number counts.
-A few flat cables are put up with. Within its layer each switch moves to the mean place of its
-neighbours below, then above, and so on (the barycentre method: Sugiyama, Tagawa and Toda, "Methods
-for Visual Understanding of Hierarchical System Structures", IEEE Trans. SMC 11(2), 1981); the
-order with the fewest crossings is kept, if it has clearly fewer than the order of the names, in
-which people look for a switch.
+A spine may have a host or two of its own (a subnet manager). The leaves are therefore the switches
+with at least n hosts, for the smallest n with which no cable joins switches of one layer; a few
+such flat cables are tolerated. Within its layer each switch repeatedly moves to the mean position
+of its neighbours below, then above (the barycentre method: Sugiyama, Tagawa and Toda, "Methods for
+Visual Understanding of Hierarchical System Structures", IEEE Trans. SMC 11(2), 1981). The order
+with the fewest crossings is used if it has clearly fewer than the order of names, in which readers
+search for a switch.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from gingham.plots._style import natural
 if TYPE_CHECKING:
     from gingham.plots._tables import Floats
 
-# Beyond these a fabric is no Clos network, whatever its distances say.
+# Beyond these limits a fabric is not drawn as a Clos network.
 LAYERS_MAX, FLAT_SHARE_MAX = 6, 0.05
 SWEEPS = 8
 # An order must have fewer crossings than this share of those in the order of names.
 CLEARLY_FEWER = 0.9
-# Where more pairs are cabled than this, two sweeps must do, and nothing is counted.
+# With more cabled pairs than this, there are two sweeps, and crossings are not counted.
 COUNTED_MAX = 20_000
-# Points between switches of a layer, for one mark of a host, and between two layers.
+# Points between switches of a layer, per mark of a host, and between two layers.
 PITCH, PITCH_SMALL, MANY = 26.0, 13.0, 40
 MARK_PITCH, SLOT_MARGIN = 5.0, 8.0
-# A layer is made wide enough for names up to this.
+# Maximum width of a layer that makes space for names.
 NAMED_MAX = 840.0
 WIDTH_MIN, GAP_MIN, GAP_MAX, GAP_SHARE = 300.0, 105.0, 230.0, 0.28
 
 
 def place(graph: Graph) -> Placement | None:
-    """Return the layers of a graph that has some."""
+    """Return the layout of a graph with layers, or `None`."""
     layers = layers_of(graph)
     if layers is None:
         return None
@@ -66,7 +66,7 @@ def place(graph: Graph) -> Placement | None:
 
 
 def slots(graph: Graph, order: list[int]) -> Floats:
-    """Return how much width each switch of a layer needs; for its name, too, if all fit."""
+    """Return the width that each switch of a layer needs; for its name, too, if all fit."""
     pitch = PITCH if len(order) <= MANY else PITCH_SMALL
     marks = np.array([MARK_PITCH * graph.marks[node] + SLOT_MARGIN for node in order])
     names = np.array([graph.name_widths[node] + SLOT_MARGIN for node in order])
@@ -76,7 +76,7 @@ def slots(graph: Graph, order: list[int]) -> Floats:
 
 
 def layers_of(graph: Graph) -> list[int] | None:
-    """Return the layer of each switch, or `None` where layers would say nothing."""
+    """Return the layer of each switch, or `None` if the graph has no useful layers."""
     best: tuple[float, list[int]] | None = None
     for least in sorted({hosts for hosts in graph.hosts if hosts}):
         leaves = [node for node in range(graph.count) if graph.hosts[node] >= least]
@@ -116,7 +116,7 @@ def ordered(graph: Graph, layers: list[int]) -> list[list[int]]:
 def swept(
     graph: Graph, layers: list[int], orders: list[list[int]], *, upwards: bool
 ) -> list[list[int]]:
-    """Return the orders after each layer has followed the one before it, in one direction."""
+    """Return the orders after a sweep that moves each layer towards the previous one."""
     orders = [list(order) for order in orders]
     step = 1 if upwards else -1
     for layer in range(len(orders))[::step][1:]:
@@ -127,20 +127,20 @@ def swept(
             cables = sum(n for _, n in near)
             return sum(x * n for x, n in near) / cables if cables else place[node]
 
-        # The sort is stable, so that switches with the same neighbours stay as they were.
+        # The sort is stable, so that switches with equal neighbours keep their order.
         orders[layer].sort(key=lambda node: round(centre(node), 9))
     return orders
 
 
 def places(orders: list[list[int]]) -> dict[int, float]:
-    """Return the place of each switch along its layer, from 0 to 1."""
+    """Return the position of each switch along its layer, from 0 to 1."""
     return {
         node: (index + 0.5) / len(order) for order in orders for index, node in enumerate(order)
     }
 
 
 def crossings(pairs: list[tuple[int, int, int]], layers: list[int], orders: list[list[int]]) -> int:
-    """Return how many cables cross between neighbouring layers."""
+    """Return the number of crossing cables between adjacent layers."""
     rank = {node: index for order in orders for index, node in enumerate(order)}
     between: dict[int, list[tuple[int, int, int]]] = {}
     for a, b, cables in pairs:
@@ -151,8 +151,8 @@ def crossings(pairs: list[tuple[int, int, int]], layers: list[int], orders: list
 
 
 def inversions(edges: list[tuple[int, int, int]], places_above: int) -> int:
-    """Return how many of the edges cross, each counted as often as it has cables."""
-    # Cables that end at each place above, of the edges further left below.
+    """Return the number of crossing edges, weighted by their cables."""
+    # Number of cables by place above, of the edges further left below.
     ended = np.zeros(places_above, dtype=np.int64)
     count, last = 0, -1
     waiting: list[tuple[int, int]] = []

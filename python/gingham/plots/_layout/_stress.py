@@ -1,10 +1,10 @@
-"""Stress for irregular fabrics: far apart in cables is far apart on paper.
+"""Stress layout for irregular fabrics: distances on paper follow distances in cables.
 
 The sum over all pairs of (distance on paper - distance in cables)^2 / (distance in cables)^2 is
-made small by majorisation (Gansner, Koren and North, "Graph Drawing by Stress Majorization", GD
-2004), from the start of classical scaling on a few pivots (Brandes and Pich, "Eigensolver Methods
-for Progressive Multidimensional Scaling of Large Data", GD 2006). Of very large graphs the start
-is all there is. The longest extent lies across.
+minimised by majorisation (Gansner, Koren and North, "Graph Drawing by Stress Majorization", GD
+2004), starting from classical scaling on a few pivots (Brandes and Pich, "Eigensolver Methods for
+Progressive Multidimensional Scaling of Large Data", GD 2006). Very large graphs keep the starting
+layout. The longest extent is horizontal.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from gingham.plots._tables import Floats, Indices
 
 PIVOTS = 100
-# A matrix of this many rows is still inverted in about a second.
+# Largest number of rows of a matrix that is inverted: about a second.
 MAJORISED_MAX = 1200
 ROUNDS, SETTLED = 300, 1e-4
-# Points that a cable wants, and that marks of hosts need; those that a whole picture may take,
-# with more for each switch up to many.
+# Points per cable, and per mark of a host; maximum extent of the picture, with an increment per
+# switch up to a limit.
 CABLE, MARK_ROOM = 76.0, 2.5
 EXTENT_MAX, EXTENT_MORE, EXTENT_MANY = 820.0, 0.8, 500
-# No two switches stand closer; how often those that do are pushed apart.
+# Minimum distance between switches, and numbers of passes that enforce it.
 CLOSEST, PUSHES, PUSHES_MIN, PUSHED_MAX = 38.0, 80, 8, 4_000_000
-# How far a switch stands from the cables of others; for how many switches times cables.
+# Minimum distance of a switch from other cables, and limit of switches times cables for it.
 BESIDE, BESIDE_MAX = 16.0, 60_000
 
 
@@ -45,7 +45,7 @@ def place(graph: Graph) -> Placement:
 
 
 def start(graph: Graph) -> Floats:
-    """Return the two main directions of the distances to pivots, each far from those before."""
+    """Return coordinates from the distances to pivots, each pivot far from the previous ones."""
     columns = [graph.distances([0])]
     pivots = min(PIVOTS, graph.count)
     nearest = columns[0].copy()
@@ -62,10 +62,10 @@ def start(graph: Graph) -> Floats:
 
 
 def scaled(positions: Floats) -> Floats:
-    """Return the positions at the scale of cables, no two of them the same.
+    """Return the positions scaled to cable lengths, all of them distinct.
 
-    Switches with the same distances would fall together and never part, so each is moved a
-    little along a spiral that fills the plane evenly.
+    Switches with equal distances would coincide and never separate, so each is shifted slightly
+    along a spiral that fills the plane evenly.
     """
     extent = float(np.abs(positions).max()) or 1.0
     golden = np.pi * (3 - np.sqrt(5)) * np.arange(len(positions))
@@ -76,7 +76,7 @@ def scaled(positions: Floats) -> Floats:
 
 
 def majorised(graph: Graph, positions: Floats) -> Floats:
-    """Return the positions when the stress falls no further."""
+    """Return the positions after the stress has converged."""
     count = graph.count
     far = np.array([graph.distances([node]) for node in range(count)], dtype=np.float64)
     np.fill_diagonal(far, 1.0)
@@ -99,11 +99,11 @@ def majorised(graph: Graph, positions: Floats) -> Floats:
 
 
 def upright(positions: Floats) -> Floats:
-    """Return the positions turned so that the longest extent lies across."""
+    """Return the positions rotated to a horizontal longest extent."""
     centred = positions - positions.mean(axis=0)
     _, axes = np.linalg.eigh(centred.T @ centred)
     turned = centred @ axes[:, ::-1]
-    # A sign that numbers alone would choose at will.
+    # Fixes the sign, which is numerically arbitrary.
     for axis in (0, 1):
         extreme = turned[np.argmax(np.abs(turned[:, axis])), axis]
         turned[:, axis] *= -1.0 if extreme < 0 else 1.0
@@ -111,7 +111,7 @@ def upright(positions: Floats) -> Floats:
 
 
 def to_points(graph: Graph, positions: Floats, pairs: Indices) -> Floats:
-    """Return the positions in points: cables long enough, the whole not too large."""
+    """Return the positions in points, with sufficiently long cables and a limited total size."""
     lengths = np.hypot(*(positions[pairs[:, 0]] - positions[pairs[:, 1]]).T)
     wanted = CABLE + MARK_ROOM * max(graph.marks)
     scale = wanted / max(float(np.median(lengths)), 1e-9)
@@ -121,7 +121,7 @@ def to_points(graph: Graph, positions: Floats, pairs: Indices) -> Floats:
 
 
 def spread(points: Floats, pairs: Indices) -> Floats:
-    """Return the points, each pushed away from others and from cables that are not its own."""
+    """Return the points, each moved away from others and from cables of others."""
     if len(points) > MAJORISED_MAX:
         return points
     rounds = max(PUSHES_MIN, min(PUSHES, PUSHED_MAX // len(points) ** 2))
@@ -136,7 +136,7 @@ def spread(points: Floats, pairs: Indices) -> Floats:
 
 
 def from_points(points: Floats) -> Floats:
-    """Return by how much each point must move so that all are `CLOSEST` apart."""
+    """Return the displacement of each point that makes all at least `CLOSEST` apart."""
     apart = points[:, None, :] - points[None, :, :]
     far = np.hypot(*apart.transpose(2, 0, 1))
     np.fill_diagonal(far, np.inf)
@@ -145,7 +145,7 @@ def from_points(points: Floats) -> Floats:
 
 
 def from_cables(points: Floats, pairs: Indices) -> Floats:
-    """Return by how much each point must move to stand beside the cables of others."""
+    """Return the displacement of each point that clears the cables of others."""
     start, way = points[pairs[:, 0]], points[pairs[:, 1]] - points[pairs[:, 0]]
     from_start = points[:, None, :] - start[None, :, :]
     squares = np.maximum((way**2).sum(axis=1), 1e-9)
