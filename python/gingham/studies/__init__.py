@@ -1,25 +1,25 @@
-"""Studies: papers whose experiments are repeated, and what became of their claims.
+"""Studies: repetitions of the experiments of papers, with verdicts on their claims.
 
 ::
 
-    kwan1996/  README.md       what the paper says, what we assume where it is silent
-               study.toml      its figures, each with its sweeps and what --quick changes of them
+kwan1996/  README.md       claims of the paper, and our assumptions where it is silent
+               study.toml      its figures, each with its sweeps and their changes under --quick
                figure-8.toml   a sweep; study.toml may have variants of one, each a sweep of its own
                expected.toml   every claim: value, tolerance, null, section, and how it is measured;
-                               where they are many, in several files, expected-tables.toml
-               measures.py     what is measured of the sweeps for a claim
+                               many claims are in several files, expected-tables.toml
+               measures.py     functions that measure a claim's value from the sweeps
                pictures.py     our curves, with the paper's claims marked
                real.toml       claims that are measured on real links, by real/measures.py
 
     sweeps ──run_sweep──► folders ──► Evidence ──measure──► Measurement ──judge──► verdict
 
-A study is a package of any distribution that has an entry point of the group `gingham.studies`, its
-key and its package. Those of the project are `gingham-studies`.
+A study is a package of any distribution with an entry point of the group `gingham.studies`, which
+has its key and its package. Those of the project are in `gingham-studies`.
 
-A figure whose runs take hours says `on_request = true`: it is made only when it is named.
+A figure whose runs take hours has `on_request = true`: it is only made if it is named.
 
-A claim that cannot be met is not tuned away: it says `differs`, with the reason found and a band of
-what holds instead, and is counted apart. So are the claims that are ours, not the paper's.
+A claim that cannot be met is not tuned away: it has a table `differs`, with the reason and a band
+that holds instead, and is counted separately. Claims of ours are counted separately, too.
 
 >>> from gingham import studies
 >>> studies.names()  # of gingham-studies

@@ -1,6 +1,6 @@
-"""Assumptions: what a paper is silent about, what we take, and what else one might.
+"""Assumptions of a study where its paper is silent, with alternatives.
 
-`study.toml` has a table for each, with the claims that it may move::
+`study.toml` has a table for each, with the claims that it may affect::
 
     [[assumption]]
     key = "switch-delay"
@@ -15,11 +15,11 @@
       { value = "deeper", axis.buffer.values = [160, 320] },
     ]
 
-An alternative changes all sweeps (`set`, and `axis` with the keys of an axis), or each by its name
-(`sweep`, with the keys of a variant), or takes other values where the options of a claim name some
+An alternative changes all sweeps (`set`, and `axis` with the keys of an axis), or single ones by
+name (`sweep`, with the keys of a variant), or replaces values in the options of a claim
 (`options`). The sweeps are those of the claims' figures, or those that the assumption names
-(`sweeps`) where its claims need fewer, in the size `coarse`: `[coarse.SWEEP]` says what they have
-less of, as `[quick.SWEEP]` does.
+(`sweeps`) if its claims need fewer, in the size `coarse`: `[coarse.SWEEP]` reduces a sweep, as
+`[quick.SWEEP]` does.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 KEYS = ("key", "title", "because", "ours", "claims", "alternatives")
-# What an assumption may have besides.
+# Optional keys of an assumption.
 OTHERS = ("sweeps",)
-# What an alternative changes, in the order of the fields of `Alternative`.
+# Keys with the changes of an alternative, in the order of the fields of `Alternative`.
 CHANGES = ("set", "axis", "sweep", "options")
 ALTERNATIVE_KEYS = ("value", *CHANGES)
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another value that one might assume, and what it changes."""
+    """An alternative value of an assumption, with its changes."""
 
     value: str
-    # Its name among those of all assumptions, which a folder can have.
+    # Unique among the alternatives of all assumptions, and valid as a folder name.
     name: str
     settings: Mapping[str, Any] = field(repr=False)
     axes: Mapping[str, Mapping[str, Any]] = field(repr=False)
@@ -55,18 +55,18 @@ class Alternative:
     options: Mapping[str, Any] = field(repr=False)
 
     def changes(self, sweep: str) -> dict[str, Any]:
-        """Return what it changes of a sweep."""
+        """Return its changes to a sweep."""
         own = self.sweeps.get(sweep, {})
         all_ = {"set": self.settings, "axis": self.axes}
         merged = {key: {**values, **own.get(key, {})} for key, values in all_.items()}
         return {**own, **{key: values for key, values in merged.items() if values}}
 
     def runs_as_ours(self, sweep: str) -> bool:
-        """Return whether it leaves the runs of a sweep as they are."""
+        """Return whether it leaves the runs of a sweep unchanged."""
         return not self.changes(sweep)
 
     def options_of(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of a claim with other values in the place of ours."""
+        """Return the options of a claim with the alternative's values."""
         return {
             name: self.options.get(value, value) if isinstance(value, str) else value
             for name, value in options.items()
@@ -75,13 +75,13 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Assumption:
-    """What we take where the paper is silent."""
+    """An assumption of the study where the paper is silent."""
 
     key: str
     title: str
     because: str
     ours: str
-    # Keys of the claims that it may move.
+    # Keys of the claims that it may affect.
     claims: Sequence[str]
     alternatives: Sequence[Alternative]
     # Names of the sweeps that the claims need, if not all of their figures.
@@ -110,7 +110,7 @@ def read_assumption(table: Mapping[str, Any], file: str) -> Assumption:
 def require_keys(
     table: Mapping[str, Any], needed: Sequence[str], known: Sequence[str], where: str
 ) -> None:
-    """Refuse a table that lacks a key, or has one that is none."""
+    """Raise an error for a table with a missing or unknown key."""
     for key in needed:
         if key not in table:
             raise InputError(f'{where} needs "{key}"', key=key, code="missing-key")

@@ -1,6 +1,6 @@
-"""Bands: what a number may be for a claim to hold.
+"""Bands: the values of a number for which a claim holds.
 
-A table of a claim, or its `differs`, says it in one of these ways::
+A table of a claim, or its `differs`, defines a band in one of these ways::
 
     expected = 0.913, tolerance = 0.02      band    [0.893, 0.933]
     expected = 2.85, factor = 1.6           band    [1.78, 4.56]; of tolerance and factor the wider
@@ -8,10 +8,10 @@ A table of a claim, or its `differs`, says it in one of these ways::
     above = 0                               bound   the whole interval must lie above
     below = 0.5                             bound   the whole interval must lie below
 
-A band is met by the measured value: its width is what the paper and our reading of it leave open,
-which is more than the interval. A bound is met by the whole 95 % interval: there the question is
-whether there is a difference at all. What was too little to tell has an interval on both sides of
-a bound, and is not met.
+A band is met by the measured value: its width covers the uncertainty of the paper and of our
+reading of it, which exceeds the interval. A bound is met by the whole 95 % interval: there the
+question is whether there is a difference at all. A measurement that is too imprecise has an
+interval on both sides of a bound, and does not meet it.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BOUNDS = ("expected", "between", "above", "below")
-# What may stand beside `expected`, at least one of them.
+# Keys that accompany `expected`, at least one of them.
 AROUND = ("tolerance", "factor")
 BAND_KEYS = (*BOUNDS, *AROUND)
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """A number, and the ends of its 95 % interval where it has one."""
+    """A number, with the ends of its 95 % interval if it has one."""
 
     value: float
     low: float | None = None
     high: float | None = None
-    # What else is worth saying: where the number comes from, what was nearly it.
+    # A remark, such as the source of the number or a close alternative.
     note: str = ""
 
     @classmethod
@@ -51,19 +51,19 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Band:
-    """The numbers that are as expected."""
+    """The range of expected values."""
 
     low: float
     high: float
-    # The number that is expected: of a band with two ends its middle, the end of a bound.
+    # The expected value: the middle of a band with two ends, the end of a bound.
     at: float
     # Whether the whole interval must lie beyond one bound, which is itself outside.
     one_sided: bool
-    # As it is shown, without the unit.
+    # Text of the band, without the unit.
     shown: str
 
     def holds(self, measured: Measurement) -> bool:
-        """Return whether what was measured is as expected; no number never is."""
+        """Return whether a measurement is as expected; NaN never is."""
         if not self.one_sided:
             return self.low <= measured.value <= self.high
         low = measured.value if measured.low is None else measured.low
@@ -71,16 +71,16 @@ class Band:
         return self.low < low and high < self.high
 
     def admits(self, value: float) -> bool:
-        """Return whether a number that is known exactly is as expected."""
+        """Return whether an exactly known number is as expected."""
         return self.holds(Measurement(value))
 
     def contains(self, other: Band) -> bool:
-        """Return whether all that another band holds is held here."""
+        """Return whether this band contains all of another."""
         return self.low <= other.low and other.high <= self.high
 
     @property
     def exact(self) -> bool:
-        """Whether one number alone is as expected."""
+        """Whether the band consists of a single number."""
         return self.low == self.high
 
     @property
@@ -90,7 +90,7 @@ class Band:
 
 
 def read_band(table: Mapping[str, Any], where: str) -> Band:
-    """Return the band that a table says; `where` begins the message if it is none."""
+    """Return the band defined by a table; `where` begins the message if it is invalid."""
     kinds = [kind for kind in BOUNDS if kind in table]
     beside = [key for key in AROUND if key in table]
     if len(kinds) != 1 or (kinds == ["expected"]) != bool(beside):
@@ -108,7 +108,7 @@ def read_band(table: Mapping[str, Any], where: str) -> Band:
 
 
 def upside_down(where: str, what: str, key: str) -> InputError:
-    """Return the error of a band whose ends are the wrong way round."""
+    """Return the error for a band whose ends are in the wrong order."""
     return InputError(
         f"{where} has a band that is upside down, {what}: the lower end comes first, "
         '"tolerance" is at least 0 and "factor" at least 1',
@@ -117,7 +117,7 @@ def upside_down(where: str, what: str, key: str) -> InputError:
 
 
 def band_of(kind: str, table: Mapping[str, Any], where: str) -> Band:
-    """Return the band that is said in one way."""
+    """Return the band of one kind."""
     if kind == "expected":
         return around(number(table, kind, where), table, where)
     if kind == "between":
@@ -136,7 +136,7 @@ def band_of(kind: str, table: Mapping[str, Any], where: str) -> Band:
 
 
 def around(value: float, table: Mapping[str, Any], where: str) -> Band:
-    """Return the band around a value; of a tolerance and a factor the wider."""
+    """Return the band around a value; of tolerance and factor the wider one applies."""
     tolerance = number(table, "tolerance", where) if "tolerance" in table else 0.0
     factor = number(table, "factor", where) if "factor" in table else 1.0
     if tolerance < 0 or factor < 1:

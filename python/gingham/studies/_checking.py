@@ -1,7 +1,7 @@
 """Checking a study: each claim measured and judged.
 
-The functions that measure are those of the study's module `measures`, by the name that
-`expected.toml` gives; each takes the evidence and the options of the claim.
+Measuring functions are in the study's module `measures`, with the names used in `expected.toml`;
+each takes the evidence and the options of the claim.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def check(evidence: Evidence, figure: str | None = None) -> list[ClaimOutcome]:
-    """Return what became of each claim about one figure, or about all."""
+    """Return the outcome of each claim about one figure, or about all."""
     study = evidence.study
     return [outcome(claim, evidence) for claim in study.claims_of(study.chosen(figure))]
 
 
 def outcome(claim: Claim, evidence: Evidence) -> ClaimOutcome:
-    """Return what became of a claim."""
+    """Return the outcome of a claim."""
     if evidence.size == "quick" and not claim.quick:
         return ClaimOutcome(claim, "left_out", None)
     under = evidence.under
@@ -37,7 +37,7 @@ def outcome(claim: Claim, evidence: Evidence) -> ClaimOutcome:
 
 
 def counted(outcomes: Iterable[ClaimOutcome]) -> dict[str, dict[str, int]]:
-    """Return how many claims of the `paper`, and how many of `ours`, ended with each verdict."""
+    """Return the number of claims of the `paper`, and of `ours`, by verdict."""
     verdicts = get_args(Verdict)
     counts = {whose: dict.fromkeys(verdicts, 0) for whose in ("paper", "ours")}
     for one in outcomes:
@@ -46,12 +46,12 @@ def counted(outcomes: Iterable[ClaimOutcome]) -> dict[str, dict[str, int]]:
 
 
 def measure_of(study: str, name: str) -> Callable[..., Measurement]:
-    """Return the function of a study that measures something."""
+    """Return the measuring function of a study with this name."""
     return function_of(load(study), name)
 
 
 def function_of(study: Study, name: str) -> Callable[..., Measurement]:
-    """Return the function of a study that has been read; `EnvironmentProblem` if it has none."""
+    """Return the measuring function of a loaded study; raise `EnvironmentProblem` if missing."""
     found: Callable[..., Measurement] | None = getattr(study.module("measures"), name, None)
     if found is None:
         raise broken(study.key, "", f'its module measures has no function "{name}"')

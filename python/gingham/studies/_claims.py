@@ -1,17 +1,17 @@
-"""Claims of a paper: what is expected, what was measured, and what follows.
+"""Claims of a paper: expected value, measured value and verdict.
 
-A claim expects a number in a band (`_bands`), and names its **null**: the number that the competing
-model gives, no mechanism at all for instance. A band that admits the null tells nothing and is
-refused, unless the claim says so itself (`cannot_tell`)::
+A claim expects a number in a band (`_bands`), and names its **null**: the number under the
+competing model, the absence of the mechanism for instance. A band that admits the null is
+inconclusive and is rejected, unless the claim declares that (`cannot_tell`)::
 
     expected = 11.2, tolerance = 0.8
     null = { value = 6.8, of = "generalised round robin" }
 
-A claim that only one number can meet, a count or what was traced by hand, is marked `exact` and has
-no null. One that is not the paper's but ours is marked `ours`, and counted apart.
+A claim that only one number can meet, a count or a value traced by hand, is marked `exact` and has
+no null. A claim of ours rather than the paper's is marked `ours`, and counted separately.
 
-A claim that cannot be met is not tuned away. It says why, and what holds instead, as a band of its
-own; outside both it has failed::
+A claim that cannot be met is not tuned away. It has the reason, and an alternative with a band of
+its own; outside of both bands it has failed::
 
     [claim.differs]
     because = "the rest of a long worm is met on average"
@@ -35,8 +35,9 @@ from gingham.studies._bands import BAND_KEYS, Band, Measurement, number, read_ba
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-# `differs`: not met, as its own band says; `now_met`: met, though it says `differs`; `cannot_tell`:
-# met, as it would be without what it claims; `left_out`: --quick measures too little.
+# `differs`: not met, but within its alternative band; `now_met`: met, although it has `differs`;
+# `cannot_tell`: met, as it would be without the claimed mechanism; `left_out`: --quick measures too
+# little.
 Verdict: TypeAlias = Literal["passed", "failed", "differs", "now_met", "cannot_tell", "left_out"]
 
 REQUIRED = ("key", "figure", "section", "claim", "measure", "how")
@@ -46,16 +47,16 @@ CLAIM_KEYS = (*REQUIRED, *OTHERS, *BAND_KEYS)
 
 @dataclass(frozen=True)
 class Null:
-    """What the competing model gives."""
+    """The number under the competing model."""
 
     value: float
-    # The model, in words.
+    # Description of the model.
     of: str
 
 
 @dataclass(frozen=True)
 class Differs:
-    """Why a claim is not met, and what holds instead."""
+    """Reason for which a claim is not met, and the alternative that holds."""
 
     because: str
     band: Band
@@ -63,14 +64,14 @@ class Differs:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says of a number, and how we measure it."""
+    """A paper's claim about a number, and its measurement."""
 
     key: str
     figure: str
     section: str
-    # The claim in words.
+    # Text of the claim.
     text: str
-    # Name of the function that measures it, and what that is told.
+    # Name of the measuring function, and its options.
     measure: str
     options: Mapping[str, Any] = field(repr=False)
     band: Band
@@ -78,22 +79,22 @@ class Claim:
     how: str
     # Whether --quick measures enough for it.
     quick: bool
-    # Whether it is ours, not the paper's.
+    # Whether it is a claim of ours rather than the paper's.
     ours: bool
     null: Null | None
-    # Why the band cannot be told from the null, if so.
+    # Reason for which the band admits the null; empty if it does not.
     cannot_tell: str
     differs: Differs | None
 
     @property
     def shown(self) -> str:
-        """What is expected, with its unit."""
+        """Expected value with its unit."""
         return f"{self.band.shown} {self.unit}".rstrip()
 
 
 @dataclass(frozen=True)
 class ClaimOutcome:
-    """What became of a claim."""
+    """Outcome of a claim."""
 
     claim: Claim
     verdict: Verdict
@@ -101,14 +102,14 @@ class ClaimOutcome:
 
     @property
     def met(self) -> bool:
-        """Whether what was measured is as the claim says."""
+        """Whether the measured value meets the claim."""
         return self.measured is not None and self.claim.band.holds(self.measured)
 
 
 def each_of(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a table for each row of `each`, its values in the place of their names in braces.
+    """Yield a table for each row of `each`, with its values in place of names in braces.
 
-    What a row has of the keys of a claim, the claim has.
+    Keys of a claim in a row override those of the table.
 
     >>> rows = [{"size": 8, "above": 1}, {"size": 16, "above": 2}]
     >>> [one["key"] for one in each_of({"key": "factor-{size}", "each": rows})]
@@ -121,9 +122,9 @@ def each_of(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def filled(value: Any, names: Mapping[str, Any]) -> Any:
-    """Return a value with names in braces replaced, in texts and in what holds them.
+    """Return a value with names in braces replaced, recursively in dicts and lists.
 
-    A text that is nothing but a name becomes its value: a number stays one.
+    A text that consists only of a name becomes its value, such as a number.
     """
     if isinstance(value, dict):
         return {key: filled(one, names) for key, one in value.items()}
@@ -162,9 +163,9 @@ def read_claim(table: Mapping[str, Any], file: str = "expected.toml") -> Claim:
 
 
 def read_null(table: Mapping[str, Any], band: Band, where: str) -> Null | None:
-    """Return what the competing model gives; `None` for a claim that is exact.
+    """Return the null of a claim; `None` for an exact claim.
 
-    A band that admits it is refused, and so is a claim that has none.
+    A band that admits the null, and a claim without one, are rejected.
     """
     exact, cannot_tell = table.get("exact", False), "cannot_tell" in table
     if exact == ("null" in table):
@@ -205,7 +206,7 @@ def read_null(table: Mapping[str, Any], band: Band, where: str) -> Null | None:
 
 
 def read_differs(table: Mapping[str, Any], band: Band, where: str) -> Differs | None:
-    """Return why a claim is not met and what holds instead; `None` where it is."""
+    """Return the reason and alternative of an unmet claim; `None` without `differs`."""
     own = table.get("differs")
     if own is None:
         return None
@@ -228,7 +229,7 @@ def read_differs(table: Mapping[str, Any], band: Band, where: str) -> Differs | 
 
 
 def refuse_unknown(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-    """Refuse a key that is none, with the nearest that is."""
+    """Raise an error for an unknown key, with the nearest known one."""
     for key in table:
         if key not in known:
             near = nearest(key, known)
@@ -241,12 +242,12 @@ def refuse_unknown(table: Mapping[str, Any], known: Sequence[str], where: str) -
 
 
 def judge(claim: Claim, measured: Measurement) -> ClaimOutcome:
-    """Return what became of a claim that was measured."""
+    """Return the outcome of a measured claim."""
     return ClaimOutcome(claim, verdict_of(claim, measured), measured)
 
 
 def verdict_of(claim: Claim, measured: Measurement) -> Verdict:
-    """Return what follows from a measurement for a claim."""
+    """Return the verdict on a claim from a measurement."""
     if claim.band.holds(measured):
         if claim.differs:
             return "now_met"

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from gingham.studies._series import Series
     from gingham.studies._study import Figure, Study
 
-# What the paper says stands out from what we measured.
+# Colour of the paper's claims, distinct from our measurements.
 CLAIMED = "#b3282d"
 
 
 def draw(evidence: Evidence, figure: Figure) -> Picture | None:
-    """Return our picture of a figure; `None` where there is nothing but numbers."""
+    """Return our picture of a figure; `None` if it consists only of numbers."""
     function = drawer(evidence.study, figure)
     return None if function is None else function(evidence)
 
 
 def has_picture(study: Study, figure: Figure) -> bool:
-    """Whether `draw` has a picture of a figure, which is known before anything runs."""
+    """Whether `draw` has a picture of a figure, before anything is run."""
     return drawer(study, figure) is not None
 
 
@@ -65,7 +65,7 @@ def logarithmic(axes: Axes) -> None:
 
 
 def lanes_text(lanes: int) -> str:
-    """Return a number of lanes in words."""
+    """Return a number of lanes as text."""
     return f"{lanes} lane{'s' * (lanes > 1)}"
 
 
@@ -85,25 +85,25 @@ def curve(
 
 
 def half_width(one: Measurement) -> float:
-    """Return how far the interval reaches; nothing where there is none."""
+    """Return the half-width of an interval, 0 without one."""
     return 0.0 if one.high is None else one.high - one.value
 
 
 def band(axes: Axes, low: float, high: float, words: str) -> None:
-    """Mark where on the horizontal axis the paper says that something is."""
+    """Mark the range on the horizontal axis that the paper claims."""
     axes.axvspan(low, high, color=CLAIMED, alpha=0.1, linewidth=0, label=words)
 
 
 def line(axes: Axes, at: float, words: str, **style: Any) -> None:
-    """Mark one place on the horizontal axis that the paper names."""
+    """Mark a position on the horizontal axis that the paper names."""
     given = {"color": CLAIMED, "linewidth": 0.9, "linestyle": "--", **style}
     axes.axvline(at, label=words, **given)
 
 
 def named(axes: Axes, x: str, y: str, ncols: int = 2) -> None:
-    """Name the axes of a panel, and show its legend above it, where it hides no curve.
+    """Label the axes of a panel, and place its legend above it, clear of the curves.
 
-    The title of a panel becomes that of its legend, in whose place it would stand.
+    The title of a panel becomes that of its legend, which takes its place.
     """
     axes.set_xlabel(x)
     axes.set_ylabel(y)

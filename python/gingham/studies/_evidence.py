@@ -1,8 +1,8 @@
-"""Evidence: what the sweeps of a study measured, as claims and pictures ask for it.
+"""Evidence: results of a study's sweeps, as needed by claims and pictures.
 
-A measurement that needs several runs of a sweep asks for rows by the values of the axes: those of
-its runs, or of their parts, a traffic class each for instance. Messages, events and the like are
-tables that a sweep keeps (`keep = ["messages"]`).
+A measurement that needs several runs of a sweep selects rows by the values of the axes: rows of
+runs, or of their parts, such as traffic classes. Messages, events and the like are tables that a
+sweep keeps (`keep = ["messages"]`).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class Evidence:
-    """The results of a study's sweeps, in a folder each."""
+    """The results of a study's sweeps, one folder each."""
 
     def __init__(
         self, study: Study, folder: Path, size: Size = "full", under: Alternative | None = None
     ) -> None:
-        """Read from `folder`, where `run` has put the results, of a size, under an assumption."""
+        """Use the results written by `run` in `folder`, of a size, under an assumption."""
         self.study = study
         self.folder = folder
         self.size = size
@@ -42,7 +42,7 @@ class Evidence:
         return self.folder / self.size / self.name_of(sweep)
 
     def name_of(self, sweep: str) -> str:
-        """Return the name of a sweep, with what it is run under if that changes its runs."""
+        """Return the name of a sweep, with the alternative if that changes its runs."""
         if self.under is None or self.under.runs_as_ours(sweep):
             return sweep
         return f"{sweep}, {self.under.name}"
@@ -54,17 +54,17 @@ class Evidence:
         return self._results[sweep]
 
     def runs(self, sweep: str, /, **fixed: Any) -> list[dict[str, Any]]:
-        """Return the rows of the runs of a sweep with fixed values on axes; there are some."""
+        """Return the rows of a sweep's runs with fixed values on axes; fails if there are none."""
         return self.parts(sweep, "runs", **fixed)
 
     def parts(self, sweep: str, table: str, /, **fixed: Any) -> list[dict[str, Any]]:
-        """Return the rows of a table of parts, of runs with fixed values; there are some."""
+        """Return the rows of parts, of runs with fixed values; fails if there are none."""
         rows = chosen(self._loaded(sweep, table), fixed)
         assert rows, f"{sweep} has runs with {fixed}"
         return rows
 
     def kept(self, sweep: str, table: str, key: str) -> pa.Table:
-        """Return a table that the sweep keeps, of the run with this key."""
+        """Return a kept table of the run with this key."""
         return self.results(sweep).of_run(key, table)
 
     def rows(self, sweep: str, traffic: str | None = None, /, **fixed: Any) -> list[dict[str, Any]]:
@@ -81,13 +81,14 @@ class Evidence:
         /,
         **fixed: Any,
     ) -> Series:
-        """Return a column of a class, or what a function makes of its rows, over an axis."""
+        """Return a column of a class, or a function of its rows, over an axis."""
         return Series.of(self.rows(sweep, traffic, **fixed), x, y)
 
     def delays_ns(self, sweep: str, traffic: str, key: str) -> pa.ChunkedArray:
         """Return the delay of each message of a class in the run with this key, in nanoseconds.
 
-        It is Kwan's latency: from entry to the arrival of the head. The sweep keeps `messages`.
+        The delay is Kwan's latency: from entry to the arrival of the head. The sweep keeps
+        `messages`.
         """
         found = self.results(sweep).query(
             "select (head_arrived_ps - entered_ps) / 1e3 as delay_ns from messages "  # noqa: S608

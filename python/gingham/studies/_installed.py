@@ -6,8 +6,8 @@
                        mine2027 = "my_studies.mine2027"
                        key         package, whose folder has study.toml and the modules beside it
 
-`gingham-studies` has those of the project. The key is the name of the entry point; two
-distributions with one key are refused, as neither is the right one.
+`gingham-studies` has the studies of the project. The key is the name of the entry point; duplicate
+keys in two distributions are rejected, because neither takes precedence.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 GROUP = "gingham.studies"
-# The extra that installs those of the project.
+# The extra that installs the studies of the project.
 EXTRA = "studies"
 
 
@@ -39,7 +39,7 @@ def names() -> list[str]:
 
 
 def required_names() -> list[str]:
-    """Return the keys of all installed studies; `EnvironmentProblem` if there are none."""
+    """Return the keys of all installed studies; raise `EnvironmentProblem` if there are none."""
     if found := names():
         return found
     raise EnvironmentProblem(
@@ -48,7 +48,7 @@ def required_names() -> list[str]:
 
 
 def package_of(key: str) -> ModuleType:
-    """Return the package of a study; `InputError` with the nearest key if there is none."""
+    """Return the package of a study; raise `InputError` with the nearest key if unknown."""
     known = required_names()
     if key not in known:
         near = nearest(key, known)
@@ -74,10 +74,10 @@ def folder_of(package: ModuleType) -> Path:
 
 
 def imported(key: str, module: str, of: str = "") -> ModuleType:
-    """Import a module of a study; `EnvironmentProblem` with the study if that fails."""
+    """Import a module of a study; raise `EnvironmentProblem` with the study if that fails."""
     try:
         return importlib.import_module(module)
-    except Exception as error:  # a module that is not ours raises whatever it likes
+    except Exception as error:  # Modules of other distributions may raise any exception.
         raise broken(key, of, f"{type(error).__name__}: {error}") from error
 
 
@@ -89,6 +89,6 @@ def broken(key: str, of: str, reason: str) -> EnvironmentProblem:
 
 
 def said(point: EntryPoint) -> str:
-    """Return an entry point with its distribution, in words."""
+    """Return an entry point with its distribution as text."""
     of = f" of {point.dist.name} {point.dist.version}" if point.dist else ""
     return f"{point.value}{of}"

@@ -1,4 +1,4 @@
-"""The picture of what assumptions move: a row a claim, a column an alternative."""
+"""Picture of a study's sensitivity to assumptions: a row per claim, a column per alternative."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from gingham.studies._moving import Moved
     from gingham.studies._study import Study
 
-# As the paper says or not; told apart by more than the colour, a mark.
+# Background of met and unmet claims; a mark distinguishes them without colour.
 MET, NOT_MET = "#dcebdd", "#f6dcd8"
-# Inches.
+# In inches.
 WIDTH, ROW, HEAD = 10.0, 0.36, 0.62
-# Characters a line of a claim.
+# Characters per line of a claim.
 LINE = 62
-# Where the columns begin, as a share of the width.
+# Left edge of the columns, as a share of the width.
 COLUMNS_FROM = 0.42
 
 
 def draw_moved(study: Study, rows: Sequence[Moved]) -> Picture:
-    """Return the picture: what was measured of each claim, ours first, and whether it is met."""
+    """Return the picture: the measured value of each claim, ours first, and whether it is met."""
     from gingham.plots._style import new_figure
 
     parts = by_assumption(rows)
@@ -71,7 +71,7 @@ def draw_part(axes: Axes, rows: Sequence[Moved]) -> None:
 
 
 def draw_cell(axes: Axes, place: tuple[float, float, float], one: ClaimOutcome) -> None:
-    """Draw what was measured of a claim under one alternative."""
+    """Draw the measured value of a claim under one alternative."""
     from matplotlib.patches import Rectangle
 
     left, top, width = place

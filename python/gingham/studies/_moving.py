@@ -1,4 +1,4 @@
-"""What each assumption of a study moves: its claims measured under every alternative."""
+"""Sensitivity of a study to its assumptions: claims measured under every alternative."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Moved:
-    """A claim under our assumption and under each alternative, in their order."""
+    """A claim under our assumption and under each alternative, in order."""
 
     assumption: Assumption
     claim: Claim
@@ -31,14 +31,14 @@ class Moved:
 
     @property
     def by(self) -> float:
-        """How far the number goes from that under ours at most, in the claim's unit."""
+        """Largest deviation from the value under our assumption, in the claim's unit."""
         assert self.ours.measured is not None, "nothing is left out"
         start = self.ours.measured.value
         return max(abs(one.measured.value - start) for one in self.others if one.measured)
 
     @property
     def turns(self) -> bool:
-        """Whether the claim is met under one assumption and not under another."""
+        """Whether the claim is met under one alternative and not under another."""
         return len({one.met for one in self.all}) > 1
 
     @property
@@ -61,7 +61,7 @@ def settings(
 def needed(
     study: Study, folder: Path, chosen: Sequence[Assumption]
 ) -> dict[Path, tuple[Evidence, str]]:
-    """Return the sweeps that assumptions need, by their folder: each once."""
+    """Return the sweeps that assumptions need, by folder and without duplicates."""
     return {
         evidence.path(sweep): (evidence, sweep)
         for assumption in chosen
@@ -79,13 +79,13 @@ def run_assumptions(
     executor: Executor | None = None,
     on_progress: OnProgress = ignore,
 ) -> None:
-    """Make the runs that are missing of each assumption, ours and its alternatives."""
+    """Make the missing runs of each assumption, for ours and its alternatives."""
     for evidence, sweep in needed(study, folder, chosen).values():
         fill(evidence, sweep, executor=executor, workers=workers, on_progress=on_progress)
 
 
 def moved(study: Study, folder: Path, chosen: Sequence[Assumption]) -> list[Moved]:
-    """Return what each assumption moves, by the runs that are in the folder."""
+    """Return the outcomes of claims under each assumption, from the runs in the folder."""
     found = []
     for assumption in chosen:
         tried = [evidence for evidence, _ in settings(study, folder, assumption)]

@@ -1,4 +1,4 @@
-"""Network namespaces: made, joined by lines with a rate, entered by a thread that ends, removed."""
+"""Network namespaces: creation, links with rates, execution of functions inside, removal."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from gingham.errors import EnvironmentProblem
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-# Two milliseconds at once, so that what goes in a call passes in one piece, as through the
-# segmentation of a network card: where tbf cuts it, that is two thirds of all that is computed.
+# Bursts of two milliseconds, so that segments of one call pass together, as with the segmentation
+# offload of a network card: splitting them in tbf takes two thirds of the processor time.
 BURST_S = 2e-3
 BURST_BYTES_MIN = 10_000
 # The ends of a pipe.
@@ -32,7 +32,7 @@ Made = TypeVar("Made")
 
 
 def require_machine() -> None:
-    """Refuse a machine on which no namespaces can be joined, with what it lacks."""
+    """Raise `EnvironmentProblem` if namespaces cannot be used, with the missing prerequisite."""
     for program in PROGRAMS:
         if shutil.which(program, path=SEARCH) is None:
             raise EnvironmentProblem(
@@ -49,7 +49,7 @@ def require_machine() -> None:
 
 
 def said(program: str, *words: str) -> str:
-    """Run a program and return what it says."""
+    """Run a program and return its output."""
     command = [str(shutil.which(program, path=SEARCH)), *words]
     try:
         done = subprocess.run(
@@ -64,13 +64,13 @@ def said(program: str, *words: str) -> str:
 
 
 def ip(*words: str) -> str:
-    """Run `ip` and return what it says."""
+    """Run `ip` and return its output."""
     return said("ip", *words)
 
 
 @contextmanager
 def namespaces(of: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Make a namespace for each of these, in which nothing speaks by itself, and remove them."""
+    """Create a silent namespace for each name, and remove them after the block."""
     names = {one: f"gingham-{os.getpid()}-{one}" for one in of}
     made: list[str] = []
     try:
@@ -82,7 +82,7 @@ def namespaces(of: Iterable[str]) -> Iterator[dict[str, str]]:
         yield names
     finally:
         for name in made:
-            # Interfaces and queues go with it.
+            # Removes its interfaces and queues, too.
             ip("netns", "del", name)
 
 
@@ -92,15 +92,15 @@ def address(name: str, device: str) -> str:
 
 
 def limit(name: str, device: str, rate_mbit: float, queue_bytes: int) -> None:
-    """Let an interface send so fast, in Mbit/s of frames, from a queue of so many bytes."""
+    """Limit the rate of an interface in Mbit/s of frames, with a queue of `queue_bytes`."""
     burst_bytes = max(BURST_BYTES_MIN, int(rate_mbit * 1e6 / 8 * BURST_S))
     shape = ["rate", f"{rate_mbit}mbit", "burst", f"{burst_bytes}b", "limit", str(queue_bytes)]
     said("tc", "-n", name, "qdisc", "add", "dev", device, "root", "tbf", *shape)
 
 
 def enter(namespace: str) -> None:
-    """Move the calling thread."""
-    # `os.setns` is there from Python 3.12 on.
+    """Move the calling thread into a namespace."""
+    # `os.setns` requires Python 3.12.
     library = ctypes.CDLL(None, use_errno=True)
     with Path("/run/netns", namespace).open() as file:
         if library.setns(file.fileno(), CLONE_NEWNET) != 0:
@@ -108,7 +108,7 @@ def enter(namespace: str) -> None:
 
 
 def made_in(namespace: str, make: Callable[[], Made]) -> Made:
-    """Return what a thread makes that goes into a namespace and ends."""
+    """Return an object created by a short-lived thread inside a namespace."""
     made: list[Made] = []
     failed: list[Exception] = []
 

@@ -1,8 +1,7 @@
-"""What of a study is measured on real links, and not in virtual time.
+"""Measurements of a study on real links rather than in virtual time.
 
-A study that has it has a file `real.toml`, of claims as in `expected.toml`, and a module
-`real.measures`: its `Bench` is the machine, and each function takes that and the options of a
-claim.
+Such a study has a file `real.toml` with claims as in `expected.toml`, and a module `real.measures`:
+its `Bench` represents the machine, and each function takes it and the options of a claim.
 """
 
 from __future__ import annotations
@@ -52,12 +51,12 @@ def real_claims(study: Study, figure: str | None = None) -> list[Claim]:
 
 
 def open_bench(study: Study, daemon: Path | None, *, quick: bool) -> object:
-    """Return the machine as a study measures on it; `EnvironmentProblem` with what it lacks."""
+    """Return a study's test bench on this machine; raise `EnvironmentProblem` if unsupported."""
     return _module(study).Bench.opened(daemon, quick=quick)
 
 
 def check_real(study: Study, claims: Sequence[Claim], bench: object) -> list[ClaimOutcome]:
-    """Return what became of claims that are measured on real links."""
+    """Return the outcomes of claims that are measured on real links."""
     module = _module(study)
     return [
         judge(claim, getattr(module, claim.measure)(bench, **claim.options)) for claim in claims

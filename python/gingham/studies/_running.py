@@ -1,12 +1,11 @@
-"""Running a study: every sweep that its figures need, each into a folder of its own.
+"""Execution of a study: each sweep of its figures has a folder of its own.
 
 ::
 
-    runs/studies/kwan1996/full/figure-8/     a folder of results, as `gingham sweep` leaves it
-                          quick/figure-8/    the same with less of everything
+runs/studies/kwan1996/full/figure-8/     a folder of results in the format of `gingham sweep`
+                          quick/figure-8/    the reduced variant
 
-What is there already is kept, so that an interrupted study goes on where it was, and a sweep that
-changed makes only the runs that are new.
+Existing runs are kept: an interrupted study continues, and a changed sweep only makes its new runs.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class OnProgress(Protocol):
-    """What is told of a sweep that goes on."""
+    """Callback for the progress of a sweep."""
 
     def __call__(self, sweep: str, progress: SweepProgress) -> object:
-        """Take note."""
+        """Receive the progress of a sweep."""
 
 
 def ignore(sweep: str, progress: SweepProgress) -> None:
@@ -38,7 +37,7 @@ def ignore(sweep: str, progress: SweepProgress) -> None:
 
 
 def sweeps_of(figures: Sequence[Figure]) -> list[str]:
-    """Return the names of the sweeps that figures need, each once.
+    """Return the names of the sweeps that figures need, without duplicates.
 
     >>> from gingham.studies._study import Figure
     >>> sweeps_of([Figure("7", "", "", ["a", "b"]), Figure("8", "", "", ["b"])])
@@ -57,7 +56,7 @@ def run(
     executor: Executor | None = None,
     on_progress: OnProgress = ignore,
 ) -> Evidence:
-    """Make what is missing of the sweeps of one figure, or of all, and return the evidence."""
+    """Make the missing runs of one figure's sweeps, or of all, and return the evidence."""
     evidence = Evidence(study, Path(folder), size)
     for name in sweeps_of(study.chosen(figure)):
         fill(evidence, name, executor=executor, workers=workers, on_progress=on_progress)
@@ -72,7 +71,7 @@ def fill(
     executor: Executor | None = None,
     on_progress: OnProgress = ignore,
 ) -> None:
-    """Make what is missing of one sweep of the evidence."""
+    """Make the missing runs of one sweep of the evidence."""
     run_sweep(
         evidence.study.sweep(name, evidence.size, evidence.under),
         evidence.path(name),

@@ -1,9 +1,9 @@
-"""Curves with replications: means with intervals, paired differences, where a curve is lowest.
+"""Curves over replications: means with intervals, paired differences, minima.
 
-A series holds for each place on the axis the value of each replication. Runs of one replication
-share their random numbers at all places, so that the difference between two places is taken
-replication by replication: what the two have in common cancels, and the interval of the difference
-is narrower than those of the means.
+A series holds the value of each replication at each place on the axis. Runs of one replication
+share their random numbers at all places, so the difference between two places is taken by
+replication: common variation cancels, and the interval of the difference is narrower than those of
+the means.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Series:
         x: str,
         y: str | Callable[[Mapping[str, Any]], float | None],
     ) -> Series:
-        """Return the series of a column, or of what a function makes of a row, over another."""
+        """Return the series of a column, or of a function of a row, over another column."""
         made: dict[float, dict[int, float]] = defaultdict(dict)
         for row in rows:
             value = row[y] if isinstance(y, str) else y(row)
@@ -62,11 +62,11 @@ class Series:
         return Series({at: self.values[at] for at in self.places if low <= at <= high})
 
     def difference(self, one: float, other: float) -> Measurement:
-        """Return by how much the values at `one` exceed those at `other`, pair by pair."""
+        """Return the paired difference of the values at `one` from those at `other`."""
         return paired(self.values[one], self.values[other])
 
     def differences(self, other: float) -> list[Measurement]:
-        """Return by how much the values at each place exceed those at one, pair by pair."""
+        """Return the paired differences of the values at each place from those at one."""
         return [self.difference(place, other) for place in self.places]
 
     def lowest(self) -> float:
@@ -85,7 +85,7 @@ class Series:
 
 
 def surely_above(series: Series, place: float, best: float) -> bool:
-    """Return whether the values at a place exceed those at another by more than chance."""
+    """Return whether the values at a place significantly exceed those at another."""
     if place == best:
         return False
     low = series.difference(place, best).low
@@ -109,11 +109,11 @@ def ratio(one: Mapping[int, float], other: Mapping[int, float]) -> Measurement:
 
 
 def dip(series: Series, near: float, within: float, reach: float) -> Measurement:
-    """Return how deep a local minimum is: by how much both shoulders exceed its lowest place.
+    """Return the depth of a local minimum: the excess of both shoulders over its lowest place.
 
-    The place is the lowest of those within `near` (1 ± `within`), the shoulders are the highest
-    places up to `reach` to the left and to the right of it. Of the two paired differences the lower
-    counts: it is above zero if there is a minimum.
+    The minimum is the lowest place within `near` (1 ± `within`), the shoulders are the highest
+    places up to `reach` to the left and to the right of it. Of the two paired differences the
+    smaller counts: it is above zero if there is a minimum.
     """
     bottom = series.between(near * (1 - within), near * (1 + within)).lowest()
     left = series.between(bottom - reach, bottom).highest()
@@ -125,10 +125,10 @@ def dip(series: Series, near: float, within: float, reach: float) -> Measurement
 
 
 def crossing(one: Series, other: Series) -> Measurement:
-    """Return where `one` comes to exceed `other`, between two places by a straight line.
+    """Return the place from which `one` exceeds `other`, interpolated linearly.
 
-    The interval is from the last place before where it is surely below to the first place after
-    where it is surely above.
+    The interval is from the last place where it is significantly below to the first place where it
+    is significantly above.
     """
     gaps = {at: paired(one.values[at], other.values[at]) for at in one.places if at in other.values}
     found = [

@@ -1,4 +1,4 @@
-"""A study: the folder of a paper, read; its modules, imported when they are asked for."""
+"""A study, read from its folder; its modules are imported on demand."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
-# How much of a study is run: all, what a minute can tell, or what tells assumptions apart.
+# Extent of a study's runs: all, those of a minute, or those that compare assumptions.
 Size: TypeAlias = Literal["full", "quick", "coarse"]
 
-# Claims may stand in several files: `expected-routes.toml`.
+# Claims may be in several files: `expected-routes.toml`.
 ABOUT, EXPECTED = "study.toml", "expected*.toml"
-# What a variant of a sweep, or --quick, gives as it is.
+# Keys that a variant of a sweep, or --quick, replaces.
 CHANGED = ("title", "replications", "where")
 
 
@@ -36,17 +36,17 @@ class Figure:
     section: str
     # Names of the sweep files that it needs.
     sweeps: Sequence[str]
-    # Whether its runs, of hours, are made only when it is named.
+    # Whether its runs take hours, and are only made if it is named.
     on_request: bool = False
 
 
 @dataclass(frozen=True)
 class Study:
-    """A paper's experiments and claims, or those of several on one matter."""
+    """Experiments and claims of a paper, or of several papers on one subject."""
 
     key: str
     title: str
-    # Of the paper; nobody, and no year, where a study is of several.
+    # Authors and year of the paper; empty and `None` for a study of several papers.
     authors: str
     year: int | None
     folder: Path
@@ -54,25 +54,25 @@ class Study:
     package: str
     figures: Sequence[Figure]
     claims: Sequence[Claim]
-    # By sweep that is a variant of a file, the name of that file and what it changes of it.
+    # By name of a sweep that is a variant: the name of its file, and its changes to it.
     variants: Mapping[str, Mapping[str, Any]] = field(repr=False)
-    # By size that is not the full one, and by sweep, what is less of it.
+    # Reductions of sweeps, by size and by sweep.
     less: Mapping[Size, Mapping[str, Mapping[str, Any]]] = field(repr=False)
-    # What the paper is silent about and we assume.
+    # Assumptions where the paper is silent.
     assumptions: Sequence[Assumption] = ()
 
     @property
     def heading(self) -> str:
-        """The study and its paper, in a line."""
+        """The study and its paper, in one line."""
         of = f'{self.authors}, "{self.title}", {self.year}' if self.authors else self.title
         return f"{self.key}: {of}"
 
     def module(self, name: str) -> ModuleType:
-        """Return a module of its package; `EnvironmentProblem` if it cannot be imported."""
+        """Return a module of its package; raise `EnvironmentProblem` if the import fails."""
         return imported(self.key, f"{self.package}.{name}")
 
     def figure(self, key: str) -> Figure:
-        """Return the figure with this key; `InputError` with the nearest if there is none."""
+        """Return the figure with this key; raise `InputError` with the nearest if unknown."""
         for figure in self.figures:
             if figure.key == key:
                 return figure
@@ -84,13 +84,13 @@ class Study:
         )
 
     def chosen(self, figure: str | None) -> Sequence[Figure]:
-        """Return one figure, or all but those that are made on request."""
+        """Return one figure, or all except those made on request."""
         if figure is not None:
             return [self.figure(figure)]
         return [one for one in self.figures if not one.on_request]
 
     def sweep(self, name: str, size: Size = "full", under: Alternative | None = None) -> Sweep:
-        """Return a sweep of the study, of a size, and under another assumption than ours."""
+        """Return a sweep of the study in a size, and under an alternative assumption."""
         variant = self.variants.get(name, {})
         file = self.folder / f"{variant.get('of', name)}.toml"
         values = changed(read_toml(file), variant, name)
@@ -123,13 +123,13 @@ class Study:
 
 
 def load(key: str) -> Study:
-    """Return the study with this key; `InputError` with the nearest if there is none."""
+    """Return the study with this key; raise `InputError` with the nearest if unknown."""
     package = package_of(key)
     return read(folder_of(package), key, package.__name__)
 
 
 def read(folder: Path, key: str, package: str) -> Study:
-    """Return the study in a folder, whose modules are those of a package."""
+    """Return the study in a folder, with the import name of its package."""
     about = read_toml(folder / ABOUT)
     for needed in ("title", "figure"):
         if needed not in about:
@@ -176,7 +176,7 @@ def read(folder: Path, key: str, package: str) -> Study:
 
 
 def read_toml(file: Path) -> dict[str, Any]:
-    """Return the content of a TOML file; `InputError` if it is none."""
+    """Return the content of a TOML file; raise `InputError` if it is invalid."""
     require_file(file)
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
@@ -185,10 +185,10 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 
 def changed(values: Mapping[str, Any], changes: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the table of a sweep with what a variant or --quick changes of it.
+    """Return the table of a sweep with the changes of a variant or of --quick.
 
-    That is any of title, replications, filter and settings; keys of axes by the axis, that of
-    several keys by its first name; and `values`, which says for short what values axes have.
+    Changes are title, replications, filter and settings; keys of axes by axis, an axis of several
+    keys by its first name; and `values`, a short form for the values of axes.
     """
     made = {**values, **{key: changes[key] for key in CHANGED if key in changes}}
     made["set"] = {**values.get("set", {}), **changes.get("set", {})}
@@ -202,12 +202,12 @@ def changed(values: Mapping[str, Any], changes: Mapping[str, Any], name: str) ->
 
 
 def first_name(axis: Mapping[str, Any]) -> str:
-    """Return the name of an axis, of several the first; nothing where it has none."""
+    """Return the name of an axis, the first of several; empty without a name."""
     names = axis.get("name", "")
     return str(names[0] if isinstance(names, list) else names)
 
 
 def with_keys(axis: Mapping[str, Any], keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an axis with other keys; values take the place of its own or of its range."""
+    """Return an axis with other keys; values replace its own values or its range."""
     left = {key: axis[key] for key in axis if key != "range" or "values" not in keys}
     return {**left, **keys}
