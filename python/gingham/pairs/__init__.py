@@ -1,8 +1,8 @@
-"""Which mechanisms go together, as the compiled core itself says.
+"""Pairs of mechanisms that can be combined, as determined by the compiled core.
 
-A pair is asked for under every switching kind on a ring of five switches: what compiles works, and
-what is refused is refused in the words of its error. Nothing stands here by hand but what a
-scenario says to ask for a mechanism.
+Every pair is compiled under every switching kind on a ring of five switches: a scenario that
+compiles works, and an error is the reason for refusal. Only the values that enable a mechanism are
+written by hand.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 WORKS = "works"
-# What every pair is laid over; a host may be in transit where the ring turns.
+# Common part of the scenarios; the ring permits in-transit hosts.
 BASE = """\
 seed = 1
 stop = { time = "15 us", warm_up = "0 s" }
@@ -37,24 +37,24 @@ CLASS = {"load": 0.3, "length": {"fixed": "100 B"}}
 
 
 class Contradiction(Exception):  # noqa: N818  (it is no error: it is what was asked)
-    """A scenario cannot say both: two values of the key that it carries."""
+    """A scenario cannot enable both parts: they set different values of the key in the message."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two mechanisms, or one alone as a pair with itself."""
+    """Two mechanisms, or one mechanism paired with itself."""
 
     first: str
     second: str
-    # By the name of a switching kind: "works" or "refused: <reason>".
+    # "works" or "refused: <reason>", by the name of the switching kind.
     support: dict[str, str]
 
     def kinds(self) -> list[str]:
-        """Return the switching kinds under which it works."""
+        """Return the switching kinds under which the pair works."""
         return [kind for kind, how in self.support.items() if how == WORKS]
 
     def reasons(self) -> dict[str, list[str]]:
-        """Return the kinds under which it is refused, by the reason."""
+        """Return the kinds under which the pair is refused, by reason."""
         found: dict[str, list[str]] = {}
         for kind, how in self.support.items():
             if how != WORKS:
@@ -64,14 +64,14 @@ class Pair:
 
 @cache
 def base() -> Scenario:
-    """Return what every pair is laid over."""
+    """Return the common part of the scenarios."""
     return Scenario.parse(BASE)
 
 
 def scenario(kind: mechanisms.SwitchingKind, *parts: Part) -> Scenario:
-    """Return the small scenario that asks for all of these under a switching kind.
+    """Return the small scenario that enables all parts under a switching kind.
 
-    `Contradiction` if no scenario can.
+    Raises `Contradiction` if no scenario can enable them.
     """
     tables: dict[str, Any] = {"traffic": {}, **tomllib.loads(kind.example)}
     for part in parts:
@@ -84,7 +84,7 @@ def scenario(kind: mechanisms.SwitchingKind, *parts: Part) -> Scenario:
 
 
 def merge(into: dict[str, Any], more: Mapping[str, Any], path: str) -> None:
-    """Add values to others; `Contradiction` where they differ."""
+    """Merge values into others; raise `Contradiction` if they differ."""
     for key, value in more.items():
         at = f"{path}.{key}" if path else key
         if isinstance(value, dict) and isinstance(into.get(key, {}), dict):
@@ -95,19 +95,19 @@ def merge(into: dict[str, Any], more: Mapping[str, Any], path: str) -> None:
 
 @cache
 def every_pair() -> tuple[Pair, ...]:
-    """Return every part alone, as a pair with itself, and every pair."""
+    """Return all pairs, including each part paired with itself."""
     alone = ((part, part) for part in PARTS)
     return tuple(pair_of(*two) for two in (*alone, *combinations(PARTS, 2)))
 
 
 def pair_of(first: Part, second: Part) -> Pair:
-    """Ask for two mechanisms under every switching kind."""
+    """Compile a pair of mechanisms under every switching kind."""
     support = {kind.name: support_of(kind, first, second) for kind in mechanisms.kinds()}
     return Pair(first.name, second.name, support)
 
 
 def support_of(kind: mechanisms.SwitchingKind, *parts: Part) -> str:
-    """Return whether the scenario of these is accepted, or why it is refused."""
+    """Return whether the scenario with these parts is accepted, or the reason for refusal."""
     try:
         Simulation(scenario(kind, *parts), allow_deadlock=True)
     except Contradiction as one:
@@ -120,7 +120,7 @@ def support_of(kind: mechanisms.SwitchingKind, *parts: Part) -> str:
 def named(name: str) -> list[Part]:
     """Return the parts of this name, or those of a mechanism or concept of the catalogue.
 
-    `InputError` with the nearest if there is none.
+    Raises `InputError` with the nearest name if there is none.
     """
     if found := [part for part in PARTS if plain(part.name) == plain(name)]:
         return found
@@ -138,7 +138,7 @@ def named(name: str) -> list[Part]:
     )
 
 
-# The letter of a pair by the switching kinds under which it works.
+# Letter of a pair, by the switching kinds under which it works.
 LETTERS = {
     ("wormhole", "virtual-lanes", "packets"): "*",
     ("wormhole", "virtual-lanes"): "f",
@@ -157,7 +157,7 @@ def letter(pair: Pair) -> str:
 
 
 def legend() -> dict[str, str]:
-    """Return what each letter means that some pair has."""
+    """Return the meaning of each letter in use."""
     used = {letter(pair) for pair in every_pair()}
     words = {"*": "works under every switching kind", "-": "is refused, or one excludes the other"}
     return {
@@ -168,7 +168,7 @@ def legend() -> dict[str, str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a sentence has them.
+    """Return names as an enumeration with "and".
 
     >>> listed(["one"]), listed(["one", "two", "three"])
     ('one', 'one, two and three')
@@ -178,7 +178,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def matrix_lines() -> Iterator[str]:
-    """Yield the lines of half a table: a mechanism with those up to it, itself being it alone."""
+    """Yield the lines of the lower triangle: each mechanism with those before it and itself."""
     found = {frozenset((pair.first, pair.second)): letter(pair) for pair in every_pair()}
     names = [part.name for part in PARTS]
     wide = max(map(len, names))
@@ -189,7 +189,7 @@ def matrix_lines() -> Iterator[str]:
 
 
 def refused_everywhere() -> dict[str, list[str]]:
-    """Return the pairs that no kind takes, by the reason."""
+    """Return the pairs that every kind refuses, by reason."""
     found: dict[str, list[str]] = {}
     for pair in every_pair():
         if not pair.kinds():
@@ -198,7 +198,7 @@ def refused_everywhere() -> dict[str, list[str]]:
 
 
 def why(pair: Pair) -> str:
-    """Return why no kind takes a pair: what neither is refused for alone, or that none has both."""
+    """Return why every kind refuses a pair: reasons of the pair alone, or missing common kinds."""
     alone_first, alone_second = alone(pair.first), alone(pair.second)
     known = {how for one in (alone_first, alone_second) for how in one.support.values()}
     if together := [how for how in pair.reasons() if f"refused: {how}" not in known]:
@@ -210,7 +210,7 @@ def why(pair: Pair) -> str:
 
 
 def of(part: Part) -> Iterator[tuple[str, Pair]]:
-    """Yield the pairs of a part with the name of the other, itself first."""
+    """Yield the pairs of a part with the name of the other part, itself first."""
     for pair in every_pair():
         if part.name in {pair.first, pair.second}:
             yield (pair.second if pair.first == part.name else pair.first), pair
@@ -243,7 +243,7 @@ def alone(name: str) -> Pair:
 
 
 def example(part: Part) -> str:
-    """Return in short what a scenario says to ask for a part."""
+    """Return the scenario keys that enable a part."""
     paths = [
         f"{'traffic.*' if table == 'traffic' else table}.{key}"
         for table, values in part.tables().items()

@@ -1,7 +1,7 @@
-"""The mechanisms of which there are pairs, as a scenario asks for each.
+"""The mechanisms whose pairs are examined, with the scenario values that enable each.
 
-They are what a reader thinks of, not every name of the catalogue: a routing algorithm that is like
-any other, or a length of messages, goes with whatever its like goes with.
+They are representative, not every name of the catalogue: other routing algorithms or message
+lengths can be combined like those listed.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ STREAMS = {
 
 @dataclass(frozen=True)
 class Part:
-    """A mechanism as a scenario asks for it."""
+    """A mechanism with the scenario values that enable it."""
 
     name: str
     meaning: str
-    # The concept of the catalogue to which it belongs, if to any.
+    # Concept of the catalogue to which it belongs, if any.
     concept: str = ""
-    # Values by the tables in which they stand.
+    # Values by table of the scenario.
     routing: Mapping[str, Any] = field(default_factory=dict)
     network: Mapping[str, Any] = field(default_factory=dict)
     measure: Mapping[str, Any] = field(default_factory=dict)
-    # Those of the one class, and keys that it does not have then.
+    # Values of the single traffic class, and keys that are removed from it.
     traffic: Mapping[str, Any] = field(default_factory=dict)
     without: Sequence[str] = ()
 
     def tables(self) -> dict[str, Any]:
-        """Return its values by table."""
+        """Return the values by table."""
         return {
             "routing": self.routing,
             "network": self.network,
@@ -218,8 +218,8 @@ PARTS = (
     ),
 )
 
-# Concepts whose names are values of every scenario, or parameters of a part: they go with
-# whatever that goes with.
+# Concepts that are not examined: values of every scenario, or parameters of a part, which combine
+# like that part.
 LEFT_OUT = {
     "generator": "a fabric",
     "preset": "numbers of a network",

@@ -2,7 +2,7 @@
 
 ===================  ============================================================
 `conf_lines`         lanes by service level, arbitration: lines of `opensm.conf`
-`load_arbitration`   what ports say of their arbitration
+`load_arbitration`   arbitration tables of ports
 `congestion_conf`    annex A10 of InfiniBand: lines of `opensm.conf`
 `sonic_commands`     marking thresholds: `WRED_PROFILE` of SONiC switches
 `mlx5_commands`      DCQCN: the files of the driver of mlx5 adapters
@@ -41,23 +41,23 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Arbitration:
-    """The tables by which a port, or each port of a kind, shares itself among its lanes."""
+    """The arbitration tables of a port, or of all ports of a kind."""
 
-    # Of a single port: its LID, and its number if it is a switch's.
+    # LID of a single port, and its number if it belongs to a switch.
     lid: int | None
     port: int | None
-    # Of a configuration file: "ca", "sw0", "swe" (cabled ports of switches) or "rtr".
+    # In a configuration file: "ca", "sw0", "swe" (cabled ports of switches) or "rtr".
     kind: str | None
-    # How much of high priority goes first, in units of 4096 bytes; unknown for single ports.
+    # Limit of high priority, in units of 4096 bytes; unknown for single ports.
     high_limit: int | None
     high: list[Slot]
     low: list[Slot]
 
 
 def load_arbitration(path: str | os.PathLike[str]) -> list[Arbitration]:
-    """Read the outputs of `smpquery vlarb`, one after the other, or an `opensm.conf`.
+    """Read concatenated outputs of `smpquery vlarb`, or an `opensm.conf`.
 
-    Where the configuration says nothing, the tables are OpenSM's defaults.
+    Tables missing in the configuration are OpenSM's defaults.
     """
     require_file(Path(path))
     return [Arbitration(*row) for row in load_rows(os.fspath(path))]
@@ -73,9 +73,9 @@ def conf_lines(
     """Return lines of `opensm.conf` that give every port these tables.
 
     `lanes` has the lane of each of the 16 service levels, 15 for none. `high` and `low` are the
-    slots of the two arbitration tables, OpenSM's own where they are left out; an empty table is
-    written as a slot without weight, which ports pass over. `high_limit` is how much of high
-    priority goes before low priority gets a turn, in units of 4096 bytes.
+    slots of the two arbitration tables, by default OpenSM's; an empty table is written as a slot
+    without weight, which ports pass over. `high_limit` is the amount of high priority that is sent
+    before low priority gets a turn, in units of 4096 bytes.
 
     >>> print(conf_lines([0, 1] + 14 * [0], low=[(0, 64), (1, 192)], high=[]))
     # Written by gingham; lines for /etc/opensm/opensm.conf.

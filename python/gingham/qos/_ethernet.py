@@ -53,8 +53,8 @@ def sonic_commands(scenario: Scenario, *, profile: str = "AZURE_LOSSLESS") -> st
     """Return commands that give a SONiC switch the marking by `red` of a scenario.
 
     They write the fields of the profile in its table `WRED_PROFILE`. Comments list the units, and
-    what has no counterpart. `InputError` if the switches of the scenario do not mark by `red`, or
-    if no profile can have this name.
+    settings without a counterpart. Raises `InputError` if the switches of the scenario do not mark
+    by `red`, or if the profile name is invalid.
     """
     require_name("profile", profile)
     marking = marking_of(scenario, "red")
@@ -91,10 +91,10 @@ def sonic_commands(scenario: Scenario, *, profile: str = "AZURE_LOSSLESS") -> st
 def mlx5_commands(scenario: Scenario, *, interface: str = "eth0", priority: int = 3) -> str:
     """Return commands that give an mlx5 adapter the response by `dcqcn` of a scenario.
 
-    They write the files of the reaction point (`roce_rp`) and of the notification point
-    (`roce_np`) of an interface. Comments have the units, and what has no counterpart. `InputError`
-    if no traffic class responds by `dcqcn`, if two do so with different parameters, or if there is
-    no such interface or priority.
+    They write the files of the reaction point (`roce_rp`) and of the notification point (`roce_np`)
+    of an interface. Comments list the units, and settings without a counterpart. Raises
+    `InputError` if no traffic class responds by `dcqcn`, if two do so with different parameters, or
+    if the interface name or priority is invalid.
     """
     require_name("interface", interface)
     if priority not in range(PRIORITIES):
@@ -128,7 +128,7 @@ def mlx5_commands(scenario: Scenario, *, interface: str = "eth0", priority: int 
 
 
 def require_name(key: str, name: str) -> None:
-    """Refuse a name that would end a comment, a key of SONiC or a folder."""
+    """Raise `InputError` for a name that would end a comment, a key of SONiC or a folder name."""
     if not NAME.fullmatch(name):
         raise InputError(
             f"{key} is {name!r}, and must be letters, digits and any of _ - . : @ after the first",

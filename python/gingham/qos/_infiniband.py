@@ -24,7 +24,7 @@ TRIGGER_NONE = 0
 
 
 def congestion_conf(scenario: Scenario) -> str:
-    """Return lines of `opensm.conf` with the congestion control that a scenario has.
+    """Return lines of `opensm.conf` with the congestion control of a scenario.
 
     Switches mark by `fecn`, and adapters respond by `becn`, at the service level of each traffic
     class. Comments list the units and the settings without a counterpart. Raises `InputError` if
@@ -53,7 +53,7 @@ def head() -> str:
 
 
 def switch_lines(marking: Mapping[str, Any] | None) -> Iterator[str]:
-    """Return the settings of switches."""
+    """Yield the settings of switches."""
     if marking is None:
         yield comment("Switches are left as they are: they do not mark by fecn.")
         return
@@ -76,7 +76,7 @@ def switch_lines(marking: Mapping[str, Any] | None) -> Iterator[str]:
 
 
 def adapter_lines(scenario: Scenario, responses: Sequence[Response]) -> Iterator[str]:
-    """Return the settings of adapters, by service level, and the table of delays."""
+    """Yield the settings of adapters, by service level, and the table of delays."""
     if not responses:
         yield comment("Adapters are left as they are: no traffic class responds by becn.")
         return
@@ -117,7 +117,7 @@ def settings(response: Response) -> tuple[int, int, int]:
 
 
 def table_of(scenario: Scenario, responses: Sequence[Response]) -> list[str]:
-    """Return the table of delays up to the limit; refuse a class that has another."""
+    """Return the common table of delays up to the limit; reject a class with another table."""
     tables = [delays(response.parameters) for response in responses]
     for response, table in zip(responses, tables, strict=True):
         if table != tables[0]:

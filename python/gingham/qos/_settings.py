@@ -30,7 +30,7 @@ UNITS = {
     **{f"{prefix}bit/s": Decimal(size) for prefix, size in PREFIXES.items()},
     **{f"{prefix}B/s": Decimal(size) * 8 for prefix, size in PREFIXES.items()},
 }
-# The rate of a link is in the name of a preset of Ethernet.
+# Ethernet presets have the rate of a link in their name.
 ROCE = re.compile(r"roce-(\d+)")
 
 
@@ -53,7 +53,7 @@ def whole(value: Decimal) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """How one traffic class responds to marks."""
+    """Response of one traffic class to marks."""
 
     # Key of its parameters, such as `traffic.0.window.response.becn`.
     key: str
@@ -64,7 +64,7 @@ class Response:
     notification_us: Decimal | None
     # Highest rate of the class as a share of its link; `None` for the full rate.
     pace: Any
-    # Packets under way; `None` without a limit.
+    # Maximum number of packets in flight; `None` without a limit.
     window_packets: int | None
 
 
@@ -123,7 +123,7 @@ def link_rate_of(scenario: Scenario) -> Decimal:
 
 
 def the_only(scenario: Scenario, found: list[Response], why: str) -> Response:
-    """Return the response that all classes share; refuse the first that differs."""
+    """Return the response common to all classes; reject the first that differs."""
     for other in found[1:]:
         if other.parameters != found[0].parameters:
             scenario.refuse(other.key, why)

@@ -35,7 +35,7 @@ Form = Literal["tree", "block"]
 def topology_yaml(
     topologies: Mapping[str, tuple[Fabric, Form] | Fabric],
 ) -> tuple[str, list[str]]:
-    """Return a `topology.yaml` of named topologies, and a sentence for each thing left out.
+    """Return a `topology.yaml` of named topologies, and a sentence for each omission.
 
     A topology is a fabric with its form, `"tree"` or `"block"`; a fabric alone is a tree. The first
     is the default of the cluster. Raises `InputError` with the code `no-nodes` for a fabric whose

@@ -76,7 +76,7 @@ def compare(
     """Compare topologies of Slurm, or the file with them, with a fabric.
 
     `rule` names the nodes of the fabric as in `Fabric.cluster`. A topology without any node of the
-    fabric is passed over with a note, because a `topology.yaml` may describe several fabrics.
+    fabric is skipped with a note, because a `topology.yaml` may describe several fabrics.
     """
     if isinstance(topologies, Topology):
         topologies = (topologies,)
@@ -109,7 +109,7 @@ class Known:
     """The nodes of a fabric by their names in Slurm."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Index names, short names in small letters, and names as files hold them."""
+        """Index names, short names in lower case, and names as written in files."""
         self.exact = {node.name: node for node in cluster.nodes}
         self.similar: dict[str, Node] = {}
         for node in cluster.nodes:
@@ -118,13 +118,13 @@ class Known:
                 self.similar.setdefault(written_name(name).casefold(), node)
 
     def find(self, name: str) -> Node | None:
-        """Return the node of a name, which may have a domain or other case."""
+        """Return the node with a name, which may have a domain or differ in case."""
         short = name.partition(".")[0].casefold()
         return self.exact.get(name) or self.similar.get(name.casefold()) or self.similar.get(short)
 
 
 def written_name(name: str) -> str:
-    """Return a name as the writers of `gingham.slurm` change it if Slurm cannot read it."""
+    """Return a name as written by `gingham.slurm` if Slurm cannot read it."""
     word = re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:NAME_CHARACTERS_MAX]
     return f"{word}_" if word.lower() in {"all", "default"} else word
 
@@ -136,7 +136,7 @@ class View:
         """Look up the nodes."""
         self.topology = topology
         self.comparison = comparison
-        # By node of the fabric: its unit.
+        # Unit of each node of the fabric.
         self.unit_of = dict[str, int]()
         self.without_unit = set[str]()
         # By position of the entry: nodes of the fabric, and unknown names.
@@ -169,7 +169,7 @@ class View:
 
     @property
     def word(self) -> str:
-        """Return what an entry is called."""
+        """Return the noun for an entry."""
         return "block" if self.topology.form == "block" else "switch"
 
     def add_findings(self) -> None:
@@ -222,7 +222,7 @@ class View:
             self.add("warning", "joined-units", entry.line, words)
 
     def main_entries(self, counts: dict[int, Counter[int]], home: dict[int, int]) -> dict[int, int]:
-        """Return the entry that represents each unit: of those at home there, the largest."""
+        """Return the entry that represents each unit: the largest of those assigned to the unit."""
         main = dict[int, int]()
         for position, unit in home.items():
             best = main.get(unit)
@@ -270,7 +270,7 @@ def add_passed_over(topology: Topology, comparison: Comparison, *, is_only: bool
 
 
 def add_divided(topology: Topology, comparison: Comparison) -> None:
-    """Add a tree without a common top: Slurm gives no job nodes of several of its parts."""
+    """Add a finding for a tree without a common top: Slurm runs no job across its parts."""
     if topology.form != "tree":
         return
     below = {name for entry in topology.entries for name in entry.switches}

@@ -7,9 +7,9 @@
 | `scontrol show topology` | `SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-8]` |
 | `topology.yaml` | `- topology: t1`, `tree:`, `switches:`, `- switch: s1`, `nodes: n[1-8]` |
 
-A file at which Slurm stops is an `InputError` with file, line and `code`: `bad-line`,
-`unknown-key`, `bad-range`, `repeated-switch`, `undefined-switch`, `switch-cycle`,
-`nodes-and-switches`, `mixed-forms`, `bad-block-sizes`, `no-topology`, `bad-yaml`, `yaml-feature`.
+A file that Slurm rejects raises `InputError` with file, line and `code`: `bad-line`, `unknown-key`,
+`bad-range`, `repeated-switch`, `undefined-switch`, `switch-cycle`, `nodes-and-switches`,
+`mixed-forms`, `bad-block-sizes`, `no-topology`, `bad-yaml`, `yaml-feature`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 YAML_LINE = re.compile(r"^\s*-\s+[\"']?topology[\"']?\s*:", re.MULTILINE)
 # A pair of a line: the value is in quotation marks, or ends at white space.
 PAIR = re.compile(r'\s*([A-Za-z0-9_.]+)\s*=\s*(?:"([^"]*)"|([^\s"]+))(?=\s|$)')
-# Keys of the lines that begin with each key, in small letters, with their spelling.
+# Keys allowed in a line, by its first key in lower case, with their spelling.
 KEYS = {
     "switchname": ("SwitchName", "Nodes", "Switches", "LinkSpeed", "Level"),
     "blockname": ("BlockName", "Nodes", "BlockIndex", "BlockSize"),
@@ -50,7 +50,7 @@ FALSE = {"false", "no", "off"}
 def read(path: str | os.PathLike[str]) -> tuple[Topology, ...]:
     """Read the topologies of one of Slurm's files; a `topology.conf` has one.
 
-    Raises `InputError` with file, line and code if Slurm would stop at the file.
+    Raises `InputError` with file, line and code if Slurm would reject the file.
     """
     require_file(Path(path))
     try:
@@ -71,7 +71,7 @@ class Reader:
     """The reader of a file."""
 
     def __init__(self, file: str) -> None:
-        """Keep the name of the file, for messages."""
+        """Store the name of the file, for messages."""
         self.file = file
 
     def refuse(self, line: int | None, code: str, words: str) -> NoReturn:
@@ -111,7 +111,7 @@ class Reader:
         return self.topology(forms.pop(), entries, sizes, None)
 
     def pairs(self, content: str, line: int) -> dict[str, str]:
-        """Return the pairs of a line by their keys in small letters, the first key first."""
+        """Return the pairs of a line by their keys in lower case, the first key first."""
         pairs, at = dict[str, str](), 0
         while at < len(content.rstrip()):
             match = PAIR.match(content, at)
@@ -128,7 +128,7 @@ class Reader:
         return pairs
 
     def require_key(self, key: str, spelt: str, first: str, line: int) -> None:
-        """Refuse a key that Slurm does not know in a line that begins with `first`."""
+        """Raise an error for a key that Slurm does not allow in a line that begins with `first`."""
         known = KEYS.get(first)
         names = known or tuple(keys[0] for keys in KEYS.values())
         if known is None or key not in {name.lower() for name in known}:
@@ -155,7 +155,7 @@ class Reader:
         )
 
     def refuse_both(self, line: int, name: str) -> NoReturn:
-        """Refuse a switch with nodes and switches below."""
+        """Raise an error for a switch with both nodes and switches below."""
         words = f"switch {name} has both nodes and switches; write its nodes as a switch below"
         self.refuse(line, "nodes-and-switches", words)
 
@@ -194,7 +194,7 @@ class Reader:
         return Topology(form, tuple(entries), name, sizes, self.file)
 
     def refuse_cycles(self, entries: list[Entry]) -> None:
-        """Refuse switches below themselves."""
+        """Raise an error for switches below themselves."""
         open_entries = {entry.name: entry for entry in entries}
         while ready := [
             name
@@ -273,7 +273,7 @@ class Reader:
         return value.data
 
     def fields(self, value: Value, known: tuple[str, ...]) -> dict[str, Value]:
-        """Return the fields of a mapping, all of which are known."""
+        """Return the fields of a mapping; raise an error for unknown keys."""
         if not isinstance(value.data, dict) or not value.data:
             self.refuse(value.line or None, "bad-yaml", f"expected keys such as `{known[0]}:`")
         for key, field in value.data.items():
@@ -289,7 +289,7 @@ class Reader:
         return value.data
 
     def flag(self, value: Value) -> bool:
-        """Return a truth value."""
+        """Return a Boolean."""
         text = self.scalar(value).lower()
         if text not in TRUE | FALSE:
             self.refuse(value.line, "bad-yaml", f"{text} is neither true nor false")

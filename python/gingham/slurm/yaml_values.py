@@ -1,8 +1,8 @@
 """Values of a YAML document with their lines, read by PyYAML.
 
-All scalars are texts, as Slurm's reader takes them. Features that no `topology.yaml` needs are
-refused with the code `yaml-feature`: anchors and aliases, with which a short text can stand for
-a very long one, tags, directives, braces and block scalars. Invalid YAML has the code `bad-yaml`.
+All scalars are texts, as in Slurm's reader. Features that a `topology.yaml` does not need are
+rejected with the code `yaml-feature`: anchors and aliases, with which a short text can expand to a
+very long one, tags, directives, braces and block scalars. Invalid YAML has the code `bad-yaml`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import yaml
 
 from gingham.errors import InputError
 
-# Tokens of features that are refused, with their names in messages.
+# Tokens of rejected features, with their names in messages.
 FEATURES = {
     yaml.AnchorToken: "an anchor",
     yaml.AliasToken: "an alias",
@@ -56,7 +56,7 @@ def refuse(file: str, line: int | None, code: str, words: str) -> NoReturn:
 
 
 def refuse_feature(token: yaml.Token, file: str) -> None:
-    """Refuse a token of a feature that is not read."""
+    """Raise an error for a token of a rejected feature."""
     name = FEATURES.get(type(token))
     if isinstance(token, yaml.ScalarToken) and token.style in {"|", ">"}:
         name = "a text of several lines"
