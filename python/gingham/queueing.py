@@ -8,9 +8,10 @@
 
           serve: queues share a channel      share: channels share a queue
 
-Source: Adiseshu, Parulkar and Varghese 1996, section 3.5. Each channel has a quantum of bytes a
-round; it is served while its deficit is above zero, and pays back in the next round what its last
-packet overdrew. Invariant: `share` of what `serve` gives puts every packet back where it came from.
+Source: Adiseshu, Parulkar and Varghese 1996, section 3.5. Each channel has a quantum of bytes per
+round; it is served while its deficit is above zero, and an overdraft by its last packet is
+subtracted in the next round. Invariant: `share` of the output of `serve` returns every packet to
+its original queue.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
 
 
 class Turn(NamedTuple):
-    """Where a packet goes, or comes from, and its number there."""
+    """Destination or origin of a packet, with its scheduling state."""
 
     # Queue or channel, counted from 1.
     channel: int
     round: int
-    # Before the packet, with the quantum of its round.
+    # Deficit before the packet, including the quantum of its round.
     deficit_bytes: int
 
 
 def share(lengths: Sequence[int], quanta: Sequence[int]) -> list[Turn]:
-    """Return the channel that each packet takes.
+    """Return the channel of each packet.
 
     >>> [turn.channel for turn in share([550, 200, 400, 200, 250, 400], [500, 500])]
     [1, 2, 2, 1, 1, 2]
@@ -43,7 +44,7 @@ def share(lengths: Sequence[int], quanta: Sequence[int]) -> list[Turn]:
 
 
 def serve(queues: Sequence[Sequence[int]], quanta: Sequence[int]) -> list[Turn]:
-    """Return the order in which backlogged queues are served, until one whose turn it is is empty.
+    """Return the service order of backlogged queues, until a queue is empty at its turn.
 
     >>> [turn.channel for turn in serve([[550, 200, 250], [200, 400, 400]], [500, 500])]
     [1, 2, 2, 1, 1, 2]
@@ -52,5 +53,5 @@ def serve(queues: Sequence[Sequence[int]], quanta: Sequence[int]) -> list[Turn]:
 
 
 def made(place: int, round_: int, deficit_bytes: int) -> Turn:
-    """Return a turn of the core, which counts channels from 0."""
+    """Convert a turn of the core, which counts channels from 0."""
     return Turn(place + 1, round_, deficit_bytes)

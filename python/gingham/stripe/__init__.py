@@ -12,8 +12,8 @@
 >>> round(result.summary["goodput_bits_per_s"] / 1e6)
 30
 
-A scenario says what the channels are like, what is sent, and how packets are spread and put in
-order again; `gingham stripe` is the same for the command line.
+A scenario describes the channels, the traffic, the striping and the reordering of packets; `gingham
+stripe` does the same on the command line.
 """
 
 from gingham.stripe._result import StripeResult

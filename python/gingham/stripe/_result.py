@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class StripeResult(AnyResult):
-    """What a striping run measured, fresh from `run` or from its folder by `load_result`.
+    """Results of a striping run, new from `run` or loaded from its folder by `load_result`.
 
-    `summary` holds the numbers of the pipe, `channels` and `sources` those of each;
+    `summary` holds the results of the pipe, `channels` and `sources` those of each;
     `docs/reference/stripe-results.md` explains every number and every column.
     """
 
@@ -27,7 +27,7 @@ class StripeResult(AnyResult):
 
     @property
     def pictures(self) -> Mapping[str, Callable[[], bytes]]:
-        """What each channel carried over the time of the run."""
+        """The rate of each channel over the time of the run."""
         from gingham import plots
 
         return {"channels.png": lambda: plots.picture(plots.channels(self), "png")}
@@ -39,12 +39,12 @@ class StripeResult(AnyResult):
 
     @property
     def channels(self) -> Sequence[Mapping[str, Any]]:
-        """One row of numbers a channel."""
+        """One row of results per channel."""
         rows: Sequence[Mapping[str, Any]] = self.summary["channels"]
         return rows
 
     @property
     def sources(self) -> Sequence[Mapping[str, Any]]:
-        """One row of numbers a source."""
+        """One row of results per source."""
         rows: Sequence[Mapping[str, Any]] = self.summary["sources"]
         return rows

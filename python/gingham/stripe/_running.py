@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-# As of fabrics.
+# Events between two calls of the progress callback.
 EVENTS_PER_CALL = 50_000
 
 
 @dataclass(frozen=True)
 class StripeProgress:
-    """How far a run has come."""
+    """Progress of a run."""
 
     # From 0 to 1.
     fraction: float
@@ -41,10 +41,10 @@ class StripeProgress:
 
 @dataclass
 class StripeSimulation(AnySimulation[StripeProgress, StripeResult]):
-    """A run under way; `run` is all that most programs need.
+    """A run in progress; `run` suffices for most programs.
 
-    Making one checks the scenario and reads the files that it names: `InputError` if it cannot
-    be run.
+    The constructor checks the scenario and reads the files that it names. It raises `InputError` if
+    the scenario cannot be run.
     """
 
     scenario: StripeScenario
@@ -66,16 +66,17 @@ def run(
     overwrite: bool = False,
     on_progress: Callable[[StripeProgress], object] | None = None,
 ) -> StripeResult:
-    """Run a scenario to its end and return what was measured.
+    """Run a scenario to its end and return the result.
 
-    It may be named by its file, or as an example that ships with the package.
+    The scenario may also be given as a file, or as the name of an example.
 
-    With `output` the run folder is written there, and appears whole or not at all; `overwrite` lets
-    it replace that of another run.
+    With `output` the run folder is written there, and appears complete or not at all; `overwrite`
+    lets it replace that of another run.
 
-    An interruption (Ctrl-C) ends the run early; its verdict is then `interrupted`, and the
-    numbers hold for what was simulated. A transport over several channels is compared with the best
-    of them alone, in a second run of as many packets; `InputError` if simulated time stands still.
+    An interruption (Ctrl-C) ends the run early; its verdict is then `interrupted`, and the results
+    describe the simulated time. A transport over several channels is compared with the best of them
+    alone, in a second run with as many packets. Raises `InputError` if simulated time does not
+    advance.
     """
     if not isinstance(scenario, StripeScenario):
         if isinstance(scenario, str):
@@ -93,13 +94,13 @@ def run(
 def simulate(
     simulation: StripeSimulation, on_progress: Callable[[StripeProgress], object]
 ) -> StripeResult:
-    """Advance to the end of the run, or until somebody presses Ctrl-C."""
+    """Advance to the end of the run, or until Ctrl-C."""
     advance_all(simulation, on_progress)
     return simulation.result()
 
 
 def alone(scenario: StripeScenario) -> list[StripeScenario]:
-    """Return the scenario over each of its channels by itself: what a stripe is held against."""
+    """Return the scenario over each of its channels alone, for comparison with the stripe."""
     channels = scenario.resolved()["channel"]
     return [scenario.with_({"channel": [channel]}) for channel in channels]
 

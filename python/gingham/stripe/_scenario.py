@@ -1,4 +1,4 @@
-"""Striping scenarios: everything that a run depends on."""
+"""Striping scenarios: all inputs of a run."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Self
 
-# Lists whose entries have names, which a path may give instead of their places.
+# Lists whose entries have names, which a path may use in place of their positions.
 NAMED = ("channel", "source")
-# Of a path such as `channel.1.rate`: the list, the entry, and what is within it.
+# Parts of a path such as `channel.1.rate`: list, entry and key.
 PARTS = 3
 
 
 class StripeScenario(AnyScenario):
-    """A striping scenario, with the positions of its keys; never changes.
+    """A striping scenario, with the positions of its keys; immutable.
 
-    In the paths of `with_`, places count from 0; a channel's or source's name may stand for its
-    place: `channel.radio.loss`.
+    In the paths of `with_`, positions count from 0; the name of a channel or source may replace its
+    position: `channel.radio.loss`.
 
     >>> two = StripeScenario.parse('''
     ... stop.time = "1 s"
@@ -41,7 +41,7 @@ class StripeScenario(AnyScenario):
 
     @classmethod
     def example(cls, name: str) -> Self:
-        """Read an example that ships with the package."""
+        """Read an example shipped with the package."""
         return cls.load(examples.require(name))
 
     def _changed(
@@ -52,7 +52,7 @@ class StripeScenario(AnyScenario):
         first: Mapping[str, Any] | None = None,
         said_of_first: Iterable[str] = (),
     ) -> Self:
-        """Return the scenario with changes; no path leads into an entry that is not there."""
+        """Return the scenario with changes, which may not create entries of lists."""
         lists = self._core.resolved()
         for path in [*values, *(split_setting(setting)[0] for setting in settings)]:
             require_entry(path, lists)
@@ -70,9 +70,9 @@ class StripeScenario(AnyScenario):
 
 
 def require_entry(path: str, lists: Mapping[str, Any]) -> None:
-    """Raise `InputError` if a path leads into a channel or source at a place where there is none.
+    """Raise `InputError` if a path leads into a channel or source that does not exist.
 
-    Elsewhere an entry is begun so; here it would be a channel more, with nothing but one key.
+    In other lists such a path creates an entry; here it would be a channel with only one key.
     """
     parts = path.split(".")
     if parts[0] not in NAMED or len(parts) < PARTS or not parts[1].isdigit():
