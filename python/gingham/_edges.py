@@ -5,7 +5,7 @@
     [("s0", "s1"), ("s0", "h0"), ("s1", "h1", "4xHDR")]     pairs, and triples with a speed
     networkx.petersen_graph()                               nodes, and data of its edges
 
-They become the text of a fabric in TOML, which the core reads. Ports are numbered from 1 in the
+They are converted to a TOML fabric file, which the core reads. Ports are numbered from 1 in the
 order of the edges.
 """
 
@@ -22,7 +22,7 @@ from gingham.errors import InputError, meant, nearest
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-# The GUIDs before the first ones of a generated fabric.
+# First GUIDs of a generated fabric, less one.
 SWITCH_GUIDS, HOST_GUIDS = 0x5000_0000_0000, 0x4000_0000_0000
 # Attributes of an edge that describe its cable.
 ATTRIBUTES = ("speed", "length")
@@ -32,7 +32,7 @@ PAIR, TRIPLE = 2, 3
 
 @runtime_checkable
 class Graph(Protocol):
-    """The methods that are used of a networkx graph of any class."""
+    """The methods used of a networkx graph of any class."""
 
     def is_directed(self) -> bool:
         """Return whether edges have a direction."""
@@ -50,7 +50,7 @@ Edges: TypeAlias = "Iterable[Edge] | Graph"
 
 @dataclass
 class Drawing:
-    """Names and cables in the order in which they were given."""
+    """Names and cables in the order given."""
 
     # Nodes by name, in the order of their first edges.
     nodes: dict[str, Hashable] = field(default_factory=dict)

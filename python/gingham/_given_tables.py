@@ -1,11 +1,11 @@
-"""Forwarding tables given in Python, written as the files that the core reads.
+"""Forwarding tables given in Python, written in the file formats that the core reads.
 
 ::
 
     {"s0": {"h0": 1, "h1": 3}, ...}      the port of each switch to each host
     {("h0", "h1"): 1}                    the lane of a pair, if it is not 0
 
-A LID stands for a host, and a service level for the lane of the same number.
+Hosts are written as LIDs, and lanes as the service levels of equal number.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def names_of(nodes: list[Device], cables: list[Cable]) -> dict[tuple[str, int], 
 
 @dataclass(frozen=True)
 class Tables:
-    """The fabric for which tables are given, with lookups by name and port."""
+    """A fabric with lookups by name and port, for tables given in Python."""
 
     nodes: list[Device]
     cables: list[Cable]

@@ -125,14 +125,14 @@ class Cluster:
         return tuple(next((name for name, _ in names.most_common(1)), None) for names in counts)
 
     def node(self, name: str) -> Node:
-        """Return the node of a name; `InputError` with the nearest name if there is none."""
+        """Return the node of a name; raise `InputError` with the nearest name if there is none."""
         return self.nodes[self.numbers([name])[0]]
 
     def numbers(self, names: Sequence[str]) -> list[int]:
         """Return the positions of nodes in `nodes`; a name may have a domain or other case.
 
-        `InputError` with the first unknown name, the number of all unknown ones and the nearest
-        known name.
+        Raises `InputError` with the first unknown name, the number of all unknown ones and the
+        nearest known name.
         """
         known = dict(self._numbers)
         folded = {name.casefold(): number for name, number in self._numbers.items()}
@@ -162,11 +162,11 @@ class Cluster:
         return sentence(self.summary)
 
     def __repr__(self) -> str:
-        """Return what it is in one line."""
+        """Return a summary in one line."""
         return f"<Cluster: {self.sentence()}>"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML view of notebooks."""
         from gingham import _html
 
         return _html.of_cluster(self)
@@ -194,14 +194,15 @@ def sentence(summary: dict[str, Any]) -> str:
 
 
 def rails_by_adapter(cluster: Cluster, rails: Sequence[int]) -> str:
-    """Return the adapters of rails in words; nothing if each adapter has the number of its rail.
+    """Return the adapters of rails as text; empty if each adapter has the number of its rail.
 
     Such as "rails 0-3 = mlx5_0..3, 4-7 = mlx5_6..9".
     """
     if all(cluster.rails[rail].number in {rail, None} for rail in rails):
         return ""
     names = cluster.rail_adapters
-    # Runs of rails whose adapters count on: rail and adapter of both ends, and the common prefix.
+    # Ranges of rails with consecutive adapters: rail and adapter of both ends, and the common
+    # prefix.
     runs: list[tuple[list[int], str, list[int]]] = []
     for rail in rails:
         match = re.fullmatch(r"(.*?)(\d+)", names[rail] or "")
@@ -230,7 +231,7 @@ def span(numbers: Sequence[int], joint: str) -> str:
 
 
 def plural(count: int) -> str:
-    """Return the ending of a noun."""
+    """Return the plural ending of a noun."""
     return "" if count == 1 else "s"
 
 
@@ -238,8 +239,8 @@ def names_by_rule(rule: str, devices: Iterable[Device]) -> dict[int, tuple[str, 
     """Return node and adapter of each host device whose description a pattern matches.
 
     `rule` is a regular expression with the group `node` and optionally `adapter`, such as
-    `r"(?P<node>[^/]+)/(?P<adapter>.*)"`; it is matched from the start of the description.
-    `InputError` if it is no such pattern, or matches no device.
+    `r"(?P<node>[^/]+)/(?P<adapter>.*)"`; it is matched from the start of the description. Raises
+    `InputError` if it is not such a pattern, or matches no device.
     """
     try:
         pattern = re.compile(rule)

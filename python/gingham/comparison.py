@@ -1,4 +1,4 @@
-"""What each routing algorithm makes of a fabric, side by side.
+"""Comparison of routing algorithms on a fabric.
 
 >>> from gingham import Fabric, comparison
 >>> fabric = Fabric.make("irregular", switches=16, seed=1)
@@ -12,11 +12,11 @@ InfiniBand switches forward by tables, and hosts do not forward packets of other
 InfiniBand fabric the candidates are therefore the algorithms for tables (`supported`), as tables.
 Other algorithms are compared on request.
 
-All candidates are measured by the same code. One that the fabric does not allow (dimension order
-without a grid, smart routing on too many switches), or whose routes would take more memory than
-they may, has a row with the reason and without facts. Unless a form is asked for, each has the
-one that it would have alone: on a large fabric, and on one of InfiniBand, tables where it gives
-any.
+All candidates are measured by the same code. A candidate that the fabric does not allow (dimension
+order without a grid, smart routing on too many switches), or whose routes would need more memory
+than permitted, has a row with the reason and without facts. Unless a form is requested, each
+candidate has the form of `Fabric.route`: on large fabrics, and on InfiniBand, tables if it supports
+them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Candidate:
     label: str
     algorithm: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    # Whether there is a root to choose; without one in `parameters`, the one asked for.
+    # Whether the algorithm has a root, which may be requested unless `parameters` sets one.
     rooted: bool = False
 
     @property
@@ -50,7 +50,7 @@ class Candidate:
         return self.algorithm in TABLE_ALGORITHMS
 
     def chosen(self, root: str | Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return the parameters with the root that was asked for."""
+        """Return the parameters with the requested root."""
         if root is None or not self.rooted:
             return dict(self.parameters)
         return {**self.parameters, "root": root}
@@ -60,7 +60,7 @@ class Candidate:
 TABLE_ALGORITHMS = frozenset({"shortest-path", "dimension-order", "up-down"})
 # A cable of InfiniBand, such as 4xNDR.
 INFINIBAND_SPEED = re.compile(r"\d+x(?:[SDQEHNX]DR|FDR(?:10)?)")
-# The parameter that is to blame where routes would take too much.
+# Parameter named by the error if routes would need too much memory.
 MEMORY = "memory_max"
 DEPTH_FIRST = {"tree": "depth-first", "root": "largest-distance"}
 CANDIDATES = (
@@ -103,14 +103,14 @@ class CandidateRow:
     label: str
     algorithm: str
     parameters: Mapping[str, Any]
-    # Seconds that routing and proof took.
+    # Seconds taken by routing and proof.
     seconds: float = 0.0
-    # The form, whether packets can deadlock, the cycle if so, and `Routes.statistics`; empty if
+    # The form, deadlock freedom, the cycle if there is one, and `Routes.statistics`; empty if
     # refused.
     facts: Mapping[str, Any] = field(default_factory=dict)
-    # Why the fabric, the form or the memory does not allow the algorithm.
+    # Reason for which the fabric, the form or the memory limit does not allow the algorithm.
     refused: str | None = None
-    # Whether it is the memory.
+    # Whether that reason is memory.
     too_large: bool = False
 
     def as_json(self) -> dict[str, Any]:
@@ -131,10 +131,10 @@ def compare(
 ) -> list[CandidateRow]:
     """Return a row for each candidate, in their order; by default, those in `supported`.
 
-    `form` and `memory_max` are those of `Fabric.route`, for each candidate by itself. `root` is
-    that of all algorithms that have one: a rule, or `{"named": [...]}`. `on_step` is told which
-    candidate is under way and at what. `InputError` if a root is no switch of the fabric, or if no
-    candidate has room for its routes.
+    `form` and `memory_max` are those of `Fabric.route` and apply to each candidate separately.
+    `root` applies to all algorithms that have one: a rule, or `{"named": [...]}`. `on_step` is
+    called with the label of the present candidate and its activity. Raises `InputError` if a root
+    is not a switch of the fabric, or if no candidate has enough memory for its routes.
     """
     tell = on_step or (lambda _label, _what: None)
     if root is not None:
@@ -169,7 +169,7 @@ def compare(
 
 
 def require_root(fabric: Fabric, root: str | Mapping[str, Any], memory_max: str | None) -> None:
-    """Raise `InputError` if a root is no switch of the fabric, before anything is compared."""
+    """Raise `InputError` if a root is not a switch of the fabric, before the comparison."""
     try:
         fabric.route("up-down", root=root, memory_max=memory_max)
     except InputError as error:
@@ -178,14 +178,14 @@ def require_root(fabric: Fabric, root: str | Mapping[str, Any], memory_max: str 
 
 
 def is_too_large(error: InputError) -> bool:
-    """Whether routes would take too much; a `memory_max` that says no size is raised."""
+    """Whether routes would need too much memory; re-raises errors about an invalid `memory_max`."""
     if error.key == MEMORY and error.expected:
         raise error
     return error.key == MEMORY
 
 
 def require_room(rows: Sequence[CandidateRow]) -> None:
-    """Raise `InputError` if nothing was routed and memory is the reason of any."""
+    """Raise `InputError` if nothing was routed and memory is the reason for any candidate."""
     large = [row for row in rows if row.too_large]
     if large and not any(row.facts for row in rows):
         why = f"{large[0].label}: {large[0].refused}"

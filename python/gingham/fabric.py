@@ -1,4 +1,4 @@
-"""Fabrics: loaded, made, written, described, checked, routed."""
+"""Fabrics: loading, generating, writing, describing, checking and routing."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 
 
 GUID = re.compile(r"^(0x)?[0-9a-fA-F]{1,16}$")
-# As tables and pictures name a cable, or a channel.
+# Separator in the name of a cable or channel, as printed in tables and pictures.
 BETWEEN_ENDS = re.compile(r"(?<=\]) (?:-|->|--) (?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that reads well and cannot be right, or is worth knowing."""
+    """Content of a file that is valid but cannot be right, or is worth knowing."""
 
-    # Line of the file, from 1, where one line can be named.
+    # Line of the file, from 1; `None` if the finding does not concern a single line.
     line: int | None
     severity: Literal["note", "warning"]
     kind: str
     text: str
-    # Of the several files of routes, the one that it is about.
+    # Name of the file, if routes come from several files.
     file: str | None = None
 
     def __str__(self) -> str:
-        """Return it as one line."""
+        """Return the finding as one line."""
         file = f"{self.file}: " if self.file else ""
         place = f"line {self.line}: " if self.line else ""
         return f"{file}{place}{self.kind}: {self.text}"
@@ -55,7 +55,7 @@ class Device:
     name: str
     # 16 hexadecimal digits.
     guid: str | None
-    # As the source has it; need not be unique.
+    # As in the source; need not be unique.
     description: str
     # Number of the highest port; ports count from 1.
     ports: int
@@ -66,7 +66,7 @@ class Cable:
     """A cable between two ports, each given as the name of its node and its number."""
 
     ends: tuple[tuple[str, int], tuple[str, int]]
-    # Such as "4xNDR" or "80 MB/s"; "2x???" or "??HDR" if one half is known.
+    # Such as "4xNDR" or "80 MB/s"; "2x???" or "??HDR" if width or rate is unknown.
     speed: str | None
     length_mm: int | None
 
@@ -74,13 +74,13 @@ class Cable:
 class Fabric:
     """A network of switches and hosts; never changes.
 
-    Nodes and cables stand in one canonical order, whatever they were read from.
+    Nodes and cables are in one canonical order, whatever their source.
     """
 
     def __init__(self, core: CoreFabric, findings: tuple[Finding, ...] = ()) -> None:
         """Wrap the compiled fabric; use `load` or `make`."""
         self._core = core
-        # What was wrong with the file that the fabric was read from.
+        # Findings about the file that the fabric was read from.
         self.findings = findings
         self._cluster: Cluster | None = None
 
@@ -88,8 +88,8 @@ class Fabric:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read the fabric in the file at `path`.
 
-        The content of the file decides its format, or else its extension. What reads well
-        and cannot be right is kept in `findings`; `InputError` if the file cannot be read.
+        The content of the file decides its format, or else its extension. Content that is valid but
+        cannot be right is listed in `findings`. Raises `InputError` if the file cannot be read.
         """
         require_file(Path(path))
         core, rows = CoreFabric.load(str(Path(path)))
@@ -99,8 +99,8 @@ class Fabric:
     def make(cls, kind: str, *, seed: int = 1, speed: str | None = None, **parameters: Any) -> Self:
         """Make a fabric of a generator's shape, such as `make("torus", dimensions=[8, 8])`.
 
-        `seed` decides where chance does; `speed` is what every cable tells of itself, such as
-        `"4xNDR"`. `gingham fabric make --help` lists the kinds.
+        `seed` determines random choices; `speed` is the speed of every cable, such as `"4xNDR"`.
+        `gingham fabric make --help` lists the kinds.
         """
         return cls(CoreFabric.make(kind, parameters, seed, speed))
 
@@ -187,9 +187,9 @@ class Fabric:
     def without(self, *names: str) -> Self:
         """Return the fabric without these nodes and cables, as if they had failed.
 
-        A node is named by its name or GUID, and takes its cables along. A cable is named by one
-        of its ends, such as `"s3[7]"`, or by both: `"s3[7] - s4[1]"`, or as a channel `->`.
-        Hosts of a switch that is gone stay, without a cable. `InputError` for what is not there.
+        A node is given by its name or GUID, and is removed with its cables. A cable is given by one
+        of its ends, such as `"s3[7]"`, or by both: `"s3[7] - s4[1]"`, or as a channel `->`. Hosts
+        of a removed switch remain, without a cable. Raises `InputError` for unknown names.
         """
         gone_nodes, gone_cables = list[int](), list[int]()
         nodes, cables = self._nodes_by_names(), self._cables_by_ends()
@@ -221,18 +221,18 @@ class Fabric:
         """Return counts, speeds and distances, and the levels of each tree of switches.
 
         `trees` has an entry for each part of the fabric that is a tree. Its `levels` begin at the
-        top, with the number of `switches` and their `oversubscription`: the least (`min`) and most
-        (`max`) of what comes to a switch from below over what its cables up take, and the
+        top, with the number of `switches` and their `oversubscription`: the least (`min`) and
+        greatest (`max`) ratio of capacity from below to capacity of the uplinks, and the
         `narrowest` switch. At the top it is `None`. `tops` are the names of the top switches.
         """
         return self._core.info()
 
     def check(self) -> list[Finding]:
-        """Return what is wrong with the file of the fabric and with the fabric itself."""
+        """Return findings about the file of the fabric and about the fabric itself."""
         return [*self.findings, *(Finding(*row) for row in self._core.check())]
 
     def text(self, format: str) -> tuple[str, list[str]]:  # noqa: A002  (the word of the field)
-        """Return the fabric in a file format, and a sentence for each thing it cannot hold."""
+        """Return the fabric in a file format, and a sentence for each property that it loses."""
         return self._core.text(format)
 
     def save(
@@ -242,10 +242,10 @@ class Fabric:
         format: str | None = None,  # noqa: A002
         overwrite: bool = False,
     ) -> list[str]:
-        """Write the fabric to the file at `path`, whole or not at all.
+        """Write the fabric to the file at `path`, atomically.
 
-        The extension decides on the format unless it is given. An existing file is replaced
-        only with `overwrite`. Returns a sentence for each thing that the format cannot hold.
+        The extension decides on the format unless it is given. An existing file is replaced only
+        with `overwrite`. Returns a sentence for each property that the format cannot hold.
         """
         text, notes = self.text(format or format_of(Path(path)))
         write_bytes(Path(path), text.encode(), overwrite=overwrite)
@@ -266,24 +266,24 @@ class Fabric:
     ) -> Routes:
         """Route every pair of hosts.
 
-        `parameters` are those of the algorithm, such as `root="smallest-distance"`. The form is
-        a whole path for each pair, or one output port for each switch and destination; unless
-        said, the first as far as there are at most 16,777,216 pairs of a switch with hosts and a
-        host. Routes that would take more than `memory_max` bytes, such as `"8 GB"`, are refused
-        before any of it is taken; 4 GiB unless said. The proof
-        assumes that an in-transit host whose pool is full takes packets into its memory
-        (`spill`), or that it lets them wait (`stop`).
+        `parameters` are those of the algorithm, such as `root="smallest-distance"`. The form is a
+        whole path for each pair (`source`), or one output port for each switch and destination
+        (`table`). By default it is the former for up to 16,777,216 pairs of a switch with hosts and
+        a host. Routes that would need more than `memory_max` bytes, such as `"8 GB"`, are refused
+        before any memory is allocated; the default is 4 GiB. The proof assumes that an in-transit
+        host with a full pool takes packets into its memory (`spill`), or that it lets them wait
+        (`stop`).
 
         A packet may take any of the `lanes` of a channel. With `datelines` the lower half of them
-        leads up to the dateline of each ring of a torus and the upper half on from there; unless
-        said, that is so for dimension order with two lanes or more. With `datelines="by-wrap"` a
-        packet that crosses the dateline of a ring has the upper half on all of that ring.
+        leads up to the dateline of each ring of a torus and the upper half on from there; this is
+        the default for dimension order with two lanes or more. With `datelines="by-wrap"` a packet
+        that crosses the dateline of a ring has the upper half on all of that ring.
 
-        With `adaptive` a packet chooses at every switch among all channels on a shortest way
-        (minimal adaptive routing), and routes are tables. The lowest `escape_lanes` are for the
-        path of the algorithm alone; unless said, as many as dimension order needs. The proof is
-        then of Duato's extended dependency graph. It holds where no packet on another lane stands
-        behind one.
+        With `adaptive` a packet chooses at every switch among all channels on a shortest path
+        (minimal adaptive routing), and routes are tables. The lowest `escape_lanes` are reserved
+        for the path of the algorithm; the default is the number that dimension order needs. The
+        proof is then of Duato's extended dependency graph. It is valid if no packet on another lane
+        waits behind one on an escape lane.
         """
         request = {algorithm: parameters} if isinstance(algorithm, str) else dict(algorithm)
         core = self._core.route(
@@ -306,8 +306,9 @@ class Fabric:
         output of `saquery -p`. The fabric must be of the same subnet and moment, because LIDs
         join them. Without `sl` every pair sends on SL 0.
 
-        What cannot be right and can be joined is kept in `Routes.findings`, packets that do not
-        arrive in `Routes.faults`; `InputError` if a file cannot be read or is of another fabric.
+        Inconsistent content that can still be joined is listed in `Routes.findings`, packets that
+        do not arrive in `Routes.faults`. Raises `InputError` if a file cannot be read or is of
+        another fabric.
         """
         for path in (tables, sl2vl, sl):
             if path is not None:
@@ -351,20 +352,20 @@ class Fabric:
         return found
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML view of notebooks."""
         from gingham import _html
 
         return _html.of_fabric(self)
 
     def __repr__(self) -> str:
-        """Return what it is in one line."""
+        """Return a summary in one line."""
         nodes = self.devices
         switches = sum(node.kind == "switch" for node in nodes)
         return f"<Fabric: {switches} switches, {len(nodes) - switches} other nodes>"
 
 
 def node_meant(name: str, nodes: dict[str, tuple[int, str | None]]) -> int | None:
-    """Return the number of the node of a name or GUID, if there is one."""
+    """Return the number of the node with a name or GUID, or `None`."""
     if name in nodes:
         return nodes[name][0]
     if GUID.match(name):
@@ -375,7 +376,7 @@ def node_meant(name: str, nodes: dict[str, tuple[int, str | None]]) -> int | Non
 
 
 def cable_meant(name: str, cables: dict[str, int]) -> int | None:
-    """Return the number of the cable of one end or of both, if there is one."""
+    """Return the number of the cable with one end or both, or `None`."""
     meant_by = {cables.get(end.strip()) for end in BETWEEN_ENDS.split(name)}
     return meant_by.pop() if len(meant_by) == 1 else None
 

@@ -32,7 +32,7 @@ PATTERNS = {
     "halving-doubling": "recursive halving and doubling",
     "all-to-all": "all-to-all",
 }
-# Collectives as people ask for them, with the pattern that NCCL or MPI uses for large messages.
+# Names of collectives, with the pattern that NCCL or MPI uses for large messages.
 COLLECTIVES = {
     "all-reduce": "ring",
     "allreduce": "ring",
@@ -46,9 +46,9 @@ COLLECTIVES = {
 }
 # Patterns with one bound for all orders of the nodes.
 ORDER_FREE = {"all-to-all"}
-# Shared cables that a bound names.
+# Maximum number of shared cables listed in a bound.
 LINKS_MAX = 20
-# Random moves of a search.
+# Number of random moves of a search.
 MOVES = 40_000
 
 
@@ -58,9 +58,9 @@ class SharedCable:
 
     # Such as "leaf1[3] -> spine0[7]".
     channel: str
-    # Number of the phase.
+    # Index of the phase.
     phase: int
-    # Flows, those of other jobs among them; a fraction with adaptive routing.
+    # Number of flows, including those of other jobs; a fraction with adaptive routing.
     flows: float
     of_others: float
     # Sender, receiver and rail of the job's flows.
@@ -73,9 +73,9 @@ class Limit:
 
     # Such as "leaf1[3] -> spine0[7]", or the cable of an adapter.
     channel: str
-    # As the fabric has it, such as "4xEDR"; `None` if unknown.
+    # As in the fabric, such as "4xEDR"; `None` if unknown.
     speed: str | None
-    # Flows on it, those of other jobs among them; `None` without a known speed or flow count.
+    # Flows on it, including those of other jobs; `None` without a known speed or flow count.
     flows: float | None
     # Whether most cables of the fabric are faster.
     is_slow: bool
@@ -97,9 +97,9 @@ class Bound:
     # Number of channels that more than one flow shares, and the fullest of them.
     shared: int
     cables: tuple[SharedCable, ...]
-    # By phase: flows_max, slowest (rate of the slowest flow), bottleneck, seconds a byte.
+    # By phase: flows_max, slowest (rate of the slowest flow), bottleneck, seconds per byte.
     phases: tuple[dict[str, Any], ...] = field(repr=False)
-    # The collective that was asked for, and the jobs beside.
+    # The collective as given by the caller, and the other jobs.
     collective: str | tuple[tuple[str, str], ...] = field(repr=False, default="ring")
     beside: tuple[Job, ...] = field(repr=False, default=())
 
@@ -131,7 +131,7 @@ class Bound:
         )
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML view of notebooks."""
         from gingham import _html
 
         return _html.of_bound(self)
@@ -180,13 +180,13 @@ class Job:
     ) -> None:
         """Place a job.
 
-        `nodes` are names in rank order, or a list as `gingham job --nodes` takes it. Without
+        `nodes` are names in rank order, or a list as `gingham job --nodes` accepts. Without
         `routes` switches route adaptively: any channel on a shortest path to the destination's
-        leaf. `rails` are counted from 0; by default all. `ranks_per_node` is by default what the
-        list says, else the number of rails. `cluster` is by default that of the fabric.
-        `all` and `random:COUNT:SEED` take only compute nodes with an adapter on each of the rails;
-        `left_out` names the others. `InputError` with a code for unknown or repeated nodes, for
-        nodes without a cabled adapter on a rail, and for routes of another fabric.
+        leaf. `rails` are counted from 0; by default all. `ranks_per_node` is by default that of the
+        list, else the number of rails. `cluster` is by default that of the fabric. `all` and
+        `random:COUNT:SEED` use only compute nodes with an adapter on each of the rails; `left_out`
+        names the others. Raises `InputError` with a code for unknown or repeated nodes, for nodes
+        without a cabled adapter on a rail, and for routes of another fabric.
         """
         self.fabric = fabric
         self._positions: dict[str, int] | None = None
@@ -202,13 +202,13 @@ class Job:
             else node_lists.NodeList(tuple(nodes))
         )
         self._numbers = _numbers(self.cluster, listed)
-        # Names as the fabric has them.
+        # Names as in the fabric.
         self.nodes = tuple(self.cluster.nodes[number].name for number in self._numbers)
-        # Compute nodes that a list such as `all` leaves out: they lack an adapter on a rail.
+        # Compute nodes omitted from a list such as `all`, because they lack an adapter on a rail.
         self.left_out = listed.left_out
         given = ranks_per_node or listed.ranks_per_node
         self.ranks_per_node = given or max(len(self.rails), 1)
-        # Whether the number of ranks is assumed: one for each rail.
+        # Whether the number of ranks is the default: one per rail.
         self.ranks_assumed = given is None
         if len(self.nodes) < 2:  # noqa: PLR2004
             raise InputError(
@@ -223,7 +223,7 @@ class Job:
 
     @property
     def units(self) -> int:
-        """Number of units that the nodes are in."""
+        """Number of units with nodes of the job."""
         return len({self.cluster.nodes[number].unit for number in self._numbers})
 
     @property
@@ -233,7 +233,7 @@ class Job:
         return tuple(names[rail] for rail in self.rails)
 
     def shared_nodes(self, beside: Sequence[Self]) -> tuple[str, ...]:
-        """Return the names of the nodes that belong to one of the jobs `beside`, too."""
+        """Return the names of the nodes that are also part of one of the jobs `beside`."""
         others = {name for job in beside for name in job.nodes}
         return tuple(name for name in self.nodes if name in others)
 
@@ -248,7 +248,7 @@ class Job:
 
         `collective` is a pattern or a collective by name, or pairs of node names (sender,
         receiver), each one flow on every rail. The flows of the jobs `beside` share the cables. At
-        most `cables` shared cables are named.
+        most `cables` shared cables are listed.
         """
         pattern = self._pattern(collective)
         found = self.cluster._core.bound(  # noqa: SLF001
@@ -348,7 +348,7 @@ class Job:
     ) -> list[tuple[str, str, float]]:
         """Return sender, receiver and flows of each channel between switches that the job uses.
 
-        Of several phases the fullest counts. Flows of other jobs are not among them.
+        Channels count with the phase in which they are fullest, without flows of other jobs.
         """
         return self.cluster._core.used(self._row(self._pattern(collective)), self._routes())  # noqa: SLF001
 
@@ -381,7 +381,7 @@ class Job:
         )
 
     def _pattern(self, collective: str | Sequence[tuple[str, str]]) -> str | list[tuple[int, int]]:
-        """Return a pattern as the core reads it."""
+        """Return a pattern in the form of the core."""
         if isinstance(collective, str):
             return pattern_of(collective)
         return [(self.position(a), self.position(b)) for a, b in collective]
@@ -389,7 +389,7 @@ class Job:
     def position(self, name: str) -> int:
         """Return the position of a node in the job; its name may have a domain or other case.
 
-        `InputError` with the nearest name if the job has no such node.
+        Raises `InputError` with the nearest name if the job has no such node.
         """
         if self._positions is None:
             self._positions = {name: position for position, name in enumerate(self.nodes)}
@@ -420,7 +420,7 @@ class Job:
         return [job._row("ring") for job in jobs]  # noqa: SLF001
 
     def __repr__(self) -> str:
-        """Return what it is in one line."""
+        """Return a summary in one line."""
         forwarding = "adaptive" if self.routes is None else "routed"
         return f"<Job: {len(self.nodes)} nodes x {len(self.rails)} rails, {forwarding}>"
 
@@ -461,7 +461,7 @@ def _have_one_naming(one: Job, other: Job) -> bool:
 
 
 def _require_ranks(ranks_per_node: int | None) -> None:
-    """Refuse a node without ranks."""
+    """Raise `InputError` for nodes without ranks."""
     if ranks_per_node is not None and ranks_per_node < 1:
         raise InputError(
             f"{ranks_per_node} ranks of each node: expected at least 1",
@@ -471,7 +471,7 @@ def _require_ranks(ranks_per_node: int | None) -> None:
 
 
 def _require_routes_of(fabric: Fabric, routes: Routes | None) -> None:
-    """Refuse routes of another fabric: their channels have other numbers."""
+    """Raise `InputError` for routes of another fabric, whose channels have other numbers."""
     of = None if routes is None else routes.fabric
     if of is not None and not _are_equal(fabric, of):
         raise InputError(
@@ -524,7 +524,7 @@ def _lacks(cluster: Cluster, name: str) -> bool:
 
 
 def _require_rails(job: Job) -> None:
-    """Refuse rails that the fabric has not, and rails given twice."""
+    """Raise `InputError` for unknown and repeated rails."""
     count = len(job.cluster.rails)
     if unknown := [rail for rail in job.rails if rail not in range(count)]:
         raise InputError(
@@ -540,7 +540,7 @@ def _require_rails(job: Job) -> None:
 
 
 def _require_adapters(job: Job) -> None:
-    """Refuse a job with a node that has no cabled adapter on one of its rails."""
+    """Raise `InputError` for a node without a cabled adapter on one of the job's rails."""
     lacking = [
         (node, rail)
         for node in (job.cluster.nodes[number] for number in job._numbers)  # noqa: SLF001

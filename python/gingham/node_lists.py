@@ -1,11 +1,11 @@
-"""Lists of nodes as schedulers and MPI launchers write them, read and written.
+"""Node lists in the formats of schedulers and MPI launchers: reading and writing.
 
 | form | example |
 |---|---|
 | ranges of Slurm | `luna-[0173-0192,0301],luna-0400` |
 | hostfile of Open MPI | `node1 slots=8` |
 | machine file of MPICH | `node1:8` |
-| host file of Slurm (`SLURM_HOSTFILE`) | a name a line, repeated for each task |
+| host file of Slurm (`SLURM_HOSTFILE`) | one name per line, repeated for each task |
 | rankfile of Open MPI | `rank 0=node1 slot=0` |
 | `all` | all compute nodes |
 | `random:64:7` | 64 compute nodes in the order of seed 7 |
@@ -48,24 +48,24 @@ class NodeList:
     """Node names in rank order."""
 
     names: tuple[str, ...]
-    # Ranks of each node, if the list gives one number for all.
+    # Ranks of each node, if the list has one number for all.
     ranks_per_node: int | None = None
-    # File that the list was read from.
+    # File from which the list was read.
     file: str | None = None
-    # By name: its line in the file.
+    # Line in the file, by node name.
     lines: dict[str, int] | None = None
-    # Compute nodes without an adapter on a rail, which `all` and `random` leave out.
+    # Compute nodes without an adapter on a rail, which `all` and `random` omit.
     left_out: tuple[str, ...] = ()
-    # The first node whose number of ranks differs from that of the first one.
+    # The first node whose number of ranks differs from that of the first node.
     uneven: str | None = None
 
 
 def read(text: str, cluster: Cluster, *, rails: Sequence[int] = (), even: bool = False) -> NodeList:
     """Read a node list: a file, ranges, `all` or `random:COUNT:SEED`.
 
-    `all` and `random` take compute nodes with an adapter on each of the `rails`. `InputError` with
-    a code if the list is empty, has a node twice, or cannot be read; with `even` also if its nodes
-    have different numbers of slots.
+    `all` and `random` use compute nodes with an adapter on each of the `rails`. Raises `InputError`
+    with a code if the list is empty, contains a node twice, or cannot be read; with `even` also if
+    its nodes have different numbers of slots.
     """
     if text == "all":
         names, left_out = complete(cluster, rails)
@@ -109,7 +109,7 @@ def drawn(count: int, seed: int, cluster: Cluster, rails: Sequence[int] = ()) ->
 
 
 def refuse_missing(text: str, cluster: Cluster) -> None:
-    """Refuse a list that is a directory, or the name of a file that does not exist."""
+    """Raise `InputError` for a directory, or the name of a file that does not exist."""
     path = Path(text)
     is_name = re.fullmatch(r"[^\s,\[\]]+", text) is not None
     if "/" not in text and not (is_name and (path.suffix or path.is_dir())):
@@ -127,7 +127,7 @@ def refuse_missing(text: str, cluster: Cluster) -> None:
 
 
 def is_known(name: str, cluster: Cluster) -> bool:
-    """Return whether a cluster has a node of a name."""
+    """Return whether a cluster has a node with a name."""
     try:
         cluster.numbers([name])
     except InputError:
@@ -136,7 +136,7 @@ def is_known(name: str, cluster: Cluster) -> bool:
 
 
 def refuse_uneven(listed: NodeList) -> None:
-    """Refuse a list whose nodes have different numbers of ranks."""
+    """Raise `InputError` if nodes of the list have different numbers of ranks."""
     if listed.uneven is not None and listed.file is not None and listed.lines is not None:
         words = (
             f'"{listed.uneven}" has another number of slots than "{listed.names[0]}" (line '
@@ -147,7 +147,7 @@ def refuse_uneven(listed: NodeList) -> None:
 
 
 def expanded(text: str) -> Iterator[str]:
-    """Yield the names that a list of Slurm stands for, such as `n[01-03,07],login1`."""
+    """Yield the names of a Slurm list, such as `n[01-03,07],login1`."""
     count = 0
     for item in split_outside_brackets(text):
         pieces = re.split(r"\[([^\[\]]*)\]", item)
@@ -171,12 +171,12 @@ def expanded(text: str) -> Iterator[str]:
 
 
 def split_outside_brackets(text: str) -> list[str]:
-    """Split at commas and white space that stand outside of brackets."""
+    """Split at commas and white space outside of brackets."""
     return [item for item in re.split(r"[,\s]+(?![^\[]*\])", text.strip()) if item]
 
 
 def numbers(text: str, whole: str) -> Iterator[str]:
-    """Yield the numbers of a range such as `01-03,07`, each as wide as the lower end."""
+    """Yield the numbers of a range such as `01-03,07`, zero-padded like its lower end."""
     for piece in text.split(","):
         match = RANGE.match(piece.strip())
         low, high = (match["low"], match["high"] or match["low"]) if match else ("1", "0")
@@ -215,7 +215,7 @@ def read_file(path: Path) -> NodeList:
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file without a byte order mark; `InputError` if it is none."""
+    """Return the text of a file without a byte order mark; raise `InputError` if it is binary."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -229,10 +229,10 @@ class Found:
     """Nodes of a file with their ranks and lines."""
 
     def __init__(self, path: Path) -> None:
-        """Begin with none."""
+        """Begin without nodes."""
         self.path = path
         self.listed: tuple[list[str], list[int | None], dict[str, int]] = ([], [], {})
-        # Of a rankfile: host and line by rank.
+        # Host and line by rank, of a rankfile.
         self.by_rank: dict[int, tuple[str, int]] = {}
 
     def add_rank(self, rank: int, host: str, line: int) -> None:
@@ -242,7 +242,7 @@ class Found:
         self.by_rank[rank] = host, line
 
     def add(self, name: str, slots: int | None, line: int) -> None:
-        """Add a node; consecutive lines of one node add up."""
+        """Add a node; slots of consecutive lines of one node are summed."""
         names, ranks, lines = self.listed
         if names and names[-1] == name:
             ranks[-1] = (ranks[-1] or 1) + (slots or 1)
@@ -256,7 +256,7 @@ class Found:
 
 
 def entries(line: str, path: Path, number: int) -> Iterator[tuple[str, int | None]]:
-    """Yield the nodes of a line of a hostfile, each with its slots if it tells them."""
+    """Yield the nodes of a line of a hostfile, each with its slots if they are given."""
     if "[" in line and not line.startswith("["):
         for name in expanded(line):
             yield named(name, path, number), None
@@ -275,7 +275,7 @@ def entries(line: str, path: Path, number: int) -> Iterator[tuple[str, int | Non
 
 
 def named(host: str, path: Path, number: int) -> str:
-    """Return a host name; refuse addresses and what no host is called."""
+    """Return a host name; reject addresses and invalid names."""
     name = host.rpartition("@")[2]
     if is_address(name):
         words = f'"{name}" is an address; write the name of the host'
@@ -286,7 +286,7 @@ def named(host: str, path: Path, number: int) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Return whether a host is given by its address: IPv4, IPv6, or IPv6 with a port."""
+    """Return whether a host is given by address: IPv4, IPv6, or IPv6 with a port."""
     for text in (host, host.strip("[]"), host.rpartition(":")[0].strip("[]")):
         try:
             ipaddress.ip_address(text.partition("%")[0])
@@ -322,7 +322,7 @@ def refused(path: Path, line: int, words: str, code: str) -> InputError:
 
 
 def refuse_repeated(names: Sequence[str]) -> None:
-    """Refuse a list in which a node stands twice."""
+    """Raise `InputError` if the list is empty or contains a node twice."""
     seen = set[str]()
     for name in names:
         if name in seen:
@@ -336,7 +336,7 @@ def written(names: Iterable[str], form: str, ranks_per_node: int) -> str:
     """Return node names in rank order as a file of a launcher.
 
     `hostfile` and `rankfile` are those of Open MPI, and `slurm` is a file for `SLURM_HOSTFILE`
-    (`srun --distribution=arbitrary`). `--nodelist` of Slurm has no form here: Slurm sorts it.
+    (`srun --distribution=arbitrary`). Slurm's `--nodelist` is not supported: Slurm sorts it.
     """
     names = list(names)
     if form == "rankfile":

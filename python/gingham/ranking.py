@@ -1,7 +1,7 @@
-"""Findings of a fabric in the order in which an operator would act on them.
+"""Ranking of a fabric's findings by urgency for an operator.
 
-The order is by consequence: what loses packets, then what takes bandwidth from many hosts, then
-what takes it from one, then what misleads tools. Within one consequence findings keep their order.
+The order is by consequence: loss of packets, then of bandwidth for many hosts, then for one host,
+then misleading information for tools. Findings with one consequence keep their order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Routes: what they cost, whether they arrive, and whether they can deadlock."""
+"""Routes: their properties, faults, and freedom from deadlock."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Routes:
         self._core = core
         # The fabric that was routed.
         self.fabric = fabric
-        # What was wrong with the files that the routes were read from.
+        # Findings about the files from which the routes were read.
         self.findings = findings
 
     @property
@@ -46,33 +46,33 @@ class Routes:
     def cycle(self) -> list[str]:
         """A shortest cycle of channels that wait for one another; empty if there is none.
 
-        Where packets travel on several lanes, each channel is followed by its lane.
+        If packets use several lanes, each channel is followed by its lane.
         """
         return self._core.cycle()
 
     @property
     def cycle_without_loops(self) -> list[str]:
-        """The same without the packets that go round for ever, which are faults by themselves."""
+        """Like `cycle`, without packets that loop for ever, which are faults by themselves."""
         return self._core.cycle_without_loops()
 
     @property
     def cycle_between_hosts(self) -> list[str]:
-        """The same between hosts alone, as if aggregation nodes and routers sent nothing."""
+        """Like `cycle`, for packets between hosts only, without aggregation nodes and routers."""
         return self._core.cycle_between_hosts()
 
     @property
     def faults(self) -> list[str]:
-        """A sentence for each way in which packets stray: loops, black holes, dropped lanes."""
+        """Descriptions of packets that do not arrive: loops, black holes, dropped lanes."""
         return self._core.faults()
 
     @property
     def alternatives(self) -> int:
-        """How many paths a pair has at most: two to the power of the LMC."""
+        """Maximum number of paths per pair: two to the power of the LMC."""
         return self._core.alternatives()
 
     @property
     def roots(self) -> list[str]:
-        """The switches from which the algorithm measures which way is up, with nothing above them.
+        """The switches that are roots of the algorithm, with nothing above them.
 
         Empty for algorithms without roots, and for tables of a subnet manager.
         """
@@ -80,7 +80,7 @@ class Routes:
 
     @property
     def notes(self) -> list[str]:
-        """What the algorithm leaves out of account, such as lengths of cables that differ.
+        """Properties that the algorithm ignores, such as differing cable lengths.
 
         Each begins with its code and a colon.
         """
@@ -88,25 +88,25 @@ class Routes:
 
     @property
     def lanes(self) -> list[int]:
-        """The lanes on which packets travel between switches."""
+        """Lanes used between switches."""
         return self._core.lanes()
 
     @property
     def dateline_classes(self) -> int:
-        """How many dateline classes packets go through: two where datelines share out the lanes."""
+        """Number of dateline classes: two if datelines divide the lanes, otherwise one."""
         return self._core.dateline_classes()
 
     @property
     def dateline_rule(self) -> Literal["by-hop", "by-wrap"] | None:
-        """How packets take a dateline class: where they cross, or in the whole dimension."""
+        """Extent of the upper dateline class: from the dateline on, or the whole dimension."""
         return self._core.dateline_rule()
 
     @property
     def adaptive(self) -> dict[str, Any] | None:
-        """Where packets choose at every switch: lanes, and among how many outputs they choose.
+        """Lanes and number of outputs of adaptive routing.
 
         `escape_lanes` and `adaptive_lanes` are lists; `mean_outputs` and `max_outputs` count the
-        outputs of a switch to the hosts of all others. `None` where packets follow one path.
+        outputs of a switch to the hosts of all others. `None` if packets follow one path.
         """
         found: dict[str, Any] | None = self._core.adaptive()
         return found
@@ -123,56 +123,56 @@ class Routes:
     def statistics(self) -> dict[str, Any]:
         """Return path lengths, loads of channels, and the bound on all-to-all traffic.
 
-        Of several alternatives a pair takes the first, here and in all that follows. Loads of
-        channels are those of the algorithm's paths, also where packets choose.
+        Of several alternatives of a pair the first counts, here and in the following methods. Loads
+        of channels are those of the algorithm's paths, also with adaptive routing.
         """
         return self._core.statistics()
 
     def lengths(self) -> tuple[list[str], list[list[int | None]]]:
-        """Return the names of all endpoints, and the number of switches between each two.
+        """Return the names of all endpoints, and the number of switches between each pair.
 
-        Rows are sources; `None` stands where no route leads, and on the diagonal.
+        Rows are sources; `None` means that no route exists, and fills the diagonal.
         """
         return self._core.lengths()
 
     def bisection(self, *, samples: int = 1000, seed: int = 1) -> dict[str, Any] | None:
-        """Return what random matchings of half of the hosts with the other half see.
+        """Return the bandwidth of random matchings of one half of the hosts with the other.
 
-        `bandwidth` is the mean share that a flow gets of its link (effective bisection
-        bandwidth), `busiest` the mean number of flows on the busiest channel, each with the half
-        width of its 95 % interval. `None` without two hosts.
+        `bandwidth` is the mean share that a flow gets of its link (effective bisection bandwidth),
+        `busiest` the mean number of flows on the busiest channel, each with the half-width of its
+        95 % interval. `None` without two hosts.
         """
         return self._core.bisection(samples, seed)
 
     def sharing(self, channel: str | None = None, *, at_most: int = 20) -> dict[str, Any] | None:
-        """Return how many pairs of hosts share a channel, and some of them.
+        """Return the number of pairs of hosts that share a channel, with examples.
 
-        Without a name it is the busiest channel between switches; `None` if all are idle.
+        The default is the busiest channel between switches; `None` if all are idle.
         """
         return self._core.sharing(channel, at_most)
 
     def deadlock_groups(self, without: Sequence[Sequence[str]] = ((),)) -> list[int]:
-        """Return how many groups of channels wait for one another in cycles, for each failure.
+        """Return the number of groups of channels in cycles of waiting, for each failure.
 
-        A failure is a list of channels that carry nothing any more; the default is none. Packets
-        whose path is cut count as before on the rest of it, so a number is never too low.
+        A failure is a list of channels that are out of service; the default is none. Packets on an
+        interrupted path still count on the rest of it, so a number is never too low.
         """
         return self._core.deadlock_groups([list(channels) for channels in without])
 
     def path(self, source: str, destination: str) -> list[str] | None:
-        """Return the channels from one host to another, or `None` if no route leads there."""
+        """Return the channels from one host to another, or `None` without a route."""
         return self._core.path(source, destination)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the tables to the file at `path`, for `opensm -R file -U FILE`.
 
-        Only routes in the form of tables are a file of tables. A fabric without LIDs gets some,
-        from 1 on. An existing file is replaced only with `overwrite`.
+        Only routes in the form of tables can be written. A fabric without LIDs is numbered from 1.
+        An existing file is replaced only with `overwrite`.
         """
         write_bytes(Path(path), self._core.tables().encode(), overwrite=overwrite)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML view of notebooks."""
         from gingham import _html
 
         return _html.of_routes(self)
