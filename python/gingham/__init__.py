@@ -76,7 +76,7 @@ __all__ = [
     "run",
 ]
 
-# What each module gives; it is imported when the first of its names is asked for.
+# Public names by module; a module is imported on first use of one of its names.
 _NAMES = {
     "checking": ["FolderCheck", "check_folder"],
     "cluster": ["Cluster", "Node"],
@@ -99,7 +99,7 @@ _NAMES = {
     "scenario": ["Scenario"],
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
-# Modules that are there without an import of their own.
+# Modules that are attributes of the package without an explicit import.
 _MODULES = {
     "catalogue",
     "comparison",
@@ -128,7 +128,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for, and keep it."""
+    """Import the requested name, and cache it."""
     if name in _HOMES:
         found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     elif name in _MODULES or name in _NAMES:
@@ -140,5 +140,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return all names, also of what is not imported yet."""
+    """Return all public names, including those not imported yet."""
     return sorted({*globals(), *_HOMES, *_NAMES, *_MODULES})

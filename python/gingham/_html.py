@@ -1,14 +1,14 @@
-"""What notebooks show of fabrics, routes, scenarios, results and sweeps.
+"""HTML views of fabrics, routes, scenarios, results and sweeps in notebooks.
 
 ::
 
-    ┌ title ─────────────────────┐
+┌ title ─────────────────────┐
     │ verdict, in a sentence     │    facts: name and value
-    │ facts      picture         │    table: a row a class, a key, a point
+    │ facts      picture         │    table: a row per class, key or point
     │ table                      │
     └────────────────────────────┘
 
-All text is escaped: names of nodes and keys come from files that others wrote.
+All text is escaped, because names of nodes and keys come from untrusted files.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gingham.routes import Routes
     from gingham.scenario import AnyScenario
 
-# Larger fabrics are not drawn unasked, and of still larger ones no distances are measured.
+# Node counts above which a fabric is not drawn by default, and its distances are not computed.
 DRAWN_MAX, MEASURED_MAX = 1000, 20_000
 # Rows of a table that are shown.
 ROWS_MAX = 12
@@ -49,12 +49,12 @@ CYCLE_MAX = 6
 # Nodes or pairs that a row names.
 NAMES_MAX = 4
 PICTURE_WIDTH = 560
-# Pictures within a text are small, and so are their bytes.
+# Resolution of inline pictures, low to keep notebooks small.
 DPI = 100
 PLURALS = {"switch": "switches", "aggregation": "aggregation nodes"}
 # Columns of runs shown beside the mean of another column.
 BESIDE = {"latency_mean_ns": ("latency_p99_ns",)}
-# What is shown of a class, a channel or a source, where it has it, and under which heading.
+# Columns of classes, channels and sources that are shown, with their headings.
 PART_COLUMNS = {
     "offered_load": "offered",
     "accepted_load": "accepted",
@@ -73,7 +73,7 @@ PART_COLUMNS = {
 
 
 def card(title: str, *parts: str) -> str:
-    """Return a title with whatever stands below it."""
+    """Return a title followed by its parts."""
     body = "".join(part for part in parts if part)
     return f'<div class="gingham"><strong>{escape(title)}</strong>{body}</div>'
 
@@ -84,7 +84,7 @@ def sentence(text: str) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> str:
-    """Return names with their values beside them."""
+    """Return names and values as a two-column table."""
     rows = "".join(
         f'<tr><th style="text-align:left">{escape(name)}</th>'
         f'<td style="text-align:left">{escape(str(value))}</td></tr>'
@@ -94,7 +94,7 @@ def facts(pairs: Iterable[tuple[str, object]]) -> str:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return the first rows of a table, and how many more there are."""
+    """Return the first rows of a table, and the number of those omitted."""
     if not rows:
         return ""
     head = "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in columns)
@@ -110,14 +110,14 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a value as a cell has it."""
+    """Return a value as the text of a cell."""
     if value is None:
         return "-"
     return plain_number(value) if isinstance(value, float) else str(value)
 
 
 def image(data: bytes, what: str) -> str:
-    """Return a picture within the text."""
+    """Return a picture as an inline image."""
     encoded = b64encode(data).decode()
     return (
         f'<img alt="{escape(what)}" style="max-width:{PICTURE_WIDTH}px" '
@@ -126,14 +126,14 @@ def image(data: bytes, what: str) -> str:
 
 
 def drawn(figure: Figure, what: str) -> str:
-    """Return a figure within the text."""
+    """Return a figure as an inline image."""
     from gingham import plots
 
     return image(plots.picture(figure, "png", dpi=DPI), what)
 
 
 def of_fabric(fabric: Fabric) -> str:
-    """Return counts, speeds, distances, and a picture of a fabric that is not too large."""
+    """Return counts, speeds, distances, and a picture unless the fabric is too large."""
     from gingham import plots
 
     nodes = fabric.devices
@@ -154,7 +154,7 @@ def of_fabric(fabric: Fabric) -> str:
 
 
 def fabric_facts(info: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """Yield what is known of cables and distances."""
+    """Yield the counts of cables, their speeds, and distances."""
     yield "cables", f"{info['cables']:,}, {info['trunk_cables']:,} between switches"
     speeds = [f"{count:,} x {speed}" for speed, count in info["cables_by_speed"].items()]
     yield "speeds", ", ".join(speeds)
@@ -204,7 +204,7 @@ def of_bound(bound: Bound) -> str:
 
 
 def of_routes(routes: Routes) -> str:
-    """Return whether routes can deadlock, what strays, how long and how evenly spread they are."""
+    """Return deadlock freedom, faults, lengths and balance of routes."""
     from gingham.plots import _small
 
     statistics, cycle = routes.statistics(), routes.cycle
@@ -229,7 +229,7 @@ def of_routes(routes: Routes) -> str:
 
 
 def cycle_text(cycle: Sequence[str]) -> str:
-    """Return which channels wait for one another."""
+    """Return the channels that wait for one another, as text."""
     named = "; ".join(cycle[:CYCLE_MAX])
     more = f"; and {len(cycle) - CYCLE_MAX:,} more" if len(cycle) > CYCLE_MAX else ""
     return f"Can deadlock, by a cycle of {counted(len(cycle), 'channel')}: {named}{more}."
@@ -251,14 +251,14 @@ def route_facts(statistics: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
 
 
 def of_scenario(scenario: AnyScenario) -> str:
-    """Return what a scenario says, a row a key, without what is left open."""
+    """Return the values of a scenario, one row per key, without unset keys."""
     rows = list(flat(scenario.resolved()))
     count = counted(len(rows), "key")
     return card(f"{type(scenario).__name__}: {scenario.title}", sentence(count), folded(rows))
 
 
 def flat(value: object, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield path and value of each key that holds something."""
+    """Yield path and value of each key that is set."""
     if isinstance(value, dict) and value:
         for name, inner in value.items():
             yield from flat(inner, f"{path}.{name}" if path else name)
@@ -270,7 +270,7 @@ def flat(value: object, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def folded(rows: Sequence[tuple[str, str]]) -> str:
-    """Return the first rows, and the others to be opened."""
+    """Return the first rows, and the others in a collapsed section."""
     first, rest = facts(rows[:ROWS_MAX]), rows[ROWS_MAX:]
     if not rest:
         return first
@@ -279,7 +279,7 @@ def folded(rows: Sequence[tuple[str, str]]) -> str:
 
 
 def of_result(result: AnyResult, parts: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """Return verdict, a row of numbers a class or the like, notes, and the picture of a run."""
+    """Return verdict, one row per class or other part, notes, and the picture of a run."""
     summary = result.summary
     verdict = f"{result.verdict}: {summary['verdict_reason']}"
     end_ns = summary["end_ns"] if "end_ns" in summary else summary["end_ps"] / 1e3
@@ -291,7 +291,7 @@ def of_result(result: AnyResult, parts: Mapping[str, Sequence[Mapping[str, Any]]
 
 
 def part_table(name: str, parts: Sequence[Mapping[str, Any]]) -> str:
-    """Return a row a class, a source or a channel."""
+    """Return a table with one row per class, source or channel."""
     known = [{**with_p99(one), **one} for one in parts]
     there = [key for key in PART_COLUMNS if known and known[0].get(key) is not None]
     rows = [(one["name"], *(part_cell(one, key) for key in there)) for one in known]
@@ -310,7 +310,7 @@ def with_p99(part: Mapping[str, Any]) -> dict[str, float]:
 
 
 def part_cell(part: Mapping[str, Any], key: str) -> str:
-    """Return a number of a part, with its interval where it has one."""
+    """Return a number of a part, with its interval if there is one."""
     value, half = part[key], part.get(half_width_of(key))
     if value is None or isinstance(value, str):
         return shown(value)
@@ -324,7 +324,7 @@ def part_cell(part: Mapping[str, Any], key: str) -> str:
 
 
 def of_results(results: Results, mean: str) -> str:
-    """Return what became of the runs of a sweep, and the means of a column by the axes."""
+    """Return the outcomes of the runs of a sweep, and the means of a column by the axes."""
     counts = results.query(
         "select verdict, count(*) as runs from runs group by verdict order by runs desc"
     ).to_pylist()
@@ -374,7 +374,7 @@ def mean_cell(
 
 
 def means_picture(axes: Sequence[str], means: Sequence[Mapping[str, Any]], of: str) -> str:
-    """Return means against the last axis that holds numbers, a line for each of the others."""
+    """Return a plot of means against the last numeric axis, one line per value of the others."""
     from gingham.plots import _small
 
     numeric = [axis for axis in axes if means and all(is_number(one[axis]) for one in means)]
@@ -389,5 +389,5 @@ def means_picture(axes: Sequence[str], means: Sequence[Mapping[str, Any]], of: s
 
 
 def is_number(value: object) -> bool:
-    """Whether it is one, and no truth."""
+    """Whether a value is a number other than a Boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""Which files a scenario names, by its schema: what stands under a key with `x-file`."""
+"""Files named by a scenario: values of keys with `x-file` in its schema."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def files_named(value: Any, schema: Mapping[str, Any], key: str = "") -> Iterato
 
 
 def walk(value: Any, schema: Mapping[str, Any], key: str) -> Iterator[tuple[str, str]]:
-    """Yield the same, more than once where alternatives of a schema share a key."""
+    """Yield key and name of each file; repeats those in which schema alternatives share a key."""
     if isinstance(value, str):
         if schema.get("x-file"):
             yield key, value

@@ -1,4 +1,4 @@
-"""The one place where the compiled core is imported."""
+"""The only module that imports the compiled core."""
 
 from gingham._core import Cluster as CoreCluster
 from gingham._core import Fabric as CoreFabric

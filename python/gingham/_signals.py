@@ -1,19 +1,19 @@
-"""Signals that wait while something must not be left half done.
+"""Signals that are held while an operation must not be interrupted.
 
 ::
 
-    with HeldSignals() as held:        from here on a signal waits ...
+with HeldSignals() as held:        from here on signals are held
         make a folder
-        with held.let_through():       ... here the first does what it always did ...
+        with held.let_through():       the first signal is handled as usual
             hours of work
-        remove the folder              ... and here they wait again;
-                                       what has waited is delivered when the block has ended
+        remove the folder              signals are held again;
+                                       held signals are delivered at the end of the block
 
-What the handler of a signal raises is raised between any two instructions of Python: also when a
-folder is there and the block that removes it is not yet entered, or while that removes it. So no
-`try` alone keeps order, and neither does masking within it. Here the outer block begins before
-there is anything to remove, and in it signals raise nothing but in the inner one; and of the inner
-one they end it, once, so that whatever follows is undisturbed.
+An exception raised by a signal handler can occur between any two instructions of Python: also after
+a folder was created and before the block that removes it is entered, or during the removal. Neither
+`try` nor masking inside it prevents this. Here the outer block begins before anything needs to be
+removed, and signals raise exceptions only in the inner block. They end the inner block once, so
+that the clean-up is not interrupted.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ if TYPE_CHECKING:
 
     Handler: TypeAlias = Callable[[int, FrameType | None], object]
 
-# Those by which a person or a system asks a program to end.
+# Signals with which a person or the system asks a program to end.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class State(Enum):
-    """What becomes of a signal."""
+    """Handling of an arriving signal."""
 
-    # It waits.
+    # Signals are held.
     HELD = auto()
-    # The first is let through, those after it wait.
+    # The first signal is handled, later ones are held.
     ONCE = auto()
-    # All are let through.
+    # All signals are handled.
     OPEN = auto()
 
 
 class HeldSignals:
-    """Lets signals that Python code answers wait, from the beginning of the block to its end.
+    """Holds signals with Python handlers from the beginning of the block to its end.
 
-    Those that the system answers, by ending us or not at all, are left to it; and in threads other
-    than the main one no signal is ever answered.
+    Signals with system handlers (default or ignored) are unaffected. In threads other than the main
+    one Python handles no signals, so nothing is held.
     """
 
     def __init__(self) -> None:
-        """Prepare to hold."""
+        """Prepare the block; no signal is held yet."""
         self._state = State.OPEN
         self._former: dict[int, Handler] = {}
         self._waiting: list[int] = []
 
     def __enter__(self) -> Self:
-        """Let signals wait from now on."""
+        """Hold signals from now on."""
         self._state = State.HELD
         try:
             for number in SIGNALS:
@@ -67,7 +67,7 @@ class HeldSignals:
                     self._former[number] = former
                     signal.signal(number, self._arrive)
         except ValueError:
-            # Only the main thread may, and only it is interrupted.
+            # Only the main thread may set handlers, and only it is interrupted.
             self._former.clear()
         except BaseException:
             self._open()
@@ -80,31 +80,31 @@ class HeldSignals:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Deliver what has waited."""
+        """Deliver the held signals."""
         self._open()
         for number in self._waiting:
             signal.raise_signal(number)
 
     def let_through(self) -> Passage:
-        """Return a block in which a signal does what it would do, and so may end the block."""
+        """Return a block in which signals are handled as usual, and so may end the block."""
         return Passage(self)
 
     def answer_once(self) -> None:
-        """Let one signal through, the first that has waited or comes."""
+        """Handle one signal: the first one held, or the next to arrive."""
         self._state = State.ONCE
         if self._waiting:
             signal.raise_signal(self._waiting.pop(0))
 
     def hold(self) -> None:
-        """Let signals wait again."""
+        """Hold signals again."""
         self._state = State.HELD
 
     def former(self, number: int) -> Handler | None:
-        """Return what a signal does when it is let through."""
+        """Return the original handler of a signal."""
         return self._former.get(number)
 
     def _arrive(self, number: int, frame: FrameType | None) -> None:
-        """Answer a signal, or let it wait."""
+        """Handle a signal, or hold it."""
         state = self._state
         if state is State.HELD:
             self._waiting.append(number)
@@ -112,11 +112,11 @@ class HeldSignals:
         if state is State.ONCE:
             self._state = State.HELD
         self._former[number](number, frame)
-        # It raised nothing but noted what it was told, and the block goes on.
+        # The handler only recorded the signal and raised nothing: the block continues.
         self._state = state
 
     def _open(self) -> None:
-        """Take our handlers back, also if a signal comes between two of them."""
+        """Restore the original handlers, even if a signal arrives in the meantime."""
         try:
             self._restore()
         finally:
@@ -129,14 +129,14 @@ class HeldSignals:
 
 
 class Passage:
-    """The block in which held signals are let through."""
+    """A block in which held signals are handled."""
 
     def __init__(self, held: HeldSignals) -> None:
-        """Prepare to let through what `held` holds."""
+        """Prepare a block in which the signals of `held` are handled."""
         self._held = held
 
     def __enter__(self) -> None:
-        """Answer what has waited, or what comes."""
+        """Handle a held signal, or the next to arrive."""
         self._held.answer_once()
 
     def __exit__(
@@ -145,12 +145,12 @@ class Passage:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Let signals wait again."""
+        """Hold signals again."""
         self._held.hold()
 
 
 def is_default(handler: object) -> bool:
-    """Whether a handler of SIGINT is Python's own, held or not, and no other program's."""
+    """Whether a handler of SIGINT is Python's own, held or not, rather than another program's."""
     owner = getattr(handler, "__self__", None)
     if isinstance(owner, HeldSignals):
         return is_default(owner.former(signal.SIGINT))
@@ -158,12 +158,12 @@ def is_default(handler: object) -> bool:
 
 
 def leave_behind() -> None:
-    """Note that a thread works on which nobody waits for, and that cannot be ended."""
+    """Record that a thread is left running that cannot be ended and is not waited for."""
     _left.append(True)
 
 
 def left_behind() -> bool:
-    """Whether there is such a thread: then a process ends without asking its threads."""
+    """Whether a thread was left running: the process then exits without joining its threads."""
     return bool(_left)
 
 

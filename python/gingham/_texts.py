@@ -1,4 +1,4 @@
-"""Numbers as people read them: a unit that suits, and as many digits as an interval allows."""
+"""Numbers as text: with a suitable unit, and as many digits as their interval justifies."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
 
 # Units of time and their nanoseconds.
 UNITS = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)]
-# Smaller relative half-widths, and smaller excesses of a share over 1, are rounding errors.
+# Relative half-widths, and excesses of a share over 1, below this are rounding errors.
 ROUNDING = 1e-6
-# Smaller numbers are printed with an exponent.
+# Numbers below this are printed with an exponent.
 EXPONENT_BELOW = 1e-4
 
 
 def unit_for(ns: float) -> tuple[str, float]:
-    """Return the largest unit, and its nanoseconds, in which a time is at least 1."""
+    """Return the largest unit in which a time is at least 1, and its length in nanoseconds."""
     return next((unit for unit in UNITS if ns >= unit[1]), UNITS[-1])
 
 
 def time_text(ns: float) -> str:
-    """Return a time to three digits, in the unit that suits it."""
+    """Return a time to three digits, in a suitable unit."""
     name, unit_ns = unit_for(ns)
     value = ns / unit_ns
     digits = 0 if value == 0 else max(0, 2 - magnitude(value, 3))
@@ -30,7 +30,7 @@ def time_text(ns: float) -> str:
 
 
 def time_with_interval(mean_ns: float | None, half_width_ns: float | None) -> str:
-    """Return a mean time with the half-width of its interval, in the unit that suits it."""
+    """Return a mean time with the half-width of its interval, in a suitable unit."""
     if mean_ns is None:
         return "-"
     if half_width_ns is None:
@@ -149,7 +149,7 @@ def among_equals(values: Sequence[float], half_widths: Sequence[float | None]) -
 
 
 def known(half_width: float | None) -> float:
-    """Return a half-width, 0 where there is none."""
+    """Return a half-width, or 0 if there is none."""
     return 0.0 if half_width is None or math.isnan(half_width) else half_width
 
 

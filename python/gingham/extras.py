@@ -1,4 +1,4 @@
-"""Packages beside our own that some things take, as extras of the package name them.
+"""Optional dependencies, installed as extras of the package.
 
 >>> require("pyarrow")
 """
@@ -11,7 +11,7 @@ from gingham.errors import EnvironmentProblem
 
 
 def require(*packages: str) -> None:
-    """Raise `EnvironmentProblem` if packages of extras of their names are not installed."""
+    """Raise `EnvironmentProblem` if optional packages are not installed."""
     missing = [package for package in packages if find_spec(package) is None]
     if missing:
         names = " and ".join(missing)

@@ -2,8 +2,8 @@
 
 ::
 
-    Scenario ──compile──► Simulation ──advance──► ... ──advance──► Result ──► run folder
-                                        │ between two calls: progress, Ctrl-C, messages to the disk
+Scenario ──compile──► Simulation ──advance──► ... ──advance──► Result ──► run folder
+                                        │ between two calls: progress, Ctrl-C, messages to disk
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 Engine: TypeAlias = Literal["fast", "oracle", "ports", "columns"]
 
-# Between two calls signals are answered and progress is shown; a call takes about 20 ms.
+# Between two calls signals are handled and progress is shown; a call takes about 20 ms.
 EVENTS_PER_CALL = 100_000
-# With `measure.messages = "all"`: so many messages make a row group of the file.
+# Messages per row group of the file, with `measure.messages = "all"`.
 ROWS_PER_GROUP = 100_000
 
 
 class AnyProgress(Protocol):
-    """How far a run of any laboratory has come."""
+    """Progress of a run of any kind."""
 
     @property
     def fraction(self) -> float:
@@ -61,14 +61,14 @@ R = TypeVar("R", bound=AnyResult)
 
 @dataclass
 class AnySimulation(ABC, Generic[P, R]):
-    """A run of any laboratory under way."""
+    """A run of any kind in progress."""
 
     scenario: Any
     wall_seconds: float = field(default=0.0, init=False)
     about: dict[str, Any] = field(init=False)
     _core: Any = field(init=False, repr=False)
 
-    # What tells how far it has come, and what it makes.
+    # Types of the progress and of the result.
     progress_class: ClassVar[type[Any]]
     result_class: ClassVar[type[Any]]
     events_per_call: ClassVar[int]
@@ -83,7 +83,7 @@ class AnySimulation(ABC, Generic[P, R]):
 
     @abstractmethod
     def _compiled(self) -> Any:
-        """Return what the compiled core makes of the scenario."""
+        """Return the simulation object of the compiled core."""
 
     def advance(self, events_max: int | None = None) -> P:
         """Simulate at most `events_max` events; the size of a call never changes a result."""
@@ -94,7 +94,7 @@ class AnySimulation(ABC, Generic[P, R]):
         return progress
 
     def result(self, *, with_tables: bool = True) -> R:
-        """Return what was measured so far; its numbers alone take less time than its tables."""
+        """Return the results so far; without tables this takes less time."""
         summary, rows = self._core.record() if with_tables else (self._core.summary(), [])
         makers = {name: partial(tables.from_columns, columns) for name, columns in rows}
         result: R = self.result_class(self.scenario, summary, self.about, self.wall_seconds, makers)
@@ -103,14 +103,14 @@ class AnySimulation(ABC, Generic[P, R]):
 
 @dataclass
 class Simulation(AnySimulation[Progress, Result]):
-    """A run under way; `run` is all that most programs need.
+    """A run in progress; `run` suffices for most programs.
 
-    Making one loads or generates the fabric, routes it and proves the routes: `InputError` if the
-    scenario cannot be run, `DeadlockError` with the cycle if its routes could deadlock, unless
-    `allow_deadlock`. The engine `"oracle"` follows every flit by itself: slow, for doubt. Over
-    virtual lanes `"fast"` steps switches by ports or by columns, whatever should take less time;
-    `"ports"` and `"columns"` ask for one, with the same result. `about["stepping"]` says which
-    way it was, and why.
+    The constructor loads or generates the fabric, routes it and proves the routes. It raises
+    `InputError` if the scenario cannot be run, and `DeadlockError` with the cycle if its routes
+    could deadlock, unless `allow_deadlock`. The engine `"oracle"` follows every flit separately: it
+    is slow, and serves to verify results. Over virtual lanes `"fast"` steps switches by ports or by
+    columns, whichever is expected to take less time; `"ports"` and `"columns"` select one, with
+    equal results. `about["stepping"]` holds the choice and its reason.
     """
 
     scenario: Scenario
@@ -136,19 +136,19 @@ class Simulation(AnySimulation[Progress, Result]):
 
     @property
     def keeps_all_messages(self) -> bool:
-        """Whether every message is to be kept, so that somebody must `take_messages`."""
+        """Whether every message is kept, so that the caller must use `take_messages`."""
         return bool(self._core.keeps_all_messages)
 
     def take_messages(self) -> pa.Table:
         """Return the messages delivered since the last call, with `measure.messages = "all"`.
 
-        Those that were taken are forgotten; what is not taken fills the memory.
+        Returned messages are discarded; those not yet taken remain in memory.
         """
         return tables.from_columns(self._core.take_messages())
 
 
 def require_same_files(scenario: AnyScenario, about: dict[str, Any]) -> None:
-    """Raise `InputError` if a file is not what it was in the run to be repeated."""
+    """Raise `InputError` if a file has changed since the run that is to be repeated."""
     for file in about["files"]:
         expected = scenario.files.get(file["key"], file["sha256"])
         if file["sha256"] != expected:
@@ -172,15 +172,15 @@ def run(
     overwrite: bool = False,
     on_progress: Callable[[Progress], object] | None = None,
 ) -> Result:
-    """Run a scenario to its end and return what was measured.
+    """Run a scenario to its end and return the result.
 
-    It may be named by its file, or as an example that ships with the package.
+    The scenario may also be given as a file, or as the name of an example.
 
-    With `output` the run folder is written there, and appears whole or not at all; `overwrite` lets
-    it replace that of another run. `measure.messages = "all"` needs it.
+    With `output` the run folder is written there, and appears complete or not at all; `overwrite`
+    lets it replace that of another run. `measure.messages = "all"` requires it.
 
-    An interruption (Ctrl-C) ends the run early; its verdict is then `interrupted`, and the
-    numbers hold for what was simulated.
+    An interruption (Ctrl-C) ends the run early; its verdict is then `interrupted`, and the results
+    describe the simulated time.
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(chosen(scenario))
@@ -194,16 +194,16 @@ def run(
 
 
 def chosen(scenario: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """Return the file of a scenario: a text may be the name of an example as well."""
+    """Return the file of a scenario; a text may also be the name of an example."""
     return examples.chosen(scenario, examples.names()) if isinstance(scenario, str) else scenario
 
 
 def run_folder(
     output: str | os.PathLike[str] | None, *, overwrite: bool
 ) -> AbstractContextManager[RunFolder | None]:
-    """Give the folder of a run, if it is to have one.
+    """Return a context with the folder of a run, or without one if there is no `output`.
 
-    Opened before the run: a place that cannot be written is known before hours of work.
+    It is opened before the run, so that an unwritable folder is reported before hours of work.
     """
     return RunFolder(Path(output), overwrite=overwrite) if output else nullcontext()
 
@@ -213,7 +213,7 @@ def ignore(_progress: object) -> None:
 
 
 def require_place(scenario: Scenario, output: str | os.PathLike[str] | None) -> None:
-    """Raise `InputError` if all messages are to be kept and there is nowhere to write them."""
+    """Raise `InputError` if all messages are to be kept without an output folder."""
     if output is None and scenario.resolved()["measure"]["messages"] == "all":
         scenario.refuse(
             "measure.messages",
@@ -247,7 +247,7 @@ def simulate(
 
 
 def advance_all(simulation: AnySimulation[P, R], on_call: Callable[[P], object]) -> None:
-    """Advance to the end of the run, or until somebody presses Ctrl-C."""
+    """Advance to the end of the run, or until Ctrl-C."""
     with interruption() as pressed:
         try:
             done = False
@@ -256,15 +256,15 @@ def advance_all(simulation: AnySimulation[P, R], on_call: Callable[[P], object])
                 on_call(progress)
                 done = progress.done
         except KeyboardInterrupt:
-            # Raised by `on_call`, or where the signal is not ours to answer.
+            # Raised by `on_call`, or if the signal has another handler than Python's own.
             return
 
 
 @contextmanager
 def interruption() -> Iterator[Callable[[], bool]]:
-    """Give what tells whether Ctrl-C was pressed in the block, instead of an exception anywhere.
+    """Yield a function that returns whether Ctrl-C was pressed, in place of an exception.
 
-    Handlers that a program installed, and threads in which none can be, are left alone.
+    Handlers installed by a program are kept. Threads that cannot install one are unaffected.
     """
     former = signal.getsignal(signal.SIGINT)
     if not is_default(former):
@@ -279,7 +279,7 @@ def interruption() -> Iterator[Callable[[], bool]]:
     try:
         signal.signal(signal.SIGINT, press)
     except ValueError:
-        # Only the main thread may.
+        # Only the main thread may install handlers.
         yield lambda: False
         return
     try:

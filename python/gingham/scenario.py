@@ -1,4 +1,4 @@
-"""Scenarios: everything that a run depends on."""
+"""Scenarios: all inputs of a run."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SEEDS = 2**64
 
 
 class AnyScenario(ABC):
-    """A scenario of any laboratory, with the positions of its keys; never changes."""
+    """A scenario of any kind, with the positions of its keys; immutable."""
 
-    # What the compiled core has for it.
+    # Class of the scenario in the compiled core.
     core_class: ClassVar[Any]
 
     def __init__(
@@ -41,19 +41,18 @@ class AnyScenario(ABC):
     ) -> None:
         """Wrap the compiled scenario; use `load` or `parse`."""
         self._core = core
-        # SHA-256 by key of the files that it must read: those of an earlier run, which this one is
-        # to repeat.
+        # SHA-256 by key of the files that it must read, if it is to repeat an earlier run.
         self.files = dict(files or {})
-        # What `with_` changed, in the order of changes.
+        # Changes made by `with_`, in order.
         self.changes = changes
-        # The file, or what stands for it in messages.
+        # Name in messages: that of the file, or a substitute.
         self.name = name
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read the scenario in the TOML file at `path`.
 
-        `InputError` names line, key and what was expected if it cannot be read.
+        Raises `InputError` with line, key and expected value if it is invalid.
         """
         name = str(Path(path))
         require_file(Path(path))
@@ -62,7 +61,7 @@ class AnyScenario(ABC):
     @classmethod
     @abstractmethod
     def example(cls, name: str) -> Self:
-        """Read an example that ships with the package."""
+        """Read an example shipped with the package."""
 
     @classmethod
     def parse(
@@ -73,7 +72,7 @@ class AnyScenario(ABC):
 
     @classmethod
     def within(cls, sweep: CoreSweepFile, name: str, folder: str | os.PathLike[str]) -> Self:
-        """Return the scenario that stands in the sweep file of this name."""
+        """Return the scenario embedded in the sweep file of this name."""
         return cls(cls.core_class.within(sweep, str(Path(folder))), name)
 
     def with_(
@@ -85,10 +84,9 @@ class AnyScenario(ABC):
     ) -> Self:
         """Return the scenario with changes.
 
-        `values` sets numbers, texts, lists and dicts at dotted paths, such as
-        `{"stop.time": "1 ms"}`; `settings` does so with texts as `--set` takes them, such as
-        `"stop.time=1 ms"`. Files that `settings` name stand in the current folder, others beside
-        the scenario.
+        `values` sets numbers, texts, lists and dicts at dotted paths, such as `{"stop.time": "1
+        ms"}`; `settings` does so with texts in the syntax of `--set`, such as `"stop.time=1 ms"`.
+        Files named in `settings` are relative to the current folder, others to the scenario.
         """
         return self._changed(values or {}, list(settings), seed)
 
@@ -127,16 +125,16 @@ class AnyScenario(ABC):
         return type(self)(changed, self.name, (*self.changes, *made), files)
 
     def placed(self, path: str) -> str:
-        """Return a dotted path with the place of whatever it names in a list.
+        """Return a dotted path in which names of list entries are replaced by their positions.
 
-        `traffic.high.load` may be `traffic.1.load`; `InputError` if nothing there has that name.
+        `traffic.high.load` may become `traffic.1.load`. Raises `InputError` for an unknown name.
         """
         return str(self._core.placed(path))
 
     @staticmethod
     @abstractmethod
     def schema() -> Mapping[str, Any]:
-        """Return the JSON Schema of scenarios of this laboratory, without references."""
+        """Return the JSON Schema of scenarios of this kind, without references."""
 
     @classmethod
     def files_of(cls, resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -163,9 +161,9 @@ class AnyScenario(ABC):
     def restore(
         cls, values: dict[str, Any], file: Mapping[str, Any], files: Iterable[Mapping[str, str]]
     ) -> Self:
-        """Return the scenario that a manifest holds: `resolved`, `origin`, and the files read.
+        """Return the scenario in a manifest: `resolved`, `origin`, and the files read.
 
-        Paths in it mean the files that they meant then, wherever the program runs now.
+        Its paths refer to the files of the original run, whatever the current folder.
         """
         name, folder, digest = file["path"], file["folder"], file["sha256"]
         core = cls.core_class.restore(name, values, folder, digest)
@@ -174,7 +172,7 @@ class AnyScenario(ABC):
         )
 
     def origin(self) -> dict[str, Any]:
-        """Return where the scenario comes from, for the manifest of a run."""
+        """Return the origin of the scenario, for the manifest of a run."""
         return {
             "path": self.name,
             "folder": str(Path(self._core.folder).absolute()),
@@ -183,28 +181,28 @@ class AnyScenario(ABC):
         }
 
     def refuse(self, key: str, message: str) -> NoReturn:
-        """Raise the `InputError` that says `message` of the value at `key`, with its line."""
+        """Raise an `InputError` with a message about the value at `key`, and its line."""
         self._core.refuse(key, message)
         raise AssertionError("the core refuses what it is told to refuse")
 
     def resolved(self) -> dict[str, Any]:
-        """Return the scenario with defaults for what it does not say; `None` means open."""
+        """Return the scenario with defaults for missing values; `None` means unset."""
         resolved: dict[str, Any] = self._core.resolved()
         return resolved
 
     def heading(self) -> str:
-        """Return what the scenario shows, or its name."""
+        """Return the scenario's title, or its name."""
         return str(self.resolved()["title"] or Path(self.name).stem)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML view of notebooks."""
         from gingham import _html
 
         return _html.of_scenario(self)
 
     @property
     def title(self) -> str:
-        """What the scenario shows, or its name, and what was changed of it."""
+        """Title or name of the scenario, followed by its changes."""
         return "; ".join([self.heading(), *self.changes])
 
     @property
@@ -214,7 +212,7 @@ class AnyScenario(ABC):
 
 
 class Scenario(AnyScenario):
-    """The scenario of a fabric, with the positions of its keys; never changes.
+    """The scenario of a fabric, with the positions of its keys; immutable.
 
     >>> torus = Scenario.parse('''
     ... stop.time = "1 ms"
@@ -231,7 +229,7 @@ class Scenario(AnyScenario):
 
     @classmethod
     def example(cls, name: str) -> Self:
-        """Read an example that ships with the package; `gingham.examples.names()` lists them."""
+        """Read an example shipped with the package; `gingham.examples.names()` lists them."""
         return cls.load(examples.require(name))
 
     def with_(
@@ -244,10 +242,10 @@ class Scenario(AnyScenario):
     ) -> Self:
         """Return the scenario with changes.
 
-        `values` sets numbers, texts, lists and dicts at dotted paths, such as
-        `{"traffic.0.load": 0.4}`; `settings` does so with texts as `--set` takes them, such as
-        `"traffic.0.load=0.4"`; `topology` is a fabric file. Files that `settings` name stand in
-        the current folder, others beside the scenario.
+        `values` sets numbers, texts, lists and dicts at dotted paths, such as `{"traffic.0.load":
+        0.4}`; `settings` does so with texts in the syntax of `--set`, such as
+        `"traffic.0.load=0.4"`; `topology` is a fabric file. Files named in `settings` are relative
+        to the current folder, others to the scenario.
         """
         if topology is None:
             return self._changed(values or {}, list(settings), seed)
@@ -263,7 +261,7 @@ class Scenario(AnyScenario):
         return scenario_schema()
 
     def network(self) -> str:
-        """Return the network that is simulated: preset and switching kind. Reads the fabric.
+        """Return the simulated network: preset and switching kind. Reads the fabric.
 
         >>> Scenario.example("torus").network()
         'myrinet-1280 (wormhole, round-robin)'
@@ -284,11 +282,11 @@ class Scenario(AnyScenario):
         return algorithm if isinstance(algorithm, str) else next(iter(algorithm))
 
     def heading(self, routings: Sequence[str] = ()) -> str:
-        """Return what was run, or what is run where several `routings` are compared.
+        """Return the title of a run, or of a comparison of several `routings`.
 
-        The title of a scenario is written by hand, and mostly names its fabric and its routing.
-        Once either of them is another one, it would say what was not run; then the heading is made
-        of both, unless the title was changed as well::
+        The title of a scenario is written by hand, and usually names its fabric and its routing. If
+        either is changed, the title would be wrong; the heading is then made of both, unless the
+        title was changed as well::
 
             4x4 torus, two hosts a switch, up*/down*      the scenario's own title
             3x3 mesh, up-down                             with another fabric
@@ -320,17 +318,17 @@ class Scenario(AnyScenario):
 
 
 def place_of(core: Any, change: str) -> str:
-    """Return the path of a change, with the places of what it names, as far as that is there."""
+    """Return the path of a change, with positions in place of names if it exists."""
     path = change.partition("=")[0].strip()
     try:
         return str(core.placed(path))
     except InputError:
-        # Its name was changed as well.
+        # The change also renamed an entry of the path.
         return path
 
 
 def touches(change: str, key: str) -> bool:
-    """Return whether a change, such as `traffic[0].arrivals=...`, may change what a key holds."""
+    """Return whether a change, such as `traffic[0].arrivals=...`, may affect the value of a key."""
     path = re.split(r"[= ]", change, maxsplit=1)[0].replace("[", ".").replace("]", "")
     return f"{key}.".startswith(f"{path}.") or path.startswith(f"{key}.")
 

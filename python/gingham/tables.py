@@ -1,12 +1,12 @@
-"""Tables as Arrow: made from the columns of the core, written as Parquet, read back.
+"""Arrow tables: made from the columns of the core, written as Parquet, read back.
 
 ::
 
     core: name, meaning, unit, bytes ──► pyarrow.Table ──► messages.parquet
                                                ▲───────────────────┘
 
-Invariant: the same table comes from a fresh run and from its folder, with the same metadata:
-`meaning` and, but for texts and running numbers, `unit`.
+Invariant: a table is equal whether it comes from a new run or from its folder, with equal metadata:
+`meaning` and, except for texts and running numbers, `unit`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from gingham._sealed import Entry
 
 CURE = "run its scenario again; overwrite=True replaces the folder"
-# Name, meaning, unit, (type of the values, little-endian bytes, distinct words), and the rows in
-# which an integer or a text is missing.
+# Name, meaning, unit, (type of the values, little-endian bytes, distinct words), and the rows with
+# a missing integer or text.
 CoreColumn: TypeAlias = tuple[str, str, str, tuple[str, bytes, list[str]], list[int]]
 
 
@@ -48,13 +48,13 @@ def from_columns(columns: Iterable[CoreColumn]) -> pa.Table:
 def arrow_array(
     pa: Any, kind: str, data: bytes, words: list[str], missing: Sequence[int]
 ) -> pa.Array:
-    """Return an Arrow array over the bytes of a column, null in the rows where one is missing."""
+    """Return an Arrow array over the bytes of a column, null in the `missing` rows."""
     types = {"i64": pa.int64(), "f64": pa.float64(), "u32": pa.int32()}
     type_ = types[kind]
     count = len(data) * 8 // type_.bit_width
     valid = None
     if missing:
-        # A bit per row, the lowest first. `pa.array` would import pandas to make it.
+        # One bit per row, the lowest first. `pa.array` would import pandas for this.
         bits = bytearray(b"\xff" * ((count + 7) // 8))
         for row in missing:
             bits[row // 8] &= ~(1 << row % 8)
@@ -68,7 +68,7 @@ def arrow_array(
 def texts(pa: Any, words: list[str]) -> pa.Array:
     """Return an Arrow array of words.
 
-    `pa.array` would import pandas, where it is installed, to ask whether a list is one of its own.
+    `pa.array` would import pandas, if it is installed, to check for pandas types.
     """
     encoded = [word.encode() for word in words]
     ends = struct.pack(f"={len(words) + 1}i", *accumulate(map(len, encoded), initial=0))
@@ -79,14 +79,14 @@ def texts(pa: Any, words: list[str]) -> pa.Array:
 def from_parquet(path: Path, entry: Entry | None = None) -> pa.Table:
     """Return the table in a file of a run folder.
 
-    `DamageError` if it is missing, or not the one of which the manifest has the `entry`.
+    Raises `DamageError` if it is missing, or does not match its manifest `entry`.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     require_whole(path, entry, CURE)
     try:
-        # `pq.read_table` would import what reads folders of files, and pandas with it.
+        # `pq.read_table` would import the reader for folders of files, and pandas with it.
         with pq.ParquetFile(path) as file:
             return file.read()
     except (pa.ArrowException, OSError, ValueError) as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# From best to worst, as the schema of the summary lists them.
+# From best to worst, as in the schema of the summary.
 FROM_BEST = (
     "ok",
     "ok-of-draw",

@@ -16,12 +16,12 @@ SUFFIXES = {".toml", ".ibnetdiscover", ".txt"}
 
 
 def names() -> list[str]:
-    """Return the names that `gingham run` knows."""
+    """Return the example names of `gingham run`."""
     return sorted(set(everything()) - set(stripes()))
 
 
 def stripes() -> list[str]:
-    """Return the names that `gingham stripe` knows: those of scenarios with channels."""
+    """Return the example names of `gingham stripe`: scenarios with channels."""
     return [name for name in everything() if "\n[[channel]]" in text_of(name)]
 
 
@@ -36,12 +36,12 @@ def text_of(name: str) -> str:
 
 
 def path(name: str) -> Path | None:
-    """Return the scenario file of an example, or `None` if there is no such example."""
+    """Return the scenario file of an example, or `None` for an unknown name."""
     return FOLDER / f"{name}.toml" if name in everything() else None
 
 
 def require(name: str) -> Path:
-    """Return the scenario file of an example; `InputError` with the nearest if there is none."""
+    """Return the scenario file of an example; raise `InputError` with the nearest if none."""
     if file := path(name):
         return file
     near = nearest(name, everything())
@@ -53,9 +53,9 @@ def require(name: str) -> Path:
 
 
 def chosen(name: str, known: Sequence[str]) -> Path:
-    """Return the file of this name, or else that of the example; `known` are those to point at.
+    """Return the file of this name, or else that of the example; errors suggest `known` names.
 
-    `InputError` if there is neither.
+    Raises `InputError` if there is neither.
     """
     file = Path(name)
     if file.is_file() or name.endswith(".toml"):
@@ -69,13 +69,13 @@ def chosen(name: str, known: Sequence[str]) -> Path:
 
 
 def files() -> list[tuple[Path, str]]:
-    """Return the file of each scenario, fabric and trace, with what it is."""
+    """Return the file of each scenario, fabric and trace, with a description."""
     found = sorted(path for path in FOLDER.iterdir() if path.suffix in SUFFIXES)
     return [(path, meaning(path)) for path in found]
 
 
 def meaning(file: Path) -> str:
-    """Return what an example shows: a scenario's title, a dump's size, a trace's first line."""
+    """Return an example's description: a scenario's title, a dump's size, a trace's first line."""
     lines = file.read_text(encoding="utf-8").splitlines()
     if file.suffix == ".txt":
         return lines[0].removeprefix("# ")
@@ -91,7 +91,7 @@ def meaning(file: Path) -> str:
 def content(name: str) -> str:
     """Return the text of the example of this name: that of a file, or of a scenario.
 
-    `InputError` with the nearest name if there is none.
+    Raises `InputError` with the nearest name if there is none.
     """
     known = {file.name: file for file, _ in files()}
     file = known.get(name) or path(name)
@@ -101,7 +101,7 @@ def content(name: str) -> str:
 
 
 def unknown(name: str, what: str, known: list[str]) -> InputError:
-    """Return the error for a name of which `what` is said, with the names that there are."""
+    """Return the error `what` about an unknown name, with the known names."""
     near = nearest(name, known)
     question = f' did you mean "{near}"?' if near else ""
     return InputError(

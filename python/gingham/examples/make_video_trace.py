@@ -1,10 +1,10 @@
-"""Make `video-mpeg2.txt` anew: the frames of generated pictures, as MPEG-2 of 4 Mbit/s.
+"""Generate `video-mpeg2.txt`: frame sizes of synthetic pictures, as MPEG-2 at 4 Mbit/s.
 
     python -m gingham.examples.make_video_trace FILE
 
-Each line has the index of a frame in order of display, its time in milliseconds, its type and its
-size in bytes; lines stand in order of transmission. Needs `ffmpeg` and `ffprobe`; other versions
-of them encode otherwise, so that the trace says which made it. Scenarios need neither.
+Each line has a frame's index in display order, its time in milliseconds, its type and its size in
+bytes; lines are in order of transmission. Needs `ffmpeg` and `ffprobe`; results depend on their
+version, which the trace records. Scenarios need neither.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 FRAMES_PER_S = 30
 FRAMES = 600
-# Two kinds of pictures in turn, so that there are cuts, over which sizes change.
+# Two alternating kinds of pictures, whose cuts change the frame sizes.
 PICTURES = (
     "mandelbrot=size=704x480:rate=30:maxiter=400",
     "testsrc2=size=704x480:rate=30",
@@ -26,14 +26,14 @@ PICTURES = (
 
 
 def program(name: str) -> str:
-    """Return where a program is."""
+    """Return the path of a program."""
     if found := shutil.which(name):
         return found
     raise SystemExit(f"{name} is missing: apt-get install ffmpeg")
 
 
 def encoded(folder: Path) -> Path:
-    """Encode five seconds of one kind of pictures after the other."""
+    """Encode alternating segments of five seconds of each kind of pictures."""
     film = folder / "film.m2v"
     seconds = FRAMES // FRAMES_PER_S // 4
     parts = [f"{PICTURES[part % 2]},trim=duration={seconds}[p{part}]" for part in range(4)]
@@ -62,7 +62,7 @@ def packets(film: Path) -> list[tuple[str, int]]:
 
 
 def displayed(kinds: list[str]) -> list[int]:
-    """Return the index in order of display of each frame: a B before the I or P sent last."""
+    """Return the display index of each frame: a B frame precedes the I or P frame sent last."""
     order: list[int] = []
     held: int | None = None
     for place, kind in enumerate(kinds):
