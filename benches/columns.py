@@ -8,7 +8,7 @@ Each scenario is run by ports and by columns, and valgrind counts the instructio
 enough that most pairs of hosts that communicate do so repeatedly, because columns record the path
 of a pair at its first packet. The saving of columns in a tick is modelled as
 
-flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - fixed cost of columns
+    flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - fixed cost of columns
 
 where flits are those leaving switches in a tick, and heads the head flits among them. The fixed
 cost, for each 64 switches of `ports` ports and `lanes` lanes (a power of two), is

@@ -2,7 +2,7 @@
 
     make bench-stripe                              every row, ten runs of 10 s after 3 s
     make bench-stripe BENCH="--rows 10+20 hole --runs 2 --seconds 5"
-    make bench-stripe BENCH=--quick                a short run of each row; fails on what is certain
+    make bench-stripe BENCH=--quick                a short run of each row; fails on certain errors
 
 Requires root, network namespaces and /dev/net/tun. The daemons are not configured with properties
 of the links. The first share is relative to the sum of TCP's rates on each link alone, the second

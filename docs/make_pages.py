@@ -1,6 +1,6 @@
 """Generate pages, and a Python module, from the code.
 
-make pages                            the ones in git, which other pages and code link to
+    make pages                            the ones in git, which other pages and code link to
     python docs/make_pages.py --site      the ones of the site alone; `make docs` calls it
 
 `gingham --help` and `gingham explain --pairs` print the generated module's content.

@@ -2,7 +2,7 @@
 
 ::
 
-┌ title ─────────────────────┐
+    ┌ title ─────────────────────┐
     │ verdict, in a sentence     │    facts: name and value
     │ facts      picture         │    table: a row per class, key or point
     │ table                      │

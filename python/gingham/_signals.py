@@ -2,7 +2,7 @@
 
 ::
 
-with HeldSignals() as held:        from here on signals are held
+    with HeldSignals() as held:        from here on signals are held
         make a folder
         with held.let_through():       the first signal is handled as usual
             hours of work

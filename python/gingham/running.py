@@ -2,7 +2,7 @@
 
 ::
 
-Scenario ──compile──► Simulation ──advance──► ... ──advance──► Result ──► run folder
+    Scenario ──compile──► Simulation ──advance──► ... ──advance──► Result ──► run folder
                                         │ between two calls: progress, Ctrl-C, messages to disk
 """
 

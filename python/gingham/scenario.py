@@ -145,7 +145,7 @@ class AnyScenario(ABC):
     def _files_here(
         cls, changed: Any, settings: list[str], values: Mapping[str, Any]
     ) -> dict[str, str]:
-        """Return by key the files that `settings` name, as they stand in the current folder."""
+        """Return the files that `settings` name, by key, relative to the current folder."""
         if not settings:
             return {}
         own = [place_of(changed, setting) for setting in settings]

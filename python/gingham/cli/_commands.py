@@ -2,7 +2,7 @@
 
 ::
 
-gingham run torus ──► Later("run") ──► gingham.cli._run
+    gingham run torus ──► Later("run") ──► gingham.cli._run
     gingham --help    ──► the summaries below; no command is imported
 
 Invariant: a summary here is the first sentence of the command's own help.

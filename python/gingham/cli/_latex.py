@@ -2,7 +2,7 @@ r"""Tables of LaTeX, in the style of the package booktabs.
 
 ::
 
-load & accepted load    \toprule, \midrule, \bottomrule; no vertical lines
+    load & accepted load    \toprule, \midrule, \bottomrule; no vertical lines
     0.1  & 0.099 ± 0.002    a column and its half-width are one number, aligned at the sign
     0.2  & 0.20  ± 0.01     numbers are right-aligned, texts left-aligned
 """
@@ -102,7 +102,7 @@ def latex_table(answer: pa.Table) -> str:
 def line_of(cells: Sequence[str]) -> str:
     """Return a row of the table.
 
-    A bracket or star at the start of a cell is protected: LaTeX would read it as an argument of the
+    A bracket or star at the start of a row is protected: LaTeX would read it as an argument of the
     rule or of the end of the row above.
     """
     guard = "{}" if cells[0].startswith(("[", "*")) else ""

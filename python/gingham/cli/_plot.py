@@ -65,8 +65,8 @@ def plot(
       followed    what followed flows and channels did, step by step
       heat        the use of followed channels over time, a row a channel
       tree        congestion trees over the fabric, and how they grew and died
-      channels    of a stripe: what each channel carried, the delay, and what waits
-      rounds      of a stripe: its first packets with rounds and markers, where it records events
+      channels    of a stripe: the rate of each channel, the delay, and queues
+      rounds      of a stripe: its first packets with rounds and markers, if it records events
       curve       of a sweep with an axis load: latency against accepted load
       axis        of another sweep: latency and accepted load along its longest axis of numbers
 

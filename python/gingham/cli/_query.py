@@ -67,8 +67,8 @@ def query(
       classes     a row a run and class of traffic, with all its numbers
       channels, sources
                   the same of striping scenarios, which have no classes
-      points      what was to be run
-      provenance  when, where, by what and how long each run was made
+      points      the planned runs
+      provenance  time, place, build and duration of each run
       and those that the sweep keeps of each run, such as messages or flows
 
     \b

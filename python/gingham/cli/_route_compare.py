@@ -169,7 +169,7 @@ def verdict(row: CandidateRow) -> str:
 
 
 def fall_back(statistics: Mapping[str, Any]) -> str:
-    """Return the kinds of paths that are longer than minimal, and the reason."""
+    """Return the number of pairs with detours, the reason, and the longest detour."""
     count, longest = statistics["detour_pairs"], statistics["longest_detour"]
     ends = f"from {longest['from']} to {longest['to']}"
     switches = first_of(statistics["hostless_switches"])

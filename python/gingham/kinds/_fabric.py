@@ -88,7 +88,7 @@ class Fabrics(LaboratoryKind[Scenario, Result]):
         return row
 
     def check(self, resolved: Mapping[str, Any]) -> None:
-        """Reject options that would write a folder for each run."""
+        """Reject the option to keep all messages, which needs a folder for each run."""
         if resolved["measure"]["messages"] == "all":
             raise InputError(
                 'measure.messages = "all" fills a folder for each run, which a sweep does not '

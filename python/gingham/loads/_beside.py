@@ -2,7 +2,7 @@
 
 ::
 
-accepted_load,latency_mean_ns      load          instead, if only that is known
+    accepted_load,latency_mean_ns      load          instead, if only that is known
     0.10,612                           routing       name of the line; otherwise the file's, or
     0.20,655                                         the folder's of a curve of Gingham
                                        saturated     1, true or a number of runs: no latency

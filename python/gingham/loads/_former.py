@@ -2,7 +2,7 @@
 
 ::
 
-folder: loads 0.05, 0.1      requested: 0.15      one curve: 0.05, 0.1, 0.15
+    folder: loads 0.05, 0.1      requested: 0.15      one curve: 0.05, 0.1, 0.15
 
 Loads, routings and replications are merged if scenario, seed and axes are equal. Otherwise the
 folder's points belong to another curve and are not used.

@@ -2,7 +2,7 @@
 
 ::
 
-load 0 ────────── ok ─────────┤      bracket      ├──────── saturated ─────── 1
+    load 0 ────────── ok ─────────┤      bracket      ├──────── saturated ─────── 1
                                       ▲   ? ? ?   ▲
              next loads of this replication: the middles of the unexplored ranges
 

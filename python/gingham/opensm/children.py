@@ -2,7 +2,7 @@
 
 ::
 
-with Children(folder, environment) as children:
+    with Children(folder, environment) as children:
         children.start("ibsim", "-s", "net.ibsim", out="ibsim.log")
         seen = children.run("ibsim-run", "ibnetdiscover", timeout_s=60)
     # here both have ended and were waited for

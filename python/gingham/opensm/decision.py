@@ -2,7 +2,7 @@
 
 ::
 
-fabric ─► ibsim ◄─ OpenSM ─► opensm-lfts.dump, opensm-sl2vl.dump ─┐
+    fabric ─► ibsim ◄─ OpenSM ─► opensm-lfts.dump, opensm-sl2vl.dump ─┐
                 │         └────► queries of service levels ───────────┼─► Fabric.load_routes
                 └─► ibnetdiscover: LIDs ─► with the real speeds ──────┘
 

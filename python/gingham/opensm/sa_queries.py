@@ -4,7 +4,7 @@
 
     python sa_queries.py QUESTIONS ANSWERS
 
-QUESTIONS: source,destination    LIDs, one pair per line
+    QUESTIONS: source,destination    LIDs, one pair per line
     ANSWERS:   source,destination,SL in the same order; "-" for the SL if there is no path,
                "?" if no response arrived
 

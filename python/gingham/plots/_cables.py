@@ -2,7 +2,7 @@
 
 ::
 
-spine           ▐█▌     ▐█▌        colour of a line: speed of its cable
+    spine           ▐█▌     ▐█▌        colour of a line: speed of its cable
                    ║ │ │   │ │ ║
     leaf         ▐█▌    ▐█▌    ▐█▌
     hosts        ···    ···    ···     or their number, with one line for all their cables

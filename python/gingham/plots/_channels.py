@@ -2,7 +2,7 @@
 
 ::
 
-rate     ┌────────────────────┐   areas: arrivals of each channel, stacked
+    rate     ┌────────────────────┐   areas: arrivals of each channel, stacked
              │▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒│   line: delivered rate; shaded: outside of the window
     delay    │────────────────────│   mean of delivered packets
     waiting  │~~~~~~~~~~~~~~~~~~~~│   packets of each channel that wait at the receiver

@@ -2,7 +2,7 @@
 
 ::
 
-coefficient  ┌────┬──────────────┬───┐   solid: mean over hosts; thin: the highest
+    coefficient  ┌────┬──────────────┬───┐   solid: mean over hosts; thin: the highest
                  │////│  ══════════  │///│   dashed: the thresholds of the choice
     alternative  │////│  ▒▒▒▒▒▒▒▒▒▒  │///│   share of the hosts whose packets take alternative paths
                  └────┴──────────────┴───┘   shaded: warm-up, and the time after the window

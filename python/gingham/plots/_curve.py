@@ -33,14 +33,15 @@ Row = dict[str, Any]
 LOG_SPAN = 12.0
 # A logarithmic axis begins at this share of the lowest mean, regardless of interval ends.
 LOG_BELOW = 0.5
-# Conditions of hollow points: the columns that count replications, and the explanation.
+# Conditions of hollow points: the columns that count replications, and the explanation. The worst
+# condition is last, and determines the mark of a point.
 UNSTEADY = {
     "not_converged": "not converged: runs are too\nshort, or the load too high",
     "censored": "censored: over 1 % of messages not\ndelivered; no latency, at the top",
     "saturated": "saturated: latency grows with the\nrun; no latency, at the top",
     "deadlocked": "deadlocked: no latency, at the top",
 }
-# Mark of a point, determined by its worst replication; the worst condition is last.
+# Marker and line style of other simulators' curves.
 OTHERS_MARK, OTHERS_DASHES = "^", (0, (4, 2))
 # Line styles of the first lines, then of those that reuse colours, then of those after them.
 DASHES: tuple[Any, ...] = ("solid", (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))

@@ -2,7 +2,7 @@
 
 ::
 
-bytes             rates             times
+              bytes             rates             times
     1   ┌──────────────┐  ┌──────────────┐  ┌──────────────┐   a row each channel
         │ window       │  │ estimate     │  │ round trip   │   lines: state of the window
         │ in flight    │  │ pace, arrived│  │ least        │   green: its queue

@@ -2,7 +2,7 @@ r"""Folding of large fabrics: switches with one role in one part become one stac
 
 ::
 
-level 2          [ 140 ]            levels at and above the cut: a stack for each set of pods
+    level 2          [ 140 ]            levels at and above the cut: a stack for each set of pods
                     /   |   \
     level 1      [10]  [10]  [10]       a pod: a component of the fabric below the cut
                   |     |     |

@@ -2,7 +2,7 @@ r"""The picture of a folded fabric: stacks with their numbers, and the hottest c
 
 ::
 
-core            [    64    ]       number in a box: switches in the stack
+    core            [    64    ]       number in a box: switches in the stack
                    / / |  | \ \       width of a line: cables between two stacks; their number
     leaf         [8] [8] [8] [8]       is beside it unless it is the usual one
                  (64)(64)(64)(64)      number in a circle: hosts of the stack

@@ -2,7 +2,7 @@
 
 ::
 
-delivered    ┌────┬──────────────┬───┐   one colour per flow; thin: by step
+    delivered    ┌────┬──────────────┬───┐   one colour per flow; thin: by step
                  │////│  ══════════  │///│   solid: the mean over a window of steps
     held back    │////│  ▁▁▂▂▂▁▁▁▁▁  │///│   share of the time: by its window, its pace, for tokens
     utilisation  │////│  ══════════  │///│   one colour per channel

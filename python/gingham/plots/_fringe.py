@@ -2,7 +2,7 @@ r"""The fringe of a picture: grouping and placement of hosts and other ends at s
 
 ::
 
-a comb under a leaf        a fan beside a switch       a count for large groups
+    a comb under a leaf        a fan beside a switch       a count for large groups
          [leaf]                      ·  ·
          │ │ │ │                  ·  \ /                        [leaf]
          · · · ·                  ──(s3)──                        │

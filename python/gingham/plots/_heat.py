@@ -2,7 +2,7 @@
 
 ::
 
-s3[2] → s7[1]  ░░▒▒▓▓██▓▓▒▒░░░   the busiest channel first
+    s3[2] → s7[1]  ░░▒▒▓▓██▓▓▒▒░░░   the busiest channel first
     s0[1] → s3[4]  ░░░▒▒▒▓▓▒▒░░░░░   colour: utilisation in the step
     h4[1] → s0[2]  ░░░░░░░▒▒░░░░░░   dashed: begin and end of the window
                    └── time ──────

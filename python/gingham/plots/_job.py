@@ -2,7 +2,7 @@ r"""Units, switches and cables of a job: one panel per node order.
 
 ::
 
-core     o    o      switches in rows by their distance from the leaves
+    core     o    o      switches in rows by their distance from the leaves
             / \\  /       used cables are grey, those with more than one flow coloured
     spine  o   oo
     leaf  ooo  ooo       leaves of a unit are adjacent

@@ -2,7 +2,7 @@
 
 ::
 
-bulk     │ ▄█▄▂▁           mean │ p50 ┊ p99 ⋮     share of the messages per bin
+    bulk     │ ▄█▄▂▁           mean │ p50 ┊ p99 ⋮     share of the messages per bin
     urgent   │█▂
     slower   │‾‾╲___           share of messages with a higher latency, by class; the percentiles
              └────────────     with their intervals as marks

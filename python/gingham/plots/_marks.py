@@ -2,7 +2,7 @@
 
 In layers a switch is a bar, wide enough that its cables leave side by side, as from ports::
 
-┌───────────────┐          ┌───────┐
+        ┌───────────────┐          ┌───────┐
         │    spine0     │          │       │
         └┬──┬──┬──┬──┬──┘          └┬─┬─┬─┬┘   up: in the order of the far ends
          │  │  │  │  │              leaf7      down: above its host

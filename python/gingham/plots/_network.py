@@ -2,7 +2,7 @@
 
 ::
 
-links (one row per channel)         cable 0:  ends (a, b)
+    links (one row per channel)         cable 0:  ends (a, b)
       a:1 -> b:3   utilisation 0.4  ──►           rows (0, 1)    0 leaves a, 1 leaves b
       b:3 -> a:1   utilisation 0.1
 

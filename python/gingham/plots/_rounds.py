@@ -2,7 +2,7 @@
 
 ::
 
-channel 1   sent   ─1─┬──3──┬─────   a line per packet, coloured by its round; above, its
+    channel 1   sent   ─1─┬──3──┬─────   a line per packet, coloured by its round; above, its
                            ╲    x         number, and below it its round and deficit
                 received ───╲───────     dashed: markers with round and deficit; x: lost
     delivered            1 2 4 3 ..      in the order of delivery; red: out of order

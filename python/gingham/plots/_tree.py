@@ -7,7 +7,7 @@
     AV ━━┛          ┃           orange, with black edges: share at which it was a root
                     BV          black core: share at which it was a leaf
 
-branches ┌──────────────┐   of the trees of each root, at each look
+    branches ┌──────────────┐   of the trees of each root, at each look
              └──────────────┘
 
 A half has the colour of its channel's more frequent role. A unit of the axes is one point on paper.

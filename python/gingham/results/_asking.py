@@ -2,8 +2,8 @@
 
 ::
 
-main thread   ask ──► wait ... Ctrl-C ──► interrupt ──► wait a moment ──► KeyboardInterrupt
-    its thread           └─ DuckDB works, and checks from time to time for an interrupt ──┘
+    main thread   ask ──► wait ... Ctrl-C ──► interrupt ──► wait a moment ──► KeyboardInterrupt
+    its thread           └─ DuckDB works, and checks from time to time for an interrupt ────┘
 
 Some queries only check when they are done. Their thread is left running, and the process must exit
 without joining it (`gingham._signals.left_behind`).

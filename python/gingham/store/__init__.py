@@ -2,7 +2,7 @@
 
 ::
 
-sweep.json                  the sweep, its version and core; the digest of every file
+    sweep.json                  the sweep, its version and core; the digest of every file
     sweep.spare.json            a copy of sweep.json
     points-1a2b3c4d/*.parquet   a row per point: index, the columns of the axes, replication, key
     journal/*.jsonl             the latest runs: one line each, complete or absent

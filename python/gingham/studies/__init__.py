@@ -2,7 +2,7 @@
 
 ::
 
-kwan1996/  README.md       claims of the paper, and our assumptions where it is silent
+    kwan1996/  README.md       claims of the paper, and our assumptions where it is silent
                study.toml      its figures, each with its sweeps and their changes under --quick
                figure-8.toml   a sweep; study.toml may have variants of one, each a sweep of its own
                expected.toml   every claim: value, tolerance, null, section, and how it is measured;

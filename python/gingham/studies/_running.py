@@ -2,7 +2,7 @@
 
 ::
 
-runs/studies/kwan1996/full/figure-8/     a folder of results in the format of `gingham sweep`
+    runs/studies/kwan1996/full/figure-8/     a folder of results in the format of `gingham sweep`
                           quick/figure-8/    the reduced variant
 
 Existing runs are kept: an interrupted study continues, and a changed sweep only makes its new runs.

@@ -105,7 +105,7 @@ class Study:
         return next(one for one in self.claims if one.key == key)
 
     def assumption(self, key: str) -> Assumption:
-        """Return the assumption with this key; `InputError` with those known if there is none."""
+        """Return the assumption with this key; raise `InputError` with the known ones if none."""
         known = [one.key for one in self.assumptions]
         if key not in known:
             raise InputError(

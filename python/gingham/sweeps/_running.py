@@ -2,7 +2,7 @@
 
 ::
 
-points ──► tasks ──► [ at most a window of them in progress ] ──► outcomes ──► journal, shards
+    points ──► tasks ──► [ at most a window of them in progress ] ──► outcomes ──► journal, shards
 
 Any `concurrent.futures.Executor` is suitable. By default, threads run the tasks: the engine
 releases the interpreter's lock.
