@@ -154,7 +154,7 @@ class Improvement:
     bandwidth_sorted: float
     bandwidth_by_unit: float
     bus_bandwidth: float
-    # A number of flows that the fullest channel has in every order.
+    # Lower bound of the number of flows on the fullest channel over all orders.
     lower_bound: float
     # Whether it is proved that no order has a higher bandwidth bound.
     is_best: bool

@@ -78,7 +78,7 @@ class Series:
         return max(self.places, key=lambda place: self.at(place).value)
 
     def minimum(self) -> Measurement:
-        """Return the place of the smallest mean, and the range of places not surely above it."""
+        """Return the place of the smallest mean, and the range not significantly above it."""
         best = self.lowest()
         level = [place for place in self.places if not surely_above(self, place, best)]
         return Measurement(best, min(level), max(level), f"mean there {self.at(best).value:.4g}")
