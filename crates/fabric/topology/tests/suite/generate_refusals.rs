@@ -222,7 +222,7 @@ fn every_parameter_is_described_in_one_sentence() {
       arity: Number of cables from each switch downwards (k), from 2.
       levels: Number of levels of switches (n), from 1.
       rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every copy.
-    FatTree: A fat tree of switches with equally many ports.
+    FatTree: Fat tree of switches with equally many ports.
       ports: Number of ports of each switch, even, from 2.
       levels: Number of levels of switches, from 1.
       tapering: Hosts on a leaf for each of its cables up, from 1: 2 is an oversubscription of 2 : 1.
