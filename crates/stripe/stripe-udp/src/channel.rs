@@ -1,10 +1,10 @@
-//! A channel: its link as long as there is one, what is to go and what came on it, what was counted.
+//! A channel: its link while it has one, its send and receive buffers, and its counters.
 //!
 //! ```text
 //!            the interface, its address or its route is gone
-//!   [open] ---------------------------------------------------> [gone]   tried at what is to go next,
-//!      ^                                                          |      which is a probe, and not
-//!      +----------------------------------------------------------+      more often than [`AGAIN`]
+//!   [open] ---------------------------------------------------> [gone]   retried with the next send,
+//!      ^                                                          |      which is a probe, at most
+//!      +----------------------------------------------------------+      once per [`AGAIN`]
 //! ```
 
 use std::io;
@@ -27,35 +27,35 @@ use crate::run::Run;
 use crate::socket::{BufferPlan, Opener, SOON};
 use crate::tcp::Connection;
 
-/// A link is tried again after so long: soon beside the second in which a probe goes at least.
+/// Minimum time between attempts to reopen a link: short beside the maximum probe interval of a
+/// second.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// The ECN field of what was marked on the way (RFC 3168, section 5).
+/// ECN field "congestion experienced" (RFC 3168, section 5).
 pub(crate) const CE: u8 = 0b11;
 
-/// What became of what was to go.
+/// Outcome of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// It went, waits, or was lost here as it may be on the way.
+    /// Sent, queued, or lost locally as it might be in the network.
     Went,
-    /// Datagrams of this length are longer than the interface takes; there may be more to go.
+    /// Datagrams of this length exceed the limit of the interface; more may be pending.
     TooLong { datagram_bytes: usize },
-    /// The channel is gone just now.
+    /// The channel has just lost its link.
     Gone,
 }
 
-/// A channel.
 #[derive(Debug)]
 pub(crate) struct Channel {
     pub(crate) link: Link,
-    /// Where the other end was said to be, whatever was heard since.
+    /// Announced address of the other end, regardless of where it was received from since.
     told: Option<SocketAddr>,
     again_at: Instant,
-    /// What the kernel said when the link went, or could not be opened anew.
+    /// Last kernel error on losing or reopening the link.
     pub(crate) gone_by: Option<i32>,
     outbox: Outbox,
     inbox: Inbox,
-    /// Nothing had come when it was waited for last, and it has not been asked since.
+    /// Whether the last wait found nothing to read, and no read was attempted since.
     pub(crate) is_quiet: bool,
     pub(crate) counts: ChannelCounts,
     pub(crate) metering: Metering,
@@ -82,8 +82,8 @@ impl Channel {
         })
     }
 
-    /// It begins or ends elsewhere from now on, where nothing of what waited for the old link goes.
-    /// Where no link is to be had there it stays where it is, with a link that is opened anew.
+    /// Moves to other addresses and drops what was queued for the old link. If the new link cannot
+    /// be opened, the old one stays and is reopened.
     pub(crate) fn relocate(
         &mut self,
         plan: LinkPlan,
@@ -91,7 +91,7 @@ impl Channel {
         opener: Option<Opener>,
         now: Instant,
     ) -> io::Result<()> {
-        // What both places have alike, such as the port, the old link holds.
+        // The old link holds what both places have in common, such as the port.
         self.link.release();
         self.drop_waiting();
         self.again_at = now;
@@ -104,7 +104,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Sends a run, which is empty then.
+    /// Sends a run, and leaves it empty.
     pub(crate) fn send(&mut self, now: Instant, run: &mut Run) -> Sent {
         self.reopen(now);
         if !self.link.is_open() {
@@ -119,9 +119,9 @@ impl Channel {
         if cut > 0 && sent == Sent::Went { Sent::Gone } else { sent }
     }
 
-    /// Sends what has waited.
+    /// Sends queued datagrams.
     pub(crate) fn drain(&mut self, now: Instant) -> Sent {
-        // A full link is found full by what is next.
+        // If the link is full, the next send finds out.
         if let Err(error) = self.link.flush()
             && Meaning::of(&error) == Meaning::Gone
         {
@@ -155,42 +155,42 @@ impl Channel {
         Sent::Went
     }
 
-    /// Nothing is to go for long.
+    /// Releases memory before a long idle period.
     pub(crate) fn rest(&mut self) {
         self.outbox.rest();
     }
 
-    /// Whether a full link is yet to take what is to go.
+    /// Whether datagrams wait because the link is full.
     pub(crate) fn is_full(&self) -> bool {
         self.outbox.first().is_some() || self.link.holds_rest()
     }
 
-    /// Whether it would not take anything just now: what comes by itself is not there, or full.
+    /// Whether the link would take nothing now: it is full, or its connection is not established.
     pub(crate) fn is_blocked(&self) -> bool {
         self.is_full() || (self.link.waits() && !self.link.is_open())
     }
 
-    /// What is waited for to become writable, if anything is.
+    /// Returns the descriptor that is awaited to become writable, if any.
     pub(crate) fn awaited_fd(&self) -> Option<BorrowedFd<'_>> {
         let is_awaited = self.is_full() || self.link.is_connecting();
         is_awaited.then(|| self.link.full_fd()).flatten()
     }
 
-    /// Does what is due of a link that comes to be by itself; whether it has come to be just now.
+    /// Advances a link that opens by itself; returns whether it has just opened.
     pub(crate) fn advance(&mut self, now: Instant) -> bool {
         let is_new = self.link.advance(now);
         self.counts.reopened += u64::from(is_new && self.counts.gone > 0);
         is_new
     }
 
-    /// Its link has this connection from now on.
+    /// Adopts an accepted connection as the link.
     pub(crate) fn adopt(&mut self, connection: Connection) {
         self.counts.gone += u64::from(self.link.adopt(connection));
         self.is_quiet = false;
         self.counts.reopened += u64::from(self.counts.gone > 0);
     }
 
-    /// Opens a link anew, if it is not open and it is time for that.
+    /// Reopens a closed link, if it is due.
     fn reopen(&mut self, now: Instant) {
         if !self.link.is_open() && self.again_at <= now {
             self.again_at = now.after(AGAIN);
@@ -204,7 +204,7 @@ impl Channel {
         }
     }
 
-    /// The socket that it has in common with others is gone; whoever found out has noted it.
+    /// Notes that a shared socket is gone; the caller informs the protocol.
     pub(crate) fn note_gone(&mut self, now: Instant) {
         if self.again_at <= now {
             self.again_at = now.after(AGAIN);
@@ -212,14 +212,14 @@ impl Channel {
         }
     }
 
-    /// The network has changed: a link that is gone is tried at once.
+    /// Retries a lost link at once after a network change.
     pub(crate) fn look_anew(&mut self, now: Instant) {
         self.again_at = now;
         self.link.look_anew(now);
         self.reopen(now);
     }
 
-    /// What its link goes from is gone, whatever the kernel still thinks of it.
+    /// Closes a link whose local address is gone, even if the kernel still accepts it.
     pub(crate) fn lose_link(&mut self, now: Instant) {
         self.close(now, &Errno::EADDRNOTAVAIL.into());
         self.link.look_anew(now);
@@ -233,15 +233,15 @@ impl Channel {
         self.counts.gone += 1;
     }
 
-    /// What waits for the link does not go.
+    /// Drops datagrams queued for the link.
     fn drop_waiting(&mut self) {
         while self.outbox.first().is_some() {
             self.counts.unsent += self.outbox.drop_first();
         }
     }
 
-    /// Takes from the kernel what has come, once what came before is taken; whether the channel is
-    /// gone just now.
+    /// Reads from the kernel after all earlier batches were processed; returns whether the channel
+    /// has just lost its link.
     pub(crate) fn receive(&mut self, moment: &Moment) -> bool {
         let is_own = self.link.shared().is_none();
         if std::mem::take(&mut self.is_quiet) || !self.link.is_open() || !is_own {
@@ -260,18 +260,18 @@ impl Channel {
         is_gone
     }
 
-    /// When the next batch of what has come did.
+    /// Returns the arrival time of the next batch.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         self.inbox.next_at()
     }
 
-    /// Whether all is taken, and the kernel may have more.
+    /// Whether all batches were processed and the kernel may have more.
     pub(crate) fn may_have_more(&self) -> bool {
         self.inbox.was_full() && self.inbox.next_at().is_none()
     }
 
-    /// Sends a datagram of a handshake, to this address or to where the other end is, if that is
-    /// known; whether the channel is gone just now.
+    /// Sends a handshake datagram to this address, or to the other end's if it is known; returns
+    /// whether the channel has just lost its link.
     pub(crate) fn tell(
         &mut self,
         now: Instant,
@@ -302,29 +302,29 @@ impl Channel {
         false
     }
 
-    /// Sends a datagram to where the other end was said to be, if it was heard from elsewhere since:
-    /// whoever plays again what was lost on the way draws a channel to himself, for as long as
-    /// nothing newer comes. Whether the channel is gone just now.
+    /// Sends a datagram to the announced address of the other end, if the channel has since
+    /// followed it elsewhere. An attacker who replays packets lost on the way diverts a channel to
+    /// himself until something newer arrives. Returns whether the channel has just lost its link.
     pub(crate) fn remind(&mut self, now: Instant, datagram: (&[u8], u8)) -> bool {
         let (told, heard) = (self.told, self.link.remote());
         let elsewhere = told.filter(|told| heard.is_some_and(|heard| !is_same(heard, *told)));
         elsewhere.is_some_and(|told| self.tell(now, Some(told), datagram))
     }
 
-    /// The other end is said to be there.
+    /// Sets the announced address of the other end.
     pub(crate) fn lead(&mut self, remote: SocketAddr) {
         self.told = Some(remote);
         self.link.set_remote(remote);
     }
 
-    /// The other end has been heard from there.
+    /// Follows the other end to the address it was received from.
     pub(crate) fn follow(&mut self, remote: SocketAddr) {
         self.link.set_remote(remote);
         self.counts.moved += 1;
     }
 
-    /// How many datagrams the next batch is, an empty one included, and the batch if it came from
-    /// where it is to come from, or where what it holds says whom it is of.
+    /// Returns the number of datagrams in the next batch, an empty one counted as one, and the
+    /// batch itself if it came from the other end, or `from_anywhere` allows any sender.
     pub(crate) fn take(&mut self, from_anywhere: bool) -> Option<(usize, Option<Batch<'_>>)> {
         let batch = self.inbox.take()?;
         let frames = batch.len();
@@ -362,8 +362,8 @@ mod tests {
         assert_eq!((channel.link.is_open(), channel.counts.reopened), (true, 1));
     }
 
-    /// Over TCP to who does not read: what waits behind a full connection stays there, and what the
-    /// kernel said of the old place is not said of the new one.
+    /// TCP to a peer that does not read: datagrams queued behind a full connection are dropped, and
+    /// the error of the old link does not carry over to the new one.
     #[test]
     fn a_channel_that_moves_takes_nothing_along_that_waited() {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));

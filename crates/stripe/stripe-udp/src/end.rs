@@ -1,4 +1,4 @@
-//! An end of the pipe: its channels, both ends of the protocol, and the clock.
+//! One end of the pipe: its channels, the sender and receiver of the protocol, and the clock.
 
 mod handshakes;
 mod sending;
@@ -33,37 +33,37 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-/// Datagrams that are taken before anything goes: 4 ms at 10 Gbit/s.
+/// Maximum datagrams received before transmitting: 4 ms at 10 Gbit/s.
 pub(crate) const DATAGRAMS_A_TURN: usize = 4_096;
 
-/// What an end is told.
+/// Configuration of an [`End`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndPlan {
-    /// What both ends of the protocol are told.
+    /// Protocol parameters of the sender and the receiver.
     pub striping: StripingPlan,
-    /// The scheduler of both.
+    /// Scheduler of the sender and the receiver.
     pub scheduler: SchedulerPlan,
-    /// How long the buffers of sockets are.
+    /// Socket buffer sizes.
     pub buffers: BufferPlan,
-    /// Between two wake-ups there is so much time at least.
+    /// Minimum time between two wake-ups.
     pub granule: Duration,
-    /// For whom datagrams are sealed, over UDP; in clear if not given.
+    /// Peer for which datagrams over UDP are sealed; `None` sends them unencrypted.
     pub peer: Option<PeerPlan>,
-    /// As many channels can be there at once, at both ends alike; as many as at the start if not
-    /// given.
+    /// Maximum number of channels at a time, equal at both ends; by default, the number at the
+    /// start.
     pub channels_max: Option<usize>,
-    /// The codepoint of differentiated services of what the protocol itself says over UDP, and of
-    /// packets of which their source says none: 6 bits (RFC 2474). 0, the best effort of all, if not
-    /// given.
+    /// DSCP of the protocol's own messages over UDP, and of packets whose source sets no traffic
+    /// class: six bits (RFC 2474). The default of 0 is best effort.
     pub dscp: u8,
 }
 
 impl EndPlan {
-    /// The free order, for packets of at most this length; half a millisecond between wake-ups, half
-    /// of what goes at once (`ControlPlan::burst`). Beside a quarter of one, of two or three runs in
-    /// turn, it took 13.6 CPU seconds a gigabyte for 18.1 at 100 + 300 Mbit/s, 17.3 for 22.9 there
-    /// with 10 ms and 64 kB, and 90 for 126 at 10 + 20, where TCP had as much or more
-    /// (`benches/striping_daemon.py`). With a whole one any delay is more than the burst makes good.
+    /// Returns a plan for free order and packets of at most `longest_bytes`, with a wake-up granule
+    /// of half a millisecond: half of `ControlPlan::burst`. Compared with a quarter of a
+    /// millisecond (two or three alternating runs) it took 13.6 CPU seconds per gigabyte instead of
+    /// 18.1 at 100 + 300 Mbit/s, or 17.3 instead of 22.9 there with 10 ms and 64 kB, and 90 instead
+    /// of 126 at 10 + 20, where TCP took as much or more (`benches/striping_daemon.py`). With a
+    /// whole millisecond, any further delay exceeds what the burst can make up for.
     pub fn free(longest_bytes: u32) -> Self {
         Self {
             striping: StripingPlan::free(longest_bytes),
@@ -78,35 +78,35 @@ impl EndPlan {
 }
 
 impl EndPlan {
-    /// How many channels there can be, where there are so many at the start.
+    /// Returns the maximum number of channels, given their number at the start.
     fn cap(&self, channels: usize) -> Result<usize, OpenError> {
         let cap = self.channels_max.unwrap_or(channels);
         if cap < channels { Err(OpenError::AboveCap { channels, cap }) } else { Ok(cap) }
     }
 }
 
-/// Where the packets come from that are to be sent.
+/// Supplier of the packets to send.
 pub trait Source {
-    /// How long the next one is, if there is one: at least a byte.
+    /// Returns the length of the next packet in bytes, at least 1, or `None` if there is none.
     fn next_bytes(&mut self) -> Option<usize>;
 
-    /// The traffic class of the datagram in which it goes over UDP: DSCP and ECN, as both stand in a
-    /// header of IP (RFC 2474, RFC 3168). Where it says none it is that of messages, and nothing on
-    /// the way may mark it. A run of datagrams in one call ends where the class changes.
+    /// Returns the traffic class of the next packet's datagram over UDP: DSCP and ECN as laid out
+    /// in an IP header (RFC 2474, RFC 3168). `None` selects the class of messages, which is not
+    /// ECN-capable. A run of datagrams sent in one call ends where the class changes.
     fn next_traffic_class(&mut self) -> Option<u8> {
         None
     }
 
-    /// How that one is to go.
+    /// Returns the class that decides over which channels the next packet may go.
     fn next_class(&self) -> Class {
         Class::Spread
     }
 
-    /// Writes it behind what the buffer holds.
+    /// Appends the next packet to the buffer.
     fn take(&mut self, buffer: &mut Vec<u8>);
 }
 
-/// An end of the pipe.
+/// One end of the pipe.
 ///
 /// ```no_run
 /// use gingham_stripe::Epoch;
@@ -117,7 +117,7 @@ pub trait Source {
 /// loop {
 ///     end.receive();
 ///     while let Some(packet) = end.next_packet() {
-///         // It is the next in order.
+///         // Packets are released in order.
 ///         drop(packet);
 ///     }
 ///     end.transmit(&mut packets);
@@ -127,10 +127,10 @@ pub trait Source {
 /// ```
 #[derive(Debug)]
 pub struct End {
-    /// By their ids: where there is none, it can be added.
+    /// Channels by id; `None` marks a free slot.
     channels: Vec<Option<Channel>>,
     kind: LinkKind,
-    /// Where connections come, of channels that listen.
+    /// Listening sockets of channels that accept TCP connections.
     listeners: Vec<Listener>,
     striping: Striping,
     encapsulation: Encapsulation,
@@ -139,21 +139,21 @@ pub struct End {
     messages: Messages,
     waiting: Waiting,
     buffers: BufferPlan,
-    /// Those that it has in common with other ends, if it has.
+    /// Ports shared with other ends, if any.
     ports: Ports,
-    /// By how much a datagram is longer than what the protocol counts of it.
+    /// Bytes of a datagram beyond those that the protocol counts.
     check_bytes: usize,
-    /// The traffic class of messages.
+    /// Traffic class of messages.
     class: u8,
-    /// Packets that were longer than any channel takes.
+    /// Packets dropped because no channel takes their length.
     too_long: u64,
 }
 
 impl End {
-    /// Opens links, all over UDP and TCP or all over Ethernet, for channels that are numbered from 0,
-    /// and begins with an epoch later than any that the other end remembers; where datagrams are sealed
-    /// a handshake names the session, and its epochs. The calling thread is woken to the nanosecond
-    /// from then on.
+    /// Opens the links of channels numbered from 0, all over UDP and TCP or all over Ethernet, and
+    /// resets to `epoch`, which must be later than any that the other end remembers. With a peer,
+    /// the handshake determines the session and its epochs instead. Sets the timer slack of the
+    /// calling thread to a nanosecond.
     pub fn open(
         plan: &EndPlan,
         channels: Vec<impl Into<LinkPlan>>,
@@ -162,7 +162,7 @@ impl End {
         Self::open_at(now(), plan, channels, epoch)
     }
 
-    /// As [`Self::open`], at a time that is told.
+    /// Like [`Self::open`], with the current time as an argument.
     pub fn open_at(
         now: Instant,
         plan: &EndPlan,
@@ -174,8 +174,8 @@ impl End {
         Self::open_on(now, plan, channels, epoch, (Ports::default(), waiting))
     }
 
-    /// The same, on ports that it may have in common with other ends, as the thread waits for them, with
-    /// sockets that openers give, where there are any: nothing of it takes a right.
+    /// Like [`Self::open_at`], on ports that may be shared with other ends, and with the waiting
+    /// state of the thread. Needs no privileges where openers supply the sockets.
     pub(crate) fn open_on(
         now: Instant,
         plan: &EndPlan,
@@ -230,12 +230,12 @@ impl End {
         })
     }
 
-    /// Takes what has come on all channels, in the order of time.
+    /// Receives from all channels, in order of arrival time.
     pub fn receive(&mut self) {
         self.receive_by(Moment::read);
     }
 
-    /// As [`Self::receive`], at a time that is told: by it links in memory have their times.
+    /// Like [`Self::receive`], with the current time as an argument; links in memory use its clock.
     pub fn receive_at(&mut self, now: Instant) {
         self.receive_by(|| Moment::told(now));
     }
@@ -258,7 +258,7 @@ impl End {
         self.striping.settle(moment.now);
     }
 
-    /// Takes the next batch of a channel: how many datagrams it was.
+    /// Processes the next batch of a channel and returns the number of its datagrams.
     fn take_batch(&mut self, channel: usize, now: Instant) -> Option<usize> {
         let Self { encapsulation, striping, sessions, class, .. } = self;
         let one = self.channels[channel].as_mut()?;
@@ -279,7 +279,7 @@ impl End {
         Some(datagrams)
     }
 
-    /// The channel on which something came first of what is not taken.
+    /// Returns the channel with the earliest unprocessed batch.
     fn first_come(&self) -> Option<usize> {
         let come = |(number, channel): (usize, &Option<Channel>)| {
             Some((channel.as_ref()?.next_at()?, number))
@@ -294,15 +294,15 @@ impl End {
         }
     }
 
-    /// The next packet in the order of the other end.
+    /// Returns the next packet in the order in which the other end sent it.
     pub fn next_packet(&mut self) -> Option<Packet> {
         self.striping.next_packet()
     }
 
-    /// Waits until something is to be done, one of these is readable, or it is so late. Tells which
-    /// of these may be.
+    /// Waits until work is due, one of `also` is readable, or `until` is reached. Returns which of
+    /// `also` may be readable.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
-        // It is counted while sockets are looked at.
+        // A copy: its counters change while the sockets are borrowed.
         let mut waiting = self.waiting;
         let fds = self.fds();
         let (ours, fds) = (fds.len(), [&fds[..], also].concat());
@@ -315,85 +315,85 @@ impl End {
         Ok(ready.from(ours))
     }
 
-    /// How many channels there can be at once: their ids are below that.
+    /// Returns the maximum number of channels at a time; ids are below it.
     pub fn channels(&self) -> usize {
         self.channels.len()
     }
 
-    /// The address of a channel's socket, as long as it has one: where it listens, of that which
-    /// does.
+    /// Returns the local address of a channel's socket, if it is open; for a channel that accepts
+    /// connections, the address on which it listens.
     pub fn local(&self, channel: usize) -> Option<SocketAddr> {
         let listener = self.listeners.iter().find(|listener| listener.serves(channel));
         let link = || self.channels[channel].as_ref()?.link.local();
         listener.map_or_else(link, Listener::local)
     }
 
-    /// Whether packets are taken: the other end has answered.
+    /// Whether packets are accepted for sending: the other end has responded.
     pub fn is_open(&self) -> bool {
         self.encapsulation.peer().is_none_or(Peer::can_seal) && self.striping.sender().is_open()
     }
 
-    /// Whether packets go on a channel.
+    /// Whether a channel is in, and packets are sent on it.
     pub fn is_in(&self, channel: usize) -> bool {
         self.striping.is_in(channel)
     }
 
-    /// The longest packet that this end takes now, in bytes: what whoever fills the pipe had better
-    /// send, as the MTU of an interface. It is that of the smallest of the channels that are in and
-    /// of which it is known what they pass, and follows as they come, go, shrink and grow. A longer
-    /// one goes where it fits, if the order is free, and nowhere if it fits none.
+    /// Returns the longest packet in bytes that this end takes now: a suitable MTU for the
+    /// interface that feeds the pipe. It is the limit of the smallest channel that is in and whose
+    /// limit is known, and changes with the channels. In free order, a longer packet is sent on a
+    /// channel that it fits, or dropped if it fits none.
     pub fn longest_bytes(&self) -> u32 {
         self.striping.bundle_bytes()
     }
 
-    /// How long the frames and packets of a channel may be, and where the search for that stands.
+    /// Returns the maximum frame and packet sizes of a channel, and the state of their discovery.
     pub fn size(&self, channel: usize) -> Size {
         self.striping.sender().size(channel)
     }
 
-    /// For how long what is missing on a channel is waited for, since datagrams came out of order
-    /// there: not at all where none have.
+    /// Returns how long a missing packet of a channel is waited for, after reordering was seen
+    /// there; zero if none was.
     pub fn reordering_window(&self, channel: usize) -> Duration {
         self.striping.window(channel)
     }
 
-    /// What has been found out of a channel.
+    /// Returns the flight window and path estimates of a channel.
     pub fn flight(&self, channel: usize) -> Option<Flight> {
         self.striping.sender().flight(channel)
     }
 
-    /// The time there and back through the pipe but for its queues, where it is known.
+    /// Returns the round-trip time of the pipe without queueing delay, if known.
     pub fn round_trip_least(&self) -> Option<Duration> {
         self.striping.sender().round_trip_least()
     }
 
-    /// What was counted of a channel's sockets since it was added.
+    /// Returns the counters of a channel's sockets since it was added.
     pub fn counts(&self, channel: usize) -> ChannelCounts {
         self.channels[channel].as_ref().map_or_else(ChannelCounts::default, |one| one.counts)
     }
 
-    /// What the sender has counted.
+    /// Returns the sender's counters.
     pub fn sending(&self) -> &Sending {
         self.striping.sender().sending()
     }
 
-    /// What the receiver has counted.
+    /// Returns the receiver's counters.
     pub fn reception(&self) -> &Reception {
         self.striping.reception()
     }
 
-    /// What has been counted of wake-ups.
+    /// Returns the wake-up counters.
     pub const fn wakeups(&self) -> &Wakeups {
         &self.waiting.wakeups
     }
 
-    /// Packets that were longer than any channel takes, and did not go.
+    /// Returns the number of packets dropped because no channel takes their length.
     pub const fn too_long(&self) -> u64 {
         self.too_long
     }
 }
 
-/// How what goes is wrapped: as the kind of the channels says.
+/// Selects the encapsulation for the kind of the channels.
 fn encapsulation(
     plan: &EndPlan,
     channels: &[LinkPlan],
@@ -420,7 +420,7 @@ fn encapsulation(
     Ok((kind, Encapsulation::Bare(Bare::new(longest_bytes as usize, is_offloaded))))
 }
 
-/// Whether a packet, or its copy, fits a datagram.
+/// Checks that the longest packet, or a copy of it, fits a datagram.
 fn check_longest(longest_bytes: u32) -> Result<(), OpenError> {
     let bytes_max = RUN_BYTES_MAX - OVERHEAD_BYTES_MAX;
     if longest_bytes as usize > bytes_max {
@@ -429,25 +429,25 @@ fn check_longest(longest_bytes: u32) -> Result<(), OpenError> {
     Ok(())
 }
 
-// How channels are to be used, and by whom what they carry is counted.
+// Preferences among channels, and metering.
 
 impl End {
-    /// A channel is to be used so from now on, in every session.
+    /// Sets how a channel is to be used, in this session and later ones.
     pub fn prefer(&mut self, id: usize, preference: Preference) {
         self.sessions.prefer(id, preference);
         self.striping.prefer(id, preference);
     }
 
-    /// What a channel carries is counted from now on. Where the meter grants nothing more the channel is
-    /// out, and comes in when a probe on it is granted and answered.
+    /// Meters the traffic of a channel from now on. When the meter grants no more, the channel goes
+    /// out; it comes in again when the meter grants a probe and the probe is acknowledged.
     pub fn set_meter(&mut self, id: usize, plan: &LinkPlan, meter: Box<dyn Meter>) {
         if let Some(one) = &mut self.channels[id] {
             one.metering.set(meter, plan.wire_bytes());
         }
     }
 
-    /// What the meter of a channel has counted, if it has one, in bytes with the headers of IP and UDP or
-    /// TCP.
+    /// Returns the bytes counted by a channel's meter, if it has one, with the headers of IP and
+    /// UDP or TCP.
     pub fn metered_bytes(&self, id: usize) -> Option<u64> {
         self.channels[id].as_ref()?.metering.used()
     }
@@ -455,23 +455,23 @@ impl End {
 
 // Status of channels, and notifications of network changes.
 
-/// Why no packet goes on a channel just now.
+/// Reason for sending no packets on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelWait {
-    /// Its interface, its address or its route is gone, or its connection over; it is tried again.
+    /// Its interface, address or route is gone, or its connection closed; opening is retried.
     NoLink,
-    /// Its connection is not there yet.
+    /// Its connection is being established.
     Connecting,
-    /// The other end has no address yet: it is learned from what comes.
+    /// The address of the other end is unknown; it is learned from received datagrams.
     NoRemote,
-    /// The other end has not shaken hands yet.
+    /// The handshake with the other end is not complete.
     NoHandshake,
-    /// What the protocol says.
+    /// The protocol does not use the channel.
     Protocol(Wait),
 }
 
 impl End {
-    /// Why no packet goes on a channel just now, if none does.
+    /// Returns why no packets are sent on a channel, or `None` if they are.
     pub fn wait_of(&self, channel: usize) -> Option<ChannelWait> {
         let absent = ChannelWait::Protocol(Wait::Absent);
         let Some(one) = self.channels.get(channel).and_then(Option::as_ref) else {
@@ -491,26 +491,26 @@ impl End {
         }
     }
 
-    /// Whether packets go on a channel: it is in, has a link, and they can be sealed.
+    /// Whether packets are sent on a channel: it is in, its link is open, and this end is open.
     pub fn is_carrying(&self, channel: usize) -> bool {
         let one = self.channels.get(channel).and_then(Option::as_ref);
         one.is_some_and(|one| one.link.is_open()) && self.is_open() && self.is_in(channel)
     }
 
-    /// What the kernel said last of a link that is gone.
+    /// Returns the last kernel error of a link that is not open.
     pub fn link_error(&self, channel: usize) -> Option<io::Error> {
         let one = self.channels.get(channel)?.as_ref()?;
         let gone_by = one.gone_by.filter(|_| !one.link.is_open());
         gone_by.map(io::Error::from_raw_os_error)
     }
 
-    /// Where the other end of a channel is, if that is known.
+    /// Returns the address of a channel's other end, if known.
     pub fn remote(&self, channel: usize) -> Option<SocketAddr> {
         self.channels.get(channel)?.as_ref()?.link.remote()
     }
 
-    /// Something has changed in the network: links that are gone are tried at once, and channels that
-    /// are out are asked, without waiting for the time at which they would be.
+    /// Reacts to a network change: retries lost links at once, and probes channels that are out
+    /// without waiting for the next scheduled probe.
     pub fn look_anew(&mut self) {
         let now = self.striping.advance(now());
         for id in 0..self.channels.len() {
@@ -522,8 +522,8 @@ impl End {
         }
     }
 
-    /// A channel goes another way than before, over the same socket: what was learned of it does not
-    /// hold, and the other end hears from it at once.
+    /// Discards what was learned of a channel's path, after it was rerouted over the same socket,
+    /// and sends on it at once.
     pub fn forget_path(&mut self, id: usize) -> Result<(), ChannelError> {
         self.striping.advance(now());
         self.striping.move_channel(id)?;
@@ -531,7 +531,7 @@ impl End {
         Ok(())
     }
 
-    /// This machine does not have an address any more: links from there are gone.
+    /// Closes the links from an address that this machine no longer has.
     pub fn lose_address(&mut self, address: IpAddr) {
         let now = self.striping.advance(now());
         for id in 0..self.channels.len() {
@@ -544,29 +544,27 @@ impl End {
     }
 }
 
-// Channels that come, go and move while the pipe runs.
+// Channels that are added, removed and moved while the pipe runs.
 //
 // ```text
-//   id 0   socket, the protocol's channel 0      ids are the slots of the protocol, at both ends
-//   id 1   no socket, no channel                 alike
-//   id 2   socket, the protocol's channel 2
+//   id 0   socket, protocol channel 0      ids are slots of the protocol, equal at both ends
+//   id 1   no socket, no channel
+//   id 2   socket, protocol channel 2
 // ```
 //
-// Each end adds and removes channels of its own accord, in any order: until the other end has one
-// too, it is silent, and out. What was on its way on a channel that is removed goes again over the
-// others, where lost packets do.
+// Each end adds and removes its channels independently, in any order. A channel that the other end
+// lacks is silent, and therefore out. Packets in flight on a removed channel are retransmitted over
+// the others, if lost packets are.
 //
-// Invariant: there is a socket, or one that is opened anew, where the protocol has a channel, and
-// nowhere else.
+// Invariant: a socket exists, or is being reopened, exactly for the channels of the protocol.
 
 impl End {
-    /// A channel is there from now on: its socket is opened, and packets go on it once the other
-    /// end has answered.
+    /// Adds a channel: opens its socket, and sends packets on it once the other end has responded.
     pub fn add_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
         self.add_channel_by(id, plan, None)
     }
 
-    /// The same, with sockets that this gives, now and later, if it is there.
+    /// Like [`Self::add_channel`]; `opener`, if given, supplies the sockets, also for reopening.
     pub fn add_channel_by(
         &mut self,
         id: usize,
@@ -580,7 +578,7 @@ impl End {
         Ok(self.striping.add_channel(id)?)
     }
 
-    /// A channel is there no longer, and its socket is closed.
+    /// Removes a channel and closes its socket.
     pub fn remove_channel(&mut self, id: usize) -> Result<(), ChannelError> {
         self.striping.advance(now());
         self.striping.remove_channel(id)?;
@@ -590,13 +588,13 @@ impl End {
         Ok(())
     }
 
-    /// A channel begins or ends elsewhere from now on: it has another socket, and what was learned of
-    /// it does not hold.
+    /// Moves a channel to other addresses: opens another socket and discards what was learned of
+    /// the path.
     pub fn move_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
         self.move_channel_by(id, plan, None)
     }
 
-    /// The same, with sockets that this gives, now and later, if it is there.
+    /// Like [`Self::move_channel`]; `opener`, if given, supplies the sockets, also for reopening.
     pub fn move_channel_by(
         &mut self,
         id: usize,
@@ -610,7 +608,7 @@ impl End {
         Ok(self.striping.move_channel(id)?)
     }
 
-    /// A channel is where its plan says from now on, wherever it was before, if anywhere.
+    /// Opens a channel according to its plan, or relocates it if it exists.
     fn place(
         &mut self,
         id: usize,
@@ -635,20 +633,20 @@ impl End {
         Ok(())
     }
 
-    /// The other end of a channel over UDP has this address, which was not known until now: what was learned
-    /// of the channel holds.
+    /// Sets the so far unknown remote address of a channel over UDP, and keeps what was learned of
+    /// the channel.
     pub fn set_remote(&mut self, id: usize, remote: SocketAddr) {
         if let Some(one) = &mut self.channels[id] {
             one.lead(remote);
         }
     }
 
-    /// Whether there is a channel of this id.
+    /// Whether a channel has this id.
     pub fn is_there(&self, id: usize) -> bool {
         self.channels.get(id).is_some_and(Option::is_some)
     }
 
-    /// What of a channel holds for the session that is, and for those that begin later.
+    /// Records the state of a slot for the current session and later ones.
     fn set_slot(&mut self, id: usize, is_there: bool, passes_all: bool) {
         self.sessions.set_slot(id, is_there, passes_all);
         self.striping.set_passes_all(id, passes_all);
@@ -660,10 +658,10 @@ impl End {
     }
 }
 
-// Connections that have come, each to its channel once something authentic came on it.
+// Incoming connections, each assigned to its channel by the first authentic datagram.
 
-/// A channel is heard where its plan says that it listens, if it does: at one socket with all others
-/// that listen there.
+/// Registers a channel at its listening socket, if its plan has one. Channels that listen at the
+/// same address share a socket.
 fn listen_on(
     listeners: &mut Vec<Listener>,
     channel: usize,
@@ -680,15 +678,15 @@ fn listen_on(
     Ok(())
 }
 
-/// A channel is heard nowhere any more.
+/// Removes a channel from its listening socket.
 fn forget_listener(listeners: &mut Vec<Listener>, channel: usize) {
     listeners.retain_mut(|listener| listener.remove(channel));
 }
 
 impl End {
-    /// Takes what has come on connections of which it is not known whose they are. Handshakes are
-    /// answered there. One on which something authentic came, and newer than all before of its
-    /// channel, is that channel's from then on, whatever that had before.
+    /// Processes datagrams on connections that belong to no channel yet. Handshakes are answered on
+    /// the connection itself. A connection becomes a channel's, and replaces its previous one, when
+    /// it delivers an authentic datagram newer than all before it on that channel.
     fn admit(&mut self, now: Instant) {
         let Self { listeners, encapsulation, striping, sessions, channels, .. } = self;
         for listener in listeners {
@@ -721,7 +719,7 @@ impl End {
                 one.counts.came += 1;
                 one.metering.came(1, datagram_bytes);
                 one.counts.came_bytes += datagram_bytes as u64;
-                // In clear there is nothing else to go by.
+                // Without keys there is no other evidence.
                 if is_newest || encapsulation.peer().is_none() {
                     one.adopt(listener.admit(place));
                     striping.ask(channel);
@@ -733,7 +731,7 @@ impl End {
     }
 }
 
-/// Opens what listens anew where its interface is gone, as each of its channels may.
+/// Reopens a listening socket whose interface is gone, using the plan of its first channel.
 fn restore(listener: &mut Listener, channels: &[Option<Channel>], now: Instant) {
     if listener.is_lost(now)
         && let Some(one) = &channels[listener.channels().trailing_zeros() as usize]
@@ -747,7 +745,7 @@ fn is_of(channels: u64, channel: usize) -> bool {
     channel < u64::BITS as usize && channels & 1 << channel != 0
 }
 
-/// Counts what is of no channel at the first of these.
+/// Counts a datagram of no channel at the first of these channels.
 fn count_strange(channels: &mut [Option<Channel>], served: u64, is_strange: bool) {
     let first = channels.get_mut(served.trailing_zeros() as usize);
     if let Some(one) = first.and_then(Option::as_mut) {

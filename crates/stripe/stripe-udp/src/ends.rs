@@ -1,18 +1,18 @@
-//! Many pipes in one process, each with its own peer: they have ports in common, as a server's have.
+//! Many pipes in one process, each with its own peer, on shared ports, as in a server.
 //!
 //! ```text
-//!   port 0 ══► batches, in the    ┌─ an initiation: whose it is, Noise says
-//!   port 1 ══► order of time ─────┼─ from where a peer was heard before: that one's     ──► ends
-//!                                 └─ from elsewhere: tried with keys, so many a second
+//!   port 0 ══► batches, in the    ┌─ initiation: Noise identifies the sender
+//!   port 1 ══► order of time ─────┼─ from a known address of a peer: to its end    ──► ends
+//!                                 └─ from elsewhere: tried with keys, rate limited
 //!
-//!   turn: receive ──► ends with something to do ──► transmit, a quantum each, in rotation ──► wait
+//!   turn: receive ──► active ends ──► transmit, a quantum each, in rotation ──► wait
 //! ```
 //!
-//! Only ends are touched for which something came, or is due, or to which something was given: when
-//! the next is due is a scan over one number an end.
+//! A turn visits only ends that received something, have work due, or were modified. The next due
+//! time is found by a scan over one number per end.
 //!
-//! Invariants: no end sends more than a quantum before all others that are to send have had theirs;
-//! what is not authentic changes nothing but counts.
+//! Invariants: no end sends more than a quantum before all others with pending packets have sent
+//! theirs; unauthenticated input changes nothing but counters.
 
 mod places;
 mod strangers;
@@ -39,41 +39,39 @@ use crate::wait::{Ready, Waiting, Wakeups};
 pub use strangers::StrangerCounts;
 use strangers::Strangers;
 
-/// What an end sends before the others have their turn: half a millisecond at 1 Gbit/s, and what
-/// goes in one call.
+/// Bytes that an end sends per round: half a millisecond at 1 Gbit/s, and the size of one call.
 const QUANTUM_BYTES: u64 = 1 << 16;
-/// Turns before what has come is taken: as much as 64 quanta, 30 ms of 1 Gbit/s.
+/// Rounds of transmission before receiving again: 64 quanta, 30 ms at 1 Gbit/s.
 const ROUNDS: usize = 64;
 
-/// Where the packets of each end come from.
+/// Packet sources of all ends.
 pub trait Sources {
-    /// Where those of one come from.
+    /// Packet source of one end.
     type One: Source;
 
-    /// Where those of this end come from.
+    /// Returns the packet source of this end.
     fn of(&mut self, end: usize) -> &mut Self::One;
 }
 
-/// Never.
+/// Due time of an end with nothing to do.
 const NEVER: Instant = Instant::from_nanoseconds(u64::MAX);
 
-/// Many ends, by their numbers.
+/// Many ends, by number.
 #[derive(Debug)]
 pub struct Ends {
-    /// Each stands where it was made: no copy of its keys is left where a list grew from.
+    /// Boxed, because a growing vector would leave copies of their keys behind.
     all: Vec<Option<Box<End>>>,
-    /// When something is to be done at each though nothing comes.
+    /// Time at which each end has work due without receiving anything.
     due_at: Vec<Instant>,
     is_active: Vec<bool>,
-    /// Those at which something is to be done in this turn.
+    /// Ends with work in this turn.
     active: Vec<usize>,
-    /// Up to which of them packets were given out.
     given: usize,
-    /// Who sends first in the next turn, a number that grows.
+    /// Rotation offset of the end that sends first in the next turn; grows by one per turn.
     first: usize,
-    /// Those whose channels may be others than before.
+    /// Ends whose channels may have changed.
     changed: Vec<usize>,
-    /// Those for which something comes that nobody else has.
+    /// Ends with links or listeners that are not shared.
     owning: Vec<usize>,
     known: Ports,
     ports: Vec<Common>,
@@ -81,24 +79,24 @@ pub struct Ends {
     waiting: Waiting,
 }
 
-/// A port that ends have in common, and what came there.
+/// A port shared by several ends, and what was received on it.
 #[derive(Debug)]
 struct Common {
     port: SharedPort,
     inbox: Inbox,
-    /// Nothing had come when it was waited for last.
+    /// Whether the last wait found nothing to read.
     is_quiet: bool,
     was_open: bool,
 }
 
-/// An end that is there.
+/// Returns the end with this number, if it exists.
 fn named(ends: &mut [Option<Box<End>>], number: usize) -> Option<(usize, &mut End)> {
     Some((number, ends.get_mut(number)?.as_mut()?))
 }
 
 impl Ends {
-    /// None yet, for whose packets this key is, with so much time between two wake-ups at least.
-    /// The calling thread is woken to the nanosecond from then on.
+    /// Creates an empty set of ends for packets to this key, with a minimum time between wake-ups.
+    /// Sets the timer slack of the calling thread to a nanosecond.
     pub fn new(private: Option<&PrivateKey>, granule: Duration) -> Result<Self, OpenError> {
         Ok(Self {
             all: Vec::new(),
@@ -116,8 +114,8 @@ impl Ends {
         })
     }
 
-    /// Opens one more, and gives its number, the lowest that is free. Where datagrams are sealed it
-    /// has ports in common with all others.
+    /// Opens an end and returns its number, the lowest that is free. With a peer it uses the shared
+    /// ports.
     pub fn add(
         &mut self,
         plan: &EndPlan,
@@ -131,8 +129,8 @@ impl Ends {
         Ok(number)
     }
 
-    /// The same, at a number that is free, with sockets that openers give, now and later, where there
-    /// are any. What there is room for grows with the highest number.
+    /// Like [`Self::add`], at a given free number, with sockets from the openers where given.
+    /// Memory grows with the highest number.
     pub fn add_by(
         &mut self,
         number: usize,
@@ -143,7 +141,7 @@ impl Ends {
         self.add_at(now(), number, plan, channels, epoch)
     }
 
-    /// As [`Self::add_by`], at a time that is told.
+    /// Like [`Self::add_by`], with the current time as an argument.
     pub fn add_at(
         &mut self,
         now: Instant,
@@ -168,11 +166,11 @@ impl Ends {
         Ok(())
     }
 
-    /// An end is there no longer, nor any port that was its alone.
+    /// Removes an end, and any port that only it used.
     pub fn remove(&mut self, number: usize) -> Option<Box<End>> {
         let end = self.all.get_mut(number)?.take()?;
         self.due_at[number] = NEVER;
-        // Whoever comes there next is to have turns.
+        // The next end with this number must be able to become active.
         if take(&mut self.is_active[number]) {
             self.active.retain(|one| *one != number);
         }
@@ -181,12 +179,12 @@ impl Ends {
         Some(end)
     }
 
-    /// An end.
+    /// Returns an end.
     pub fn end(&self, number: usize) -> Option<&End> {
         self.all.get(number)?.as_deref()
     }
 
-    /// An end, to which something may be done: it has a turn.
+    /// Returns an end for modification, and gives it a turn.
     pub fn end_mut(&mut self, number: usize) -> Option<&mut End> {
         self.change(number);
         self.all.get_mut(number)?.as_deref_mut()
@@ -197,7 +195,7 @@ impl Ends {
         self.changed.push(number);
     }
 
-    /// An end has a turn: there may be packets for it to send.
+    /// Gives an end a turn: it may have packets to send.
     pub fn touch(&mut self, number: usize) {
         let is_there = self.all.get(number).is_some_and(Option::is_some);
         if is_there && !std::mem::replace(&mut self.is_active[number], true) {
@@ -205,17 +203,17 @@ impl Ends {
         }
     }
 
-    /// Those that have a turn.
+    /// Returns the ends that have a turn.
     pub fn active(&self) -> &[usize] {
         &self.active
     }
 
-    /// Takes what has come for all ends.
+    /// Receives for all ends.
     pub fn receive(&mut self) {
         self.receive_by(Moment::read);
     }
 
-    /// As [`Self::receive`], at a time that is told: by it ports in memory have their times.
+    /// Like [`Self::receive`], with the current time as an argument; ports in memory use its clock.
     pub fn receive_at(&mut self, now: Instant) {
         self.receive_by(|| Moment::told(now));
     }
@@ -266,16 +264,16 @@ impl Ends {
         }
     }
 
-    /// The port on which something came first of what is not taken.
+    /// Returns the port with the earliest unprocessed batch.
     fn first_come(&self) -> Option<usize> {
         let ports = self.ports.iter().enumerate();
         let come = ports.filter_map(|(place, one)| Some((one.inbox.next_at()?, place)));
         come.min().map(|(_, place)| place)
     }
 
-    /// Takes the next batch of a port: how many datagrams it was.
+    /// Processes the next batch of a port and returns the number of its datagrams.
     fn take_batch(&mut self, place: usize) -> usize {
-        // Others are told of what is in it.
+        // Moved out, because processing the batch borrows all of `self`.
         let mut inbox = take(&mut self.ports[place].inbox);
         let port = Rc::clone(&self.ports[place].port);
         let datagrams = inbox.take().map_or(0, |batch| {
@@ -295,7 +293,7 @@ impl Ends {
         datagrams
     }
 
-    /// Takes a datagram: whose it was, if it was anybody's.
+    /// Processes a datagram and returns the end that it belongs to, if any.
     fn take_datagram(&mut self, origin: Origin<'_>, datagram: &mut [u8]) -> Option<usize> {
         let Self { strangers, all, .. } = self;
         let whose = if is_initiation(datagram) {
@@ -309,7 +307,7 @@ impl Ends {
         whose
     }
 
-    /// The next packet, and of which end: of each in its order.
+    /// Returns the next packet and its end; packets of each end are in order.
     pub fn next_packet(&mut self) -> Option<(usize, Packet)> {
         while let Some(number) = self.active.get(self.given).copied() {
             let end = self.all[number].as_mut();
@@ -321,13 +319,13 @@ impl Ends {
         None
     }
 
-    /// Sends what is to be said and, as far as windows and paces let them go, copies and packets, of
-    /// all ends that have a turn.
+    /// Sends messages and, as far as windows and pacing allow, copies and packets, for all ends
+    /// that have a turn.
     pub fn transmit(&mut self, sources: &mut impl Sources) {
         self.transmit_by(now, sources);
     }
 
-    /// As [`Self::transmit`], at a time that is told.
+    /// Like [`Self::transmit`], with the current time as an argument.
     pub fn transmit_at(&mut self, now: Instant, sources: &mut impl Sources) {
         self.transmit_by(|| now, sources);
     }
@@ -354,18 +352,18 @@ impl Ends {
                 has_more
             });
         }
-        // These have their turn next.
+        // The ends still active get their next turn from their due time.
         active.drain(..).for_each(|number| self.is_active[number] = false);
         self.active = active;
     }
 
-    /// When something is to be done though nothing comes.
+    /// Returns the time at which work is due without receiving anything.
     pub fn timeout(&self) -> Instant {
         self.due_at.iter().copied().fold(NEVER, Instant::min)
     }
 
-    /// Waits until something is to be done, one of these is readable, or it is so late. Tells which
-    /// of these may be.
+    /// Waits until work is due, one of `also` is readable, or `until` is reached. Returns which of
+    /// `also` may be readable.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
         self.follow(now());
         let mut waiting = self.waiting;
@@ -403,7 +401,7 @@ impl Ends {
         Ok(ready)
     }
 
-    /// Ports, and what is known of channels, are those of the ends that are there.
+    /// Updates ports and known addresses after ends or their channels have changed.
     fn follow(&mut self, now: Instant) {
         if !self.changed.is_empty() {
             for number in take(&mut self.changed) {
@@ -414,7 +412,7 @@ impl Ends {
             let has_own =
                 |number: &usize| self.all[*number].as_ref().is_some_and(|end| end.has_own());
             self.owning = (0..self.all.len()).filter(has_own).collect();
-            // Those of the list, and ours.
+            // Two references are the list's and this one.
             self.ports.retain(|one| Rc::strong_count(&one.port) > 2);
             for port in self.known.list() {
                 if !self.ports.iter().any(|one| Rc::ptr_eq(&one.port, &port)) {
@@ -431,12 +429,12 @@ impl Ends {
         }
     }
 
-    /// What has been counted of who was not known.
+    /// Returns the counters of unauthenticated sources.
     pub const fn strangers(&self) -> &StrangerCounts {
         &self.strangers.counts
     }
 
-    /// What has been counted of wake-ups.
+    /// Returns the wake-up counters.
     pub const fn wakeups(&self) -> &Wakeups {
         &self.waiting.wakeups
     }

@@ -1,25 +1,24 @@
-//! The striping protocol over sockets: over UDP or in frames of Ethernet, one link a channel, in
-//! batches, by the kernel's clock.
+//! The striping protocol over sockets: UDP, TCP or Ethernet frames, one link per channel, sent and
+//! received in batches and timed by the kernel's receive timestamps.
 //!
 //! ```text
-//!               striping (both ends of the protocol)
+//!               striping (sender and receiver of the protocol)
 //!   packets ──► sender ───► run ──► link 0 ══ UDP, TCP or Ethernet ══►
 //!               receiver        ──► link 1 ══ UDP, TCP or Ethernet ══►
-//!   packets ◄── in order ◄─ inbox ◄── links, in the order of the kernel's stamps
+//!   packets ◄── in order ◄─ inbox ◄── links, in order of the kernel's timestamps
 //! ```
 //!
-//! An [`End`] takes what has come, gives out packets in order, sends what is to go, and waits. It
-//! is one thread's. A `link` is what carries a channel, `encapsulation` how packets are wrapped: over
-//! UDP `framing` says what stands in a datagram, which `gingham_stripe_crypt` seals; over Ethernet a
-//! packet is `bare`. `messages` puts together what is to be said. The protocol is `gingham_stripe`.
+//! An [`End`] receives, releases packets in order, transmits and waits; it belongs to one thread. A
+//! `link` carries a channel and `encapsulation` wraps its packets: over UDP `framing` defines the
+//! datagram, which `gingham_stripe_crypt` seals; over Ethernet a packet is `bare`. `messages`
+//! bundles protocol messages. The protocol itself is `gingham_stripe`.
 //!
-//! What comes late because nobody was there to read is not taken for late: the kernel stamps each
-//! datagram, and both ends of the protocol are told that time. What went late is made good as far as
-//! the pacer's burst goes.
+//! A datagram read late does not count as late: the kernel timestamps its arrival, and the protocol
+//! uses that time. The pacer's burst compensates for late transmissions.
 //!
-//! Invariants: the time that the protocol is told never goes back; a channel whose socket is gone
-//! goes out and the pipe goes on; no allocation a packet once buffers are there, and a bound on
-//! those that are.
+//! Invariants: time as seen by the protocol never decreases; a channel whose socket is gone goes
+//! out and the pipe continues; no allocation per packet once buffers exist, and buffers are
+//! bounded.
 
 #![cfg(target_os = "linux")]
 
