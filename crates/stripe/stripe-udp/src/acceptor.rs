@@ -1,18 +1,20 @@
-//! Taking connections at a socket that listens, so that whoever opens them leaves time for all else.
+//! Acceptance of connections at a listening socket, limited so that a flood leaves time for other
+//! work.
 //!
 //! ```text
-//!   readable ──► a turn: so many at most ──► the next turn
+//!   readable ──► a turn: limited number ──► next turn
 //!                  |
-//!                  +── no descriptor is left, and none is given up ──► a second's rest: the socket
-//!                                                                      is not waited for
+//!                  +── no free descriptor, and none released ──► pause of a second: the socket
+//!                                                                is not polled
 //! ```
 //!
-//! Without the rest a connection that cannot be taken keeps the socket readable, and a loop that
-//! waits for it never waits.
+//! Without the pause, a connection that cannot be accepted keeps the socket readable, and a loop
+//! that polls it never sleeps.
 //!
 //! Source: accept(2).
 //!
-//! Invariants: a turn takes a bounded number; where nothing can be taken nobody is woken for it.
+//! Invariants: a turn accepts a bounded number; a socket at which nothing can be accepted causes no
+//! wake-ups.
 
 use std::io;
 use std::time::Duration;
@@ -20,13 +22,13 @@ use std::time::Duration;
 use gingham_stripe::Instant;
 use nix::errno::Errno;
 
-/// Connections that are taken a turn, so that a flood leaves time for all else: 64,000 a second where
-/// turns are as short as those of a pipe.
+/// Maximum connections accepted in a turn, so that a flood leaves time for other work: 64,000 a
+/// second if turns are as short as those of a pipe.
 pub const ACCEPTED_A_TURN: usize = 16;
-/// For so long a socket rests where no descriptor is left: one who connects tries for longer.
+/// Pause of a socket when no descriptor is free; a connecting client retries for longer.
 const REST: Duration = Duration::from_secs(1);
 
-/// What is to be known of a socket that listens from one turn to the next.
+/// State of a listening socket between turns.
 #[derive(Debug, Default)]
 pub struct Acceptor {
     left: usize,
@@ -34,14 +36,14 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// A turn begins.
+    /// Begins a turn.
     pub fn begin(&mut self, now: Instant) {
         self.rests_until = self.rests_until.filter(|until| now < *until);
         self.left = if self.rests() { 0 } else { ACCEPTED_A_TURN };
     }
 
-    /// The next connection of this turn, by what accepts one without waiting. Where no descriptor is
-    /// left it is asked whether one was given up.
+    /// Returns the next connection of this turn from `accept`, which must not block. If no
+    /// descriptor is free, `give_up` may release one and returns whether it did.
     pub fn next<T>(
         &mut self,
         now: Instant,
@@ -56,7 +58,7 @@ impl Acceptor {
             };
             match error.raw_os_error().map(Errno::from_raw) {
                 Some(Errno::EAGAIN) => self.left = 0,
-                // It was over before it was taken.
+                // The connection was closed before it was accepted.
                 Some(Errno::EINTR | Errno::ECONNABORTED) => {}
                 Some(Errno::EMFILE | Errno::ENFILE) if give_up() => {}
                 _ => (self.left, self.rests_until) = (0, Some(now.after(REST))),
@@ -65,18 +67,18 @@ impl Acceptor {
         None
     }
 
-    /// Whether the socket is not to be waited for.
+    /// Whether the socket pauses and must not be polled.
     pub const fn rests(&self) -> bool {
         self.rests_until.is_some()
     }
 
-    /// When it is again.
+    /// Returns the time at which the pause ends.
     pub const fn next_at(&self) -> Option<Instant> {
         self.rests_until
     }
 }
 
-/// Gives up the oldest of those that wait, if any do.
+/// Closes the oldest of the waiting connections; returns whether there was one.
 pub fn close_oldest<T>(waiting: &mut Vec<T>) -> bool {
     (!waiting.is_empty()).then(|| waiting.remove(0)).is_some()
 }
@@ -88,7 +90,7 @@ mod tests {
     use super::*;
     use crate::clock::now;
 
-    /// How many a turn takes where so many wait, and each of these is refused.
+    /// Returns the number of connections accepted in a turn while `waiting` of them are pending.
     fn turn(acceptor: &mut Acceptor, now: Instant, waiting: &Cell<usize>) -> usize {
         acceptor.begin(now);
         let accept = || {
@@ -128,7 +130,7 @@ mod tests {
         }
     }
 
-    /// And one that was over before it was taken is passed over.
+    /// A connection closed before it was accepted is skipped.
     #[test]
     fn a_descriptor_that_is_given_up_is_used() {
         for errno in [Errno::EMFILE, Errno::ENFILE] {
@@ -140,7 +142,7 @@ mod tests {
                 true
             };
             assert_eq!(acceptor.next(now, accept, give_up), Some(()));
-            // Two were refused, one was taken, and each counts.
+            // Both refusals and the accepted connection count against the limit.
             let rest = std::iter::from_fn(|| acceptor.next(now, || Ok(()), || false)).count();
             assert_eq!((rest, acceptor.rests()), (ACCEPTED_A_TURN - 3, false));
         }

@@ -1,29 +1,28 @@
-//! Packets as they are, and messages beside them: what stands behind the header of Ethernet.
+//! Unmodified packets, and messages beside them: the payload of Ethernet frames.
 //!
 //! ```text
-//!   EtherType of packets    | the packet of IP, untouched | what Ethernet pads |
-//!   EtherType of messages   | message | message     | what Ethernet pads |
+//!   EtherType of packets    | IP packet, unmodified     | Ethernet padding |
+//!   EtherType of messages   | message | message         | Ethernet padding |
 //! ```
 //!
-//! No byte is added to a packet: how long it is its own header says, so that what Ethernet pads to 60
-//! bytes is taken off before a scheduler charges it.
+//! No byte is added to a packet. Its length comes from its own IP header, so that padding to the
+//! Ethernet minimum of 60 bytes is removed before a scheduler charges the packet.
 //!
-//! Where frames pass whole, what the kernel says of the segments of a packet stands before it, in
-//! memory and never on the wire.
+//! With offload, the kernel's segmentation metadata precedes a packet in memory, never on the wire.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.1 (a codepoint of the data link layer for
 //! packets) and section 5 (markers); RFC 791, section 3.1, and RFC 8200, section 3 (lengths).
 //!
-//! Invariant: any bytes give a frame or nothing.
+//! Invariant: any bytes yield a frame or nothing.
 
 use crate::ethernet::VIRTIO_BYTES;
 use crate::framing::Frame;
 use crate::link::Payload;
 
-/// The header of IPv6.
+/// Length of the IPv6 header.
 const V6_HEADER_BYTES: usize = 40;
 
-/// Wraps nothing.
+/// Encapsulation without any header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bare {
     prefix_bytes: usize,
@@ -31,12 +30,13 @@ pub(crate) struct Bare {
 }
 
 impl Bare {
-    /// For packets of at most this length, before which the kernel says something or nothing.
+    /// Creates an encapsulation for packets of at most `longest_bytes`, with kernel metadata before
+    /// each one if offloaded.
     pub(crate) const fn new(longest_bytes: usize, is_offloaded: bool) -> Self {
         Self { prefix_bytes: if is_offloaded { VIRTIO_BYTES } else { 0 }, longest_bytes }
     }
 
-    /// What stands before a packet in memory.
+    /// Returns the length of the metadata before a packet in memory.
     pub(crate) const fn prefix_bytes(&self) -> usize {
         self.prefix_bytes
     }
@@ -64,7 +64,7 @@ impl Bare {
     }
 }
 
-/// How long a packet of IP says that it is.
+/// Returns the length of an IP packet according to its header.
 pub fn ip_bytes(packet: &[u8]) -> Option<usize> {
     let word = |at: usize| {
         let bytes = packet.get(at..)?.first_chunk()?;
@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    /// A packet of 28 bytes comes as one of 46, and is one of 28.
+    /// A packet of 28 bytes arrives padded to 46.
     #[test]
     fn what_ethernet_pads_is_taken_off() {
         let mut frame = v4(28);
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(packet(Bare::new(1_500, false), &v6), Some((44, &v6[..44])));
     }
 
-    /// What the kernel says of segments goes along, and is not charged.
+    /// Segmentation metadata is kept with the packet but not charged.
     #[test]
     fn what_stands_before_a_packet_is_not_of_it() {
         let mut frame = vec![7; VIRTIO_BYTES];

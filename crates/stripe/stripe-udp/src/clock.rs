@@ -1,29 +1,29 @@
-//! The clock: nanoseconds that only grow, and when the kernel took a datagram in by that clock.
+//! The monotonic clock, and the conversion of the kernel's receive timestamps to it.
 //!
 //! ```text
-//!   realtime    ------|stamp--------|now       the kernel stamps by the clock that people set
+//!   realtime    ------|stamp--------|now       the kernel stamps by the adjustable clock
 //!   monotonic   ------|now - age----|now       age = now - stamp, both realtime
 //! ```
 //!
-//! Invariant: no datagram came later than now, or before its socket was last found empty, whatever
-//! was done to the realtime clock meanwhile.
+//! Invariant: no arrival time is later than now, or earlier than when the socket was last found
+//! empty, however the realtime clock is adjusted.
 
 use std::time::Duration;
 
 use gingham_stripe::Instant;
 use nix::time::{ClockId, clock_gettime};
 
-/// Clocks that are read within this are read at one moment: a hundred times what it takes.
+/// Readings of two clocks within this span count as simultaneous: a hundred times what they take.
 const TOGETHER: Duration = Duration::from_micros(10);
-/// Nobody is interrupted so often in a row but where it is of no use.
+/// Maximum retries of a pair of readings; more interruptions in a row are not worth retrying.
 const TRIES_MAX: u32 = 4;
 
-/// The monotonic clock, whose origin all processes of a machine share.
+/// Returns the time of the monotonic clock, whose origin all processes of a machine share.
 pub fn now() -> Instant {
     Instant::from_nanoseconds(nanoseconds(read(ClockId::CLOCK_MONOTONIC)))
 }
 
-/// Both clocks at one moment.
+/// Simultaneous readings of both clocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     pub(crate) now: Instant,
@@ -31,12 +31,12 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// One of a clock that is told, by which datagrams have their stamps as well.
+    /// Creates a moment from a given time, which also stamps datagrams.
     pub(crate) const fn told(now: Instant) -> Self {
         Self { now, realtime: Duration::from_nanos(now.nanoseconds()) }
     }
 
-    /// This one. If we are interrupted between the two, they are read again.
+    /// Reads both clocks, and again if interrupted in between.
     pub(crate) fn read() -> Self {
         let mut tries = 1..=TRIES_MAX;
         loop {
@@ -48,7 +48,8 @@ impl Moment {
         }
     }
 
-    /// When something came that the kernel stamped, if it did, on a socket that was empty then.
+    /// Returns the arrival time of a datagram from its kernel timestamp, if any, and the time at
+    /// which the socket was last empty.
     pub(crate) fn of_stamp(&self, stamp: Option<Duration>, empty_at: Instant) -> Instant {
         let age = stamp.map_or(Duration::ZERO, |stamp| self.realtime.saturating_sub(stamp));
         let at = self.now.nanoseconds().saturating_sub(nanoseconds(age));
@@ -64,7 +65,7 @@ fn nanoseconds(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).expect("no machine runs for centuries")
 }
 
-/// How much later one instant is than another.
+/// Returns the time from `earlier` to `later`, or zero.
 pub(crate) fn since(later: Instant, earlier: Instant) -> Duration {
     Duration::from_nanos(later.nanoseconds().saturating_sub(earlier.nanoseconds()))
 }
@@ -73,8 +74,8 @@ pub(crate) fn since(later: Instant, earlier: Instant) -> Duration {
 mod tests {
     use super::*;
 
-    /// Read 3 ms after it came, on a socket that was empty 5 ms ago. A realtime clock that was put
-    /// forward by an hour, or back, changes nothing but what can be known.
+    /// Read 3 ms after arrival, on a socket that was empty 5 ms ago. Setting the realtime clock
+    /// forward or back moves the result only within these bounds.
     #[test]
     fn the_age_of_a_datagram_is_taken_from_now() {
         let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);

@@ -1,36 +1,36 @@
-//! What an end has counted.
+//! Counters of an end.
 
-/// What has been counted of the socket of a channel.
+/// Socket counters of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChannelCounts {
-    /// Datagrams that went.
+    /// Datagrams sent.
     pub sent: u64,
-    /// Their bytes.
+    /// Bytes of datagrams sent.
     pub sent_bytes: u64,
-    /// Calls that it took.
+    /// Send calls.
     pub sends: u64,
-    /// Those that a queue of ours had no room for.
+    /// Datagrams dropped because a local queue was full.
     pub full: u64,
-    /// Those that were longer than the interface takes.
+    /// Datagrams longer than the interface takes.
     pub too_long: u64,
-    /// Those that were refused by somebody on the way, as an ICMP message or a filter said.
+    /// Datagrams refused on the way, according to an ICMP message or a filter.
     pub refused: u64,
-    /// Those for which there was no socket.
+    /// Datagrams dropped because there was no socket.
     pub unsent: u64,
-    /// Datagrams that came.
+    /// Datagrams received.
     pub came: u64,
-    /// Their bytes.
+    /// Bytes of datagrams received.
     pub came_bytes: u64,
-    /// Of these, marked on the way as having met congestion (RFC 3168).
+    /// Datagrams received with a congestion mark (RFC 3168).
     pub marked: u64,
-    /// Batches in which they came.
+    /// Batches received.
     pub batches: u64,
-    /// Those that came from elsewhere, or were no frame.
+    /// Datagrams received from elsewhere, or that were not frames.
     pub strange: u64,
-    /// Times that the other end was heard from another address than before.
+    /// Changes of the other end's address.
     pub moved: u64,
-    /// Times that the interface, its address or its route was gone, or a connection over.
+    /// Losses of the link: interface, address or route gone, or connection closed.
     pub gone: u64,
-    /// Times that a socket was opened or a connection was there anew.
+    /// Sockets reopened and connections reestablished.
     pub reopened: u64,
 }

@@ -1,9 +1,9 @@
-//! What goes on a link: the seam between the protocol and how its packets are wrapped.
+//! The boundary between the protocol and the encapsulation of its packets.
 //!
-//! | | a packet | messages |
+//! | | packet | messages |
 //! |---|---|---|
-//! | [`Framing`], over UDP | behind its tag, sealed where there is a key | behind a header, the same |
-//! | [`Bare`], over Ethernet | as it is, under an EtherType | under another EtherType |
+//! | [`Framing`], over UDP | after its tag, sealed if there is a key | after a header, likewise |
+//! | [`Bare`], over Ethernet | unmodified, under one EtherType | under another EtherType |
 
 use gingham_stripe::{Epoch, Tag};
 use gingham_stripe_crypt::Peer;
@@ -12,7 +12,7 @@ use crate::bare::Bare;
 use crate::framing::{Frame, Framing};
 use crate::link::Payload;
 
-/// How packets and messages are wrapped.
+/// Encapsulation of packets and messages.
 #[derive(Debug)]
 pub(crate) enum Encapsulation {
     Datagrams(Box<Framing>),
@@ -20,7 +20,7 @@ pub(crate) enum Encapsulation {
 }
 
 impl Encapsulation {
-    /// What stands before a packet, as a source has it, that is not charged.
+    /// Returns the length of the metadata that a source puts before a packet; it is not charged.
     pub(crate) const fn prefix_bytes(&self) -> usize {
         match self {
             Self::Datagrams(_) => 0,
@@ -28,7 +28,7 @@ impl Encapsulation {
         }
     }
 
-    /// How long the datagram of a packet with this tag is.
+    /// Returns the length of the datagram of a packet with this tag.
     pub(crate) fn data_bytes(&self, tag: &Tag, packet_bytes: usize) -> usize {
         match self {
             Self::Datagrams(framing) => framing.data_bytes(tag, packet_bytes),
@@ -36,22 +36,22 @@ impl Encapsulation {
         }
     }
 
-    /// What stands before a packet.
+    /// Writes the tag of a packet.
     pub(crate) fn write_tag(&self, tag: &Tag, buffer: &mut Vec<u8>) {
         if let Self::Datagrams(_) = self {
             buffer.extend_from_slice(&tag.to_bytes());
         }
     }
 
-    /// Ends what was written from here on: the datagram of a packet.
+    /// Completes the datagram of a packet, which begins at `from`.
     pub(crate) fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         if let Self::Datagrams(framing) = self {
             framing.seal(from, buffer);
         }
     }
 
-    /// How long the datagram of messages is, which is to get through where a packet that is so long
-    /// with its tag does.
+    /// Returns the length of a datagram of messages that is at least as long as that of a tagged
+    /// packet of `bytes_min` bytes, and so passes only where that does.
     pub(crate) fn messages_bytes(&self, messages_bytes: usize, bytes_min: usize) -> usize {
         match self {
             Self::Datagrams(framing) => framing.messages_bytes(messages_bytes, bytes_min),
@@ -59,8 +59,7 @@ impl Encapsulation {
         }
     }
 
-    /// Writes messages that go on a channel, the first of this epoch, behind what the buffer holds, as
-    /// a datagram of this length.
+    /// Appends messages for a channel, the first of this epoch, as a datagram of this length.
     pub(crate) fn write_messages(
         &mut self,
         on: (usize, Epoch),
@@ -76,7 +75,8 @@ impl Encapsulation {
         }
     }
 
-    /// What a datagram is, and whether it says that its channel is where it came from.
+    /// Decodes a datagram; also returns whether it proves that its channel's other end is at its
+    /// source.
     pub(crate) fn open<'a>(
         &mut self,
         payload: Payload,
@@ -88,7 +88,7 @@ impl Encapsulation {
         }
     }
 
-    /// For whom datagrams are sealed, if they are.
+    /// Returns the peer for which datagrams are sealed, if any.
     pub(crate) fn peer(&self) -> Option<&Peer> {
         match self {
             Self::Datagrams(framing) => framing.peer.as_deref(),

@@ -61,9 +61,10 @@ impl EndPlan {
     /// Returns a plan for free order and packets of at most `longest_bytes`, with a wake-up granule
     /// of half a millisecond: half of `ControlPlan::burst`. Compared with a quarter of a
     /// millisecond (two or three alternating runs) it took 13.6 CPU seconds per gigabyte instead of
-    /// 18.1 at 100 + 300 Mbit/s, or 17.3 instead of 22.9 there with 10 ms and 64 kB, and 90 instead
-    /// of 126 at 10 + 20, where TCP took as much or more (`benches/striping_daemon.py`). With a
-    /// whole millisecond, any further delay exceeds what the burst can make up for.
+    /// 18.1 at 100 + 300 Mbit/s, 17.3 instead of 22.9 at the same rates with a delay of 10 ms and
+    /// queues of 64 kB, and 90 instead of 126 at 10 + 20 Mbit/s; TCP throughput was equal or higher
+    /// (`benches/striping_daemon.py`). With a whole millisecond, any further delay exceeds what the
+    /// burst can make up for.
     pub fn free(longest_bytes: u32) -> Self {
         Self {
             striping: StripingPlan::free(longest_bytes),

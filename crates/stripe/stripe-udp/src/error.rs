@@ -1,12 +1,12 @@
-//! What can go wrong, and what is made of it.
+//! Errors, and how they are handled.
 //!
-//! | the kernel says | that is | and then |
+//! | kernel error | meaning | handling |
 //! |---|---|---|
-//! | `EMSGSIZE` | it is longer than the interface takes | the protocol hears of it, and shrinks the channel |
-//! | `EAGAIN`, `ENOBUFS` | a queue of ours is full | as lost on the way: the controller hears of it |
-//! | `ENOTCONN`, no length where one is to be | a connection is over | the same |
-//! | `ENETDOWN`, `ENODEV`, `ENXIO`, `EADDRNOTAVAIL`, `ENETUNREACH`, `EINVAL` | the interface, its address or its route is gone | the channel goes out, its socket is opened anew when it is probed |
-//! | all else: `ECONNREFUSED`, `EHOSTUNREACH`, `EPERM`, ... | somebody on the way says no | counted; silence takes the channel out if it lasts |
+//! | `EMSGSIZE` | longer than the interface takes | the protocol is notified and shrinks the channel |
+//! | `EAGAIN`, `ENOBUFS` | a local queue is full | as a loss in the network, which the controller sees |
+//! | `ENOTCONN`, or an invalid length in the stream | the connection is over | as below |
+//! | `ENETDOWN`, `ENODEV`, `ENXIO`, `EADDRNOTAVAIL`, `ENETUNREACH`, `EINVAL` | the interface, its address or its route is gone | the channel goes out, and its socket is reopened when it is probed |
+//! | all others: `ECONNREFUSED`, `EHOSTUNREACH`, `EPERM`, ... | refused on the way | counted; lasting silence takes the channel out |
 
 use std::io;
 
@@ -15,80 +15,79 @@ use gingham_stripe::{ChannelError, OptionsError};
 use gingham_stripe_crypt::PublicKey;
 use nix::errno::Errno;
 
-/// Why there is no end.
+/// Reason why an end cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// There are none, or too many.
+    /// No channels, or too many.
     #[error("channels: {0}")]
     Channels(#[from] SchedulerError),
-    /// More are there at the start than there can be.
+    /// More channels at the start than the maximum.
     #[error("channels: {channels} at the start, where at most {cap} can be; raise channels_max")]
     AboveCap {
         /// Channels at the start.
         channels: usize,
-        /// The most there can be.
+        /// Maximum number of channels.
         cap: usize,
     },
-    /// What the protocol is told makes no sense.
+    /// Inconsistent protocol options.
     #[error(transparent)]
     Options(#[from] OptionsError),
-    /// Packets would be longer than a datagram with what stands before them.
+    /// Packets longer than a datagram can hold with its headers.
     #[error("longest packet: {longest_bytes} bytes, of at most {bytes_max} that fit a datagram")]
     LongestPacket {
-        /// The longest packet asked for.
+        /// Longest packet requested, in bytes.
         longest_bytes: u32,
-        /// The longest that can be.
+        /// Longest packet possible, in bytes.
         bytes_max: usize,
     },
-    /// Channels in datagrams and in frames of Ethernet are in one pipe, or what a channel over Ethernet needs is
-    /// not told.
+    /// Channels over datagrams and over Ethernet in one pipe, or options that do not suit the kind.
     #[error("channels: {0}")]
     Kinds(&'static str),
-    /// The machine gives no random bytes for keys.
+    /// No random bytes for keys.
     #[error(transparent)]
     Randomness(#[from] gingham_stripe_crypt::NoRandomness),
     /// A socket cannot be opened.
     #[error("channel {channel}: {error}")]
     Socket {
-        /// Of which channel.
+        /// Id of the channel.
         channel: usize,
-        /// What the kernel says.
+        /// Kernel error.
         error: io::Error,
     },
-    /// Two ends have one peer.
+    /// Two ends with one peer.
     #[error("peer {0}: there is an end for it already")]
     SamePeer(PublicKey),
-    /// There is an end of this number.
+    /// Number of an existing end.
     #[error("there is an end {0} already")]
     Taken(usize),
-    /// The kernel does not wake this thread in time.
+    /// The timer slack of the thread cannot be set.
     #[error("timer slack: {0}")]
     Timer(#[source] io::Error),
 }
 
-/// Why a channel is not added or moved.
+/// Reason why a channel cannot be added or moved.
 #[derive(Debug, thiserror::Error)]
 pub enum SlotError {
-    /// There is no place for it, or it is not there.
+    /// The slot does not exist, is taken, or is free.
     #[error(transparent)]
     Channel(#[from] ChannelError),
-    /// The channels of a pipe are of one kind, and it is of another.
+    /// The channel is not of the pipe's kind.
     #[error("channel {id}: all are over UDP, or all over Ethernet, with offload or without")]
     Kind {
-        /// Of which channel.
+        /// Id of the channel.
         id: usize,
     },
-    /// Its socket cannot be opened.
+    /// The socket cannot be opened.
     #[error("channel {id}: {error}")]
     Socket {
-        /// Of which channel.
+        /// Id of the channel.
         id: usize,
-        /// What the kernel says.
+        /// Kernel error.
         error: io::Error,
     },
 }
 
-/// What an error of a socket means for its channel.
+/// Meaning of a socket error for its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     Full,
@@ -117,12 +116,12 @@ impl Meaning {
     }
 }
 
-/// A connection is over.
+/// Returns the error of a connection that is over.
 pub(crate) fn gone() -> io::Error {
     Errno::ENOTCONN.into()
 }
 
-/// A queue of ours is full.
+/// Returns the error of a full local queue.
 pub(crate) fn full() -> io::Error {
     Errno::EAGAIN.into()
 }

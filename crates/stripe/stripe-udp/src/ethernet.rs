@@ -1,14 +1,14 @@
-//! A channel in frames of Ethernet: what is above its header is the packet, untouched.
+//! A channel over Ethernet frames, whose payload is the unmodified packet.
 //!
 //! ```text
-//!   | to 6 | from 6 | EtherType of packets 2  | a packet of IP                  |
-//!   | to 6 | from 6 | EtherType of messages 2 | a message of the protocol       |
+//!   | to 6 | from 6 | EtherType of packets 2  | IP packet            |
+//!   | to 6 | from 6 | EtherType of messages 2 | protocol message     |
 //! ```
 //!
-//! Where the interface passes frames whole, as one of a pair of virtual ones does, packets go as
-//! long as the kernel puts them together, with what it says of their segments beside them
-//! (`PACKET_VNET_HDR`). Such a frame is told to the kernel as one of IP, which alone it can look
-//! into; on the wire it has the EtherType of packets.
+//! On an interface with offload, such as one of a veth pair, packets are as long as the kernel
+//! assembles them, with its segmentation metadata beside them (`PACKET_VNET_HDR`). Such a frame is
+//! passed to the kernel with the EtherType of IP, the only one for which it can segment; on the
+//! wire it has the EtherType of packets.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.1; packet(7); RFC 9542, section 2.1
 //! (EtherTypes for local experiments); virtio 1.3, section 5.1.6 (the header of segments).
@@ -38,37 +38,37 @@ pub(crate) use virtio::VIRTIO_BYTES;
 use receiving::Receiver;
 use sending::Sender;
 
-/// The header of Ethernet.
+/// Length of the Ethernet header.
 const HEADER_BYTES: usize = 14;
-/// Room for a message, where packets are short.
+/// Minimum buffer for a message, if packets are short.
 const MESSAGE_ROOM_BYTES: usize = 256;
-/// The longest packet of IP but for jumbograms.
+/// Longest IP packet, jumbograms excepted.
 const WHOLE_BYTES: usize = 65_535;
-/// Frames that are taken or given in a call: at 1 Gbit/s as many come in three quarters of a
+/// Maximum frames per receive or send call: 1 Gbit/s brings as many in three quarters of a
 /// millisecond.
 const FRAMES: usize = 64;
-/// The same where frames are whole, each of some forty segments.
+/// Maximum frames per receive call with offload, each of some forty segments.
 const WHOLE_FRAMES: usize = 16;
 
-/// Where a channel begins and ends.
+/// Configuration of a channel over Ethernet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EthernetPlan {
-    /// The interface here.
+    /// Name of the local interface.
     pub interface: String,
-    /// The address of the interface at the other end.
+    /// Address of the interface at the other end.
     pub peer: MacAddress,
-    /// What tells packets and messages from all else, the same at both ends.
+    /// EtherTypes of packets and messages, equal at both ends.
     pub ether_types: EtherTypes,
-    /// The longest packet that comes out in one frame.
+    /// Longest packet that the interface takes in one frame, in bytes.
     pub longest_bytes: u32,
-    /// Whether the interface passes frames whole, however long.
+    /// Whether the interface passes unsegmented frames of any length.
     pub is_offloaded: bool,
-    /// So much waits in the kernel until the interface takes it; the pipe waits for more.
+    /// Send buffer in the kernel, in bytes; beyond it the pipe waits.
     pub waiting_bytes: usize,
 }
 
 impl EthernetPlan {
-    /// How what comes is taken.
+    /// Returns the sizes of receive batches.
     fn batches(&self) -> Batches {
         if self.is_offloaded {
             return Batches { count: WHOLE_FRAMES, bytes: VIRTIO_BYTES + WHOLE_BYTES };
@@ -78,7 +78,7 @@ impl EthernetPlan {
     }
 }
 
-/// A channel over Ethernet: its sockets, as long as there are any.
+/// A channel over Ethernet: its sockets, while it has any.
 #[derive(Debug)]
 pub(crate) struct EthernetLink {
     plan: EthernetPlan,
@@ -90,7 +90,7 @@ pub(crate) struct EthernetLink {
 struct Open {
     sender: Sender,
     receiver: Receiver,
-    /// They say to others that the EtherTypes are in use; nothing comes on them.
+    /// Sockets that announce the EtherTypes as used; they receive nothing.
     _claims: [Socket; 2],
 }
 
@@ -121,7 +121,7 @@ impl EthernetLink {
         self.plan.batches()
     }
 
-    /// Sends frames of a run from one on; how many went.
+    /// Sends the frames of a run from index `from`; returns how many were sent.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let open = self.open.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         match open.sender.send(run, from)? {
@@ -152,9 +152,9 @@ impl Open {
     }
 }
 
-/// A socket on an interface, of this EtherType, on which nothing comes.
+/// Opens a socket on an interface for this EtherType that receives nothing.
 fn muted(interface: &Interface, ether_type: u16) -> io::Result<Socket> {
-    // The kernel has it in the order of the network (packet(7)).
+    // The kernel expects network byte order (packet(7)).
     let protocol = Protocol::from(i32::from(ether_type.to_be()));
     let socket = Socket::new(Domain::PACKET, Type::RAW, Some(protocol))?;
     socket.attach_filter(&filter::nothing())?;

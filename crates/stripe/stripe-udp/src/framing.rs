@@ -1,4 +1,4 @@
-//! What a datagram is: a header in clear, and what follows, sealed where there is a key.
+//! The format of a datagram: a header in clear, and a body, sealed if there is a key.
 //!
 //! ```text
 //!   | header, 8 bytes: data     | sequence 4       | packet  | check 16 |
@@ -7,33 +7,32 @@
 //!   |<------- in clear -------->|<------------- sealed ------------->|
 //! ```
 //!
-//! `check` is there only where there is a key (`gingham_stripe_crypt`). What runs without a key is for
-//! networks in which nobody else is, and for tests.
+//! `check` exists only with a key (`gingham_stripe_crypt`). Operation without a key is for isolated
+//! networks and tests.
 //!
-//! Invariant: any bytes give a frame or nothing.
+//! Invariant: any bytes yield a frame or nothing.
 
 use gingham_stripe::{
     Content, Epoch, HEADER_BYTES, Header, MessageNumbers, Messages, TAG_BYTES_MAX, Tag,
 };
 use gingham_stripe_crypt::{Discard, Peer};
 
-/// By how much the datagram of a packet is longer at the most: of a copy, with a key.
+/// Maximum overhead of a packet's datagram in bytes: that of a copy, with a key.
 pub const OVERHEAD_BYTES_MAX: usize = TAG_BYTES_MAX + Peer::CHECK_BYTES;
 
-/// What a datagram holds.
+/// Contents of a datagram.
 #[derive(Clone, Debug)]
 pub(crate) enum Frame<'a> {
-    /// A packet or a copy of one, which its tag tells.
+    /// A packet, or a copy according to its tag.
     Data(Tag, &'a [u8]),
-    /// A packet without a tag, and what it is charged.
+    /// A packet without a tag, and the length that is charged for it.
     Packet { length_bytes: usize, packet: &'a [u8] },
-    /// Messages of either end, the first of which may be none, and no other; and the channel on which
-    /// they go, where that is said.
+    /// Messages of either end, at least one; and the channel of the datagram, if it names one.
     Messages(Option<usize>, Messages<'a>),
 }
 
 impl<'a> Frame<'a> {
-    /// Which channel it says that it is of.
+    /// Returns the channel that the frame names.
     pub(crate) fn channel(&self) -> Option<usize> {
         match self {
             Self::Data(tag, _) => Some(tag.channel.into()),
@@ -42,7 +41,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// What stands behind this header, once it is in clear.
+    /// Decodes the deciphered bytes after this header.
     fn parse(header: Header, behind: &'a [u8]) -> Option<Self> {
         if header.content != Content::Message {
             let (tag, packet) = Tag::parse_behind(header, behind).ok()?;
@@ -51,23 +50,23 @@ impl<'a> Frame<'a> {
         Self::messages(Some(header.channel.into()), behind)
     }
 
-    /// Messages that go on a channel, if there are any.
+    /// Returns the messages for a channel, if there are any.
     pub(crate) fn messages(channel: Option<usize>, bytes: &'a [u8]) -> Option<Self> {
         let messages = Messages::new(bytes);
         messages.clone().next().is_some().then_some(Self::Messages(channel, messages))
     }
 }
 
-/// Makes datagrams of what goes, and reads those that come.
+/// Encoder and decoder of datagrams.
 #[derive(Debug, Default)]
 pub(crate) struct Framing {
     numbers: MessageNumbers,
-    /// For whom datagrams are sealed, if they are.
+    /// Peer for which datagrams are sealed, if any.
     pub(crate) peer: Option<Box<Peer>>,
 }
 
 impl Framing {
-    /// With keys where there is somebody to agree on them with.
+    /// Creates a framing, with keys if there is a peer.
     pub(crate) fn new(peer: Option<Peer>) -> Self {
         Self { numbers: MessageNumbers::default(), peer: peer.map(Box::new) }
     }
@@ -76,19 +75,18 @@ impl Framing {
         if self.peer.is_some() { Peer::CHECK_BYTES } else { 0 }
     }
 
-    /// How long the datagram of a packet with this tag is.
+    /// Returns the length of the datagram of a packet with this tag.
     pub(crate) fn data_bytes(&self, tag: &Tag, packet_bytes: usize) -> usize {
         tag.length() + packet_bytes + self.check_bytes()
     }
 
-    /// How long the datagram of messages is that is to be as long at least as that of a packet which
-    /// is so long with its tag, so that it gets through where that does.
+    /// Returns the length of a datagram of messages that is at least as long as that of a tagged
+    /// packet of `bytes_min` bytes, and so passes only where that does.
     pub(crate) fn messages_bytes(&self, messages_bytes: usize, bytes_min: usize) -> usize {
         (HEADER_BYTES + messages_bytes).max(bytes_min) + self.check_bytes()
     }
 
-    /// Writes messages that go on a channel, the first of this epoch, behind what the buffer holds, as
-    /// a datagram of this length.
+    /// Appends messages for a channel, the first of this epoch, as a datagram of this length.
     pub(crate) fn write_messages(
         &mut self,
         (channel, epoch): (usize, Epoch),
@@ -101,7 +99,7 @@ impl Framing {
         buffer.extend_from_slice(&self.numbers.header(channel, epoch).to_bytes());
         buffer.extend_from_slice(messages);
         buffer.resize(from + datagram_bytes - self.check_bytes(), 0);
-        // A receiver answers what a sender says; nobody answers that.
+        // A receiver responds to messages of a sender; its responses get none.
         let mut said = Messages::new(messages).flatten();
         let is_answer = !said.any(|message| message.kind.is_from_sender());
         match &mut self.peer {
@@ -110,15 +108,15 @@ impl Framing {
         }
     }
 
-    /// Seals what was written from here on: the datagram of a packet behind its tag, or of messages.
+    /// Seals the datagram that begins at `from`: a tagged packet, or messages.
     pub(crate) fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         if let Some(peer) = &mut self.peer {
             peer.seal(from, buffer);
         }
     }
 
-    /// What a datagram is, deciphered in its place, and whether it says that its channel is where it
-    /// came from: it is authentic, and newer than all before.
+    /// Decodes a datagram, deciphering it in place; also returns whether it proves that its
+    /// channel's other end is at its source: it is authentic, and newer than all before.
     pub(crate) fn open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<(Frame<'a>, bool)> {
         let Some(peer) = &mut self.peer else {
             let (header, behind) = Header::parse(datagram).ok()?;
@@ -136,14 +134,15 @@ impl Framing {
         Some((frame?, is_newest))
     }
 
-    /// The same of a datagram that may be another peer's: what is not taken is not counted.
+    /// Like [`Self::open`], for a datagram that may belong to another peer: failures are not
+    /// counted.
     pub(crate) fn try_open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<(Frame<'a>, bool)> {
         let (header, behind, is_newest) = self.peer.as_mut()?.try_open(datagram).ok()?;
         Some((Frame::parse(header, behind)?, is_newest))
     }
 }
 
-/// Whether these are messages that nobody has sealed. Packets in clear cannot be told.
+/// Whether a datagram consists of unsealed messages. Unsealed packets cannot be recognised.
 pub(crate) fn is_in_clear(datagram: &[u8]) -> bool {
     Header::parse(datagram).is_ok_and(|(header, behind)| {
         let first = Messages::new(behind).next();
@@ -161,7 +160,7 @@ mod tests {
     const MESSAGE: Message =
         Message { epoch: Epoch::new(9), channel: 1, channels: 2, kind: Kind::Acknowledged };
 
-    /// Two that have shaken hands.
+    /// Returns two framings after a handshake.
     fn sealed() -> [Framing; 2] {
         let keys = [0; 2].map(|_| PrivateKey::random().expect("randomness"));
         let mut peers = [0, 1].map(|end| {
@@ -208,8 +207,8 @@ mod tests {
         framing.open(datagram).map(|(frame, _)| frame)
     }
 
-    /// With a key and without: the header stays what it was but for what names the key, and all is
-    /// read as it was written.
+    /// With and without a key, the header is unchanged except for the name of the key, and the
+    /// contents are read as written.
     #[test]
     fn what_is_written_is_read() {
         let of = RepairOf { next_sequence: 8, ..RepairOf::default() };
@@ -235,7 +234,7 @@ mod tests {
         }
     }
 
-    /// A probe that were a byte shorter would bring a channel back on which no packet gets through.
+    /// A shorter probe could bring back a channel that passes no packets.
     #[test]
     fn a_probe_is_as_long_as_what_was_lost() {
         let tag = Tag::default();

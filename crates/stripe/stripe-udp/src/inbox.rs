@@ -1,8 +1,8 @@
-//! What has come on a channel and is not taken yet, with the time at which the kernel had it.
+//! Received batches of a channel that are not processed yet, with the kernel's timestamps.
 //!
 //! ```text
-//!   batch 0  | datagram | datagram | dat. |   at 17.2 ms     what the kernel has put together came
-//!   batch 1  | datagram |                     at 17.5 ms     at one time
+//!   batch 0  | datagram | datagram | dat. |   at 17.2 ms     datagrams coalesced by the kernel
+//!   batch 1  | datagram |                     at 17.5 ms     share one time
 //! ```
 
 use std::io;
@@ -13,38 +13,38 @@ use gingham_stripe::Instant;
 use crate::clock::Moment;
 use crate::link::{Arrival, Batches, Payload};
 
-/// A batch.
+/// Datagrams that were received together.
 #[derive(Debug)]
 pub(crate) struct Batch<'a> {
     pub(crate) at: Instant,
     pub(crate) payload: Payload,
-    /// Whether it came from the other end of the channel.
+    /// Whether the source is the other end of the channel.
     pub(crate) is_ours: bool,
     pub(crate) from: Option<SocketAddr>,
-    /// The ECN field of their headers of IP.
+    /// ECN field of the IP headers.
     pub(crate) ecn: u8,
     bytes: &'a mut [u8],
     stride: usize,
 }
 
 impl<'a> Batch<'a> {
-    /// How many datagrams it has.
+    /// Returns the number of datagrams.
     pub(crate) const fn len(&self) -> usize {
         self.bytes.len().div_ceil(self.stride)
     }
 
-    /// How many bytes these are.
+    /// Returns the total length in bytes.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// One datagram after the other.
+    /// Returns the datagrams in order.
     pub(crate) fn datagrams(self) -> impl Iterator<Item = &'a mut [u8]> {
         self.bytes.chunks_mut(self.stride)
     }
 }
 
-/// What has come on a channel, or on a port of many.
+/// Receive buffer of a channel, or of a shared port.
 #[derive(Default)]
 pub(crate) struct Inbox {
     batch_bytes: usize,
@@ -57,7 +57,7 @@ pub(crate) struct Inbox {
 }
 
 impl std::fmt::Debug for Inbox {
-    /// Without the megabyte of buffers.
+    /// Formats without the megabyte of buffers.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { next, filled, empty_at, .. } = self;
         f.debug_struct("Inbox")
@@ -81,7 +81,7 @@ impl Inbox {
         }
     }
 
-    /// Takes what the kernel has, as `receive` does. What was here is over.
+    /// Fills the buffer by `receive`, discarding its previous contents.
     pub(crate) fn fill(
         &mut self,
         receive: impl FnOnce(&mut [u8], &mut [Arrival]) -> io::Result<usize>,
@@ -102,17 +102,17 @@ impl Inbox {
         Ok(())
     }
 
-    /// Whether the kernel may have more.
+    /// Whether all buffers were filled, so that the kernel may have more.
     pub(crate) fn was_full(&self) -> bool {
         self.filled == self.arrivals.len()
     }
 
-    /// When the next batch came.
+    /// Returns the arrival time of the next batch.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         (self.next < self.filled).then(|| self.times[self.next])
     }
 
-    /// The next batch.
+    /// Removes the next batch.
     pub(crate) fn take(&mut self) -> Option<Batch<'_>> {
         let at = self.next_at()?;
         let Arrival { bytes, stride, payload, is_ours, from, ecn, .. } = self.arrivals[self.next];

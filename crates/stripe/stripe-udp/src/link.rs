@@ -1,13 +1,13 @@
-//! What carries a channel: the seam between the protocol and sockets.
+//! The link of a channel: the boundary between the protocol and sockets.
 //!
 //! ```text
-//!   channel ── send a run ──► link ── UDP, a port a channel
-//!           ◄─ batches, each      ├── TCP, a connection a channel
+//!   channel ── send a run ──► link ── UDP, a port per channel
+//!           ◄─ batches, each      ├── TCP, a connection per channel
 //!              with its stamp     └── Ethernet, frames of two EtherTypes
 //! ```
 //!
-//! Invariants: what a link gives came from the other end of its channel, or is said not to; a link
-//! takes runs whole and in order, or says how much of one it took.
+//! Invariants: a batch from a link came from the other end of its channel, or is marked as foreign;
+//! a link takes runs whole and in order, or returns how much of one it took.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,16 +25,16 @@ use crate::run::Run;
 use crate::socket::{BufferPlan, ChannelPlan, Opener};
 use crate::tcp::{Connection, TcpLink, TcpPlan};
 
-/// Where a channel begins and ends.
+/// Configuration of a channel's link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkPlan {
     /// Over UDP.
     Udp(ChannelPlan),
     /// Over TCP.
     Tcp(TcpPlan),
-    /// In frames of Ethernet.
+    /// In Ethernet frames.
     Ethernet(EthernetPlan),
-    /// In memory, where somebody stands in for what is between both ends.
+    /// In memory, where a test driver replaces the network.
     Memory(MemoryPlan),
 }
 
@@ -63,7 +63,7 @@ impl From<MemoryPlan> for LinkPlan {
 }
 
 impl LinkPlan {
-    /// What the link puts before a datagram, in bytes.
+    /// Returns the length of the link's headers before a datagram, in bytes.
     pub(crate) const fn header_bytes(&self) -> u32 {
         match self {
             Self::Udp(plan) => plan.header_bytes(),
@@ -72,18 +72,19 @@ impl LinkPlan {
         }
     }
 
-    /// What stands before a datagram on the wire, in bytes: over TCP as if each went in a segment of its
-    /// own. How many share one the kernel says, and what it sends again and acknowledges.
+    /// Returns the length of the headers of a datagram on the wire, in bytes; over TCP as if each
+    /// had a segment of its own. Only the kernel knows the real segments, retransmissions and
+    /// acknowledgements.
     pub(crate) fn wire_bytes(&self) -> u32 {
         if let Self::Tcp(plan) = self { plan.wire_bytes() } else { self.header_bytes() }
     }
 
-    /// Whether packets pass however long they are.
+    /// Whether packets of any length pass.
     pub(crate) const fn passes_all(&self) -> bool {
         matches!(self, Self::Tcp(_))
     }
 
-    /// Whether two are of one kind, so that the same stands on both.
+    /// Returns the kind; links of one kind can be mixed in a pipe.
     pub(crate) const fn kind(&self) -> LinkKind {
         match self {
             Self::Udp(_) | Self::Tcp(_) | Self::Memory(_) => LinkKind::Datagrams,
@@ -92,41 +93,41 @@ impl LinkPlan {
     }
 }
 
-/// What the links of a pipe have alike.
+/// Kind of all links of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkKind {
     Datagrams,
     Ethernet { is_offloaded: bool },
 }
 
-/// What a run or a batch holds, where a link tells these apart.
+/// Contents of a run or batch, if the link distinguishes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Payload {
-    /// Packets, or datagrams that say themselves what they are.
+    /// Packets, or datagrams that identify their own contents.
     #[default]
     Packets,
     /// Messages of the protocol.
     Messages,
 }
 
-/// A batch that came: datagrams of one length, of which the last may be shorter.
+/// A received batch: datagrams of one length, the last of which may be shorter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrival {
-    /// When the kernel had it, by the realtime clock.
+    /// Receive timestamp of the kernel on the realtime clock.
     pub(crate) stamp: Option<Duration>,
     pub(crate) bytes: usize,
-    /// How long a datagram is.
+    /// Length of a datagram in bytes.
     pub(crate) stride: usize,
     pub(crate) payload: Payload,
-    /// Whether it came from the other end of the channel.
+    /// Whether the source is the other end of the channel.
     pub(crate) is_ours: bool,
-    /// Its address of UDP or TCP.
+    /// Source address, over UDP or TCP.
     pub(crate) from: Option<SocketAddr>,
-    /// The ECN field of its headers of IP; over UDP alone.
+    /// ECN field of the IP headers; only over UDP.
     pub(crate) ecn: u8,
 }
 
-/// Buffers of batches.
+/// Receive buffers: number and length of batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Batches {
     pub(crate) count: usize,
@@ -141,7 +142,7 @@ pub(crate) enum Link {
     Ethernet(Box<EthernetLink>),
 }
 
-/// The same call of whichever it is.
+/// Makes the same call on any variant.
 macro_rules! either {
     ($self:ident, $link:ident => $call:expr) => {
         match $self {
@@ -153,8 +154,8 @@ macro_rules! either {
 }
 
 impl Link {
-    /// An open one, which may have its port in common with others; over UDP or TCP by a socket that this
-    /// gives, if it is there.
+    /// Opens a link, possibly on a port shared with others; over UDP or TCP the socket comes from
+    /// `opener`, if given.
     pub(crate) fn open(
         plan: LinkPlan,
         (buffers, ports): (BufferPlan, &Ports),
@@ -177,7 +178,7 @@ impl Link {
         })
     }
 
-    /// Opens it anew, unless it comes to be by itself.
+    /// Reopens the link, unless it opens by itself.
     pub(crate) fn reopen(&mut self, now: Instant) -> io::Result<()> {
         match self {
             Self::Udp(link) => link.reopen(now),
@@ -186,32 +187,32 @@ impl Link {
         }
     }
 
-    /// Does what is due of a link that comes to be by itself; whether it has come to be just now.
+    /// Advances a link that opens by itself; returns whether it has just opened.
     pub(crate) fn advance(&mut self, now: Instant) -> bool {
         if let Self::Tcp(link) = self { link.advance(now) } else { false }
     }
 
-    /// When something is due though nothing comes.
+    /// Returns the time at which work is due without receiving anything.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         if let Self::Tcp(link) = self { link.next_at() } else { None }
     }
 
-    /// It has this connection from now on; whether it had another.
+    /// Adopts a connection; returns whether it replaced another.
     pub(crate) fn adopt(&mut self, connection: Connection) -> bool {
         if let Self::Tcp(link) = self { link.adopt(connection) } else { false }
     }
 
-    /// A socket that listens for it, where such are.
+    /// Opens a listening socket for the link, if it is over TCP.
     pub(crate) fn listening(&self) -> Option<io::Result<Socket>> {
         if let Self::Tcp(link) = self { Some(link.socket()) } else { None }
     }
 
-    /// Whether it is on the way to be open: then it is writable.
+    /// Whether the link is connecting; it becomes writable when open.
     pub(crate) fn is_connecting(&self) -> bool {
         matches!(self, Self::Tcp(link) if link.is_connecting())
     }
 
-    /// The network has changed: what would come to be later by itself is tried now.
+    /// Retries at once after a network change.
     pub(crate) fn look_anew(&mut self, now: Instant) {
         match self {
             Self::Udp(link) => link.look_anew(),
@@ -220,17 +221,17 @@ impl Link {
         }
     }
 
-    /// Whether something that came waits here, and not in the kernel.
+    /// Whether received bytes wait here instead of in the kernel.
     pub(crate) fn holds_more(&self) -> bool {
         matches!(self, Self::Tcp(link) if link.holds_more())
     }
 
-    /// Whether a datagram has begun to go, and has not gone whole.
+    /// Whether a datagram was sent in part.
     pub(crate) fn holds_rest(&self) -> bool {
         matches!(self, Self::Tcp(link) if link.holds_rest())
     }
 
-    /// What has begun to go does.
+    /// Sends the rest of a datagram sent in part.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         if let Self::Tcp(link) = self { link.flush() } else { Ok(()) }
     }
@@ -239,7 +240,7 @@ impl Link {
         either!(self, link => link.close());
     }
 
-    /// It is of no use here any more. A port that it has in common with others stays.
+    /// Releases the link; a shared port stays open.
     pub(crate) fn release(&mut self) {
         match self {
             Self::Udp(link) => link.release(),
@@ -254,12 +255,12 @@ impl Link {
         }
     }
 
-    /// The port that it has in common with others, on which what comes is taken for all of them.
+    /// Returns the port shared with others, which receives for all of them.
     pub(crate) const fn shared(&self) -> Option<&SharedPort> {
         if let Self::Udp(link) = self { link.shared() } else { None }
     }
 
-    /// What becomes readable where something comes, as long as it is open and its own.
+    /// Returns the descriptor to await for reading, if the link is open and not shared.
     pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Udp(link) => link.fd(),
@@ -268,7 +269,7 @@ impl Link {
         }
     }
 
-    /// What becomes writable where a link that was full takes more.
+    /// Returns the descriptor that becomes writable when a full link has room again.
     pub(crate) fn full_fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Udp(_) => None,
@@ -277,16 +278,16 @@ impl Link {
         }
     }
 
-    /// How many datagrams may go in one call.
+    /// Returns the maximum datagrams per send call.
     pub(crate) fn segments_max(&self) -> usize {
         match self {
             Self::Udp(link) => link.segments_max(),
-            // As many as in a call.
+            // A call takes as many as a receive batch.
             Self::Tcp(_) | Self::Ethernet(_) => self.batches().count,
         }
     }
 
-    /// How what comes is taken.
+    /// Returns the sizes of receive batches.
     pub(crate) fn batches(&self) -> Batches {
         match self {
             Self::Udp(link) => link.batches(),
@@ -295,17 +296,18 @@ impl Link {
         }
     }
 
-    /// Sends the datagrams of a run from one on, by its number: how many it took, at least one.
+    /// Sends the datagrams of a run from index `from`; returns how many the link took, at least
+    /// one.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         either!(self, link => link.send(run, from))
     }
 
-    /// Whether what a full link did not take waits until it does, and is not lost.
+    /// Whether datagrams that a full link did not take wait instead of being lost.
     pub(crate) const fn waits(&self) -> bool {
         matches!(self, Self::Tcp(_) | Self::Ethernet(_))
     }
 
-    /// Takes what has come, a batch a buffer: how many.
+    /// Receives batches, one per buffer; returns their number.
     pub(crate) fn receive(
         &mut self,
         bytes: &mut [u8],
@@ -314,7 +316,7 @@ impl Link {
         either!(self, link => link.receive(bytes, arrivals))
     }
 
-    /// The address of UDP or TCP that it has, if any.
+    /// Returns the local UDP or TCP address, if any.
     pub(crate) fn local(&self) -> Option<SocketAddr> {
         match self {
             Self::Udp(link) => link.local(),
@@ -323,7 +325,7 @@ impl Link {
         }
     }
 
-    /// The address of the other end, where it is known: over TCP as long as there is a connection.
+    /// Returns the address of the other end, if known; over TCP, while connected.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         match self {
             Self::Udp(link) => link.remote(),
@@ -332,8 +334,8 @@ impl Link {
         }
     }
 
-    /// Sends a datagram of a handshake to this address, which over TCP can be no other than that of
-    /// the connection; its traffic class too is that of the connection.
+    /// Sends a handshake datagram to this address. Over TCP, address and traffic class are those of
+    /// the connection.
     pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8], class: u8) -> io::Result<()> {
         match self {
             Self::Udp(link) => link.tell(to, message, class),
@@ -342,7 +344,7 @@ impl Link {
         }
     }
 
-    /// The other end has this address of UDP or TCP from now on.
+    /// Sets the UDP or TCP address of the other end.
     pub(crate) fn set_remote(&mut self, remote: SocketAddr) {
         match self {
             Self::Udp(link) => link.set_remote(remote),

@@ -1,4 +1,5 @@
-//! Whom an end talks to: handshakes, the sessions that they name, channels that follow the other end.
+//! Handshakes of an end, the sessions that they begin, and channels that follow the other end's
+//! address.
 
 use std::net::SocketAddr;
 
@@ -14,23 +15,24 @@ use crate::inbox::Batch;
 use crate::scheduler::Scheduler;
 use crate::striping::{Before, Preference, Striping, StripingPlan};
 
-/// Answers to a batch, all of one address: more are of a flood.
+/// Maximum replies to a batch, all of whose datagrams have one source address; more indicates a
+/// flood.
 pub(crate) const REPLIES_A_BATCH: usize = 8;
 
-/// With what a session begins, and how many there have been.
+/// Parameters with which a session begins, and the number of sessions so far.
 #[derive(Debug)]
 pub(super) struct Sessions {
     plan: StripingPlan,
     scheduler: Scheduler,
-    /// Channels that are there, a bit each.
+    /// Existing channels, one bit each.
     present: u64,
-    /// Those that pass packets however long they are, a bit each.
+    /// Channels that pass packets of any length, one bit each.
     passing_all: u64,
     before: Before,
-    /// How channels are to be used.
+    /// Usage preferences by channel.
     preferences: Vec<Preference>,
     count: u64,
-    /// One has begun, and nobody has told it yet which channels have no link.
+    /// Whether a session has begun and the protocol does not know yet which channels lack a link.
     pub(super) is_new: bool,
 }
 
@@ -49,19 +51,20 @@ impl Sessions {
         }
     }
 
-    /// A channel is to be used so from the next session on.
+    /// Sets how a channel is to be used from the next session on.
     pub(super) fn prefer(&mut self, channel: usize, preference: Preference) {
         self.preferences[channel] = preference;
     }
 
-    /// A channel is there from now on, or no longer; whether it passes packets however long they are.
+    /// Records whether a channel exists, and whether it passes packets of any length.
     pub(super) const fn set_slot(&mut self, channel: usize, is_there: bool, passes_all: bool) {
         let others = !(1 << channel);
         self.present = self.present & others | (is_there as u64) << channel;
         self.passing_all = self.passing_all & others | (passes_all as u64) << channel;
     }
 
-    /// Both ends of the protocol as they begin: with a reset to an epoch, or synchronised.
+    /// Creates the sender and receiver of a session, beginning with a reset to an epoch, or
+    /// synchronised.
     pub(super) fn striping(
         &self,
         reset_to: Option<Epoch>,
@@ -80,7 +83,7 @@ impl Sessions {
         Ok(striping)
     }
 
-    /// Begins anew where the other end does.
+    /// Begins a new session if the other end has begun one.
     pub(super) fn follow(&mut self, count: u64, striping: &mut Striping) {
         if self.count != count {
             (self.count, self.is_new) = (count, true);
@@ -89,17 +92,17 @@ impl Sessions {
     }
 }
 
-/// What a batch leads to, beside what the protocol takes.
+/// Outcome of a batch, beyond the frames passed to the protocol.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     pub(super) strange: u64,
-    /// The channel is there from now on.
+    /// New address of the channel's other end, if it has moved.
     pub(super) moved_to: Option<SocketAddr>,
-    /// What goes back to where the batch came from.
+    /// Handshake messages to send back to the source of the batch.
     pub(super) replies: Vec<Vec<u8>>,
 }
 
-/// Takes a batch that came on a channel, whose other end was there.
+/// Processes a batch received on a channel whose other end had the address `remote`.
 pub(super) fn take(
     batch: Batch<'_>,
     (channel, remote): (usize, Option<SocketAddr>),
@@ -116,7 +119,8 @@ pub(super) fn take(
             let keys = peer.counts().keys;
             let sender = Sender { address: from, is_known: remote == Some(from) };
             let reply = answer(peer, at, sender, datagram, (striping, sessions));
-            // What makes keys answers what was said just now, and comes from whom it was said to.
+            // A message that creates keys responds to our latest one, so its sender is the
+            // recipient of that.
             if encapsulation.peer().is_some_and(|peer| peer.counts().keys != keys) && !is_ours {
                 taken.moved_to = Some(from);
             }
@@ -142,7 +146,7 @@ pub(super) fn take(
     taken
 }
 
-/// A channel has its other end there from now on.
+/// Updates the remote address of a channel.
 pub(super) fn follow_remote(
     one: &mut Channel,
     striping: &mut Striping,
@@ -154,14 +158,14 @@ pub(super) fn follow_remote(
         return;
     }
     one.follow(remote);
-    // Another port is another mapping on the same path (RFC 9000, section 9.4).
+    // Another port is a new mapping on the same path (RFC 9000, section 9.4).
     if before.is_some_and(|before| before.ip().to_canonical() != remote.ip().to_canonical()) {
-        // Refused where there is none, of which there is nothing to forget.
+        // Fails only if there is no such channel, and so nothing to forget.
         let _: Result<(), ChannelError> = striping.move_channel(channel);
     }
 }
 
-/// Takes a datagram of a handshake: what goes back, which may be nothing.
+/// Processes a handshake datagram and returns the reply, which may be empty.
 pub(super) fn answer(
     peer: &mut Peer,
     at: Instant,
@@ -176,7 +180,8 @@ pub(super) fn answer(
 }
 
 impl End {
-    /// Sends what is due of a handshake, on every channel; whether anything else may be sent.
+    /// Sends pending handshake messages on every channel; returns whether other datagrams may be
+    /// sent.
     pub(super) fn shake_hands(&mut self) -> bool {
         let (now, can_begin, class) = (self.striping.now(), self.can_begin(), self.class);
         let Some(peer) = self.encapsulation.peer_mut() else { return true };
@@ -193,12 +198,12 @@ impl End {
         peer.can_seal()
     }
 
-    /// Whether the other end has an address on any channel.
+    /// Whether the address of the other end is known on any channel.
     fn can_begin(&self) -> bool {
         self.channels.iter().flatten().any(|channel| channel.link.remote().is_some())
     }
 
-    /// When something is to be done though nothing comes.
+    /// Returns the time at which work is due without receiving anything.
     pub fn timeout(&self) -> Instant {
         let timeout = self.striping.poll_timeout();
         let Some(peer) = self.encapsulation.peer() else { return timeout };
@@ -206,7 +211,7 @@ impl End {
         if peer.can_seal() { handshake.min(timeout) } else { handshake }
     }
 
-    /// What has been counted of handshakes, where there are any.
+    /// Returns the handshake counters, if datagrams are sealed.
     pub fn handshakes(&self) -> Option<&Counts> {
         self.encapsulation.peer().map(Peer::counts)
     }
@@ -220,7 +225,7 @@ mod tests {
     use super::*;
     use crate::{EndPlan, MemoryPlan, MemoryPort};
 
-    /// Of which seed an end with these keys draws.
+    /// Returns the BBR seed of an end with these keys.
     fn seed(ours: &PrivateKey, theirs: &PrivateKey) -> u64 {
         let (private, peer) = (ours.clone(), theirs.public());
         let peer = PeerPlan { private, peer, preshared: None, times: Times::default() };
@@ -235,8 +240,8 @@ mod tests {
         seed
     }
 
-    /// Two ends of a server, of the clients, and those of the clients: each draws of its own, and of the
-    /// same when it is opened again.
+    /// The two ends of a server and those of its two clients: every end has its own seed, and the
+    /// same one when reopened.
     #[test]
     fn no_two_ends_draw_of_one_seed() {
         let [server, one, other] = [(); 3].map(|()| PrivateKey::random().expect("randomness"));

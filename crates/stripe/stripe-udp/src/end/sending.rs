@@ -1,4 +1,4 @@
-//! What goes: messages, copies, and packets in runs.
+//! Transmission: messages, copies, and packets in runs.
 
 use std::mem::take;
 
@@ -10,26 +10,27 @@ use crate::clock::now;
 use crate::link::Payload;
 use crate::striping::Said;
 
-/// So many packets that are too long are dropped before who sends them has a turn to hear of it: as
-/// many as a link of 1 Gbit/s takes in 10 ms.
+/// Maximum packets dropped for their length before the source gets a turn to learn of it: as many
+/// as a link of 1 Gbit/s takes in 10 ms.
 const TOO_LONG_A_TURN: usize = 1_000;
 
-/// The ECN field of a traffic class.
+/// ECN field of a traffic class.
 const ECN: u8 = 0b11;
 
 impl End {
-    /// Sends what is to be said and, as far as windows and paces let them go, copies and packets.
+    /// Sends messages and, as far as windows and pacing allow, copies and packets.
     pub fn transmit(&mut self, source: &mut impl Source) {
         self.transmit_at(now(), source);
     }
 
-    /// As [`Self::transmit`], at a time that is told.
+    /// Like [`Self::transmit`], with the current time as an argument.
     pub fn transmit_at(&mut self, now: Instant, source: &mut impl Source) {
         self.transmit_some(now, source, u64::MAX);
         self.rest();
     }
 
-    /// The same, until so many bytes of packets went at least; whether that was the reason to end.
+    /// Transmits until at least `bytes_max` bytes of packets were sent; returns whether that limit
+    /// ended it.
     pub(crate) fn transmit_some(
         &mut self,
         now: Instant,
@@ -56,7 +57,7 @@ impl End {
         }
     }
 
-    /// What is to be said goes, as much of it together as does; whether anything was.
+    /// Sends pending messages, bundled where possible; returns whether there were any.
     fn send_messages(&mut self) -> bool {
         let mut spoke = false;
         while let Some(Said { channel, message, bytes_min }) = self.striping.next_message() {
@@ -66,7 +67,7 @@ impl End {
                     self.striping.report_along(channel);
                     self.messages.leave_open(channel, message);
                 }
-                // A probe goes alone: one that is too long takes nothing along.
+                // A probe is sent alone: if it is too long, no other message is lost with it.
                 _ if bytes_min > 0 => {
                     self.send_bundle(channel, 0);
                     self.messages.push(channel, message);
@@ -84,13 +85,13 @@ impl End {
         spoke
     }
 
-    /// The next report, and on which way it goes.
+    /// Returns the next report and the channel on which to send it.
     fn next_report(&mut self) -> Option<(usize, Message)> {
         let Self { messages, striping, .. } = self;
         messages.next_report(|one, other| striping.are_alike(one, other))
     }
 
-    /// A message goes on a channel, with others.
+    /// Adds a message to the bundle of a channel.
     fn say(&mut self, channel: usize, message: Message) {
         let length = self.messages.on(channel).0.len() + message.to_bytes().len();
         let datagram_bytes = self.encapsulation.messages_bytes(length, 0);
@@ -100,7 +101,7 @@ impl End {
         self.messages.push(channel, message);
     }
 
-    /// What is to be said on a channel goes, as a datagram that is so long at least.
+    /// Sends the bundle of a channel as a datagram of at least `bytes_min` bytes.
     fn send_bundle(&mut self, channel: usize, bytes_min: usize) {
         let (messages, epoch) = self.messages.on(channel);
         if messages.is_empty() {
@@ -121,7 +122,7 @@ impl End {
         while let Some((repair, class, bytes)) = self.striping.next_copy() {
             let datagram_bytes = self.encapsulation.data_bytes(&repair.tag, bytes.len());
             self.run.begin(repair.channel, datagram_bytes);
-            // What was sent twice is no measure of a queue (RFC 3168, section 6.1.5).
+            // A retransmission must not be ECN-capable (RFC 3168, section 6.1.5).
             self.run.class = class & !ECN;
             let buffer = &mut self.run.bytes;
             self.encapsulation.write_tag(&repair.tag, buffer);
@@ -132,9 +133,9 @@ impl End {
         }
     }
 
-    /// Sends packets as long as they go on one channel; whether any went.
+    /// Sends packets while they fit on one channel; returns whether any were sent.
     fn send_run(&mut self, source: &mut impl Source) -> bool {
-        // To ask where packets may go is to have one: it ends a rest.
+        // Polling for a place to send ends an idle period, so there must be a packet first.
         let Some(length) = source.next_bytes() else { return false };
         let prefix_bytes = self.encapsulation.prefix_bytes();
         let charged_bytes = length.saturating_sub(prefix_bytes);
@@ -146,7 +147,7 @@ impl End {
             && let Some(length) = source.next_bytes()
         {
             let charged_bytes = length.saturating_sub(prefix_bytes);
-            // A longer one goes elsewhere.
+            // A longer packet goes to another channel.
             if went && charged_bytes > run.longest_bytes as usize {
                 break;
             }
@@ -162,7 +163,7 @@ impl End {
         went
     }
 
-    /// Packets that fit nowhere do not go; whether others are behind them.
+    /// Drops packets that fit no channel; returns whether other packets follow them.
     fn drop_too_long(&mut self, source: &mut impl Source) -> bool {
         let prefix_bytes = self.encapsulation.prefix_bytes();
         for dropped in 0..TOO_LONG_A_TURN {
@@ -175,7 +176,7 @@ impl End {
         false
     }
 
-    /// The next packet is longer than any that goes.
+    /// Drops the next packet, which is longer than any channel takes.
     fn drop_next(&mut self, source: &mut impl Source) {
         self.too_long += 1;
         let bytes = &mut self.run.bytes;
@@ -203,13 +204,14 @@ impl End {
         self.encapsulation.seal(from, buffer);
     }
 
-    /// The run goes.
+    /// Sends the run.
     fn flush(&mut self) {
         if self.run.datagrams > 0 {
             let (id, now) = (self.run.channel, self.striping.now());
             match &mut self.channels[id] {
                 Some(channel) => {
-                    // On a channel that is out it may be that nobody is where it was heard from last.
+                    // If the channel is out, the other end may have left the address it was last
+                    // received from.
                     let is_probe =
                         self.run.payload == Payload::Messages && !self.striping.is_in(id);
                     if is_probe && channel.remind(now, (&self.run.bytes, self.run.class)) {
@@ -218,13 +220,13 @@ impl End {
                     let sent = channel.send(now, &mut self.run);
                     self.heed(id, sent);
                 }
-                // What is said of a channel that is not there any more goes nowhere.
+                // The channel was removed in the meantime.
                 None => self.run.clear(),
             }
         }
     }
 
-    /// The protocol hears what became of what was to go on a channel, and what else waits there goes.
+    /// Reports the outcome of a send to the protocol, and sends what else waits on the channel.
     fn heed(&mut self, id: usize, mut sent: Sent) {
         let now = self.striping.now();
         while let (Sent::TooLong { datagram_bytes }, Some(channel)) = (sent, &mut self.channels[id])
@@ -237,8 +239,8 @@ impl End {
         }
     }
 
-    /// Links that come to be by themselves do; on those that have, something is said at once. A session
-    /// begins with all channels, of which those are out that have no link.
+    /// Advances links that open by themselves, and sends a message at once on those just opened. A
+    /// session begins with all channels in; those without a link are taken out here.
     fn advance_links(&mut self) {
         let (now, is_new) = (self.striping.now(), take(&mut self.sessions.is_new));
         for (id, channel) in self.channels.iter_mut().enumerate() {
@@ -251,14 +253,14 @@ impl End {
         }
     }
 
-    /// The protocol hears which links take nothing just now.
+    /// Informs the protocol of the links that take nothing at present.
     fn tell_blocked(&mut self) {
         let is_blocked = |one: &Option<Channel>| one.as_ref().is_some_and(Channel::is_blocked);
         let blocked = self.channels.iter().enumerate().filter(|(_, one)| is_blocked(one));
         self.striping.set_blocked(blocked.fold(0, |set, (id, _)| set | 1 << id));
     }
 
-    /// What full links have not taken goes, as far as they do now.
+    /// Retries datagrams queued behind full links.
     fn drain(&mut self) {
         let now = self.striping.now();
         for id in 0..self.channels.len() {

@@ -1,5 +1,5 @@
-//! An end among others: what comes on ports that they have in common is given to it a datagram at a
-//! time, and it says what of its own there is to look at.
+//! An end among others: it is given datagrams received on shared ports one by one, and reports the
+//! descriptors and times of its own.
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
@@ -19,30 +19,30 @@ use crate::run::Run;
 use crate::tcp::Listener;
 use crate::wait::Ready;
 
-/// Where a datagram came from, and when.
+/// Origin of a datagram: time, port and sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin<'a> {
     pub(crate) at: Instant,
     pub(crate) port: &'a SharedPort,
     pub(crate) from: SocketAddr,
-    /// The ECN field of the header of IP in which it came.
+    /// ECN field of the IP header.
     pub(crate) ecn: u8,
 }
 
-/// What a datagram was to an end.
+/// Outcome of offering a datagram to an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Took {
-    /// None of its own.
+    /// The datagram does not belong to this end.
     Nothing,
-    /// Its own.
+    /// The datagram belongs to this end.
     Its,
-    /// Its own, and it says that the end on the other side is there where it came from.
+    /// The datagram belongs to this end, and proves that the other end is at its source address.
     Place,
 }
 
 impl End {
-    /// Takes a datagram from where this end's other side was heard before. What goes back is added
-    /// to the replies.
+    /// Processes a datagram from a known address of this end's peer; appends a handshake reply to
+    /// `replies`.
     pub(crate) fn take_datagram(
         &mut self,
         origin: Origin<'_>,
@@ -68,8 +68,9 @@ impl End {
         }
     }
 
-    /// What makes keys answers what was said just now, and comes from whom it was said to: the channel
-    /// of its port is there, if it is the only one.
+    /// Follows the other end to the source of a message that created keys: it responds to our
+    /// latest one, so its sender is the recipient of that. Applies only if a single channel uses
+    /// the port.
     fn take_keys(&mut self, origin: Origin<'_>) -> Took {
         let Self { striping, channels, .. } = self;
         let on_port = |one: &&mut Channel| is_on(one, origin.port);
@@ -84,7 +85,8 @@ impl End {
         Took::Place
     }
 
-    /// Takes a datagram from elsewhere, if it is this end's; what is not is not counted.
+    /// Processes a datagram from an unknown address if it belongs to this end, and counts nothing
+    /// if not.
     pub(crate) fn take_stray(
         &mut self,
         origin: Origin<'_>,
@@ -104,14 +106,14 @@ impl End {
         }
     }
 
-    /// Whether it is worth trying whether a datagram is this end's.
+    /// Whether a datagram may belong to this end, by checks cheaper than opening it.
     pub(crate) fn may_take(&self, datagram: &[u8]) -> bool {
         self.encapsulation.peer().is_some_and(|peer| {
             if is_handshake(datagram) { peer.expects(datagram) } else { peer.may_open(datagram) }
         })
     }
 
-    /// Answers an initiation of the other end.
+    /// Responds to an initiation of the other end.
     pub(crate) fn accept(
         &mut self,
         now: Instant,
@@ -125,17 +127,17 @@ impl End {
         taken
     }
 
-    /// The traffic class of what it says itself.
+    /// Returns the traffic class of this end's messages.
     pub(crate) const fn class(&self) -> u8 {
         self.class
     }
 
-    /// With whom it shakes hands.
+    /// Returns the peer with which this end has handshakes.
     pub(crate) fn peer(&self) -> Option<&Peer> {
         self.encapsulation.peer()
     }
 
-    /// Takes what a datagram of so many bytes holds.
+    /// Processes the frame of a datagram of `bytes` bytes.
     fn take_frame(
         &mut self,
         origin: Origin<'_>,
@@ -164,7 +166,7 @@ impl End {
         if is_newest { Took::Place } else { Took::Its }
     }
 
-    /// Counts what is of no channel at the first of the port.
+    /// Counts a datagram of no channel at the first channel of the port.
     fn count_strange(&mut self, origin: Origin<'_>) -> Took {
         let mut channels = self.channels.iter_mut().flatten();
         if let Some(one) = channels.find(|one| is_on(one, origin.port)) {
@@ -173,7 +175,7 @@ impl End {
         Took::Nothing
     }
 
-    /// Where the other ends of its channels are, and by which ports.
+    /// Returns the remote addresses of the channels on shared ports, with the ids of the ports.
     pub(crate) fn remotes(&self) -> impl Iterator<Item = (u64, SocketAddr)> {
         self.channels.iter().flatten().filter_map(|one| {
             let id = one.link.shared()?.borrow().id;
@@ -181,12 +183,12 @@ impl End {
         })
     }
 
-    /// Whether the other end of a channel is there.
+    /// Whether a channel has this remote address.
     pub(crate) fn has_remote(&self, remote: SocketAddr) -> bool {
         self.remotes().any(|(_, one)| one == remote)
     }
 
-    /// A port that it has in common with others has no socket any more.
+    /// Takes out the channels of a shared port whose socket is gone.
     pub(crate) fn lose_port(&mut self, port: &SharedPort, now: Instant) {
         for (number, one) in self.channels.iter_mut().enumerate() {
             if let Some(one) = one.as_mut().filter(|one| is_on(one, port)) {
@@ -196,12 +198,12 @@ impl End {
         }
     }
 
-    /// All that has come until then was given.
+    /// Marks all arrivals up to `now` as processed.
     pub(crate) fn settle(&mut self, now: Instant) {
         self.striping.settle(now);
     }
 
-    /// Where nothing was sent for long, memory goes back.
+    /// Releases memory after a long time without traffic.
     pub(crate) fn rest(&mut self) {
         if self.striping.rest() {
             self.run = Run::default();
@@ -209,34 +211,34 @@ impl End {
         }
     }
 
-    /// Whether something comes that is taken for this end alone.
+    /// Whether this end has links or listeners of its own.
     pub(crate) fn has_own(&self) -> bool {
         let is_own = |one: &Channel| one.link.shared().is_none();
         !self.listeners.is_empty() || self.channels.iter().flatten().any(is_own)
     }
 
-    /// What becomes readable where something comes for this end alone.
+    /// Returns the descriptors to await for reading, those of shared ports excluded.
     pub(crate) fn fds(&self) -> Vec<BorrowedFd<'_>> {
         let links = self.channels.iter().flatten().map(|channel| &channel.link);
         links.filter_map(Link::fd).chain(self.listeners.iter().flat_map(Listener::fds)).collect()
     }
 
-    /// What is waited for to become writable.
+    /// Returns the descriptors to await for writing.
     pub(crate) fn writable_fds(&self) -> Vec<BorrowedFd<'_>> {
         self.channels.iter().flatten().filter_map(Channel::awaited_fd).collect()
     }
 
-    /// Of what becomes readable these may have something.
+    /// Records which links may have something to read.
     pub(crate) fn set_ready(&mut self, ready: Ready) {
         let links = self.channels.iter_mut().flatten();
         let with_fd = links.filter(|channel| channel.link.fd().is_some());
         for (number, channel) in with_fd.enumerate() {
-            // What waits here, and not in the kernel, no socket tells.
+            // The descriptor does not cover bytes already read from the kernel.
             channel.is_quiet = !ready.has(number) && !channel.link.holds_more();
         }
     }
 
-    /// When something is to be done though nothing comes.
+    /// Returns the time at which work is due without receiving anything.
     pub(crate) fn due_at(&self) -> Instant {
         let links = self.channels.iter().flatten().map(|channel| &channel.link);
         let of = |link: &Link| {

@@ -1,6 +1,6 @@
-//! From where which end's other side was heard: what comes from there is given to that end first.
+//! Known source addresses of each end's peer; a datagram from one is offered to that end first.
 //!
-//! Invariant: of an end so many places are known as it has channels there, and a few more.
+//! Invariant: an end has at most one known address per channel and port, and a few more.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -8,27 +8,27 @@ use std::net::SocketAddr;
 use crate::end::Origin;
 use crate::port::plain;
 
-/// Places of an end that are those of no channel: where a handshake came from, and where channels
-/// were before. What comes from one that was forgotten is told by keys.
+/// Maximum known addresses of an end beyond those of its channels: sources of handshakes, and
+/// former addresses. A datagram from a forgotten address is identified by keys.
 const SPARE_MAX: usize = 8;
 
-/// A port of ours, and an address that sends to it.
+/// One of our ports, by id, and an address that sends to it.
 type Place = (u64, SocketAddr);
 
-/// Whose a place is.
+/// Owner of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) end: usize,
-    /// Something came from there that was not its own: a translation of addresses may have given the
-    /// place to another.
+    /// Whether the last datagram from there was not the owner's: address translation may have
+    /// reassigned the address.
     pub(super) is_doubtful: bool,
 }
 
-/// Whose place is where.
+/// Map from places to ends.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     owners: BTreeMap<Place, Owner>,
-    /// Of each end, the oldest first.
+    /// Places of each end, oldest first.
     places: Vec<VecDeque<Place>>,
 }
 
@@ -41,15 +41,15 @@ impl Places {
         self.owners.get(&place).copied()
     }
 
-    /// Something came from there that was its owner's own, or was not.
+    /// Records whether the last datagram from a place was not its owner's.
     pub(super) fn set_doubtful(&mut self, place: Place, is_doubtful: bool) {
         if let Some(owner) = self.owners.get_mut(&place) {
             owner.is_doubtful = is_doubtful;
         }
     }
 
-    /// An end's other side is there from now on, and no other's. `is_used` says whether an address is
-    /// that of a channel of the end.
+    /// Assigns a place to an end, and to no other. `is_used` returns whether a channel of the end
+    /// has the address.
     pub(super) fn learn(&mut self, place: Place, end: usize, is_used: impl Fn(SocketAddr) -> bool) {
         match self.owners.insert(place, Owner { end, is_doubtful: false }) {
             Some(before) if before.end == end => return,
@@ -70,7 +70,7 @@ impl Places {
         places.push_back(place);
     }
 
-    /// Nothing is that end's.
+    /// Forgets all places of an end.
     pub(super) fn forget(&mut self, end: usize) {
         for place in self.places.get_mut(end).into_iter().flat_map(std::mem::take) {
             self.owners.remove(&place);

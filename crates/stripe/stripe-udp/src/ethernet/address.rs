@@ -1,4 +1,4 @@
-//! Addresses of Ethernet, and the two EtherTypes of a pipe.
+//! Ethernet addresses, and the two EtherTypes of a pipe.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 pub struct MacAddress(pub [u8; 6]);
 
 impl MacAddress {
-    /// Whether it is that of more than one interface.
+    /// Whether this is a group address.
     pub const fn is_group(&self) -> bool {
         self.0[0] & 1 == 1
     }
@@ -39,22 +39,22 @@ impl Display for MacAddress {
     }
 }
 
-/// What tells packets and messages of a pipe from all else.
+/// The EtherTypes by which a pipe's packets and messages are recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EtherTypes {
-    /// Of packets.
+    /// EtherType of packets.
     pub packets: u16,
-    /// Of messages: markers, resets, reports.
+    /// EtherType of messages: markers, resets, reports.
     pub messages: u16,
 }
 
 impl EtherTypes {
-    /// What is less is a length (IEEE 802.3, section 3.2.6).
+    /// Smallest EtherType; lower values are lengths (IEEE 802.3, section 3.2.6).
     pub const MIN: u16 = 0x600;
 }
 
 impl Default for EtherTypes {
-    /// Those that IEEE 802 leaves to local experiments (RFC 9542, section 2.1).
+    /// Returns the EtherTypes that IEEE 802 reserves for local experiments (RFC 9542, section 2.1).
     fn default() -> Self {
         Self { packets: 0x88b5, messages: 0x88b6 }
     }

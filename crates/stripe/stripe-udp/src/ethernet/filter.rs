@@ -1,4 +1,4 @@
-//! What of an interface is a channel's: a program that the kernel runs on each frame.
+//! The socket filter that selects a channel's frames on an interface.
 //!
 //! Source: McCanne and Jacobson, "The BSD Packet Filter", USENIX 1993; the kernel's
 //! Documentation/networking/filter.rst for its extensions.
@@ -11,19 +11,19 @@ use socket2::SockFilter;
 
 use super::{EtherTypes, MacAddress};
 
-/// All of a frame is taken.
+/// Return value that accepts the whole frame.
 const WHOLE: u32 = u32::MAX;
 
-/// Nothing is taken.
+/// Returns a filter that rejects every frame.
 pub(super) fn nothing() -> [SockFilter; 1] {
     [take(0)]
 }
 
-/// Frames of these types are taken, of no VLAN, to one address from the other.
+/// Returns a filter that accepts untagged frames of these types from one address to the other.
 pub(super) fn of(to: MacAddress, from: MacAddress, types: EtherTypes) -> [SockFilter; 15] {
     let ([to_first, to_last], [from_first, from_last]) = (halves(to), halves(from));
     let vlan = SKF_AD_OFF.wrapping_add(SKF_AD_VLAN_TAG_PRESENT).cast_unsigned();
-    // A jump is over so many; the last takes nothing.
+    // Jump offsets are relative; the last instruction rejects the frame.
     [
         load(BPF_B, vlan),
         unless(0, 12),
@@ -43,7 +43,7 @@ pub(super) fn of(to: MacAddress, from: MacAddress, types: EtherTypes) -> [SockFi
     ]
 }
 
-/// An address as the first four bytes and the last two.
+/// Splits an address into its first four bytes and last two.
 fn halves(address: MacAddress) -> [u32; 2] {
     let bytes = |range: std::ops::Range<usize>| {
         address.0[range].iter().fold(0, |word, byte| word << 8 | u32::from(*byte))
@@ -55,12 +55,12 @@ fn load(width: u32, at: u32) -> SockFilter {
     SockFilter::new(code(BPF_LD | width | BPF_ABS), 0, 0, at)
 }
 
-/// Jumps where it is this.
+/// Jumps if the loaded value equals `value`.
 fn when(value: u32, over: u8) -> SockFilter {
     SockFilter::new(code(BPF_JMP | BPF_JEQ | BPF_K), over, 0, value)
 }
 
-/// Jumps where it is not this.
+/// Jumps unless the loaded value equals `value`.
 fn unless(value: u32, over: u8) -> SockFilter {
     SockFilter::new(code(BPF_JMP | BPF_JEQ | BPF_K), 0, over, value)
 }
@@ -79,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// It looks whether each jump ends within the program.
+    /// The kernel also checks that each jump ends within the program.
     #[test]
     fn the_kernel_takes_the_programs() {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).expect("a socket");

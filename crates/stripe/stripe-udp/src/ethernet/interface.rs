@@ -1,4 +1,4 @@
-//! An interface of this machine, and which EtherTypes somebody takes on it.
+//! A local interface, and the EtherTypes in use on it.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -9,29 +9,29 @@ use socket2::{Domain, Socket, Type};
 
 use super::MacAddress;
 
-/// The protocols of the kernel, and the sockets of everybody (proc(5), packet(7)).
+/// Kernel protocols and packet sockets (proc(5), packet(7)).
 const PROTOCOLS: &str = "/proc/net/ptype";
 const SOCKETS: &str = "/proc/net/packet";
 
-/// An interface of Ethernet.
+/// An Ethernet interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     address: LinkAddr,
-    /// Its own address.
+    /// MAC address of the interface.
     pub mac: MacAddress,
 }
 
-/// Who takes an EtherType.
+/// User of an EtherType.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EtherTypeUse {
     /// A protocol of the kernel.
     Kernel,
-    /// A socket of some program.
+    /// A packet socket.
     Socket,
 }
 
 impl Interface {
-    /// The interface of this name: an error where there is none, or it has no address of Ethernet.
+    /// Looks up an interface by name; fails if there is none or it has no Ethernet address.
     pub fn named(name: &str) -> io::Result<Self> {
         let mut links = getifaddrs()?.filter(|one| one.interface_name == name);
         let address = links
@@ -42,18 +42,18 @@ impl Interface {
         Ok(Self { address, mac })
     }
 
-    /// Whether this process may send frames on it: an error where it may not.
+    /// Checks that this process may send frames on the interface.
     pub fn open(&self) -> io::Result<()> {
-        // No protocol: nothing comes.
+        // Without a protocol the socket receives nothing.
         self.bind(&Socket::new(Domain::PACKET, Type::RAW, None)?)
     }
 
-    /// The longest packet that it carries, in bytes, where the kernel says so.
+    /// Returns the MTU in bytes, if the kernel knows it.
     pub fn mtu(&self, name: &str) -> Option<u32> {
         std::fs::read_to_string(format!("/sys/class/net/{name}/mtu")).ok()?.trim().parse().ok()
     }
 
-    /// Who takes frames of this type on it already, if anybody does.
+    /// Returns the current user of frames of this type on the interface, if any.
     pub fn used(&self, ether_type: u16) -> io::Result<Option<EtherTypeUse>> {
         let protocols = std::fs::read_to_string(PROTOCOLS)?;
         if of_kernel(&protocols, ether_type) {
@@ -64,20 +64,20 @@ impl Interface {
         Ok(is_of_one.then_some(EtherTypeUse::Socket))
     }
 
-    /// What comes on a socket is from here, and what goes goes there.
+    /// Binds a socket to the interface in both directions.
     pub(super) fn bind(&self, socket: &Socket) -> io::Result<()> {
-        // The address says no protocol: the one stays that the socket was made with.
+        // The address names no protocol, so that of the socket stays.
         Ok(bind(socket.as_raw_fd(), &self.address)?)
     }
 }
 
-/// Whether a protocol of the kernel takes it: lines of type, device and function.
+/// Whether a kernel protocol uses the type; lines have type, device and function.
 fn of_kernel(protocols: &str, ether_type: u16) -> bool {
     let mut types = protocols.lines().filter_map(|line| line.split_whitespace().next());
     types.any(|one| u16::from_str_radix(one, 16) == Ok(ether_type))
 }
 
-/// Whether a socket of an interface, or of all, takes it: the fourth and fifth column.
+/// Whether a socket of this interface, or of all, uses the type: fourth and fifth column.
 fn of_sockets(sockets: &str, ether_type: u16, interface: usize) -> bool {
     sockets.lines().any(|line| {
         let mut columns = line.split_whitespace().skip(3);

@@ -1,6 +1,6 @@
-//! Frames that come, many in a call, each with the time at which the kernel had it.
+//! Reception of frames, many per call, each with the kernel's timestamp.
 //!
-//! One socket takes packets and messages, so that they come in the order in which they were sent.
+//! One socket receives both packets and messages, to preserve their order.
 
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -21,14 +21,14 @@ use crate::socket::BufferPlan;
 
 const HEAD_BYTES: usize = VIRTIO_BYTES + HEADER_BYTES;
 
-/// Takes frames.
+/// Receiver of frames.
 #[derive(Debug)]
 pub(super) struct Receiver {
     socket: Socket,
     messages: MultiHeaders<()>,
     ether_types: EtherTypes,
     batch_bytes: usize,
-    /// What the kernel says of segments before a frame.
+    /// Length of the segmentation metadata before a frame.
     prefix_bytes: usize,
 }
 
@@ -46,7 +46,7 @@ impl Receiver {
         IgnoreOutgoing.set(&socket, &true)?;
         ReceiveTimestampns.set(&socket, &true)?;
         socket.set_recv_buffer_size(buffers.bytes())?;
-        // Nothing but what this takes has come before, or will.
+        // Only now can frames arrive, and only those that pass the filter.
         socket.attach_filter(&filter::of(interface.mac, plan.peer, plan.ether_types))?;
         let space = cmsg_space!(TimeSpec);
         Ok(Self {
@@ -62,7 +62,7 @@ impl Receiver {
         self.socket.as_fd()
     }
 
-    /// Takes what has come, a frame a buffer: how many.
+    /// Receives frames, one per buffer; returns their number.
     pub(super) fn receive(
         &mut self,
         bytes: &mut [u8],
@@ -100,7 +100,7 @@ impl Receiver {
                 ControlMessageOwned::ScmTimestampns(stamp) => Some(Duration::from(stamp)),
                 _ => None,
             });
-            // What is shorter than its header is nothing.
+            // A frame shorter than its header counts as empty.
             let bytes = message.bytes.saturating_sub(head_bytes);
             *arrival = Arrival { stamp, bytes, is_ours: true, ..Arrival::default() };
             count += 1;
@@ -108,7 +108,7 @@ impl Receiver {
         Ok(count)
     }
 
-    /// Says what a frame is, and puts before its packet what was said of its segments.
+    /// Sets the payload kind of a frame, and puts its segmentation metadata before the packet.
     fn describe(&self, arrival: &mut Arrival, head: &[u8; HEAD_BYTES], buffer: &mut [u8]) {
         let (said, header) = head.split_at(self.prefix_bytes);
         if let Some(said) = said.first_chunk() {

@@ -1,4 +1,4 @@
-//! Frames that go, many in a call.
+//! Transmission of frames, many per call.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -13,25 +13,25 @@ use super::{EthernetPlan, FRAMES, HEADER_BYTES, Interface, muted};
 use crate::link::Payload;
 use crate::run::Run;
 
-/// What stands before a packet: what is said of its segments, the header of Ethernet.
+/// Length of the segmentation metadata and the Ethernet header before a packet.
 const HEAD_BYTES: usize = VIRTIO_BYTES + HEADER_BYTES;
 
-/// Sends frames.
+/// Sender of frames.
 #[derive(Debug)]
 pub(super) struct Sender {
-    /// One; where frames pass whole, one for IPv4, and for all that is not IP, and one for IPv6.
+    /// One socket; with offload one for IPv4 and anything but IP, and one for IPv6.
     sockets: Vec<Socket>,
-    /// The header of Ethernet before a packet and before a message.
+    /// Ethernet headers of packets and of messages.
     headers: [[u8; HEADER_BYTES]; 2],
     messages: MultiHeaders<()>,
     is_offloaded: bool,
-    /// Which socket was used last.
+    /// Index of the socket used last.
     last: usize,
 }
 
 impl Sender {
     pub(super) fn open(plan: &EthernetPlan, interface: &Interface) -> io::Result<Self> {
-        // The kernel cuts, and looks into, what it takes for IP alone.
+        // The kernel segments and parses only frames with an EtherType of IP.
         let known = [ETH_P_IP, ETH_P_IPV6].map(|one| u16::try_from(one).expect("two bytes"));
         let types = if plan.is_offloaded { &known[..] } else { &[plan.ether_types.packets] };
         let open = |ether_type: &u16| -> io::Result<Socket> {
@@ -59,12 +59,12 @@ impl Sender {
         })
     }
 
-    /// What becomes writable where the socket that was full is not any more.
+    /// Returns the descriptor that becomes writable when the full socket has room again.
     pub(super) fn full_fd(&self) -> BorrowedFd<'_> {
         self.sockets[self.last].as_fd()
     }
 
-    /// Sends frames of a run from one on; how many went.
+    /// Sends the frames of a run from index `from`; returns how many were sent.
     pub(super) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let header = self.headers[usize::from(run.payload == Payload::Messages)];
         let skipped = if self.is_offloaded { 0 } else { VIRTIO_BYTES };
@@ -96,7 +96,7 @@ impl Sender {
         Ok(sent.count())
     }
 
-    /// What is said of a frame, and the packet or the message in it.
+    /// Splits a frame into its segmentation metadata and its packet or message.
     fn parted<'a>(&self, frame: &'a [u8], payload: Payload) -> ([u8; VIRTIO_BYTES], &'a [u8]) {
         let nothing = ([0; VIRTIO_BYTES], frame);
         if !self.is_offloaded || payload == Payload::Messages {
@@ -107,7 +107,7 @@ impl Sender {
         parts.map_or(nothing, |(said, packet)| (virtio::of_frame(*said, before), packet))
     }
 
-    /// Which socket a packet goes on.
+    /// Returns the index of the socket for a packet.
     fn socket_of(&self, packet: &[u8]) -> usize {
         let is_v6 = packet.first().is_some_and(|first| first >> 4 == 6);
         usize::from(is_v6 && self.sockets.len() > 1)

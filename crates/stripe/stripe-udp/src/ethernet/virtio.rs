@@ -1,30 +1,30 @@
-//! What the kernel says of the segments of a packet, as of a packet and as of a frame.
+//! Segmentation metadata of the kernel, relative to a packet and relative to a frame.
 //!
 //! ```text
 //!   | flags 1 | kind 1 | header length 2 | segment 2 | checksum from 2 | checksum at 2 |
 //! ```
 //!
-//! Two of them count from where the bytes begin: at the packet for an interface of packets, at the
-//! header of Ethernet for a socket of frames. What is not known to be there is not moved.
+//! Header length and checksum start count from the beginning of the bytes: the packet on a TUN
+//! interface, the Ethernet header on a packet socket. Fields that are not valid stay unchanged.
 //!
 //! Source: virtio 1.3, section 5.1.6; words are in the order of the machine (`TUNSETVNETLE` unset).
 
-/// How long that is.
+/// Length of the metadata.
 pub(crate) const VIRTIO_BYTES: usize = 10;
 
-/// There is a checksum to be worked out.
+/// Flag: a checksum is to be computed.
 const NEEDS_CHECKSUM: u8 = 1;
-/// Where the words are that count from the beginning.
+/// Offsets of the fields that count from the beginning.
 const HEADER_LENGTH: usize = 2;
 const CHECKSUM_FROM: usize = 6;
 
-/// What is said of a packet, as of the frame in which so many bytes stand before it.
+/// Converts the metadata of a packet to that of a frame with `before` bytes in front of it.
 pub(super) fn of_frame(mut said: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
     shift(&mut said, |word| word.wrapping_add(before));
     said
 }
 
-/// What is said of a frame, as of the packet before which so many bytes stand.
+/// Converts the metadata of a frame to that of the packet after `before` bytes.
 pub(super) fn of_packet(mut said: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
     shift(&mut said, |word| word.saturating_sub(before));
     said
