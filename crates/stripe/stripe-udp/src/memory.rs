@@ -1,12 +1,12 @@
-//! Ports in memory, for whoever drives ends in a time of his own and stands in for what is between
-//! them: an end does with one what it does with a socket of UDP.
+//! Ports in memory, for a driver that runs ends in virtual time and replaces the network; an end
+//! uses one as it uses a UDP socket.
 //!
 //! ```text
-//!   end ── send ──► sent ──► [`MemoryPort`], whoever drives it
+//!   end ── send ──► sent ──► [`MemoryPort`], the driver
 //!       ◄─ receive ─ came ◄──
 //! ```
 //!
-//! Invariant: nothing here reads a clock, or waits.
+//! Invariant: no code here reads a clock or blocks.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -20,30 +20,30 @@ use nix::errno::Errno;
 
 use crate::link::{Arrival, Payload};
 
-/// Where a link in memory begins and ends.
+/// Configuration of a link in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// What stands in for its socket.
+    /// Port that replaces the socket.
     pub port: MemoryPort,
-    /// The address at the other end; unspecified where it is learned.
+    /// Address of the other end; unspecified if it is to be learned.
     pub remote: SocketAddr,
 }
 
 impl MemoryPlan {
-    /// It counts as IPv4 and UDP do.
+    /// Length of the IPv4 and UDP headers, which are counted though absent.
     pub(crate) const HEADER_BYTES: u32 = 20 + 8;
 }
 
-/// A datagram: where it goes to or came from.
+/// A datagram and its remote address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// The other address.
+    /// Destination of a sent datagram, or source of a received one.
     pub address: SocketAddr,
-    /// What it holds.
+    /// Payload of the datagram.
     pub bytes: Vec<u8>,
 }
 
-/// What stands in for a socket; its clones are one.
+/// Replacement of a socket; clones share its queues.
 #[derive(Clone, Debug)]
 pub struct MemoryPort(Rc<RefCell<Queues>>);
 
@@ -64,33 +64,34 @@ impl PartialEq for MemoryPort {
 impl Eq for MemoryPort {}
 
 impl MemoryPort {
-    /// One whose interface takes datagrams of this length at most.
+    /// Creates a port whose interface takes datagrams of at most `datagram_bytes_max` bytes.
     pub fn new(datagram_bytes_max: usize) -> Self {
         let (sent, came) = (Vec::new(), VecDeque::new());
         Self(Rc::new(RefCell::new(Queues { is_there: true, datagram_bytes_max, sent, came })))
     }
 
-    /// Its interface is there from now on, or gone.
+    /// Adds or removes the port's interface.
     pub fn set_there(&self, is_there: bool) {
         self.0.borrow_mut().is_there = is_there;
     }
 
-    /// A datagram has come from this address, at a time not before that of the last one.
+    /// Delivers a datagram from `datagram.address` at a time no earlier than that of the previous
+    /// one.
     pub fn put(&self, at: Instant, datagram: Datagram) {
         self.0.borrow_mut().came.push_back((at, datagram));
     }
 
-    /// What has come and was not taken is gone, as with the process that had the socket.
+    /// Discards received datagrams, as when a process with a socket ends.
     pub fn forget(&self) {
         self.0.borrow_mut().came.clear();
     }
 
-    /// What was sent since this was asked for last, in its order.
+    /// Returns the datagrams sent since the last call, in order.
     pub fn take(&self) -> Vec<Datagram> {
         std::mem::take(&mut self.0.borrow_mut().sent)
     }
 
-    /// As long as its interface is there it can be had.
+    /// Succeeds while the interface exists.
     pub(crate) fn open(&self) -> io::Result<()> {
         if self.0.borrow().is_there { Ok(()) } else { Err(Errno::ENODEV.into()) }
     }
@@ -114,7 +115,7 @@ impl MemoryPort {
         Ok(())
     }
 
-    /// Takes what has come, a datagram a buffer: how many.
+    /// Receives datagrams, one per buffer; returns their number.
     pub(crate) fn receive(
         &self,
         bytes: &mut [u8],

@@ -1,42 +1,43 @@
-//! Messages that are to go, put together: those of a channel, and reports that are there at the same
-//! time whichever way they go.
+//! Bundling of outgoing messages: those of one channel, and reports for channels with similar
+//! delay.
 //!
 //! ```text
 //!   report of channel 0 ─┐
-//!   report of channel 1 ─┴► | report 0 | report 1 |   on channel 0, the next time on channel 1
-//!   marker of channel 1 ──► | marker 1 |              on its own
+//!   report of channel 1 ─┴► | report 0 | report 1 |   on channel 0, next time on channel 1
+//!   marker of channel 1 ──► | marker 1 |              alone
 //! ```
 //!
-//! A report says of which channel it is, so that it may go on another one's way back; a marker stands
-//! among the packets of its own. Ways that are alike take their turns, so that one that is dead keeps
-//! no channel's reports back.
+//! A report names its channel, so that it may go back on another; a marker has its place among the
+//! packets of its own. Channels with similar delay carry reports in rotation, so that a dead one
+//! cannot withhold the reports of any channel for long.
 //!
-//! Invariant: what is to go on a channel does so in the order in which it was said, but for reports.
+//! Invariant: messages for a channel are sent in the order in which they were added, except
+//! reports.
 
 use gingham_stripe::{Epoch, Message};
 
-/// Messages that go together are no longer, with what stands before them, than the shortest datagram
-/// that every path passes (RFC 9000, section 14), where the channel passes that.
+/// Maximum length of a bundle with its header: the shortest datagram that every path passes (RFC
+/// 9000, section 14), if the channel passes that.
 pub(crate) const BUNDLE_BYTES_MAX: usize = 1_200;
 
-/// What is to go on a channel.
+/// Outgoing messages of a channel.
 #[derive(Clone, Debug, Default)]
 struct Bundle {
     bytes: Vec<u8>,
-    /// That of the first.
+    /// Epoch of the first message.
     epoch: Epoch,
 }
 
-/// What is to go on all channels.
+/// Outgoing messages of all channels.
 #[derive(Debug)]
 pub(crate) struct Messages {
     bundles: Vec<Bundle>,
-    /// Reports whose way is open, each with its channel.
+    /// Reports not yet assigned to a channel, each with its own channel.
     reports: Vec<(usize, Message)>,
-    /// Of these, those that go on one way, a bit each, and the way.
+    /// Channels whose reports share one bundle, one bit each, and the channel that carries it.
     together: (u64, usize),
     turn: usize,
-    /// Whether it is over once no report is left.
+    /// Whether the rotation advances when no report is left.
     is_used: bool,
 }
 
@@ -46,13 +47,13 @@ impl Messages {
         Self { bundles, reports: Vec::new(), together: (0, 0), turn: 0, is_used: false }
     }
 
-    /// What is to go on a channel, and the epoch of the first message.
+    /// Returns the messages for a channel, and the epoch of the first.
     pub(crate) fn on(&self, channel: usize) -> (&[u8], Epoch) {
         let Bundle { bytes, epoch } = &self.bundles[channel];
         (bytes, *epoch)
     }
 
-    /// A message goes on a channel, behind those that do.
+    /// Appends a message to the bundle of a channel.
     pub(crate) fn push(&mut self, channel: usize, message: Message) {
         let bundle = &mut self.bundles[channel];
         if bundle.bytes.is_empty() {
@@ -61,12 +62,12 @@ impl Messages {
         bundle.bytes.extend_from_slice(&message.to_bytes());
     }
 
-    /// A report is to go on the way of its channel, or on one that is alike.
+    /// Adds a report to be sent on its own channel or one with similar delay.
     pub(crate) fn leave_open(&mut self, channel: usize, report: Message) {
         self.reports.push((channel, report));
     }
 
-    /// The next report, and on which channel it goes.
+    /// Returns the next report and the channel that carries it.
     pub(crate) fn next_report(
         &mut self,
         are_alike: impl Fn(usize, usize) -> bool,
@@ -89,7 +90,7 @@ impl Messages {
         Some((self.together.1, report))
     }
 
-    /// It has gone.
+    /// Empties the bundle of a channel after sending.
     pub(crate) fn clear(&mut self, channel: usize) {
         self.bundles[channel].bytes.clear();
     }
@@ -99,7 +100,7 @@ const fn bit(channel: usize) -> u64 {
     1 << channel
 }
 
-/// One of the channels of a set that is not empty: the next with each turn.
+/// Returns one channel of a non-empty set, the next one each turn.
 fn nth(mut set: u64, turn: usize) -> usize {
     for _ in 0..turn % set.count_ones() as usize {
         set &= set - 1;
@@ -118,8 +119,8 @@ mod tests {
         Message { epoch, channel, channels: 4, kind }
     }
 
-    /// Channels 0, 1 and 3 are alike: their reports go on 0, then on 1, then on 3, and then on 0
-    /// again, those of 2 on 2.
+    /// Channels 0, 1 and 3 have similar delays: their reports go on 0, then 1, then 3, then 0
+    /// again, and those of channel 2 on itself.
     #[test]
     fn reports_go_together_on_ways_that_take_turns() {
         let mut messages = Messages::new(4);

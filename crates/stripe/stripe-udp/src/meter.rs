@@ -1,27 +1,28 @@
-//! Meters: who counts all that a channel carries, and says when it is enough.
+//! Meters that count the traffic of a channel, and limit it.
 //!
-//! What is counted is what whoever sells the line counts: datagrams with the headers of IP and UDP, both
-//! ways. A meter is asked before datagrams go; those that it does not grant do not, whatever they hold,
-//! and then the channel is out. What comes it only hears of.
+//! A meter counts what a provider bills: datagrams with their IP and UDP headers, in both
+//! directions. Datagrams are submitted to the meter before they are sent; any that it does not
+//! grant are dropped, whatever they contain, and the channel goes out. Received datagrams are only
+//! counted.
 
 use std::fmt::Debug;
 
 use crate::run::Run;
 
-/// Counts what a channel carries.
+/// Counter and limiter of a channel's traffic.
 pub trait Meter: Debug + Send {
-    /// Datagrams are about to go, this many of so many bytes each, headers included: how many of them
-    /// may. These it counts as gone.
+    /// Requests permission to send datagrams of `bytes_each` bytes, headers included. Returns how
+    /// many may be sent, and counts these as sent.
     fn grant(&mut self, datagrams: u64, bytes_each: u64) -> u64;
 
-    /// So many bytes have come, headers included.
+    /// Counts received bytes, headers included.
     fn came(&mut self, bytes: u64);
 
-    /// How many it has counted.
+    /// Returns the number of bytes counted.
     fn used(&self) -> u64;
 }
 
-/// The meter of a channel, if it has one, and what is put before its datagrams.
+/// Meter of a channel, if it has one, and the length of the headers of its datagrams.
 #[derive(Debug, Default)]
 pub(crate) struct Metering {
     meter: Option<Box<dyn Meter>>,
@@ -33,11 +34,11 @@ impl Metering {
         *self = Self { meter: Some(meter), header_bytes: header_bytes.into() };
     }
 
-    /// Leaves of a run what may go; how many datagrams may not.
+    /// Shortens a run to the datagrams that are granted; returns how many are dropped.
     pub(crate) fn cut(&mut self, run: &mut Run) -> u64 {
         let Some(meter) = &mut self.meter else { return 0 };
         let (datagrams, each) = (run.datagrams as u64, run.segment_bytes);
-        // The last may be shorter, and is granted by itself.
+        // The last datagram may be shorter, and is granted separately.
         let last_bytes = run.bytes.len() - each * run.datagrams.saturating_sub(1);
         let whole = datagrams - u64::from(last_bytes < each);
         let mut granted = meter.grant(whole, each as u64 + self.header_bytes);
@@ -52,18 +53,18 @@ impl Metering {
         datagrams - kept as u64
     }
 
-    /// Whether a datagram of so many bytes may go.
+    /// Whether a datagram of this length may be sent.
     pub(crate) fn grants(&mut self, bytes: usize) -> bool {
         let bytes_each = bytes as u64 + self.header_bytes;
         self.meter.as_mut().is_none_or(|meter| meter.grant(1, bytes_each) == 1)
     }
 
-    /// What was counted, if anybody counts.
+    /// Returns the number of bytes counted, if there is a meter.
     pub(crate) fn used(&self) -> Option<u64> {
         self.meter.as_ref().map(|meter| meter.used())
     }
 
-    /// Datagrams have come.
+    /// Counts received datagrams.
     pub(crate) fn came(&mut self, datagrams: usize, bytes: usize) {
         if let Some(meter) = &mut self.meter {
             meter.came(bytes as u64 + datagrams as u64 * self.header_bytes);
@@ -94,7 +95,8 @@ mod tests {
         }
     }
 
-    /// Four of 1,000 bytes and one of 100, with 28 bytes before each; 10 of 28 came.
+    /// Four datagrams of 1,000 bytes and one of 100, each with 28 bytes of headers; 10 empty ones
+    /// received.
     #[test]
     fn what_is_granted_goes_and_nothing_else() {
         for (left, datagrams, bytes) in

@@ -1,10 +1,10 @@
-//! What comes on each channel, in the order in which it was sent: UDP keeps none.
+//! Reorder buffers of channels, because UDP does not preserve order.
 //!
 //! ```text
-//!   socket ──► frames ──► order of the channel ──► receiver
+//!   socket ──► frames ──► reorder buffer of the channel ──► receiver
 //! ```
 //!
-//! On a channel that keeps order each frame goes through as it comes. See [`ChannelOrder`].
+//! On a channel that preserves order, each frame passes without delay. See [`ChannelOrder`].
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use gingham_stripe::{ChannelOrder, Discard, Epoch, Instant, Message, OrderOption
 
 use crate::striping::Packet;
 
-/// The orders of all channels, where they are put in order.
+/// Reorder buffers of all channels, if enabled.
 #[derive(Debug)]
 pub(crate) struct Ordering {
     options: Option<OrderOptions>,
-    /// Room is taken where something comes.
+    /// Allocated when a channel first receives something.
     channels: Vec<Option<Box<Line>>>,
 }
 
-/// The order of a channel, and the socket on which its messages come.
+/// Reorder buffer of a channel, and the socket on which its messages arrive.
 #[derive(Debug)]
 struct Line {
     order: ChannelOrder<Packet>,
@@ -32,8 +32,8 @@ impl Ordering {
         Self { options, channels: (0..channels).map(|_| None).collect() }
     }
 
-    /// The order of a channel, if there is to be one. It begins in the epoch in which the receiver
-    /// is, if that is in one.
+    /// Returns the reorder buffer of a channel, if enabled, creating it in the receiver's epoch, if
+    /// any.
     fn line(&mut self, channel: usize, epoch: Option<Epoch>) -> Option<&mut Line> {
         let (options, line) = (self.options?, self.channels.get_mut(channel)?);
         if line.is_none() {
@@ -46,7 +46,7 @@ impl Ordering {
         line.as_deref_mut()
     }
 
-    /// A packet has come; it is given back where its channel is not put in order.
+    /// Enqueues a received packet; returns it if its channel is not reordered.
     pub(crate) fn take_packet(
         &mut self,
         now: Instant,
@@ -54,12 +54,12 @@ impl Ordering {
         (tag, length_bytes, packet): (Tag, u32, Packet),
     ) -> Option<Packet> {
         let Some(line) = self.line(usize::from(tag.channel), epoch) else { return Some(packet) };
-        // What is not taken is counted there.
+        // The buffer counts what it discards.
         let _: Result<(), Discard> = line.order.handle_packet(now, tag, length_bytes, packet);
         None
     }
 
-    /// A message has come on a socket: whether its channel is put in order.
+    /// Enqueues a message received on a socket; returns false if its channel is not reordered.
     pub(crate) fn take_message(
         &mut self,
         now: Instant,
@@ -73,7 +73,7 @@ impl Ordering {
         true
     }
 
-    /// What is next on a channel, and the socket on which its messages come.
+    /// Returns the next frame of a channel, and the socket on which its messages arrive.
     pub(crate) fn next(
         &mut self,
         now: Instant,
@@ -83,22 +83,22 @@ impl Ordering {
         Some((line.port, line.order.poll(now)?))
     }
 
-    /// Nothing has come for long.
+    /// Releases memory after a long time without traffic.
     pub(crate) fn rest(&mut self) {
         self.channels.iter_mut().flatten().for_each(|line| line.order.rest());
     }
 
-    /// How many channels there can be.
+    /// Returns the maximum number of channels.
     pub(crate) const fn channels(&self) -> usize {
         self.channels.len()
     }
 
-    /// When something is to be given out though nothing comes.
+    /// Returns the time at which a frame is released without receiving anything.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.channels.iter().flatten().filter_map(|line| line.order.poll_timeout()).min()
     }
 
-    /// For how long what is missing on a channel is waited for.
+    /// Returns how long a missing frame of a channel is waited for.
     pub(crate) fn window(&self, channel: usize) -> Duration {
         let line = self.channels.get(channel).and_then(Option::as_ref);
         line.map_or(Duration::ZERO, |line| line.order.window())

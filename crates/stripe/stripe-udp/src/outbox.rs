@@ -1,14 +1,14 @@
-//! What is to go on a channel whose link is full: runs in their order, until it takes them.
+//! Send queue of a channel whose link is full: runs in order, until the link takes them.
 //!
 //! ```text
-//!   | data, of which 3 of 7 went | marker | report |     what comes to be said goes behind
+//!   | data, 3 of 7 sent | marker | report |     new messages are appended
 //! ```
 //!
-//! Where order is strict the pipe waits with it, so that no packet more is given to a full link; a
-//! marker is, since it is to come behind the packets of which it tells.
+//! In strict order the pipe waits with the queue, so that a full link gets no more packets; a
+//! marker is queued, because it must follow the packets that it describes.
 //!
-//! Invariants: what goes is in the order in which it came; nothing waits longer than [`WAIT`]; no
-//! allocation once buffers are there.
+//! Invariants: runs are sent in the order of arrival; none waits longer than [`WAIT`]; no
+//! allocation once buffers exist.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,26 +17,27 @@ use gingham_stripe::Instant;
 
 use crate::run::Run;
 
-/// So many runs wait: messages of more than a second where none goes.
+/// Maximum runs in the queue: messages of more than a second if none is sent.
 const RUNS_MAX: usize = 256;
 
-/// What a link has not taken for so long is lost: whoever sent it has sent it again.
+/// Time without progress after which a run is dropped: the sender has repeated its contents by
+/// then.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// What is to go.
+/// Send queue of a channel.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     runs: VecDeque<Run>,
-    /// How many datagrams of the first run went.
+    /// Datagrams of the first run already sent.
     taken: usize,
-    /// Since when the first run waits.
+    /// Time since which the link has taken nothing.
     since: Option<Instant>,
     spare: Vec<Run>,
 }
 
 impl Outbox {
-    /// A run goes behind all others, and an empty one is in its place; how many datagrams are lost
-    /// for want of room.
+    /// Moves a run to the end of the queue, leaving an empty one; returns the number of datagrams
+    /// dropped because the queue is full.
     pub(crate) fn push(&mut self, run: &mut Run) -> u64 {
         if self.runs.len() == RUNS_MAX {
             let lost = run.datagrams as u64;
@@ -48,17 +49,17 @@ impl Outbox {
         0
     }
 
-    /// Buffers that are empty are of no use.
+    /// Releases empty buffers.
     pub(crate) fn rest(&mut self) {
         self.spare = Vec::new();
     }
 
-    /// What is to go next, and from which datagram on.
+    /// Returns the first run, and the index of its first unsent datagram.
     pub(crate) fn first(&self) -> Option<(&Run, usize)> {
         self.runs.front().map(|run| (run, self.taken))
     }
 
-    /// So many datagrams of it went.
+    /// Removes datagrams from the front that the link has taken.
     pub(crate) fn took(&mut self, datagrams: usize) {
         self.since = None;
         self.taken += datagrams;
@@ -67,7 +68,7 @@ impl Outbox {
         }
     }
 
-    /// What of the first run did not go is over: how many datagrams.
+    /// Drops the rest of the first run; returns the number of its datagrams.
     pub(crate) fn drop_first(&mut self) -> u64 {
         let Some(mut run) = self.runs.pop_front() else { return 0 };
         let left = run.datagrams.saturating_sub(self.taken) as u64;
@@ -77,7 +78,7 @@ impl Outbox {
         left
     }
 
-    /// The link is full: whether what is first may wait any longer.
+    /// Whether the first run may wait longer on a full link.
     pub(crate) fn may_wait(&mut self, now: Instant) -> bool {
         let since = *self.since.get_or_insert(now);
         now < since.after(WAIT)

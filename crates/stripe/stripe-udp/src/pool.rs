@@ -1,58 +1,58 @@
-//! Buffers of packets: each comes back when it is let go, whoever lets it go.
+//! Recycled packet buffers: each returns to the pool when dropped, by whichever owner.
 //!
 //! ```text
-//!   free, 24 bytes   | | | |     together at most so many     packets that came, were kept to be sent
-//!   free, 40 bytes   | |         ▲    └─ a packet is written ─► again, or were given out
-//!   ...                          └────── given out, discarded, too late ─┘
+//!   free, 24 bytes   | | | |     limited in total           packets received, kept for
+//!   free, 40 bytes   | |         ▲    └─ packet copied ─►   retransmission, or delivered
+//!   ...                          └────── delivered, discarded, expired ─┘
 //!   free, 1,464      | | | | |
 //! ```
 //!
-//! A buffer is as long as its packet, to within [`STEP_BYTES`]: a short packet takes little memory, as
-//! it is charged little (`gingham_stripe::Charge`). Most packets that are discarded are let go within
-//! the protocol, which knows no buffers.
+//! A buffer is as long as its packet, rounded up to [`STEP_BYTES`]: a short packet takes little
+//! memory, and is charged little (`gingham_stripe::Charge`). Most discarded packets are dropped
+//! within the protocol, which does not know about the pool.
 //!
-//! Invariants: no more than so many bytes are free; none is allocated as long as some of its length
-//! are.
+//! Invariants: free buffers have a maximum total size; none is allocated while one of its length is
+//! free.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-/// What is free at most: what 1 Gbit/s brings in 130 ms, which is longer than a lost packet is
-/// waited for on most paths. Where more is let go at once it goes back to the system.
+/// Maximum total of free buffers: what 1 Gbit/s brings in 130 ms, longer than a lost packet is
+/// waited for on most paths. Buffers beyond it return to the system.
 const FREE_BYTES_MAX: usize = 16 << 20;
 
-/// From one length of a buffer to the next: what allocators of 64-bit machines round to.
+/// Difference between buffer lengths: the rounding of allocators on 64-bit machines.
 const STEP_BYTES: usize = 16;
 
-/// The shortest: with the 8 bytes that an allocator keeps before it, it is two steps.
+/// Length of the shortest buffer: with the allocator's header of 8 bytes, two steps.
 const SHORTEST_BYTES: usize = 2 * STEP_BYTES - 8;
 
-/// Where buffers come from, and go to.
+/// Pool of packet buffers; clones share it.
 #[derive(Clone)]
 pub(crate) struct Pool(Rc<RefCell<Free>>);
 
 struct Free {
-    /// By their lengths.
+    /// Free buffers by length class.
     buffers: Vec<Vec<Vec<u8>>>,
-    /// How long all of them are.
+    /// Total length of the free buffers.
     bytes: usize,
-    /// Those of which length make room next.
+    /// Length class from which room was last made.
     oldest: usize,
     longest_bytes: usize,
 }
 
 impl Free {
-    /// The place of the shortest buffers that so many bytes fit.
+    /// Returns the shortest length class that holds `bytes` bytes.
     const fn place(bytes: usize) -> usize {
         bytes.saturating_sub(SHORTEST_BYTES).div_ceil(STEP_BYTES)
     }
 
-    /// Makes room for one of this place and length: whether there is.
+    /// Makes room for a buffer of this class and length; returns whether there is room.
     fn make_room(&mut self, place: usize, bytes: usize) -> bool {
         while self.bytes + bytes > FREE_BYTES_MAX {
-            // Only those of other lengths: of this one another is as good.
+            // Evicting a buffer of the same length would gain nothing.
             if self.buffers[place].len() * bytes >= self.bytes {
                 return false;
             }
@@ -68,13 +68,13 @@ impl Free {
 }
 
 impl Pool {
-    /// Of buffers for packets of at most this length.
+    /// Creates a pool for packets of at most `longest_bytes` bytes.
     pub(crate) fn new(longest_bytes: usize) -> Self {
         let buffers = vec![Vec::new(); Free::place(longest_bytes) + 1];
         Self(Rc::new(RefCell::new(Free { buffers, bytes: 0, oldest: 0, longest_bytes })))
     }
 
-    /// A copy of a packet, which is no longer than the longest.
+    /// Copies a packet into a buffer, truncated to the maximum length.
     pub(crate) fn copy(&self, packet: &[u8]) -> Buffer {
         let mut free = self.0.borrow_mut();
         let packet = &packet[..packet.len().min(free.longest_bytes)];
@@ -89,7 +89,7 @@ impl Pool {
         Buffer { bytes, pool: self.clone() }
     }
 
-    /// What is free goes back to the system.
+    /// Returns free buffers to the system.
     pub(crate) fn shrink(&self) {
         let mut free = self.0.borrow_mut();
         free.buffers.iter_mut().for_each(|buffers| *buffers = Vec::new());
@@ -114,7 +114,7 @@ impl fmt::Debug for Pool {
     }
 }
 
-/// The bytes of a packet. Their buffer serves another packet once this is dropped.
+/// Bytes of a packet. Dropping it recycles the buffer.
 pub struct Buffer {
     bytes: Vec<u8>,
     pool: Pool,
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// As many as fit; then those of other lengths make room, and no others.
+    /// As many free buffers as fit; then only those of other lengths make room.
     #[test]
     fn no_more_is_free_than_the_bound_says() {
         let third = FREE_BYTES_MAX / 3 - STEP_BYTES;

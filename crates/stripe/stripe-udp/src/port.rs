@@ -1,15 +1,15 @@
-//! Where datagrams of UDP come and go: a socket, of one channel or of many.
+//! A UDP port: a socket of one channel or of many.
 //!
 //! ```text
-//!   a pipe alone     channel 0 ── port        channel 1 ── port
-//!   many pipes       pipe 0, channel 0 ──┐
-//!                    pipe 1, channel 0 ──┼── port     who sends is told by what it holds ([`Ends`])
-//!                    pipe 1, channel 1 ──┘
+//!   one pipe        channel 0 ── port        channel 1 ── port
+//!   many pipes      pipe 0, channel 0 ──┐
+//!                   pipe 1, channel 0 ──┼── port     [`Ends`] identifies senders by content
+//!                   pipe 1, channel 1 ──┘
 //! ```
 //!
 //! [`Ends`]: crate::Ends
 //!
-//! Invariant: of ports in common there is one an address, interface and mark.
+//! Invariant: there is one shared port per address, interface and mark.
 
 use std::cell::RefCell;
 use std::io::{self, IoSliceMut};
@@ -26,10 +26,10 @@ use crate::memory::MemoryPort;
 use crate::run::Run;
 use crate::socket::{BATCHES, BufferPlan, ChannelPlan, ChannelSocket, Opener, Opening, SOON};
 
-/// A socket is opened anew no sooner than so long after it was tried last.
+/// Minimum time between attempts to reopen a socket.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// What a port is to be.
+/// Configuration of a port.
 #[derive(Clone, Debug)]
 pub(crate) enum PortPlan {
     Socket(ChannelPlan),
@@ -37,7 +37,7 @@ pub(crate) enum PortPlan {
 }
 
 impl PortPlan {
-    /// What it is, by whoever may open it.
+    /// Opens the port, through the opener if there is one.
     fn open(
         &self,
         buffers: &BufferPlan,
@@ -58,7 +58,8 @@ impl PortPlan {
         })
     }
 
-    /// How what comes is taken. In memory a datagram has a buffer, and none is longer than Ethernet's.
+    /// Returns the sizes of receive batches. In memory each datagram has its own buffer, of at
+    /// least the length of an Ethernet frame.
     const fn batches(&self) -> Batches {
         match self {
             Self::Socket(_) => BATCHES,
@@ -66,7 +67,7 @@ impl PortPlan {
         }
     }
 
-    /// Whether two can be one port.
+    /// Whether two configurations can share a port.
     fn is_one(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Socket(one), Self::Socket(other)) => {
@@ -79,7 +80,7 @@ impl PortPlan {
     }
 }
 
-/// What stands behind an open port.
+/// Open socket, or its replacement in memory.
 #[derive(Debug)]
 enum Open {
     Socket(ChannelSocket),
@@ -92,20 +93,20 @@ impl Open {
     }
 }
 
-/// A socket, as long as there is one.
+/// A port, whose socket may be closed.
 #[derive(Debug)]
 pub(crate) struct Port {
-    /// Of the channel that had it first.
+    /// Configuration by the channel that opened the port first.
     plan: PortPlan,
     buffers: BufferPlan,
     opener: Option<Opener>,
     open: Option<Open>,
     again_at: Instant,
-    /// What tells it from others.
+    /// Number that distinguishes this port from others.
     pub(crate) id: u64,
 }
 
-/// A port that channels have in common.
+/// Port shared by several channels.
 pub(crate) type SharedPort = Rc<RefCell<Port>>;
 
 impl Port {
@@ -116,8 +117,8 @@ impl Port {
         id: u64,
     ) -> io::Result<Self> {
         let open = plan.open(&buffers, (opener.as_ref(), Opening::Waits))?;
-        // Where any port will do, the one that it got: a socket that is opened anew is to have it,
-        // since the other end takes nothing from elsewhere.
+        // Fixes a port number chosen by the kernel: a reopened socket must keep it, because the
+        // other end accepts nothing from elsewhere.
         if let (PortPlan::Socket(plan), Open::Socket(socket)) = (&mut plan, &open) {
             plan.local.set_port(socket.local()?.port());
         }
@@ -140,7 +141,7 @@ impl Port {
         Ok(())
     }
 
-    /// The network has changed: it may be tried at once.
+    /// Permits an immediate attempt to reopen after a network change.
     fn look_anew(&mut self) {
         self.again_at = Instant::ORIGIN;
     }
@@ -153,7 +154,7 @@ impl Port {
         self.open.is_some()
     }
 
-    /// How what comes is taken.
+    /// Returns the sizes of receive batches.
     pub(crate) const fn batches(&self) -> Batches {
         self.plan.batches()
     }
@@ -174,7 +175,7 @@ impl Port {
         }
     }
 
-    /// Sends datagrams of a length, of which the last may be shorter, to an address in a traffic
+    /// Sends datagrams of one length, the last of which may be shorter, to an address in a traffic
     /// class.
     fn send(&mut self, to: (SocketAddr, u8), bytes: &[u8], segment_bytes: usize) -> io::Result<()> {
         match self.open.as_mut().ok_or(io::ErrorKind::NotConnected)? {
@@ -188,7 +189,8 @@ impl Port {
         self.send(to, message, message.len())
     }
 
-    /// Takes what has come, a batch a buffer: how many. Whether it is of a channel is not known here.
+    /// Receives batches, one per buffer; returns their number. Their channels are not determined
+    /// here.
     pub(crate) fn receive(&self, bytes: &mut [u8], arrivals: &mut [Arrival]) -> io::Result<usize> {
         let open = match self.open.as_ref().ok_or(io::ErrorKind::NotConnected)? {
             Open::Socket(socket) => socket,
@@ -214,7 +216,7 @@ impl Port {
     }
 }
 
-/// The ports that channels have in common, where they have any.
+/// Registry of shared ports, if ports are shared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ports(Option<Rc<RefCell<Known>>>);
 
@@ -225,12 +227,12 @@ struct Known {
 }
 
 impl Ports {
-    /// None yet.
+    /// Creates an empty registry.
     pub(crate) fn in_common() -> Self {
         Self(Some(Rc::default()))
     }
 
-    /// All that there are. Those that nobody has any more are forgotten.
+    /// Returns all ports, after removing those that no channel uses.
     pub(crate) fn list(&self) -> Vec<SharedPort> {
         let Some(known) = &self.0 else { return Vec::new() };
         let mut known = known.borrow_mut();
@@ -259,18 +261,18 @@ impl Ports {
     }
 }
 
-/// A port, of whoever.
+/// A port, shared or not.
 #[derive(Debug)]
 enum Held {
     Own(Box<Port>),
     Shared(SharedPort),
 }
 
-/// A channel over UDP: where it begins and ends.
+/// A channel over UDP: its port and remote address.
 #[derive(Debug)]
 pub(crate) struct UdpLink {
     held: Held,
-    /// Unspecified where it is not known.
+    /// Address of the other end; unspecified if unknown.
     remote: SocketAddr,
 }
 
@@ -286,7 +288,7 @@ impl UdpLink {
         Ok(Self { held: ports.hold(plan, buffers, opener)?, remote })
     }
 
-    /// The network has changed: its socket may be tried at once.
+    /// Permits an immediate attempt to reopen the socket after a network change.
     pub(crate) fn look_anew(&mut self) {
         self.with_mut(Port::look_anew);
     }
@@ -309,12 +311,12 @@ impl UdpLink {
         self.with_mut(|port| port.reopen(now))
     }
 
-    /// The socket is gone, for all channels that have it.
+    /// Closes the socket for all channels that use it.
     pub(crate) fn close(&mut self) {
         self.with_mut(Port::close);
     }
 
-    /// This channel has no use for it.
+    /// Closes the port, unless it is shared.
     pub(crate) fn release(&mut self) {
         if let Held::Own(port) = &mut self.held {
             port.close();
@@ -325,7 +327,7 @@ impl UdpLink {
         self.with(Port::is_open)
     }
 
-    /// That of its own socket.
+    /// Returns the descriptor of a socket that is not shared.
     pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
         match &self.held {
             Held::Own(port) => port.fd(),
@@ -333,7 +335,7 @@ impl UdpLink {
         }
     }
 
-    /// How what comes is taken; of a port in common whoever looks at it takes that.
+    /// Returns the sizes of receive batches; none on a shared port, whose owner receives.
     pub(crate) fn batches(&self) -> Batches {
         match &self.held {
             Held::Own(port) => port.batches(),
@@ -341,7 +343,7 @@ impl UdpLink {
         }
     }
 
-    /// The port that it has in common with others, if it has.
+    /// Returns the port, if it is shared.
     pub(crate) const fn shared(&self) -> Option<&SharedPort> {
         match &self.held {
             Held::Own(_) => None,
@@ -361,7 +363,7 @@ impl UdpLink {
         self.with(Port::segments_max)
     }
 
-    /// Sends the rest of a run as one.
+    /// Sends the rest of a run in one call.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let remote = self.remote().ok_or(io::ErrorKind::NotConnected)?;
         let rest = &run.bytes[from * run.segment_bytes..];
@@ -369,7 +371,7 @@ impl UdpLink {
         Ok(run.datagrams - from)
     }
 
-    /// The address of the other end, where it is known.
+    /// Returns the address of the other end, if known.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         Some(self.remote).filter(|remote| !remote.ip().is_unspecified())
     }
@@ -388,12 +390,12 @@ impl UdpLink {
     }
 }
 
-/// Whether two addresses are one, whatever labels or scopes the kernel adds.
+/// Whether two addresses are equal, apart from flow labels, scopes and IPv4 mapping.
 pub(crate) fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
     plain(one) == plain(other)
 }
 
-/// An address without labels and scopes.
+/// Returns an address without flow label and scope, and with IPv4-mapped IPv6 as IPv4.
 pub(crate) fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
@@ -429,7 +431,7 @@ mod tests {
         let number = first.local().expect("an address").port();
         let second = open(number);
         assert_eq!((ports.list().len(), second.local()), (1, first.local()));
-        // It is gone for both, and there again for both, which is not tried too often.
+        // Closed and reopened for both; attempts to reopen are rate limited.
         first.close();
         assert!(!second.is_open());
         first.reopen(Instant::ORIGIN).expect("a socket");

@@ -1,32 +1,32 @@
-//! Datagrams that go on one channel in one call: all of one length, but the last, which may be
+//! Datagrams sent on one channel in one call: all of one length, except the last, which may be
 //! shorter.
 
 use crate::link::Payload;
 
-/// The longest run, as UDP and IPv4 have it, without their headers.
+/// Maximum bytes of a run: the largest UDP payload over IPv4.
 pub(crate) const RUN_BYTES_MAX: usize = 65_535 - 20 - 8;
 
-/// Datagrams of one length, on one channel.
+/// Datagrams of one length on one channel.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     pub(crate) channel: usize,
     pub(crate) bytes: Vec<u8>,
-    /// How long a datagram is.
+    /// Length of a datagram in bytes.
     pub(crate) segment_bytes: usize,
     pub(crate) datagrams: usize,
     pub(crate) payload: Payload,
-    /// The traffic class of the datagrams: DSCP and ECN (RFC 2474, RFC 3168).
+    /// Traffic class of the datagrams: DSCP and ECN (RFC 2474, RFC 3168).
     pub(crate) class: u8,
 }
 
 impl Run {
-    /// How many bytes so many of its datagrams are, from one on.
+    /// Returns the total length of `count` datagrams from index `from`.
     pub(crate) fn bytes_of(&self, from: usize, count: usize) -> usize {
         let end = |datagram: usize| self.bytes.len().min(datagram * self.segment_bytes);
         end(from + count) - end(from)
     }
 
-    /// Whether one more of this length and traffic class goes along.
+    /// Whether a datagram of this channel, class and length can be appended.
     pub(crate) fn takes(
         &self,
         (channel, class): (usize, u8),
@@ -41,7 +41,7 @@ impl Run {
         self.datagrams == 0 || (is_like && has_room)
     }
 
-    /// One of this length is written next.
+    /// Begins a datagram of this length, whose bytes are appended next.
     pub(crate) fn begin(&mut self, channel: usize, length: usize) {
         if self.datagrams == 0 {
             (self.channel, self.segment_bytes) = (channel, length);
@@ -49,7 +49,7 @@ impl Run {
         self.datagrams += 1;
     }
 
-    /// It has gone.
+    /// Empties the run.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         (self.datagrams, self.payload) = (0, Payload::Packets);

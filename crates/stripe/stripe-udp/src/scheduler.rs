@@ -1,29 +1,29 @@
-//! Which scheduler the channels of a pipe have.
+//! Schedulers of a pipe's channels.
 
 use std::num::NonZeroU8;
 
 use gingham_fairq::{CHANNELS_MAX, GeneralisedRoundRobin, SchedulerError, SurplusRoundRobin};
 use gingham_stripe::{PacketRounds, Rounds};
 
-/// The scheduler of a pipe. Where the order is free it only says which channels are in.
+/// Scheduler of a pipe. In free order it only determines which channels are in.
 pub(crate) type Scheduler = Rounds<CHANNELS_MAX>;
 
-/// What the scheduler of both ends is told. Those of the sender hold: markers tell them.
+/// Scheduler configuration of both ends. That of the sender prevails, because markers carry it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SchedulerPlan {
-    /// Surplus round robin, in which each channel may send the longest packet a turn: what rates
-    /// are found changes.
+    /// Surplus round robin with the longest packet as every channel's initial quantum; quanta then
+    /// follow the measured rates.
     #[default]
     Even,
-    /// Surplus round robin: so many bytes a turn on each channel, at least the longest packet.
+    /// Surplus round robin with these quanta in bytes, each at least the longest packet.
     Surplus(Vec<u32>),
-    /// So many packets a turn on each channel.
+    /// Round robin with these numbers of packets per round.
     Packets(Vec<u32>),
 }
 
 impl SchedulerPlan {
-    /// Generalised round robin: packets a turn in the closest ratio of whole numbers up to 16 to
-    /// that of these shares.
+    /// Returns generalised round robin: packets per round in the closest ratio of integers up to 16
+    /// to that of these shares.
     pub fn closest(shares: &[u32]) -> Result<Self, SchedulerError> {
         let rates: Vec<u64> = shares.iter().copied().map(u64::from).collect();
         let ratio = GeneralisedRoundRobin::<CHANNELS_MAX>::by_rates(&rates, SLOWEST_PACKETS_MAX)?;
@@ -46,7 +46,7 @@ impl SchedulerPlan {
     }
 }
 
-/// The slowest channel has at most so many packets a turn: a turn is to be short.
+/// Maximum packets per round of the slowest channel, to keep rounds short.
 const SLOWEST_PACKETS_MAX: NonZeroU8 = NonZeroU8::new(16).expect("it is not 0");
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
-//! A socket of channels: bound to an address or an interface, with batches both ways.
+//! A UDP socket bound to an address or interface, with batches in both directions.
 //!
-//! Runs of datagrams of one length and traffic class go as one (`UDP_SEGMENT`), and what the kernel
-//! has put together comes as one (`UDP_GRO`), many of those in a call (`recvmmsg`).
+//! Runs of datagrams of one length and traffic class are sent as one (`UDP_SEGMENT`), and datagrams
+//! coalesced by the kernel are received as one (`UDP_GRO`), several of those per call (`recvmmsg`).
 //!
-//! Nothing is cut into fragments, here or on the way (`IP_PMTUDISC_PROBE`, which `quinn-udp` sets
-//! for both families): what is too long for the interface is refused, and what is too long for the
-//! path is lost, whatever messages of the network (ICMP) say, which anybody can make. So the protocol
-//! finds out what a channel passes, and nobody else.
+//! Datagrams are never fragmented, locally or on the way (`IP_PMTUDISC_PROBE`, which `quinn-udp`
+//! sets for both families). The kernel refuses a datagram too long for the interface, and the
+//! network loses one too long for the path. ICMP messages, which anyone can forge, have no
+//! influence: only the protocol determines what a channel passes.
 //!
-//! Sockets are not connected: peers move. What comes from elsewhere is not taken.
+//! Sockets are not connected, because peers may move; without keys, datagrams from elsewhere are
+//! rejected.
 
 mod sending;
 
@@ -26,23 +27,22 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::link::Batches;
 use sending::Sending;
 
-/// Where a channel begins and ends.
+/// Configuration of a channel over UDP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelPlan {
-    /// The address here; unspecified where the interface or the route says it.
+    /// Local address; unspecified if the interface or route determines it.
     pub local: SocketAddr,
-    /// The interface that all goes through, if it is to be one.
+    /// Interface for all traffic, if restricted to one.
     pub interface: Option<String>,
-    /// By which mark rules of routing and filters tell its datagrams from others (`SO_MARK`); it
-    /// takes `CAP_NET_ADMIN`.
+    /// Mark for routing and filter rules (`SO_MARK`); requires `CAP_NET_ADMIN`.
     pub mark: Option<u32>,
-    /// The address at the other end; unspecified where it is learned from what comes with its key.
+    /// Address of the other end; unspecified if it is learned from authentic datagrams.
     pub remote: SocketAddr,
 }
 
 impl ChannelPlan {
-    /// The longest IP packet that the route to the other end takes, as far as this machine knows;
-    /// nothing is sent. Only of IPv4.
+    /// Returns the longest IP packet for the route to the other end, as far as the kernel knows,
+    /// without sending anything. Only for IPv4.
     pub fn path_mtu(&self) -> io::Result<Option<usize>> {
         if self.remote.ip().is_unspecified() {
             return Ok(None);
@@ -53,7 +53,7 @@ impl ChannelPlan {
         Ok(mtu.and_then(|mtu| usize::try_from(mtu).ok()))
     }
 
-    /// The address from which datagrams go to the other end just now; nothing is sent.
+    /// Returns the source address of datagrams to the other end, without sending anything.
     pub fn source(&self) -> io::Result<IpAddr> {
         if self.remote.ip().is_unspecified() {
             return Err(io::ErrorKind::NotConnected.into());
@@ -64,7 +64,7 @@ impl ChannelPlan {
             .ok_or_else(|| io::ErrorKind::Unsupported.into())
     }
 
-    /// A socket that the kernel has asked for the way.
+    /// Returns a connected socket, for which the kernel has looked up the route.
     fn connected(&self) -> io::Result<Socket> {
         let mut local = self.local;
         local.set_port(0);
@@ -75,12 +75,12 @@ impl ChannelPlan {
         Ok(socket)
     }
 
-    /// What IP and UDP put before a datagram, in bytes.
+    /// Returns the length of the IP and UDP headers, in bytes.
     pub(crate) const fn header_bytes(&self) -> u32 {
         if self.remote.ip().to_canonical().is_ipv4() { 20 + 8 } else { 40 + 8 }
     }
 
-    /// Whether a socket here sends there.
+    /// Checks that a socket of the local family can send to the other end.
     pub(crate) fn check(&self) -> io::Result<()> {
         if self.local.is_ipv4() && self.remote.is_ipv6() {
             let message = format!("no IPv4 socket sends to {}", self.remote);
@@ -89,14 +89,14 @@ impl ChannelPlan {
         Ok(())
     }
 
-    /// A socket that is bound as it says.
+    /// Opens and binds a socket.
     pub fn open(&self, buffers: &BufferPlan) -> io::Result<UdpSocket> {
         self.check()?;
         let domain = Domain::for_address(self.local);
         let socket = Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?;
         place(&socket, self.interface.as_deref(), self.mark)?;
         let bytes = buffers.bytes();
-        // As much of it as the machine lets us have.
+        // The kernel caps the size at its limit.
         socket.set_recv_buffer_size(bytes)?;
         socket.set_send_buffer_size(bytes)?;
         socket.bind(&self.local.into())?;
@@ -104,7 +104,7 @@ impl ChannelPlan {
     }
 }
 
-/// Says through which interface all is to go, and as what it is routed.
+/// Binds a socket to an interface, and sets its mark.
 pub(crate) fn place(socket: &Socket, interface: Option<&str>, mark: Option<u32>) -> io::Result<()> {
     if let Some(interface) = interface {
         socket.bind_device(Some(interface.as_bytes()))?;
@@ -112,20 +112,21 @@ pub(crate) fn place(socket: &Socket, interface: Option<&str>, mark: Option<u32>)
     mark.map_or(Ok(()), |mark| socket.set_mark(mark))
 }
 
-/// How long the buffers of sockets are.
+/// Sizes of socket buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferPlan {
-    /// What a channel carries at most.
+    /// Maximum rate of a channel in bytes per second.
     pub bytes_per_second: u64,
-    /// For so long nobody may come to read or the interface to send.
+    /// Maximum delay of the process in reading, or of the interface in sending.
     pub delay: Duration,
-    /// No buffer is longer.
+    /// Maximum buffer size in bytes.
     pub bytes_max: usize,
 }
 
 impl Default for BufferPlan {
-    /// 1 Gbit/s for 20 ms, as late as a process of normal priority has been seen to wake up beside
-    /// busy ones; 4 MiB, as a privileged process may have without asking the administrator.
+    /// Returns 1 Gbit/s for 20 ms, the longest wake-up delay observed at normal priority beside
+    /// busy processes, and at most 4 MiB, which a privileged process may set without the
+    /// administrator.
     fn default() -> Self {
         Self { bytes_per_second: 125_000_000, delay: Duration::from_millis(20), bytes_max: 4 << 20 }
     }
@@ -138,32 +139,32 @@ impl BufferPlan {
     }
 }
 
-/// What one run may be.
+/// Minimum buffer size: one run.
 const BUFFER_BYTES_MIN: usize = 1 << 16;
 
-/// What is taken in a call: at 1 Gbit/s a batch that the kernel has not put together is there every
-/// 12 us, so that 16 of them are less than what a wake-up costs. What the kernel puts together is at
-/// most an IP packet.
+/// Receive batches per call. At 1 Gbit/s an uncoalesced batch arrives every 12 us, so that 16 of
+/// them take less than a wake-up costs. A coalesced batch is at most an IP packet.
 pub(crate) const BATCHES: Batches = Batches { count: 16, bytes: 1 << 16 };
 
-/// A socket that was asked for and not waited for is looked for again after so long.
+/// Time before the next attempt to get a socket that was requested without waiting.
 pub(crate) const SOON: Duration = Duration::from_millis(10);
 
-/// Whether a socket is waited for.
+/// Whether to wait for a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opening {
-    /// It is: of a channel that begins, or moves.
+    /// Wait, for a channel that is added or moved.
     Waits,
-    /// It is not: where it is not there at once the error is `WouldBlock`, and soon it is asked again.
-    /// Packets go on other channels meanwhile.
+    /// Do not wait: if no socket is available at once, the error is `WouldBlock`, and another
+    /// attempt follows soon. Packets use other channels meanwhile.
     Asks,
 }
 
-/// Opens the socket of a channel, for a process that may not.
+/// Supplier of sockets for an unprivileged process.
 pub struct Opener(Box<dyn Fn(Opening) -> io::Result<OwnedFd> + Send>);
 
 impl Opener {
-    /// From what gives a socket as [`ChannelPlan::open`] does, or [`crate::TcpPlan::open`].
+    /// Creates an opener from a function that returns a socket like that of [`ChannelPlan::open`]
+    /// or [`crate::TcpPlan::open`].
     pub fn new(open: impl Fn(Opening) -> io::Result<OwnedFd> + Send + 'static) -> Self {
         Self(Box::new(open))
     }
@@ -191,8 +192,8 @@ impl ChannelSocket {
     pub(crate) fn new(socket: UdpSocket) -> io::Result<Self> {
         let socket = Socket::from(socket);
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        // Nobody asks to which address of ours something came, and `quinn-udp` has no room for that
-        // and for the ECN field of what the kernel has put together.
+        // The local address of a datagram is not needed, and `quinn-udp` lacks the control buffer
+        // space for both it and the ECN field of a coalesced batch.
         setsockopt(&socket, Ipv4PacketInfo, &false)?;
         if socket.local_addr()?.is_ipv6() {
             setsockopt(&socket, Ipv6RecvPacketInfo, &false)?;
@@ -205,12 +206,12 @@ impl ChannelSocket {
         self.socket.as_fd()
     }
 
-    /// How many datagrams may go as one.
+    /// Returns the maximum datagrams per send call.
     pub(crate) const fn segments_max(&self) -> usize {
         self.sending.segments_max()
     }
 
-    /// Sends datagrams of a length, of which the last may be shorter, to an address in a traffic
+    /// Sends datagrams of one length, the last of which may be shorter, to an address in a traffic
     /// class.
     pub(crate) fn send(
         &mut self,
@@ -221,7 +222,7 @@ impl ChannelSocket {
         self.sending.send(&self.socket, to, run, segment_bytes)
     }
 
-    /// Takes what has come, as many batches as there are buffers.
+    /// Receives batches, at most one per buffer.
     pub(crate) fn receive(
         &self,
         buffers: &mut [IoSliceMut<'_>],
@@ -230,7 +231,7 @@ impl ChannelSocket {
         self.state.recv(UdpSockRef::from(&self.socket), buffers, metas)
     }
 
-    /// The address that it has.
+    /// Returns the local address.
     pub(crate) fn local(&self) -> io::Result<SocketAddr> {
         let address = self.socket.local_addr()?;
         address.as_socket().ok_or_else(|| io::ErrorKind::Unsupported.into())

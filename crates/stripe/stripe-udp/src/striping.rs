@@ -1,13 +1,13 @@
-//! Both ends of the protocol as this end of the pipe has them: all that touches the core.
+//! Sender and receiver of the protocol at this end: all use of the core.
 //!
 //! ```text
 //!              packets ──► Sender ──► data, markers ──►            Receiver of the other end
 //!                            ▲ reports                                  │
 //!                            └──────────────────────────────────────────┘
-//!   and the same the other way, over the same channels
+//!   and likewise in the other direction, over the same channels
 //! ```
 //!
-//! Invariant: the time that the core is told never goes back.
+//! Invariant: the time passed to the core never decreases.
 
 mod plan;
 
@@ -28,80 +28,80 @@ use crate::pool::{Buffer, Pool};
 use crate::scheduler::Scheduler;
 pub use plan::StripingPlan;
 
-/// What is kept to be sent again takes no more than that: half a second of 1 Gbit/s, longer than any
-/// round trip after which a copy is still waited for.
+/// Maximum bytes kept for retransmission: half a second at 1 Gbit/s, longer than any round trip
+/// after which a copy is still of use.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
-/// An end that sent and got nothing for so long gives memory back: longer than any round trip.
+/// Time without traffic after which memory is released: longer than any round trip.
 const REST: Duration = Duration::from_secs(1);
 
-/// Ways on which something is there within so much of one another are alike: the least pause between
-/// two reports of a channel.
+/// Maximum difference in delay of similar channels: the minimum interval of a channel's reports.
 const ALIKE: Duration = Duration::from_millis(1);
 
-/// A packet that came.
+/// A received packet.
 #[derive(Debug)]
 pub struct Packet {
-    /// The packet.
+    /// Contents of the packet.
     pub bytes: Buffer,
-    /// When the kernel had it.
+    /// Receive timestamp of the kernel.
     pub came_at: Instant,
-    /// The ECN field of the header of IP in which it came, two bits (RFC 3168); 0 where it did not
-    /// come over UDP. Whoever takes it out puts both together (RFC 6040).
+    /// ECN field of the outer IP header, two bits (RFC 3168); 0 if not received over UDP.
+    /// Decapsulation combines it with that of the inner header (RFC 6040).
     pub ecn: u8,
 }
 
-/// What stands before packets, and is not of them.
+/// Lengths before a packet that are not part of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
-    /// On the wire, what is not of the protocol.
+    /// Bytes on the wire outside the protocol.
     pub(crate) header_bytes: u32,
-    /// In memory, where nothing is charged for it.
+    /// Bytes in memory that are not charged.
     pub(crate) prefix_bytes: usize,
 }
 
-/// How a channel is to be used.
+/// Usage preference of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Preference {
-    /// 0 before 1: [`Sender::set_priority`](gingham_stripe::Sender::set_priority).
+    /// Priority; lower values come first:
+    /// [`Sender::set_priority`](gingham_stripe::Sender::set_priority).
     pub priority: u8,
-    /// What goes on it in a second at most, in bytes with the headers of IP and UDP; messages aside.
+    /// Maximum rate in bytes per second, with IP and UDP headers; messages do not count.
     pub bytes_per_second_max: Option<u64>,
 }
 
-/// A message that is to go.
+/// An outgoing message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said {
     pub(crate) channel: usize,
     pub(crate) message: Message,
-    /// It is padded to this length, or not at all.
+    /// Length in bytes to which the message is padded, or 0.
     pub(crate) bytes_min: usize,
 }
 
-/// The epoch in which a session begins.
+/// Epoch in which a session begins.
 const FIRST: Epoch = Epoch::new(1);
 
-/// Both ends of the protocol.
+/// Sender and receiver of the protocol.
 #[derive(Debug)]
 pub(crate) struct Striping {
     sender: Sender<Scheduler>,
     receiver: Receiver<Scheduler, Packet>,
     ordering: Ordering,
-    /// What copies are made of, where lost packets are sent again, and their traffic classes.
+    /// Packets kept for retransmission, if lost packets are repaired, and their traffic classes.
     kept: Option<RetransmissionBuffer<(u8, Buffer)>>,
     pool: Pool,
-    /// When a packet was copied last, if any was since none was kept.
+    /// Time of the last use of a packet buffer, unless memory was released since.
     used_at: Option<Instant>,
     longest_bytes: u32,
     has_tags: bool,
-    /// What is put around a packet on the wire.
+    /// Length of the headers around a packet on the wire.
     overhead_bytes: u32,
     now: Instant,
 }
 
 impl Striping {
-    /// Both ends, which begin with this scheduler, and with these of its channels: with a reset to this
-    /// epoch, or synchronised in the first one of a session that a handshake names.
+    /// Creates sender and receiver with this scheduler and these channels: with a reset to an
+    /// epoch, or synchronised in the first epoch of a session that a handshake has begun.
     pub(crate) fn new(
         plan: &StripingPlan,
         (scheduler, present): (Scheduler, u64),
@@ -142,24 +142,24 @@ impl Striping {
         })
     }
 
-    /// The time that was told last.
+    /// Returns the latest time passed in.
     pub(crate) const fn now(&self) -> Instant {
         self.now
     }
 
-    /// It is so late at least.
+    /// Advances the time, never backwards, and returns it.
     pub(crate) fn advance(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         self.now
     }
 
-    /// A frame has come on a socket, with this ECN field.
+    /// Processes a frame received on a socket, with its ECN field.
     pub(crate) fn take(&mut self, at: Instant, channel: usize, (frame, ecn): (Frame<'_>, u8)) {
         let (now, epoch) = (self.advance(at), self.receiver.epoch());
         if let Frame::Data(..) | Frame::Packet { .. } = frame {
             self.used_at = Some(now);
         }
-        // What an end does not use it counts; what is too long is refused by its length.
+        // The protocol counts what it discards, and rejects a packet whose length is too great.
         let _: Result<(), Discard> = match frame {
             Frame::Data(tag, packet) => {
                 let length_bytes = bytes(packet.len());
@@ -183,10 +183,10 @@ impl Striping {
         };
     }
 
-    /// A message has come on a socket, or bytes that are none.
+    /// Processes a message, or bytes that are none, received on a socket.
     fn hear(&mut self, now: Instant, port: usize, message: Result<Message, WireError>) {
         let _: Result<(), Discard> = match message {
-            // Whichever way it came, it says of which channel it is.
+            // A report names its channel, whichever one carries it.
             Ok(message) if matches!(message.kind, Kind::Report(_)) => {
                 self.sender.handle_message(now, message.channel.into(), message)
             }
@@ -205,7 +205,7 @@ impl Striping {
         };
     }
 
-    /// The receiver takes what is next on a channel.
+    /// Passes a channel's ordered frames to the receiver.
     fn pass_on(&mut self, channel: usize) {
         while let Some((port, next)) = self.ordering.next(self.now, channel) {
             let _: Result<(), Discard> = match next {
@@ -217,8 +217,7 @@ impl Striping {
         }
     }
 
-    /// All that has come until then is taken: what waited for long enough for what is missing does
-    /// not wait any more.
+    /// Ends a batch of arrivals: frames whose wait for missing ones has expired are passed on.
     pub(crate) fn settle(&mut self, now: Instant) {
         let now = self.advance(now);
         if self.ordering.poll_timeout().is_some_and(|at| at <= now) {
@@ -226,12 +225,12 @@ impl Striping {
         }
     }
 
-    /// The next packet in the order of the other end.
+    /// Returns the next packet in the order in which the other end sent it.
     pub(crate) fn next_packet(&mut self) -> Option<Packet> {
         self.receiver.poll_packet(self.now)
     }
 
-    /// The next message of either end.
+    /// Returns the next message of the receiver or the sender.
     pub(crate) fn next_message(&mut self) -> Option<Said> {
         if let Some((channel, message)) = self.receiver.poll_message(self.now) {
             return Some(Said { channel, message, bytes_min: 0 });
@@ -241,17 +240,16 @@ impl Striping {
         Some(Said { channel, message, bytes_min })
     }
 
-    /// Whether what goes on one channel now and what goes on another are there at the same time, or
-    /// to within an eighth: the part by which a smoothed round trip follows each that is measured (RFC
-    /// 6298, section 2).
+    /// Whether a datagram sent now on one channel would arrive at nearly the same time on the
+    /// other: within an eighth, the weight of a new sample in a smoothed round-trip time (RFC 6298,
+    /// section 2).
     pub(crate) fn are_alike(&self, one: usize, other: usize) -> bool {
         let arrivals = [one, other].map(|channel| self.sender.arrives_after(channel));
         let [Some(one), Some(other)] = arrivals else { return false };
         one.abs_diff(other) <= (one.min(other) / 8).max(ALIKE)
     }
 
-    /// A report of a channel goes: what there is to report of others goes along where their ways are
-    /// alike.
+    /// Hastens the reports of channels with similar delay, to go along with one of this channel.
     pub(crate) fn report_along(&mut self, channel: usize) {
         for other in 0..self.ordering.channels() {
             if other != channel && self.are_alike(channel, other) {
@@ -260,13 +258,13 @@ impl Striping {
         }
     }
 
-    /// How long messages that go together on a channel may be, with what stands before them.
+    /// Returns the maximum length of a bundle on a channel, with its header.
     pub(crate) fn bundle_bytes_max(&self, channel: usize) -> usize {
         let bytes_max = self.sender.size(channel).frame_bytes.min(self.longest_bytes);
         usize::try_from(bytes_max).unwrap_or(usize::MAX).min(BUNDLE_BYTES_MAX)
     }
 
-    /// The next copy of a lost packet, the traffic class in which it went, and the packet.
+    /// Returns the next copy of a lost packet, its traffic class, and its bytes.
     pub(crate) fn next_copy(&mut self) -> Option<(Repair, u8, &[u8])> {
         let kept = self.kept.as_ref()?;
         loop {
@@ -277,26 +275,28 @@ impl Striping {
         }
     }
 
-    /// Where packets may go next, the first of which is so long, and how many. Where it is nowhere,
-    /// there may be a message that is to go first.
+    /// Returns where packets may go next, the first of this length, and how many. If there is no
+    /// such channel, a message may have to be sent first.
     pub(crate) fn next_run(&mut self, length: usize, class: Class) -> Option<Transmit> {
         self.sender.poll_transmit_of(self.now, bytes(length), class)
     }
 
-    /// Whether a packet of this length goes nowhere, now and when more is known of the channels.
+    /// Whether a packet of this length fits no channel, and will not when more is known of the
+    /// channels.
     pub(crate) fn is_too_long(&self, length: usize) -> bool {
         let length = bytes(length);
         let sender = &self.sender;
         sender.is_open() && !sender.fits_somewhere(length) && !sender.may_fit(length)
     }
 
-    /// The kernel says that the interface of a channel does not take frames of this length.
+    /// Notes that the interface of a channel refuses frames of this length.
     pub(crate) fn refuse(&mut self, channel: usize, frame_bytes: usize) {
-        // Where sizes are told it is lost, as it may be on the way.
+        // With fixed sizes this counts as a loss in the network.
         let _ = self.sender.handle_refused(self.now, channel, bytes(frame_bytes));
     }
 
-    /// A packet goes: on which channel, and with which tag, where there are any.
+    /// Assigns a packet to a channel; returns the channel and the packet's tag, if packets have
+    /// tags.
     pub(crate) fn send(&mut self, length: usize, class: Class) -> Result<(usize, Tag), SendError> {
         let length_bytes = bytes(length);
         if self.has_tags {
@@ -306,8 +306,7 @@ impl Striping {
         Ok((channel, Tag::default()))
     }
 
-    /// Where no packet went or came for long, no memory is kept for any; whether that is so since
-    /// just now.
+    /// Releases memory after a long time without packets; returns whether it did so now.
     pub(crate) fn rest(&mut self) -> bool {
         let rests = |at: Instant| at.after(REST) <= self.now && self.sender.is_at_rest();
         if self.used_at.take_if(|at| rests(*at)).is_none() {
@@ -319,7 +318,7 @@ impl Striping {
         true
     }
 
-    /// It is kept, in case that it is lost.
+    /// Keeps a packet in case it is lost.
     pub(crate) fn keep(&mut self, tag: Tag, class: u8, bytes: &[u8]) {
         self.used_at = Some(self.now);
         if let Some(kept) = &mut self.kept {
@@ -327,13 +326,13 @@ impl Striping {
         }
     }
 
-    /// When something is to be done though nothing comes.
+    /// Returns the time at which work is due without receiving anything.
     pub(crate) fn poll_timeout(&self) -> Instant {
         let others = [self.receiver.poll_timeout(), self.ordering.poll_timeout()];
         others.into_iter().flatten().fold(self.sender.poll_timeout(), Instant::min)
     }
 
-    /// A channel is to be used so from now on.
+    /// Sets how a channel is to be used from now on.
     pub(crate) fn prefer(&mut self, channel: usize, preference: Preference) {
         let overhead_bytes = u64::from(self.overhead_bytes);
         let cap = |bytes_per_second| RateCap { bytes_per_second, overhead_bytes };
@@ -353,32 +352,32 @@ impl Striping {
         self.sender.move_channel(self.now, id)
     }
 
-    /// A channel passes packets however long they are, or may not.
+    /// Sets whether a channel passes packets of any length.
     pub(crate) fn set_passes_all(&mut self, channel: usize, passes_all: bool) {
         self.sender.set_passes_all(channel, passes_all);
     }
 
-    /// These channels take nothing just now, a bit each.
+    /// Sets the channels whose links take nothing at present, one bit each.
     pub(crate) fn set_blocked(&mut self, channels: u64) {
         self.sender.set_blocked(channels);
     }
 
-    /// A channel has a link again: something is to be said on it.
+    /// Requests a message on a channel whose link has opened.
     pub(crate) fn ask(&mut self, channel: usize) {
         self.sender.ask_channel(channel);
     }
 
-    /// A channel has no socket any more: whether it is out.
+    /// Takes out a channel whose link is gone; returns whether it is out.
     pub(crate) fn lose(&mut self, channel: usize) -> bool {
         self.sender.lose_channel(self.now, channel)
     }
 
-    /// Why no packet goes on a channel just now, if none does.
+    /// Returns why no packets are sent on a channel, or `None` if they are.
     pub(crate) fn wait_of(&self, channel: usize) -> Option<Wait> {
         self.sender.wait_of(self.now, channel)
     }
 
-    /// The sending end, for inspection.
+    /// Returns the sender, for inspection.
     pub(crate) const fn sender(&self) -> &Sender<Scheduler> {
         &self.sender
     }
@@ -387,12 +386,12 @@ impl Striping {
         self.receiver.reception()
     }
 
-    /// Whether a channel takes packets of this end.
+    /// Whether a channel is in, for packets of this end.
     pub(crate) fn is_in(&self, channel: usize) -> bool {
         self.sender.scheduler().standing(channel).is_in()
     }
 
-    /// The longest packet that the whole takes: [`Sender::bundle_bytes`].
+    /// Returns the longest packet that the bundle takes: [`Sender::bundle_bytes`].
     pub(crate) fn bundle_bytes(&self) -> u32 {
         self.sender.bundle_bytes().min(self.longest_bytes)
     }
@@ -402,14 +401,14 @@ impl Striping {
     }
 }
 
-/// How many packets are kept to be sent again of so many that can be asked for: a power of two, as
-/// the ring has it.
+/// Returns how many of `packets` repairable packets are kept: a power of two, as the ring buffer
+/// needs, unless all fit.
 fn kept_packets(packets: usize, longest_bytes: usize) -> usize {
     let fit = (KEPT_BYTES_MAX / longest_bytes.max(1)).max(1);
     packets.min(1 << fit.ilog2())
 }
 
-/// A length as the protocol has it.
+/// Converts a length to the protocol's type.
 fn bytes(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
@@ -423,7 +422,7 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// What one end has to say gets to the other at once.
+    /// Delivers all messages of one end to the other without delay.
     fn talk(now: Instant, one: &mut Striping, other: &mut Striping) {
         one.advance(now);
         while let Some(said) = one.next_message() {
@@ -433,7 +432,8 @@ mod tests {
         }
     }
 
-    /// Of each two packets the second is there a millisecond before the first: which come.
+    /// Returns the packets delivered when the second of each pair arrives a millisecond before the
+    /// first.
     fn swapped(plan: &StripingPlan) -> Vec<u8> {
         let before = Before { header_bytes: 28, prefix_bytes: 0 };
         let end = || {
@@ -462,8 +462,8 @@ mod tests {
         came
     }
 
-    /// Of the first two the first is late, and lost where nothing is sent again. Nothing is after
-    /// that: it is known how late datagrams are.
+    /// The first packet of the first pair is late, and lost without retransmission. After that the
+    /// reordering delay is known, and none is lost.
     #[test]
     fn a_datagram_that_is_overtaken_is_waited_for_once_one_was() {
         let plan = StripingPlan::free(1_000);
@@ -474,7 +474,7 @@ mod tests {
         assert!(swapped(&plan.repaired()).into_iter().eq(0..40));
     }
 
-    /// 4,096 of each of eight channels are 49 MB of 1,500 bytes, of each of 64 channels 393 MB.
+    /// Of eight channels, 4,096 packets each of 1,500 bytes are 49 MB; of 64 channels, 393 MB.
     #[test]
     fn what_is_kept_has_a_bound() {
         assert_eq!(kept_packets(4_096 * 8, 1_500), 4_096 * 8);

@@ -1,24 +1,25 @@
-//! A channel over a TCP connection: the datagrams that go over UDP, each behind its length.
+//! A channel over a TCP connection: the datagrams of UDP, each preceded by its length.
 //!
 //! ```text
 //!   | length 2 | datagram | length 2 | datagram | ...      length: big-endian, 1 to the longest
 //!
-//!   [closed] -- the back-off is over --> [connecting] -- writable, no error ---> [open]
-//!      ^   <-- an error, or too long ------|                                     |  ^
-//!      |   <-- over, or stood still, or no length where one is to be ------------+  |
-//!      +---------------------- where this end listens: one was admitted ------------+
+//!   [closed] -- backoff expired -------> [connecting] -- writable, no error ---> [open]
+//!      ^   <-- error, or timeout ----------|                                     |  ^
+//!      |   <-- closed, stalled, or invalid length ------------------------------+  |
+//!      +---------------------- listening end: a connection was admitted -----------+
 //! ```
 //!
-//! The protocol above is the same. What is under way on a connection that ends is lost, as on any
-//! channel that ends; within one nothing is, and nothing overtakes.
+//! The protocol is unchanged. Datagrams in flight on a connection that ends are lost, as on any
+//! channel that ends; within a connection none is lost or reordered.
 //!
-//! Two queues of TCP's would stand before the protocol's eyes as delay. What is not sent yet it is
-//! told to keep short, so that a link is full where UDP would lose; what is on its way is bounded by
-//! the window of the protocol.
+//! TCP has two queues that the protocol would see as delay. The queue of unsent bytes is kept short
+//! by an option, so that the link is full when UDP would lose; the protocol's window limits the
+//! bytes in flight.
 //!
 //! Source: RFC 4571 (datagrams behind lengths of two bytes); RFC 5482 (user timeout); tcp(7).
 //!
-//! Invariants: nothing waits for a connection; one on which nothing authentic came changes nothing.
+//! Invariants: no operation waits for a connection; a connection without authentic datagrams
+//! changes nothing.
 
 mod backoff;
 mod connection;
@@ -48,68 +49,65 @@ use frames::{FRAMES, LENGTH_BYTES};
 pub(crate) use connection::Connection;
 pub(crate) use listener::Listener;
 
-/// A connection that is not there after so long is begun anew: three times the other end was asked,
-/// at 0, 1 and 3 s (RFC 6298, section 2).
+/// Maximum time to connect: three attempts, at 0, 1 and 3 s (RFC 6298, section 2).
 const CONNECT_WAIT: Duration = Duration::from_secs(4);
-/// Who says how much is on its way: something that goes back where the queue of the way is full, and
-/// does not go on where this end sends less than it might, as it does by the protocol's own window.
-/// BBR of Linux, version 1, takes its start for unfinished as long as that holds: it sent a fourth of
-/// all bytes twice, and 100 + 300 Mbit/s behind queues of 64 kB carried .22 to .24 of their sum where
-/// they carry .97 to .98 now (`docs/concepts/striping-tcp.md`).
+/// Congestion control. It must back off when the queue of the path is full, and must not keep
+/// probing while this end is limited by the protocol's own window. Linux BBR version 1 stays in
+/// startup in that case: it sent a fourth of all bytes twice, and 100 + 300 Mbit/s behind queues of
+/// 64 kB carried .22 to .24 of their sum instead of .97 to .98 (`docs/concepts/striping-tcp.md`).
 const CONGESTION: &[u8] = b"cubic";
-/// Connections that the kernel holds until they are taken, each turn; those that are half open it
-/// answers with cookies where they are more (`tcp_syncookies`, RFC 4987).
+/// Maximum connections queued for acceptance between turns; beyond that, the kernel answers
+/// half-open ones with cookies (`tcp_syncookies`, RFC 4987).
 const BACKLOG: i32 = 64;
-/// Room for a message, where packets are short.
+/// Minimum buffer for a message, if packets are short.
 const MESSAGE_ROOM_BYTES: usize = 512;
 
-/// Where a channel begins and ends.
+/// Configuration of a channel over TCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpPlan {
-    /// Which end of the connection this is.
+    /// Role of this end of the connection.
     pub end: TcpEnd,
-    /// The interface that all goes through, if it is to be one.
+    /// Interface for all traffic, if restricted to one.
     pub interface: Option<String>,
-    /// By which mark rules of routing and filters tell it from others (`SO_MARK`); it takes
-    /// `CAP_NET_ADMIN`.
+    /// Mark for routing and filter rules (`SO_MARK`); requires `CAP_NET_ADMIN`.
     pub mark: Option<u32>,
-    /// The codepoint of differentiated services of all that goes on it (RFC 2474).
+    /// DSCP of all traffic on the connection (RFC 2474).
     pub dscp: u8,
-    /// The longest packet. What is longer with what stands before it is no datagram of ours.
+    /// Longest packet in bytes. A datagram longer than that plus overhead is invalid.
     pub longest_bytes: u32,
 }
 
-/// Who opens a connection.
+/// Role in establishing the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpEnd {
-    /// The other end: it is heard here. Channels of one address, interface and mark have one socket,
-    /// and the header of what comes says which channel it is of.
+    /// Listens at this address. Channels with equal address, interface and mark share a socket, and
+    /// the header of a datagram names its channel.
     Listens(SocketAddr),
-    /// This end.
+    /// Connects to the other end.
     Connects {
-        /// From here; best with port 0, any, since one that was used just now may not be used again.
+        /// Local address; preferably with port 0, because a recently used port may be unavailable.
         local: SocketAddr,
-        /// To there.
+        /// Address of the other end.
         remote: SocketAddr,
     },
 }
 
 impl TcpPlan {
-    /// A socket that is bound as it says, waits for nothing, and listens if it is to. Where CUBIC is
-    /// not what all may use it takes `CAP_NET_ADMIN`; connections that come there have it too.
+    /// Opens and binds a non-blocking socket, and listens if configured so. Setting CUBIC requires
+    /// `CAP_NET_ADMIN` if it is not generally permitted; accepted connections inherit it.
     pub fn open(&self) -> io::Result<OwnedFd> {
         let (TcpEnd::Listens(local) | TcpEnd::Connects { local, .. }) = self.end;
         let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
         place(&socket, self.interface.as_deref(), self.mark)?;
         let class = i32::from(self.dscp << 2);
-        // What a socket of IPv6 sends to IPv4 has that of IPv4.
+        // Also for IPv4 traffic of an IPv6 socket.
         setsockopt(&socket, Ipv4Tos, &class)?;
         if local.is_ipv6() {
             setsockopt(&socket, Ipv6TClass, &class)?;
         }
         socket.set_reuse_address(true)?;
         socket.set_nonblocking(true)?;
-        // Where the kernel has no other it stays.
+        // Keeps the default if the kernel lacks it.
         let _: io::Result<()> = socket.set_tcp_congestion(CONGESTION);
         socket.bind(&local.into())?;
         if let TcpEnd::Listens(_) = self.end {
@@ -118,22 +116,21 @@ impl TcpPlan {
         Ok(socket.into())
     }
 
-    /// What stands before a datagram that goes in a segment of its own, as the first time it does: the
-    /// headers of IP (RFC 791, RFC 8200) and of TCP (RFC 9293) with its timestamps (RFC 7323), and the
-    /// length.
+    /// Returns the length of headers before a datagram in a segment of its own: IP (RFC 791, RFC
+    /// 8200), TCP (RFC 9293) with timestamps (RFC 7323), and the length field.
     pub(crate) fn wire_bytes(&self) -> u32 {
         let (TcpEnd::Listens(local) | TcpEnd::Connects { local, .. }) = self.end;
         let ip_bytes = if local.is_ipv6() { 40 } else { 20 };
         ip_bytes + 20 + 12 + u32::try_from(LENGTH_BYTES).expect("a length is short")
     }
 
-    /// How long a datagram can be.
+    /// Returns the maximum length of a datagram.
     fn datagram_bytes_max(&self) -> usize {
         (self.longest_bytes as usize + OVERHEAD_BYTES_MAX).max(MESSAGE_ROOM_BYTES)
     }
 }
 
-/// A channel over TCP: its connection, as long as there is one.
+/// A channel over TCP: its connection, while there is one.
 #[derive(Debug)]
 pub(crate) struct TcpLink {
     plan: TcpPlan,
@@ -144,7 +141,7 @@ pub(crate) struct TcpLink {
 
 #[derive(Debug)]
 enum State {
-    /// Where this end connects it does so then; as soon as it is known how late it is, if not given.
+    /// Time of the next attempt if this end connects; `None` until the current time is known.
     Closed {
         again_at: Option<Instant>,
     },
@@ -156,7 +153,8 @@ enum State {
 }
 
 impl TcpLink {
-    /// One that is closed, and begins to connect when it is asked first. That it can is tried here.
+    /// Creates a closed link, which connects when first advanced; checks that a socket can be
+    /// opened.
     pub(crate) fn open(plan: TcpPlan, opener: Option<Opener>) -> io::Result<Self> {
         if let TcpEnd::Connects { .. } = plan.end {
             opener.as_ref().map_or_else(|| plan.open(), |one| one.open(Opening::Waits))?;
@@ -165,7 +163,7 @@ impl TcpLink {
         Ok(Self { plan, state, backoff: Backoff::default(), opener })
     }
 
-    /// Does what is due; whether a connection has come to be.
+    /// Performs due work; returns whether a connection has just opened.
     pub(crate) fn advance(&mut self, now: Instant) -> bool {
         match &mut self.state {
             State::Open(_) => return false,
@@ -185,7 +183,7 @@ impl TcpLink {
         false
     }
 
-    /// A socket that is bound, and listens if this end does; `WouldBlock` where it is yet to come.
+    /// Returns a bound socket, listening if this end does; `WouldBlock` if it is not available yet.
     pub(crate) fn socket(&self) -> io::Result<Socket> {
         let by = self.opener.as_ref();
         let socket = by.map_or_else(|| self.plan.open(), |one| one.open(Opening::Asks));
@@ -199,7 +197,7 @@ impl TcpLink {
         });
         self.state = match begun {
             Ok(socket) => State::Connecting { socket, until: now.after(CONNECT_WAIT) },
-            // Nothing was tried yet.
+            // No attempt was made yet.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 State::Closed { again_at: Some(now.after(SOON)) }
             }
@@ -207,7 +205,7 @@ impl TcpLink {
         };
     }
 
-    /// The socket is connected: whether it can be used.
+    /// Uses a connected socket as the link; returns whether that succeeded.
     fn use_connection(&mut self, now: Instant) -> bool {
         let again_at = Some(now.after(self.backoff.next(now)));
         let before = std::mem::replace(&mut self.state, State::Closed { again_at });
@@ -219,14 +217,14 @@ impl TcpLink {
         true
     }
 
-    /// It has this connection from now on, with whatever came on it; whether it had another.
+    /// Adopts a connection with the data received on it; returns whether it replaced another.
     pub(crate) fn adopt(&mut self, mut connection: Connection) -> bool {
         connection.expect_more();
         let before = std::mem::replace(&mut self.state, State::Open(Box::new(connection)));
         matches!(before, State::Open(_))
     }
 
-    /// When something is due though nothing comes.
+    /// Returns the time at which work is due without receiving anything.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         match (&self.state, self.plan.end) {
             (State::Closed { again_at }, TcpEnd::Connects { .. }) => {
@@ -241,7 +239,7 @@ impl TcpLink {
         self.state = State::Closed { again_at: None };
     }
 
-    /// One that is closed, or has been connecting since before something changed, begins now.
+    /// Retries at once, unless open: an attempt from before a network change is abandoned.
     pub(crate) fn look_anew(&mut self, now: Instant) {
         if !matches!(self.state, State::Open(_)) {
             self.backoff = Backoff::default();
@@ -253,12 +251,12 @@ impl TcpLink {
         matches!(self.state, State::Connecting { .. })
     }
 
-    /// Whether something that came waits here, and not in the kernel.
+    /// Whether received bytes wait here instead of in the kernel.
     pub(crate) fn holds_more(&self) -> bool {
         matches!(&self.state, State::Open(connection) if connection.holds_more())
     }
 
-    /// Whether a datagram has begun to go.
+    /// Whether a datagram was sent in part.
     pub(crate) fn holds_rest(&self) -> bool {
         matches!(&self.state, State::Open(connection) if connection.holds_rest())
     }
@@ -270,7 +268,8 @@ impl TcpLink {
         }
     }
 
-    /// What becomes writable where a full connection takes more, or where one has come to be.
+    /// Returns the descriptor that becomes writable when a full connection has room or a new one
+    /// opens.
     pub(crate) fn full_fd(&self) -> Option<BorrowedFd<'_>> {
         match &self.state {
             State::Closed { .. } => None,
@@ -283,27 +282,27 @@ impl TcpLink {
         Batches { count: FRAMES, bytes: self.plan.datagram_bytes_max() }
     }
 
-    /// What did not go whole last time goes first, and then of a run from one datagram on; how many
-    /// are the connection's now.
+    /// Completes a datagram sent in part, then sends those of a run from index `from`; returns how
+    /// many the connection has taken.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let State::Open(connection) = &mut self.state else { return Err(gone()) };
         connection.send(run, from).map_err(told)
     }
 
-    /// Sends one datagram, or what of it does not go just now before all that is sent later.
+    /// Sends one datagram; any unsent rest precedes all later data.
     pub(crate) fn tell(&mut self, datagram: &[u8]) -> io::Result<()> {
         let State::Open(connection) = &mut self.state else { return Err(gone()) };
         connection.tell(datagram).map_err(told)
     }
 
-    /// What did not go whole goes.
+    /// Completes a datagram sent in part.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         let State::Open(connection) = &mut self.state else { return Ok(()) };
         connection.flush().map_err(told)
     }
 
-    /// Takes what has come, a datagram a buffer. The time is that at which it is read: there is no
-    /// other.
+    /// Receives datagrams, one per buffer. They have no kernel timestamp, so the time of reading
+    /// counts.
     pub(crate) fn receive(
         &mut self,
         bytes: &mut [u8],
@@ -316,7 +315,7 @@ impl TcpLink {
         for (place, arrival) in bytes.chunks_mut(longest_bytes).zip(arrivals) {
             match connection.has_next(&mut may_read) {
                 Ok(_) => {}
-                // What came before is taken first; an end is told again.
+                // Earlier datagrams are delivered first; the error will recur.
                 Err(_) if count > 0 => break,
                 Err(error) => return Err(told(error)),
             }
@@ -332,7 +331,7 @@ impl TcpLink {
         Ok(count)
     }
 
-    /// Where it is connected to, or from.
+    /// Returns the local address of the connection.
     pub(crate) fn local(&self) -> Option<SocketAddr> {
         match &self.state {
             State::Open(connection) => connection.local(),
@@ -340,7 +339,7 @@ impl TcpLink {
         }
     }
 
-    /// Where the other end of its connection is.
+    /// Returns the address of the connection's other end.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         match &self.state {
             State::Open(connection) => Some(connection.remote()),
@@ -348,7 +347,7 @@ impl TcpLink {
         }
     }
 
-    /// It connects to there from now on.
+    /// Changes the address to connect to.
     pub(crate) fn set_remote(&mut self, to: SocketAddr) {
         if let TcpEnd::Connects { remote, .. } = &mut self.plan.end {
             *remote = to;
@@ -357,7 +356,7 @@ impl TcpLink {
     }
 }
 
-/// Whether a socket that connects has done so.
+/// Whether a connecting socket is connected.
 fn is_connected(socket: &Socket) -> io::Result<bool> {
     if let Some(error) = socket.take_error()? {
         return Err(error);
@@ -369,7 +368,7 @@ fn is_connected(socket: &Socket) -> io::Result<bool> {
     }
 }
 
-/// What an error of a connection means for its channel: it is full, or no more is to be had of it.
+/// Converts a connection error to that of a full queue, an invalid stream, or a closed connection.
 fn told(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => full(),

@@ -1,14 +1,14 @@
-//! Waiting until something can be done, to the nanosecond where the kernel can.
+//! Waiting for work, with a timer resolution of a nanosecond where the kernel supports it.
 //!
 //! ```text
-//!   work ─► rest, whatever comes ─► until a datagram or the time ─► work
-//!           |<--- a granule --->|
+//!   work ─► pause, regardless of input ─► until input or deadline ─► work
+//!           |<------ a granule ------>|
 //! ```
 //!
-//! Without the rest each datagram would be worth a wake-up, and each packet that a pace lets go a
-//! call. The kernel stamps what comes meanwhile, so that the rest is not taken for delay. Where
-//! nothing came in the rest before, it is waited first, and rested only if something comes sooner:
-//! a sleep less for each datagram of a slow channel.
+//! Without the pause every datagram would cost a wake-up, and every paced packet a call. The kernel
+//! timestamps arrivals, so that the pause does not count as delay. If nothing arrived during the
+//! previous pause, input is awaited first, and the pause follows only if some arrives before its
+//! end: this saves a sleep for each datagram of a slow channel.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -22,45 +22,45 @@ use nix::sys::time::TimeSpec;
 
 use crate::clock::{now, since};
 
-/// A wake-up is late where it comes so much after its time: what the pacer's burst of a millisecond
-/// just makes good.
+/// Delay after which a timed wake-up counts as late: what the pacer's burst of a millisecond just
+/// makes up for.
 pub const LATE: Duration = Duration::from_millis(1);
 
-/// A call that found something at once has taken less: ten times what it takes.
+/// Maximum time of a poll that found input at once: ten times what it takes.
 const AT_ONCE: Duration = Duration::from_micros(20);
 
-/// Waiting, and what has been counted of it.
+/// Wait state of a thread, and its wake-up counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     granule: Duration,
-    /// Whether something came during the rest before.
+    /// Whether input arrived during the previous pause.
     is_busy: bool,
     worked_at: Instant,
     pub(crate) wakeups: Wakeups,
 }
 
-/// What has been counted of wake-ups.
+/// Wake-up counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wakeups {
-    /// All.
+    /// Total.
     pub all: u64,
-    /// Those by time.
+    /// Wake-ups by timeout.
     pub timed: u64,
-    /// Those by time that came later than [`LATE`].
+    /// Wake-ups by timeout later than [`LATE`].
     pub late: u64,
-    /// By how much the latest was too late.
+    /// Maximum delay of a wake-up by timeout.
     pub latest: Duration,
 }
 
 impl Waiting {
-    /// The calling thread is woken to the nanosecond from now on, not to the kernel's usual 50 us.
+    /// Sets the timer slack of the calling thread to a nanosecond, instead of the usual 50 us.
     pub(crate) fn new(granule: Duration) -> io::Result<Self> {
         set_timerslack(1)?;
         Ok(Self { granule, is_busy: false, worked_at: now(), wakeups: Wakeups::default() })
     }
 
-    /// Waits for any of these to be readable, of those to be writable, or until then. Which are was
-    /// asked last, or might be where it was not.
+    /// Waits until a descriptor is readable or writable, or `until` is reached. The result may
+    /// report more descriptors than are ready, if they were not polled.
     pub(crate) fn wait(
         &mut self,
         until: Instant,
@@ -68,7 +68,7 @@ impl Waiting {
         writable: &[BorrowedFd<'_>],
     ) -> io::Result<Ready> {
         let rested_at = self.worked_at.after(self.granule);
-        // Nothing but a signal ends the rest before its time.
+        // Only a signal ends the pause early.
         if self.is_busy && now() < rested_at && sleep(rested_at, &mut [])? > 0 {
             return Ok(Ready::ANY);
         }
@@ -102,12 +102,12 @@ impl Waiting {
     }
 }
 
-/// Which of what was waited for may have something, by number.
+/// Descriptors that may be ready, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready(u64);
 
 impl Ready {
-    /// Any of them.
+    /// All descriptors.
     pub const ANY: Self = Self(u64::MAX);
 
     fn of(fds: &[PollFd<'_>]) -> Self {
@@ -116,12 +116,12 @@ impl Ready {
         Self(ready.fold(0, |all, (number, _)| all | bit(number)))
     }
 
-    /// Whether this one may. Of more than 64 the others always may.
+    /// Whether a descriptor may be ready; always true from index 64 on.
     pub const fn has(self, number: usize) -> bool {
         number >= u64::BITS as usize || self.0 & bit(number) != 0
     }
 
-    /// Those from this one on.
+    /// Returns the set of descriptors from this index on, renumbered.
     pub(crate) const fn from(self, number: usize) -> Self {
         let not_ready = !self.0;
         Self(if number < u64::BITS as usize { !(not_ready >> number) } else { u64::MAX })
@@ -132,12 +132,12 @@ const fn bit(number: usize) -> u64 {
     if number < u64::BITS as usize { 1 << number } else { 0 }
 }
 
-/// Sleeps until then, or until something is readable: how many are.
+/// Sleeps until a time or until a descriptor is ready; returns how many are.
 fn sleep(until: Instant, fds: &mut [PollFd<'_>]) -> io::Result<i32> {
     let left = TimeSpec::from_duration(since(until, now()));
     match ppoll(fds, Some(left), None) {
         Ok(ready) => Ok(ready),
-        // A signal: somebody wants to be heard.
+        // A signal asks for attention.
         Err(Errno::EINTR) => Ok(1),
         Err(errno) => Err(errno.into()),
     }

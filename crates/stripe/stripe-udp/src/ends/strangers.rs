@@ -1,16 +1,16 @@
-//! What comes from where nobody was heard before: whose it is, its keys say.
+//! Datagrams from unknown addresses, which are identified by their keys.
 //!
-//! | what | is told by | costs at most |
+//! | datagram | identified by | maximum cost |
 //! |---|---|---|
-//! | an initiation | cookie, then Noise, which names its sender | three MACs; a Diffie-Hellman, of a budget |
-//! | an answer of a handshake | who waits for it, by its MAC | a MAC an end |
-//! | a sealed datagram | who has such a key, by trial | a trial an end that has |
+//! | initiation | cookie, then Noise, which names the sender | three MACs; a Diffie-Hellman, from a budget |
+//! | handshake response | MAC, tried by each end that awaits one | a MAC per end |
+//! | sealed datagram | key, by trial | a trial per end with such a key |
 //!
-//! Of trials there are [`TRIALS_PER_SECOND`], whatever comes. Who is not found so since somebody
-//! else uses them up is silent for a second, and then found by an initiation.
+//! Trials are limited to [`TRIALS_PER_SECOND`]. A peer that is not found because others use up the
+//! budget stays silent for a second, and is then identified by an initiation.
 //!
-//! Invariants: no state grows with the addresses that datagrams come from; the work that they cause
-//! is bounded in time.
+//! Invariants: no state grows with the number of source addresses; the work that their datagrams
+//! cause per unit of time is bounded.
 
 use std::collections::BTreeMap;
 
@@ -25,47 +25,47 @@ use crate::end::{End, Origin, REPLIES_A_BATCH, Took};
 use crate::error::OpenError;
 use crate::framing::is_in_clear;
 
-/// A trial deciphers a datagram: a microsecond or two of 1,400 bytes, so that these are two percent
-/// of a core at the most.
+/// Trial decryptions per second. Each takes a microsecond or two for 1,400 bytes, so that all take
+/// at most two percent of a core.
 const TRIALS_PER_SECOND: u64 = 10_000;
-/// All ends of a thousand, for one that has moved.
+/// Maximum burst of trials: all of a thousand ends, to find one that has moved.
 const TRIALS_AT_ONCE: u64 = 1_024;
-/// So many ends are looked through in the time of a trial.
+/// Ends that can be scanned in the time of a trial.
 const ENDS_A_TRIAL: u64 = 32;
-/// So many MACs of a handshake's datagram are made in that time.
+/// Handshake MACs that can be computed in the time of a trial.
 const MACS_A_TRIAL: u64 = 4;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What has been counted of strangers.
+/// Counters of datagrams from unknown addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StrangerCounts {
-    /// Datagrams that were told by their keys to be an end's: it was heard from elsewhere.
+    /// Datagrams identified by keys: their ends have moved.
     pub found: u64,
-    /// Datagrams that were looked at by nobody, since so many had been.
+    /// Datagrams not examined because the budget was used up.
     pub untried: u64,
-    /// Cookies that were given.
+    /// Cookies issued.
     pub cookies: u64,
-    /// What was of nobody.
+    /// Datagrams of no end, by reason.
     pub discards: Discards,
 }
 
-/// Who is known from where, and who is not.
+/// Identification of senders by address and by keys.
 #[derive(Debug, Default)]
 pub(super) struct Strangers {
     responder: Option<Responder>,
     by_key: BTreeMap<PublicKey, usize>,
-    /// Who answered an initiation, by what tells it from others: one an end.
+    /// Ends by the MAC of the initiation they last responded to, one each.
     by_answered: BTreeMap<[u8; 16], usize>,
     places: Places,
     trials: Trials,
     pub(super) counts: StrangerCounts,
-    /// Whose the batch is that is looked at, if that is known.
+    /// Owner of the batch being processed, if known.
     owner: Option<Owner>,
-    /// One of its datagrams was tried.
+    /// Whether a datagram of the batch was tried in vain.
     is_tried: bool,
-    /// What goes back to where it came from.
+    /// Replies to the source of the batch.
     pub(super) replies: Vec<Vec<u8>>,
-    /// A trial spoils what is tried.
+    /// Buffer for trials, because decryption destroys its input.
     scratch: Vec<u8>,
 }
 
@@ -74,7 +74,7 @@ impl Strangers {
         Ok(Self { responder: private.map(Responder::new).transpose()?, ..Self::default() })
     }
 
-    /// An end is there, if there is none for its peer.
+    /// Registers an end; fails if there is one for its peer.
     pub(super) fn add(&mut self, number: usize, end: &End) -> Result<(), OpenError> {
         let Some(peer) = end.peer() else { return Ok(()) };
         if self.by_key.contains_key(peer.their_key()) {
@@ -92,20 +92,21 @@ impl Strangers {
         self.places.forget(number);
     }
 
-    /// The addresses of an end's channels are its own.
+    /// Assigns the remote addresses of an end's channels to it.
     pub(super) fn learn_remotes(&mut self, number: usize, end: &End) {
         for (port, remote) in end.remotes() {
             self.places.learn((port, remote), number, |one| end.has_remote(one));
         }
     }
 
-    /// A batch comes from there.
+    /// Begins a batch.
     pub(super) fn begin(&mut self, origin: Origin<'_>) {
         self.owner = self.places.owner(Places::place(origin));
         self.is_tried = false;
     }
 
-    /// Takes a datagram that is no initiation: whose it is, if it is anybody's.
+    /// Processes a datagram other than an initiation, and returns the end that it belongs to, if
+    /// any.
     pub(super) fn take(
         &mut self,
         origin: Origin<'_>,
@@ -116,7 +117,7 @@ impl Strangers {
         let Some((number, end)) = named(ends, owner.end) else {
             return self.take_stray(origin, datagram, ends);
         };
-        // To open it spoils it for others.
+        // Opening the datagram would spoil it for other ends.
         let its = if owner.is_doubtful {
             self.scratch.clear();
             self.scratch.extend_from_slice(datagram);
@@ -137,7 +138,7 @@ impl Strangers {
         }
     }
 
-    /// What goes back for a batch does. `whose` says whose some of it was.
+    /// Sends the replies to a batch. `whose` is the end that some of it belonged to.
     pub(super) fn reply(
         &mut self,
         origin: Origin<'_>,
@@ -146,21 +147,21 @@ impl Strangers {
     ) {
         let class = self.class(whose, ends);
         for reply in self.replies.drain(..) {
-            // What is not sent is as lost as it may be on the way.
+            // A failed send is as good as a loss in the network.
             let _: std::io::Result<()> =
                 origin.port.borrow_mut().tell((origin.from, class), &reply);
         }
     }
 
-    /// The traffic class of what goes back: that of the end whose it is or may be. Nobody knows what a
-    /// stranger's will be; it is that of the first.
+    /// Returns the traffic class of replies: that of the end which the batch does or may belong to,
+    /// or that of the first end if the sender is unknown.
     fn class(&self, whose: Option<usize>, ends: &[Option<Box<End>>]) -> u8 {
         let number = whose.or(self.owner.map(|owner| owner.end));
         let known = number.and_then(|number| ends.get(number)?.as_ref());
         known.or_else(|| ends.iter().flatten().next()).map_or(0, |end| end.class())
     }
 
-    /// Takes an initiation: whose it is, if it is anybody's.
+    /// Processes an initiation, and returns the end that it belongs to, if any.
     pub(super) fn take_initiation(
         &mut self,
         origin: Origin<'_>,
@@ -190,7 +191,7 @@ impl Strangers {
                     return None;
                 };
                 let mac1 = initiation.mac1();
-                // What is wrong with it that peer counts.
+                // The peer counts the reasons of rejection.
                 end.accept(origin.at, *initiation, &mut reply).ok()?;
                 if !reply.is_empty() {
                     self.by_answered.retain(|_, one| *one != number);
@@ -211,8 +212,8 @@ impl Strangers {
         Some(number)
     }
 
-    /// Takes a datagram from where nobody was heard: whose it is, if it is anybody's. Of a batch one is
-    /// tried, unless that is somebody's.
+    /// Processes a datagram from an unknown address, and returns the end that it belongs to, if
+    /// any. After a failed trial, the rest of the batch is not tried.
     fn take_stray(
         &mut self,
         origin: Origin<'_>,
@@ -224,9 +225,9 @@ impl Strangers {
             self.counts.discards.count(discard);
             return None;
         }
-        // To ask who waits for an answer takes a MAC each.
+        // Each end that may await the response costs a MAC.
         let ends_a_trial = if is_handshake { MACS_A_TRIAL } else { ENDS_A_TRIAL };
-        // Whose it is then takes one more.
+        // Opening it costs one trial more.
         let looks = (ends.len() as u64).div_ceil(ends_a_trial).min(TRIALS_AT_ONCE - 1);
         if std::mem::replace(&mut self.is_tried, true) || !self.trials.take(origin.at, looks) {
             self.counts.untried += 1;
@@ -266,15 +267,15 @@ impl Strangers {
     }
 }
 
-/// What is wrong with a datagram, whosever it is.
+/// Returns the defect of a datagram that belongs to no end, whatever its key.
 fn wrong(datagram: &[u8]) -> Option<Discard> {
     if is_in_clear(datagram) { Some(Discard::InClear) } else { discard_of(datagram) }
 }
 
-/// What may be tried: a bucket that fills with time.
+/// Token bucket for trials.
 #[derive(Debug, Default)]
 struct Trials {
-    /// When it is full again, in nanoseconds.
+    /// Time at which the bucket is full again, in nanoseconds.
     full_at: u64,
 }
 
@@ -298,7 +299,7 @@ mod tests {
     use super::*;
     use crate::{EndPlan, MemoryPlan, MemoryPort};
 
-    /// An end whose messages go in this class.
+    /// An end whose messages have this DSCP.
     fn end(dscp: u8) -> Box<End> {
         let [private, peer] = [(); 2].map(|()| PrivateKey::random().expect("randomness"));
         let (peer, times) = (peer.public(), Times::default());
@@ -310,7 +311,7 @@ mod tests {
         Box::new(end.expect("an end"))
     }
 
-    /// Ends of 10 and 20; then the first is gone, then both.
+    /// Ends with DSCP 10 and 20; then the first is removed, then both.
     #[test]
     fn what_goes_back_is_in_the_class_of_whose_it_is_or_of_the_first() {
         let mut strangers = Strangers::new(None).expect("no key");

@@ -1,7 +1,7 @@
-//! Datagrams that go: to whom, in which traffic class, many as one.
+//! Transmission of datagrams: destination, traffic class, and segmentation.
 //!
-//! Both are said with each call, by control messages: no option of the socket has to follow what is
-//! in a run.
+//! Each call passes traffic class and segment length in control messages, so that no socket option
+//! depends on the run.
 //!
 //! Source: ip(7), ipv6(7) and udp(7) (`IP_TOS`, `IPV6_TCLASS`, `UDP_SEGMENT`); RFC 2474 (DSCP), RFC
 //! 3168 (ECN).
@@ -18,29 +18,30 @@ use socket2::Socket;
 
 use crate::error::Meaning;
 
-/// Sends datagrams. What the kernel reads is allocated once.
+/// Sender of datagrams. Its kernel structures are allocated once.
 #[derive(Debug)]
 pub(super) struct Sending {
-    /// With room for the traffic class, and for how long a datagram is as well: the kernel takes no
-    /// room that is left over.
+    /// Control buffers for the traffic class alone, and with the segment length; the kernel accepts
+    /// no unused space.
     headers: [MultiHeaders<SockaddrStorage>; 2],
     segments_max: usize,
 }
 
 impl Sending {
-    /// So many datagrams may go as one, as far as is known.
+    /// Creates a sender that segments at most `segments_max` datagrams per call, as far as is
+    /// known.
     pub(super) fn new(segments_max: usize) -> Self {
         let headers = [cmsg_space!(c_int), cmsg_space!(c_int, u16)];
         let headers = headers.map(|room| MultiHeaders::preallocate(1, Some(room)));
         Self { headers, segments_max }
     }
 
-    /// How many datagrams may go as one.
+    /// Returns the maximum datagrams per call.
     pub(super) const fn segments_max(&self) -> usize {
         self.segments_max
     }
 
-    /// Sends datagrams of a length, of which the last may be shorter, to an address in a traffic
+    /// Sends datagrams of one length, the last of which may be shorter, to an address in a traffic
     /// class.
     pub(super) fn send(
         &mut self,
@@ -50,7 +51,7 @@ impl Sending {
         segment_bytes: usize,
     ) -> io::Result<()> {
         let sent = self.send_as_one(socket, to, run, segment_bytes);
-        // Which interfaces do not take them as one the kernel says only so.
+        // This error is the only sign that an interface does not support segmentation.
         let may_be_cut =
             run.len() > segment_bytes && matches!(sent, Err(Errno::EIO | Errno::EINVAL));
         if !may_be_cut {
@@ -62,7 +63,8 @@ impl Sending {
         if !sent.as_ref().is_err_and(|error| Meaning::of(error) == Meaning::TooLong) {
             self.segments_max = 1;
         }
-        // Else nor one by one: it is their length, of which some kernels say the same.
+        // Otherwise the datagrams themselves are too long, which some kernels report by the same
+        // error.
         sent
     }
 
@@ -108,7 +110,7 @@ mod tests {
     use super::*;
     use crate::socket::ChannelSocket;
 
-    /// Alone and as one, to both families, also to IPv4 from a socket of IPv6.
+    /// Single and segmented, for both families, and for IPv4 from an IPv6 socket.
     #[test]
     fn datagrams_go_in_the_class_that_is_said() {
         let ends =

@@ -1,4 +1,4 @@
-//! What both ends of the protocol are told, with presets for each order.
+//! Protocol parameters of both ends, with presets for each order.
 
 use std::time::Duration;
 
@@ -12,33 +12,33 @@ use gingham_stripe_crypt::PublicKey;
 
 use super::{Packet, bytes};
 
-/// Where channels reorder, and only there, what is missing is waited for, 20 ms at most; as many
-/// packets may be behind it as 1 Gbit/s brings meanwhile, of 1,400 bytes.
+/// Reordering: only on channels that reorder, a missing packet is waited for, at most 20 ms; as
+/// many packets may wait behind it as 1 Gbit/s brings in that time, at 1,400 bytes each.
 const RESTORE: OrderOptions =
     OrderOptions { wait: Duration::from_millis(20), packets_max: 2_048, adapts: true };
 
-/// What both ends of the protocol are told.
+/// Protocol parameters of both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StripingPlan {
-    /// The longest packet, in bytes: none longer is taken.
+    /// Longest packet in bytes; longer ones are refused.
     pub longest_bytes: u32,
-    /// The sender of this end.
+    /// Options of this end's sender.
     pub sender: SenderOptions,
-    /// Its receiver.
+    /// Options of this end's receiver.
     pub receiver: ReceiverOptions,
-    /// How channels that reorder are put in order before it, where packets have tags; where they are
-    /// not, a datagram that was overtaken is lost.
+    /// Options of the reorder buffers before the receiver, if packets have tags. Without them, an
+    /// overtaken datagram is lost.
     pub restore: Option<OrderOptions>,
 }
 
 impl StripingPlan {
-    /// The free order, under BBR, for packets of at most this length; what each channel passes of
-    /// them is found by probes.
+    /// Returns free order under BBR, for packets of at most `longest_bytes`; probes discover the
+    /// maximum size of each channel.
     pub fn free(longest_bytes: u32) -> Self {
         let sender = SenderOptions {
             order: Order::Free,
             control: Some(ControlPlan::default()),
-            // As long as the longest packet is: see `Self::sizes`.
+            // Bounded by the longest packet: see `Self::sizes`.
             sizes: Some(SizePlan { max: u32::MAX, ..SizePlan::default() }),
             ..SenderOptions::default()
         };
@@ -51,7 +51,7 @@ impl StripingPlan {
         Self { longest_bytes, sender, receiver, restore: Some(RESTORE) }
     }
 
-    /// The strict order, with quanta that follow the rates that BBR finds.
+    /// Returns strict order, with quanta that follow the rates measured by BBR.
     pub fn strict(longest_bytes: u32) -> Self {
         let mut plan = Self::free(longest_bytes);
         (plan.sender.order, plan.receiver.order) = (Order::Strict, Order::Strict);
@@ -59,26 +59,26 @@ impl StripingPlan {
         plan
     }
 
-    /// The order of the paper, by markers alone: packets are untouched, quanta are told, and credits
-    /// go on markers (Adiseshu et al. 1996, sections 5 and 6.3). Markers go at the beginning of every
-    /// sixteenth round.
+    /// Returns the order of the paper, by markers alone: packets are unmodified, quanta are fixed,
+    /// and markers carry credits (Adiseshu et al. 1996, sections 5 and 6.3). Markers are sent at
+    /// the beginning of every sixteenth round.
     pub fn quasi_fifo(longest_bytes: u32) -> Self {
         let credits = Some(Charge::BYTES);
         let mut sender = SenderOptions { credits, ..SenderOptions::default() };
-        // Four rounds, as there are otherwise, are six packets and two markers of 80 bytes each on
-        // the way: two in a hundred of two links of 10 and 20 Mbit/s.
+        // The default of four rounds would be six packets and two markers of 80 bytes each on the
+        // wire: two percent of two links of 10 and 20 Mbit/s.
         sender.markers.every_rounds = 16;
         let receiver =
             ReceiverOptions { reports: Some(ReportPlan::default()), ..ReceiverOptions::default() };
         Self { longest_bytes, sender, receiver, restore: None }
     }
 
-    /// Whether a tag is before each packet.
+    /// Whether each packet has a tag.
     pub(crate) const fn has_tags(&self) -> bool {
         self.receiver.guaranteed.is_some()
     }
 
-    /// Lost packets are sent again.
+    /// Enables the retransmission of lost packets.
     #[must_use]
     pub fn repaired(mut self) -> Self {
         self.sender.repair = Some(RepairPlan::default());
@@ -88,8 +88,8 @@ impl StripingPlan {
         self
     }
 
-    /// BBR draws random waits of a seed that is of these two ends and this direction, beside what is told:
-    /// those who share a way do not probe it after the same waits.
+    /// Derives BBR's random seed from both keys, in this direction, and the configured seed, so
+    /// that ends which share a bottleneck do not probe it after equal waits.
     #[must_use]
     pub(crate) fn between(mut self, ours: &PublicKey, theirs: &PublicKey) -> Self {
         let word = |key: &PublicKey| {
@@ -101,8 +101,8 @@ impl StripingPlan {
         self
     }
 
-    /// How sizes are found, behind so many bytes of headers: up to what the longest packet needs,
-    /// or its copy.
+    /// Returns the options of path MTU discovery with this length of headers: up to the needs of
+    /// the longest packet, or of its copy.
     pub(super) fn sizes(&self, header_bytes: u32) -> Option<SizePlan> {
         let sizes = self.sender.sizes?;
         let tag_bytes = if self.sender.repair.is_some() { TAG_BYTES_MAX } else { TAG_BYTES };
@@ -111,10 +111,10 @@ impl StripingPlan {
         Some(SizePlan { base: sizes.base.min(max), max, headers: header_bytes, ..sizes })
     }
 
-    /// How channels are put in order, if they are and can be so.
+    /// Returns the options of the reorder buffers, if packets have tags.
     pub(super) fn order(&self) -> Result<Option<OrderOptions>, OptionsError> {
         let restore = self.restore.filter(|_| self.has_tags());
-        // What is told of one channel is told of all.
+        // Options are equal for all channels, so one check suffices.
         let check = |options| ChannelOrder::<Packet>::new(options).map(|_| options);
         restore.map(check).transpose()
     }

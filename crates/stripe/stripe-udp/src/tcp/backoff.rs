@@ -1,17 +1,17 @@
-//! How long to wait before a connection is begun again.
+//! Backoff between attempts to connect.
 //!
-//! Source: AWS Architecture Blog, "Exponential backoff and jitter", 2015 (half of it by chance).
+//! Source: AWS Architecture Blog, "Exponential backoff and jitter", 2015 (with half of it random).
 
 use std::time::Duration;
 
 use gingham_stripe::Instant;
 
-/// The first pause: as long as a socket of UDP is not opened anew.
+/// First pause: as long as between attempts to reopen a UDP socket.
 const FIRST: Duration = Duration::from_millis(100);
-/// The longest: somebody who looks on does not take it for an end.
+/// Longest pause: short enough that an operator does not take the channel for abandoned.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Pauses, each twice as long as the one before.
+/// Exponential backoff; holds the next pause.
 #[derive(Debug)]
 pub(super) struct Backoff(Duration);
 
@@ -22,8 +22,8 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The next pause, less up to half of it by chance, lest all who lost one router come back at
-    /// once. How many nanoseconds it is past anything is chance enough.
+    /// Returns the next pause, shortened at random by up to half, so that ends which lost one
+    /// router do not reconnect simultaneously. The low digits of the time are random enough.
     pub(super) fn next(&mut self, now: Instant) -> Duration {
         let pause = self.0;
         self.0 = (pause * 2).min(LONGEST);

@@ -12,17 +12,16 @@ use socket2::Socket;
 use super::frames::{Reading, Writing};
 use crate::run::Run;
 
-/// What TCP may hold beside what is on its way: a millisecond at 130 Mbit/s, thirteen at 10. The
-/// kernel takes more once half of it is gone.
+/// Maximum unsent bytes in TCP's queue: a millisecond at 130 Mbit/s, thirteen at 10. The kernel
+/// accepts more when half are sent.
 const UNSENT_BYTES: u32 = 16_384;
-/// A connection on which something was sent, and nothing acknowledged for so long, is over: longer
-/// than any round trip with its queues, shorter than what TCP itself waits between two tries once
-/// that way was gone for some seconds.
+/// Time without acknowledgement of sent data after which a connection is closed: longer than any
+/// round trip with queueing, shorter than TCP's retransmission interval after an outage of some
+/// seconds.
 const STILL: Duration = Duration::from_secs(3);
-/// What is read in a call, half a millisecond at 1 Gbit/s.
+/// Bytes per read call: half a millisecond at 1 Gbit/s.
 const READ_BYTES: usize = 1 << 16;
 
-/// A connection.
 pub(crate) struct Connection {
     stream: Stream,
     remote: SocketAddr,
@@ -31,14 +30,14 @@ pub(crate) struct Connection {
 }
 
 impl fmt::Debug for Connection {
-    /// Without the buffers.
+    /// Formats without the buffers.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection").field("socket", &self.stream.0).finish_non_exhaustive()
     }
 }
 
 impl Connection {
-    /// With room for one datagram of at most this length.
+    /// Creates a connection with a buffer for one datagram of at most `longest_bytes` bytes.
     pub(super) fn new(socket: Socket, longest_bytes: usize) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         socket.set_tcp_nodelay(true)?;
@@ -49,7 +48,7 @@ impl Connection {
         Ok(Self { stream: Stream(socket), remote, reading, writing: Writing::default() })
     }
 
-    /// As much as there is comes from now on.
+    /// Expands the receive buffer to full size.
     pub(super) fn expect_more(&mut self) {
         self.reading.expand(READ_BYTES);
     }
@@ -62,7 +61,7 @@ impl Connection {
         self.stream.0.local_addr().ok()?.as_socket()
     }
 
-    /// The address of the other end.
+    /// Returns the address of the other end.
     pub(super) const fn remote(&self) -> SocketAddr {
         self.remote
     }
@@ -83,12 +82,12 @@ impl Connection {
         self.writing.send(&mut &self.stream, run, from)
     }
 
-    /// Sends one datagram, or what of it does not go just now before all that is sent later.
+    /// Sends one datagram; any unsent rest precedes all later data.
     pub(super) fn tell(&mut self, datagram: &[u8]) -> io::Result<()> {
         self.writing.tell(&mut &self.stream, datagram)
     }
 
-    /// Whether a datagram is there whole; reads as long as there may be more.
+    /// Whether a whole datagram is buffered; reads while more may be available.
     pub(super) fn has_next(&mut self, may_read: &mut bool) -> io::Result<bool> {
         while !self.reading.has_next()? {
             if !*may_read {
@@ -104,13 +103,13 @@ impl Connection {
         Ok(true)
     }
 
-    /// The next datagram, where one is there whole.
+    /// Returns the next whole datagram, if any.
     pub(super) fn take(&mut self) -> Option<&mut [u8]> {
         self.reading.take()
     }
 }
 
-/// A socket as a stream that raises no signal.
+/// Socket as a stream that raises no signals.
 struct Stream(Socket);
 
 impl Read for &Stream {

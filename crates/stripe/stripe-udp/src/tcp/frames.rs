@@ -1,22 +1,21 @@
-//! Datagrams in a stream of bytes, each behind its length.
+//! Datagrams in a byte stream, each preceded by its length.
 //!
-//! Invariants: what is cut is what was written, wherever reads and writes break; a length that cannot
-//! be ends the stream; what is remembered is less than a datagram, and what was read at once.
+//! Invariants: decoding yields the encoded datagrams, however reads and writes are split; an
+//! invalid length ends the stream; the buffer holds less than a datagram plus one read.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::ops::Range;
 
 use crate::run::Run;
 
-/// The length before a datagram.
+/// Size of the length field.
 pub(super) const LENGTH_BYTES: usize = 2;
-/// Datagrams that are given in a call, as many as in frames of Ethernet.
+/// Maximum datagrams per send call, as for Ethernet frames.
 pub(super) const FRAMES: usize = 64;
-/// What waits of datagrams that go before others: a handshake and the tries of it at most, of 166
-/// bytes each.
+/// Maximum queued bytes of priority datagrams: a handshake and its retries, 166 bytes each.
 const TOLD_BYTES_MAX: usize = 1_024;
 
-/// What has come and is not taken yet.
+/// Receive buffer of a connection.
 pub(super) struct Reading {
     bytes: Vec<u8>,
     held: Range<usize>,
@@ -24,18 +23,18 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Room for one datagram of at most this length.
+    /// Creates a buffer for one datagram of at most `longest_bytes` bytes.
     pub(super) fn new(longest_bytes: usize) -> Self {
         Self { bytes: vec![0; LENGTH_BYTES + longest_bytes], held: 0..0, longest_bytes }
     }
 
-    /// So much is read at once from now on, at least a datagram.
+    /// Expands the buffer to at least `bytes` bytes.
     pub(super) fn expand(&mut self, bytes: usize) {
         self.bytes.resize(self.bytes.len().max(bytes), 0);
     }
 
-    /// Reads once, where no whole datagram is held: how much, and whether there may be more. Nothing
-    /// is the end.
+    /// Reads once, if no whole datagram is buffered; returns the number of bytes, 0 at the end of
+    /// the stream, and whether more may be available.
     pub(super) fn fill(&mut self, source: &mut impl Read) -> io::Result<(usize, bool)> {
         self.bytes.copy_within(self.held.clone(), 0);
         self.held = 0..self.held.len();
@@ -46,19 +45,19 @@ impl Reading {
         Ok((read, was_full))
     }
 
-    /// The next datagram, if it is here whole.
+    /// Returns the next datagram, if it is complete.
     pub(super) fn take(&mut self) -> Option<&mut [u8]> {
         let datagram = self.next().ok()??;
         self.held.start = datagram.end;
         Some(&mut self.bytes[datagram])
     }
 
-    /// Whether it is, if it can be.
+    /// Whether the next datagram is complete; fails if its length is invalid.
     pub(super) fn has_next(&self) -> io::Result<bool> {
         Ok(self.next()?.is_some())
     }
 
-    /// Whether there is something to take, or no more can be.
+    /// Whether a datagram or an invalid length is buffered.
     pub(super) fn holds_more(&self) -> bool {
         !matches!(self.next(), Ok(None))
     }
@@ -75,12 +74,12 @@ impl Reading {
     }
 }
 
-/// What of a datagram that has begun to go has not gone yet, and what goes next.
+/// Unsent rest of a datagram sent in part, and priority datagrams.
 #[derive(Debug, Default)]
 pub(super) struct Writing {
     rest: Vec<u8>,
     gone: usize,
-    /// How much of it was put there to go before what is sent later.
+    /// Bytes of the rest that are priority datagrams.
     told: usize,
 }
 
@@ -89,7 +88,7 @@ impl Writing {
         !self.rest.is_empty()
     }
 
-    /// Writes what is left of the datagram that has begun to go.
+    /// Writes the rest of a datagram sent in part.
     pub(super) fn flush(&mut self, sink: &mut impl Write) -> io::Result<()> {
         while self.gone < self.rest.len() {
             match sink.write(&self.rest[self.gone..])? {
@@ -102,8 +101,8 @@ impl Writing {
         Ok(())
     }
 
-    /// Writes one datagram. Where not all goes the rest waits, and goes before all that is sent later,
-    /// unless too much waits already.
+    /// Writes one datagram. An unsent rest is queued ahead of all later data, unless too much is
+    /// queued already.
     pub(super) fn tell(&mut self, sink: &mut impl Write, datagram: &[u8]) -> io::Result<()> {
         let bytes = LENGTH_BYTES + datagram.len();
         if self.told + bytes > TOLD_BYTES_MAX {
@@ -118,8 +117,8 @@ impl Writing {
         }
     }
 
-    /// Writes the datagrams of a run from one on in one call: how many have begun to go, of which the
-    /// last may not have gone whole. At least one has.
+    /// Writes the datagrams of a run from index `from` in one call; returns how many were begun, at
+    /// least one. The last of them may be incomplete.
     pub(super) fn send(
         &mut self,
         sink: &mut impl Write,
@@ -173,7 +172,8 @@ mod tests {
 
     const LONGEST_BYTES: usize = 40;
 
-    /// A connection that takes and gives as many bytes at a time as it is told, and nothing between.
+    /// Connection that transfers the given numbers of bytes per call, 0 meaning that it would
+    /// block.
     #[derive(Default)]
     struct Wire {
         bytes: VecDeque<u8>,
@@ -217,7 +217,7 @@ mod tests {
         }
     }
 
-    /// Datagrams of one length, but for the last.
+    /// A run of datagrams of one length, except the last.
     fn run(number: u8, segment_bytes: usize, datagrams: usize, last_bytes: usize) -> Run {
         let mut run = Run::default();
         for place in 0..datagrams {
@@ -231,7 +231,7 @@ mod tests {
         run
     }
 
-    /// All that can be read, until there is nothing or an error.
+    /// Reads all datagrams until the source would block or fails.
     fn taken(reading: &mut Reading, wire: &mut Wire) -> io::Result<Vec<Vec<u8>>> {
         let mut datagrams = Vec::new();
         loop {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     proptest! {
-        /// Wherever writes and reads break, and however long a read may be.
+        /// With any split of writes and reads, and any buffer size.
         #[test]
         fn what_is_read_is_what_was_written(
             runs in prop::collection::vec((1..=LONGEST_BYTES, 1..100_usize, 1..=LONGEST_BYTES), 1..6),
@@ -281,7 +281,7 @@ mod tests {
             prop_assert!(!reading.holds_more());
         }
 
-        /// Bytes of any kind end as datagrams, as something that is not whole yet, or as an error.
+        /// Arbitrary bytes yield datagrams, an incomplete one, or an error.
         #[test]
         fn garbage_ends_the_stream_or_is_datagrams(
             bytes in prop::collection::vec(any::<u8>(), 0..200),
@@ -298,7 +298,7 @@ mod tests {
         }
     }
 
-    /// It goes behind the datagram that has begun to go, and before all others.
+    /// After the datagram sent in part, and before all others.
     #[test]
     fn what_is_told_on_a_full_connection_goes_first() {
         let mut wire = Wire { steps: [5, 0, 0].into(), ..Wire::default() };

@@ -1,13 +1,13 @@
-//! Where connections are heard, and those that have come and not said yet who they are.
+//! Listening sockets, and accepted connections that are not authenticated yet.
 //!
 //! ```text
-//!   listener ──► candidate ── an authentic datagram ──► its channel, whatever that had before
+//!   listener ──► candidate ── authentic datagram ──► its channel, replacing any connection
 //!                    |
-//!                    +── over, too late, too much, one too many: closed
+//!                    +── closed, timed out, too much data, too many candidates: closed
 //! ```
 //!
-//! Invariants: no connection of a channel ends for one that is not authentic; candidates are bounded
-//! in number, time and bytes; nobody crowds out who comes from another network.
+//! Invariants: an unauthenticated connection never ends that of a channel; candidates are bounded
+//! in number, time and bytes; no host can crowd out candidates from another network.
 
 use std::cmp::Reverse;
 use std::io;
@@ -23,31 +23,32 @@ use super::{TcpEnd, TcpPlan};
 use crate::acceptor::Acceptor;
 use crate::socket::{Opener, Opening};
 
-/// So many connections may wait to be authentic; then the oldest of the network that has most goes.
-/// One of ours says who it is with its first bytes, so that whoever would crowd it out must open as
-/// many within its round trip, and from as many networks: handshakes of TCP tell them.
+/// Maximum candidates. Beyond it, the oldest of the network with the most candidates is closed. A
+/// genuine peer authenticates with its first bytes, so that crowding it out takes as many
+/// connections from as many networks within its round trip, with real addresses since TCP shakes
+/// hands.
 const CANDIDATES_MAX: usize = 64;
-/// For so long they may: several times the second in which the other end says something at least,
-/// and a handshake.
+/// Maximum time for a candidate to authenticate: several times the second within which the other
+/// end sends something, and a handshake.
 const WAIT: Duration = Duration::from_secs(10);
-/// And so many datagrams may come on each: those of a handshake, which are three and those of tries
-/// before, or what is none of ours, such as what is under a key that one end has forgotten.
+/// Maximum datagrams on a candidate: the three of a handshake and those of earlier attempts, or
+/// others that cannot be authenticated, such as under a key that one end has forgotten.
 const DATAGRAMS_MAX: usize = 64;
-/// How often it is asked whether the interface is still there: an end that connects tries again
-/// after five seconds at most.
+/// Interval of checks that the interface exists: a connecting end retries after five seconds at
+/// most.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// A socket that listens, and what came of it.
+/// A listening socket and its candidates.
 #[derive(Debug)]
 pub(crate) struct Listener {
     plan: TcpPlan,
-    /// There is none where the interface is gone.
+    /// `None` while the interface is gone.
     socket: Option<Socket>,
     acceptor: Acceptor,
     look_at: Instant,
-    /// The channels that it is for, a bit each.
+    /// Channels served, one bit each.
     channels: u64,
-    /// The oldest first.
+    /// Oldest first.
     candidates: Vec<Candidate>,
 }
 
@@ -60,7 +61,7 @@ struct Candidate {
 }
 
 impl Listener {
-    /// Opens one for the channels that listen where this plan says, if it says so.
+    /// Opens a listener for the channels of this plan, if it listens.
     pub(crate) fn open(plan: &TcpPlan, opener: Option<&Opener>) -> io::Result<Option<Self>> {
         let TcpEnd::Listens(_) = plan.end else { return Ok(None) };
         let socket = opener.map_or_else(|| plan.open(), |one| one.open(Opening::Waits))?;
@@ -70,43 +71,43 @@ impl Listener {
         Ok(Some(Self { plan, socket, acceptor, look_at, channels: 0, candidates }))
     }
 
-    /// Whether it is to have another socket: its interface is gone, and one of that name may have come.
+    /// Whether a new socket is needed: the interface is gone, and another of that name may exist.
     pub(crate) fn is_lost(&mut self, now: Instant) -> bool {
         if self.look_at().is_none_or(|look_at| now < look_at) {
             return false;
         }
         self.look_at = now.after(LOOK_EVERY);
-        // A socket that is bound to an interface which is not there has the name of none.
+        // A socket bound to an interface that is gone has no device name.
         self.socket = self.socket.take().filter(|socket| socket.device().is_ok());
         self.socket.is_none()
     }
 
-    /// It hears on this socket from now on.
+    /// Replaces the listening socket.
     pub(crate) fn reopen(&mut self, socket: Socket) {
         self.socket = Some(socket);
     }
 
-    /// When something is due though nothing comes.
+    /// Returns the time at which work is due without receiving anything.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         self.look_at().into_iter().chain(self.acceptor.next_at()).min()
     }
 
-    /// When it wants to be asked whether it is lost.
+    /// Returns the time of the next check of the interface.
     fn look_at(&self) -> Option<Instant> {
         self.plan.interface.as_ref().map(|_| self.look_at)
     }
 
-    /// Whether a channel of this plan is heard here.
+    /// Whether a channel with this plan is served here.
     pub(crate) fn is_for(&self, plan: &TcpPlan) -> bool {
         *plan == self.plan
     }
 
-    /// A channel is heard here from now on.
+    /// Adds a channel.
     pub(crate) fn add(&mut self, channel: usize) {
         self.channels |= 1 << channel;
     }
 
-    /// One is not any more; whether any is.
+    /// Removes a channel; returns whether others remain.
     pub(crate) fn remove(&mut self, channel: usize) -> bool {
         self.channels &= !(1 << channel);
         self.channels != 0
@@ -116,7 +117,7 @@ impl Listener {
         self.channels & 1 << channel != 0
     }
 
-    /// The channels that are heard here, a bit each.
+    /// Returns the channels served, one bit each.
     pub(crate) const fn channels(&self) -> u64 {
         self.channels
     }
@@ -125,15 +126,14 @@ impl Listener {
         self.socket.as_ref()?.local_addr().ok()?.as_socket()
     }
 
-    /// What becomes readable where a connection comes, or something on one.
+    /// Returns the descriptors that become readable on a new connection or data on a candidate.
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let candidates = self.candidates.iter().map(|one| one.connection.as_fd());
         let socket = self.socket.iter().filter(|_| !self.acceptor.rests());
         socket.map(Socket::as_fd).chain(candidates)
     }
 
-    /// Takes the connections that have come. Where this process may have no more sockets, one that
-    /// waits makes room.
+    /// Accepts pending connections. If no descriptor is free, a candidate is closed.
     pub(crate) fn accept(&mut self, now: Instant) {
         let Self { socket, acceptor, candidates, .. } = self;
         candidates.retain(|one| now < one.until);
@@ -151,8 +151,8 @@ impl Listener {
         }
     }
 
-    /// The next datagram of the candidates from this place on, which moves past those that have none.
-    /// Those of which no more is to be had are closed. Where it came from is told too.
+    /// Returns the next datagram of candidates from `place` on, and its source; advances `place`
+    /// past candidates without one, and closes those that have ended.
     pub(crate) fn next_datagram(&mut self, place: &mut usize) -> Option<(SocketAddr, &mut [u8])> {
         while let Some(candidate) = self.candidates.get_mut(*place) {
             match candidate.connection.has_next(&mut true) {
@@ -166,8 +166,8 @@ impl Listener {
         Some((from, connection.take()?))
     }
 
-    /// What was taken there last does not say whose it is; this is answered, if it is anything. A
-    /// candidate that does not take the answer at once is closed.
+    /// Keeps a candidate whose latest datagram did not authenticate it, and sends the reply, if
+    /// any. Closes it at its datagram limit, or if it does not take the reply at once.
     pub(crate) fn keep(&mut self, place: usize, reply: &[u8]) {
         let Some(candidate) = self.candidates.get_mut(place) else { return };
         candidate.datagrams += 1;
@@ -177,13 +177,13 @@ impl Listener {
         }
     }
 
-    /// What was taken there last says whose it is.
+    /// Removes a candidate that was authenticated, and returns its connection.
     pub(crate) fn admit(&mut self, place: usize) -> Connection {
         self.candidates.remove(place).connection
     }
 }
 
-/// Closes the oldest of the network of which most wait, if any do.
+/// Closes the oldest candidate of the network with the most; returns whether there was one.
 fn close_one(candidates: &mut Vec<Candidate>) -> bool {
     let of = |network| candidates.iter().filter(|one| one.network == network).count();
     let crowd = |place: &usize| (of(candidates[*place].network), Reverse(*place));
@@ -191,7 +191,8 @@ fn close_one(candidates: &mut Vec<Candidate>) -> bool {
     most.map(|place| candidates.remove(place)).is_some()
 }
 
-/// What one host has at its will: an address of IPv4, and 64 bits of one of IPv6 (RFC 7934).
+/// Returns the network that one host controls: an IPv4 address, or 64 bits of an IPv6 one (RFC
+/// 7934).
 fn network_of(address: IpAddr) -> u64 {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_bits().into(),
@@ -213,7 +214,7 @@ mod tests {
         Listener::open(&plan, None).expect("a socket").expect("it listens")
     }
 
-    /// A connection from 127.0.0.`last`.
+    /// Opens a connection from 127.0.0.`last`.
     fn stranger(listener: &Listener, last: u8) -> TcpStream {
         let socket = Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
         let socket = socket.expect("a socket");
@@ -224,7 +225,7 @@ mod tests {
         socket.into()
     }
 
-    /// Takes what there is: how many datagrams came.
+    /// Processes pending data; returns the number of datagrams.
     fn turn(listener: &mut Listener, now: Instant) -> usize {
         listener.accept(now);
         let (mut place, mut count) = (0, 0);
@@ -240,7 +241,7 @@ mod tests {
         !matches!(stream.read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
-    /// However many one host opens, it crowds out only itself.
+    /// One host crowds out only itself.
     #[test]
     fn who_comes_from_elsewhere_is_not_crowded_out() {
         let (mut listener, now) = (listener(), now());
@@ -253,14 +254,14 @@ mod tests {
         assert_eq!(listener.candidates.len(), CANDIDATES_MAX);
         let open = others.iter_mut().map(|one| !is_closed(one));
         let open: Vec<_> = open.collect();
-        // The youngest of the others wait as well.
+        // The latest of its connections stay as well.
         assert!(open.iter().rev().take(CANDIDATES_MAX - 1).all(|is_open| *is_open));
         assert_eq!(open.iter().filter(|is_open| **is_open).count(), CANDIDATES_MAX - 1);
         ours.write_all(&[0, 1, 7]).expect("it is open");
         assert_eq!(turn(&mut listener, now), 1);
     }
 
-    /// One that cannot be taken waits, and nobody is woken for it.
+    /// A connection that cannot be accepted causes no wake-ups.
     #[test]
     fn where_no_descriptor_is_left_the_socket_is_not_waited_for() {
         let (mut listener, began) = (listener(), now());
@@ -277,7 +278,7 @@ mod tests {
         assert_eq!(listener.fds().count(), 2);
     }
 
-    /// A byte now and then is no reason to wait longer.
+    /// Occasional bytes do not extend the limit.
     #[test]
     fn a_datagram_that_never_ends_is_waited_for_as_long_as_none() {
         let (mut listener, began) = (listener(), now());
@@ -291,7 +292,7 @@ mod tests {
         assert!(streams.iter_mut().all(is_closed));
     }
 
-    /// Neither datagrams without end nor a length that cannot be.
+    /// Too many datagrams, and an invalid length.
     #[test]
     fn who_says_too_much_or_nonsense_is_closed() {
         let (mut listener, now) = (listener(), now());
