@@ -1,41 +1,44 @@
-//! BBR, version 3: a model of the path says how fast packets go and how much is in flight.
+//! BBR version 3: pacing rate and congestion window follow from a model of the path.
 //!
 //! ```text
 //!   Startup --> Drain --> ProbeBW:  DOWN --> CRUISE --> REFILL --> UP --.
 //!      ^                             ^                                  |
 //!      |                             '----------------------------------'
-//!      '---- ProbeRTT <---- from any, when the least time there and back is 10 s old
+//!      '---- ProbeRTT <---- from any state, when the minimum RTT is 10 s old
 //!
-//!   max_bw    the highest delivery rate of two cycles  \  their product is the path's content,
-//!   min_rtt   the least time there and back of 10 s    /  around which all turns
-//!   inflight_longterm            what was in flight when losses grew too many, probed upward
-//!   bw_shortterm, inflight_shortterm   what losses between probes leave, until the next probe
+//!   max_bw    the highest delivery rate of two cycles  \  their product is the bandwidth-delay
+//!   min_rtt   the minimum round-trip time of 10 s      /  product (BDP) of the path
+//!   inflight_longterm            in flight when losses became excessive, probed upward
+//!   bw_shortterm, inflight_shortterm   bounds from losses between probes, until the next probe
 //! ```
 //!
 //! Source: draft-ietf-ccwg-bbr, the working group's copy of 2026 after -06. Names are the draft's.
 //! Its `RS`, `C` and `BBR` are here [`Seen::rate`], [`Seen`] and [`Bbr`].
 //!
-//! Where this differs from the draft, and why:
+//! Differences from the draft, with reasons:
 //!
-//! - Losses are told as bytes, not by packet. The record of the last packet accounted for stands for
-//!   the lost packet (`P` of `HandleLostPacket`): a path delivers in order, so that the lost were
-//!   sent just before it. Where losses are told in lumps, it stands for the whole lump.
-//! - `StartupFullLossCnt` counts acknowledgements that tell of losses, as Linux does; ranges are not
-//!   known.
-//! - A loss cannot turn out to be none, and nothing is sent twice on a path. So nothing is undone,
-//!   and loss recovery lasts from a loss until a round trip without one.
-//! - No retransmission timer: who probes a path that is silent accounts for what is lost.
+//! - Losses are reported as bytes, not by packet. The record of the last packet accounted for
+//!   stands
+//! for the lost packet (`P` of `HandleLostPacket`): a path delivers in order, so lost packets were
+//! sent just before it. If several losses are reported together, it stands for all of them.
+//! - `StartupFullLossCnt` counts acknowledgements that report losses, as in Linux; ranges are not
+//! known.
+//! - A loss cannot prove spurious, and nothing is retransmitted on a path. Nothing is undone,
+//!   therefore,
+//! and loss recovery lasts from a loss until a round trip without one.
+//! - No retransmission timer: the caller probes a silent path and accounts for its losses.
 //! - No ECN.
-//! - A least time there and back is as fresh as the last one that had not a whole packet queued
-//!   before it: where that is seen between probes there is no need of ProbeRTT (`probe_rtt`).
-//! - Paths of which none goes without the others may step from state to state together (`clock`).
-//! - A path that lost much whatever the pace, and then nothing, is looked at anew (`healing`).
-//! - A path that was gone and came back is probed at once where Startup found less than it carried.
-//! - The round trip that a window is computed from is that of the acknowledgement less the time
-//!   that the other end kept it; the budget for kept acknowledgements is in `offload_budget`.
+//! - The minimum RTT is as recent as the last sample with less than a packet queued ahead of it. If
+//!   such
+//! samples occur between bandwidth probes, ProbeRTT is unnecessary (`probe_rtt`).
+//! - Paths that depend on each other may change state together (`clock`).
+//! - A path that had heavy loss at any rate, and then none, is started again (`healing`).
+//! - A path that was lost and has returned is probed at once if Startup found less than it carried.
+//! - The RTT for the window is that of the acknowledgement less the delay at the other end; the
+//! allowance for delayed acknowledgements is in `offload_budget`.
 //!
-//! Invariants: the window is never below `MinPipeCwnd`; bytes, times and rates are whole numbers,
-//! so that the same acknowledgements and seed give the same answers anywhere.
+//! Invariants: the window is never below `MinPipeCwnd`; bytes, times and rates are integers, so
+//! that equal acknowledgements and seeds give equal results on any machine.
 
 mod clock;
 mod max_filter;
@@ -56,10 +59,10 @@ use probe_bw::Cycle;
 use probe_rtt::ProbeRtt;
 use random::Random;
 
-/// More than any quantity is.
+/// Larger than any quantity.
 const INFINITY: u64 = u64::MAX;
 
-/// Where the state machine is.
+/// State of the state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Startup,
@@ -79,26 +82,26 @@ impl State {
         )
     }
 
-    /// Whether it goes faster than the path is known to carry (`IsProbingBW`).
+    /// Whether the state sends faster than the known capacity of the path (`IsProbingBW`).
     const fn is_probing_bw(self) -> bool {
         matches!(self, Self::Startup | Self::ProbeBwRefill | Self::ProbeBwUp)
     }
 }
 
-/// What the last acknowledgement said (`C.*` and `RS.*`).
+/// Contents of the last acknowledgement (`C.*` and `RS.*`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     now_ns: u64,
     delivered_bytes: u64,
     newly_acked_bytes: u64,
     inflight_bytes: u64,
-    /// Before the acknowledgement: the most since the one before it.
+    /// Maximum in flight since the previous acknowledgement.
     prior_inflight_bytes: u64,
     round_trip_ns: Option<u64>,
     smoothed_round_trip_ns: u64,
-    /// The rate sample, if there is one.
+    /// Rate sample, if any.
     rate: Option<RateSample>,
-    /// `RS.delivery_rate`; 0 where there is none.
+    /// `RS.delivery_rate`; 0 without a sample.
     delivery_rate: u64,
 }
 
@@ -115,11 +118,11 @@ struct Round {
     next_delivered: u64,
     /// `round_count`.
     count: u64,
-    /// `round_start`: whether the last acknowledgement began one.
+    /// `round_start`: whether the last acknowledgement began a round.
     is_start: bool,
 }
 
-/// BBR, version 3.
+/// BBR version 3.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     parameters: BbrParameters,
@@ -129,9 +132,9 @@ pub struct Bbr {
     seen: Seen,
     round: Round,
     full_pipe: FullPipe,
-    /// The highest delivery rate of this cycle of ProbeBW and the one before.
+    /// Maximum delivery rate of this ProbeBW cycle and the previous one.
     max_bw_filter: MaxFilter,
-    /// `BBR.bw`: the highest delivery rate, but for what losses leave of it.
+    /// `BBR.bw`: the maximum delivery rate, bounded by losses.
     bw: u64,
     cycle: Cycle,
     bounds: Bounds,
@@ -139,14 +142,14 @@ pub struct Bbr {
     aggregation: Aggregation,
     window: Window,
     healing: Healing,
-    /// The step that it would take, where that is taken together with other paths.
+    /// Next step, if it is to be taken together with other paths.
     wish: Option<Step>,
-    /// What the path carried before it was gone, until the first probe after that.
+    /// Bandwidth before the path was lost, in bytes per second, until the first probe afterwards.
     carried_before: u64,
 }
 
 impl Bbr {
-    /// For packets of at most this length.
+    /// Creates a controller for packets of at most `longest_bytes` bytes.
     pub fn new(parameters: BbrParameters, longest_bytes: u64) -> Self {
         let longest_bytes = longest_bytes.max(1);
         let initial_bytes = parameters.initial_cwnd_packets.max(1).saturating_mul(longest_bytes);
@@ -171,8 +174,9 @@ impl Bbr {
         }
     }
 
-    /// The path was gone, and carried so much before. It starts as one of which nothing is known; but
-    /// where Startup ends well below that, as where losses ended it, the first probe does not wait.
+    /// Notes that the path was lost, and its bandwidth before. It starts as an unknown path; but if
+    /// Startup ends well below that bandwidth, for example because of losses, the first probe is
+    /// immediate.
     pub const fn expect(&mut self, bytes_per_second: u64) {
         self.carried_before = bytes_per_second;
     }
@@ -200,7 +204,7 @@ impl Bbr {
         self.set_cwnd();
     }
 
-    /// `UpdateRound`: whether a packet came that was sent after the round began.
+    /// `UpdateRound`: whether a packet sent after the round began has arrived.
     fn update_round(&mut self) {
         self.round.is_start = self
             .seen
@@ -217,7 +221,7 @@ impl Bbr {
         self.round.next_delivered = self.seen.delivered_bytes;
     }
 
-    /// `UpdateMaxBw`: samples that the source limits count only if they are higher.
+    /// `UpdateMaxBw`: app-limited samples count only if they are higher.
     fn update_max_bw(&mut self) {
         self.update_round();
         let rate = self.seen.delivery_rate;
@@ -284,12 +288,12 @@ impl Controller for Bbr {
     }
 }
 
-// What losses say: how much may be in flight in the long term, how fast and how much until the
-// next probe.
+// Bounds from losses: bytes in flight in the long term, and rate and bytes in flight until the next
+// probe.
 //
 // Source: draft-ietf-ccwg-bbr, section "Updating the Model Upon Packet Loss".
 
-/// What losses say.
+/// Bounds from losses.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     bw_shortterm: u64,
@@ -300,11 +304,11 @@ struct Bounds {
     loss_round_delivered: u64,
     loss_round_start: bool,
     is_loss_in_round: bool,
-    /// Whether losses are recent, so that what the window was before them is kept.
+    /// Whether losses are recent, so that the window before them is kept.
     in_loss_recovery: bool,
-    /// Acknowledgements of this round that told of losses, while in Startup.
+    /// Acknowledgements that report losses in this round of Startup.
     loss_events: u32,
-    /// Lost bytes that were told before there was a record to judge them by.
+    /// Lost bytes reported before there was a record for judging them.
     unjudged_bytes: u64,
 }
 
@@ -327,8 +331,7 @@ impl Default for Bounds {
 }
 
 impl Bbr {
-    /// Losses that were told: `HandleLostPacket`, where the last packet accounted for stands for the
-    /// lost one.
+    /// `HandleLostPacket`, with the last packet accounted for in place of the lost one.
     fn handle_lost(&mut self, lost_bytes: u64) {
         if lost_bytes > 0 {
             self.note_loss();
@@ -353,8 +356,8 @@ impl Bbr {
         self.bounds.loss_events = self.bounds.loss_events.saturating_add(1);
     }
 
-    /// `IsInflightTooHigh`: more was lost in a round trip than the threshold lets be, and more than
-    /// one packet, which of less than fifty is more than the draft's threshold already.
+    /// `IsInflightTooHigh`: losses of a round trip exceed the threshold, and one packet; with less
+    /// than fifty packets in flight, one packet already exceeds the draft's threshold.
     fn is_inflight_too_high(&self) -> bool {
         self.loses_more_than(self.parameters.loss_threshold)
     }
@@ -366,12 +369,12 @@ impl Bbr {
         })
     }
 
-    /// Whether the losses of a round trip are worth slowing down for until the next probe.
+    /// Whether the losses of a round trip justify slowing down until the next probe.
     fn is_loss_congestion(&self) -> bool {
         self.parameters.short_term_threshold.is_none_or(|threshold| self.loses_more_than(threshold))
     }
 
-    /// `InflightAtLoss`: what was in flight when losses crossed the threshold.
+    /// `InflightAtLoss`: bytes in flight when losses crossed the threshold.
     fn inflight_at_loss(&self, rate: &RateSample) -> u64 {
         let threshold = self.parameters.loss_threshold;
         let inflight_prev = rate.tx_in_flight_bytes.saturating_sub(self.longest_bytes);
@@ -420,7 +423,7 @@ impl Bbr {
         (self.bounds.bw_latest, self.bounds.inflight_latest) = (0, 0);
     }
 
-    /// `UpdateCongestionSignals`: once in a round trip, losses leave their mark.
+    /// `UpdateCongestionSignals`: applies losses once per round trip.
     fn update_congestion_signals(&mut self) {
         self.update_max_bw();
         if !self.bounds.loss_round_start {
@@ -459,15 +462,15 @@ impl Bbr {
     }
 }
 
-// What the model says: pace, what goes at once, and the window.
+// Control parameters from the model: pacing rate, send quantum and window.
 //
 // Source: draft-ietf-ccwg-bbr, sections "Updating Control Parameters" and "BBR.extra_acked".
 
 const ONE: Thousandths = Thousandths(1_000);
-/// Over which an initial window is spread before a time there and back is known.
+/// Span over which the initial window is paced before an RTT is known.
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
 
-/// Pace and window.
+/// Pacing rate and window.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     cwnd: u64,
@@ -475,7 +478,7 @@ struct Window {
     prior_cwnd: u64,
     pacing_rate: u64,
     send_quantum: u64,
-    /// The window has limited what was sent, until so much is delivered.
+    /// Delivered bytes until which the window counts as the limit of sending.
     limited_until_delivered: Option<u64>,
 }
 
@@ -493,18 +496,18 @@ impl Window {
     }
 }
 
-/// How much more comes at once than the estimate says.
+/// ACK aggregation: bytes acknowledged beyond the estimated rate.
 #[derive(Clone, Copy, Debug, Default)]
 struct Aggregation {
     interval_start_ns: u64,
     delivered_bytes: u64,
-    /// `extra_acked`, over the filter's length.
+    /// `extra_acked`, over the length of the filter.
     filter: MaxFilter,
     slot_started_round: u64,
 }
 
 impl Aggregation {
-    /// Nothing has come for a while, and that is no sign of anything.
+    /// Restarts the interval after an idle period, which implies nothing.
     const fn restart(&mut self, now_ns: u64) {
         self.interval_start_ns = now_ns;
     }
@@ -541,7 +544,7 @@ impl Bbr {
         aggregation.filter.take(extra);
     }
 
-    /// `InitPacingRate`, once a time there and back is known.
+    /// `InitPacingRate`, once an RTT is known.
     fn init_pacing_rate(&mut self) {
         let span_ns = match self.seen.smoothed_round_trip_ns {
             0 => NOMINAL_ROUND_TRIP_NS,
@@ -569,7 +572,7 @@ impl Bbr {
         }
     }
 
-    /// `SetPacingRateWithGain`: until the pipe is full it only grows.
+    /// `SetPacingRateWithGain`: until the pipe is full, the rate only grows.
     fn set_pacing_rate_with_gain(&mut self, gain: Thousandths) {
         let pacing_rate = self.parameters.pacing_margin.rest().of(gain.of(self.bw)).max(1);
         if self.full_pipe.full_bw_reached || pacing_rate > self.window.pacing_rate {
@@ -590,8 +593,8 @@ impl Bbr {
                 .max(self.longest_bytes.saturating_mul(2));
     }
 
-    /// `UpdateOffloadBudget`, as for QUIC: what goes at once, and what the other end keeps
-    /// unacknowledged.
+    /// `UpdateOffloadBudget`, as for QUIC: the send quantum, and packets with delayed
+    /// acknowledgement.
     fn offload_budget(&self) -> u64 {
         let kept = self
             .parameters
@@ -601,7 +604,7 @@ impl Bbr {
         self.window.send_quantum.saturating_add(kept)
     }
 
-    /// `BDPMultiple`, of a rate.
+    /// `BDPMultiple`, of a given bandwidth.
     fn bdp_multiple(&self, bw: u64, gain: Thousandths) -> u64 {
         match self.probe_rtt.min_rtt_ns {
             None => self.window.initial_cwnd,
@@ -619,7 +622,7 @@ impl Bbr {
         }
     }
 
-    /// `Inflight` of a rate, at a gain of one.
+    /// `Inflight` of a given bandwidth, at a gain of one.
     fn inflight(&self, bw: u64) -> u64 {
         self.quantization_budget(self.bdp_multiple(bw, ONE))
     }
@@ -635,7 +638,7 @@ impl Bbr {
         self.quantization_budget(cap.saturating_add(self.aggregation.filter.get()))
     }
 
-    /// `SetCwnd`: what came makes room for as much again, up to what the model and losses say.
+    /// `SetCwnd`: grows by the bytes acknowledged, up to the limits of model and losses.
     fn set_cwnd(&mut self) {
         let max_inflight = self.max_inflight();
         let grown = self.window.cwnd.saturating_add(self.seen.newly_acked_bytes);
@@ -680,7 +683,7 @@ impl Bbr {
         self.window.cwnd = self.window.cwnd.max(self.window.prior_cwnd);
     }
 
-    /// A packet goes: whether it leaves no room for another.
+    /// Notes whether the packet being sent leaves no room for another.
     fn note_whether_cwnd_limits(&mut self, sent: &Sent) {
         let in_flight = sent.in_flight_bytes.saturating_add(sent.bytes);
         if in_flight.saturating_add(self.longest_bytes) > self.window.cwnd {
@@ -689,29 +692,30 @@ impl Bbr {
         }
     }
 
-    /// `C.is_cwnd_limited`: whether the window filled within the last round trip.
+    /// `C.is_cwnd_limited`: whether the window was full within the last round trip.
     fn is_cwnd_limited(&self) -> bool {
         self.window.limited_until_delivered.is_some_and(|until| self.seen.delivered_bytes <= until)
     }
 }
 
-// Startup and Drain: the pace doubles each round trip until the pipe is full, then the queue goes.
+// Startup and Drain: the rate doubles each round trip until the pipe is full, then the queue
+// drains.
 //
 // Source: draft-ietf-ccwg-bbr, sections "Startup" and "Drain".
 
-/// Rounds without a quarter more after which the pipe is full.
+/// Rounds without growth by a quarter after which the pipe is full.
 const FULL_BW_ROUNDS: u32 = 3;
-/// Rounds after which Drain ends whatever is in flight.
+/// Rounds after which Drain ends, regardless of bytes in flight.
 const DRAIN_ROUNDS_MAX: u64 = 3;
 
-/// The estimator that says when the pipe is full.
+/// Estimator of whether the pipe is full.
 #[derive(Clone, Copy, Debug, Default)]
 struct FullPipe {
     full_bw: u64,
     full_bw_count: u32,
-    /// Whether the pipe is full by what was measured since the last reset.
+    /// Whether the pipe is full according to measurements since the last reset.
     full_bw_now: bool,
-    /// Whether it ever was.
+    /// Whether the pipe was ever full.
     full_bw_reached: bool,
     drain_start_round: u64,
 }
@@ -724,16 +728,16 @@ impl FullPipe {
 }
 
 impl Bbr {
-    /// `CheckFullBWReached`: three rounds that brought less than a quarter more.
+    /// `CheckFullBWReached`: three rounds with growth below a quarter.
     fn check_full_bw_reached(&mut self) {
-        // Whether a probe of several paths is over is told in rounds of all (`pass_round`).
+        // Rounds of all paths decide whether a common probe is over (`pass_round`).
         let is_told = self.parameters.shares_clock && self.state == State::ProbeBwUp;
         if self.round.is_start && !self.seen.is_app_limited() && !is_told {
             self.see_full_bw(self.seen.delivery_rate);
         }
     }
 
-    /// A round is over that brought so much.
+    /// Processes the delivery rate of a completed round.
     fn see_full_bw(&mut self, rate: u64) {
         if self.full_pipe.full_bw_now {
             return;
@@ -761,8 +765,8 @@ impl Bbr {
         }
     }
 
-    /// `CheckStartupHighLoss`: at the end of a round trip of losses, if they were too many and were
-    /// told often enough.
+    /// `CheckStartupHighLoss`: at the end of a round trip with losses, if they were excessive and
+    /// reported often enough.
     fn check_startup_high_loss(&mut self) {
         if self.full_pipe.full_bw_reached || !self.bounds.loss_round_start {
             return;
@@ -782,7 +786,7 @@ impl Bbr {
         self.full_pipe.drain_start_round = self.round.count;
     }
 
-    /// `CheckDrainDone`: nothing is queued any more, or it takes too long.
+    /// `CheckDrainDone`: the queue is empty, or draining takes too long.
     fn check_drain_done(&mut self) {
         if self.state == State::Drain
             && (self.seen.inflight_bytes <= self.inflight(self.bw)
@@ -793,34 +797,34 @@ impl Bbr {
     }
 }
 
-// A path that lost most of what was sent, whatever the pace, and does so no more.
+// Recovery of a path that lost most packets at any rate, and has stopped doing so.
 //
 // ```text
-//   lost      > 1/4 in each of four rounds on end that do not probe     nothing in three rounds
-//   state     DOWN, CRUISE ...                                          --> Startup
+//   lost      > 1/4 in each of four consecutive rounds without probing   none in three rounds
+//   state     DOWN, CRUISE ...                                           --> Startup
 // ```
 //
-// Losses at a pace that the path was found to carry are not of the sender's making, but they leave
-// the bounds of the model at their least. Probes then raise them a little in each cycle of seconds,
-// and a path that is good again stays nearly unused for a minute or longer. So it is looked at
-// anew, as after an idle time in TCP (RFC 5681, section 4.1).
+// Losses at a rate that the path was found to carry are not caused by the sender, but reduce the
+// model's bounds to their minimum. Probes then raise them only a little in each cycle of seconds,
+// so that a recovered path stays nearly unused for a minute or longer. It is therefore started
+// again, as TCP does after an idle period (RFC 5681, section 4.1).
 //
-// A round that lost less ends the row of heavy ones. Of many flows in one full queue each has a few
-// packets in flight, and loses a quarter of them now and then. That is congestion, and a flow that
-// began anew would make it worse.
+// A round with lighter loss ends a series of heavy ones. Each of many flows in one full queue has a
+// few packets in flight, and occasionally loses a quarter of them. That is congestion, and a flow
+// that started again would increase it.
 //
 // Source: ours. The draft has no such state.
 //
 // Invariant: losses of probes alone never lead here.
 
-/// More than one byte in so many lost is heavy loss.
+/// Loss is heavy if more than one byte in this number is lost.
 const HEAVY_SHARE: u64 = 4;
-/// Rounds of heavy loss, one after another, after which the model says nothing of a path without.
+/// Consecutive rounds of heavy loss after which the model no longer describes the path without it.
 const HEAVY_ROUNDS: u32 = 4;
-/// Rounds without any loss after which it is taken to be such a path.
+/// Rounds without any loss after which the path counts as recovered.
 const CLEAN_ROUNDS: u32 = 3;
 
-/// What was lost lately.
+/// Recent losses.
 #[derive(Clone, Copy, Debug, Default)]
 struct Healing {
     came_bytes: u64,
@@ -830,7 +834,7 @@ struct Healing {
 }
 
 impl Bbr {
-    /// What an acknowledgement tells; at the end of a round that is weighed.
+    /// Counts an acknowledgement, and evaluates the counts at the end of a round.
     fn check_healed(&mut self, lost_bytes: u64) {
         let is_probing = self.state.is_probing_bw();
         let healing = &mut self.healing;
@@ -845,7 +849,7 @@ impl Bbr {
             healing.clean_rounds = 0;
             healing.heavy_rounds = healing.heavy_rounds.saturating_add(u32::from(!is_probing));
         } else {
-            // Fewer than that were no row.
+            // A shorter series does not count.
             if healing.heavy_rounds < HEAVY_ROUNDS {
                 healing.heavy_rounds = 0;
             }
@@ -878,7 +882,7 @@ mod healing_tests {
     use super::tests::{Step, Trace};
     use super::{INFINITY, State};
 
-    /// Two thirds of 3,000 bytes are lost in a round, at a pace that the path was found to carry.
+    /// Two thirds of 3,000 bytes lost in a round, at a rate that the path was found to carry.
     const HEAVY: Step = Step {
         came: 1_000,
         bytes_per_second: 50_000,
@@ -889,7 +893,7 @@ mod healing_tests {
     };
     const CLEAN: Step = Step { lost: 0, came: 3_000, bytes_per_second: 150_000, ..HEAVY };
 
-    /// After rounds of which each lost heavily or lightly, and so many without any loss.
+    /// Runs rounds with heavy or light loss, then `clean` rounds without any.
     fn after(lossy: &[Step], clean: u32) -> Trace {
         let mut trace = Trace::cruising();
         for step in lossy {
@@ -899,8 +903,8 @@ mod healing_tests {
         trace
     }
 
-    /// Four rounds of heavy loss and three without any: it begins anew, without a bound. Three of
-    /// heavy loss are not enough, nor are two without any.
+    /// Four rounds of heavy loss and three without loss restart the controller without bounds.
+    /// Three of heavy loss are too few, and so are two without loss.
     #[test]
     fn a_path_that_lost_much_and_does_so_no_more_is_looked_at_anew() {
         for (heavy, clean, is_anew) in [(4, 3, true), (3, 3, false), (4, 2, false)] {
@@ -913,8 +917,8 @@ mod healing_tests {
         }
     }
 
-    /// A sixth lost is not heavy: of rounds on its two sides only those after it count. Where four on
-    /// end were heavy, it takes nothing back.
+    /// A loss of one sixth is not heavy: heavy rounds before it do not count with those after it.
+    /// After a series of four, it changes nothing.
     #[test]
     fn a_round_of_light_loss_ends_a_row_of_heavy_ones() {
         let light = Step { lost: 500, came: 2_500, bytes_per_second: 125_000, ..HEAVY };

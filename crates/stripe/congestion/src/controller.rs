@@ -1,134 +1,133 @@
-//! What a controller is told and what it answers.
+//! Interface of congestion controllers.
 
 use crate::{Bbr, BbrParameters, Cubic, Told};
 
-/// A packet goes.
+/// Event: a packet is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// When, in nanoseconds.
+    /// Time in nanoseconds.
     pub now_ns: u64,
-    /// Its length.
+    /// Length of the packet.
     pub bytes: u64,
-    /// What was in flight before it.
+    /// Bytes in flight before the packet.
     pub in_flight_bytes: u64,
-    /// How many bytes have been delivered on the path (`C.delivered`).
+    /// Total bytes delivered on the path (`C.delivered`).
     pub delivered_bytes: u64,
-    /// Whether the path was idle: nothing was in flight, and nothing but the source held it up.
+    /// Whether the path was idle: nothing was in flight, and only the source limited sending.
     pub was_idle: bool,
 }
 
-/// The rate at which something was delivered (draft-ietf-ccwg-bbr, delivery rate samples): that of
-/// the last packet accounted for.
+/// Delivery rate sample of the last packet accounted for (draft-ietf-ccwg-bbr, delivery rate
+/// samples).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
-    /// Bytes that came while the packet was under way (`RS.delivered`).
+    /// Bytes delivered while the packet was in flight (`RS.delivered`).
     pub delivered_bytes: u64,
-    /// In which time: the longer of that in which they were sent and that in which they came, the
-    /// latter on the receiver's clock (`RS.interval`).
+    /// Time for these bytes: the longer of their sending and arrival times, the latter on the
+    /// receiver's clock (`RS.interval`).
     pub interval_ns: u64,
-    /// Bytes that had been delivered when the packet was sent (`RS.prior_delivered`).
+    /// Bytes delivered before the packet was sent (`RS.prior_delivered`).
     pub prior_delivered_bytes: u64,
-    /// What was in flight when it was sent, itself included (`RS.tx_in_flight`).
+    /// Bytes in flight when the packet was sent, itself included (`RS.tx_in_flight`).
     pub tx_in_flight_bytes: u64,
-    /// Bytes that were lost while it was under way (`RS.lost`).
+    /// Bytes lost while the packet was in flight (`RS.lost`).
     pub lost_bytes: u64,
-    /// Whether the source had nothing to send for a part of the time, so that the path may carry
-    /// more (`RS.is_app_limited`).
+    /// Whether the source had nothing to send for part of the time, so that the path may carry more
+    /// (`RS.is_app_limited`).
     pub is_app_limited: bool,
 }
 
 impl RateSample {
-    /// The rate; nothing where too little time passed to tell.
+    /// Returns the rate, or `None` if the interval is too short to measure.
     pub fn bytes_per_second(&self) -> Option<u64> {
         (self.interval_ns > 0).then(|| crate::units::rate(self.delivered_bytes, self.interval_ns))
     }
 }
 
-/// An acknowledgement came.
+/// Event: an acknowledgement is received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acknowledged {
-    /// When, in nanoseconds.
+    /// Time in nanoseconds.
     pub now_ns: u64,
-    /// Bytes that came, newly.
+    /// Bytes newly acknowledged as received.
     pub acknowledged_bytes: u64,
-    /// Bytes that did not, newly.
+    /// Bytes newly reported lost.
     pub lost_bytes: u64,
-    /// What was in flight before the acknowledgement.
+    /// Bytes in flight before the acknowledgement.
     pub prior_in_flight_bytes: u64,
-    /// What is in flight after it.
+    /// Bytes in flight after it.
     pub in_flight_bytes: u64,
-    /// Bytes that have been delivered on the path in all (`C.delivered`).
+    /// Total bytes delivered on the path (`C.delivered`).
     pub delivered_bytes: u64,
-    /// The time there and back of the last packet that came, if it is known.
+    /// RTT of the last packet received, if known.
     pub round_trip_ns: Option<u64>,
-    /// The least time there and back of the path's life, 0 before there is one.
+    /// Minimum RTT, 0 before the first sample.
     pub least_round_trip_ns: u64,
-    /// The smoothed time there and back, 0 before there is one.
+    /// Smoothed RTT, 0 before the first sample.
     pub smoothed_round_trip_ns: u64,
-    /// The rate sample of the last packet accounted for, if there is one.
+    /// Rate sample of the last packet accounted for, if any.
     pub rate: Option<RateSample>,
 }
 
-/// Says how much may be in flight on a path and how fast packets go.
+/// Congestion controller: limits the bytes in flight on a path and the rate of sending.
 ///
-/// Every method may be called at any time; what a controller is told is never later than what it is
-/// told next.
+/// Methods may be called at any time, with event times that never decrease.
 pub trait Controller {
-    /// A packet goes. Window and pace may change by that only where the path was idle.
+    /// Notes that a packet is sent. Window and pacing rate may change only if the path was idle.
     fn sent(&mut self, sent: &Sent);
 
-    /// Packets are accounted for: some came, some are lost.
+    /// Notes that packets were received or lost.
     fn acknowledged(&mut self, acknowledged: &Acknowledged);
 
-    /// The most that may be in flight.
+    /// Returns the congestion window.
     fn window_bytes(&self) -> u64;
 
-    /// How fast packets go; nothing where only the window says so.
+    /// Returns the pacing rate, or `None` if only the window limits sending.
     fn pace_bytes_per_second(&self) -> Option<u64>;
 
-    /// What the path is taken to carry, if that is known.
+    /// Returns the estimated bandwidth of the path, if known.
     fn bytes_per_second(&self) -> Option<u64>;
 
-    /// Whether it is still finding out what the path carries.
+    /// Whether the controller is still searching for the bandwidth of the path.
     fn is_starting(&self) -> bool {
         false
     }
 
-    /// When it wants to be asked again though nothing happens.
+    /// Returns the time of the next timeout in nanoseconds, if any.
     fn poll_timeout(&self) -> Option<u64> {
         None
     }
 
-    /// The time for which it wanted to be asked has come.
+    /// Handles a timeout that is due.
     fn handle_timeout(&mut self, now_ns: u64) {
         let _ = now_ns;
     }
 }
 
-/// The controllers that there are.
+/// Choice of controller.
 #[derive(Clone, Debug)]
 pub enum Control {
-    /// A rate that somebody knows.
+    /// Fixed rate.
     Told(Told),
-    /// A model of the path. It is large beside the others, and there is one a path.
+    /// Model of the path. Boxed because it is large; there is one per path.
     Bbr(Box<Bbr>),
-    /// A window that losses cut.
+    /// Window reduced by losses.
     Cubic(Box<Cubic>),
 }
 
 impl Control {
-    /// BBR with these parameters, for packets of at most this length.
+    /// Creates BBR with these parameters, for packets of at most `longest_bytes` bytes.
     pub fn bbr(parameters: BbrParameters, longest_bytes: u64) -> Self {
         Self::Bbr(Box::new(Bbr::new(parameters, longest_bytes)))
     }
 
-    /// CUBIC, for packets of at most this length.
+    /// Creates CUBIC for packets of at most `longest_bytes` bytes.
     pub fn cubic(longest_bytes: u64) -> Self {
         Self::Cubic(Box::new(Cubic::new(longest_bytes)))
     }
 }
 
-/// Asks whichever controller there is, without a table of functions: some of this is for each packet.
+/// Dispatches to the controller without a table of functions, because some calls are per packet.
 macro_rules! each {
     ($control:expr, $one:ident => $what:expr) => {
         match $control {

@@ -6,16 +6,16 @@
 //!   .7 W_max  loss  |-'                      never less than Reno would have
 //! ```
 //!
-//! Packets are paced at 1.25 times the window a smoothed round trip (RFC 9002, section 7.7), twice
-//! in slow start, as in Linux. Slow start ends by HyStart++ or a loss.
+//! Packets are paced at 1.25 times the window per smoothed RTT (RFC 9002, section 7.7), twice in
+//! slow start, as in Linux. Slow start ends by HyStart++ or a loss.
 //!
-//! Source: RFC 9438, sections 4 and 5, by whose names things go.
+//! Source: RFC 9438, sections 4 and 5, and its names.
 //!
-//! Where this differs from it: there is one reduction a round trip of packets, and no recovery that
-//! would send something again; nothing is undone, for no loss turns out to be none; an epoch's time
-//! does not run while the window does not limit what is sent (section 5.8).
+//! Differences from it: one reduction per round trip of packets, without retransmission during
+//! recovery; no undoing, because no loss proves spurious; the time of an epoch stops while the
+//! window does not limit sending (section 5.8).
 //!
-//! Invariants: whole numbers only; what is left over in a division is kept for the next.
+//! Invariants: integers only; remainders of divisions are carried forward.
 
 use crate::bbr::MaxFilter;
 use crate::controller::{Acknowledged, Controller, Sent};
@@ -24,22 +24,22 @@ use crate::units::{percent_of, rate};
 
 /// `beta_cubic`, in hundredths.
 const BETA_PERCENT: u64 = 70;
-/// What fast convergence leaves of `W_max`: (1 + beta) / 2.
+/// Share of `W_max` left by fast convergence: (1 + beta) / 2.
 const FAST_CONVERGENCE_PERCENT: u64 = 85;
 /// `alpha_cubic` = 3 (1 - beta) / (1 + beta) = 9 / 17.
 const ALPHA: (u64, u64) = (9, 17);
 const INITIAL_PACKETS: u64 = 10;
 const PACKETS_MIN: u64 = 2;
-/// Over which an initial window is spread before a time there and back is known.
+/// Span over which the initial window is paced before an RTT is known.
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
-/// No longer time since a loss is told apart.
+/// Maximum time since a loss, beyond which it is clamped.
 const EPOCH_US_MAX: u64 = 10_000_000_000;
-/// No window is larger.
+/// Maximum window.
 const WINDOW_BYTES_MAX: u64 = 1 << 40;
-/// Round trips of which the highest delivery rate is known: half of them a slot of the filter.
+/// Round trips covered by the filter of delivery rates, in two slots.
 const RATE_ROUNDS: u64 = 10;
 
-/// Times since the last loss, from which the window follows.
+/// Start and parameters of the growth since the last loss.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start_ns: u64,
@@ -47,7 +47,7 @@ struct Epoch {
     k_us: u64,
     w_max: u64,
     w_est: u64,
-    /// What is left over of growing by the cubic function, and as Reno would.
+    /// Remainders of cubic and of Reno growth.
     rests: (u128, u128),
 }
 
@@ -62,18 +62,18 @@ pub struct Cubic {
     epoch: Option<Epoch>,
     hystart: Hystart,
     smoothed_round_trip_ns: u64,
-    /// Losses of what was sent before so much was delivered belong to the last reduction.
+    /// Delivered bytes before which sent packets belong to the last reduction.
     recovery_until_delivered: Option<u64>,
-    /// The window has limited what was sent, until so much is delivered.
+    /// Delivered bytes until which the window counts as the limit of sending.
     limited_until_delivered: Option<u64>,
     limited_ns: u64,
-    /// A round ends with what is sent after so much was delivered.
+    /// Delivered bytes from which a sent packet ends the round.
     next_round_delivered: u64,
     round_count: u64,
     rates: MaxFilter,
 }
 
-/// The cube root, rounded down.
+/// Returns the cube root, rounded down.
 fn cube_root(of: u128) -> u128 {
     let (mut low, mut high) = (0_u128, 1 << 42);
     while high - low > 1 {
@@ -84,16 +84,16 @@ fn cube_root(of: u128) -> u128 {
 }
 
 impl Epoch {
-    /// `K` and `W_max` of an epoch that begins with a window.
+    /// Creates an epoch that begins with this window, computing `K` and `W_max`.
     fn new(start_ns: u64, cwnd: u64, w_max: u64, longest_bytes: u64) -> Self {
         let w_max = w_max.max(cwnd);
-        // Bytes over C, which is .4 packets a cubic second, in cubic microseconds.
+        // Bytes over C, which is .4 packets per cubic second, in cubic microseconds.
         let cube = u128::from(w_max - cwnd) * 2_500_000_000_000_000_000 / u128::from(longest_bytes);
         let k_us = u64::try_from(cube_root(cube)).unwrap_or(EPOCH_US_MAX).min(EPOCH_US_MAX);
         Self { start_ns, k_us, w_max, w_est: cwnd, rests: (0, 0) }
     }
 
-    /// `W_cubic` at a time.
+    /// Returns `W_cubic` at a time.
     fn w_cubic(&self, at_ns: u64, longest_bytes: u64) -> u64 {
         let t_us = (at_ns.saturating_sub(self.start_ns) / 1_000).min(EPOCH_US_MAX);
         let distance = u128::from(t_us.abs_diff(self.k_us));
@@ -108,7 +108,7 @@ impl Epoch {
     }
 }
 
-/// So much of a fraction, and what is left over for the next time.
+/// Returns the quotient, and carries its remainder to the next call.
 fn share(numerator: u128, denominator: u128, rest: &mut u128) -> u64 {
     let all = numerator.saturating_add(*rest);
     *rest = all % denominator;
@@ -116,7 +116,7 @@ fn share(numerator: u128, denominator: u128, rest: &mut u128) -> u64 {
 }
 
 impl Cubic {
-    /// For packets of at most this length.
+    /// Creates a controller for packets of at most `longest_bytes` bytes.
     pub fn new(longest_bytes: u64) -> Self {
         let longest_bytes = longest_bytes.clamp(1, WINDOW_BYTES_MAX / INITIAL_PACKETS);
         Self {
@@ -141,7 +141,7 @@ impl Cubic {
         self.cwnd < self.ssthresh
     }
 
-    /// The end of a round trip, if this acknowledges what was sent after its beginning.
+    /// Ends a round trip if this acknowledges a packet sent after its beginning.
     fn count_rounds(&mut self, acknowledged: &Acknowledged) {
         let Some(sample) = acknowledged.rate else { return };
         if sample.prior_delivered_bytes >= self.next_round_delivered {
@@ -161,7 +161,7 @@ impl Cubic {
         }
     }
 
-    /// Section 4.6: multiplicative decrease, and 4.7: fast convergence.
+    /// Section 4.6, multiplicative decrease; section 4.7, fast convergence.
     fn reduce(&mut self, acknowledged: &Acknowledged) {
         self.recovery_until_delivered = Some(acknowledged.delivered_bytes);
         self.w_max = if self.cwnd < self.w_max {
@@ -188,7 +188,8 @@ impl Cubic {
         let w_max = self.w_max;
         let epoch =
             self.epoch.get_or_insert_with(|| Epoch::new(now_ns, cwnd, w_max, longest_bytes));
-        // Section 4.3: as Reno would, and as fast as Reno once it is where it was before the loss.
+        // Section 4.3: Reno growth, at Reno's full rate once the window is back to its size before
+        // the loss.
         let alpha = if epoch.w_est >= self.cwnd_prior { (1, 1) } else { ALPHA };
         let came = u128::from(acked_bytes) * u128::from(longest_bytes) * u128::from(alpha.0);
         let reno = share(came, u128::from(cwnd) * u128::from(alpha.1), &mut epoch.rests.1);
@@ -197,8 +198,7 @@ impl Cubic {
             self.cwnd = epoch.w_est.max(cwnd);
             return;
         }
-        // Sections 4.4 and 4.5: where the function will be in a round trip, at most half as much
-        // again.
+        // Sections 4.4 and 4.5: the function's value in one RTT, at most 1.5 times the window.
         let then_ns = now_ns.saturating_add(self.smoothed_round_trip_ns);
         let target =
             epoch.w_cubic(then_ns, longest_bytes).clamp(cwnd, cwnd.saturating_add(cwnd / 2));
@@ -207,11 +207,11 @@ impl Cubic {
         self.cwnd = cwnd.saturating_add(growth).min(WINDOW_BYTES_MAX);
     }
 
-    /// Whether the window limited what was sent within the last round trip. If not, it does not
-    /// grow, and the epoch's time stands still.
+    /// Whether the window limited sending within the last round trip. If not, it does not grow, and
+    /// the time of the epoch stops.
     fn is_limited(&mut self, acknowledged: &Acknowledged) -> bool {
-        // In slow start the pace may hold back half of the window (RFC 9438 leaves this open; so
-        // does Linux).
+        // In slow start pacing may leave half of the window unused (RFC 9438 leaves this open;
+        // Linux does likewise).
         let is_half_used = acknowledged.prior_in_flight_bytes.saturating_mul(2) > self.cwnd;
         let is_limited =
             self.limited_until_delivered.is_some_and(|until| acknowledged.delivered_bytes <= until)
@@ -283,8 +283,8 @@ mod tests {
     const PACKET: u64 = 1_000;
     const SECOND: u64 = 1_000_000_000;
 
-    /// From 70 to 100 packets: K = cube root of 30 / .4 = 4.217163 s. W is 70 at 0, 100 at K, 130 at
-    /// twice K, and 100 + .4 * 1 a second after it.
+    /// From 70 to 100 packets: K = cube root of 30 / .4 = 4.217163 s. W is 70 at 0, 100 at K, 130
+    /// at twice K, and 100 + .4 * 1 a second after it.
     #[test]
     fn the_window_is_the_cubic_function() {
         let epoch = Epoch::new(5 * SECOND, 70 * PACKET, 100 * PACKET, PACKET);
@@ -316,15 +316,16 @@ mod tests {
         }
     }
 
-    /// A window of 100 packets in avoidance.
+    /// Returns a controller with a window of 100 packets in congestion avoidance.
     fn avoiding() -> Cubic {
         let mut cubic = Cubic::new(PACKET);
         (cubic.cwnd, cubic.ssthresh) = (100 * PACKET, 100 * PACKET);
         cubic
     }
 
-    /// Losses of one round trip cut once: to .7, and again to .7 of that by those of the next. The
-    /// second, below the first's window, leaves room to others: W_max = .85 * 70.
+    /// Losses of one round trip reduce the window once, to .7; those of the next reduce it again,
+    /// to .7 of that. Because the second starts below the first's window, fast convergence applies:
+    /// W_max = .85 * 70.
     #[test]
     fn a_round_trip_of_losses_is_one_reduction() {
         let mut cubic = avoiding();
@@ -336,8 +337,8 @@ mod tests {
         assert_eq!((cubic.cwnd, cubic.w_max), (49 * PACKET, 59_500));
     }
 
-    /// Short round trips: 70 packets acknowledged grow it by 9/17 of a packet, as Reno would with
-    /// .7. At 5 ms the cubic function has hardly begun.
+    /// With a short RTT, 70 acknowledged packets grow the window by 9/17 of a packet, like Reno
+    /// with .7. The cubic function has hardly begun after 5 ms.
     #[test]
     fn where_reno_is_faster_it_is_as_fast() {
         let mut cubic = avoiding();
@@ -349,13 +350,13 @@ mod tests {
             let delivered = 570_000 + round * 70_000;
             cubic.acknowledged(&told(now_ns, cubic.cwnd, 0, delivered, delivered - 70_000));
         }
-        // A division's rest is of another window than the next division.
+        // A remainder of one division is for another window than the next.
         assert!((78_999..=79_000).contains(&cubic.cwnd), "{}", cubic.cwnd);
     }
 
-    /// What the source does not fill does not grow, and the time does not count: three seconds of
-    /// little traffic after an epoch began leave the window where it was, and then it grows from
-    /// there. Had the time run, W(3.1) would be 99.4 packets.
+    /// An unfilled window does not grow, and the time does not count: three seconds of light
+    /// traffic after the start of an epoch leave the window unchanged, and then it grows from
+    /// there. With the time running, W(3.1) would be 99.4 packets.
     #[test]
     fn a_window_that_is_not_used_does_not_grow() {
         let mut cubic = avoiding();

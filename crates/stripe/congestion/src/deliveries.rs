@@ -1,58 +1,58 @@
-//! What was sent and what of it was delivered: a record a packet, and rate samples.
+//! Records of sent packets, and delivery rate samples.
 //!
 //! ```text
-//!   records   | 41 | 42 | 43 | 44 |          sent at, delivered until then, in flight, ...
-//!                    ^ accounted for up to here: the rate while 42 was under way is a sample
+//!   records   | 41 | 42 | 43 | 44 |          time sent, bytes delivered by then, in flight, ...
+//!                    ^ accounted for up to here: the rate while 42 was in flight is a sample
 //! ```
 //!
-//! A rate sample is what was delivered between the sending of a packet and its acknowledgement,
-//! over the longer of the time in which that was sent and the time in which it came. The latter is
-//! taken on the receiver's clock, where reports on the way back move nothing.
+//! A rate sample is the number of bytes delivered between the sending of a packet and its
+//! acknowledgement, over the longer of their sending and arrival times. Arrivals are timed by the
+//! receiver's clock, which delays of reports on the return path do not affect.
 //!
-//! Where more packets are under way than there are records, every other record is dropped, and from
-//! then on every second packet gets one, and so on.
+//! If more packets are in flight than there are records, every second record is dropped, and from
+//! then on only every second packet gets one, and so on.
 //!
 //! Source: draft-ietf-ccwg-bbr, delivery rate samples (before: draft-cheng-iccrg-delivery-rate-
 //! estimation).
 //!
-//! Invariants: records are in the order of their packets; no more of them than there is room for.
+//! Invariants: records are in packet order, and bounded in number.
 
 use std::collections::VecDeque;
 
 use crate::controller::RateSample;
 
-/// A packet that was sent (`P.*` of the draft).
+/// Record of a sent packet (`P.*` of the draft).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Record {
-    /// Its number on the path.
+    /// Number of the packet on the path.
     number: u64,
-    /// When it was sent.
+    /// Time of sending.
     pub(crate) sent_at_ns: u64,
-    /// When the packet was sent that was delivered last when this one was (`P.first_send_time`).
+    /// Sending time of the latest packet delivered by then (`P.first_send_time`).
     first_sent_at_ns: u64,
-    /// When that was known (`P.delivered_time`).
+    /// Time at which that packet was acknowledged (`P.delivered_time`).
     delivered_at_ns: u64,
-    /// When that came by the receiver's clock, if anything did since the path was idle.
+    /// Arrival time of that packet by the receiver's clock, if any arrived since the path was idle.
     came_at_ns: Option<u64>,
-    /// Bytes delivered until then (`P.delivered`).
+    /// Bytes delivered by then (`P.delivered`).
     delivered_bytes: u64,
-    /// Bytes lost until then (`P.lost`).
+    /// Bytes lost by then (`P.lost`).
     lost_bytes: u64,
-    /// In flight when it was sent, itself included (`P.tx_in_flight`).
+    /// Bytes in flight, this packet included (`P.tx_in_flight`).
     in_flight_bytes: u64,
-    /// Bytes sent until then, itself included.
+    /// Bytes sent, this packet included.
     pub(crate) sent_bytes: u64,
     /// Whether the source had less to send than the path would have taken (`P.is_app_limited`).
     is_app_limited: bool,
 }
 
-/// What was sent and what of it was delivered (`C.*` of the draft).
+/// Delivery state of a path (`C.*` of the draft).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deliveries {
     records: VecDeque<Record>,
-    /// The most records there are.
+    /// Maximum number of records.
     room: usize,
-    /// One packet of so many has a record, a power of two.
+    /// Distance between packets with a record, a power of two.
     spacing: u64,
     next_number: u64,
     pub(crate) delivered_bytes: u64,
@@ -60,7 +60,7 @@ pub(crate) struct Deliveries {
     delivered_at_ns: u64,
     came_at_ns: Option<u64>,
     first_sent_at_ns: u64,
-    /// What is sent until so much is delivered is limited by the source (`C.app_limited`).
+    /// Delivered bytes until which packets are app-limited (`C.app_limited`).
     app_limited_until_bytes: u64,
 }
 
@@ -69,26 +69,26 @@ impl Deliveries {
         Self { room, spacing: 1, ..Self::default() }
     }
 
-    /// Nothing is under way, and nothing will be for long: no memory is kept for what is.
+    /// Releases memory before a long idle period, if nothing is in flight.
     pub(crate) fn rest(&mut self) {
         if self.records.is_empty() {
             self.records = VecDeque::new();
         }
     }
 
-    /// Counts of packets begin anew; what was delivered stays counted.
+    /// Restarts the counts of packets; delivered bytes stay counted.
     pub(crate) fn restart(&mut self) {
         self.restart_at(0);
     }
 
-    /// The next packet has this number; what is under way has no record.
+    /// Restarts with this packet number; packets in flight lose their records.
     pub(crate) fn restart_at(&mut self, number: u64) {
         self.records.clear();
         (self.next_number, self.spacing) = (number, 1);
         (self.came_at_ns, self.app_limited_until_bytes) = (None, 0);
     }
 
-    /// A packet goes; with it so many bytes were sent and are in flight.
+    /// Records a sent packet, given the bytes sent and in flight with it.
     pub(crate) fn sent(
         &mut self,
         now_ns: u64,
@@ -122,31 +122,31 @@ impl Deliveries {
         });
     }
 
-    /// The source has nothing to send, and so much is in flight.
+    /// Notes that the source has nothing to send while `in_flight_bytes` are in flight.
     pub(crate) fn limit_by_source(&mut self, in_flight_bytes: u64) {
         self.app_limited_until_bytes = (self.delivered_bytes + in_flight_bytes).max(1);
     }
 
-    /// Whether what goes now is less than the path would take.
+    /// Whether sending is currently app-limited.
     pub(crate) const fn is_limited_by_source(&self) -> bool {
         self.app_limited_until_bytes > 0
     }
 
-    /// So many packets are accounted for: the record of the last of them that has one.
+    /// Accounts for all packets below number `packets`; returns the last of their records.
     pub(crate) fn take_record(&mut self, packets: u64) -> Option<Record> {
         let count = self.records.partition_point(|record| record.number < packets);
         let last = count.checked_sub(1).map(|last| self.records[last]);
         self.records.drain(..count);
         if self.records.is_empty() {
-            // The ring begins anew at its first place too: memory that was just used.
+            // Clearing resets the ring to its first slot, whose memory was used recently.
             self.records.clear();
             self.spacing = 1;
         }
         last
     }
 
-    /// So much came newly or was lost, up to the packet of a record, the last of it at `came_at_ns`
-    /// by the receiver's clock.
+    /// Counts bytes newly delivered and lost, up to the packet of `record`; `came_at_ns` is the
+    /// last arrival by the receiver's clock.
     pub(crate) fn acknowledged(
         &mut self,
         (now_ns, came_at_ns): (u64, u64),
@@ -169,7 +169,7 @@ impl Deliveries {
 
     fn sample(&self, record: &Record, now_ns: u64, came_at_ns: u64) -> RateSample {
         let sent_ns = record.sent_at_ns.saturating_sub(record.first_sent_at_ns);
-        // Since an idle time nothing has come whose time the receiver's clock could tell.
+        // After an idle period there is no earlier arrival for an interval on the receiver's clock.
         let came_ns = match record.came_at_ns {
             Some(before_ns) => came_at_ns.saturating_sub(before_ns),
             None => now_ns.saturating_sub(record.delivered_at_ns),
@@ -185,7 +185,7 @@ impl Deliveries {
     }
 }
 
-/// Whether a packet of this number has a record; for a power of two a mask tells.
+/// Whether a packet of this number has a record.
 const fn is_spaced(number: u64, spacing: u64) -> bool {
     number & (spacing - 1) == 0
 }
@@ -196,8 +196,9 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// Packets of 1,000 bytes each millisecond, there in 10 ms, known of in 20, by a clock that is
-    /// 5 ms ahead: the first sample is over the round trip, later ones are a megabyte a second.
+    /// A packet of 1,000 bytes each millisecond, received after 10 ms and acknowledged after 20,
+    /// with the receiver's clock 5 ms ahead: the first sample spans the round trip, later ones are
+    /// 1 MB/s.
     #[test]
     fn what_was_delivered_while_a_packet_was_under_way_is_a_sample() {
         let mut deliveries = Deliveries::new(64);
@@ -227,7 +228,8 @@ mod tests {
         assert_eq!((record.number, record.sent_at_ns), (12, 12));
     }
 
-    /// What was sent after the source ran dry tells no rate until all of it has come.
+    /// Packets sent after the source ran dry yield app-limited samples until all of them have
+    /// arrived.
     #[test]
     fn what_the_source_limits_is_marked() {
         let mut deliveries = Deliveries::new(8);

@@ -1,13 +1,13 @@
-//! HyStart++: slow start ends before the queue overflows, when times there and back grow.
+//! HyStart++: ends slow start before the queue overflows, when the RTT grows.
 //!
 //! ```text
-//!   slow start --(round trips grew by an eighth, 4 to 16 ms)--> conservative slow start --5 rounds-->
-//!        ^                                                            |            avoidance
-//!        '----------------(they are shorter again)--------------------'
+//!   slow start --(RTT grew by an eighth, 4 to 16 ms)--> conservative slow start --5 rounds-->
+//!        ^                                                    |            congestion avoidance
+//!        '---------------(RTT is lower again)-----------------'
 //! ```
 //!
-//! Source: RFC 9406, section 4, by whose names things go. Packets are paced, so that `L` is
-//! infinite, as section 4.3 lets it be.
+//! Source: RFC 9406, section 4, and its names. Packets are paced, so that `L` is infinite, as
+//! section 4.3 permits.
 
 /// `MIN_RTT_THRESH` and `MAX_RTT_THRESH`.
 const RTT_THRESH_NS: (u64, u64) = (4_000_000, 16_000_000);
@@ -21,7 +21,7 @@ const CSS_GROWTH_DIVISOR: u64 = 4;
 const CSS_ROUNDS: u32 = 5;
 const INFINITY: u64 = u64::MAX;
 
-/// Where slow start is.
+/// Phase of slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     SlowStart,
@@ -32,7 +32,7 @@ enum Phase {
     },
 }
 
-/// When slow start ends.
+/// Detector of the end of slow start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hystart {
     phase: Phase,
@@ -53,7 +53,8 @@ impl Default for Hystart {
 }
 
 impl Hystart {
-    /// A time there and back; `RttThresh` is an eighth of the round's before, 4 to 16 ms.
+    /// Processes an RTT sample; `RttThresh` is an eighth of the previous round's minimum, 4 to 16
+    /// ms.
     pub(crate) fn timed(&mut self, round_trip_ns: u64) {
         self.current_round_min_rtt_ns = self.current_round_min_rtt_ns.min(round_trip_ns);
         self.rtt_sample_count = self.rtt_sample_count.saturating_add(1);
@@ -75,7 +76,7 @@ impl Hystart {
         }
     }
 
-    /// A round begins: whether slow start is over.
+    /// Begins a round; returns whether slow start is over.
     pub(crate) const fn start_round(&mut self) -> bool {
         self.last_round_min_rtt_ns = self.current_round_min_rtt_ns;
         self.current_round_min_rtt_ns = INFINITY;
@@ -87,7 +88,7 @@ impl Hystart {
         false
     }
 
-    /// What the window grows by for so much that came.
+    /// Returns the window growth for newly acknowledged bytes.
     pub(crate) const fn growth(&self, acked_bytes: u64) -> u64 {
         match self.phase {
             Phase::SlowStart => acked_bytes,
@@ -102,15 +103,16 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// A round of so many samples, each of the same time: whether slow start is over before it.
+    /// Runs a round of equal samples; returns whether slow start was over before it.
     fn round(hystart: &mut Hystart, milliseconds: u64, samples: u32) -> bool {
         let is_over = hystart.start_round();
         (0..samples).for_each(|_| hystart.timed(milliseconds * MILLISECOND));
         is_over
     }
 
-    /// An eighth of 40 ms is 5, of 44 ms 5.5. Rounds of 40, 44 and 49 go on, one of 49 + 6.125 makes
-    /// it cautious, here of 56: a quarter of the growth, for five rounds in all.
+    /// An eighth of 40 ms is 5, of 44 ms 5.5. Rounds of 40, 44 and 49 ms are normal; one of 56,
+    /// above 49 + 6.125, begins conservative slow start: a quarter of the growth, for five rounds
+    /// in all.
     #[test]
     fn five_cautious_rounds_end_slow_start() {
         let mut hystart = Hystart::default();
@@ -123,7 +125,7 @@ mod tests {
         assert_eq!(over, [false, false, false, false, true]);
     }
 
-    /// What was a burst is over: as fast as before.
+    /// A burst has passed: growth is fast again.
     #[test]
     fn shorter_round_trips_end_caution() {
         let mut hystart = Hystart::default();
@@ -134,7 +136,7 @@ mod tests {
         assert_eq!(hystart.growth(4_000), 4_000);
     }
 
-    /// The thresholds at both ends: 4 ms of 8, 16 ms of 400; and seven samples say nothing.
+    /// Limits of the threshold: 4 ms for 8, 16 ms for 400; seven samples are too few.
     #[test]
     fn the_threshold_is_at_least_4_and_at_most_16_ms() {
         for (before, after, samples, is_cautious) in [

@@ -1,24 +1,25 @@
-//! Congestion control of one path: how much may be in flight, and how fast it goes.
+//! Congestion control of one path: its window and its pacing rate.
 //!
 //! ```text
 //!                  sent           acknowledged, lost
 //!   Path  ----------+-------------------+------------------------------.
-//!    |  Deliveries: a record a packet, and rate samples on the          |
+//!    |  Deliveries: records of packets, and rate samples on the         |
 //!    |              receiver's clock                                    v
-//!    |  RoundTrip:  least, smoothed, varying                       Controller
-//!    |  Pacer:      when the next packet may go   <-- window, pace --   BBR, CUBIC or a told rate
+//!    |  RoundTrip:  minimum, smoothed, variation                   Controller
+//!    |  Pacer:      time of the next packet <-- window, pacing rate -- BBR, CUBIC or fixed rate
 //!    v
-//!   may a packet go now, and if not, when?
+//!   may a packet be sent now, and if not, when?
 //! ```
 //!
-//! Who acknowledges says how many packets of the path are accounted for, come or lost, and how many
-//! bytes of them came. A path delivers in order, so that two counts say all that there is.
+//! The other end acknowledges the number of packets of the path that are accounted for, received or
+//! lost, and the number of bytes received. A path delivers in order, so that two counts are
+//! sufficient.
 //!
 //! Source: draft-ietf-ccwg-bbr (BBR and delivery rate samples), RFC 9438 (CUBIC), RFC 9406
 //! (`HyStart++`), RFC 6298 (round trips).
 //!
-//! Invariants: no clock, no I/O, no randomness but what the caller seeds; no allocation after
-//! set-up; whole numbers wherever times and bytes are counted.
+//! Invariants: no clock, no I/O, no randomness except from the caller's seed; no allocation after
+//! set-up; integers wherever times and bytes are counted.
 
 mod bbr;
 mod controller;

@@ -1,19 +1,19 @@
-//! When the next packet may go.
+//! Pacing of packets.
 //!
 //! ```text
-//!            |<-- bytes / pace -->|
-//!   packet   ^                    next            a sender that comes late may catch up by a burst
+//!            |<-- bytes / rate -->|
+//!   packet   ^                    next            a late sender may catch up by a burst
 //! ```
 //!
 //! Source: draft-ietf-ccwg-bbr, pacing: `next_departure_time`; RFC 9002, section 7.7: a bounded
-//! burst after a time in which nothing went.
+//! burst after an idle period.
 
 use crate::units::{carried, time_ns};
 
-/// When the next packet may go.
+/// Pacer: schedules the next packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
-    /// What may be caught up of a time in which nothing went.
+    /// Maximum idle time that may be made up for, in nanoseconds.
     burst_ns: u64,
     next_ns: u64,
 }
@@ -23,36 +23,37 @@ impl Pacer {
         Self { burst_ns, next_ns: 0 }
     }
 
-    /// So much may be caught up from now on.
+    /// Sets the burst.
     pub(crate) const fn set_burst(&mut self, burst_ns: u64) {
         self.burst_ns = burst_ns;
     }
 
-    /// A packet goes at a pace.
+    /// Notes a sent packet, paced at a rate; `None` is unlimited.
     pub(crate) fn sent(&mut self, now_ns: u64, bytes: u64, bytes_per_second: Option<u64>) {
         let spent_ns = bytes_per_second.map_or(0, |pace| time_ns(bytes, pace));
         let from_ns = self.next_ns.max(now_ns.saturating_sub(self.burst_ns));
         self.next_ns = from_ns.saturating_add(spent_ns);
     }
 
-    /// What may be caught up.
+    /// Returns the burst in nanoseconds.
     pub(crate) const fn burst_ns(&self) -> u64 {
         self.burst_ns
     }
 
-    /// Packets may go as long as no more bytes than these have gone now.
+    /// Returns the bytes after which sending must pause now.
     pub(crate) fn ready_bytes(&self, now_ns: u64, bytes_per_second: Option<u64>) -> u64 {
         let Some(pace) = bytes_per_second else { return u64::MAX };
         let from_ns = self.next_ns.max(now_ns.saturating_sub(self.burst_ns));
         carried(pace, now_ns.saturating_sub(from_ns))
     }
 
-    /// Whether packets might have gone for longer than a burst takes.
+    /// Whether sending was possible for longer than a burst takes.
     pub(crate) const fn is_idle(&self, now_ns: u64) -> bool {
         self.next_ns.saturating_add(self.burst_ns) < now_ns
     }
 
-    /// When a packet may go: a burst's time ahead of its departure, so that several go at once.
+    /// Returns the time from which a packet may be sent: a burst ahead of its departure, so that
+    /// several are sent at once.
     pub(crate) const fn next_ns(&self) -> u64 {
         self.next_ns
     }
@@ -62,8 +63,7 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// A kilobyte at a megabyte a second takes a millisecond. What was missed is caught up, up to
-    /// the burst.
+    /// A kilobyte at 1 MB/s takes a millisecond. Missed time is made up for, up to the burst.
     #[test]
     fn packets_are_spread_and_a_burst_is_caught_up() {
         let mut pacer = Pacer::new(1_500_000);
@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(send(30_000_000), 29_500_000);
     }
 
-    /// Of a burst that grew to 3 ms, 3 ms are caught up.
+    /// After the burst grows to 3 ms, 3 ms are made up for.
     #[test]
     fn a_burst_that_grew_is_caught_up() {
         let mut pacer = Pacer::new(1_000_000);
@@ -86,8 +86,8 @@ mod tests {
         assert_eq!((pacer.next_ns(), pacer.burst_ns()), (8_000_000, 3_000_000));
     }
 
-    /// Half a millisecond of a burst is left at a megabyte a second: 500 bytes, and the packet that
-    /// goes beyond.
+    /// At 1 MB/s, half a millisecond of the burst remains: 500 bytes, and the packet that exceeds
+    /// them.
     #[test]
     fn what_may_go_at_once_is_what_is_left_of_a_burst() {
         let mut pacer = Pacer::new(1_500_000);

@@ -1,14 +1,14 @@
-//! A path as its sender sees it: what is in flight on it, and whether a packet may go.
+//! A path from the sender's view: bytes in flight, and permission to send.
 //!
 //! ```text
 //!   sent     |----------------------------------------------->|
-//!   counted  |----------------------->| come or lost
+//!   counted  |----------------------->| received or lost
 //!   in flight                         |<--------------------->|   at most the window
 //! ```
 //!
-//! Invariants: what is accounted for never grows less, and is never more than what was sent; an
-//! acknowledgement that says otherwise is not taken. A path is never so slow that it cannot find
-//! out that it is faster: two packets go in a round trip, or in a second.
+//! Invariants: the count of packets accounted for never decreases, and never exceeds those sent; an
+//! acknowledgement that violates this is rejected. A path is always fast enough to discover a
+//! higher rate: two packets are sent per round trip, or per second.
 
 #[cfg(test)]
 mod tests;
@@ -22,30 +22,30 @@ use crate::pacer::Pacer;
 use crate::round_trip::RoundTrip;
 use crate::units::{carried, rate, scaled, time_ns};
 
-/// Two packets go in this time at least.
+/// Maximum time for two packets.
 const SLOWEST_NS: u64 = 1_000_000_000;
 
-/// How a path is paced and recorded.
+/// Pacing and record parameters of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathPlan {
-    /// The longest packet.
+    /// Longest packet.
     pub longest_bytes: u64,
-    /// What goes at once: packets of so much time at the pace.
+    /// Burst: time at the pacing rate whose packets are sent at once.
     pub burst: Duration,
-    /// Packets in flight of which there is a record each; where there are more, some have one.
+    /// Maximum packet records; with more packets in flight, only some have one.
     pub records: usize,
-    /// The most that may be in flight, whatever the controller says.
+    /// Maximum window, regardless of the controller.
     pub window_bytes_max: u64,
-    /// How long a least round trip is believed.
+    /// Time for which a minimum RTT stays valid.
     pub least_span: Duration,
-    /// For so long the other end keeps to itself what came, where packets come fast.
+    /// Maximum delay of acknowledgements at the other end while packets arrive quickly.
     pub kept: Duration,
 }
 
 impl PathPlan {
-    /// For packets of at most this length: a millisecond at once, as what the segmentation of a
-    /// network card sends; 1,024 records; a gibibyte; 10 s,
-    /// as BBR believes its least round trip; each packet acknowledged by itself.
+    /// Returns a plan for packets of at most `longest_bytes` bytes: a burst of 1 ms, like the
+    /// segmentation of a network card; 1,024 records; a window of at most 1 GiB; a minimum RTT
+    /// valid for 10 s, as in BBR; and each packet acknowledged separately.
     pub const fn new(longest_bytes: u64) -> Self {
         Self {
             longest_bytes,
@@ -58,31 +58,31 @@ impl PathPlan {
     }
 }
 
-/// A rate that a path is not to pass, whatever its controller says.
+/// Maximum rate of a path, regardless of its controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateCap {
-    /// What goes in a second at most, with what is put around packets.
+    /// Maximum rate in bytes per second, including overhead.
     pub bytes_per_second: u64,
-    /// So many bytes are put around each packet on the wire.
+    /// Overhead of each packet on the wire.
     pub overhead_bytes: u64,
 }
 
-/// What the other end says: counts only grow.
+/// Cumulative acknowledgement: counts never decrease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acknowledgement {
-    /// Packets accounted for, come or lost.
+    /// Packets accounted for, received or lost.
     pub accounted_packets: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub accounted_bytes: u64,
-    /// Bytes that came.
+    /// Bytes received.
     pub received_bytes: u64,
-    /// When the last of them came, by the receiver's clock.
+    /// Arrival time of the last packet by the receiver's clock.
     pub came_at_ns: u64,
-    /// How long the other end kept it to itself; nothing where it does not say.
+    /// Delay of the acknowledgement at the other end; `None` if not reported.
     pub held_ns: Option<u64>,
 }
 
-/// A path as its sender sees it.
+/// A path from the sender's view.
 #[derive(Clone, Debug)]
 pub struct Path {
     plan: PathPlan,
@@ -94,20 +94,20 @@ pub struct Path {
     sent_packets: u64,
     sent_bytes: u64,
     counted: Acknowledgement,
-    /// What the controller last said of window and pace, within the bounds of the path.
+    /// Latest window and pacing rate of the controller, within the bounds of the path.
     window_bytes: u64,
     pace_bytes_per_second: Option<u64>,
-    /// When an acknowledgement last found the window full: until then it held packets back.
+    /// Time of the last acknowledgement that found the window full: it limited sending until then.
     room_since_ns: u64,
-    /// Since when packets have taken whatever room there was.
+    /// Time since which packets have used all available room.
     busy_since_ns: u64,
-    /// When the last acknowledgement came, and how long after the one before.
+    /// Time of the last acknowledgement, and since the one before it.
     acknowledged_at_ns: u64,
     acknowledged_after_ns: u64,
 }
 
 impl Path {
-    /// A path under a controller.
+    /// Creates a path with a controller.
     pub fn new(plan: PathPlan, control: Control) -> Self {
         let nanoseconds = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
         let mut path = Self {
@@ -131,36 +131,37 @@ impl Path {
         path
     }
 
-    /// Nothing is under way, and nothing will be for long.
+    /// Releases memory before a long idle period.
     pub fn rest(&mut self) {
         self.deliveries.rest();
     }
 
-    /// Counts begin anew, nothing is in flight, and what was learned of the path stays.
+    /// Restarts the counts with nothing in flight; estimates of the path stay.
     pub fn restart(&mut self) {
         (self.sent_packets, self.sent_bytes) = (0, 0);
         self.counted = Acknowledgement::default();
         self.deliveries.restart();
     }
 
-    /// What says how much may be in flight.
+    /// Returns the controller.
     pub const fn control(&self) -> &Control {
         &self.control
     }
 
-    /// A round of all paths that share a clock is over.
+    /// Ends a round of all paths that share a clock.
     pub fn pass_round(&mut self) {
         if let Some(bbr) = self.bbr_mut() {
             bbr.pass_round();
         }
     }
 
-    /// Whether its window is small for a while, so that the least time there and back shows.
+    /// Whether the window is small for a while to measure the minimum RTT.
     pub fn is_probing_round_trip(&self, now_ns: u64) -> bool {
         matches!(&self.control, Control::Bbr(bbr) if bbr.is_probing_rtt(now_ns))
     }
 
-    /// Whether another path that packets may take is at that: then this one waits with it, for a while.
+    /// Notes whether another path is probing its RTT: this one then postpones its own probe for a
+    /// while.
     pub fn see_others_probe(&mut self, others_probe: bool) {
         if let Some(bbr) = self.bbr_mut() {
             bbr.see_others_probe_rtt(others_probe);
@@ -171,44 +172,44 @@ impl Path {
         if let Control::Bbr(bbr) = &mut self.control { Some(bbr) } else { None }
     }
 
-    /// Another controller takes over.
+    /// Replaces the controller.
     pub fn set_control(&mut self, control: Control) {
         self.control = control;
         self.ask_control();
     }
 
-    /// It goes no faster than that from now on, or as fast as its controller says.
+    /// Sets or removes the maximum rate.
     pub fn set_cap(&mut self, cap: Option<RateCap>) {
         self.cap = cap;
         self.ask_control();
     }
 
-    /// The time there and back.
+    /// Returns the RTT statistics.
     pub const fn round_trip(&self) -> &RoundTrip {
         &self.round_trip
     }
 
-    /// Bytes that were sent and are not accounted for.
+    /// Returns the bytes sent and not accounted for.
     pub const fn in_flight_bytes(&self) -> u64 {
         self.sent_bytes - self.counted.accounted_bytes
     }
 
-    /// Bytes that may be.
+    /// Returns the maximum bytes in flight.
     pub const fn window_bytes(&self) -> u64 {
         self.window_bytes
     }
 
-    /// What the path is taken to carry.
+    /// Returns the estimated bandwidth of the path.
     pub fn bytes_per_second(&self) -> Option<u64> {
         self.control.bytes_per_second()
     }
 
-    /// How fast packets go.
+    /// Returns the pacing rate.
     pub const fn pace_bytes_per_second(&self) -> Option<u64> {
         self.pace_bytes_per_second
     }
 
-    /// Something changed from which window and pace follow.
+    /// Updates window and pacing rate from the controller.
     fn ask_control(&mut self) {
         let window_bytes = self.control.window_bytes().min(self.plan.window_bytes_max);
         self.window_bytes = window_bytes.max(self.plan.longest_bytes);
@@ -226,8 +227,8 @@ impl Path {
         };
     }
 
-    /// For how many bytes at the pace a packet of so many counts under a cap: what is put around it
-    /// goes along, at the rate of the cap.
+    /// Returns the length that the pacer counts for a packet under a cap: with overhead, scaled by
+    /// the ratio of pacing rate and cap.
     #[cold]
     fn capped_bytes(&self, bytes: u64, cap: RateCap) -> u64 {
         let Some(pace) = self.pace_bytes_per_second else { return bytes };
@@ -235,28 +236,29 @@ impl Path {
         scaled(capped, pace, cap.bytes_per_second.max(1)).max(bytes)
     }
 
-    /// Bytes that were found to have been lost.
+    /// Returns the total of lost bytes.
     pub const fn lost_bytes(&self) -> u64 {
         self.deliveries.lost_bytes
     }
 
-    /// For so long after an acknowledgement what the path carries goes on coming though nobody says
-    /// so yet: as long as the last one was waited for, at most a quarter of a round trip, and what
-    /// the plan says.
+    /// Returns how long after an acknowledgement further packets may be assumed to arrive
+    /// unreported: as long as the interval before it, at most a quarter of the RTT and the planned
+    /// delay.
     fn kept_ns_max(&self) -> u64 {
         let kept_ns = u64::try_from(self.plan.kept.as_nanos()).unwrap_or(u64::MAX);
         self.acknowledged_after_ns.min(self.round_trip.least_ns() / 4).min(kept_ns)
     }
 
-    /// What is in flight but for what is likely to have come since the last acknowledgement: the
-    /// window is for packets that are acknowledged one by one.
+    /// Returns the bytes in flight less those that have probably arrived since the last
+    /// acknowledgement: the window is meant for packets acknowledged one by one.
     fn likely_in_flight_bytes(&self, now_ns: u64) -> u64 {
         let kept_ns = now_ns.saturating_sub(self.acknowledged_at_ns).min(self.kept_ns_max());
         let kept_bytes = self.bytes_per_second().map_or(0, |rate| carried(rate, kept_ns));
         self.in_flight_bytes().saturating_sub(kept_bytes)
     }
 
-    /// From when on the window lets a packet of the longest go though nothing more is heard.
+    /// Returns the time from which the window admits a packet of maximum length without a further
+    /// acknowledgement.
     fn room_from_ns(&self) -> Option<u64> {
         let missing_bytes =
             (self.in_flight_bytes() + self.plan.longest_bytes).saturating_sub(self.window_bytes());
@@ -267,28 +269,30 @@ impl Path {
         (wait_ns <= self.kept_ns_max()).then(|| self.acknowledged_at_ns.saturating_add(wait_ns))
     }
 
-    /// Whether the window lets a packet of the longest go: nearly always without what is likely to
-    /// have come.
+    /// Whether the window admits a packet of maximum length, in most cases without the allowance
+    /// for unreported arrivals.
     #[inline]
     pub fn has_room(&self, now_ns: u64) -> bool {
         self.in_flight_bytes() + self.plan.longest_bytes <= self.window_bytes()
             || self.room_from_ns().is_some_and(|from_ns| from_ns <= now_ns)
     }
 
-    /// From when on window and pace let a packet go though nothing more is heard.
+    /// Returns the time from which window and pacer admit a packet without a further
+    /// acknowledgement.
     pub fn next_ns(&self) -> Option<u64> {
         Some(self.room_from_ns()?.max(self.pacer.next_ns()))
     }
 
-    /// So many bytes go at once, or what the plan says where that is more.
+    /// Sets the burst in bytes, or to the planned one if that is larger.
     pub fn set_burst(&mut self, bytes: u64) {
         let least_ns = u64::try_from(self.plan.burst.as_nanos()).unwrap_or(u64::MAX);
         let turn_ns = self.pace_bytes_per_second().map_or(0, |pace| time_ns(bytes, pace));
         self.pacer.set_burst(turn_ns.max(least_ns));
     }
 
-    /// Whether what a round trip takes above the least is a queue: something is in flight, and it is
-    /// more than twice what goes at once, and more than it varies (RFC 6298 has the four times).
+    /// Whether the smoothed RTT exceeds the minimum because of a queue: bytes are in flight, and
+    /// the excess is more than two bursts and more than four times the variation (RFC 6298 has the
+    /// factor of four).
     pub fn is_queued(&self) -> bool {
         let trip = &self.round_trip;
         let queued_ns = trip.smoothed_ns().saturating_sub(trip.least_ns());
@@ -296,13 +300,13 @@ impl Path {
             && queued_ns > (4 * trip.variation_ns()).max(2 * self.pacer.burst_ns())
     }
 
-    /// From when on the pace has waited for longer than may be caught up.
+    /// Returns the time from which the pacer has been idle for longer than a burst.
     pub const fn idle_from_ns(&self) -> u64 {
         self.pacer.next_ns().saturating_add(self.pacer.burst_ns())
     }
 
-    /// Packets may go now until so many bytes have: as the window has room for, and as the pace lets
-    /// go in a burst. The one that reaches them is the last.
+    /// Returns the bytes after which sending must pause: the room in the window and the remaining
+    /// burst. The packet that reaches them is the last.
     pub fn ready_bytes(&self, now_ns: u64) -> u64 {
         if !self.admits(now_ns) {
             return 0;
@@ -312,13 +316,13 @@ impl Path {
         room.min(self.pacer.ready_bytes(now_ns, self.pace_bytes_per_second())).saturating_add(1)
     }
 
-    /// Whether a packet may go.
+    /// Whether a packet may be sent.
     #[inline]
     pub fn admits(&self, now_ns: u64) -> bool {
         self.pacer.next_ns() <= now_ns && self.has_room(now_ns)
     }
 
-    /// A packet goes.
+    /// Notes a sent packet.
     pub fn sent(&mut self, now_ns: u64, bytes: u64) {
         let was_empty = self.in_flight_bytes() == 0;
         let in_flight_bytes = self.in_flight_bytes();
@@ -335,13 +339,13 @@ impl Path {
         self.pacer.sent(now_ns, paced_bytes, self.pace_bytes_per_second);
     }
 
-    /// A time there and back that something else than a packet took.
+    /// Takes an RTT sample that was not measured on a packet.
     pub fn timed(&mut self, now_ns: u64, round_trip_ns: u64) {
         self.round_trip.take(now_ns, round_trip_ns);
         self.ask_control();
     }
 
-    /// The other end acknowledges: whether it can be so.
+    /// Processes an acknowledgement; returns false if it is impossible.
     pub fn acknowledged(&mut self, now_ns: u64, said: &Acknowledgement) -> bool {
         let before = self.counted;
         let can_be = said.accounted_packets <= self.sent_packets
@@ -358,7 +362,7 @@ impl Path {
         self.acknowledged_after_ns = now_ns.saturating_sub(self.acknowledged_at_ns);
         self.acknowledged_at_ns = now_ns;
         let record = self.deliveries.take_record(said.accounted_packets);
-        // Of lost packets the other end may know how many they are, and not yet how long.
+        // The other end may know the number of lost packets before their lengths.
         let sent_bytes = record.map_or(0, |record| record.sent_bytes);
         let accounted_bytes = said.accounted_bytes.max(sent_bytes).max(before.accounted_bytes);
         self.counted = Acknowledgement { accounted_bytes, ..*said };
@@ -388,14 +392,14 @@ impl Path {
         true
     }
 
-    /// What came of what is newly accounted for, as far as the other end's count can be right; if it
-    /// cannot, all did. What was taken for lost and came after all is made good by what comes next.
+    /// Returns the newly received bytes as far as the other end's count is possible; otherwise all
+    /// newly accounted ones. Packets counted as lost that arrive later are offset by the next ones.
     fn newly_came(&mut self, before: &Acknowledgement, newly_bytes: u64) -> u64 {
         let came = self.counted.received_bytes.checked_sub(before.received_bytes);
         came.filter(|came| *came <= newly_bytes).unwrap_or(newly_bytes)
     }
 
-    /// What was sent was so much in truth: nothing of it is in flight.
+    /// Corrects the counts of sent packets, all of which are accounted for.
     pub fn set_sent(&mut self, packets: u64, bytes: u64) {
         (self.sent_packets, self.sent_bytes) = (packets, bytes);
         self.counted.accounted_packets = packets;
@@ -403,19 +407,18 @@ impl Path {
         self.deliveries.restart_at(packets);
     }
 
-    /// What was sent, in packets and bytes.
+    /// Returns the counts of sent packets and bytes.
     pub const fn sent_counts(&self) -> (u64, u64) {
         (self.sent_packets, self.sent_bytes)
     }
 
-    /// Whether what is in flight is less than the path would take.
+    /// Whether sending is app-limited.
     pub const fn is_limited_by_source(&self) -> bool {
         self.deliveries.is_limited_by_source()
     }
 
-    /// Where a packet might have gone for longer than a burst takes, and none went, the source has
-    /// less to send than the path takes, or others hold it back. Time in which the window was full is
-    /// none of that.
+    /// Notes an app-limited path: a packet could have been sent for longer than a burst, and none
+    /// was, for lack of packets or because of other paths. Time with a full window does not count.
     pub fn see_idleness(&mut self, now_ns: u64) {
         if self.is_idle(now_ns) {
             self.deliveries.limit_by_source(self.in_flight_bytes());
@@ -427,24 +430,26 @@ impl Path {
         has_had_room && self.pacer.is_idle(now_ns) && self.has_room(now_ns)
     }
 
-    /// A packet is about to go: if the path was idle, it is busy from now on.
+    /// Notes that a packet is about to be sent, which ends an idle period.
     pub fn see_work(&mut self, now_ns: u64) {
         if self.is_idle(now_ns) {
             self.busy_since_ns = now_ns;
         }
     }
 
-    /// Since when packets have taken whatever room there was, as far as it was told of them.
+    /// Returns the time since which packets have used all available room, according to
+    /// [`Self::see_work`].
     pub const fn busy_since_ns(&self) -> u64 {
         self.busy_since_ns
     }
 
-    /// When the other end acknowledged last.
+    /// Returns the time of the last acknowledgement.
     pub const fn acknowledged_at_ns(&self) -> u64 {
         self.acknowledged_at_ns
     }
 
-    /// What came in less than a round trip came in a bunch, and tells no rate.
+    /// Invalidates a sample shorter than the minimum RTT: its bytes arrived in a bunch, and give no
+    /// rate.
     fn believed(&self, sample: RateSample) -> RateSample {
         if sample.interval_ns < self.round_trip.least_ns() {
             RateSample { interval_ns: 0, ..sample }
@@ -453,12 +458,12 @@ impl Path {
         }
     }
 
-    /// When the controller wants to be asked though nothing happens.
+    /// Returns the time of the controller's next timeout.
     pub fn poll_timeout(&self) -> Option<u64> {
         self.control.poll_timeout()
     }
 
-    /// That time has come.
+    /// Handles a timeout that is due.
     pub fn handle_timeout(&mut self, now_ns: u64) {
         self.control.handle_timeout(now_ns);
         self.ask_control();

@@ -1,31 +1,30 @@
-//! How long it takes to hear of a packet: least, smoothed, and how much it varies.
+//! Round-trip time: minimum, smoothed, and variation.
 //!
 //! ```text
-//!   sender     a packet is sent                        its acknowledgement comes at now
+//!   sender     a packet is sent                        its acknowledgement arrives at now
 //!                  \                                    /
-//!   receiver        comes ..... held ........... it goes          sample = now - sent - held
+//!   receiver        arrives ... held ... acknowledged          sample = now - sent - held
 //! ```
 //!
-//! The least of the last while is taken for the way itself, without a queue (BBR: Cardwell et al.,
-//! ACM Queue 14(5), 2016). What is above it is queue or jitter. A queue that a flight window lets
-//! stand keeps its length, jitter does not: the mean difference from one sample to the next (as in
-//! RFC 3550, section 6.4.1) tells them apart.
+//! The recent minimum is taken as the RTT of the path without queueing (BBR: Cardwell et al., ACM
+//! Queue 14(5), 2016). The excess is queueing or jitter. A queue sustained by a flight window keeps
+//! its length, jitter does not: the mean difference between consecutive samples (as in RFC 3550,
+//! section 6.4.1) distinguishes them.
 //!
-//! Invariant: the least is at most the last sample, and no older than the span for which it is
-//! believed.
+//! Invariant: the minimum is at most the last sample, and no older than its validity span.
 
 use crate::units::smooth;
 
-/// No time there and back is longer than a day.
+/// Maximum RTT sample: a day.
 const SAMPLE_NS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000;
 
-/// What is known of the time there and back.
+/// RTT statistics.
 #[expect(clippy::struct_field_names, reason = "a number's name ends in its unit")]
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
-    /// How long a least time is believed.
+    /// Time for which a minimum stays valid.
     span_ns: u64,
-    /// The least since half a span began, and in the half span before.
+    /// Minimum of the current half span, and of the previous one.
     least_ns: [u64; 2],
     half_since_ns: u64,
     last_ns: Option<u64>,
@@ -45,17 +44,17 @@ impl RoundTrip {
         }
     }
 
-    /// The least of the last while; 0 before there has been a sample.
+    /// Returns the recent minimum; 0 before the first sample.
     pub fn least_ns(&self) -> u64 {
         self.last_ns.map_or(0, |_| self.least_ns[0].min(self.least_ns[1]).min(SAMPLE_NS_MAX))
     }
 
-    /// The smoothed time; 0 before there has been a sample.
+    /// Returns the smoothed RTT; 0 before the first sample.
     pub fn smoothed_ns(&self) -> u64 {
         self.smoothed_ns.min(SAMPLE_NS_MAX)
     }
 
-    /// The mean difference between a sample and the next.
+    /// Returns the mean difference between consecutive samples.
     pub fn variation_ns(&self) -> u64 {
         self.variation_ns.min(SAMPLE_NS_MAX)
     }
@@ -90,7 +89,7 @@ mod tests {
         trip
     }
 
-    /// 80, then 160: a smoothed 90, a difference of 80 of which a sixteenth counts.
+    /// Samples of 80 and 160: a smoothed RTT of 90, and a sixteenth of the difference of 80.
     #[test]
     fn samples_are_smoothed_and_their_differences_too() {
         let trip = after(&[(0, 80), (10, 160)]);
@@ -98,15 +97,15 @@ mod tests {
         assert_eq!(after(&[]).least_ns(), 0);
     }
 
-    /// A queue that stands makes no difference from sample to sample.
+    /// A standing queue makes no difference between samples.
     #[test]
     fn a_standing_queue_is_no_variation() {
         let samples: Vec<(u64, u64)> = (0..200).map(|now| (now, 500)).collect();
         assert_eq!(after(&samples).variation_ns(), 0);
     }
 
-    /// The least of 50 is believed for a half span and until the next is over: the halves begin at
-    /// 0, 500 and 1,000.
+    /// The minimum of 50 is valid for its half span and until the next is over: halves begin at 0,
+    /// 500 and 1,000.
     #[test]
     fn a_least_time_is_forgotten_after_its_span() {
         let mut trip = after(&[(0, 50), (400, 70), (500, 80), (999, 90)]);

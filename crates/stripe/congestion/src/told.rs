@@ -1,12 +1,12 @@
-//! A told rate: somebody knows what the path carries.
+//! Fixed-rate controller, for a path of known bandwidth.
 //!
-//! Packets go at that rate, and in flight is at most what it carries in one and a half round trips
-//! and ten packets, so that a path that carries less fills no queue without end.
+//! Packets are sent at that rate, with at most 1.5 round trips' worth and ten packets in flight, so
+//! that a slower path does not queue without bound.
 
 use crate::controller::{Acknowledged, Controller, Sent};
 use crate::units::carried;
 
-/// A rate that does not change.
+/// Fixed-rate controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Told {
     bytes_per_second: u64,
@@ -15,7 +15,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// For packets of at most this length.
+    /// Creates a controller for packets of at most `longest_bytes` bytes.
     pub const fn new(bytes_per_second: u64, longest_bytes: u64) -> Self {
         Self { bytes_per_second, longest_bytes, least_round_trip_ns: 0 }
     }
@@ -28,7 +28,7 @@ impl Controller for Told {
         self.least_round_trip_ns = acknowledged.least_round_trip_ns;
     }
 
-    /// Before a round trip is known, what the rate carries in a second.
+    /// Returns one second's worth of the rate before an RTT is known.
     fn window_bytes(&self) -> u64 {
         let span_ns = match self.least_round_trip_ns {
             0 => 1_000_000_000,
@@ -51,7 +51,8 @@ impl Controller for Told {
 mod tests {
     use super::*;
 
-    /// A megabyte a second and 20 ms: 30 ms of it and ten packets. Before, a second of it.
+    /// For 1 MB/s and 20 ms: 30 ms of the rate and ten packets; before an RTT is known, a second of
+    /// it.
     #[test]
     fn in_flight_is_one_and_a_half_round_trips_and_ten_packets() {
         let mut told = Told::new(1_000_000, 1_500);
@@ -67,7 +68,7 @@ mod tests {
         assert_eq!((told.bytes_per_second(), told.poll_timeout()), (Some(1_000_000), None));
     }
 
-    /// The largest numbers are no overflow.
+    /// The largest numbers do not overflow.
     #[test]
     fn extremes_are_bounded() {
         let mut told = Told::new(u64::MAX, 65_535);

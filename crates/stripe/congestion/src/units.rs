@@ -1,7 +1,7 @@
-//! Bytes, spans and rates in whole numbers.
+//! Integer arithmetic on bytes, spans and rates.
 
-/// `value * factor / divisor`, or the most there is. The product of what packets and paths have fits
-/// a word nearly always, and the division of one is a tenth of that of two.
+/// Returns `value * factor / divisor`, saturating. Products of realistic quantities nearly always
+/// fit a word, whose division takes a tenth of the time of a double word's.
 pub(crate) fn scaled(value: u64, factor: u64, divisor: u64) -> u64 {
     if let Some(product) = value.checked_mul(factor) {
         return product / divisor;
@@ -10,27 +10,27 @@ pub(crate) fn scaled(value: u64, factor: u64, divisor: u64) -> u64 {
     u64::try_from(quotient).unwrap_or(u64::MAX)
 }
 
-/// Bytes a second, of so many bytes in a span.
+/// Returns the rate in bytes per second for a number of bytes in a span.
 pub fn rate(bytes: u64, span_ns: u64) -> u64 {
     scaled(bytes, 1_000_000_000, span_ns.max(1))
 }
 
-/// Bytes that a rate carries in a span.
+/// Returns the bytes that a rate carries in a span.
 pub fn carried(bytes_per_second: u64, span_ns: u64) -> u64 {
     scaled(bytes_per_second, span_ns, 1_000_000_000)
 }
 
-/// So many hundredths of something.
+/// Returns a percentage of a quantity.
 pub fn percent_of(whole: u64, percent: u64) -> u64 {
     scaled(whole, percent, 100)
 }
 
-/// How long a rate takes for so many bytes.
+/// Returns the time that a rate takes for a number of bytes.
 pub fn time_ns(bytes: u64, bytes_per_second: u64) -> u64 {
     scaled(bytes, 1_000_000_000, bytes_per_second.max(1))
 }
 
-/// A mean moved by a share of the difference; rounding never stops it short of it for ever.
+/// Moves a mean by a share of the difference, rounded so that it always reaches a constant sample.
 pub(crate) const fn smooth(mean: u64, sample: u64, share: u64) -> u64 {
     if sample >= mean {
         mean + (sample - mean).div_ceil(share)
@@ -52,7 +52,7 @@ mod tests {
         assert_eq!((percent_of(200, 125), percent_of(u64::MAX, 200)), (250, u64::MAX));
     }
 
-    /// On either side of what a word holds.
+    /// Products below and above the limit of a word.
     #[test]
     fn products_of_two_words_are_divided_like_those_of_one() {
         let most = u64::MAX / 1_000_000_000;

@@ -1,25 +1,24 @@
-//! One clock for several paths of which none can go without the others: what one of them loses by a
-//! probe, all lose at once and not one after the other.
+//! Common clock of interdependent paths: probes coincide, so that their cost is paid once and not
+//! by each path in succession.
 //!
 //! ```text
-//!   each by itself   \__/------------   together   \__/------------
+//!   separate         \__/------------   together   \__/------------
 //!                    ------\__/------              \__/------------
-//!   as fast as the   \__/--\__/------              \__/------------
+//!   limited by the   \__/--\__/------              \__/------------
 //!   slowest
 //! ```
 //!
-//! A path says which step it would take, and waits. Who first wants to fill the pipe anew, or to look
-//! for the least time there and back, takes all along; a probe for more begins when all pipes are
-//! filled, and ends when all have found their ends or one loses too much. What a path brings while
-//! it probes is looked at once in a round of all, in which who splits what goes between them may
-//! give it more.
+//! A path announces its next step and waits. The first to refill the pipe, or to probe the minimum
+//! RTT, takes all along; a bandwidth probe begins when all pipes are refilled, and ends when all
+//! have reached their limit or one has excessive loss. Delivery rates during a probe are evaluated
+//! once per round of all paths, in which the scheduler may give a path a larger share.
 //!
 //! Source: ours; the steps are the draft's.
 
 use super::{Bbr, State};
 use crate::{Acknowledged, Path};
 
-/// A step from one state to another that paths take together.
+/// Transition that paths take together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Refill,
@@ -30,8 +29,8 @@ pub(super) enum Step {
 }
 
 impl Bbr {
-    /// Where others hold a path back, whether the last packet stood in a queue as long as a round of
-    /// probing leaves: then what came is what the path carries all the same.
+    /// Whether the last packet was queued at least as long as a round of probing causes: the sample
+    /// then shows the bandwidth of the path even if other paths hold it back.
     pub(super) fn is_behind_a_queue(&self, acknowledged: &Acknowledged) -> bool {
         let least_ns = self.probe_rtt.min_rtt_ns.unwrap_or(u64::MAX);
         let queued_ns = self.parameters.probe_up_pacing_gain.of(least_ns);
@@ -39,7 +38,7 @@ impl Bbr {
             && acknowledged.round_trip_ns.is_some_and(|trip_ns| trip_ns >= queued_ns)
     }
 
-    /// A step is to be taken: now, or together with others.
+    /// Takes a step now, or announces it if paths share a clock.
     pub(super) fn step(&mut self, step: Step) {
         if self.parameters.shares_clock {
             self.wish = Some(step);
@@ -48,12 +47,12 @@ impl Bbr {
         }
     }
 
-    /// The probe for more is not to end yet.
+    /// Withdraws the announced end of a bandwidth probe.
     pub(super) fn go_on(&mut self) {
         self.wish = None;
     }
 
-    /// A round of all paths is over: a path that probes and brings no more is full, whatever held it
+    /// Ends a round of all paths: a probing path whose rate does not grow is full, whatever held it
     /// back.
     pub(crate) fn pass_round(&mut self) {
         if self.state == State::ProbeBwUp {
@@ -78,7 +77,7 @@ impl Bbr {
         }
     }
 
-    /// Whether a step leads on from where it is.
+    /// Whether a step is valid in the current state.
     const fn leads_on(&self, step: Step) -> bool {
         match step {
             Step::Refill => matches!(self.state, State::ProbeBwDown | State::ProbeBwCruise),
@@ -90,8 +89,8 @@ impl Bbr {
     }
 }
 
-/// One of several paths that go together was told something: all take the step that is due. Paths
-/// that are out are no part of it.
+/// After an event on path `told`, one of several with a common clock, takes the step that is due on
+/// all of them. Paths that are out are not waited for.
 pub fn keep_time(now_ns: u64, told: usize, paths: &mut [Path], is_in: impl Fn(usize) -> bool) {
     let Some(first) = paths.get_mut(told).and_then(Path::bbr_mut) else { return };
     let (state, wish) = (first.state, first.wish);
@@ -107,7 +106,7 @@ pub fn keep_time(now_ns: u64, told: usize, paths: &mut [Path], is_in: impl Fn(us
             }
             step
         }
-        // It lost too much.
+        // The path had excessive loss.
         None if state == State::ProbeBwDown => Step::Down,
         None => return,
     };
@@ -126,7 +125,7 @@ mod tests {
 
     const LONGEST_BYTES: u64 = 1_000;
 
-    /// Paths that are in these states, and what they wish.
+    /// Creates paths in these states, with these announced steps.
     fn paths(states: &[(State, Option<Step>)]) -> Vec<Path> {
         let parameters = BbrParameters { shares_clock: true, ..BbrParameters::default() };
         let path = |&(state, wish): &(State, Option<Step>)| {
@@ -143,7 +142,7 @@ mod tests {
         paths.iter_mut().map(|path| path.bbr_mut().expect("BBR").state).collect()
     }
 
-    /// What becomes of paths when the first was told something.
+    /// Returns the states of the paths after an event on the first.
     fn after<const N: usize>(before: [(State, Option<Step>); N]) -> Vec<State> {
         let mut paths = paths(&before);
         keep_time(7, 0, &mut paths, |_| true);
@@ -203,7 +202,7 @@ mod tests {
         );
     }
 
-    /// Three rounds of all that brought no more, of whatever was sent.
+    /// Three rounds of all paths without growth, app-limited or not.
     #[test]
     fn a_path_that_brings_no_more_is_full() {
         let mut paths = paths(&[(State::ProbeBwUp, None)]);

@@ -1,14 +1,14 @@
-//! The most there was lately: a slot for the time that runs, one for that before it.
+//! Maximum over a recent window: a current slot and the previous one.
 //!
 //! ```text
-//!   | forgotten |   before   |  current ...     the answer is the higher of the two
+//!   | forgotten |  previous  |  current ...     the result is the higher of the two
 //!                        advance ^
 //! ```
 //!
-//! For `max_bw` a slot is a cycle of ProbeBW, as the draft says (tracking time for the max filter).
-//! For `extra_acked` it is half of the filter's length: between that and the whole is remembered.
+//! For `max_bw` a slot is a ProbeBW cycle, as in the draft (tracking time for the max filter). For
+//! `extra_acked` it is half of the filter's length, so that between half and all of it is covered.
 
-/// The most of the slot that runs and of that before it.
+/// Maximum of the current slot and the previous one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MaxFilter {
     before: u64,
@@ -24,7 +24,7 @@ impl MaxFilter {
         self.before.max(self.current)
     }
 
-    /// A slot ends. One in which nothing was taken goes on, lest all be forgotten.
+    /// Ends the current slot. An empty slot continues, so that the maximum is not lost.
     pub(crate) fn advance(&mut self) {
         if self.current > 0 {
             (self.before, self.current) = (self.current, 0);

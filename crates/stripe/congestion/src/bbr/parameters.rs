@@ -1,18 +1,18 @@
-//! The numbers that the draft leaves to whoever sets it up, and those that it gives.
+//! Parameters of BBR: those that the draft leaves open, and those that it specifies.
 
 use crate::units::scaled;
 
-/// A gain or a share, in thousandths.
+/// Gain or share in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Thousandths(pub u64);
 
 impl Thousandths {
-    /// So much of something.
+    /// Returns this share of a quantity.
     pub(crate) fn of(self, whole: u64) -> u64 {
         scaled(whole, self.0, 1_000)
     }
 
-    /// What is missing to one.
+    /// Returns the difference from one.
     pub(crate) const fn rest(self) -> Self {
         Self(1_000_u64.saturating_sub(self.0))
     }
@@ -21,68 +21,67 @@ impl Thousandths {
 const MILLISECOND_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1_000 * MILLISECOND_NS;
 
-/// The parameters of BBR. Their defaults are the draft's (draft-ietf-ccwg-bbr, constant
-/// parameters), by whose names they go.
+/// Parameters of BBR. Names and default values are the draft's (draft-ietf-ccwg-bbr, constant
+/// parameters).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrParameters {
-    /// What a loss rate over a round trip must not exceed (`LossThresh`).
+    /// Maximum loss rate over a round trip (`LossThresh`).
     pub loss_threshold: Thousandths,
-    /// The share of a round trip's bytes whose loss between probes leaves the short-term bounds as
-    /// they are. The draft has none: any loss lowers them, and what a path loses at random adds up
-    /// from one probe to the next.
+    /// Maximum loss share of a round trip that does not lower the short-term bounds between probes.
+    /// The draft has none: any loss lowers them, and random losses accumulate from one probe to the
+    /// next.
     pub short_term_threshold: Option<Thousandths>,
-    /// What is kept after a loss at least (`Beta`).
+    /// Minimum share kept after a loss (`Beta`).
     pub beta: Thousandths,
-    /// The share of the long-term bound that is left to others between probes (`Headroom`). What is
-    /// left is that of what path and queue hold together: a queue of a tenth of the path lets it
-    /// carry .85 * 1.1 = .935 with the draft's .15, and all with .05.
+    /// Share of the long-term bound left to others between probes (`Headroom`). The bound covers
+    /// path and queue together: with a queue of a tenth of the BDP, the path carries .85 * 1.1 =
+    /// .935 with the draft's .15, and everything with .05.
     pub headroom: Thousandths,
     /// `StartupPacingGain`.
     pub startup_pacing_gain: Thousandths,
     /// `DrainPacingGain`.
     pub drain_pacing_gain: Thousandths,
-    /// `DefaultCwndGain`; `StartupCwndGain` of older versions is the same.
+    /// `DefaultCwndGain`, equal to `StartupCwndGain` of older versions.
     pub default_cwnd_gain: Thousandths,
-    /// The pacing gain of ProbeBW_UP.
+    /// Pacing gain of ProbeBW_UP.
     pub probe_up_pacing_gain: Thousandths,
-    /// The window's gain of ProbeBW_UP.
+    /// Window gain of ProbeBW_UP.
     pub probe_up_cwnd_gain: Thousandths,
-    /// The pacing gain of ProbeBW_DOWN.
+    /// Pacing gain of ProbeBW_DOWN.
     pub probe_down_pacing_gain: Thousandths,
     /// `ProbeRTTCwndGain`.
     pub probe_rtt_cwnd_gain: Thousandths,
-    /// What the pace stays below the estimate (`PacingMarginPercent`).
+    /// Margin of the pacing rate below the estimate (`PacingMarginPercent`).
     pub pacing_margin: Thousandths,
-    /// How many times a round losses must be told for Startup to end by them
-    /// (`StartupFullLossCnt`).
+    /// Loss reports in a round that end Startup (`StartupFullLossCnt`).
     pub startup_full_loss_count: u32,
-    /// `MinRTTFilterLen`, which is `ProbeRTTInterval` too.
+    /// `MinRTTFilterLen`, also used as `ProbeRTTInterval`.
     pub min_rtt_filter_ns: u64,
     /// `ProbeRTTDuration`.
     pub probe_rtt_ns: u64,
     /// `ExtraAckedFilterLen`, in round trips.
     pub extra_acked_filter_rounds: u64,
-    /// The least time between two probes for bandwidth (`bw_probe_wait`).
+    /// Minimum time between bandwidth probes (`bw_probe_wait`).
     pub bw_probe_wait_ns: u64,
-    /// What is added to it at random, at most.
+    /// Maximum random addition to that time.
     pub bw_probe_wait_spread_ns: u64,
-    /// The most round trips between two probes (`T_reno_bound`).
+    /// Maximum round trips between bandwidth probes (`T_reno_bound`).
     pub bw_probe_rounds_max: u64,
-    /// `InitialCwnd`, in packets of the longest.
+    /// `InitialCwnd`, in packets of maximum length.
     pub initial_cwnd_packets: u64,
-    /// `MinPipeCwnd`, in packets of the longest.
+    /// `MinPipeCwnd`, in packets of maximum length.
     pub min_pipe_cwnd_packets: u64,
-    /// What goes at once at most, as time at the pace (`send_quantum`).
+    /// Maximum `send_quantum`, as time at the pacing rate.
     pub send_quantum_ns: u64,
-    /// What goes at once at most.
+    /// Maximum `send_quantum` in bytes.
     pub send_quantum_bytes_max: u64,
-    /// Packets that the other end lets come before it acknowledges.
+    /// Packets that the other end acknowledges together.
     pub acknowledged_packets: u64,
-    /// How long the other end waits at most before it acknowledges.
+    /// Maximum acknowledgement delay of the other end.
     pub acknowledgement_delay_ns: u64,
-    /// Whether steps between states are taken together with other paths (`keep_time`).
+    /// Whether paths change state together (`keep_time`).
     pub shares_clock: bool,
-    /// Of what random waits are drawn.
+    /// Seed of random waits.
     pub seed: u64,
 }
 

@@ -1,24 +1,25 @@
-//! ProbeBW: slower, as fast, filled, faster, in turn.
+//! ProbeBW: cycles through a lower rate, the estimated rate, a refill of the pipe, and a higher
+//! rate.
 //!
 //! ```text
-//!   pace    .9          1           1        1.25
+//!   rate    .9          1           1        1.25
 //!           DOWN -----> CRUISE ---> REFILL -> UP ----> DOWN ...
-//!           until what is queued    a round   until the pipe is full,
-//!           is gone     ^ 2 to 3 s  trip      or losses are too many
+//!           until the queue         a round   until the pipe is full,
+//!           is empty    ^ 2 to 3 s  trip      or losses are excessive
 //! ```
 //!
-//! After a probe that lost too much the next one is a precaution: it ends as soon as what was too
-//! much is in flight, and only if that went well the one after it goes on.
+//! The probe after one with excessive loss is precautionary: it ends as soon as the excessive
+//! amount is in flight, and only if that succeeds, the next probe continues beyond.
 //!
 //! Source: draft-ietf-ccwg-bbr, section "ProbeBW".
 
 use super::clock::Step;
 use super::{Bbr, INFINITY, State};
 
-/// Rounds after which the growth of the long-term bound doubles no more.
+/// Rounds after which the growth of the long-term bound stops doubling.
 const BW_PROBE_UP_ROUNDS_MAX: u32 = 30;
 
-/// Which packets acknowledgements are of.
+/// Phase of the packets being acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
     #[default]
@@ -29,34 +30,34 @@ pub(super) enum AckPhase {
     ProbeStopping,
 }
 
-/// How the last probe ended.
+/// Result of the last probe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Probed {
     pub(super) too_high: bool,
     precautionary: bool,
 }
 
-/// Where in its cycle ProbeBW is.
+/// Position in the ProbeBW cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
     pub(super) ack_phase: AckPhase,
     /// `prev_probe_too_high` and `prev_probe_precautionary`.
     pub(super) previous: Probed,
-    /// Whether packets are acknowledged that were sent while probing (`is_bw_probe_sample`).
+    /// Whether packets sent while probing are being acknowledged (`is_bw_probe_sample`).
     pub(super) is_bw_probe_sample: bool,
     pub(super) rounds_since_probe_up: u64,
-    /// When it began (`cycle_stamp`).
+    /// Start of the cycle (`cycle_stamp`).
     stamp_ns: u64,
     pub(super) bw_probe_wait_ns: u64,
     bw_probe_up_rounds: u32,
     bw_probe_up_acked: u64,
     probe_up_acked_per_inc: u64,
-    /// Cycles that are over (`cycle_count`).
+    /// Completed cycles (`cycle_count`).
     pub(super) count: u64,
 }
 
 impl Cycle {
-    /// Nothing is known of how probes end.
+    /// Forgets the results of probes.
     pub(super) fn forget_probes(&mut self) {
         (self.previous, self.ack_phase) = (Probed::default(), AckPhase::Init);
         self.is_bw_probe_sample = false;
@@ -95,7 +96,7 @@ impl Bbr {
     pub(super) fn start_probe_bw_up(&mut self) {
         self.cycle.ack_phase = AckPhase::ProbeStarting;
         self.start_round();
-        // Rounds of all paths look at the highest rate.
+        // Rounds of all paths use the maximum rate.
         let shares_clock = self.parameters.shares_clock;
         let rate = if shares_clock { self.max_bw_filter.get() } else { self.seen.delivery_rate };
         self.full_pipe.reset(rate);
@@ -129,8 +130,8 @@ impl Bbr {
         }
     }
 
-    /// `PickProbeWait`; but a path that came back and carries less than nine tenths of what it did is
-    /// probed at once. That is ours.
+    /// `PickProbeWait`; but a path that has returned and carries less than nine tenths of its
+    /// earlier bandwidth is probed at once. That is ours.
     pub(super) fn pick_probe_wait(&mut self) {
         let before = u128::from(core::mem::take(&mut self.carried_before));
         if u128::from(self.max_bw_filter.get()) * 10 < before * 9 {
@@ -171,7 +172,7 @@ impl Bbr {
         self.full_pipe.full_bw_now
     }
 
-    /// `InflightWithHeadroom`: what leaves something of the long-term bound to others.
+    /// `InflightWithHeadroom`: leaves part of the long-term bound to others.
     pub(super) fn inflight_with_headroom(&self) -> u64 {
         let longterm = self.bounds.inflight_longterm;
         if longterm == INFINITY {
@@ -190,7 +191,7 @@ impl Bbr {
             (self.window.cwnd / growth_this_round).max(self.longest_bytes);
     }
 
-    /// `ProbeInflightLongtermUpward`: only where the bound is used.
+    /// `ProbeInflightLongtermUpward`: only if the bound limits sending.
     fn probe_inflight_longterm_upward(&mut self) {
         if !self.is_cwnd_limited() || self.window.cwnd < self.bounds.inflight_longterm {
             return;
@@ -206,7 +207,7 @@ impl Bbr {
         }
     }
 
-    /// `AdaptLongTermModel`: whether it went to another state.
+    /// `AdaptLongTermModel`; returns whether the state changed.
     fn adapt_long_term_model(&mut self) -> bool {
         if self.cycle.ack_phase == AckPhase::ProbeStarting && self.round.is_start {
             self.cycle.ack_phase = AckPhase::ProbeFeedback;

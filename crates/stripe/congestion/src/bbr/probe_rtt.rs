@@ -1,38 +1,37 @@
-//! ProbeRTT: half of the path's content for 200 ms, so that the least time there and back shows.
-//! And what happens when a path has been idle.
+//! ProbeRTT: half of the BDP in flight for 200 ms, to measure the minimum RTT; and the restart from
+//! idle.
 //!
-//! Where the queue goes by itself between two probes for bandwidth the least time shows without
-//! ProbeRTT. A time that is longer by less than a packet takes had no whole packet before it, and
-//! keeps the least as fresh as the same time would.
+//! If the queue empties by itself between bandwidth probes, the minimum RTT shows without ProbeRTT.
+//! A sample that exceeds the minimum by less than the time of a packet had no whole packet queued
+//! ahead of it, and renews the minimum like an equal sample.
 //!
-//! Source: draft-ietf-ccwg-bbr, sections "ProbeRTT" and "Restarting From Idle"; that a time within a
-//! packet of the least counts as the least is ours, and that paths that share packets probe one after
-//! another.
+//! Source: draft-ietf-ccwg-bbr, sections "ProbeRTT" and "Restarting From Idle". Ours: samples
+//! within a packet of the minimum renew it, and paths that share packets probe one after another.
 
 use super::clock::Step;
 use super::probe_bw::AckPhase;
 use super::{Bbr, State};
 use crate::units::carried;
 
-/// Who is heard is heard within a second: the least timeout of RFC 6298.
+/// Time without acknowledgements after which a path may be dead: the minimum timeout of RFC 6298.
 const HEARD_NS: u64 = 1_000_000_000;
 
-/// The least time there and back, and when it was last looked for.
+/// Minimum RTT, and the state of its probe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
-    /// The least of the filter's length; nothing before there is a sample (`Infinity`).
+    /// Minimum over the length of the filter; `None` before the first sample (`Infinity`).
     pub(super) min_rtt_ns: Option<u64>,
     min_rtt_stamp_ns: u64,
     min_rtt_expired: bool,
     done_stamp_ns: Option<u64>,
     round_done: bool,
-    /// What may be in flight meanwhile, fixed when it begins (`probe_rtt_cwnd`).
+    /// Maximum in flight during the probe, fixed at its start (`probe_rtt_cwnd`).
     pub(super) cwnd: u64,
     idle_restart: bool,
-    /// So many lengths of the filter the least is believed: two while another path that packets may
-    /// take is in `ProbeRTT`.
+    /// Filter lengths for which the minimum stays valid: two while another path for the same
+    /// packets is in `ProbeRTT`.
     spans: u64,
-    /// Of what was sent when so much was delivered, samples are low on purpose.
+    /// Range of delivered bytes for which samples are intentionally low.
     limited: Option<(u64, u64)>,
 }
 
@@ -41,21 +40,21 @@ impl ProbeRtt {
         Self { cwnd: initial_bytes, spans: 1, ..Self::default() }
     }
 
-    /// Whether what was sent when so much was delivered was limited on purpose.
+    /// Whether packets sent at this count of delivered bytes were intentionally limited.
     pub(super) fn limited(&self, prior_delivered_bytes: u64) -> bool {
         self.limited.is_some_and(|(from, to)| (from..=to).contains(&prior_delivered_bytes))
     }
 }
 
 impl Bbr {
-    /// Whether another path is looking for its least time there and back, which then waits here until
-    /// the present one is two filters' lengths old: two at once would cost twice.
+    /// Notes whether another path is in ProbeRTT. If so, this one postpones its probe until its
+    /// minimum is two filter lengths old: two probes at once would cost twice as much.
     pub(crate) const fn see_others_probe_rtt(&mut self, others_probe: bool) {
         self.probe_rtt.spans = if others_probe { 2 } else { 1 };
     }
 
-    /// Whether it is looking for the least time there and back; not if nothing has been heard for so
-    /// long that the path may be dead.
+    /// Whether the path is in ProbeRTT; not without acknowledgements for so long that it may be
+    /// dead.
     pub(crate) fn is_probing_rtt(&self, now_ns: u64) -> bool {
         let heard_by_ns = self.seen.now_ns.saturating_add(HEARD_NS);
         self.state == State::ProbeRtt && now_ns <= heard_by_ns
@@ -83,7 +82,7 @@ impl Bbr {
         }
     }
 
-    /// Whether not even one packet of the longest was queued before one that took so long.
+    /// Whether less than one packet of maximum length was queued ahead of a packet with this RTT.
     fn is_without_queue(&self, round_trip_ns: u64) -> bool {
         let queued_ns = round_trip_ns - self.probe_rtt.min_rtt_ns.unwrap_or(0).min(round_trip_ns);
         carried(self.max_bw_filter.get(), queued_ns) < self.longest_bytes
@@ -111,7 +110,7 @@ impl Bbr {
         }
     }
 
-    /// What `CheckProbeRTT` does to begin. Who goes with others has not saved its half yet.
+    /// Entry of `CheckProbeRTT`. A path that follows others has not saved its probe window yet.
     pub(super) fn enter_probe_rtt(&mut self) {
         self.save_cwnd();
         if !self.probe_rtt.min_rtt_expired {

@@ -1,12 +1,12 @@
 //! Random waits: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
 //! generators", OOPSLA 2014, figure 14).
 
-/// A stream of numbers that its seed says.
+/// Seeded stream of random numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    /// The next number.
+    /// Returns the next number.
     pub(crate) const fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -15,7 +15,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// One of `0..=most`.
+    /// Returns a number in `0..=most`.
     pub(crate) const fn up_to(&mut self, most: u64) -> u64 {
         match most.checked_add(1) {
             Some(count) => self.draw() % count,

@@ -1,8 +1,8 @@
-//! Hand-traced: the draft's example test cases (appendix "BBR Example Test Cases"), and what can be
-//! worked out on paper.
+//! Hand-traced scenarios: the draft's example test cases (appendix "BBR Example Test Cases"), and
+//! others worked out on paper.
 //!
-//! The path takes 20 ms there and back and 1,000 bytes a packet; a round is one acknowledgement of
-//! what was sent after the round before it.
+//! The RTT is 20 ms, and a packet has 1,000 bytes; a round is one acknowledgement of packets sent
+//! after the previous round.
 
 use super::*;
 
@@ -10,7 +10,7 @@ const PACKET: u64 = 1_000;
 const MILLISECOND: u64 = 1_000_000;
 const ROUND_TRIP: u64 = 20 * MILLISECOND;
 
-/// 5 MB/s, of which all is in flight that a round trip carries.
+/// A rate of 5 MB/s with one BDP in flight.
 const FULL: Step = Step {
     came: 100_000,
     bytes_per_second: 5_000_000,
@@ -20,7 +20,7 @@ const FULL: Step = Step {
     is_app_limited: false,
 };
 
-/// A controller, and what was told it so far.
+/// A controller with its event history.
 pub(super) struct Trace {
     pub(super) bbr: Bbr,
     now_ns: u64,
@@ -28,7 +28,7 @@ pub(super) struct Trace {
     queued_ns: u64,
 }
 
-/// One round: bytes that come, the rate, what is lost of what was in flight, what is in flight.
+/// Round: bytes delivered, delivery rate, bytes lost of those in flight, and bytes in flight.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Step {
     pub(super) came: u64,
@@ -45,7 +45,7 @@ impl Trace {
         Self { bbr, now_ns: MILLISECOND, delivered: 0, queued_ns: 0 }
     }
 
-    /// An acknowledgement of what was sent when so much was delivered.
+    /// Acknowledges packets sent at this count of delivered bytes.
     fn acknowledge(&mut self, prior_delivered_bytes: u64, step: Step) {
         self.delivered += step.came;
         self.bbr.acknowledged(&Acknowledged {
@@ -69,13 +69,13 @@ impl Trace {
         });
     }
 
-    /// A round trip passes.
+    /// Runs a round trip.
     pub(super) fn round(&mut self, step: Step) {
         self.now_ns += ROUND_TRIP;
         self.acknowledge(self.delivered, step);
     }
 
-    /// Rounds at a rate, of which all is in flight that a round trip carries.
+    /// Runs rounds at a rate with one BDP in flight.
     fn rounds(&mut self, count: u32, bytes_per_second: u64) {
         let came = bytes_per_second / 50;
         let full =
@@ -83,8 +83,8 @@ impl Trace {
         (0..count).for_each(|_| self.round(full));
     }
 
-    /// 5 MB/s, of which 100 packets are a round trip's; in ProbeBW_CRUISE, as nothing is queued that
-    /// Drain and DOWN would wait for.
+    /// Returns a controller in ProbeBW_CRUISE at 5 MB/s, with a BDP of 100 packets; Drain and DOWN
+    /// have no queue to wait for.
     pub(super) fn cruising() -> Self {
         let mut trace = Self::new();
         trace.rounds(4, 5_000_000);
@@ -92,7 +92,7 @@ impl Trace {
         trace
     }
 
-    /// Rounds until a state begins or ends; a thousand are too many.
+    /// Runs rounds until a state begins or ends, fewer than a thousand.
     fn rounds_while(&mut self, step: Step, goes_on: impl Fn(State) -> bool) {
         let rounds = (0..1_000).take_while(|_| {
             let goes_on = goes_on(self.bbr.state);
@@ -104,7 +104,7 @@ impl Trace {
         assert!(rounds.count() < 1_000, "{:?}", self.bbr.state);
     }
 
-    /// The same until ProbeBW_UP begins.
+    /// Returns a controller that has just entered ProbeBW_UP.
     fn probing() -> Self {
         let mut trace = Self::cruising();
         trace.rounds_while(FULL, |state| state != State::ProbeBwUp);
@@ -112,7 +112,7 @@ impl Trace {
     }
 }
 
-/// Ten packets in a millisecond, 2.77 times; then in the first time there and back.
+/// Ten packets per millisecond, times 2.77; then per first RTT.
 #[test]
 fn the_first_pace_is_the_initial_window_over_a_millisecond() {
     let mut trace = Trace::new();
@@ -126,7 +126,7 @@ fn the_first_pace_is_the_initial_window_over_a_millisecond() {
     );
 }
 
-/// Each round a quarter more goes on; three that bring less end Startup.
+/// Startup continues while each round gains a quarter; three rounds with less end it.
 #[test]
 fn three_rounds_without_a_quarter_more_end_startup() {
     let mut trace = Trace::new();
@@ -138,12 +138,12 @@ fn three_rounds_without_a_quarter_more_end_startup() {
     trace.rounds(1, 6_249_999);
     assert_eq!(trace.bbr.state, State::Drain);
     assert!(trace.bbr.full_pipe.full_bw_now && trace.bbr.full_pipe.full_bw_reached);
-    // Half of the highest rate, a hundredth less.
+    // Half of the highest rate, less one percent.
     let pace = trace.bbr.pace_bytes_per_second();
     assert_eq!(pace, Some(6_249_950 / 2 * 99 / 100));
 }
 
-/// A source that gives too little never ends Startup by its rate.
+/// An app-limited source never ends Startup by its rate.
 #[test]
 fn what_the_source_limits_does_not_end_startup() {
     let mut trace = Trace::new();
@@ -154,8 +154,8 @@ fn what_the_source_limits_does_not_end_startup() {
     assert_eq!(trace.bbr.state, State::Startup);
 }
 
-/// Six acknowledgements of a round tell of losses, together more than .02 of what was in flight:
-/// at the end of that round Startup is over, whether or not the source limits it. Five do not.
+/// Six acknowledgements of a round report losses of together more than .02 of the bytes in flight:
+/// this ends Startup at the end of the round, app-limited or not. Five do not.
 #[test]
 fn losses_told_six_times_in_a_round_end_startup() {
     for (told, expected) in [(5, State::Startup), (6, State::Drain)] {
@@ -182,7 +182,7 @@ fn losses_told_six_times_in_a_round_end_startup() {
     }
 }
 
-/// Drain ends when no more is in flight than the path holds, or after three rounds all the same.
+/// Drain ends when at most a BDP is in flight, or after three rounds regardless.
 #[test]
 fn drain_ends_with_the_queue_or_after_three_rounds() {
     let queued =
@@ -205,8 +205,8 @@ fn drain_ends_with_the_queue_or_after_three_rounds() {
     assert_eq!(trace.bbr.state, State::ProbeBwDown);
 }
 
-/// 100 packets are a round trip's: a probe each 63 rounds, counted from 0 or 1, since 1.26 s are
-/// less than two. With more packets in the path the clock comes first: 2 to 3 s.
+/// With a BDP of 100 packets: a probe every 63 rounds, counted from 0 or 1, because 1.26 s are less
+/// than two. With a larger BDP the clock comes first: 2 to 3 s.
 #[test]
 fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
     let mut trace = Trace::cruising();
@@ -223,13 +223,13 @@ fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
     }
 }
 
-/// REFILL takes a round, UP goes 1.25 times as fast until three rounds bring no quarter more, and
-/// DOWN .9 times until nothing is queued.
+/// REFILL takes a round, UP sends 1.25 times as fast until three rounds gain less than a quarter,
+/// and DOWN .9 times until the queue is empty.
 #[test]
 fn a_probe_without_losses_ends_by_the_plateau() {
     let mut trace = Trace::probing();
     assert_eq!(trace.bbr.pace_bytes_per_second(), Some(5_000_000 * 5 / 4 * 99 / 100));
-    // 2.25 times what the path holds, and two packets; what comes at once is beside it.
+    // 2.25 times the BDP and two packets, plus ACK aggregation.
     let extra = trace.bbr.aggregation.filter.get();
     let queued =
         Step { came: 100_000, bytes_per_second: 5_000_000, in_flight: 150_000, ..Step::default() };
@@ -245,8 +245,9 @@ fn a_probe_without_losses_ends_by_the_plateau() {
     assert_eq!(trace.bbr.bounds.inflight_longterm, INFINITY, "nothing was lost");
 }
 
-/// 125 packets in flight of which three are lost cross .02: the bound is what was in flight before
-/// the last of them, for the two before it are more than .02 of 124 already. CRUISE keeps .85 of it.
+/// Three lost packets of 125 in flight cross .02: the bound is the amount in flight before the last
+/// of them, plus the rest of the budget, as the two before it are below .02 of 124. CRUISE keeps .85
+/// of it.
 #[test]
 fn a_probe_that_loses_too_much_sets_the_long_term_bound() {
     let mut trace = Trace::probing();
@@ -262,7 +263,7 @@ fn a_probe_that_loses_too_much_sets_the_long_term_bound() {
     assert_eq!(trace.bbr.state, State::ProbeBwUp, "2 of 125 are below .02");
     trace.round(lossy);
     assert_eq!(trace.bbr.state, State::ProbeBwDown);
-    // Of 124 before, .02 are 2.48; 2 were lost; .48 / .98 of a packet may be.
+    // .02 of the 124 before are 2.48; 2 were lost; .48 / .98 of a packet may be.
     assert_eq!(trace.bbr.bounds.inflight_longterm, 124_000 + 489);
     assert_eq!(trace.bbr.inflight_with_headroom(), 124_489 - 18_673);
     trace.round(Step { lost: 0, in_flight: 90_000, tx_in_flight: 90_000, ..lossy });
@@ -270,8 +271,8 @@ fn a_probe_that_loses_too_much_sets_the_long_term_bound() {
     assert!(trace.bbr.window_bytes() <= 124_489 - 18_673);
 }
 
-/// The probe after it ends when that much is in flight, and if that loses nothing, the next follows
-/// at once.
+/// The next probe ends when that amount is in flight, and if it has no loss, another follows at
+/// once.
 #[test]
 fn the_probe_after_a_loss_is_a_precaution() {
     let mut trace = Trace::probing();
@@ -299,8 +300,8 @@ fn the_probe_after_a_loss_is_a_precaution() {
     assert_eq!(trace.bbr.state, State::ProbeBwRefill);
 }
 
-/// Losses while cruising: the rate of the last round, no less than .7 of what it was; the window
-/// likewise. The next probe forgets both.
+/// Losses in CRUISE: the short-term rate is that of the last round, at least .7 of its old value;
+/// likewise the window. The next probe resets both.
 #[test]
 fn losses_between_probes_bound_the_short_term() {
     let mut trace = Trace::cruising();
@@ -312,8 +313,8 @@ fn losses_between_probes_bound_the_short_term() {
         in_flight: 100_000,
         ..Step::default()
     };
-    // A round of losses runs from the first that is told. The first one has the old rate in it, and
-    // with one acknowledgement a round trip, every other round trip begins one.
+    // A loss round begins with the first reported loss. The first one includes the old rate, and
+    // with one acknowledgement per round trip, every other round trip begins one.
     (0..4).for_each(|_| trace.round(lossy));
     assert_eq!(trace.bbr.bounds.bw_shortterm, 4_000_000);
     assert_eq!(trace.bbr.bytes_per_second(), Some(4_000_000));
@@ -324,7 +325,7 @@ fn losses_between_probes_bound_the_short_term() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000));
 }
 
-/// A packet takes 0.2 ms. Where less than that is queued at times, the least time is known without a
+/// A packet takes 0.2 ms. If less than that is queued at times, the minimum RTT is known without a
 /// probe.
 #[test]
 fn the_round_trip_is_not_probed_where_it_shows() {
@@ -336,8 +337,8 @@ fn the_round_trip_is_not_probed_where_it_shows() {
     }
 }
 
-/// A packet is always queued. 10 s after the last least time there and back, at 81 ms: half of what
-/// the path holds, until 200 ms after that is so; then as before.
+/// A packet is always queued. The probe begins 10 s after the last minimum RTT, at 81 ms: half of
+/// the BDP, until 200 ms after that is reached; then the former window returns.
 #[test]
 fn the_round_trip_is_probed_after_ten_seconds_behind_a_queue() {
     let mut trace = Trace::cruising();
@@ -356,8 +357,8 @@ fn the_round_trip_is_probed_after_ten_seconds_behind_a_queue() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000), "low on purpose, so no sample");
 }
 
-/// After it was idle it goes at the estimate, and a least time there and back that is old by then is
-/// no reason to probe for it.
+/// After an idle period the path sends at the estimated rate, and a minimum RTT that expired
+/// meanwhile does not cause a probe.
 #[test]
 fn an_idle_path_goes_on_at_its_rate_without_a_probe() {
     let mut trace = Trace::probing();
@@ -374,8 +375,8 @@ fn an_idle_path_goes_on_at_its_rate_without_a_probe() {
     assert_ne!(trace.bbr.state, State::ProbeRtt);
 }
 
-/// A source that gives too little: its samples are not taken unless they are higher, and no cycle
-/// ends by them, so that nothing is forgotten.
+/// App-limited samples count only if they are higher, and end no cycle, so that the maximum is
+/// kept.
 #[test]
 fn what_the_source_limits_is_no_sample_and_ends_no_cycle() {
     let little = Step {
@@ -402,8 +403,8 @@ fn what_the_source_limits_is_no_sample_and_ends_no_cycle() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(6_000_000));
 }
 
-/// Where the bound is what limits, a probe raises it by 1, 2, 4 packets a round trip: by one for
-/// each 118,000 bytes that come, then for each 59,000, then for each 29,750.
+/// If the long-term bound limits sending, a probe raises it by 1, 2, 4 packets per round trip: by
+/// one for each 118,000 bytes acknowledged, then for each 59,000, then for each 29,750.
 #[test]
 fn a_probe_raises_the_long_term_bound_by_twice_as_much_each_round() {
     let mut trace = Trace::cruising();
@@ -419,7 +420,7 @@ fn a_probe_raises_the_long_term_bound_by_twice_as_much_each_round() {
     assert_eq!(bounds, [119_000, 121_000, 125_000]);
 }
 
-/// Whatever losses say, four packets may be in flight.
+/// Regardless of losses, four packets may be in flight.
 #[test]
 fn four_packets_may_always_be_in_flight() {
     let mut trace = Trace::cruising();

@@ -10,8 +10,8 @@ fn assert_fresh(path: &mut Path) {
     assert_eq!(before, (path.window_bytes(), path.pace_bytes_per_second()));
 }
 
-/// A megabyte a second there and back in 20 ms, and 100 of 400 ms nothing to send: BBR goes
-/// through its states, and what the path keeps of it is what it says at any time.
+/// At 1 MB/s and an RTT of 20 ms, with nothing to send during 100 of each 400 ms, BBR passes
+/// through its states; the path's cached values always equal the controller's.
 #[test]
 fn window_and_pace_are_what_the_controller_says() {
     let control = Control::bbr(BbrParameters::default(), 1_000);
@@ -43,7 +43,7 @@ fn window_and_pace_are_what_the_controller_says() {
     assert_eq!(path.pace_bytes_per_second(), Some(1_000_000_000));
 }
 
-/// Two packets of 1,000 bytes go in a round trip, of 20 ms and then of 22.5.
+/// Two packets of 1,000 bytes are sent per RTT, of 20 ms and then 22.5 ms.
 #[test]
 fn the_least_pace_follows_the_round_trip() {
     let control = Control::Told(Told::new(1, 1_000));
@@ -54,9 +54,9 @@ fn the_least_pace_follows_the_round_trip() {
     assert_eq!(path.pace_bytes_per_second(), Some(88_888));
 }
 
-/// A megabyte a second is told, 20 ms there and back, a window of 30 ms and ten packets: 40
-/// packets. Acknowledgements came 4 ms apart; when 40 are in flight there is room for one more in
-/// the millisecond that is kept, and for no other until something is heard.
+/// A fixed rate of 1 MB/s, an RTT of 20 ms, and a window of 30 ms and ten packets: 40 packets.
+/// Acknowledgements are 4 ms apart; with 40 packets in flight there is room for one more in the
+/// millisecond of assumed arrivals, and for no other until the next acknowledgement.
 #[test]
 fn between_acknowledgements_room_grows_by_what_is_likely_to_have_come() {
     let plan = PathPlan { kept: Duration::from_millis(1), ..PathPlan::new(1_000) };
@@ -77,9 +77,8 @@ fn between_acknowledgements_room_grows_by_what_is_likely_to_have_come() {
     assert_eq!((path.next_ns(), path.admits(200 * MILLISECOND)), (None, false));
 }
 
-/// A megabyte a second under a controller that would go ten times as fast; packets of 900 bytes with
-/// 100 around them: one a millisecond, after the burst of a millisecond. Without the cap it is as
-/// before.
+/// A cap of 1 MB/s below a controller ten times as fast; packets of 900 bytes with 100 of overhead:
+/// one per millisecond, after the burst of a millisecond. Without the cap the former rate returns.
 #[test]
 fn a_cap_counts_what_is_put_around_packets() {
     let mut path = Path::new(PathPlan::new(1_000), Control::Told(Told::new(10_000_000, 1_000)));
@@ -97,8 +96,8 @@ fn a_cap_counts_what_is_put_around_packets() {
     assert_eq!(path.pace_bytes_per_second(), Some(10_000_000));
 }
 
-/// A controller that is slower than the cap counts packets alone; a cap holds below two packets a round
-/// trip.
+/// A controller slower than the cap counts packets without overhead; a cap may be lower than two
+/// packets per RTT.
 #[test]
 fn a_cap_above_the_pace_changes_nothing() {
     let sent = |cap| {
@@ -116,7 +115,8 @@ fn a_cap_above_the_pace_changes_nothing() {
     assert_eq!(path.pace_bytes_per_second(), Some(5_000));
 }
 
-/// A packet a millisecond where two may go, then four: it is busy from the first of these on.
+/// A packet per millisecond at twice that rate, then four: the path is busy from the first of
+/// these.
 #[test]
 fn a_path_is_busy_from_the_last_time_that_it_was_idle() {
     let mut path = Path::new(PathPlan::new(1_000), Control::Told(Told::new(2_000_000, 1_000)));

@@ -1,11 +1,11 @@
-//! One flow: it fills the pipe, and BBR does not fill the queue.
+//! A single flow: it fills the pipe, and BBR does not fill the queue.
 
 use crate::sim::{MILLISECOND, Pipe, SECOND, as_f64};
 use crate::{alone, bbr, bbr_with_headroom, cubic, share};
 
-/// A queue of what the pipe holds. BBR carries .95 from 2 s on, and what its packets find queued in
-/// the middle is below a quarter of it. Null: CUBIC, which carries all, through a queue that is two
-/// thirds full, save where HyStart++ ended slow start early and it is still growing.
+/// With a queue of one BDP, BBR carries .95 from 2 s on, and its median queueing delay is below a
+/// quarter of the queue. Null: CUBIC, which carries everything through a queue that is two thirds
+/// full, unless HyStart++ ended slow start early and it is still growing.
 #[test]
 fn bbr_fills_the_pipe_and_not_the_queue() {
     for (megabits, delay_ms) in [(10, 10), (10, 50), (100, 10), (100, 25), (300, 10), (300, 50)] {
@@ -36,7 +36,7 @@ fn cubic_fills_pipe_and_queue() {
     }
 }
 
-/// Queues much shorter than what the pipe holds, at rates in Mbit/s and delays in ms one way.
+/// Queues much shorter than the BDP: rate in Mbit/s, one-way delay in ms, queue in bytes.
 const SHORT: [(u64, u64, u64); 7] = [
     (100, 10, 64_000),
     (300, 10, 64_000),
@@ -47,10 +47,10 @@ const SHORT: [(u64, u64, u64); 7] = [
     (20, 150, 64_000),
 ];
 
-/// Between probes the draft keeps (1 - Headroom) of what was in flight when losses grew too many,
-/// and that is what pipe and queue hold. So of a queue of a tenth of the pipe it carries
-/// .85 * 1.1 = .935. This is the closed form, give or take .015; no more than .97, for the pace is a
-/// hundredth below the estimate and probes for the round trip cost as much.
+/// Between probes the draft keeps (1 - Headroom) of the amount in flight at excessive loss, which
+/// is the capacity of pipe and queue. With a queue of a tenth of the BDP it therefore carries .85 *
+/// 1.1 = .935. The test expects this closed form within .015, and at most .97, because the pacing
+/// rate is a hundredth below the estimate and ProbeRTT costs as much.
 #[test]
 fn short_queues_cost_the_draft_its_headroom() {
     for (megabits, delay_ms, queue_bytes) in SHORT {
@@ -67,8 +67,8 @@ fn short_queues_cost_the_draft_its_headroom() {
     }
 }
 
-/// With a twentieth of headroom the same queues cost next to nothing, whether losses are told at
-/// once or each 20 ms. Null: the draft's headroom, .91 to .93 (above).
+/// With a headroom of a twentieth, the same queues cost next to nothing, whether losses are
+/// reported at once or every 20 ms. Null: the draft's headroom, .91 to .93 (above).
 #[test]
 fn less_headroom_fills_pipes_with_short_queues() {
     for (megabits, delay_ms, queue_bytes) in SHORT {
@@ -82,8 +82,8 @@ fn less_headroom_fills_pipes_with_short_queues() {
     }
 }
 
-/// A sender that looks once a millisecond sends 37 kB at a time at 300 Mbit/s, more than half of a
-/// queue of 64 kB. One that looks four times as often carries .02 more at least.
+/// A sender that wakes once per millisecond sends 37 kB at a time at 300 Mbit/s, more than half of
+/// a queue of 64 kB. One that wakes four times as often carries at least .02 more.
 #[test]
 fn bursts_cost_what_they_take_of_a_short_queue() {
     let carried = |wake_ns| {
@@ -97,7 +97,7 @@ fn bursts_cost_what_they_take_of_a_short_queue() {
     assert!(coarse > 0.87, "{coarse}");
 }
 
-/// Packets whose delay varies by 2 ms, in order: the pipe is filled all the same.
+/// Packet delay varies by 2 ms without reordering; the pipe is filled regardless.
 #[test]
 fn jitter_is_no_congestion() {
     let mut pipe = Pipe::new(100, 25, 625_000);

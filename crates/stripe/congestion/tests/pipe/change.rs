@@ -19,16 +19,16 @@ fn story(queue_contents: u64, control: Control) -> Sim {
     sim
 }
 
-/// The most in flight between two times, as a multiple of what half of the rate holds.
+/// Returns the maximum in flight between two times, as a multiple of the BDP at half the rate.
 fn most_in_flight(sim: &Sim, from_ns: u64, to_ns: u64) -> f64 {
     let most = sim.flows[0].between(from_ns, to_ns).map(|bucket| bucket.in_flight_max).max();
     2.0 * as_f64(most.expect("there are buckets")) / as_f64(sim.pipe.content_bytes())
 }
 
-/// In flight is at most twice what the estimate holds, 2.25 times while probing, and what
-/// acknowledgements keep. The estimate is that of two cycles, at most 8 s; until they are over after
-/// a fall, that is four (4.5) times what the pipe holds then, where queues are deep enough for it.
-/// Null: CUBIC, whose in flight is what pipe and queue hold: 9 times.
+/// In flight are at most two estimated BDPs, 2.25 while probing, and delayed acknowledgements. The
+/// estimate is that of two cycles, at most 8 s; until these are over after a fall of the rate, that
+/// is four (4.5) times the actual BDP, if queues are deep enough. Null: CUBIC, which fills pipe and
+/// queue: 9 times.
 #[test]
 fn in_flight_follows_the_rate_in_two_cycles() {
     for queue_contents in [1, 4] {

@@ -1,12 +1,12 @@
-//! Sixteen flows through one queue that is never empty: of 128 kB at 40 Mbit/s each has eight
-//! packets there, with hardly any way besides.
+//! Sixteen flows through one queue that is never empty: with 128 kB at 40 Mbit/s, each has eight
+//! packets queued, and hardly any propagation delay.
 
 use crate::sim::{Bucket, MILLISECOND, Pipe, SECOND, Sim, as_f64};
 use crate::{bbr_with_headroom, share};
 
 const FLOWS: usize = 16;
 
-/// A minute of flows that begin within a second.
+/// Runs a minute of flows that begin within a second.
 fn crowd(seed: u64) -> Sim {
     let mut pipe = Pipe::new(40, 0, 128_000);
     pipe.delay_ns = MILLISECOND / 10;
@@ -19,16 +19,16 @@ fn crowd(seed: u64) -> Sim {
     sim
 }
 
-/// The index of Jain, Chiu and Hawe (DEC-TR-301, 1984): 1 where all have as much.
+/// Jain's fairness index (Jain, Chiu and Hawe, DEC-TR-301, 1984): 1 if all shares are equal.
 fn jain(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     sum * sum / (as_f64(shares.len() as u64) * shares.iter().map(|one| one * one).sum::<f64>())
 }
 
-/// What is lost in such a queue makes no path one that has healed. In sixteen spans the index is .979
-/// to .995, with a deviation of .005, and .092 to .096 of what was sent is lost. The null is a
-/// controller that counts rounds of heavy loss though others lie between them: it begins anew again
-/// and again, with an index of .91 to .97, and .21 lost.
+/// Losses in such a queue do not make a path count as recovered. In sixteen spans the index is .979
+/// to .995, with a deviation of .005, and .092 to .096 of the bytes sent are lost. Null: a
+/// controller that counts rounds of heavy loss which are not consecutive restarts again and again,
+/// with an index of .91 to .97, and .21 lost.
 #[test]
 fn sixteen_of_bbr_share_and_none_begins_anew() {
     for seed in 1..=4 {

@@ -1,11 +1,11 @@
-//! Any numbers at all: nothing overflows, and there is always a window and a pace.
+//! Arbitrary numbers: no overflow, and always a window and a pacing rate.
 
 use gingham_congestion::{
     Acknowledged, Acknowledgement, BbrParameters, Control, Controller, Path, PathPlan, RateSample,
     Sent, Told,
 };
 
-/// Numbers at the ends and between, by a seed.
+/// Seeded generator of extreme and intermediate numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -92,7 +92,7 @@ fn any_numbers_leave_a_window_and_a_pace() {
     }
 }
 
-/// A path without delay: times there and back of nothing.
+/// A path without delay: an RTT of zero.
 #[test]
 fn no_time_there_and_back_is_no_division_by_nothing() {
     for mut control in controls(1_250, 1) {
@@ -114,7 +114,7 @@ fn no_time_there_and_back_is_no_division_by_nothing() {
     }
 }
 
-/// The other end may say what it likes: what cannot be is not taken, and the rest does no harm.
+/// Arbitrary acknowledgements: impossible ones are rejected, and others do no harm.
 #[test]
 fn whatever_the_other_end_says_is_counted_or_refused() {
     let mut numbers = Numbers(9);
@@ -164,8 +164,8 @@ fn counts_that_cannot_be_are_refused() {
     assert!(path.acknowledged(9, &said(4, 4_000, 3_000)));
 }
 
-/// A count of what came that cannot be, of an end that was damaged: all that is accounted for is
-/// taken to have come, and what it says next counts from there.
+/// An impossible count of received bytes, from a damaged end: everything accounted for is taken as
+/// received, and its next count is relative to this one.
 #[test]
 fn a_count_of_what_came_that_cannot_be_is_counted_from() {
     let mut path = Path::new(PathPlan::new(1_000), Control::cubic(1_000));

@@ -1,4 +1,4 @@
-//! Random losses: one in a hundred.
+//! Random losses of one percent.
 
 use gingham_congestion::{BbrParameters, Control, Thousandths};
 
@@ -12,12 +12,12 @@ fn lossy(megabits: u64, delay_ms: u64, seed: u64) -> Pipe {
     pipe
 }
 
-/// Between probes, each round trip with a loss leaves BBR the rate at which the last one delivered:
-/// (1 - loss) of it, and the pace is a hundredth below that. The draft says so (design
+/// Between probes, each round trip with a loss reduces BBR's rate to that of the last delivery: (1
+/// - loss) of it, and the pacing rate is a hundredth below that. The draft states this (design
 /// considerations for choosing constant parameters: after N rounds, (1 - loss)^N). After 62 rounds,
-/// when it probes again, .99^62 = .54 is left, in the mean .74. The highest sample of a round is
-/// above its mean, so that it is more. Null: a `Beta` of one, which cuts nothing between probes and so
-/// keeps .9; and CUBIC, below.
+/// at the next probe, .99^62 = .54 is left, with a mean of .74. The highest sample of a round is
+/// above its mean, so that it is more. Null: a `Beta` of one, which reduces nothing between probes
+/// and keeps .9; and CUBIC, below.
 #[test]
 fn bbr_keeps_what_the_draft_says() {
     for (megabits, delay_ms) in [(100, 10), (100, 25)] {
@@ -34,10 +34,10 @@ fn bbr_keeps_what_the_draft_says() {
     }
 }
 
-/// At a loss of one in a hundred CUBIC is where Reno is as fast (RFC 9438, section 5.1: the window
-/// of AIMD(9/17, .7) is that of Reno, 1.22 / sqrt(p) = 12.2 packets a round trip), give or take a
-/// third: acknowledgements that wait make round trips longer. Null: a full pipe is 21 times as much
-/// at 50 ms and 100 Mbit/s.
+/// At a loss of one percent CUBIC is in its Reno-friendly region (RFC 9438, section 5.1: the window
+/// of AIMD(9/17, .7) is that of Reno, 1.22 / sqrt(p) = 12.2 packets per RTT), within a third:
+/// delayed acknowledgements extend round trips. Null: a full pipe is 21 times as much at 50 ms and
+/// 100 Mbit/s.
 #[test]
 fn cubic_collapses_as_its_response_function_says() {
     for (megabits, delay_ms) in [(20, 10), (100, 25)] {

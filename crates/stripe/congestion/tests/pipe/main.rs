@@ -1,5 +1,5 @@
-//! Controllers on a pipe of virtual time, each held against what is published of it. Each test says
-//! its null: what another rule would give.
+//! Controllers on a pipe in virtual time, each compared with published results. Each test states
+//! its null: the result of another rule.
 
 mod alone;
 mod change;
@@ -13,12 +13,12 @@ mod together;
 use gingham_congestion::{BbrParameters, Control, Thousandths};
 use sim::{PACKET, Pipe, Sim, as_f64};
 
-/// BBR as the draft has it.
+/// BBR with the draft's parameters.
 fn bbr(seed: u64) -> Control {
     Control::bbr(BbrParameters { seed, ..BbrParameters::default() }, PACKET)
 }
 
-/// BBR that leaves less of the long-term bound unused.
+/// BBR with a different headroom.
 fn bbr_with_headroom(seed: u64, thousandths: u64) -> Control {
     let headroom = Thousandths(thousandths);
     Control::bbr(BbrParameters { seed, headroom, ..BbrParameters::default() }, PACKET)
@@ -28,14 +28,14 @@ fn cubic() -> Control {
     Control::cubic(PACKET)
 }
 
-/// One flow, after so long.
+/// Runs a single flow until `until_ns`.
 fn alone(pipe: Pipe, control: Control, until_ns: u64) -> Sim {
     let mut sim = Sim::new(pipe).with(control, 0);
     sim.run(until_ns);
     sim
 }
 
-/// Which share of the pipe's rate a flow had between two times.
+/// Returns a flow's share of the pipe's rate between two times.
 fn share(sim: &Sim, flow: usize, from_ns: u64, to_ns: u64) -> f64 {
     sim.flows[flow].goodput(from_ns, to_ns) / as_f64(sim.pipe.bits_per_second)
 }
