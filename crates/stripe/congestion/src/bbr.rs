@@ -18,24 +18,22 @@
 //! Differences from the draft, with reasons:
 //!
 //! - Losses are reported as bytes, not by packet. The record of the last packet accounted for
-//!   stands
-//! for the lost packet (`P` of `HandleLostPacket`): a path delivers in order, so lost packets were
-//! sent just before it. If several losses are reported together, it stands for all of them.
+//!   stands for the lost packet (`P` of `HandleLostPacket`): a path delivers in order, so lost
+//!   packets were sent just before it. If several losses are reported together, it stands for all
+//!   of them.
 //! - `StartupFullLossCnt` counts acknowledgements that report losses, as in Linux; ranges are not
-//! known.
+//!   known.
 //! - A loss cannot prove spurious, and nothing is retransmitted on a path. Nothing is undone,
-//!   therefore,
-//! and loss recovery lasts from a loss until a round trip without one.
+//!   therefore, and loss recovery lasts from a loss until a round trip without one.
 //! - No retransmission timer: the caller probes a silent path and accounts for its losses.
 //! - No ECN.
 //! - The minimum RTT is as recent as the last sample with less than a packet queued ahead of it. If
-//!   such
-//! samples occur between bandwidth probes, ProbeRTT is unnecessary (`probe_rtt`).
+//!   such samples occur between bandwidth probes, ProbeRTT is unnecessary (`probe_rtt`).
 //! - Paths that depend on each other may change state together (`clock`).
 //! - A path that had heavy loss at any rate, and then none, is started again (`healing`).
 //! - A path that was lost and has returned is probed at once if Startup found less than it carried.
 //! - The RTT for the window is that of the acknowledgement less the delay at the other end; the
-//! allowance for delayed acknowledgements is in `offload_budget`.
+//!   allowance for delayed acknowledgements is in `offload_budget`.
 //!
 //! Invariants: the window is never below `MinPipeCwnd`; bytes, times and rates are integers, so
 //! that equal acknowledgements and seeds give equal results on any machine.
@@ -467,7 +465,7 @@ impl Bbr {
 // Source: draft-ietf-ccwg-bbr, sections "Updating Control Parameters" and "BBR.extra_acked".
 
 const ONE: Thousandths = Thousandths(1_000);
-/// Span over which the initial window is paced before an RTT is known.
+/// Assumed RTT for pacing the initial window, before a measurement.
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
 
 /// Pacing rate and window.

@@ -30,7 +30,7 @@ const FAST_CONVERGENCE_PERCENT: u64 = 85;
 const ALPHA: (u64, u64) = (9, 17);
 const INITIAL_PACKETS: u64 = 10;
 const PACKETS_MIN: u64 = 2;
-/// Span over which the initial window is paced before an RTT is known.
+/// Assumed RTT for pacing the initial window, before a measurement.
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
 /// Maximum time since a loss, beyond which it is clamped.
 const EPOCH_US_MAX: u64 = 10_000_000_000;
@@ -67,7 +67,7 @@ pub struct Cubic {
     /// Delivered bytes until which the window counts as the limit of sending.
     limited_until_delivered: Option<u64>,
     limited_ns: u64,
-    /// Delivered bytes from which a sent packet ends the round.
+    /// Count of delivered bytes; acknowledging a packet sent at or after it ends the round.
     next_round_delivered: u64,
     round_count: u64,
     rates: MaxFilter,

@@ -30,7 +30,7 @@ pub(crate) struct Record {
     pub(crate) sent_at_ns: u64,
     /// Sending time of the latest packet delivered by then (`P.first_send_time`).
     first_sent_at_ns: u64,
-    /// Time at which that packet was acknowledged (`P.delivered_time`).
+    /// Time of the acknowledgement of that packet (`P.delivered_time`).
     delivered_at_ns: u64,
     /// Arrival time of that packet by the receiver's clock, if any arrived since the path was idle.
     came_at_ns: Option<u64>,
@@ -169,7 +169,7 @@ impl Deliveries {
 
     fn sample(&self, record: &Record, now_ns: u64, came_at_ns: u64) -> RateSample {
         let sent_ns = record.sent_at_ns.saturating_sub(record.first_sent_at_ns);
-        // After an idle period there is no earlier arrival for an interval on the receiver's clock.
+        // After an idle period, no earlier arrival exists for an interval on the receiver's clock.
         let came_ns = match record.came_at_ns {
             Some(before_ns) => came_at_ns.saturating_sub(before_ns),
             None => now_ns.saturating_sub(record.delivered_at_ns),

@@ -52,7 +52,7 @@ impl Pacer {
         self.next_ns.saturating_add(self.burst_ns) < now_ns
     }
 
-    /// Returns the time from which a packet may be sent: a burst ahead of its departure, so that
+    /// Returns the earliest time of the next packet: a burst ahead of its departure, so that
     /// several are sent at once.
     pub(crate) const fn next_ns(&self) -> u64 {
         self.next_ns

@@ -36,7 +36,7 @@ pub struct PathPlan {
     pub records: usize,
     /// Maximum window, regardless of the controller.
     pub window_bytes_max: u64,
-    /// Time for which a minimum RTT stays valid.
+    /// Validity period of a minimum RTT.
     pub least_span: Duration,
     /// Maximum delay of acknowledgements at the other end while packets arrive quickly.
     pub kept: Duration,
@@ -257,7 +257,7 @@ impl Path {
         self.in_flight_bytes().saturating_sub(kept_bytes)
     }
 
-    /// Returns the time from which the window admits a packet of maximum length without a further
+    /// Returns when the window admits a packet of maximum length without a further
     /// acknowledgement.
     fn room_from_ns(&self) -> Option<u64> {
         let missing_bytes =
@@ -277,7 +277,7 @@ impl Path {
             || self.room_from_ns().is_some_and(|from_ns| from_ns <= now_ns)
     }
 
-    /// Returns the time from which window and pacer admit a packet without a further
+    /// Returns when window and pacer admit a packet without a further
     /// acknowledgement.
     pub fn next_ns(&self) -> Option<u64> {
         Some(self.room_from_ns()?.max(self.pacer.next_ns()))
@@ -300,7 +300,7 @@ impl Path {
             && queued_ns > (4 * trip.variation_ns()).max(2 * self.pacer.burst_ns())
     }
 
-    /// Returns the time from which the pacer has been idle for longer than a burst.
+    /// Returns when the pacer will have been idle for longer than a burst.
     pub const fn idle_from_ns(&self) -> u64 {
         self.pacer.next_ns().saturating_add(self.pacer.burst_ns())
     }
@@ -399,7 +399,7 @@ impl Path {
         came.filter(|came| *came <= newly_bytes).unwrap_or(newly_bytes)
     }
 
-    /// Corrects the counts of sent packets, all of which are accounted for.
+    /// Corrects the counts of sent packets and accounts for all of them.
     pub fn set_sent(&mut self, packets: u64, bytes: u64) {
         (self.sent_packets, self.sent_bytes) = (packets, bytes);
         self.counted.accounted_packets = packets;

@@ -22,7 +22,7 @@ const SAMPLE_NS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000;
 #[expect(clippy::struct_field_names, reason = "a number's name ends in its unit")]
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
-    /// Time for which a minimum stays valid.
+    /// Validity period of a minimum.
     span_ns: u64,
     /// Minimum of the current half span, and of the previous one.
     least_ns: [u64; 2],

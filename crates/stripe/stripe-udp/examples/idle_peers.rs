@@ -1,11 +1,11 @@
-//! Many peers of one server that have nothing to say: what they cost it is measured at the server.
+//! Many idle peers of one server, whose cost is measured at the server.
 //!
 //! ```sh
 //! cargo run --example idle_peers -- --peers 256 --keys                  # their public keys, a line each
 //! cargo run --example idle_peers -- --peers 256 --server KEY --address 127.0.0.1:7000 --time 60
 //! ```
 //!
-//! Their private keys are numbers: they are for measurements alone.
+//! Their private keys are consecutive numbers, suitable only for measurements.
 
 #[cfg(target_os = "linux")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -28,27 +28,27 @@ mod linux {
     use gingham_stripe_crypt::{PeerPlan, PrivateKey, PublicKey, Times};
     use gingham_stripe_udp::{ChannelPlan, End, EndPlan, Source, now};
 
-    /// As the server has it by default (`channels-max`).
+    /// Default of the server (`channels-max`).
     const CHANNELS_MAX: usize = 8;
     /// Many idle peers
     #[derive(Parser)]
     struct Arguments {
-        /// How many
+        /// Number of peers
         #[arg(long)]
         peers: u64,
-        /// Print their public keys, and nothing else
+        /// Print their public keys and exit
         #[arg(long)]
         keys: bool,
-        /// The public key of the server
+        /// Public key of the server
         #[arg(long)]
         server: Option<String>,
-        /// Where it listens
+        /// Address of the server
         #[arg(long, default_value = "127.0.0.1:7000")]
         address: SocketAddr,
-        /// Channels of each
+        /// Channels per peer
         #[arg(long, default_value_t = 2)]
         channels: usize,
-        /// For how long, in seconds
+        /// Duration in seconds
         #[arg(long, default_value_t = 60)]
         time: u64,
     }
@@ -89,7 +89,7 @@ mod linux {
                 end.wait(Some(until), &[]).expect("it waits");
             }
         };
-        // Each answers when it is asked, as peers do that have a machine each.
+        // Each peer responds independently, as if on its own machine.
         #[expect(clippy::disallowed_methods, reason = "a program that stands for many")]
         let peers: Vec<_> = keys
             .into_iter()

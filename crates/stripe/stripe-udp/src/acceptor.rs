@@ -13,7 +13,7 @@
 //!
 //! Source: accept(2).
 //!
-//! Invariants: a turn accepts a bounded number; a socket at which nothing can be accepted causes no
+//! Invariants: a turn accepts a bounded number; a socket that can accept nothing causes no
 //! wake-ups.
 
 use std::io;
@@ -72,7 +72,7 @@ impl Acceptor {
         self.rests_until.is_some()
     }
 
-    /// Returns the time at which the pause ends.
+    /// Returns the end of the pause.
     pub const fn next_at(&self) -> Option<Instant> {
         self.rests_until
     }

@@ -82,7 +82,7 @@ impl Channel {
         })
     }
 
-    /// Moves to other addresses and drops what was queued for the old link. If the new link cannot
+    /// Moves to other addresses and drops datagrams queued for the old link. If the new link cannot
     /// be opened, the old one stays and is reopened.
     pub(crate) fn relocate(
         &mut self,

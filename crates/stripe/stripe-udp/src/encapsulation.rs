@@ -88,7 +88,7 @@ impl Encapsulation {
         }
     }
 
-    /// Returns the peer for which datagrams are sealed, if any.
+    /// Returns the recipient of sealed datagrams, if any.
     pub(crate) fn peer(&self) -> Option<&Peer> {
         match self {
             Self::Datagrams(framing) => framing.peer.as_deref(),

@@ -47,7 +47,7 @@ pub struct EndPlan {
     pub buffers: BufferPlan,
     /// Minimum time between two wake-ups.
     pub granule: Duration,
-    /// Peer for which datagrams over UDP are sealed; `None` sends them unencrypted.
+    /// Recipient of sealed datagrams over UDP; `None` sends them unencrypted.
     pub peer: Option<PeerPlan>,
     /// Maximum number of channels at a time, equal at both ends; by default, the number at the
     /// start.
@@ -98,7 +98,7 @@ pub trait Source {
         None
     }
 
-    /// Returns the class that decides over which channels the next packet may go.
+    /// Returns the class of the next packet, which determines its permitted channels.
     fn next_class(&self) -> Class {
         Class::Spread
     }
@@ -295,7 +295,7 @@ impl End {
         }
     }
 
-    /// Returns the next packet in the order in which the other end sent it.
+    /// Returns the next packet in sending order.
     pub fn next_packet(&mut self) -> Option<Packet> {
         self.striping.next_packet()
     }
@@ -322,7 +322,7 @@ impl End {
     }
 
     /// Returns the local address of a channel's socket, if it is open; for a channel that accepts
-    /// connections, the address on which it listens.
+    /// connections, its listening address.
     pub fn local(&self, channel: usize) -> Option<SocketAddr> {
         let listener = self.listeners.iter().find(|listener| listener.serves(channel));
         let link = || self.channels[channel].as_ref()?.link.local();

@@ -61,7 +61,7 @@ const NEVER: Instant = Instant::from_nanoseconds(u64::MAX);
 pub struct Ends {
     /// Boxed, because a growing vector would leave copies of their keys behind.
     all: Vec<Option<Box<End>>>,
-    /// Time at which each end has work due without receiving anything.
+    /// Time of the next timeout of each end.
     due_at: Vec<Instant>,
     is_active: Vec<bool>,
     /// Ends with work in this turn.
@@ -79,7 +79,7 @@ pub struct Ends {
     waiting: Waiting,
 }
 
-/// A port shared by several ends, and what was received on it.
+/// A port shared by several ends, and its receive buffer.
 #[derive(Debug)]
 struct Common {
     port: SharedPort,
@@ -357,7 +357,7 @@ impl Ends {
         self.active = active;
     }
 
-    /// Returns the time at which work is due without receiving anything.
+    /// Returns the time of the next timeout.
     pub fn timeout(&self) -> Instant {
         self.due_at.iter().copied().fold(NEVER, Instant::min)
     }

@@ -61,7 +61,7 @@ impl<'a> Frame<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Framing {
     numbers: MessageNumbers,
-    /// Peer for which datagrams are sealed, if any.
+    /// Recipient of sealed datagrams, if any.
     pub(crate) peer: Option<Box<Peer>>,
 }
 

@@ -110,7 +110,7 @@ pub(crate) enum Payload {
     Messages,
 }
 
-/// A received batch: datagrams of one length, the last of which may be shorter.
+/// A received batch: datagrams of one length, except a shorter last one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrival {
     /// Receive timestamp of the kernel on the realtime clock.
@@ -192,7 +192,7 @@ impl Link {
         if let Self::Tcp(link) = self { link.advance(now) } else { false }
     }
 
-    /// Returns the time at which work is due without receiving anything.
+    /// Returns the time of the next timeout.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         if let Self::Tcp(link) = self { link.next_at() } else { None }
     }

@@ -1,6 +1,6 @@
 //! Meters that count the traffic of a channel, and limit it.
 //!
-//! A meter counts what a provider bills: datagrams with their IP and UDP headers, in both
+//! A meter counts billable traffic: datagrams with their IP and UDP headers, in both
 //! directions. Datagrams are submitted to the meter before they are sent; any that it does not
 //! grant are dropped, whatever they contain, and the channel goes out. Received datagrams are only
 //! counted.

@@ -93,7 +93,7 @@ impl Ordering {
         self.channels.len()
     }
 
-    /// Returns the time at which a frame is released without receiving anything.
+    /// Returns the time of the next release of a frame by timeout.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.channels.iter().flatten().filter_map(|line| line.order.poll_timeout()).min()
     }

@@ -38,7 +38,7 @@ struct Free {
     buffers: Vec<Vec<Vec<u8>>>,
     /// Total length of the free buffers.
     bytes: usize,
-    /// Length class from which room was last made.
+    /// Length class last evicted from.
     oldest: usize,
     longest_bytes: usize,
 }

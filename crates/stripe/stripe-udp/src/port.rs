@@ -175,7 +175,7 @@ impl Port {
         }
     }
 
-    /// Sends datagrams of one length, the last of which may be shorter, to an address in a traffic
+    /// Sends datagrams of one length (the last may be shorter) to an address in a traffic
     /// class.
     fn send(&mut self, to: (SocketAddr, u8), bytes: &[u8], segment_bytes: usize) -> io::Result<()> {
         match self.open.as_mut().ok_or(io::ErrorKind::NotConnected)? {

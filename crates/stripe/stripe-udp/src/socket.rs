@@ -64,7 +64,7 @@ impl ChannelPlan {
             .ok_or_else(|| io::ErrorKind::Unsupported.into())
     }
 
-    /// Returns a connected socket, for which the kernel has looked up the route.
+    /// Returns a connected socket, whose route the kernel has looked up.
     fn connected(&self) -> io::Result<Socket> {
         let mut local = self.local;
         local.set_port(0);
@@ -211,7 +211,7 @@ impl ChannelSocket {
         self.sending.segments_max()
     }
 
-    /// Sends datagrams of one length, the last of which may be shorter, to an address in a traffic
+    /// Sends datagrams of one length (the last may be shorter) to an address in a traffic
     /// class.
     pub(crate) fn send(
         &mut self,

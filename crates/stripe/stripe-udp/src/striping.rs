@@ -74,11 +74,11 @@ pub struct Preference {
 pub(crate) struct Said {
     pub(crate) channel: usize,
     pub(crate) message: Message,
-    /// Length in bytes to which the message is padded, or 0.
+    /// Padded length in bytes, or 0.
     pub(crate) bytes_min: usize,
 }
 
-/// Epoch in which a session begins.
+/// First epoch of a session.
 const FIRST: Epoch = Epoch::new(1);
 
 /// Sender and receiver of the protocol.
@@ -225,7 +225,7 @@ impl Striping {
         }
     }
 
-    /// Returns the next packet in the order in which the other end sent it.
+    /// Returns the next packet in sending order.
     pub(crate) fn next_packet(&mut self) -> Option<Packet> {
         self.receiver.poll_packet(self.now)
     }
@@ -326,7 +326,7 @@ impl Striping {
         }
     }
 
-    /// Returns the time at which work is due without receiving anything.
+    /// Returns the time of the next timeout.
     pub(crate) fn poll_timeout(&self) -> Instant {
         let others = [self.receiver.poll_timeout(), self.ordering.poll_timeout()];
         others.into_iter().flatten().fold(self.sender.poll_timeout(), Instant::min)

@@ -224,7 +224,7 @@ impl TcpLink {
         matches!(before, State::Open(_))
     }
 
-    /// Returns the time at which work is due without receiving anything.
+    /// Returns the time of the next timeout.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         match (&self.state, self.plan.end) {
             (State::Closed { again_at }, TcpEnd::Connects { .. }) => {

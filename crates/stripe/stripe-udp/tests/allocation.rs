@@ -1,5 +1,5 @@
-//! Nothing is allocated for a packet over sockets once buffers are there: not for those that come,
-//! those that are kept to be sent again, nor those that are discarded.
+//! Once buffers exist, packets over sockets cause no allocation, whether they are received, kept
+//! for retransmission, or discarded.
 #![cfg(target_os = "linux")]
 
 use std::alloc::System;
@@ -18,7 +18,7 @@ const ROUNDS: usize = 20;
 const PACKETS: usize = 10_000;
 const TIMEOUT: Duration = Duration::from_secs(100);
 
-/// So many packets of nothing.
+/// Source of a number of empty packets.
 struct Nothing(usize);
 
 impl Source for Nothing {
@@ -40,7 +40,7 @@ fn end() -> End {
     End::open(&plan, vec![channel.clone(), channel], Epoch::new(1)).expect("sockets")
 }
 
-/// Sends so many packets, and reads what has come.
+/// Sends packets, and reads them at the other end.
 fn run(left: &mut End, right: &mut End, packets: usize) {
     let (ends_at, mut source, mut came) = (now().after(TIMEOUT), Nothing(packets), 0);
     while came < packets {
@@ -62,8 +62,9 @@ fn no_packet_takes_an_allocation() {
         left.set_remote(channel, right.local(channel).expect("a socket"));
         right.set_remote(channel, left.local(channel).expect("a socket"));
     }
-    // What is kept is full after the first round: 4,096 packets of each channel. Where more is in
-    // flight than ever before, which is up to the machine, there are more buffers, up to a bound.
+    // The retransmission buffers are full after the first round: 4,096 packets of each channel. If
+    // more packets are in flight than ever before, which depends on the machine, buffers are added,
+    // up to a bound.
     let allocations = (0..ROUNDS).map(|_| {
         let region = Region::new(GLOBAL);
         run(&mut left, &mut right, PACKETS);

@@ -1,4 +1,4 @@
-//! Many peers at one end, over loopback: they have ports in common, and are told by their keys.
+//! Many peers of one server over loopback, on shared ports, identified by their keys.
 #![cfg(target_os = "linux")]
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -10,12 +10,12 @@ use gingham_stripe_crypt::{
 };
 use gingham_stripe_udp::{ChannelPlan, End, EndPlan, Ends, OpenError, Source, Sources, now};
 
-/// Far longer than it takes, also beside busy neighbours.
+/// Far longer than needed, even on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(100);
 const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 const PACKET_BYTES: usize = 1_000;
 
-/// So many packets that begin with their number, from one on.
+/// Source of numbered packets.
 #[derive(Default)]
 struct Numbers {
     next: u64,
@@ -60,7 +60,7 @@ fn any() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }
 
-/// A server with a port, and clients with two channels to it each.
+/// A server with one port, and clients with two channels each.
 struct World {
     server: Ends,
     sources: Each,
@@ -68,7 +68,7 @@ struct World {
     keys: Vec<PrivateKey>,
     server_key: PrivateKey,
     port: SocketAddr,
-    /// What came at the server of each client, and at each client.
+    /// Numbers received at the server from each client, and at each client.
     came: [Vec<Vec<u64>>; 2],
 }
 
@@ -78,7 +78,7 @@ impl World {
         let keys: Vec<_> =
             (0..clients).map(|_| PrivateKey::random().expect("randomness")).collect();
         let mut server = Ends::new(Some(&server_key), Duration::ZERO).expect("a server");
-        // A port that is free just now.
+        // A port that is currently free.
         let port = UdpSocket::bind(any()).and_then(|socket| socket.local_addr());
         let port = port.expect("a port");
         for (number, key) in keys.iter().enumerate() {
@@ -110,7 +110,7 @@ impl World {
         self.step_of(&(0..self.clients.len()).collect::<Vec<_>>());
     }
 
-    /// The clients are those of these ends of the server.
+    /// Runs one step; `ends` maps clients to ends of the server.
     fn step_of(&mut self, ends: &[usize]) {
         let Self { server, sources, clients, came: [at_server, at_clients], .. } = self;
         let number = |bytes: &[u8]| u64::from_be_bytes(*bytes.first_chunk().expect("a number"));
@@ -139,7 +139,7 @@ impl World {
         }
     }
 
-    /// So many packets go each way between the server and each of these.
+    /// Exchanges packets in both directions between the server and these clients.
     fn exchange(&mut self, clients: &[usize], packets: u64) {
         let before = self.came.clone();
         for client in clients {
@@ -180,7 +180,7 @@ fn each_has_its_own_pipe_over_one_port() {
     assert_eq!(world.server.strangers().discards.total(), 0);
 }
 
-/// It comes from other ports from one datagram to the next, as behind a translation that forgot.
+/// Its source port changes between two datagrams, as behind a NAT that lost its state.
 #[test]
 fn who_is_elsewhere_is_found_by_its_keys() {
     let mut world = World::new(3);
@@ -197,14 +197,14 @@ fn who_is_elsewhere_is_found_by_its_keys() {
     assert_eq!([0, 2].map(|end| world.moved(end)), [2, 2]);
 }
 
-/// As where a translation of addresses gives the place of one to another: what comes from there is tried
-/// with the keys of others once it was not that one's own.
+/// As if a NAT reassigns the address of one client to another: after a datagram that is not the
+/// first client's, others' keys are tried as well.
 #[test]
 fn a_place_that_becomes_another_s_is_given_over() {
     let mut world = World::new(3);
     world.exchange(&[0, 1, 2], 100);
     let sources = [0, 1].map(|channel| world.clients[0].0.local(channel).expect("a socket"));
-    // The first client is gone, and the second has one of its channels where that had one.
+    // The first client is gone, and the second has taken over the address of one of its channels.
     let (gone, _) = world.clients.remove(0);
     drop(gone);
     world.came[0].remove(0);
@@ -221,7 +221,7 @@ fn a_place_that_becomes_another_s_is_given_over() {
     assert_eq!(world.server.end(1).and_then(End::handshakes).expect("keys").sessions, 1);
 }
 
-/// One is dropped and begins anew; the others do not notice.
+/// One client restarts; the others are not affected.
 #[test]
 fn one_that_begins_anew_does_not_disturb_the_others() {
     let mut world = World::new(3);
@@ -241,7 +241,7 @@ fn one_that_begins_anew_does_not_disturb_the_others() {
     }
 }
 
-/// What nobody sent changes nothing, and costs a bounded number of trials.
+/// Garbage changes nothing, and causes a bounded number of trials.
 #[test]
 fn garbage_is_counted_and_its_trials_are_bounded() {
     let mut world = World::new(2);
@@ -250,7 +250,7 @@ fn garbage_is_counted_and_its_trials_are_bounded() {
     let mut sent = 0_u64;
     for round in 0..100_u8 {
         for number in 0..50_u8 {
-            // A header as packets have it, in every session and with any number.
+            // A plausible packet header, in any session and with any number.
             let mut garbage = [round; 200];
             garbage[..8].copy_from_slice(&[0x40, 0, 0xff, number, round, number, 1, 1]);
             sent += u64::from(stranger.send_to(&garbage, world.port).is_ok());
@@ -283,7 +283,7 @@ fn a_key_has_one_end_and_one_that_is_removed_is_heard_no_more() {
     world.clients[0].1.left += 10;
     world.exchange(&[1], 100);
     assert_eq!(world.came[0][0].len(), before);
-    // Its place is free for another, and its port for as long as anybody has it.
+    // Its number is free for another end, and its port is open while any end uses it.
     let other = PrivateKey::random().expect("randomness").public();
     let added = world.server.add(&plan(&world.server_key, other), channels(), Epoch::new(1));
     assert_eq!(added.expect("an end"), 0);
@@ -293,7 +293,7 @@ fn a_key_has_one_end_and_one_that_is_removed_is_heard_no_more() {
     assert!(UdpSocket::bind(port).is_ok());
 }
 
-/// Its place was about to have a turn, of which whoever comes next knows nothing.
+/// The removed end was due for a turn that its successor must not lose.
 #[test]
 fn who_comes_where_another_went_has_turns() {
     let mut world = World::new(2);
@@ -306,7 +306,7 @@ fn who_comes_where_another_went_has_turns() {
         let channels = (0..2).map(|_| (channel(world.port, NOWHERE).into(), None)).collect();
         world.server.add_by(0, &plan, channels, Epoch::new(1)).expect("it is free");
         world.clients[0] = world.client(0);
-        // The server numbers on; the client begins anew.
+        // The server continues its numbers; the client restarts them.
         world.came[0][0].clear();
         world.exchange(&[0, 1], 100);
     }
@@ -318,7 +318,7 @@ fn who_comes_where_another_went_has_turns() {
     assert!(matches!(refused, Err(OpenError::Taken(1))), "{refused:?}");
 }
 
-/// The server begins; what answers it comes from elsewhere, and its end has the last of 1,025 places.
+/// The server initiates; the response comes from elsewhere, to the last of 1,025 ends.
 #[test]
 fn an_answer_from_elsewhere_is_found_among_more_than_a_thousand_places() {
     const PLACE: usize = 1_024;

@@ -1,4 +1,4 @@
-//! What waits takes no more memory than it is charged, however short packets are.
+//! Buffered packets take no more memory than they are charged, however short they are.
 #![cfg(target_os = "linux")]
 
 use std::alloc::System;
@@ -12,11 +12,11 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats, StatsAlloc};
 #[global_allocator]
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// A TCP acknowledgement of IPv4 without options.
+/// A TCP acknowledgement over IPv4 without options.
 const PACKET_BYTES: usize = 40;
 const MEMORY_BYTES: usize = 64 << 20;
 const TIMEOUT: Duration = Duration::from_secs(100);
-/// What an allocator of a 64-bit machine keeps of each allocation, and rounds to.
+/// Overhead of an allocation on a 64-bit machine, and its rounding.
 const KEPT_BYTES: usize = 8;
 const STEP_BYTES: usize = 16;
 
@@ -50,14 +50,14 @@ fn end() -> End {
     End::open(&plan, vec![channel.clone(), channel], Epoch::new(1)).expect("sockets")
 }
 
-/// What is allocated and not let go, with what an allocator adds.
+/// Returns the bytes currently allocated, with the overhead of the allocator.
 fn live_bytes(stats: &Stats) -> usize {
     let allocations = stats.allocations - stats.deallocations;
     stats.bytes_allocated - stats.bytes_deallocated + allocations * (KEPT_BYTES + STEP_BYTES - 1)
 }
 
-/// Nobody reads what comes, of a sender that goes on without credit, until there is no room: only
-/// what waits is there.
+/// No packet is read while the sender continues without credit until the buffer is full: only
+/// buffered packets are allocated.
 #[test]
 fn memory_full_of_tiny_packets_is_no_more_than_its_cap() {
     let (mut left, mut right) = (end(), end());

@@ -1,4 +1,4 @@
-//! Two ends in one process that shake hands: over loopback, with keys.
+//! Two ends in one process with keys and handshakes, over loopback.
 #![cfg(target_os = "linux")]
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -9,11 +9,11 @@ use gingham_stripe::Epoch;
 use gingham_stripe_crypt::{Discard, PeerPlan, PrivateKey, Times};
 use gingham_stripe_udp::{ChannelPlan, End, EndPlan, Source, now};
 
-/// Far longer than it takes, also beside busy neighbours.
+/// Far longer than needed, even on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(100);
 const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 
-/// Packets of a thousand bytes that begin with their number.
+/// Source of numbered packets of a thousand bytes.
 struct Numbers(Range<u64>);
 
 impl Source for Numbers {
@@ -28,7 +28,7 @@ impl Source for Numbers {
     }
 }
 
-/// Two that know one another's keys.
+/// Returns two peers that know each other's keys.
 fn peers(times: Times) -> [PeerPlan; 2] {
     let keys = [0; 2].map(|_| PrivateKey::random().expect("randomness"));
     [0, 1].map(|end| PeerPlan {
@@ -60,7 +60,7 @@ fn lead(from: &mut End, to: [SocketAddr; 2]) {
     }
 }
 
-/// Works at both ends as long as this says: the numbers that came at the second.
+/// Runs both ends while `goes_on` holds; returns the numbers received at the second.
 fn pumped(
     one: &mut End,
     other: &mut End,
@@ -96,7 +96,7 @@ fn discarded(end: &End, discard: Discard) -> u64 {
     end.handshakes().expect("it has keys").discards.of(discard)
 }
 
-/// The second end knows no address: it learns where the first one is on each channel.
+/// The second end knows no address, and learns that of the first end on each channel.
 #[test]
 fn all_comes_in_order_and_who_knows_no_address_learns_it() {
     let [left, right] = peers(Times::default()).map(|peer| end(Some(peer), any()));
@@ -114,7 +114,7 @@ fn all_comes_in_order_and_who_knows_no_address_learns_it() {
     }
 }
 
-/// New keys each 50 ms: nothing that is on its way is lost, and the striping goes on as it is.
+/// Rekeying every 50 ms loses no packets in flight, and does not affect striping.
 #[test]
 fn new_keys_lose_nothing() {
     let times = Times { rekey: Duration::from_millis(50), ..Times::default() };
@@ -132,7 +132,7 @@ fn new_keys_lose_nothing() {
     assert_eq!((left.sending().resets, right.reception().given_up), (0, 0));
 }
 
-/// Either end is dropped and opened again on its ports, as a process that is killed and started.
+/// Either end is dropped and reopened on its ports, like a process that is killed and restarted.
 #[test]
 fn an_end_that_begins_anew_is_heard() {
     for again in [0, 1] {
@@ -158,8 +158,8 @@ fn an_end_that_begins_anew_is_heard() {
     }
 }
 
-/// The first end is elsewhere from one moment to the next, as behind a translation of addresses that
-/// forgot: what it says next is authentic and newer than all before.
+/// The first end's address changes suddenly, as behind a NAT that lost its state: its next datagram
+/// is authentic and newer than all before.
 #[test]
 fn a_channel_follows_the_other_end() {
     let [mut left, mut right] = peers(Times::default()).map(|peer| end(Some(peer), any()));
@@ -173,7 +173,7 @@ fn a_channel_follows_the_other_end() {
     assert!(came.is_sorted_by(|one, next| one + 1 == *next));
 }
 
-/// What somebody held back goes on later, from elsewhere: the channel stays where it is.
+/// A datagram held back and sent later from elsewhere does not move the channel.
 #[test]
 fn a_channel_does_not_follow_a_record() {
     let [mut left, mut right] = peers(Times::default()).map(|peer| end(Some(peer), any()));
@@ -194,7 +194,7 @@ fn a_channel_does_not_follow_a_record() {
     lead(&mut left, locals(&right));
     pumped(&mut left, &mut right, numbers, is_short_of(2_000));
     let (to, moved) = (locals(&right)[0], right.counts(0).moved);
-    // It never came before, so that it is authentic and not a repetition, but it is not the newest.
+    // It never arrived before, so it is authentic and not a replay, but it is not the newest.
     tap.send_to(&bytes[..length], to).expect("it is sent");
     pumped(&mut left, &mut right, numbers, is_short_of(2_000));
     assert_eq!(right.counts(0).moved, moved);

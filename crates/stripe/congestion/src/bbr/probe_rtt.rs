@@ -28,10 +28,10 @@ pub(super) struct ProbeRtt {
     /// Maximum in flight during the probe, fixed at its start (`probe_rtt_cwnd`).
     pub(super) cwnd: u64,
     idle_restart: bool,
-    /// Filter lengths for which the minimum stays valid: two while another path for the same
+    /// Validity of the minimum in filter lengths: two while another path for the same
     /// packets is in `ProbeRTT`.
     spans: u64,
-    /// Range of delivered bytes for which samples are intentionally low.
+    /// Range of delivered bytes with intentionally low samples.
     limited: Option<(u64, u64)>,
 }
 

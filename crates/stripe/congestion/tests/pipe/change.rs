@@ -1,4 +1,4 @@
-//! The pipe's rate falls to a half at 10 s and doubles at 25 s.
+//! The pipe's rate halves at 10 s and doubles at 25 s.
 
 use gingham_congestion::Control;
 

@@ -1,5 +1,6 @@
-//! A pipe in virtual time: senders, one queue that serves at a rate, a delay, receivers that
+//! A pipe in virtual time: senders, one queue served at a rate, a delay, and receivers that
 //! acknowledge by counts.
+//!
 //!
 //! ```text
 //!   Path --.                                   .--> receiver: counts, an acknowledgement each
@@ -8,7 +9,7 @@
 //!      '-------------------------- delay ---------------'
 //! ```
 //!
-//! Invariants: the same plan gives the same run; what is delivered of a flow keeps its order.
+//! Invariants: equal plans give equal runs; the packets of a flow are delivered in order.
 
 use std::collections::VecDeque;
 
@@ -16,26 +17,26 @@ use gingham_congestion::{Acknowledgement, Control, Path, PathPlan};
 
 pub(crate) const MILLISECOND: u64 = 1_000_000;
 pub(crate) const SECOND: u64 = 1_000 * MILLISECOND;
-/// What a packet takes.
+/// Length of every packet in bytes.
 pub(crate) const PACKET: u64 = 1_250;
 const ACKNOWLEDGED_PACKETS: u64 = 4;
 const ACKNOWLEDGED_NS: u64 = 5 * MILLISECOND;
 const BUCKET_NS: u64 = 100 * MILLISECOND;
 
-/// What the pipe is.
+/// Parameters of a pipe.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipe {
     pub(crate) bits_per_second: u64,
-    /// One way; the other takes as long.
+    /// One-way delay, equal in both directions.
     pub(crate) delay_ns: u64,
     pub(crate) queue_bytes: u64,
-    /// Packets lost at random, of a million.
+    /// Random packet losses per million.
     pub(crate) lost_millionths: u64,
-    /// The most that a packet's delay is longer, in order all the same.
+    /// Maximum extra delay of a packet, without reordering.
     pub(crate) jitter_ns: u64,
-    /// Losses are told as they are seen, or so often.
+    /// Interval of loss reports; `None` reports losses at once.
     pub(crate) told_each_ns: Option<u64>,
-    /// When a sender looks whether packets may go: at once, or so often.
+    /// Interval at which senders check for permission to send; 0 for at once.
     pub(crate) wake_ns: u64,
     pub(crate) burst_ns: u64,
     pub(crate) seed: u64,
@@ -56,13 +57,13 @@ impl Pipe {
         }
     }
 
-    /// What the pipe carries over a time there and back.
+    /// Returns the BDP of the pipe in bytes.
     pub(crate) fn content_bytes(&self) -> u64 {
         carried(self.bits_per_second, 2 * self.delay_ns)
     }
 }
 
-/// A count as a number with a point; none here is above 2^52.
+/// Converts a count to floating point; none here exceeds 2^52.
 #[expect(clippy::cast_precision_loss, reason = "counts of a test are small")]
 pub(crate) fn as_f64(count: u64) -> f64 {
     count as f64
@@ -73,7 +74,7 @@ fn carried(bits_per_second: u64, span_ns: u64) -> u64 {
         .expect("it fits")
 }
 
-/// What came in the time of one bucket.
+/// Counts of one time slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bucket {
     pub(crate) came_bytes: u64,
@@ -82,17 +83,17 @@ pub(crate) struct Bucket {
     pub(crate) estimate: u64,
 }
 
-/// A sender, its receiver, and what is under way between them.
+/// A sender, its receiver, and the packets between them.
 pub(crate) struct Flow {
     pub(crate) path: Path,
     starts_ns: u64,
-    /// What the source gives, if less than the path would take.
+    /// Rate of the source, if limited.
     source_bits_per_second: Option<u64>,
     source_sent_bytes: u64,
     sent: u64,
-    /// Packets on their way: when there, and their number.
+    /// Packets in flight: arrival time and number.
     forth: VecDeque<(u64, u64)>,
-    /// Acknowledgements on their way: when there.
+    /// Acknowledgements in flight, with their arrival times.
     back: VecDeque<(u64, Acknowledgement)>,
     received_packets: u64,
     expected: u64,
@@ -114,13 +115,13 @@ impl Flow {
         &mut self.buckets[index]
     }
 
-    /// Bits a second that came between two times.
+    /// Returns the bits per second received between two times.
     pub(crate) fn goodput(&self, from_ns: u64, to_ns: u64) -> f64 {
         let came = self.sum(from_ns, to_ns, |bucket| bucket.came_bytes);
         as_f64(came) * 8e9 / as_f64(to_ns - from_ns)
     }
 
-    /// A sum over the buckets between two times.
+    /// Sums a count over the buckets between two times.
     pub(crate) fn sum(&self, from_ns: u64, to_ns: u64, of: impl Fn(&Bucket) -> u64) -> u64 {
         self.between(from_ns, to_ns).map(of).sum()
     }
@@ -131,7 +132,7 @@ impl Flow {
     }
 }
 
-/// What happens next to a flow.
+/// Next event of a flow.
 #[derive(Clone, Copy)]
 enum Event {
     Send,
@@ -150,7 +151,7 @@ pub(crate) struct Sim {
     served_ns: u64,
     last_arrival_ns: u64,
     random: u64,
-    /// The queue as packets met it, in microseconds.
+    /// Queueing delays of packets, in microseconds.
     pub(crate) waits_us: Vec<u32>,
 }
 
@@ -195,14 +196,14 @@ impl Sim {
         self
     }
 
-    /// From now on a flow's source gives so much.
+    /// Limits the rate of a flow's source.
     pub(crate) fn limit(&mut self, flow: usize, megabits: Option<u64>) {
         let flow = &mut self.flows[flow];
         flow.source_bits_per_second = megabits.map(|megabits| megabits * 1_000_000);
         (flow.starts_ns, flow.source_sent_bytes) = (self.now_ns.max(flow.starts_ns), 0);
     }
 
-    /// The pipe serves at another rate.
+    /// Changes the rate of the pipe.
     pub(crate) fn set_rate(&mut self, megabits: u64) {
         self.serve();
         self.pipe.bits_per_second = megabits * 1_000_000;
@@ -215,7 +216,7 @@ impl Sim {
         self.random >> 11
     }
 
-    /// The queue as it is now.
+    /// Updates the queue to the current time.
     fn serve(&mut self) {
         let span_ns = self.now_ns - self.served_ns;
         let served = carried(self.pipe.bits_per_second, span_ns);
@@ -223,7 +224,7 @@ impl Sim {
             (self.backlog_bytes, self.served_ns) = (0, self.now_ns);
         } else {
             self.backlog_bytes -= served;
-            // Only the time that was used, so that nothing is lost by rounding.
+            // Advances only by the time used, so that rounding loses nothing.
             self.served_ns += time_ns(served, self.pipe.bits_per_second);
         }
     }
@@ -268,7 +269,7 @@ impl Sim {
         best
     }
 
-    /// When a flow sends next, if nothing else happens.
+    /// Returns when a flow sends next if nothing else happens.
     fn sends_at(&self, flow: &Flow) -> Option<u64> {
         let mut at_ns = flow.path.next_ns()?.max(self.now_ns).max(flow.starts_ns);
         if let Some(rate) = flow.source_bits_per_second {
@@ -277,7 +278,7 @@ impl Sim {
         }
         match self.pipe.wake_ns {
             0 => Some(at_ns),
-            // What was admitted at this very time goes in one burst.
+            // Packets admitted at this instant are part of one burst.
             _ if at_ns == self.now_ns && self.now_ns.is_multiple_of(self.pipe.wake_ns) => {
                 Some(at_ns)
             }
@@ -363,7 +364,7 @@ impl Sim {
         flow.bucket(now_ns).estimate = estimate;
     }
 
-    /// Nothing was heard for a second: the receiver says that all is accounted for.
+    /// Probes after a second without acknowledgements: the receiver accounts for all packets.
     fn probe(&mut self, index: usize) {
         let (now_ns, flow) = (self.now_ns, &mut self.flows[index]);
         flow.expected = flow.sent;
@@ -372,7 +373,7 @@ impl Sim {
         self.acknowledge(index);
     }
 
-    /// The middle of the waits that packets met, in nanoseconds, from a packet on.
+    /// Returns the median queueing delay in nanoseconds, from index `from`.
     pub(crate) fn wait_median_ns(&self, from: usize) -> u64 {
         let mut waits = self.waits_us[from..].to_vec();
         let middle = waits.len() / 2;
@@ -380,7 +381,7 @@ impl Sim {
     }
 }
 
-/// How long a rate takes for so many bytes: for ever at none.
+/// Returns the time that a rate takes for a number of bytes, practically infinite for a rate of 0.
 fn time_ns(bytes: u64, bits_per_second: u64) -> u64 {
     let bit_ns = u128::from(bytes) * 8_000_000_000;
     let span_ns = bit_ns.checked_div(u128::from(bits_per_second));

@@ -1,11 +1,11 @@
-//! A source that gives less than the path would take.
+//! An app-limited source.
 
 use gingham_congestion::Control;
 
 use crate::sim::{PACKET, Pipe, SECOND, Sim};
 use crate::{alone, bbr, cubic};
 
-/// 100 Mbit/s for 5 s, then 10 Mbit/s for 30 s, then nothing for 12 s, then all again.
+/// Runs at 100 Mbit/s for 5 s, at 10 Mbit/s for 30 s, without traffic for 12 s, then at full rate.
 fn story(control: Control) -> Sim {
     let mut sim = alone(Pipe::new(100, 25, 625_000), control, 5 * SECOND);
     sim.limit(0, Some(10));
@@ -17,7 +17,7 @@ fn story(control: Control) -> Sim {
     sim
 }
 
-/// What the source limits says nothing of the path. Null: samples that count give 10 Mbit/s.
+/// App-limited samples do not lower the estimate. Null: counting them gives 10 Mbit/s.
 #[test]
 fn a_source_that_gives_little_lowers_no_estimate() {
     for control in [bbr(1), cubic()] {
@@ -29,8 +29,8 @@ fn a_source_that_gives_little_lowers_no_estimate() {
     }
 }
 
-/// And after it, BBR goes at the old rate from the first round trip on, though the least time there
-/// and back is older than ten seconds by then. Null: a probe for that carries half in this time.
+/// Afterwards BBR sends at the old rate from the first round trip on, although the minimum RTT is
+/// older than ten seconds by then. Null: a ProbeRTT carries half in this time.
 #[test]
 fn bbr_goes_on_as_fast_as_before() {
     let sim = story(bbr(1));
@@ -38,9 +38,9 @@ fn bbr_goes_on_as_fast_as_before() {
     assert!(carried >= 90e6, "{carried}");
 }
 
-/// The window that CUBIC does not use does not grow: in flight at the end of the limited time is
-/// what 10 Mbit/s are, and after it no more than the window was. Null: a window that grows by the
-/// cubic function for 30 s is .4 * 30^3 = 10,800 packets more.
+/// An unused CUBIC window does not grow: at the end of the limited time 10 Mbit/s are in flight,
+/// and afterwards no more than the earlier window. Null: a window that grows by the cubic function
+/// for thirty seconds gains .4 * 30^3 = 10,800 packets.
 #[test]
 fn cubic_does_not_grow_what_is_not_used() {
     let mut sim = alone(Pipe::new(100, 25, 625_000), cubic(), 5 * SECOND);

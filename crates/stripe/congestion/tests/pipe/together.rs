@@ -1,11 +1,12 @@
-//! Two flows through one queue, the second a second after the first; what they carry in 30 s.
+//! Two flows through one queue, the second starting a second after the first; measured over 30 s.
 
 use gingham_congestion::Control;
 
 use crate::sim::{Pipe, SECOND, Sim};
 use crate::{bbr, cubic, share};
 
-/// A pipe of so many Mbit/s and ms one way, whose queue is so many times what it holds.
+/// Runs two flows over a pipe of this rate in Mbit/s and one-way delay in ms, with a queue of
+/// `contents` BDPs.
 fn together((megabits, delay_ms): (u64, u64), contents: u64, controls: [Control; 2]) -> Sim {
     let mut pipe = Pipe::new(megabits, delay_ms, 0);
     pipe.queue_bytes = contents * pipe.content_bytes();
@@ -15,15 +16,17 @@ fn together((megabits, delay_ms): (u64, u64), contents: u64, controls: [Control;
     sim
 }
 
-/// Which share of both the first has in 30 s after so many, and how much of the pipe both have.
+/// Returns the first flow's share of both in the 30 s from `after` seconds on, and the share of the
+/// pipe that both have.
 fn shares(sim: &Sim, after: u64) -> (f64, f64) {
     let (from_ns, to_ns) = (after * SECOND, (after + 30) * SECOND);
     let both = [0, 1].map(|flow| share(sim, flow, from_ns, to_ns));
     (both[0] / (both[0] + both[1]), both[0] + both[1])
 }
 
-/// Within 2 to 1 over 30 s from the fifteenth on. The second comes to its share slowly: it gets some
-/// more with each probe. Null: who was first keeps what it has in the first five seconds, .8.
+/// Within 2 to 1 over 30 s from the fifteenth second on. The second flow reaches its share slowly:
+/// it gains some with each probe. Null: the first flow keeps its share of the first five seconds,
+/// .8.
 #[test]
 fn two_of_bbr_share() {
     for (place, contents) in [((20, 10), 1), ((20, 25), 4), ((50, 25), 1), ((100, 25), 1)] {
@@ -36,7 +39,7 @@ fn two_of_bbr_share() {
     }
 }
 
-/// Within 2 to 1 over 30 s. Null: who was first keeps all.
+/// Within 2 to 1 over 30 s. Null: the first flow keeps everything.
 #[test]
 fn two_of_cubic_share() {
     for (place, contents) in [((20, 10), 1), ((20, 25), 4), ((50, 25), 1), ((100, 25), 1)] {
@@ -46,12 +49,12 @@ fn two_of_cubic_share() {
     }
 }
 
-/// BBR beside CUBIC. Where the pipe holds no more than 63 packets, BBR probes no more often than
-/// Reno would grow, and they share (draft, "Bandwidth Probing and Coexistence with Reno/CUBIC"); so
-/// they do where the queue is deep. In between, a probe each 2 to 3 s overflows the queue before
-/// CUBIC has grown back, which is most of the pipe for BBR: the more, the more the pipe holds.
-/// Zeynali et al., "Promises and Potential of BBRv3" (PAM 2024), measured the same of Linux: no
-/// equitable share with CUBIC in a wide range of conditions. Null: all for one of them.
+/// BBR beside CUBIC. If the BDP is at most 63 packets, BBR probes no more often than Reno would
+/// grow, and they share (draft, "Bandwidth Probing and Coexistence with Reno/CUBIC"); likewise with
+/// a deep queue. In between, a probe every 2 to 3 s overflows the queue before CUBIC has grown
+/// back, which gives BBR most of the pipe, and more with a larger BDP. Zeynali et al., "Promises
+/// and Potential of BBRv3" (PAM 2024), measured the same on Linux: no equitable share with CUBIC in
+/// a wide range of conditions. Null: everything for one of them.
 #[test]
 fn bbr_beside_cubic_takes_neither_all_nor_nothing() {
     for (place, contents, least, most) in [

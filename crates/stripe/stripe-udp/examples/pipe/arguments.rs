@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line of the example.
 
 use std::net::SocketAddr;
 use std::str::FromStr;
@@ -9,41 +9,42 @@ use gingham_kernel::{Rate, Span};
 use gingham_stripe::{Controlled, Epoch};
 use gingham_stripe_udp::{ChannelPlan, EndPlan};
 
-/// One end of a pipe over UDP: sends synthetic packets, or receives them, and says at the end how
-/// they came, as JSON
+/// One end of a pipe over UDP: sends synthetic packets, or receives them, and prints statistics as
+/// JSON at the end
 #[derive(Parser, Debug)]
 pub(crate) struct Arguments {
-    /// A channel: address here, address there, and the interface if all is to go through one; once
-    /// for each
+    /// Channel: local address, remote address, and optionally the interface for all its traffic;
+    /// repeat for each channel
     #[arg(long = "channel", required = true, value_name = "LOCAL,REMOTE[,INTERFACE]")]
     channels: Vec<Channel>,
-    /// What is sent: 'all' that goes, or a rate such as '20 Mbit/s'; nothing if not given
+    /// Traffic to send: 'all' for as much as possible, or a rate such as '20 Mbit/s'; none by
+    /// default
     #[arg(long)]
     pub(crate) offer: Option<Offer>,
-    /// It ends after so long
+    /// Duration of the run
     #[arg(long, default_value = "10 s", value_parser = span)]
     pub(crate) time: Duration,
-    /// So long after the first packet what comes is counted
+    /// Time after the first packet from which packets are counted
     #[arg(long, default_value = "2 s", value_parser = span)]
     pub(crate) from: Duration,
-    /// What is lost is sent again, which both ends are to be told
+    /// Retransmit lost packets; set at both ends
     #[arg(long)]
     repair: bool,
-    /// How long packets are, as far as the channels pass them: the same at both ends
+    /// Packet length, as far as the channels pass it; set equally at both ends
     #[arg(long, default_value_t = 1_460, value_parser = clap::value_parser!(u32).range(16..=9_000))]
     pub(crate) packet_bytes: u32,
-    /// Between two wake-ups there is so much time at least
+    /// Minimum time between two wake-ups
     #[arg(long, value_parser = span)]
     granule: Option<Duration>,
-    /// What goes at once on a channel: packets of so much time at its pace
+    /// Burst on a channel: time at its pacing rate whose packets are sent at once
     #[arg(long, value_parser = span)]
     burst: Option<Duration>,
-    /// Of what the waits of BBR are drawn
+    /// Seed of BBR's random waits
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// What is sent.
+/// Traffic to send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Offer {
     All,
@@ -74,8 +75,8 @@ impl Arguments {
     }
 }
 
-/// The milliseconds that the machine has been running: later than any before, where both ends are of
-/// one machine.
+/// Returns the machine's uptime in milliseconds: later than at any earlier start, if both ends run
+/// on one machine.
 pub(crate) fn epoch() -> Epoch {
     let milliseconds = gingham_stripe_udp::now().nanoseconds() / 1_000_000;
     Epoch::new(u32::try_from(milliseconds % (1 << 32)).expect("below 2^32"))

@@ -1,12 +1,12 @@
-//! One end of a pipe over UDP: it sends synthetic packets, or receives them and says how they came.
+//! One end of a pipe over UDP: sends synthetic packets, or receives them and prints statistics.
 //!
 //! ```text
 //!   ip netns exec left  pipe --channel 10.0.0.1:7000,10.0.0.2:7000 --channel ... --offer all --time 10s
 //!   ip netns exec right pipe --channel 10.0.0.2:7000,10.0.0.1:7000 --channel ... --time 11s
 //! ```
 //!
-//! Neither crypto nor TUN; packets have a number and the time at which they went, by the clock that
-//! all processes of a machine share.
+//! Without encryption or TUN. Packets carry a number and their sending time, by the clock that all
+//! processes of a machine share.
 
 #[cfg(target_os = "linux")]
 mod arguments;

@@ -1,4 +1,4 @@
-//! What is measured of packets that came, and what both ends have counted.
+//! Statistics of received packets, and the counters of the end.
 
 use std::time::Duration;
 
@@ -11,23 +11,22 @@ use serde_json::{Value, json};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What is measured of packets that came.
+/// Statistics of received packets.
 #[derive(Debug)]
 pub(crate) struct Measured {
     from_ns: u64,
     packet_bytes: u32,
     first_at_ns: Option<u64>,
     last_at_ns: u64,
-    /// Bytes in each second since the first packet, and those from the time on at which counting
-    /// begins.
+    /// Bytes in each second since the first packet; `counted_bytes` has those from `from_ns` on.
     seconds: Vec<u64>,
-    /// Numbers that were passed over in each of those seconds.
+    /// Numbers skipped in each of those seconds.
     seconds_lost: Vec<u64>,
     counted_bytes: u64,
     packets: u64,
     bytes: u64,
     out_of_order: u64,
-    /// One more than the greatest number that came.
+    /// One more than the highest number received.
     expected: u64,
     delays_us: Histogram<u64>,
 }
@@ -50,7 +49,7 @@ impl Measured {
         }
     }
 
-    /// A packet came.
+    /// Counts a received packet.
     pub(crate) fn take(&mut self, now: Instant, packet: &[u8]) {
         let Some((number, rest)) = packet.split_first_chunk() else { return };
         let Some((sent_at, _)) = rest.split_first_chunk() else { return };
@@ -73,7 +72,7 @@ impl Measured {
         }
     }
 
-    /// All of it, and what the end has counted.
+    /// Returns all statistics, and the counters of the end.
     pub(crate) fn told(&self, end: &End, offered: u64) -> Value {
         let counted_ns =
             self.first_at_ns.map_or(0, |at| self.last_at_ns.saturating_sub(at + self.from_ns));
@@ -123,7 +122,7 @@ fn of_channel(end: &End, channel: usize) -> Value {
     })
 }
 
-/// What both the program and the kernel on its behalf have computed.
+/// Returns the CPU time of the program, and of the kernel on its behalf.
 #[expect(clippy::cast_precision_loss, reason = "numbers of a report")]
 fn cpu_seconds() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts");

@@ -1,22 +1,22 @@
-//! Packets that are sent: a number, the time at which it went, and nothing.
+//! Synthetic packets: a number, the sending time, and zeros.
 
 use gingham_stripe::Instant;
 use gingham_stripe_udp::{Source, now};
 
 use crate::arguments::{Arguments, Offer};
 
-/// A paced source has what it would have sent in so much time at most.
+/// Maximum backlog of a paced source, as time at its rate.
 const BACKLOG_NS: u64 = 20_000_000;
 
-/// Where packets come from.
+/// Source of synthetic packets.
 #[derive(Debug)]
 pub(crate) struct Packets {
     offer: Option<Offer>,
     length: usize,
     length_max: usize,
-    /// When the next one is there.
+    /// Time of the next packet.
     next_at_ns: u64,
-    /// None is there after this.
+    /// Time after which no packets are sent.
     ends_at_ns: u64,
     now_ns: u64,
     pub(crate) taken: u64,
@@ -36,14 +36,14 @@ impl Packets {
         }
     }
 
-    /// It is so late, and the pipe takes so much.
+    /// Sets the current time, and the maximum length that the pipe takes.
     pub(crate) fn refill(&mut self, now: Instant, longest_bytes: u32) {
         self.length = self.length_max.min(longest_bytes as usize);
         self.now_ns = now.nanoseconds();
         self.next_at_ns = self.next_at_ns.max(self.now_ns.saturating_sub(BACKLOG_NS));
     }
 
-    /// When the next one is there, where one is to be waited for.
+    /// Returns the time of the next packet, if the source waits for it.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         let is_paced = matches!(self.offer, Some(Offer::BytesPerSecond(_)));
         let next_at = || Instant::from_nanoseconds(self.next_at_ns);

@@ -19,7 +19,7 @@ use crate::striping::{Before, Preference, Striping, StripingPlan};
 /// flood.
 pub(crate) const REPLIES_A_BATCH: usize = 8;
 
-/// Parameters with which a session begins, and the number of sessions so far.
+/// Initial parameters of a session, and the number of sessions so far.
 #[derive(Debug)]
 pub(super) struct Sessions {
     plan: StripingPlan,
@@ -203,7 +203,7 @@ impl End {
         self.channels.iter().flatten().any(|channel| channel.link.remote().is_some())
     }
 
-    /// Returns the time at which work is due without receiving anything.
+    /// Returns the time of the next timeout.
     pub fn timeout(&self) -> Instant {
         let timeout = self.striping.poll_timeout();
         let Some(peer) = self.encapsulation.peer() else { return timeout };

@@ -85,7 +85,7 @@ impl End {
         spoke
     }
 
-    /// Returns the next report and the channel on which to send it.
+    /// Returns the next report and the channel for it.
     fn next_report(&mut self) -> Option<(usize, Message)> {
         let Self { messages, striping, .. } = self;
         messages.next_report(|one, other| striping.are_alike(one, other))

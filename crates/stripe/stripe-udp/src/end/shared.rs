@@ -132,7 +132,7 @@ impl End {
         self.class
     }
 
-    /// Returns the peer with which this end has handshakes.
+    /// Returns the handshake peer of this end, if any.
     pub(crate) fn peer(&self) -> Option<&Peer> {
         self.encapsulation.peer()
     }
@@ -238,7 +238,7 @@ impl End {
         }
     }
 
-    /// Returns the time at which work is due without receiving anything.
+    /// Returns the time of the next timeout.
     pub(crate) fn due_at(&self) -> Instant {
         let links = self.channels.iter().flatten().map(|channel| &channel.link);
         let of = |link: &Link| {

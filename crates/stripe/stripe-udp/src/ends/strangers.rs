@@ -275,7 +275,7 @@ fn wrong(datagram: &[u8]) -> Option<Discard> {
 /// Token bucket for trials.
 #[derive(Debug, Default)]
 struct Trials {
-    /// Time at which the bucket is full again, in nanoseconds.
+    /// Time when the bucket is full again, in nanoseconds.
     full_at: u64,
 }
 

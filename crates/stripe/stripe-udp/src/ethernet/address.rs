@@ -39,7 +39,7 @@ impl Display for MacAddress {
     }
 }
 
-/// The EtherTypes by which a pipe's packets and messages are recognised.
+/// EtherTypes that identify a pipe's packets and messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EtherTypes {
     /// EtherType of packets.

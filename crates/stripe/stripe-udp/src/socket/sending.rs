@@ -41,7 +41,7 @@ impl Sending {
         self.segments_max
     }
 
-    /// Sends datagrams of one length, the last of which may be shorter, to an address in a traffic
+    /// Sends datagrams of one length (the last may be shorter) to an address in a traffic
     /// class.
     pub(super) fn send(
         &mut self,

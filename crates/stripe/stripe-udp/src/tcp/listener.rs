@@ -87,7 +87,7 @@ impl Listener {
         self.socket = Some(socket);
     }
 
-    /// Returns the time at which work is due without receiving anything.
+    /// Returns the time of the next timeout.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         self.look_at().into_iter().chain(self.acceptor.next_at()).min()
     }

@@ -1,4 +1,4 @@
-//! What a run is: drawn from its seed.
+//! Parameters of a run, drawn from its seed.
 
 use std::fmt;
 use std::time::Duration;
@@ -21,7 +21,7 @@ impl Chance {
         word ^ (word >> 31)
     }
 
-    /// From the first to before the last.
+    /// Returns a number in `first..last`.
     pub(crate) const fn within(&mut self, first: u64, last: u64) -> u64 {
         first + self.next() % (last - first)
     }
@@ -30,7 +30,7 @@ impl Chance {
         usize::try_from(self.next() % length as u64).expect("below a length")
     }
 
-    /// So often of a thousand.
+    /// Returns true with a probability of `permille` in a thousand.
     pub(crate) const fn is(&mut self, permille: u64) -> bool {
         self.next() % 1_000 < permille
     }
@@ -43,7 +43,7 @@ impl Chance {
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const SECOND: u64 = 1_000 * MS;
 
-/// What a channel is, each direction alike.
+/// Parameters of a channel, equal in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     pub(crate) bytes_per_second: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Way {
     pub(crate) queue_bytes: u64,
 }
 
-/// What becomes of datagrams as long as there are faults, of a thousand each.
+/// Faults of datagrams, in thousandths.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shares {
     pub(crate) lost: u64,
@@ -61,7 +61,7 @@ pub(crate) struct Shares {
     pub(crate) cut: u64,
 }
 
-/// What a stranger sends, datagrams a second each.
+/// Datagrams of an attacker, per second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stranger {
     pub(crate) replayed: u64,
@@ -69,51 +69,51 @@ pub(crate) struct Stranger {
     pub(crate) initiations: u64,
 }
 
-/// What happens at an instant.
+/// A scheduled event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// The process of an end is gone.
+    /// The process of an end crashes.
     Crash { end: usize },
-    /// There is another one.
+    /// A new process starts.
     Start { end: usize },
-    /// Nothing crosses a channel, one way.
+    /// A channel carries nothing in one direction.
     Dark { end: usize, channel: usize, is_dark: bool },
-    /// The interface of a channel is there, or not.
+    /// The interface of a channel appears or disappears.
     Plug { end: usize, channel: usize, is_there: bool },
-    /// A client has another address on a channel: of its own, or of a NAT before it.
+    /// The address of a client on a channel changes: its own, or that of a NAT.
     Move { client: usize, channel: usize, is_port_alone: bool },
 }
 
-/// A run.
+/// Parameters of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) seed: u64,
-    /// So many talk to one server; hosts are these, and the server behind them.
+    /// Clients of one server; hosts are numbered with the server last.
     pub(crate) clients: usize,
-    /// Of each host, what its channels are.
+    /// Channels of each host.
     pub(crate) ways: Vec<Way>,
     pub(crate) is_strict: bool,
     pub(crate) shares: Shares,
     pub(crate) stranger: Stranger,
     pub(crate) events: Vec<(u64, Event)>,
-    /// Whether the server is told where clients are.
+    /// Whether the server knows the clients' addresses.
     pub(crate) right_knows: bool,
-    /// By how much the clocks of clients and that of the server are too fast, in millionths.
+    /// Excess speed of the clocks of clients and server, in millionths.
     pub(crate) fast_ppm: [u64; 2],
     pub(crate) times: Times,
-    /// Packets a second of each client, and to each.
+    /// Packets per second from each client, and to each.
     pub(crate) packets_per_second: [u64; 2],
-    /// From then on nothing is wrong.
+    /// Time of the last fault.
     pub(crate) heal_ns: u64,
 }
 
 impl Case {
-    /// Two ends.
+    /// Draws a run of two ends.
     pub(crate) fn draw(seed: u64) -> Self {
         Self::draw_of(Chance::new(seed ^ 0x6a09_e667_f3bc_c908), seed, 1)
     }
 
-    /// A server with several clients.
+    /// Draws a run of a server with several clients.
     pub(crate) fn draw_many(seed: u64) -> Self {
         let mut chance = Chance::new(seed ^ 0x3c6e_f372_fe94_f82b);
         let clients = 2 + chance.index(3);
@@ -171,7 +171,7 @@ impl Case {
     }
 }
 
-/// A fault and its end.
+/// Returns a fault and its end.
 fn befall(
     chance: &mut Chance,
     at: u64,
@@ -193,13 +193,13 @@ fn befall(
     }
 }
 
-/// Those of the daemon, or so short that keys are made anew all the time.
+/// Returns the daemon's timeouts, or ones so short that rekeying is frequent.
 fn times(chance: &mut Chance) -> Times {
     if chance.is(500) {
         return Times::default();
     }
     let rekey = Duration::from_millis(chance.within(300, 2_000));
-    // Where a line is full, an answer takes a second, and a handshake two of them or more.
+    // On a full channel a response takes a second, and a handshake two or more.
     Times { rekey, reject: rekey + Duration::from_secs(10), ..Times::default() }
 }
 

@@ -1,5 +1,5 @@
-//! A machine with its clock, and the process in which its ends are, if there is one: a client has an end,
-//! and the server that of each client, where they are several on ports in common.
+//! A machine with its clock and its process, if one runs. A client's process has one end, the
+//! server's has one for each client, on shared ports if there are several.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -15,16 +15,16 @@ use crate::network::place;
 
 const LONGEST_BYTES: u32 = 1_200;
 const DATAGRAM_BYTES_MAX: usize = 1_472;
-/// The daemon rests so long between two wake-ups.
+/// Pause of the daemon between two wake-ups.
 const GRANULE_NS: u64 = MS / 4;
 const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
-/// So often in a row a process may ask to be called at once.
+/// Maximum consecutive requests of a process for an immediate call.
 const CALLS_MAX: u32 = 1_000;
 
-/// What clients send, and what is sent to them, by client.
+/// Ledgers from and to each client.
 pub(crate) type Ledgers = Vec<[Ledger; 2]>;
 
-/// What a process holds.
+/// Contents of a process.
 enum Process {
     One(Box<End>),
     Many(Box<Ends>),
@@ -34,21 +34,21 @@ enum Process {
 pub(crate) struct Host {
     number: usize,
     holds: Option<Process>,
-    /// Of each end, with whom it talks.
+    /// Plan of each end, and the host of its peer.
     plans: Vec<(EndPlan, usize)>,
     ports: Vec<MemoryPort>,
-    /// Whether it is told where the other ends are.
+    /// Whether the other ends' addresses are known.
     knows: bool,
-    /// Since when its clock runs, and by how much too fast.
+    /// Offset of the clock, and its excess speed in millionths.
     clock: (u64, u64),
     pub(crate) process: u16,
-    /// When its turn is next.
+    /// Time of its next turn.
     pub(crate) wakes_at: u64,
     turned_at: u64,
     calls: u32,
 }
 
-/// Where packets come from that the server sends.
+/// Sources of the server's packets.
 struct ToClients<'a>(&'a mut Ledgers);
 
 impl Sources for ToClients<'_> {
@@ -59,7 +59,7 @@ impl Sources for ToClients<'_> {
 }
 
 impl Host {
-    /// All clients, and the server behind them.
+    /// Creates all clients, followed by the server.
     pub(crate) fn all(case: &Case) -> Vec<Self> {
         let server = case.clients;
         let keys: Vec<_> =
@@ -101,7 +101,7 @@ impl Host {
         self.holds.is_some()
     }
 
-    /// The ends that are there.
+    /// Returns the ends of the running process.
     pub(crate) fn ends(&self) -> Vec<&End> {
         match &self.holds {
             None => Vec::new(),
@@ -112,7 +112,7 @@ impl Host {
         }
     }
 
-    /// What was not taken, and by nobody.
+    /// Returns the datagrams discarded as belonging to no end.
     pub(crate) fn of_strangers(&self) -> u64 {
         if let Some(Process::Many(ends)) = &self.holds {
             ends.strangers().discards.total()
@@ -121,19 +121,19 @@ impl Host {
         }
     }
 
-    /// What its clock shows.
+    /// Returns the reading of the host's clock.
     fn at(&self, now: u64) -> Instant {
         Instant::from_nanoseconds(self.clock.0 + now + now / 1_000_000 * self.clock.1)
     }
 
-    /// When its clock shows that, or a little later.
+    /// Returns the time at or shortly after this clock reading.
     fn when(&self, at: Instant) -> u64 {
         let since = u128::from(at.nanoseconds().saturating_sub(self.clock.0));
         let when = since * 1_000_000 / (1_000_000 + u128::from(self.clock.1));
         u64::try_from(when).unwrap_or(u64::MAX).saturating_add(1_000)
     }
 
-    /// A process begins, where all interfaces are there.
+    /// Starts a process, if all interfaces exist.
     pub(crate) fn start(&mut self, now: u64, ledgers: &mut Ledgers) {
         let Ok(process) = self.opened(self.at(now)) else { return };
         self.holds = Some(process);
@@ -183,7 +183,7 @@ impl Host {
         self.ports[channel].set_there(is_there);
     }
 
-    /// A datagram has come.
+    /// Delivers a datagram.
     pub(crate) fn put(&mut self, now: u64, channel: usize, datagram: Datagram) {
         if self.is_up() {
             self.ports[channel].put(self.at(now), datagram);
@@ -191,12 +191,12 @@ impl Host {
         }
     }
 
-    /// There is something to do, and it may rest before.
+    /// Schedules a turn, no earlier than the end of the pause.
     pub(crate) fn wake(&mut self, now: u64) {
         self.wakes_at = self.wakes_at.min(now.max(self.turned_at + GRANULE_NS));
     }
 
-    /// Does all that is to be done now: what comes and what goes, by channel.
+    /// Runs a turn: receives, transmits, and returns the sent datagrams by channel.
     pub(crate) fn turn(
         &mut self,
         now: u64,

@@ -1,29 +1,30 @@
-//! What was sent, and whether what comes may come: once, as it was sent, in order.
+//! Ledger of sent packets, which checks that each is received once, unchanged and in order.
 
 use gingham_stripe_udp::Source;
 
-/// What stands before the bytes of a packet: its end, the process there, its number.
+/// Length of a packet's head: end, process and number.
 const HEAD_BYTES: usize = 7;
-/// Any channel passes that, whatever is known of it: a search for more begins at 1,200 with headers.
+/// Maximum packet length, which any channel passes: path MTU discovery starts at 1,200 with
+/// headers.
 const LONGEST_BYTES: usize = 1_100;
-/// So many packets wait to be sent: more are not offered.
+/// Maximum packets waiting to be sent; beyond it none are offered.
 const WAITING_MAX: u64 = 40;
 
-/// What a process has sent, and what came of it at the other end.
+/// Packets sent by a process, and those received at the other end.
 #[derive(Debug, Default)]
 struct Sent {
     taken: u32,
     came: Vec<bool>,
 }
 
-/// What one end sends, and what of it comes at the other.
+/// Packets from one end to the other.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     end: u8,
     processes: Vec<Sent>,
-    /// Packets that wait.
+    /// Packets waiting to be sent.
     waiting: u64,
-    /// The process of the receiver, and what came there last: a process of the sender and a number.
+    /// Process of the receiver, and its last packet: process of the sender and number.
     last: Option<(u16, (u16, u32))>,
     pub(crate) delivered: u64,
 }
@@ -34,23 +35,23 @@ impl Ledger {
         Self { end, processes: Vec::new(), waiting: 0, last: None, delivered: 0 }
     }
 
-    /// Another process sends from now on.
+    /// Begins another sending process.
     pub(crate) fn begin(&mut self) {
         self.processes.push(Sent::default());
         self.waiting = 0;
     }
 
-    /// One more packet is to go.
+    /// Offers one more packet.
     pub(crate) fn offer(&mut self) {
         self.waiting = (self.waiting + 1).min(WAITING_MAX);
     }
 
-    /// Whether any packet waits.
+    /// Whether a packet is waiting.
     pub(crate) const fn waits(&self) -> bool {
         self.waiting > 0
     }
 
-    /// How many packets of the present process have gone.
+    /// Returns the number of packets sent by the present process.
     pub(crate) fn taken(&self) -> u32 {
         self.processes.last().map_or(0, |sent| sent.taken)
     }
@@ -59,7 +60,7 @@ impl Ledger {
         u16::try_from(self.processes.len()).expect("few processes") - 1
     }
 
-    /// A packet has come at a process of the other end.
+    /// Checks a packet received by a process of the other end.
     pub(crate) fn take(&mut self, receiver: u16, packet: &[u8]) -> Result<(), String> {
         let place = packet.get(..HEAD_BYTES).ok_or("a packet without a head")?;
         let process = u16::from_be_bytes([place[1], place[2]]);
@@ -85,7 +86,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Those of the present process, from one to before another, that have not come.
+    /// Returns the packets of the present process in `from..to` that were not received.
     pub(crate) fn missing(&self, from: u32, to: u32) -> Vec<u32> {
         let Some(sent) = self.processes.last() else { return Vec::new() };
         let has_come = |number: u32| sent.came.get(number as usize).copied().unwrap_or(false);
@@ -107,7 +108,7 @@ impl Source for Ledger {
     }
 }
 
-/// A packet, all of it.
+/// Returns the bytes of a packet.
 fn made(end: u8, process: u16, number: u32) -> Vec<u8> {
     let mut packet = vec![end];
     packet.extend(process.to_be_bytes());
@@ -118,7 +119,7 @@ fn made(end: u8, process: u16, number: u32) -> Vec<u8> {
     packet
 }
 
-/// How long a packet is, by its number.
+/// Returns the length of a packet by its number.
 fn length(number: u32) -> usize {
     HEAD_BYTES + (number.wrapping_mul(0x85eb_ca6b) >> 8) as usize % (LONGEST_BYTES - HEAD_BYTES + 1)
 }

@@ -1,16 +1,17 @@
-//! Whole ends in virtual time, on sockets in memory, under faults that are drawn from a seed: two that have
-//! each other, or a server's on ports in common with a client each.
+//! Complete ends in virtual time, on sockets in memory, under random faults: a pair of ends, or a
+//! server on shared ports with one end per client.
 //!
-//! Datagrams are lost, doubled, late, flipped and cut; channels are dark or unplugged; addresses
-//! change; processes crash and others begin; a stranger replays what was ever said, in this session or
-//! an earlier one, forges, and begins handshakes; keys are made anew all the time; a clock is too fast.
+//! Datagrams are lost, duplicated, delayed, corrupted and truncated; channels go dark or are
+//! unplugged; addresses change; processes crash and restart; an attacker replays any earlier
+//! datagram, of this session or another, forges, and begins handshakes; keys are renewed
+//! frequently; a clock is too fast.
 //!
-//! What must hold in every run: nothing is delivered that was not sent, nothing twice, nothing out of
-//! order, memory has a bound, no end asks to be called again and again; 10 s after the last fault all
-//! that is sent comes.
+//! Each run must satisfy: only packets that were sent are delivered, none twice, none out of order;
+//! memory is bounded; no end requests immediate calls without limit; 10 s after the last fault, all
+//! packets sent are delivered.
 //!
 //! Environment: `GINGHAM_FAULTS_RUNS` (200), `GINGHAM_FAULTS_FIRST` (the first seed, 0),
-//! `GINGHAM_FAULTS_SEED` (that run alone, told). A failure prints its seed.
+//! `GINGHAM_FAULTS_SEED` (only that run, with output). A failure prints its seed.
 #![cfg(target_os = "linux")]
 
 mod case;
@@ -31,15 +32,15 @@ use world::{Told, World};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// What all runs that go on at a time hold together: for each of four ends of two runs what is kept to be
-/// sent again of four channels, 16,384 packets of 1,200 bytes, and as much for all else.
+/// Maximum memory of concurrent runs: for each of four ends of two runs, the retransmission buffers
+/// of four channels, 16,384 packets of 1,200 bytes, and as much again for everything else.
 const BYTES_MAX: usize = 2 * 4 * 16_384 * 1_200;
-/// Runs at a time.
+/// Concurrent runs.
 const THREADS: usize = 2;
-/// Failures that are told before it is broken off.
+/// Failures reported before stopping.
 const FAILURES_MAX: usize = 20;
 
-/// What is held, in bytes, by all runs.
+/// Returns the bytes allocated by all runs.
 fn held_bytes() -> usize {
     let stats = ALLOCATOR.stats();
     stats.bytes_allocated.saturating_sub(stats.bytes_deallocated)
@@ -88,7 +89,7 @@ fn runs(draw: Draw, first: u64, count: u64) -> (Told, Vec<String>) {
     results.into_inner().expect("no thread panics")
 }
 
-/// So many runs, or what the environment asks for.
+/// Runs `count` seeds, or those selected by the environment.
 #[expect(clippy::print_stdout, reason = "the figures are what it is run for")]
 fn all_hold(draw: Draw, count: u64) {
     if let Some(seed) = environment("GINGHAM_FAULTS_SEED") {
@@ -100,7 +101,7 @@ fn all_hold(draw: Draw, count: u64) {
     let (told, failures) = runs(draw, environment("GINGHAM_FAULTS_FIRST").unwrap_or(0), count);
     println!("{count} runs: {told:?}");
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.concat());
-    // Faults were there, and did not hinder everything.
+    // Faults occurred, and did not prevent all traffic.
     assert!(told.delivered > 100 * count && told.discarded > 10 * count, "{told:?}");
     assert!(told.processes > 2 * count && told.keys > told.sessions, "{told:?}");
 }
@@ -115,8 +116,8 @@ fn nor_of_many_on_ports_in_common() {
     all_hold(Case::draw_many, 60);
 }
 
-/// Whoever plays again what was lost on the way draws an end to himself; if the other one begins anew
-/// just then, and knows no address, only where it was said to be helps.
+/// Replaying lost datagrams diverts an end to the attacker; if the other end restarts at that time,
+/// and knows no address, only the announced address helps.
 #[test]
 fn an_end_that_was_drawn_away_comes_back() {
     for seed in 0..20 {
@@ -140,10 +141,10 @@ fn an_end_that_was_drawn_away_comes_back() {
     }
 }
 
-/// Four clients of a server whose way carries 50 kB/s, and nothing ever goes wrong. A marker has 68
-/// bytes and a report 76, in datagrams of 134 and 142 with all headers. One of each every 20 ms are
-/// 13.8 kB/s of each end, 55.2 of the four: more than the way has. At four in a round trip they leave
-/// room for what is sent, 20 packets of 600 bytes a second.
+/// Four clients of a server whose channel carries 50 kB/s, without faults. A marker has 68 bytes
+/// and a report 76, in datagrams of 134 and 142 with all headers. One of each every 20 ms is 13.8
+/// kB/s per end, 55.2 for all four: more than the channel carries. At four per round trip they
+/// leave room for the packets, 20 of 600 bytes a second.
 #[test]
 fn what_ends_say_fills_no_way_that_they_share() {
     tell_randomness(Some(0));
@@ -167,7 +168,7 @@ fn what_ends_say_fills_no_way_that_they_share() {
     }
 }
 
-/// What seems to be chance is of the seed.
+/// All apparent randomness comes from the seed.
 #[test]
 fn a_seed_is_a_run() {
     let told = [0; 2].map(|_| {

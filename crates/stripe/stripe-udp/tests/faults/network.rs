@@ -1,5 +1,5 @@
-//! What is between all ends: channels with a rate and a queue, who has which address, and a stranger
-//! who hears all.
+//! The network between all ends: channels with rate and queue, addresses, and an attacker who
+//! receives every datagram.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -8,12 +8,12 @@ use gingham_stripe_udp::Datagram;
 
 use crate::case::{Case, Chance, MS, SECOND, Shares, Way};
 
-/// What the stranger has recorded at most.
+/// Maximum datagrams recorded by the attacker.
 const RECORDED: usize = 400;
 /// Headers of Ethernet, IP and UDP.
 const HEADER_BYTES: u64 = 42;
 
-/// A datagram that comes: at which host, on which channel, from where.
+/// An arriving datagram: its host, channel and sender.
 #[derive(Clone, Debug)]
 pub(crate) struct Coming {
     pub(crate) end: usize,
@@ -21,27 +21,28 @@ pub(crate) struct Coming {
     pub(crate) datagram: Datagram,
 }
 
-/// What is between all ends.
+/// The network between all ends.
 #[derive(Debug)]
 pub(crate) struct Network {
     ways: Vec<Way>,
-    /// By host that sends and channel: when the last datagram has gone, and whether none crosses.
+    /// By sending host and channel: time at which the queue is empty, and whether the channel is
+    /// dark.
     free_at: Vec<Vec<u64>>,
     pub(crate) is_dark: Vec<Vec<bool>>,
-    /// By host and channel: where others see it.
+    /// By host and channel: address visible to others.
     places: Vec<Vec<SocketAddr>>,
     moves: u16,
     on_the_way: BTreeMap<(u64, u64), (SocketAddr, Datagram)>,
     count: u64,
-    /// What was heard: where to, where from, what.
+    /// Recorded datagrams: destination, source and bytes.
     recorded: Vec<(SocketAddr, SocketAddr, Vec<u8>)>,
     heard: u64,
-    /// Datagrams for which a queue had no room, or that nobody was there to take.
+    /// Datagrams dropped because a queue was full or the destination had no process.
     pub(crate) dropped: u64,
     pub(crate) chance: Chance,
 }
 
-/// Where a host is at the beginning.
+/// Returns the initial address of a host on a channel.
 pub(crate) fn place(end: usize, channel: usize) -> SocketAddr {
     let byte = |number: usize| u8::try_from(number).expect("few");
     (Ipv4Addr::new(10, 0, byte(channel), byte(end) + 1), 7_000).into()
@@ -67,7 +68,7 @@ impl Network {
         }
     }
 
-    /// A client is elsewhere on a channel: nobody is where it was.
+    /// Changes a client's address on a channel; its old one becomes unused.
     pub(crate) fn relocate(&mut self, client: usize, channel: usize, is_port_alone: bool) {
         self.moves += 1;
         let place = &mut self.places[client][channel];
@@ -80,7 +81,7 @@ impl Network {
         }
     }
 
-    /// A host sends on a channel.
+    /// Sends a datagram from a host on a channel.
     pub(crate) fn send(
         &mut self,
         now: u64,
@@ -124,7 +125,7 @@ impl Network {
         self.on_the_way.insert((at, self.count), (to, Datagram { address, bytes }));
     }
 
-    /// Each that was ever heard is among those kept with the same chance.
+    /// Records a sample of all datagrams so far, with equal probability (reservoir sampling).
     fn record(&mut self, to: SocketAddr, from: SocketAddr, bytes: &[u8]) {
         self.heard += 1;
         if self.recorded.len() < RECORDED {
@@ -135,12 +136,12 @@ impl Network {
         }
     }
 
-    /// When the next datagram comes.
+    /// Returns the time of the next arrival.
     pub(crate) fn next_at(&self) -> Option<u64> {
         self.on_the_way.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// The next that has come until now; what goes to nobody is lost.
+    /// Returns the next arrival by now; datagrams to unused addresses are dropped.
     pub(crate) fn next(&mut self, now: u64) -> Option<Coming> {
         while self.next_at().is_some_and(|at| at <= now) {
             let (_, (to, datagram)) = self.on_the_way.pop_first()?;
@@ -155,7 +156,7 @@ impl Network {
         None
     }
 
-    /// The stranger sends again what was heard, whole or not, from there or from elsewhere.
+    /// Replays a recorded datagram, unchanged or not, from its source or from elsewhere.
     pub(crate) fn replay(&mut self, now: u64, is_changed: bool) {
         if self.recorded.is_empty() {
             return;
@@ -175,7 +176,7 @@ impl Network {
             0 => {
                 let length = self.chance.index(1_400);
                 *bytes = self.chance.bytes(length);
-                // Nearly right is worse than wrong.
+                // A nearly valid datagram is a harder test than an invalid one.
                 if let Some(first) = bytes.first_mut() {
                     *first = 0x40 | *first & 0xf;
                 }
@@ -184,7 +185,7 @@ impl Network {
             2 => bytes.extend(self.chance.bytes(16)),
             _ if bytes.is_empty() => {}
             _ => {
-                // What is in clear, or anything.
+                // Bytes in clear, or any.
                 let limit = if self.chance.is(500) { bytes.len().min(12) } else { bytes.len() };
                 let at = self.chance.index(limit);
                 bytes[at] ^= 1 << self.chance.index(8);
@@ -192,7 +193,7 @@ impl Network {
         }
     }
 
-    /// The stranger begins handshakes with a recorded initiation, from an address of his own.
+    /// Begins a handshake by replaying an initiation, from an address of the attacker.
     pub(crate) fn begin_handshake(&mut self, now: u64) {
         let is_initiation =
             |(_, _, bytes): &&(_, _, Vec<u8>)| bytes.len() == 166 && bytes[0] == 0x43;

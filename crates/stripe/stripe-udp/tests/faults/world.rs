@@ -1,8 +1,8 @@
-//! All ends, what is between them, and what befalls them.
+//! All ends, their network, and their faults.
 //!
 //! ```text
-//!   |<-- faults, a stranger -->|<-- nothing is wrong, 10 s at most -->|<-- all counts, and comes -->|
-//!   0                        heal                                  healed                        end
+//!   |<-- faults, attacker -->|<-- no faults, at most 10 s -->|<-- all packets arrive, checked -->|
+//!   0                      heal                           healed                               end
 //! ```
 
 use gingham_stripe_udp::End;
@@ -13,22 +13,22 @@ use crate::ledger::Ledger;
 use crate::network::Network;
 use crate::{BYTES_MAX, held_bytes};
 
-/// So long after the last fault it is looked whether the tunnel carries again; at the last it must: a
-/// handshake is tried again after at most 6.7 s (`Times::default`: 5 s and a third), and a channel that
-/// was out is probed each second.
+/// Times after the last fault at which recovery is checked; it must succeed by the last: a
+/// handshake is retried after at most 6.7 s (`Times::default`: 5 s and a third), and a channel that
+/// was out is probed every second.
 const HEALS_S: [u64; 5] = [1, 2, 4, 7, 10];
-/// What is sent for so long is all to come, within so long.
+/// Time span whose packets must all arrive, and the time within which they must.
 const COUNTED_NS: u64 = SECOND;
 const COMES_NS: u64 = SECOND;
-/// Of what is offered then so many percent are taken at least.
+/// Minimum percentage of offered packets accepted in that span.
 const TAKEN_PERCENT: u64 = 50;
-/// A packet in the middle, with all that stands before it.
+/// Average packet with all headers.
 const PACKET_BYTES: u64 = 554 + 28 + 42;
-/// Once nothing is wrong, no more is offered than such a part of what the channels carry: what a full
-/// queue loses is given up where a copy would be too late, which is promised.
+/// After the last fault, at most this fraction of the channels' capacity is offered: packets lost
+/// in a full queue are given up if a copy would be too late, as documented.
 const PART_OFFERED: u64 = 4;
 
-/// What happened in a run.
+/// Statistics of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Told {
     pub(crate) datagrams: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// This run and others.
+    /// Adds the statistics of another run.
     pub(crate) fn add(&mut self, other: &Self) {
         self.datagrams += other.datagrams;
         self.delivered += other.delivered;
@@ -60,8 +60,8 @@ pub(crate) struct World<'a> {
     network: Network,
     now: u64,
     events: usize,
-    /// When a client has a packet more, and the server one for it, and when the stranger does the next
-    /// of each.
+    /// Times of the next packet from each client and to it, and of the attacker's next action of
+    /// each kind.
     offers_at: Vec<[u64; 2]>,
     stranger_at: [u64; 3],
     turns: u64,
@@ -108,12 +108,12 @@ impl<'a> World<'a> {
         Err(why)
     }
 
-    /// How many packets went, of each client and to each.
+    /// Returns the numbers of packets sent, from each client and to it.
     fn taken(&self) -> Vec<u32> {
         self.ledgers.iter().flatten().map(Ledger::taken).collect()
     }
 
-    /// What is not as it is to be of what was taken in a second one way, if anything is.
+    /// Returns what is wrong with the packets sent in one direction in the span, if anything.
     fn lacks(&self, one: usize, first: u32, last: u32) -> Option<String> {
         let (client, way) = (one / 2, one % 2);
         let offered = self.packets_per_second(way) * COUNTED_NS / SECOND;
@@ -125,7 +125,7 @@ impl<'a> World<'a> {
         (!missing.is_empty()).then(|| format!("of end {one}, {missing:?} of {first}.. are missing"))
     }
 
-    /// How many packets a client has a second, and the server for each: its channels are those of all.
+    /// Returns the packets per second from a client, and to it; clients share the channels.
     fn packets_per_second(&self, way: usize) -> u64 {
         let bytes: u64 = self.case.ways.iter().map(|way| way.bytes_per_second).sum();
         let bytes = bytes / self.case.clients as u64;
@@ -149,7 +149,7 @@ impl<'a> World<'a> {
         told
     }
 
-    /// How all are, each second.
+    /// Prints the state of all ends, each second.
     #[expect(clippy::print_stdout, reason = "a run alone is told")]
     fn tell(&self) {
         let ends = self.hosts.iter().flat_map(Host::ends);
@@ -172,7 +172,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Nothing is wrong from now on.
+    /// Ends all faults.
     fn heal(&mut self) {
         for (host, is_dark) in self.hosts.iter_mut().zip(&mut self.network.is_dark) {
             is_dark.fill(false);
@@ -209,7 +209,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Whoever is up has what is due to be sent.
+    /// Offers due packets at hosts with a process.
     fn offer(&mut self) {
         for one in 0..2 * self.case.clients {
             let (client, way) = (one / 2, one % 2);
@@ -247,7 +247,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// What befalls them until now.
+    /// Executes faults that are due.
     fn happen(&mut self) {
         if self.now >= self.case.heal_ns {
             return;

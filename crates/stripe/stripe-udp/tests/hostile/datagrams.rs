@@ -1,13 +1,13 @@
-//! Any datagrams into an end: of strangers, and of a peer who has the keys and means ill.
+//! Arbitrary datagrams to an end: of unauthenticated sources, and of a malicious peer with keys.
 //!
 //! ```text
-//!   bytes, bytes that are nearly right        ──►
+//!   bytes, nearly valid bytes                 ──►
 //!   headers and contents of any kind, sealed  ──►   an end, in memory
 //!   time                                      ──►
 //! ```
 //!
-//! Invariants: nothing panics; what comes out was put in by whoever has the keys; an end is not asked
-//! for again at once without end; it answers a datagram with a few at most.
+//! Invariants: no panic; delivered packets come from the peer with the keys; an end does not
+//! request immediate calls without limit; it responds to a datagram with only a few.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::wire::sealed;
 const CHANNELS: usize = 3;
 const LONGEST_BYTES: u32 = 1_200;
 
-/// Packets of a hundred zeros, some of which wait.
+/// Source of a number of packets of a hundred zeros.
 struct Zeros(u32);
 
 impl Source for Zeros {
@@ -38,20 +38,20 @@ impl Source for Zeros {
     }
 }
 
-/// An end, and who talks to it.
+/// An end under test, and its peer.
 pub(crate) struct Target {
     end: End,
     ports: Vec<MemoryPort>,
     peer: Option<Peer>,
     now: Instant,
     numbers: [u32; 2],
-    /// Packets that whoever has the keys has sent.
+    /// Packets sent by the peer with the keys.
     sealed: u64,
     pub(crate) came: u64,
     pub(crate) datagrams: u64,
 }
 
-/// Does what the bytes say.
+/// Executes the operations encoded in the data.
 pub(crate) fn run(data: &[u8]) {
     let mut script = Script(data);
     let mut target = Target::new(script.byte());
@@ -66,7 +66,8 @@ fn from(number: u8) -> SocketAddr {
 }
 
 impl Target {
-    /// Sealed or in clear, in free or strict order, with copies or without.
+    /// Creates a target, sealed or in clear, in free or strict order, with retransmission or
+    /// without.
     pub(crate) fn new(options: u8) -> Self {
         tell_randomness(Some(options.into()));
         let keys = [0; 2].map(|_| PrivateKey::random().expect("randomness"));
@@ -95,7 +96,7 @@ impl Target {
         target
     }
 
-    /// Whoever has the keys answers what the end says of handshakes.
+    /// Lets the peer respond to the end's handshakes.
     fn shake_hands(&mut self) {
         for _ in 0..4 {
             self.turn();
@@ -130,18 +131,18 @@ impl Target {
         self.ports[channel].put(self.now, Datagram { address: from(address), bytes });
     }
 
-    /// Bytes of the right version that nobody has sealed.
+    /// Sends unsealed bytes of the correct version.
     fn nearly(&mut self, script: &mut Script<'_>, channel: usize) {
         let (mut bytes, address) = (script.bytes(), script.byte());
         if let [first, named, ..] = &mut bytes[..] {
             (*first, *named) = (0x40 | *first & 0xf, u8::try_from(channel).expect("few"));
         }
-        // In clear they are packets, and may come.
+        // In clear they are packets, and may be delivered.
         self.sealed += u64::from(self.peer.is_none());
         self.put(channel, address, bytes);
     }
 
-    /// A message of any kind, with the right checksum.
+    /// Sends a message of any kind, with a correct checksum.
     fn message(&mut self, script: &mut Script<'_>, channel: usize) {
         let mut bytes = script.bytes();
         if let Some(named) = bytes.get_mut(4) {
@@ -160,7 +161,7 @@ impl Target {
         self.seal(Content::Message, channel, 1, 0, &[&[to], &message[..]].concat());
     }
 
-    /// Anything behind a header that is right.
+    /// Sends arbitrary bytes after a valid header.
     fn behind(&mut self, script: &mut Script<'_>, channel: usize) {
         let content = [Content::Data, Content::Data, Content::Copy, Content::Message];
         let content = content[script.below(4)];
@@ -168,7 +169,7 @@ impl Target {
         let (session, ahead) = (if session < 250 { 1 } else { session.into() }, ahead / 250);
         let mut bytes = script.bytes();
         if script.byte() < 200 && content == Content::Data && bytes.len() >= 4 {
-            // The next packet, or one soon behind it.
+            // The next packet, or one soon after it.
             let sequence = self.numbers[0] + u32::from(bytes[3] / 200);
             bytes[..4].copy_from_slice(&sequence.to_be_bytes());
         }

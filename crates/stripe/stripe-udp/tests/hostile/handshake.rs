@@ -1,9 +1,8 @@
-//! Handshakes of two peers under any sequence of operations: theirs arrive, or are changed, cut,
-//! repeated, or made up; time passes; a process begins anew.
+//! Handshakes of two peers under any sequence of operations: datagrams arrive, or are changed,
+//! truncated, repeated or forged; time passes; a process restarts.
 //!
-//! Invariants: nothing panics; an answer is no longer than what it answers, but for an initiation with
-//! its cookie; a session begins only with a process that began; and once nobody meddles any more, both
-//! carry.
+//! Invariants: no panic; a response is no longer than its request, except an initiation with its
+//! cookie; a session begins only with a process start; once interference ends, both ends can send.
 
 use std::time::Duration;
 
@@ -14,17 +13,17 @@ use gingham_stripe_crypt::{
 
 use crate::script::Script;
 
-/// More than these on the way are lost.
+/// Maximum datagrams in flight; more are lost.
 const WAITING_MAX: usize = 64;
 const INITIATION_BYTES: usize = 166;
-/// Of a tenth of a second each: a handshake that nobody answers is tried again after 6.7 s at most, and
-/// where both began just then once more.
+/// Steps of a tenth of a second: an unanswered handshake is retried after at most 6.7 s, and once
+/// more if both ends had just begun.
 const RECOVERY_STEPS: u32 = 200;
 
 struct World {
     plans: [PeerPlan; 2],
     peers: [Peer; 2],
-    /// What goes to each, and what ever went.
+    /// Datagrams in flight to each end, and all datagrams so far.
     waiting: [Vec<Vec<u8>>; 2],
     heard: Vec<(usize, Vec<u8>)>,
     processes: u64,
@@ -32,7 +31,7 @@ struct World {
     number: u32,
 }
 
-/// Does what the bytes say.
+/// Executes the operations encoded in the data.
 pub(crate) fn run(data: &[u8]) {
     tell_randomness(Some(0));
     let mut script = Script(data);
@@ -142,7 +141,7 @@ impl World {
         }
     }
 
-    /// What begins as a datagram of a handshake does, and is as long.
+    /// Sends arbitrary bytes with the beginning and length of a handshake datagram.
     fn make_up(&mut self, script: &mut Script<'_>, to: usize) {
         let kind = script.below(4);
         let mut datagram = script.bytes();
@@ -174,7 +173,7 @@ impl World {
         self.now = self.now.after(span);
     }
 
-    /// Nobody meddles: both speak, as they do all the time, and soon both carry.
+    /// Without interference both ends send regularly, and soon both can seal.
     fn recovers(&mut self) {
         self.waiting.iter_mut().for_each(Vec::clear);
         for _ in 0..RECOVERY_STEPS {

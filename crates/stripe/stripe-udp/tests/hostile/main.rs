@@ -1,7 +1,7 @@
-//! What nobody should send to an end: the inputs of the fuzzer's corpora again, and others by chance.
+//! Hostile input to an end: the inputs of the fuzzer's corpora, and random ones.
 //!
-//! `fuzz/README.md` says how to look for more; what is found there comes here as a file of its
-//! corpus. `GINGHAM_FUZZ_DATAGRAMS` says how many datagrams by chance an end is given (100,000).
+//! `fuzz/README.md` describes how to search for more; findings are added as files of the corpus.
+//! `GINGHAM_FUZZ_DATAGRAMS` sets the number of random datagrams for an end (100,000).
 #![cfg(target_os = "linux")]
 
 mod datagrams;
@@ -17,7 +17,7 @@ use std::path::Path;
 use datagrams::Target;
 use script::Script;
 
-/// Every input of a corpus; `least` says that they are there.
+/// Runs every input of a corpus, which must have at least `least`.
 #[expect(clippy::print_stdout, reason = "the harness shows it if the input fails")]
 fn replay(target: &str, least: usize, run: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus").join(target);
@@ -32,7 +32,7 @@ fn replay(target: &str, least: usize, run: impl Fn(&[u8])) {
     }
 }
 
-/// SplitMix64, the same in every run.
+/// SplitMix64 with a fixed seed.
 fn by_chance(state: &mut u64, count: usize) -> Vec<u8> {
     let mut next = || {
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -74,7 +74,7 @@ fn any_datagrams_are_taken() {
         println!("seed {seed}");
         let mut target = Target::new(seed.to_be_bytes()[7]);
         let mut state = seed << 32;
-        // A long life each: what is held grows with what came.
+        // A long life for each target: its state grows with the input.
         for _ in 0..200 {
             let data = by_chance(&mut state, 4_000);
             let mut script = Script(&data);
@@ -88,6 +88,6 @@ fn any_datagrams_are_taken() {
         seed += 1;
     }
     println!("{given} datagrams, of which {came} came out");
-    // Not all was refused at the door.
+    // Not all datagrams were rejected immediately.
     assert!(came > given / 100, "{came} of {given}");
 }

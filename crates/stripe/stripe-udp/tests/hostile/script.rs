@@ -1,4 +1,4 @@
-//! The bytes that say what happens; zero when they are used up.
+//! Operations encoded as bytes; zeros follow the end.
 
 pub(crate) struct Script<'a>(pub(crate) &'a [u8]);
 
@@ -17,7 +17,7 @@ impl Script<'_> {
         u32::from_be_bytes([0; 4].map(|_: u8| self.byte()))
     }
 
-    /// Bytes of a length that is told first.
+    /// Reads a length, then that many bytes.
     pub(crate) fn bytes(&mut self) -> Vec<u8> {
         let count = self.byte();
         let (taken, rest) = self.0.split_at(usize::from(count).min(self.0.len()));

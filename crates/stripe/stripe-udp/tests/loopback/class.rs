@@ -1,4 +1,4 @@
-//! Traffic classes: what a source says of packets, and what comes of it at the other end.
+//! Traffic classes: set by the source, and observed at the other end.
 
 use std::collections::VecDeque;
 use std::io::IoSliceMut;
@@ -12,7 +12,7 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, socko
 
 use crate::pair::{Numbers, TIMEOUT, any, channel, end, find_sizes, join, plan, pumped};
 
-/// Packets of two bytes: a number and what the ECN field outside is to be.
+/// Source of packets of two bytes: a number, and the ECN field of the outer header.
 #[derive(Default)]
 struct Marked(VecDeque<[u8; 2]>);
 
@@ -30,7 +30,7 @@ impl Source for Marked {
     }
 }
 
-/// Over both families, in runs of any length; what says nothing of it is not marked.
+/// Over both address families, in runs of any length; packets without a class are not marked.
 #[test]
 fn the_ecn_field_comes_with_each_packet() {
     for local in any() {
@@ -55,15 +55,15 @@ fn the_ecn_field_comes_with_each_packet() {
         assert_eq!(came, expected);
         let marks = expected.iter().filter(|[_, ecn]| *ecn == 3).count() as u64;
         assert_eq!(right.counts(0).marked, marks);
-        // Several went in a call.
+        // Several packets were sent per call.
         assert!(left.counts(0).sends < left.counts(0).sent, "{:?}", left.counts(0));
         pumped(&mut left, &mut right, &mut Numbers((0..50).collect()), 50);
         assert_eq!(right.counts(0).marked, marks);
     }
 }
 
-/// Fifteen packets lead elsewhere, where they are in the class that was said; what comes instead is
-/// not to be marked.
+/// Fifteen packets are misdirected and observed in their class; their copies must not be
+/// ECN-capable.
 #[test]
 fn what_is_sent_again_is_not_to_be_marked() {
     let local = any()[0];
@@ -97,7 +97,7 @@ fn what_is_sent_again_is_not_to_be_marked() {
     assert!(came.into_iter().eq((0..15).map(|one| [one, 0])));
 }
 
-/// The traffic class of each datagram that comes.
+/// Returns the traffic class of each received datagram.
 fn classes(socket: &UdpSocket) -> Vec<u8> {
     let (mut classes, mut bytes) = (Vec::new(), [0; 2_048]);
     let mut room = nix::cmsg_space!(u8);
@@ -114,7 +114,7 @@ fn classes(socket: &UdpSocket) -> Vec<u8> {
     }
 }
 
-/// What is not of a packet, here resets of the protocol, has the DSCP, and is not to be marked.
+/// Messages, here resets of the protocol, have the DSCP and no ECN.
 #[test]
 fn messages_have_the_dscp_and_no_ecn() {
     let listener = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");

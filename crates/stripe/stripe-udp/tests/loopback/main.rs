@@ -1,4 +1,4 @@
-//! Two ends in one process, over sockets of both families of addresses.
+//! Two ends in one process, over sockets of both address families.
 #![cfg(target_os = "linux")]
 
 mod class;
@@ -31,7 +31,8 @@ fn packets_of_all_lengths_come_in_order_over_both_families() {
     assert_eq!((left.too_long(), right.counts(0).strange), (0, 0));
 }
 
-/// Messages, as far as their first byte says, and nothings, of a stranger: counted, and no more.
+/// Datagrams of an unauthenticated source, some with the first byte of a message, some empty: they
+/// are only counted.
 #[test]
 fn what_comes_from_elsewhere_is_counted_and_not_taken() {
     let (mut left, mut right) = (end(&any()), end(&any()));
@@ -46,8 +47,8 @@ fn what_comes_from_elsewhere_is_counted_and_not_taken() {
     assert_eq!(right.counts(0).strange, 10);
 }
 
-/// One end ends and another begins on the same ports, in a later epoch, as a process that is
-/// started again; meanwhile nobody listens, which the kernel may say.
+/// An end closes and another begins on the same ports in a later epoch, like a restarted process.
+/// The kernel may report the closed ports in between.
 #[test]
 fn an_end_that_begins_anew_is_heard() {
     let (mut left, mut right) = (end(&any()), end(&any()));
@@ -64,7 +65,7 @@ fn an_end_that_begins_anew_is_heard() {
     assert!(came.is_sorted_by(|one, next| one < next), "{came:?}");
 }
 
-/// Both channels lead elsewhere for fifteen packets; then they are asked for.
+/// Both channels are misdirected for fifteen packets, which are then requested again.
 #[test]
 fn what_is_lost_is_sent_again_as_it_was() {
     let (mut left, mut right) = (end(&any()), end(&any()));
@@ -87,8 +88,8 @@ fn what_is_lost_is_sent_again_as_it_was() {
     assert_eq!((reception.repaired, reception.given_up), (15, 0));
 }
 
-/// Markers go each 20 ms for sixteen times, and then after 40, 80 ms and so on: 21 on each channel in
-/// two seconds, where a hundred went if to be called were to have something to send.
+/// Markers are sent every 20 ms for sixteen times, then after 40 ms, 80 ms and so on: 21 per
+/// channel in two seconds, instead of a hundred if every call counted as traffic.
 #[test]
 fn ends_that_are_called_and_have_nothing_to_send_rest() {
     let (mut left, mut right) = (end(&any()), end(&any()));
@@ -107,8 +108,8 @@ fn ends_that_are_called_and_have_nothing_to_send_rest() {
     }
 }
 
-/// The kernel had it before we slept. It begins to stamp some time after it was asked to, later on a
-/// busy machine, and says until then when a datagram is read.
+/// The kernel received the packet before the sleep. It begins to timestamp some time after the
+/// request, later on a busy machine, and until then reports the time of reading.
 #[test]
 fn a_packet_came_when_the_kernel_had_it_and_not_when_it_was_read() {
     let (mut left, mut right) = (end(&any()), end(&any()));
@@ -133,7 +134,8 @@ fn a_packet_came_when_the_kernel_had_it_and_not_when_it_was_read() {
     }
 }
 
-/// Nothing is known of the channels at first: what is longer than the base waits until it is.
+/// At first the limits of the channels are unknown: packets longer than the base size wait for
+/// them.
 #[test]
 fn what_channels_pass_is_found_before_long_packets_are_refused() {
     let (mut left, mut right) = (end(&any()), end(&any()));

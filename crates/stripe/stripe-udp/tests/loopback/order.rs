@@ -1,4 +1,4 @@
-//! A channel on the way of which datagrams overtake one another.
+//! A channel that reorders datagrams.
 
 use std::net::{SocketAddr, UdpSocket};
 
@@ -6,7 +6,7 @@ use gingham_stripe_udp::now;
 
 use crate::pair::{LONGEST_BYTES, Numbers, TIMEOUT, any, end};
 
-/// Between two ends: of each two packets from the left the second goes on first.
+/// A relay between two ends that swaps each pair of packets from the left.
 struct Swap {
     socket: UdpSocket,
     left: SocketAddr,
@@ -35,7 +35,7 @@ impl Swap {
     }
 }
 
-/// Nothing is lost, in spite of it, and it is known that what is missing is to be waited for.
+/// No packet is lost, and the end learns to wait for missing ones.
 #[test]
 fn what_is_overtaken_is_not_lost() {
     let [local, _] = any();

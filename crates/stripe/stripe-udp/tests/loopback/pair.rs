@@ -1,4 +1,4 @@
-//! Two ends in one process, and what goes from one to the other.
+//! Two ends in one process, and packets between them.
 
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -8,10 +8,10 @@ use gingham_stripe::{Epoch, SizeState};
 use gingham_stripe_udp::{ChannelPlan, End, EndPlan, Source, now};
 
 pub(crate) const LONGEST_BYTES: usize = 1_400;
-/// Far longer than it takes, also beside busy neighbours.
+/// Far longer than needed, even on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(100);
 
-/// Packets that begin with their number, of all lengths.
+/// Source of numbered packets of all lengths.
 #[derive(Default)]
 pub(crate) struct Numbers(pub(crate) VecDeque<usize>);
 
@@ -34,7 +34,7 @@ impl Source for Numbers {
     }
 }
 
-/// An end on these addresses, that asks for what is lost on loopback when its buffers are full.
+/// Opens an end on these addresses, with retransmission of packets lost in full loopback buffers.
 pub(crate) fn end(locals: &[SocketAddr]) -> End {
     let channels = locals.iter().map(|local| channel(*local)).collect();
     End::open(&plan(), channels, Epoch::new(1)).expect("sockets")
@@ -47,7 +47,7 @@ pub(crate) fn plan() -> EndPlan {
     plan
 }
 
-/// A channel whose other end is not known yet.
+/// Returns a channel whose other end is not known yet.
 pub(crate) fn channel(local: SocketAddr) -> ChannelPlan {
     ChannelPlan { local, interface: None, mark: None, remote: local }
 }
@@ -60,12 +60,12 @@ pub(crate) fn join(one: &mut End, other: &mut End) {
     }
 }
 
-/// Any port of both families.
+/// Returns a wildcard port of each address family.
 pub(crate) fn any() -> [SocketAddr; 2] {
     [(Ipv4Addr::LOCALHOST, 0).into(), (Ipv6Addr::LOCALHOST, 0).into()]
 }
 
-/// Works at both ends until so many packets have come at the second: their numbers.
+/// Runs both ends until `count` packets were received at the second; returns their numbers.
 pub(crate) fn pumped(
     one: &mut End,
     other: &mut End,
@@ -89,7 +89,7 @@ pub(crate) fn pumped(
     came
 }
 
-/// Goes on until it is known what each channel passes.
+/// Runs until the limits of all channels are known.
 pub(crate) fn find_sizes(one: &mut End, other: &mut End) {
     let ends_at = now().after(TIMEOUT);
     let is_known = |end: &End, channel| {

@@ -1,4 +1,4 @@
-//! Connections through something that breaks them.
+//! A TCP relay that breaks connections.
 
 use std::io::{ErrorKind, Read, Write};
 use std::mem::take;
@@ -6,19 +6,19 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 
 use socket2::SockRef;
 
-/// Passes what comes on connections to an address, and back.
+/// Relays connections to an address, in both directions.
 pub(crate) struct Relay {
     listener: TcpListener,
     to: SocketAddr,
     lines: Vec<Line>,
-    /// Connections that are held open, and on which nothing passes.
+    /// Connections that stay open but carry nothing.
     left: Vec<Line>,
     record: Option<Vec<u8>>,
     is_held: bool,
     is_swallowing: bool,
 }
 
-/// A connection from here and one to there; what came of each and has not gone on.
+/// An incoming connection and an outgoing one, with the bytes not yet passed on from each.
 struct Line {
     ends: [TcpStream; 2],
     waiting: [Vec<u8>; 2],
@@ -28,7 +28,7 @@ impl Relay {
     pub(crate) fn new(to: SocketAddr) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");
         listener.set_nonblocking(true).expect("a socket");
-        // So that little is under way where nothing is read; who is accepted has it as well.
+        // Keeps little in flight when nothing is read; accepted connections inherit it.
         SockRef::from(&listener).set_recv_buffer_size(4_096).expect("a socket");
         Self {
             listener,
@@ -45,7 +45,7 @@ impl Relay {
         self.listener.local_addr().expect("an address")
     }
 
-    /// Remembers what goes there from now on.
+    /// Records the forward direction from now on.
     pub(crate) fn record(&mut self) {
         self.record = Some(Vec::new());
     }
@@ -54,12 +54,12 @@ impl Relay {
         self.record.clone().expect("it was asked for")
     }
 
-    /// All connections end, at both ends; what is under way is lost.
+    /// Closes all connections at both ends; bytes in flight are lost.
     pub(crate) fn cut(&mut self) {
         self.lines.clear();
     }
 
-    /// All connections end at this end, and the other is not told.
+    /// Closes all connections at this end without notice to the other.
     pub(crate) fn leave(&mut self) {
         for line in take(&mut self.lines) {
             line.ends[0].shutdown(Shutdown::Both).expect("it is open");
@@ -67,22 +67,22 @@ impl Relay {
         }
     }
 
-    /// These bytes go there, between any others.
+    /// Inserts bytes in the forward direction.
     pub(crate) fn insert(&mut self, bytes: &[u8]) {
         self.lines.iter_mut().for_each(|line| line.waiting[0].extend(bytes));
     }
 
-    /// Nothing passes from now on, or all does again.
+    /// Stops or resumes both directions.
     pub(crate) fn hold(&mut self, is_held: bool) {
         self.is_held = is_held;
     }
 
-    /// What goes there is read and does not go on from now on, or does again.
+    /// Discards the forward direction, or passes it on again.
     pub(crate) fn swallow(&mut self, is_swallowing: bool) {
         self.is_swallowing = is_swallowing;
     }
 
-    /// Passes what has come.
+    /// Passes on received bytes.
     pub(crate) fn pass(&mut self) {
         if self.is_held {
             return;
@@ -103,7 +103,7 @@ impl Relay {
 }
 
 impl Line {
-    /// Whether it goes on.
+    /// Passes on bytes in one direction; returns whether the connection is still open.
     fn pass(&mut self, way: usize, record: &mut Option<Vec<u8>>, is_swallowed: bool) -> bool {
         let Self { ends, waiting } = self;
         let (waiting, mut room) = (&mut waiting[way], [0; 1 << 13]);

@@ -1,4 +1,4 @@
-//! Channels that are added, removed and moved while packets flow.
+//! Channels added, removed and moved under traffic.
 
 use gingham_stripe::{ChannelError, Epoch, RepairPlan, RepairRequests, SizeState};
 use gingham_stripe_udp::{End, EndPlan, EtherTypes, EthernetPlan, OpenError, SlotError};
@@ -6,13 +6,13 @@ use gingham_stripe_udp::{End, EndPlan, EtherTypes, EthernetPlan, OpenError, Slot
 use crate::pair::{Numbers, TIMEOUT, any, channel, join, plan, pumped};
 
 const CAP: usize = 8;
-/// Most packets offered ahead of those received. The sender remembers the last 4,096 packets and
-/// copies of each channel, at loopback speed those of a few milliseconds: without this bound, a
-/// packet can be forgotten while its lost copy is not yet requested again.
+/// Maximum packets offered ahead of those received. The sender remembers the last 4,096 packets and
+/// copies of each channel, at loopback speed those of a few milliseconds: without this limit, a
+/// packet can be forgotten before its lost copy is requested again.
 const AHEAD: usize = 1_000;
 
-/// An end with two channels of the eight that can be. Copies are tried, and waited for, until
-/// they come, however long the machine does other things.
+/// Opens an end with two of eight possible channels. Copies are retried and awaited without limit,
+/// however busy the machine is.
 fn end() -> End {
     let mut plan = EndPlan { channels_max: Some(CAP), ..plan() };
     plan.striping.sender.repair = Some(RepairPlan { tries_max: u8::MAX, ..RepairPlan::default() });
@@ -32,7 +32,8 @@ fn add(left: &mut End, right: &mut End, id: usize) {
     left.set_remote(id, right.local(id).expect("a socket"));
 }
 
-/// Each goes with all that is on its way on it, both ways, as sockets are closed at once.
+/// Each channel is removed with all packets in flight in both directions, since sockets close at
+/// once.
 #[test]
 fn a_hundred_channels_come_and_go_under_load_and_nothing_is_lost() {
     let (mut left, mut right) = (end(), end());
@@ -44,7 +45,7 @@ fn a_hundred_channels_come_and_go_under_load_and_nothing_is_lost() {
         numbers.0.extend(offered..came.len() + AHEAD);
         offered = came.len() + AHEAD;
         came.extend(pumped(&mut left, &mut right, &mut numbers, 200));
-        // It is on its way, and nobody has read it.
+        // Sent, but not read by the other end.
         left.receive();
         left.transmit(&mut numbers);
         word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -67,7 +68,7 @@ fn a_hundred_channels_come_and_go_under_load_and_nothing_is_lost() {
     }
 }
 
-/// It is found out anew, and carries packets.
+/// Its limits are discovered again, and it carries packets.
 #[test]
 fn a_channel_that_moves_has_another_socket_and_carries_packets() {
     let (mut left, mut right) = (end(), end());
@@ -110,7 +111,8 @@ fn ids_that_cannot_be_are_refused() {
     assert_eq!(left.remove_channel(2), Err(absent));
     assert_eq!(left.remove_channel(0), Ok(()));
     assert_eq!(left.remove_channel(1), Err(ChannelError::Last { id: 1 }));
-    // Another kind of link, or a socket that cannot be: nothing is there, or it is where it was.
+    // Another kind of link, or a socket that cannot be opened: nothing is added, or the channel
+    // stays.
     let mut nowhere = channel(local);
     nowhere.interface = Some("nowhere".into());
     let frames = EthernetPlan {

@@ -1,4 +1,4 @@
-//! Two ends in one process, over TCP connections that break, stall, and are not ours.
+//! Two ends in one process, over TCP connections that break, stall, or come from elsewhere.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -31,7 +31,7 @@ fn udp() -> LinkPlan {
     ChannelPlan { local: ANY, interface: None, mark: None, remote: ANY }.into()
 }
 
-/// The first end or the second, which know one another's keys.
+/// Opens the first or the second of two ends that know each other's keys.
 fn end(number: usize, channels: Vec<LinkPlan>, times: Times) -> End {
     let key = |digit: &str| digit.repeat(64).parse::<PrivateKey>().expect("a key");
     let mut keys = [key("1"), key("2")];
@@ -50,13 +50,13 @@ fn right(channels: Vec<LinkPlan>) -> End {
     end(1, channels, Times::default())
 }
 
-/// How many sessions there have been, and how many pairs of keys.
+/// Returns the number of sessions, and of pairs of keys.
 fn shaken(end: &End) -> (u64, u64) {
     let counts = end.handshakes().expect("it has keys");
     (counts.sessions, counts.keys)
 }
 
-/// Datagrams of a stream, each behind its length.
+/// Splits a stream into datagrams with their lengths.
 fn frames(mut stream: &[u8]) -> Vec<&[u8]> {
     let mut frames = Vec::new();
     while let Some((length, behind)) = stream.split_first_chunk() {
@@ -68,7 +68,7 @@ fn frames(mut stream: &[u8]) -> Vec<&[u8]> {
     frames
 }
 
-/// Both ends and what is between them.
+/// Both ends and the relays between them.
 struct Pair {
     left: End,
     right: End,
@@ -76,7 +76,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Two channels over connections through a relay each, to one address.
+    /// Creates two channels over connections to one address, each through a relay.
     fn relayed() -> Self {
         let right = right(vec![listens(ANY), listens(ANY)]);
         let at = right.local(0).expect("a socket");
@@ -101,7 +101,7 @@ impl Pair {
         self.left.wait(Some(now().after(Duration::from_millis(1))), &[]).expect("it waits");
     }
 
-    /// Works until this holds; what came.
+    /// Runs until `holds` is true; returns the numbers received.
     fn until(
         &mut self,
         numbers: &mut Numbers,
@@ -115,7 +115,7 @@ impl Pair {
         came
     }
 
-    /// Works until both channels are in at both ends.
+    /// Runs until both channels are in at both ends.
     fn open(mut self) -> Self {
         let is_in = |pair: &Self, _: &[usize]| {
             (0..2).all(|one| pair.left.is_in(one) && pair.right.is_in(one))
@@ -126,7 +126,7 @@ impl Pair {
         self
     }
 
-    /// Sends these packets, which come in order.
+    /// Sends these packets, which must arrive in order.
     fn carry(&mut self, packets: std::ops::Range<usize>) {
         let count = packets.len();
         let came =
@@ -150,8 +150,8 @@ fn packets_come_in_order_over_two_connections_to_one_address() {
     assert_eq!(pair.right.reception().repaired, 0);
 }
 
-/// Where nothing but connections can carry a handshake, at either end: the session is another one,
-/// and channels over TCP pass all in it from the beginning.
+/// Only connections can carry a handshake, at either end: a new session begins, in which channels
+/// over TCP pass packets of any length from the start.
 #[test]
 fn an_end_that_begins_anew_shakes_hands_over_connections_alone() {
     let mut pair = Pair::relayed().open();
@@ -181,7 +181,7 @@ fn an_end_that_begins_anew_shakes_hands_over_connections_alone() {
     }
 }
 
-/// New keys each 50 ms, in the middle of as much as goes: nothing is lost, also of the handshake.
+/// Rekeying every 50 ms at full load loses nothing, handshakes included.
 #[test]
 fn new_keys_lose_nothing_on_full_connections() {
     let times = Times { rekey: Duration::from_millis(50), ..Times::default() };
@@ -199,8 +199,8 @@ fn new_keys_lose_nothing_on_full_connections() {
     }
 }
 
-/// What somebody held back is authentic and never came, but it is not the newest of its channel: who
-/// brings it later takes nobody's place.
+/// Datagrams held back are authentic and never arrived before, but are not the newest of their
+/// channel: a connection that delivers them later replaces none.
 #[test]
 fn a_connection_with_a_record_takes_nobodys_place() {
     let mut pair = Pair::relayed().open();
@@ -226,7 +226,7 @@ fn a_connection_with_a_record_takes_nobodys_place() {
     assert_eq!(discards.of(Discard::NotAuthentic), 0);
 }
 
-/// Who plays the beginning of a handshake again is answered, but not for ever.
+/// A replayed initiation gets responses, but only a limited number.
 #[test]
 fn a_candidate_has_no_more_than_so_many_answers() {
     let mut pair = Pair::relayed();
@@ -268,11 +268,11 @@ fn udp_and_tcp_are_channels_of_one_pipe() {
     }
 }
 
-/// One after the other, in the middle of a transfer, and then both at once.
+/// One after the other during a transfer, and then both at once.
 #[test]
 fn a_connection_that_is_cut_comes_again_and_nothing_is_lost() {
     let mut pair = Pair::relayed().open();
-    // More than go on one channel, as fast as it may be, while the other one comes back.
+    // More than one channel can carry at full rate while the other reconnects.
     let numbers = &mut Numbers((0..200 * PACKETS).collect());
     let mut came = Vec::new();
     for (part, cut) in [&[0][..], &[1], &[0, 1]].into_iter().enumerate() {
@@ -296,7 +296,7 @@ fn a_connection_that_is_cut_comes_again_and_nothing_is_lost() {
     assert!(pair.right.counts(0).gone >= 2 && pair.left.counts(1).gone >= 2);
 }
 
-/// The end that listens does not hear that the connection is over; the next one takes its place.
+/// The listening end does not notice that the connection is closed; the next one replaces it.
 #[test]
 fn a_connection_that_is_half_open_gives_way() {
     let mut pair = Pair::relayed().open();
@@ -311,7 +311,7 @@ fn a_connection_that_is_half_open_gives_way() {
     assert_eq!(pair.right.counts(1).gone, 0);
 }
 
-/// Bytes that are no length, in the middle of the stream.
+/// Invalid lengths in the middle of the stream.
 #[test]
 fn a_stream_that_is_out_of_step_is_begun_anew() {
     let mut pair = Pair::relayed().open();
@@ -327,8 +327,8 @@ fn a_stream_that_is_out_of_step_is_begun_anew() {
     assert_eq!(pair.left.counts(0).reopened, 1);
 }
 
-/// What says nothing, nonsense, what came before on a connection of ours, and more than there is
-/// room for.
+/// Silent connections, garbage, a replay of an earlier connection, and more connections than are
+/// admitted.
 #[test]
 fn connections_of_strangers_are_closed_and_take_nobodys_place() {
     let mut pair = Pair::relayed();
@@ -345,7 +345,7 @@ fn connections_of_strangers_are_closed_and_take_nobodys_place() {
     });
     let mut many = Vec::new();
     for number in 0..100 {
-        // More than wait to be admitted, but not more at once than the kernel holds.
+        // More than may wait for admission, but no more at once than the kernel's backlog.
         many.push(TcpStream::connect(at).expect("it listens"));
         pair.carry(100 + number..101 + number);
     }
@@ -358,8 +358,8 @@ fn connections_of_strangers_are_closed_and_take_nobodys_place() {
     pair.carry(PACKETS..PACKETS + 100);
 }
 
-/// Nothing is read of one connection, so that it is full: the other goes on, and what waits here is
-/// sent again over it. When nothing was acknowledged for three seconds it is begun anew.
+/// One connection is full because it is not read: the other continues, and carries copies of the
+/// waiting packets. After three seconds without acknowledgement the connection is replaced.
 #[test]
 fn a_connection_that_stands_still_holds_nothing_up() {
     let mut pair = Pair::relayed().open();
@@ -373,7 +373,7 @@ fn a_connection_that_stands_still_holds_nothing_up() {
     assert!(next > PACKETS, "only {next} went in three seconds");
     let (counts, sending) = (pair.left.counts(0), pair.left.sending());
     assert!(counts.sent < 2_000, "{counts:?}");
-    // Nothing was given to it that it did not take.
+    // No packet was assigned to it that it did not take.
     assert!(sending.repairs <= counts.sent, "{sending:?} {counts:?}");
     pair.relays[0].hold(false);
     pair.until(&mut Numbers::default(), |pair, _| pair.left.is_in(0) && pair.right.is_in(0));
@@ -382,7 +382,7 @@ fn a_connection_that_stands_still_holds_nothing_up() {
     assert!(pair.left.counts(0).reopened > 0);
 }
 
-/// An end tries again until somebody listens, and while one channel has nobody the other carries.
+/// An end retries until the other one listens, and meanwhile uses its other channel.
 #[test]
 fn an_end_that_finds_nobody_tries_again() {
     let place = TcpListener::bind(ANY).expect("a socket");
