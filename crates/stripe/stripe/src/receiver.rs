@@ -1,26 +1,26 @@
 //! The receiving end: logical reception, markers, waiting, epochs.
 //!
-//! The scheduler says which channel the next packet comes on. If its buffer is empty, the receiver
-//! waits, while others fill, until one of these proves that there is nothing to wait for:
+//! The scheduler determines the channel of the next packet. If that channel's buffer is empty, the
+//! receiver waits, while other buffers fill, until there is evidence that waiting is pointless:
 //!
 //! ```text
 //!   a packet on the channel        it is the next
-//!   a marker ahead of the round    the channel has lost packets: skipped until the round is there
-//!   a packet elsewhere has been    passed over, and at once from then on while it stays silent
+//!   a marker ahead of the round    the channel has lost packets: skipped until that round
+//!   a packet elsewhere has been    passed over now, and at once from then on while it stays silent
 //!   first for longer than the wait
 //! ```
 //!
-//! A marker is read when it comes to the head of its buffer. One for a turn that is over cannot
-//! come of loss: it is taken, the channel served until it has caught up, the round never goes back;
-//! after a few in a row on a channel the receiver asks for a reset. One too far off is not taken,
-//! and asks at once.
+//! A marker is read when it reaches the head of its buffer. Loss alone cannot cause a marker for a
+//! turn that is over. Such a marker is applied, the channel is served until it has caught up, and
+//! the round never goes back; after several in a row on a channel the receiver requests a reset. A
+//! marker too far from the round is ignored and triggers a reset request at once.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The wait, what is done with late
-//! and far markers, and epochs are ours: the paper waits for ever and leaves resets open.
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The bounded wait, the handling
+//! of late and far markers, and epochs are ours: the paper waits forever and leaves resets open.
 //!
-//! Invariants: packets of a channel are given out in the order in which they came, each once; all that
-//! is held is at most its cap; a packet is first in its buffer for at most the wait, as long
-//! as other channels do not overtake it, and they do for at most `far_rounds_max` rounds.
+//! Invariants: packets of a channel are delivered in the order of arrival, each once; the buffered
+//! data stay within their cap; a packet is first in its buffer for at most the wait, unless other
+//! channels overtake it, which they do for at most `far_rounds_max` rounds.
 
 mod buffer;
 mod confirmed;
@@ -56,7 +56,7 @@ pub use reports::ReportPlan;
 use reports::Reports;
 use std::collections::VecDeque;
 
-/// The receiving end, of packets of any kind.
+/// The receiving end, generic over the packet type.
 ///
 /// ```
 /// use gingham_fairq::SurplusRoundRobin;
@@ -80,26 +80,26 @@ pub struct Receiver<S, P> {
     options: ReceiverOptions,
     numbering: Numbering,
     buffers: Vec<Buffer<P>>,
-    /// What waited when an epoch ended.
+    /// Packets that were buffered when an epoch ended.
     flushed: VecDeque<P>,
-    /// How much of what came may wait.
+    /// Memory accounting for the buffered packets.
     pool: Pool,
-    /// Channels that are passed over at once.
+    /// Channels that are passed over without waiting.
     silent: ChannelSet,
-    /// For each channel.
+    /// Late markers in a row on each channel.
     late_in_a_row: Vec<u32>,
-    /// When the next audit is.
+    /// Time of the next audit.
     audit_at: Instant,
     epochs: Epochs,
     presence: Presence,
     reports: Reports,
-    /// In guaranteed order, what is known of sequence numbers.
+    /// State of the sequence numbers, in guaranteed order.
     confirmed: Option<Confirmed<P>>,
     reception: Reception,
 }
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// An end that knows no epoch: it takes nothing before a reset.
+    /// Creates a receiver without an epoch: it accepts no packet before a reset.
     pub fn new(scheduler: S, options: ReceiverOptions) -> Result<Self, OptionsError> {
         let channels = scheduler.channels();
         options.check(channels, scheduler.longest_bytes())?;
@@ -125,7 +125,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         })
     }
 
-    /// An end that takes packets at once, of a sender that is known to have started in this epoch.
+    /// Creates a receiver that accepts packets at once, from a sender known to have started in
+    /// `epoch`.
     pub fn synchronised(
         scheduler: S,
         options: ReceiverOptions,
@@ -138,27 +139,27 @@ impl<S: Numbered, P> Receiver<S, P> {
         Ok(receiver)
     }
 
-    /// The present epoch, if there has been a reset.
+    /// Returns the present epoch, if there has been a reset.
     pub const fn epoch(&self) -> Option<Epoch> {
         self.epochs.current()
     }
 
-    /// The scheduler, to look at.
+    /// Returns the scheduler.
     pub const fn scheduler(&self) -> &S {
         &self.scheduler
     }
 
-    /// Packets in the buffer of a channel.
+    /// Returns the number of packets in the buffer of a channel.
     pub fn buffered_packets(&self, channel: usize) -> usize {
         self.buffers[channel].packets()
     }
 
-    /// What has been counted.
+    /// Returns the counters.
     pub const fn reception(&self) -> &Reception {
         &self.reception
     }
 
-    /// A packet has come on a channel.
+    /// Handles a packet received on a channel.
     pub fn handle_packet(
         &mut self,
         now: Instant,
@@ -177,7 +178,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Ok(())
     }
 
-    /// A message of the sender has come on a channel.
+    /// Handles a message from the sender, received on a channel.
     pub fn handle_message(
         &mut self,
         now: Instant,
@@ -196,7 +197,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.reception.discards.count(taken)
     }
 
-    /// The same from bytes.
+    /// Parses and handles a message from the sender.
     pub fn handle_bytes(
         &mut self,
         now: Instant,
@@ -209,12 +210,12 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Bytes have come that are no message.
+    /// Counts bytes that failed to parse as a message.
     pub fn handle_malformed(&mut self, error: WireError) -> Result<(), Discard> {
         self.reception.discards.count(Err(Discard::Malformed(error)))
     }
 
-    /// The next packet in the order of the sender.
+    /// Returns the next packet in the order of the sender.
     pub fn poll_packet(&mut self, now: Instant) -> Option<P> {
         if !self.flushed.is_empty() {
             return self.next_flushed();
@@ -246,26 +247,26 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// When there will be a packet or a message though nothing comes.
+    /// Returns the time of the next packet or message if nothing arrives before.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let order = match self.confirmed {
             Some(_) => self.confirmed_timeout(),
             None => self.wait_is_over_at(),
         };
-        // Without an epoch nothing is reported, whatever is due: nobody is to wait for it.
+        // Without an epoch no report is sent.
         let report = self.epochs.current().and_then(|_| self.reports.poll_timeout());
         order.into_iter().chain(report).min()
     }
 
-    /// A report of a channel would go along with another's: it is due now where half of what makes
-    /// it due is there.
+    /// Makes the report of a channel due if half of its conditions are met, because it can share a
+    /// datagram with another channel's report.
     pub fn hasten_report(&mut self, now: Instant, port: usize) {
         if let Ok(channel) = self.numbering.channel_of(port) {
             self.reports.hasten(now, channel);
         }
     }
 
-    /// The next message to the sender, and the channel on whose way back it goes.
+    /// Returns the next message to the sender, and the channel in whose reverse direction it goes.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         let said = self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_nack(now));
         let (channel, epoch, kind) = said.or_else(|| self.poll_report(now))?;
@@ -275,13 +276,12 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some((self.numbering.port_of(channel), message))
     }
 
-    /// The next departure to acknowledge.
+    /// Returns the next departure to acknowledge.
     fn poll_left(&mut self) -> Option<(usize, Epoch, Kind)> {
         let epoch = self.epochs.current()?;
         self.presence.next_acknowledged().map(|(channel, kind)| (channel, epoch, kind))
     }
 
-    /// The next report that is due.
     fn poll_report(&mut self, now: Instant) -> Option<(usize, Epoch, Kind)> {
         let epoch = self.epochs.current()?;
         let channel = self.reports.next_due(now)?;
@@ -289,7 +289,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some((channel, epoch, Kind::Report(self.reports.report(channel, limit, now))))
     }
 
-    /// The channel that a packet is taken on.
+    /// Returns the channel of a port, or the reason for refusing a packet on it.
     fn refuse_packet(&self, port: usize, length_bytes: u32) -> Result<usize, Discard> {
         let channel = self.numbering.channel_of(port)?;
         if self.confirmed.is_some() {
@@ -367,13 +367,13 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.silent &= !(1 << channel);
     }
 
-    /// A new epoch.
+    /// Begins a new epoch.
     fn start_anew(&mut self) {
         self.reception.epochs += 1;
         self.restart();
     }
 
-    /// Everything is as at the beginning of an epoch.
+    /// Restores the state at the beginning of an epoch.
     fn restart(&mut self) {
         self.scheduler = self.initial.clone();
         self.presence.restart();
@@ -387,24 +387,24 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Reading markers, where they come to the head of a buffer.
+// Reading markers, when they reach the head of a buffer.
 //
 // ```text
-//   the marker says                          believed until the next one
-//   in, more to come from round r            more from round r on
-//   in, less to come, or to go out           as it is: the marker of that round will say so
+//   marker                                   belief until the next one
+//   in, quantum to grow from round r         grown from round r on
+//   in, quantum to shrink, or to go out      unchanged: the marker of that round will report it
 //   out, to come in at round r               in, its first packet of round r; out if r was missed
 //   out                                      out
 // ```
 //
-// So a channel is never believed to be further than it is. What grows has been acknowledged before
-// it does; what shrinks and is missed costs a wait at most, and a change that is put off nothing.
+// A channel is thus never believed to be further than it is. An increase has been acknowledged
+// before it takes effect; a missed decrease costs a wait at most, and a postponed change nothing.
 //
-// Source: Adiseshu, Parulkar and Varghese 1996, section 5; what is done with changes, late and far
-// markers is ours.
+// Source: Adiseshu, Parulkar and Varghese 1996, section 5; the handling of changes and of late and
+// far markers is ours.
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// A marker has come to the head of a buffer.
+    /// Applies a marker that has reached the head of a buffer.
     fn read_marker(&mut self, channel: usize, said: Standing) {
         let standing = self.believed(channel, said);
         let ahead = standing.next.round.ahead_of(self.scheduler.round());
@@ -430,13 +430,14 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// What is believed of a channel of which a marker says this.
+    /// Returns the standing to believe of a channel after a marker with standing `said`.
     fn believed(&self, channel: usize, said: Standing) -> Standing {
         let said_now = Standing { coming: None, ..said };
         match said.coming {
             Some(change) if !said.is_in() && change.quantum_bytes != 0 => {
                 let comes_in = Standing::beginning(change.from, change.quantum_bytes);
-                // Where it is read in the round for which it was announced, it is put off already.
+                // A marker read in the round for which the change was announced: it is already
+                // postponed.
                 let is_missed = !change.from.is_after(self.scheduler.round());
                 let is_known = self.scheduler.standing(channel) == comes_in;
                 if is_missed && !is_known { said_now } else { comes_in }
@@ -450,7 +451,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.reception.late += 1;
         let late_in_a_row = &mut self.late_in_a_row[channel];
         *late_in_a_row = late_in_a_row.saturating_add(1);
-        // The scheduler only guesses where numbers confirm.
+        // In guaranteed order the scheduler is only a guess.
         if self.confirmed.is_none() && self.late_in_a_row[channel] >= self.options.late_in_a_row_max
         {
             self.late_in_a_row[channel] = 0;
@@ -459,30 +460,31 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-/// Of two numbers of a channel, whether the first comes before the second. Where its quantum has
-/// changed, deficits of one round do not compare.
+/// Whether the first of two numbers of a channel precedes the second. If the quantum has changed,
+/// deficits of one round are not comparable.
 fn is_before(first: &Standing, second: &Standing) -> bool {
     let (Number { round, deficit_bytes }, next) = (first.next, second.next);
     let same_turn = round == next.round && first.quantum_bytes == second.quantum_bytes;
     next.round.is_after(round) || (same_turn && deficit_bytes > next.deficit_bytes)
 }
 
-// The end of an epoch: what waits is given out, what is missing is waited for no longer.
+// The end of an epoch: buffered packets are delivered, missing ones are no longer awaited.
 //
 // ```text
-//   channel 0   |    5 7 |  scheduler: 0, 1, 0, 1      given out 5, 6, 7, 8, then what comes
+//   channel 0   |    5 7 |  scheduler: 0, 1, 0, 1      delivers 5, 6, 7, 8, then packets
 //   channel 1   |  _ 6 8 |  4 is missing: passed over  of the new epoch
 // ```
 //
-// Source: ours; Adiseshu, Parulkar and Varghese 1996, section 5, leave what waits at a reset open.
+// Source: ours; Adiseshu, Parulkar and Varghese 1996, section 5, leave the packets buffered at a
+// reset open.
 //
-// Invariant: nothing waits in a buffer afterwards.
+// Invariant: the buffers are empty afterwards.
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// The epoch ends. Whatever waits is to be given out before anything that comes: in the order
-    /// of the scheduler, or of sequence numbers where there are any; unless the epoch had not begun
-    /// on every channel, as with a receiver that restarted on what was still on its way to the one
-    /// before.
+    /// Ends the epoch: moves the buffered packets to `flushed`, ahead of later arrivals, in the
+    /// order of the scheduler or of sequence numbers. Discards them instead if the epoch had not
+    /// begun on every channel, as happens when a restarted receiver gets packets that were in
+    /// flight to its predecessor.
     fn flush(&mut self, now: Instant) {
         self.silent = ChannelSet::MAX;
         let longest_bytes = self.scheduler.longest_bytes();
@@ -497,7 +499,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.pool.see_flush(if self.flushed.is_empty() { 0 } else { held });
     }
 
-    /// The next of what was flushed.
+    /// Returns the next flushed packet.
     #[cold]
     fn next_flushed(&mut self) -> Option<P> {
         let packet = self.flushed.pop_front();
@@ -518,15 +520,15 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Waiting: until there is evidence, or until the wait is over.
+// Waiting for evidence, up to the bound of the wait.
 //
-// Source: the paper waits for ever (Adiseshu, Parulkar and Varghese 1996, section 5); the bound is
+// Source: the paper waits forever (Adiseshu, Parulkar and Varghese 1996, section 5); the bound is
 // ours.
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Goes on from an empty buffer, if somebody has waited for it too long. The channel is taken
-    /// to have lost what it had before the next round in which somebody waits, and no more: if that
-    /// is so, what it is believed to have sent stays at most what it has sent, as under loss alone.
+    /// Passes over an empty buffer if a packet elsewhere has waited too long. The channel is
+    /// assumed to have lost only its packets before the next round in which a packet waits. If that
+    /// is true, its believed position stays at or below the actual one, as under loss alone.
     fn pass_over(&mut self, channel: usize, now: Instant) -> Option<()> {
         if self.take_in(now) {
             return Some(());
@@ -546,9 +548,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(())
     }
 
-    /// Takes in a channel that is believed to be out and on which a packet has waited too long for
-    /// the marker that would say better: from the next round on with the least quantum, until one
-    /// does.
+    /// Takes in a channel that is believed to be out, if a packet on it has waited too long for a
+    /// marker: from the next round on, with the smallest quantum, until a marker corrects it.
     fn take_in(&mut self, now: Instant) -> bool {
         let waited = |channel: &usize| {
             let since = self.buffers[*channel].waiting_since();
@@ -561,13 +562,13 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.scheduler.set_standing(channel, standing).is_ok()
     }
 
-    /// When the first packet that waits has waited long enough.
+    /// Returns the end of the wait of the longest-waiting packet.
     fn wait_is_over_at(&self) -> Option<Instant> {
         let since = self.buffers.iter().filter_map(Buffer::waiting_since).min()?;
         Some(since.after(self.options.wait))
     }
 
-    /// How many rounds on, at least one, the first packet that waits is.
+    /// Returns the number of rounds, at least 1, until that of the nearest buffered packet.
     fn nearest_rounds(&self) -> Option<u32> {
         let round = self.scheduler.round();
         let waits = |(channel, buffer): &(usize, &Buffer<P>)| {
@@ -580,24 +581,24 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// The receiver audits itself: a corrupt state, one that nothing leads to, is given up.
+// Self-audits: a corrupt state, one that no sequence of events leads to, is abandoned.
 //
-// Whatever writes over its words, a marker on each channel puts numbers, quanta and counts right,
-// and what is left is found here, or as late markers, or by the sender as an epoch that it does
-// not know; all end in a reset. How long that takes is said in the specification of the protocol.
+// After any overwrite of the state, a marker on each channel corrects numbers, quanta and counts.
+// The remaining faults are found by these audits, as late markers, or by the sender as an unknown
+// epoch; all end in a reset. The protocol specification bounds the time that this takes.
 //
 // Source: Varghese, "Self-stabilization by local checking and global reset", 1994; Adiseshu,
-// Parulkar and Varghese 1996, section 5, name snapshots and resets. That options and program are
-// as they were is taken for granted.
+// Parulkar and Varghese 1996, section 5, name snapshots and resets. Options and program are assumed
+// intact.
 //
-// Invariant: a state that passes is one that messages can bring about.
+// Invariant: a state that passes can result from messages.
 
-/// Audits in a wait.
+/// Audits per wait.
 const AUDITS: u32 = 16;
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Audits what does not depend on the sender, some times in a wait; a message has come on this
-    /// port.
+    /// Audits the state that does not depend on the sender, `AUDITS` times in a wait, on a message
+    /// at `port`.
     fn audit(&mut self, now: Instant, port: usize) {
         if self.audit_at > now && self.audit_at <= now.after(self.options.wait) {
             return;
@@ -617,7 +618,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.repair_pool();
     }
 
-    /// Nothing leads to the state that was found: the sender is to begin an epoch.
+    /// Abandons a corrupt state and requests a new epoch.
     fn start_over(&mut self, port: usize) {
         self.reception.corrupt += 1;
         self.numbering = Numbering::new(self.buffers.len());
@@ -629,7 +630,7 @@ impl<S: Numbered, P> Receiver<S, P> {
 
 #[cfg(test)]
 impl<const CAPACITY: usize, P> Receiver<gingham_fairq::SurplusRoundRobin<CAPACITY>, P> {
-    /// Overwrites every word of the state but packets and their tags.
+    /// Overwrites every word of the state except packets and their tags.
     pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         if is_hit(words) {
             self.scheduler.corrupt(words);

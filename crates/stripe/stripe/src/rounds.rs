@@ -1,22 +1,22 @@
-//! The schedulers that both ends can run, behind one type: which one is known only when a program
-//! has read what it is told.
+//! The schedulers that both ends can run, as one type, for programs that select the scheduler at
+//! run time.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, which holds them against each other.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, which compares them.
 
 use gingham_fairq::{Causal, Change, Round, SchedulerError, Standing, SurplusRoundRobin};
 
 use crate::{Numbered, PacketRounds};
 
-/// A scheduler in rounds, of bytes or of packets.
+/// A scheduler whose quanta are bytes or packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rounds<const CAPACITY: usize> {
-    /// Surplus round robin: so many bytes a turn.
+    /// Surplus round robin: a quantum of bytes each turn.
     Bytes(SurplusRoundRobin<CAPACITY>),
-    /// Generalised round robin: so many packets a turn.
+    /// Generalised round robin: a quantum of packets each turn.
     Packets(PacketRounds<CAPACITY>),
 }
 
-/// The same call of whichever it is.
+/// Calls the scheduler of either variant.
 macro_rules! either {
     ($self:ident, $scheduler:ident => $call:expr) => {
         match $self {
@@ -78,8 +78,8 @@ impl<const CAPACITY: usize> Numbered for Rounds<CAPACITY> {
 mod tests {
     use super::*;
 
-    /// 1,000 and 200 bytes in turn, on two channels that are alike: in bytes both have the same of
-    /// them, in packets one has all the long ones (section 6.2).
+    /// Alternating lengths of 1,000 and 200 bytes on two equal channels: by bytes, both get equal
+    /// shares of bytes; by packets, one gets all the long packets (section 6.2).
     #[test]
     fn bytes_and_packets_part_ways_where_lengths_alternate() {
         let bytes = Rounds::<2>::Bytes(SurplusRoundRobin::new(1_000, &[1_000; 2]).unwrap());

@@ -1,9 +1,9 @@
-//! The buffer of a channel: what came and has not been read yet, in its order.
+//! The buffer of a channel: received packets that have not been read yet, in order.
 //!
-//! Invariants: bytes are those of its packets; no two markers beside one another, since
-//! the later says all that the earlier said, and none at the head; so no more than two items a packet. Room
-//! for them is taken when they first come, doubled each time: most never do, and pipes without
-//! traffic cost nothing.
+//! Invariants: the byte count is that of the packets; two markers are never adjacent, since the
+//! later replaces the earlier, and none is at the head, so there are at most two items per packet.
+//! Memory is allocated on first use and grows on demand: most buffers never need it, and idle pipes
+//! cost nothing.
 
 use std::collections::VecDeque;
 
@@ -12,18 +12,18 @@ use gingham_fairq::Standing;
 use crate::tag::ahead;
 use crate::{Charge, Instant};
 
-/// What stands in a buffer.
+/// An item of a buffer.
 #[derive(Clone, Debug)]
 enum Item<P> {
     Packet { length_bytes: u32, sequence: u32, packet: P },
     Marker(Standing),
 }
 
-/// So many places stay where nothing waits any more: more than wait at 1 Gbit/s in 30 ms.
+/// Capacity kept by an empty buffer: more than the packets that wait at 1 Gbit/s in 30 ms.
 const PLACES_KEPT: usize = 4_096;
 
-/// Room grows by no more than a quarter, so that what waits takes little more than it is charged for
-/// (see [`Charge::BYTES`]).
+/// Makes room for one more item. Capacity grows by at most a quarter, so that the memory used
+/// exceeds the charge only slightly (see [`Charge::BYTES`]).
 #[inline]
 pub(super) fn make_place<T>(places: &mut VecDeque<T>) {
     if places.len() == places.capacity() {
@@ -31,28 +31,28 @@ pub(super) fn make_place<T>(places: &mut VecDeque<T>) {
     }
 }
 
-/// Seldom, so not where each packet goes by.
+/// Rare, hence not inlined.
 #[cold]
 #[inline(never)]
 fn grow<T>(places: &mut VecDeque<T>) {
     places.reserve_exact((places.len() / 4).max(64));
 }
 
-/// The same.
+/// Rare, hence not inlined.
 #[cold]
 #[inline(never)]
 fn shrink<T>(places: &mut VecDeque<T>) {
     places.shrink_to(PLACES_KEPT);
 }
 
-/// The buffer of a channel.
+/// Buffer of a channel.
 #[derive(Clone, Debug)]
 pub(super) struct Buffer<P> {
     items: VecDeque<Item<P>>,
     packets: usize,
-    /// Their bytes.
+    /// Total length of the packets.
     bytes: u64,
-    /// Since when the first packet has been the first.
+    /// Time since which the first packet has been first.
     first_since: Instant,
 }
 
@@ -65,12 +65,12 @@ impl<P> Buffer<P> {
         self.packets
     }
 
-    /// What its packets are charged.
+    /// Returns the memory charge of its packets.
     pub(super) const fn held(&self, charge: Charge) -> u64 {
         charge.of_both(self.packets as u64, self.bytes)
     }
 
-    /// The number in the pipe of its first packet, if packets have one.
+    /// Returns the pipe sequence number of the first packet, if packets are numbered.
     pub(super) fn head(&self) -> Option<u32> {
         match self.items.front() {
             Some(Item::Packet { sequence, .. }) => Some(*sequence),
@@ -78,9 +78,9 @@ impl<P> Buffer<P> {
         }
     }
 
-    /// Whether a packet with this number is in it: its numbers rise.
+    /// Whether the buffer has a packet with this number: its numbers rise.
     pub(super) fn has(&self, sequence: u32) -> bool {
-        // Two markers never stand beside one another.
+        // Two markers are never adjacent.
         let number = |place: usize| match self.items.get(place) {
             Some(Item::Packet { sequence, .. }) => Some(*sequence),
             _ => None,
@@ -97,7 +97,7 @@ impl<P> Buffer<P> {
         false
     }
 
-    /// Since when its first packet has been waiting for its turn, if there is one.
+    /// Returns the time since which the first packet waits for its turn, if there is one.
     pub(super) fn waiting_since(&self) -> Option<Instant> {
         (self.packets > 0).then_some(self.first_since)
     }
@@ -106,7 +106,7 @@ impl<P> Buffer<P> {
         self.push_numbered(now, 0, length_bytes, packet);
     }
 
-    /// A packet with its number in the pipe.
+    /// Appends a packet with its pipe sequence number.
     #[inline]
     pub(super) fn push_numbered(
         &mut self,
@@ -124,7 +124,7 @@ impl<P> Buffer<P> {
         self.items.push_back(Item::Packet { length_bytes, sequence, packet });
     }
 
-    /// A marker behind the last packet; a buffer without packets keeps none.
+    /// Appends a marker behind the last packet, which must exist.
     pub(super) fn push_marker(&mut self, standing: Standing) {
         debug_assert!(self.packets > 0, "a marker at the head is read, not kept");
         if let Some(Item::Marker(last)) = self.items.back_mut() {
@@ -135,7 +135,7 @@ impl<P> Buffer<P> {
         }
     }
 
-    /// The first packet, its length, and the marker that comes to the head behind it.
+    /// Removes the first packet; returns its length, and the marker that reaches the head.
     #[inline]
     pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Standing>)> {
         let Some(Item::Packet { length_bytes, packet, .. }) = self.items.pop_front() else {
@@ -146,7 +146,7 @@ impl<P> Buffer<P> {
         self.bytes = self.bytes.wrapping_sub(length_bytes.into());
         self.first_since = now;
         if self.items.is_empty() {
-            // The ring begins anew at its first place: memory that was just used.
+            // The ring restarts at its first slot, in memory that was just used.
             self.items.clear();
             if self.items.capacity() > PLACES_KEPT {
                 shrink(&mut self.items);
@@ -162,11 +162,11 @@ impl<P> Buffer<P> {
         Some((length_bytes, packet, marker))
     }
 
-    /// Counts anew where something else has written over the counts: markers do not stand beside one
-    /// another, so a wrong count that passes here shows when fewer are left. No packet is longer than
-    /// the longest.
+    /// Recounts packets and bytes if the counts are impossible. Markers are never adjacent, so a
+    /// wrong count that passes here is detected when fewer packets are left. A packet is at most
+    /// `longest_bytes` long.
     pub(super) fn repair_state(&mut self, now: Instant, longest_bytes: u32) {
-        // A wrong count lets a marker come to the head, behind which nobody would look for packets.
+        // A wrong count lets a marker reach the head, which would hide the packets behind it.
         if matches!(self.items.front(), Some(Item::Marker(_))) {
             self.items.pop_front();
         }
@@ -205,8 +205,7 @@ crate::corruption::corrupt!(Buffer<P>: packets, first_since, bytes);
 mod tests {
     use super::*;
 
-    /// One packet is counted that is not there, so a marker comes to the head, and a packet behind
-    /// it.
+    /// A packet count that is one too high lets a marker reach the head, in front of a packet.
     #[test]
     fn a_marker_that_a_wrong_count_let_to_the_head_is_taken_away() {
         let mut buffer = Buffer::new();

@@ -1,25 +1,24 @@
-//! Guaranteed order: logical reception guesses, sequence numbers confirm.
+//! Guaranteed order: logical reception guesses the channel, sequence numbers confirm it.
 //!
 //! ```text
 //!   next = 7     channel 0  | 9 13 ..   shown up to 13       the scheduler guesses channel 2: empty
-//!                channel 1  | 8 10 ..   shown up to 10       nobody holds 7, all have shown more:
+//!                channel 1  | 8 10 ..   shown up to 10       7 is not buffered, all have shown more:
 //!                channel 2  |           marker: next is 12   7 is lost, 8 is the next
 //! ```
 //!
-//! A channel delivers in order, so what it shows, a packet's number or in a marker that of the next
-//! packet of the pipe, says that on it nothing lower will come. What every channel has gone past is
-//! lost, and only that is: so nothing is given out before what is still to come, and never anything
-//! twice. As long as nothing is lost the scheduler's guess is right, and nobody has to be searched.
+//! A channel delivers in order, so a packet's number, or the next number of the pipe in a marker,
+//! shows that nothing lower will come on it. A packet is lost only when every channel has gone past
+//! its number. A packet is therefore never delivered before an earlier one that is still to come,
+//! nor twice. While nothing is lost, the scheduler's guess is right and no search is needed.
 //!
-//! Where lost packets are asked for again, one is known to be lost as soon as its channel shows a
-//! later number of its own. Its turn waits for the copy, for so long after that, and then goes on
-//! without.
+//! With repair requests, a packet is known to be lost as soon as its channel shows a later channel
+//! sequence number. The order then waits for the copy for a limited time, and continues without it.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 4: the sequence number confirms what the
-//! simulation says. What proves a loss, and repair, are ours.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 4: the sequence number confirms the
+//! simulation. The proof of loss and the repair are ours.
 //!
-//! Invariants: numbers given out rise within an epoch; nothing is searched for as long as the guess
-//! is right; a packet waits for evidence at most the wait, and for copies at most theirs.
+//! Invariants: delivered numbers rise within an epoch; there is no search while the guess is right;
+//! a packet waits for evidence at most the wait, and for copies at most theirs.
 
 use core::time::Duration;
 
@@ -35,7 +34,7 @@ use super::copies::Copy;
 use super::evidence::{Blocked, Confirmed, Seen};
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// A packet has come, with the tag that stood before it, which names its channel.
+    /// Handles a packet received with a tag, which names its channel.
     pub fn handle_tagged(
         &mut self,
         now: Instant,
@@ -98,7 +97,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         taken
     }
 
-    /// The packet with the next number, wherever it is.
+    /// Returns the packet with the next number, from any channel.
     pub(super) fn poll_confirmed(&mut self, now: Instant) -> Option<P> {
         if !self.confirmed.as_ref()?.has_begun {
             self.begin_giving_out(now)?;
@@ -129,8 +128,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Opens an epoch once every awaited channel has begun: a former receiver may have given out
-    /// packets of the others. A silent channel is waited for as for any evidence.
+    /// Begins delivery in an epoch once every awaited channel has begun: a former receiver may have
+    /// delivered packets of the others. A silent channel is awaited as for any evidence.
     #[cold]
     fn begin_giving_out(&mut self, now: Instant) -> Option<()> {
         let channels = self.epochs.not_begun(self.awaited());
@@ -142,7 +141,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(())
     }
 
-    /// These channels are waited for no longer.
+    /// Marks channels as silent: they are not awaited any more.
     fn be_silent(&mut self, channels: ChannelSet) {
         self.silent |= channels;
         self.reception.silences += u64::from(channels.count_ones());
@@ -173,8 +172,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         Discard::Unsynchronised
     }
 
-    /// The channel whose first packet has this number; earlier ones are too late. Once a run, so not
-    /// where each packet goes by.
+    /// Returns the channel whose first packet has this number, and discards earlier packets. Called
+    /// once a run of packets, hence not inlined.
     #[inline(never)]
     fn holder(&mut self, now: Instant, next: u32) -> Option<usize> {
         for channel in 0..self.buffers.len() {
@@ -192,8 +191,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         None
     }
 
-    /// The first packet of a channel. The scheduler is charged where it was right: where it is not,
-    /// the next marker on the channel that it waits for tells it.
+    /// Removes the first packet of a channel. Charges the scheduler if its guess was right;
+    /// otherwise the next marker on the channel that it expects corrects it.
     #[expect(
         clippy::inline_always,
         reason = "a call would cost half as much again, for every packet"
@@ -212,7 +211,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         packet
     }
 
-    /// Goes on to the first number that waits: whether there is one.
+    /// Skips to the first number that waits; returns whether there is one.
     pub(super) fn skip_missing(&mut self) -> bool {
         let Some(confirmed) = &mut self.confirmed else { return false };
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.first());
@@ -235,7 +234,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(copy.packet)
     }
 
-    /// The next number becomes a later one, if the present one is lost, or waited for too long.
+    /// Advances the next number if the present one is lost, or was awaited for too long.
     fn go_on(&mut self, now: Instant) -> Option<()> {
         let awaited = self.awaited();
         let confirmed = self.confirmed.as_mut()?;
@@ -258,7 +257,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Channels that are in and not silent: what may still come is to be waited for on these.
+    /// Returns the channels that are in and not silent, which may still bring packets.
     fn awaited(&self) -> ChannelSet {
         self.in_channels() & !self.silent
     }
@@ -267,9 +266,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         channels_where(self.buffers.len(), |channel| self.scheduler.standing(channel).is_in())
     }
 
-    /// When the wait of what has waited longest for these channels is over: what was on its way on
-    /// one that died is sent again once the sender has found that out, as long as there is room for
-    /// what comes meanwhile.
+    /// Returns the end of the wait for these channels, counted from the longest-waiting packet. The
+    /// wait covers the time in which the sender detects a dead channel and retransmits, as long as
+    /// there is room for packets that arrive meanwhile.
     fn evidence_until(&self, channels: ChannelSet) -> Option<Instant> {
         let confirmed = self.confirmed.as_ref()?;
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.waiting_since());
@@ -279,10 +278,10 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(since.after(self.options.wait.max(left_within)))
     }
 
-    /// When something is to be done in guaranteed order though nothing comes.
+    /// Returns the time of the next action in guaranteed order if nothing arrives before.
     pub(super) fn confirmed_timeout(&self) -> Option<Instant> {
         let confirmed = self.confirmed.as_ref()?;
-        // Without an epoch nobody is asked, whatever is missing.
+        // Without an epoch no repair is requested.
         let repair = confirmed.repair.as_ref().filter(|_| self.epochs.current().is_some());
         let ask = repair.and_then(|repair| repair.gaps.timeout());
         let awaited = self.awaited();
@@ -296,10 +295,10 @@ impl<S: Numbered, P> Receiver<S, P> {
         [ask, wait].into_iter().flatten().min()
     }
 
-    /// A marker has come, be it at the head of its buffer or not. A slow channel's marker speaks of
-    /// numbers that are over, by what others have brought since; where every channel's does, and by
-    /// more than all buffers hold, or after a wait in which nobody brought anything, the receiver
-    /// is wrong.
+    /// Handles a marker on its arrival, ahead of buffered packets. A slow channel's marker may name
+    /// numbers that are past, since other channels have brought later ones. If the markers of all
+    /// channels do, by more than all buffers hold, or after a wait without a delivery, the
+    /// receiver's state is wrong.
     pub(super) fn show_marker(&mut self, now: Instant, channel: usize, marker: &Marker) {
         let in_channels = self.in_channels();
         let packets_max = self.pool.packets_max();
@@ -319,22 +318,22 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// The epoch begins on a channel.
+    /// Begins the epoch on a channel.
     pub(super) fn begin(&mut self, channel: usize) {
         if let Some(confirmed) = &mut self.confirmed {
             confirmed.begin(channel);
         }
     }
 
-    /// Channels on whose ways back something gets through, as far as is known.
+    /// Returns the channels whose reverse direction is believed to work.
     fn carries_back(&self) -> ChannelSet {
         let is_in = |channel| !self.presence.is_out(channel);
         channels_where(self.buffers.len(), is_in) & !self.silent
     }
 
-    /// Packets to be asked for again: on which channel, and which. In free order a packet that is
-    /// missing is asked for on the fastest way back, wherever it was lost, since all behind it wait. Where
-    /// that does not help, and in strict order, it is the way back of the channel itself.
+    /// Returns the next repair request and the channel in whose reverse direction it goes. In free
+    /// order the first request goes on the fastest channel, since all later packets wait for the
+    /// missing one. A repeated request, and any in strict order, goes on the channel of the loss.
     pub(super) fn poll_nack(&mut self, now: Instant) -> Option<(usize, Epoch, Kind)> {
         let epoch = self.epochs.current()?;
         let confirmed = self.confirmed.as_mut()?;
@@ -342,7 +341,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         repair.gaps.expire(now, confirmed.next);
         let (nack, is_again) = repair.gaps.poll(now)?;
         let (channel, carries) = (usize::from(nack.channel), self.carries_back());
-        // Nothing gets through on the way back of one that is out.
+        // Messages on a channel that is out are lost.
         let does_carry = channel < self.buffers.len() && carries & (1 << channel) != 0;
         let is_own = does_carry && (is_again || self.options.order == Order::Strict);
         let nearest = || self.confirmed.as_ref()?.nearest(carries, channel);
@@ -350,14 +349,14 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some((on, epoch, Kind::Nack(nack)))
     }
 
-    /// A channel has left.
+    /// Records the departure of a channel.
     pub(super) fn show_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
         if let Some(confirmed) = &mut self.confirmed {
             confirmed.see_left(now, channel, departure);
         }
     }
 
-    /// Copies that wait for their turn.
+    /// Returns the number of copies that wait for their turn.
     pub fn copies(&self) -> usize {
         self.confirmed.as_ref().map_or(0, Confirmed::copies)
     }

@@ -1,7 +1,7 @@
-//! Copies of lost packets, which wait for their turn beside the buffers of the channels.
+//! Retransmitted copies of lost packets, which wait for their turn beside the channel buffers.
 //!
-//! Invariants: what is held is what they are charged; they stand in the order of their numbers in the
-//! pipe, each number once.
+//! Invariants: `held` is the sum of the charges; copies are ordered by their pipe sequence numbers,
+//! each number once.
 
 use std::collections::VecDeque;
 
@@ -9,24 +9,24 @@ use super::buffer::make_place;
 use crate::tag::ahead;
 use crate::{Charge, Discard, Instant};
 
-/// A copy that came.
+/// A received copy.
 #[derive(Clone, Debug)]
 pub(super) struct Copy<P> {
-    /// Its number in the pipe.
+    /// Sequence number in the pipe.
     pub(super) sequence: u32,
-    /// The channel on which it went first.
+    /// Channel of the first transmission.
     pub(super) channel: u8,
     pub(super) length_bytes: u32,
     pub(super) packet: P,
     pub(super) at: Instant,
 }
 
-/// The copies that wait.
+/// The waiting copies.
 #[derive(Clone, Debug)]
 pub(super) struct Copies<P> {
     waiting: VecDeque<Copy<P>>,
     charge: Charge,
-    /// What they are charged.
+    /// Sum of their charges.
     held: u32,
 }
 
@@ -35,7 +35,7 @@ impl<P> Copies<P> {
         Self { waiting: VecDeque::new(), charge, held: 0 }
     }
 
-    /// What they are charged.
+    /// Returns the sum of the charges.
     pub(super) fn held(&self) -> u64 {
         self.held.into()
     }
@@ -44,12 +44,12 @@ impl<P> Copies<P> {
         self.waiting.partition_point(|copy| ahead(copy.sequence, sequence) < 0)
     }
 
-    /// Whether there is one with this number.
+    /// Whether there is a copy with this number.
     pub(super) fn has(&self, sequence: u32) -> bool {
         self.waiting.get(self.place(sequence)).is_some_and(|copy| copy.sequence == sequence)
     }
 
-    /// The last makes room for one that is needed before it: whether it does.
+    /// Drops the last copy if its number is above `sequence`; returns whether it was dropped.
     pub(super) fn drop_after(&mut self, sequence: u32) -> bool {
         let is_after = self.waiting.back().is_some_and(|last| ahead(last.sequence, sequence) > 0);
         let last = if is_after { self.waiting.pop_back() } else { None };
@@ -62,7 +62,7 @@ impl<P> Copies<P> {
         self.held = if self.waiting.is_empty() { 0 } else { self.held.saturating_sub(charge) };
     }
 
-    /// Takes a copy whose turn is still to come.
+    /// Stores a copy whose turn is still to come.
     pub(super) fn push(&mut self, copy: Copy<P>) -> Result<(), Discard> {
         if self.has(copy.sequence) {
             return Err(Discard::Repeated);
@@ -73,7 +73,7 @@ impl<P> Copies<P> {
         Ok(())
     }
 
-    /// The copy with this number; those before it are not needed any more.
+    /// Removes the copy with this number, and any earlier ones.
     pub(super) fn take(&mut self, sequence: u32) -> Option<Copy<P>> {
         while let Some(copy) = self.waiting.front() {
             let ahead = ahead(copy.sequence, sequence);
@@ -89,12 +89,12 @@ impl<P> Copies<P> {
         None
     }
 
-    /// The number of the first.
+    /// Returns the number of the first copy.
     pub(super) fn first(&self) -> Option<u32> {
         self.waiting.front().map(|copy| copy.sequence)
     }
 
-    /// Since when the first has been here.
+    /// Returns the arrival time of the first copy.
     pub(super) fn waiting_since(&self) -> Option<Instant> {
         self.waiting.front().map(|copy| copy.at)
     }
@@ -103,7 +103,7 @@ impl<P> Copies<P> {
         self.waiting.len()
     }
 
-    /// None came in the future, and they are charged what they are.
+    /// Repairs arrival times in the future, and the sum of the charges.
     pub(super) fn repair_state(&mut self, now: Instant) {
         self.held = 0;
         for copy in &mut self.waiting {
@@ -120,7 +120,7 @@ impl<P> Copies<P> {
 
 #[cfg(test)]
 impl<P> crate::corruption::Corrupt for Copies<P> {
-    /// Overwrites the times and the sum; packets and their tags are as the network brought them.
+    /// Overwrites the times and the sum; packets and their tags stay as received.
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         self.held.corrupt(words);
         self.waiting.iter_mut().for_each(|copy| copy.at.corrupt(words));
@@ -149,7 +149,7 @@ mod tests {
         assert!(copies.drop_after(1) && !copies.drop_after(1));
         assert_eq!((copies.held(), copies.len()), (3, 3));
         assert_eq!((copies.first(), copies.take(u32::MAX - 1).is_none()), (Some(u32::MAX), true));
-        // The turn of u32::MAX is over by the time that 0 is asked for.
+        // The turn of u32::MAX is past once 0 is taken.
         assert_eq!(copies.take(0).map(|copy| copy.packet), Some(0));
         assert_eq!((copies.first(), copies.len(), copies.held()), (Some(1), 1, 1));
     }

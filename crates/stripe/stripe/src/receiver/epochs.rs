@@ -1,22 +1,24 @@
-//! Epochs as the receiving end sees them: which channels have named the present one, and what is
-//! to be told the sender.
+//! Epochs at the receiving end: the channels that have named the present one, and the messages owed
+//! to the sender.
 //!
-//! A channel delivers in order, so a reset to the present epoch that follows something of that
-//! epoch on the same channel is not a repetition: the sender has restarted and forgotten. The same
-//! goes for a reset to, or a marker of, an earlier one. On a channel that has not named the present
-//! epoch they may still be on their way from before.
+//! A channel delivers in order, so a reset to the present epoch after other data of that epoch on
+//! the same channel is not a repetition: the sender has restarted and lost its state. This also
+//! holds for a reset to, or a marker of, an earlier epoch. On a channel that has not named the
+//! present epoch, either may still be in flight from before.
 //!
-//! Who knows of no epoch and sees a marker has forgotten the one that is under way, or missed its
-//! beginning. A reset to that one was on its way from before: taken for the beginning, it would let in
-//! copies of what was given out already. So only a later one is.
+//! A receiver without an epoch that gets a marker has lost the state of the epoch under way, or
+//! missed its beginning. A reset to that epoch was in flight from before: accepting it as the
+//! beginning would admit copies of packets already delivered. Only a later epoch is therefore
+//! accepted.
 //!
-//! Such a reset may come before any marker, on a slow channel. In guaranteed order nothing is given
-//! out before every awaited channel has begun: by a reset, behind which all of the epoch comes, or by
-//! a marker that counts no packet before it. A packet, a later marker or a departure follows a reset
-//! on its channel. If this receiver has not seen that reset, a former one has: the epoch was under
-//! way, and is forgotten.
+//! On a slow channel such a reset may arrive before any marker. In guaranteed order nothing is
+//! delivered before every awaited channel has begun: by a reset, which precedes all of the epoch,
+//! or by a marker that counts no packet before it. A packet, a later marker or a departure follows
+//! a reset on its channel. If this receiver has not received that reset, a former one has: the
+//! epoch was under way, and is forgotten.
 //!
-//! Invariant: no more messages are asked for than came, so two ends cannot talk each other up.
+//! Invariant: at most one request per received message, so that two ends cannot amplify each
+//! other's traffic.
 
 use gingham_fairq::CHANNELS_MAX;
 
@@ -24,36 +26,36 @@ use crate::{ChannelSet, Discard, Epoch, Kind, take_lowest};
 
 const _: () = assert!(CHANNELS_MAX == ChannelSet::BITS as usize);
 
-/// How an epoch stands to the present one.
+/// Age of an epoch relative to the present one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Age {
-    /// Over, or as far ahead as serial numbers do not tell.
+    /// Over, or too far ahead for serial numbers to compare.
     Earlier,
     Present,
-    /// To come; any is where there has been none.
+    /// Later, or any epoch if there has been none.
     Later,
 }
 
-/// What is known of epochs, and what is to be said of them.
+/// State of the epochs, and pending messages about them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Epochs {
     current: Option<Epoch>,
-    /// Where there is none, the one that was under way as a marker said.
+    /// Without a present epoch, the one that was under way according to a marker.
     forgotten: Option<Epoch>,
     /// Channels that have named the present epoch.
     synchronised: ChannelSet,
-    /// Channels whose beginning of the present epoch was seen.
+    /// Channels on which the beginning of the present epoch was received.
     begun: ChannelSet,
-    /// Channels on which data or a marker of the present epoch has come.
+    /// Channels on which data or a marker of the present epoch was received.
     heard: ChannelSet,
     /// Channels on which a reset is to be acknowledged.
     acknowledge: ChannelSet,
-    /// A reset to ask for: on the way back of which channel, after which epoch.
+    /// Pending reset request: the channel in whose reverse direction it goes, and the last epoch.
     request: Option<(usize, Epoch)>,
 }
 
 impl Epochs {
-    /// How an epoch stands to the present one.
+    /// Returns the age of an epoch relative to the present one.
     pub(super) fn age(&self, epoch: Epoch) -> Age {
         match self.current {
             Some(current) if current == epoch => Age::Present,
@@ -62,7 +64,7 @@ impl Epochs {
         }
     }
 
-    /// Channels are taken not to have named the present epoch.
+    /// Marks channels as not having named the present epoch.
     pub(super) fn doubt(&mut self, channels: ChannelSet) {
         self.synchronised &= !channels;
     }
@@ -80,7 +82,7 @@ impl Epochs {
         channels & !self.synchronised == 0
     }
 
-    /// A new epoch, which these channels have named.
+    /// Enters a new epoch, which these channels have named.
     pub(super) fn enter(&mut self, epoch: Epoch, synchronised: ChannelSet) {
         let begun = synchronised;
         *self = Self { current: Some(epoch), synchronised, begun, ..Self::default() };
@@ -100,23 +102,24 @@ impl Epochs {
         channels & !self.begun
     }
 
-    /// Forgets the present epoch, which was under way as a channel shows: only a later one is taken.
+    /// Forgets the present epoch, which a channel showed to be under way: only a later one is
+    /// accepted.
     pub(super) fn forget(&mut self, channel: usize) {
         let request = self.current.map(|epoch| (channel, epoch));
         *self = Self { forgotten: self.current, request, ..Self::default() };
     }
 
-    /// Something of the present epoch, not a reset, has come on a channel.
+    /// Records data or a message of the present epoch, other than a reset, on a channel.
     pub(super) fn hear(&mut self, channel: usize) {
         self.heard |= 1 << channel;
     }
 
-    /// Asks for a reset, if there has been an epoch.
+    /// Requests a reset, if there has been an epoch.
     pub(super) fn request(&mut self, channel: usize) {
         self.request = self.current.map(|epoch| (channel, epoch));
     }
 
-    /// Whether a marker begins a new epoch.
+    /// Records a marker; returns whether it begins a new epoch.
     pub(super) fn see_marker(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         if self.current.is_none() {
             self.forgotten = Some(epoch);
@@ -126,7 +129,7 @@ impl Epochs {
         self.synchronise(channel, epoch)
     }
 
-    /// Whether a reset begins a new epoch.
+    /// Records a reset; returns whether it begins a new epoch.
     pub(super) fn see_reset(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         if self.current == Some(epoch) && self.heard & (1 << channel) != 0 {
             self.request(channel);
@@ -143,9 +146,10 @@ impl Epochs {
         Ok(new)
     }
 
-    /// A channel names an epoch: whether it is a new one. One that is over is named behind the
-    /// present one only by a sender that forgot; before it perhaps by what was on its way, so the
-    /// sender is to reset only if it has not come as far.
+    /// Records that a channel names an epoch; returns whether it is new. After the present epoch,
+    /// only a sender that lost its state names an earlier one. Before it, the message may have been
+    /// in flight, so the requested reset applies only to a sender that has not reached the present
+    /// epoch.
     fn synchronise(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         let age = self.age(epoch);
         if age == Age::Earlier {
@@ -163,7 +167,7 @@ impl Epochs {
         Ok(age == Age::Later)
     }
 
-    /// The next message: its channel, epoch and kind.
+    /// Returns the next message: its channel, epoch and kind.
     pub(super) fn poll(&mut self) -> Option<(usize, Epoch, Kind)> {
         if let Some((channel, epoch)) = self.request.take() {
             return Some((channel, epoch, Kind::ResetRequested));

@@ -1,9 +1,9 @@
-//! Evidence: what channels have shown of their numbers, which packets that proves to be lost, and
-//! what came of asking for these.
+//! Evidence of loss: the sequence numbers that channels have shown, the packets that these prove
+//! lost, and the state of their repair.
 //!
-//! A channel delivers in order, so what it shows says that on it nothing lower will come.
+//! A channel delivers in order: after a number it brings nothing lower.
 //!
-//! Invariant: a number is lost only when every channel that is awaited has gone past it.
+//! Invariant: a number is lost only when every awaited channel has gone past it.
 
 use core::time::Duration;
 
@@ -16,75 +16,75 @@ use super::copies::Copies;
 use super::gaps::{Gaps, Lost};
 use super::replaced::Replaced;
 
-/// Guaranteed order, and what it may cost.
+/// Guaranteed order, and its repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guarantee {
-    /// How lost packets are asked for, if they are.
+    /// Requests for lost packets, if repair is wanted.
     pub repair: Option<RepairRequests>,
 }
 
-/// What a channel has shown.
+/// Sequence numbers shown by a channel.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
-    /// Its own number of its next packet.
+    /// Channel sequence number of its next packet.
     next_on_channel: u32,
-    /// In the pipe, nothing below this number is still to come on it.
+    /// Lower bound of the pipe sequence numbers still to come on it.
     below: u32,
-    /// The time there and back on it as its last marker said, in nanoseconds.
+    /// Round-trip time of the channel in its last marker, in nanoseconds.
     round_trip_ns: u32,
-    /// After how much silence the sender takes it out, as the marker said.
+    /// Silence after which the sender takes the channel out, from its last marker, in nanoseconds.
     out_after_ns: u32,
-    /// Whether it has been heard since the epoch began on it, so that what is missing is lost.
-    /// Where it was not, a receiver that forgot may have had what came before.
+    /// Whether something arrived on it since the epoch began, so that a missing packet is lost.
+    /// Before that, a former receiver may have received it.
     begun: bool,
 }
 
-/// What is known of numbers.
+/// State of guaranteed order.
 #[derive(Clone, Debug)]
 pub(super) struct Confirmed<P> {
-    /// The number of the next packet.
+    /// Pipe sequence number of the next packet.
     pub(super) next: u32,
-    /// Since when it is that.
+    /// Time since which `next` has its value.
     pub(super) next_since: Instant,
-    /// On which channel the last packet came: in free order the next is likely to be there, too.
+    /// Channel of the last packet; in free order the next one is probably there, too.
     pub(super) given_from: usize,
     shown: Vec<Shown>,
     pub(super) repair: Option<Repair<P>>,
-    /// Whether every channel that was awaited has begun, or was silent for the wait.
+    /// Whether every awaited channel has begun, or was silent for the wait.
     pub(super) has_begun: bool,
-    /// Markers in a row that speak of numbers long over, and on which channels they came.
+    /// Markers in a row whose numbers are long past, and the channels that brought them.
     pub(super) astray: (ChannelSet, u32),
 }
 
-/// What has been asked for, and what came of that.
+/// Repair requests and their results.
 #[derive(Clone, Debug)]
 pub(super) struct Repair<P> {
     pub(super) gaps: Gaps,
     pub(super) copies: Copies<P>,
-    /// Packets whose copies have come before them.
+    /// Packets that arrive, or are found lost, after their copies.
     pub(super) replaced: Replaced,
 }
 
-/// What a packet is to its channel.
+/// Classification of a packet by its channel sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// A later one than all before it.
+    /// Newest on its channel.
     Next,
-    /// One that was taken for lost.
+    /// Taken for lost before.
     Missed,
-    /// One that came before, or is missed no more.
+    /// Received before, or no longer missing.
     Repeated,
 }
 
-/// Why the next packet is not given out.
+/// Reason why the next packet is not delivered.
 pub(super) enum Blocked {
-    /// Nothing has come that could be.
+    /// No candidate has arrived.
     Idle,
-    /// These channels may still bring it.
+    /// Channels that may still bring it.
     Unproven(ChannelSet),
-    /// It is lost, and a copy may come until then.
+    /// Lost; a copy may arrive until this time.
     Repair(Instant),
-    /// It is lost; this one is the next.
+    /// Lost; the next packet has this number.
     Lost(u32),
 }
 
@@ -106,7 +106,6 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// A new epoch: numbers begin anew.
     pub(super) fn restart(&mut self) {
         self.next = 0;
         self.shown.fill(Shown::default());
@@ -118,8 +117,7 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Times that can be: nothing came in the future, nor is anything waited for longer than its
-    /// wait.
+    /// Repairs times: no arrival is in the future, and no wait is longer than its limit.
     pub(super) fn repair_state(&mut self, now: Instant) {
         self.next_since = self.next_since.min(now);
         if let Some(repair) = &mut self.repair {
@@ -128,12 +126,12 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Copies that wait for their turn.
+    /// Returns the number of copies that wait for their turn.
     pub(super) fn copies(&self) -> usize {
         self.repair.as_ref().map_or(0, |repair| repair.copies.len())
     }
 
-    /// Whether a copy with this number waits.
+    /// Whether a copy with this pipe sequence number waits.
     pub(super) fn has_copy(&self, sequence: u32) -> bool {
         let copies = self.repair.as_ref().map(|repair| &repair.copies);
         copies.is_some_and(|copies| copies.len() > 0 && copies.has(sequence))
@@ -143,7 +141,8 @@ impl<P> Confirmed<P> {
         (self.next, self.next_since) = (next, now);
     }
 
-    /// A channel shows its next number, and that nothing below another is still to come on it.
+    /// Records that the next packet of a channel has number `on_channel`, and that no packet below
+    /// `below` in the pipe is still to come there.
     pub(super) fn show(&mut self, now: Instant, channel: usize, on_channel: u32, below: u32) {
         let shown = &mut self.shown[channel];
         let lost = ahead(on_channel, shown.next_on_channel);
@@ -161,16 +160,16 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Of these channels that with the shortest time there and back; this one where it is as short.
+    /// Returns the channel in a set with the shortest round-trip time; `own` if it ties.
     pub(super) fn nearest(&self, channels: ChannelSet, own: usize) -> Option<usize> {
         let of = |channel: &usize| channels & (1 << channel) != 0;
-        // One of which nothing is known is not known to be fast.
+        // A channel without a measurement (0) sorts last.
         let span_ns = |channel: usize| self.shown[channel].round_trip_ns.wrapping_sub(1);
         let those = (0..self.shown.len()).filter(of);
         those.min_by_key(|channel| (span_ns(*channel), *channel != own))
     }
 
-    /// A channel has left: what was on its way there is lost.
+    /// Counts the packets in flight on a channel that has left as lost.
     pub(super) fn see_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
         if self.repair.is_some() {
             self.show(now, channel, departure.sent_packets, departure.next_sequence);
@@ -181,9 +180,9 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// How long it takes until the sender says of the last of these channels that it is out, if that
-    /// is so and lost packets are sent again: until it has found that out, and then as long as Left
-    /// takes on any other.
+    /// Returns the time that the sender needs to announce the departure of all of these channels:
+    /// until it detects the silence, plus the longest round-trip time of a channel. Zero if
+    /// unknown, or if lost packets are not retransmitted.
     pub(super) fn left_within(&self, channels: ChannelSet) -> Duration {
         let is_of = |(channel, _): &(usize, &Shown)| channels & (1 << channel) != 0;
         let silent = self.shown.iter().enumerate().filter(is_of);
@@ -195,12 +194,12 @@ impl<P> Confirmed<P> {
         Duration::from_nanos(u64::from(found_ns) + u64::from(way_ns))
     }
 
-    /// The epoch begins on a channel: nothing of it was on the channel before.
+    /// Begins the epoch on a channel, before its first packet.
     pub(super) fn begin(&mut self, channel: usize) {
         self.shown[channel] = Shown { begun: true, ..Shown::default() };
     }
 
-    /// A packet comes, or a copy: what it says of its channel, and whether it was to come.
+    /// Records the tag of a packet or copy, and classifies it.
     pub(super) fn see_packet(&mut self, now: Instant, channel: usize, tag: Tag) -> Seen {
         let Tag { sequence, channel_sequence, repair_of, .. } = tag;
         let is_over = ahead(channel_sequence, self.shown[channel].next_on_channel) < 0;
@@ -213,7 +212,8 @@ impl<P> Confirmed<P> {
         if is_over {
             return Seen::Missed;
         }
-        // What was lost before it has lower numbers than this one, or than the next when it went.
+        // Packets lost before a packet have lower numbers; those lost before a copy are below the
+        // next new number at its departure.
         let (before, after) = repair_of.map_or((sequence, sequence.wrapping_add(1)), |of| {
             (of.next_sequence, of.next_sequence)
         });
@@ -226,13 +226,13 @@ impl<P> Confirmed<P> {
         Seen::Next
     }
 
-    /// What was missing on a channel has come, if it was.
+    /// Records the arrival of a missing packet; returns whether it was missing.
     fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
         let gaps = self.repair.as_mut().map(|repair| &mut repair.gaps);
         gaps.is_some_and(|gaps| gaps.fill(channel, channel_sequence))
     }
 
-    /// A copy has come: its packet is missing no more, nor will it be if it is still on its way.
+    /// Records a copy: its packet is not missing any more, nor will it be if it is still in flight.
     fn see_copy(&mut self, now: Instant, of: RepairOf) {
         let RepairOf { channel, channel_sequence, .. } = of;
         let shown = self.shown.get(usize::from(channel));
@@ -244,7 +244,7 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// A marker comes: how many numbers of the pipe the next is ahead of what it says.
+    /// Records a marker; returns by how many pipe sequence numbers `next` is ahead of it.
     pub(super) fn see_marker(&mut self, now: Instant, channel: usize, marker: &Marker) -> u32 {
         let shown = &mut self.shown[channel];
         (shown.round_trip_ns, shown.out_after_ns) = (marker.round_trip_ns, marker.out_after_ns);
@@ -252,7 +252,7 @@ impl<P> Confirmed<P> {
         u32::try_from(ahead(self.next, marker.next_sequence)).unwrap_or(0)
     }
 
-    /// Why the next number is not given out, though it was looked for.
+    /// Returns the reason why the next number, which was searched for, is not delivered.
     pub(super) fn blocked(&self, buffers: &[Buffer<P>], awaited: ChannelSet) -> Blocked {
         let repair = self.repair.as_ref();
         let heads = buffers.iter().filter_map(Buffer::head);

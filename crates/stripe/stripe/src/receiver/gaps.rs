@@ -1,91 +1,93 @@
-//! Gaps: packets that a channel proved lost, which are asked for again.
+//! Gaps: packets that a channel proved lost, and the requests for their retransmission.
 //!
 //! ```text
-//!   numbers of the channel   ... 16  17  18  21 ...      19 and 20 are lost
-//!   numbers of the pipe      ... 40  43  44  52 ...      they are two of 45 to 51
+//!   channel sequence numbers   ... 16  17  18  21 ...    19 and 20 are lost
+//!   pipe sequence numbers      ... 40  43  44  52 ...    they are two of 45 to 51
 //! ```
 //!
-//! A gap is asked for at once, and again as long as its copies are worth waiting for. Which two of
-//! 45 to 51 they are the sender knows; here it is enough that none of 45 to 51 is given up while
-//! they may come.
+//! A gap is requested at once, and again as long as its copies are worth waiting for. The sender
+//! knows which two of 45 to 51 are missing. The receiver only has to keep 45 to 51 from being given
+//! up while they may come.
 //!
-//! What was on its way on channels that left may be more than others carry in a wait. It is waited for
-//! as long as copies of it come, each of which makes it fewer.
+//! The packets in flight on channels that left may exceed what the others carry in a wait. They are
+//! awaited as long as copies of them arrive, each of which reduces their number.
 //!
-//! Invariants: at most [`GAPS_MAX`] gaps of up to 64 packets in a row, of which some came; what finds
-//! no room is not asked for; a wait is prolonged only by a departure, or by a packet that was missing.
+//! Invariants: at most [`GAPS_MAX`] gaps of up to 64 consecutive numbers, some of which may have
+//! arrived; a gap without room is not requested; only a departure or a missing packet prolongs a
+//! wait.
 
 use core::time::Duration;
 
 use crate::tag::ahead;
 use crate::{Instant, Nack};
 
-/// The most gaps that are remembered.
+/// Upper limit of the number of gaps.
 const GAPS_MAX: usize = 256;
 
-/// Packets in a gap.
+/// Largest number of packets in a gap.
 const GAP_PACKETS: u32 = u64::BITS;
 
-/// Losses closer to one another than this part of the time after which they are asked for again are
-/// waited for together.
+/// Distance of losses merged into one gap, as a fraction of the time before a repeated request: one
+/// quarter.
 const CLOSE_SHARE: u32 = 4;
 
-/// A wait that follows the round trip is no longer, unless the least is.
+/// Upper limit of a wait derived from the round trip, unless the configured minimum is longer.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// How missing packets are asked for again.
+/// Timing of requests for missing packets.
 ///
-/// Both waits are the least: a request and its copy take a round trip, so where the sender's
-/// markers say that this is long they are two and a half of it on the slowest channel, which a copy
-/// may take, and one and a quarter of it on the channel itself; the first a second at the most.
+/// Both times are minimums. A request and its copy take a round trip, so the wait is at least two
+/// and a half round trips of the slowest channel, which a copy may take, up to a second. A request
+/// is repeated after at least one and a quarter round trips of the channel itself, up to half a
+/// second. Round trips are those in the sender's markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairRequests {
-    /// So long after its loss was proven a packet is waited for at least.
+    /// Shortest wait for a packet after its loss is proven.
     pub wait: Duration,
-    /// What does not come is asked for again after so long at least.
+    /// Shortest time before a request is repeated.
     pub again: Duration,
 }
 
 impl Default for RepairRequests {
-    /// Waits for 200 ms, and asks again after 50 ms.
+    /// A wait of 200 ms, and repetition after 50 ms.
     fn default() -> Self {
         let (wait, again) = (Duration::from_millis(200), Duration::from_millis(50));
         Self { wait, again }
     }
 }
 
-/// Up to 64 packets of a channel.
+/// Up to 64 consecutive packets of a channel.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, derive(Default))]
 struct Gap {
     channel: u8,
     first: u32,
-    /// A bit each from the first on: those that have not come.
+    /// Packets that have not arrived, a bit each from `first` on.
     missing: u64,
-    /// The numbers of the pipe that they may have: from this on, and before that.
+    /// Range of their pipe sequence numbers: from `from` to below `before`.
     from: u32,
     before: u32,
     until: Instant,
     ask_at: Instant,
     wait: Duration,
     again: Duration,
-    /// Whether it was on its way on a channel that left.
+    /// Whether it was in flight on a channel that left.
     left: bool,
-    /// The bits before have been asked for this time.
+    /// Number of lower bits already covered by the present request.
     asked: u32,
-    /// Whether all was asked for before.
+    /// Whether all were requested before.
     is_again: bool,
 }
 
 impl Gap {
-    /// Whether this packet of a channel is one of those that have not come.
+    /// Whether a packet of a channel is missing in this gap.
     fn misses(&self, channel: u8, channel_sequence: u32) -> bool {
         let bit = channel_sequence.wrapping_sub(self.first);
         self.channel == channel && bit < GAP_PACKETS && self.missing & (1 << bit) != 0
     }
 }
 
-/// The packets of a channel that were lost in a row, and what numbers in the pipe they may have.
+/// Consecutive lost packets of a channel, and the range of their pipe sequence numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lost {
     pub(super) channel: u8,
@@ -93,9 +95,9 @@ pub(super) struct Lost {
     pub(super) count: u32,
     pub(super) from: u32,
     pub(super) before: u32,
-    /// The time there and back on the channel, if it is known, or else 0.
+    /// Round-trip time of the channel, or 0 if unknown.
     pub(super) round_trip_ns: u32,
-    /// That on the slowest, on which the copy may go.
+    /// Round-trip time of the slowest channel, on which the copy may go.
     pub(super) longest_ns: u32,
 }
 
@@ -111,7 +113,7 @@ impl Gaps {
         Self { requests, gaps: Vec::with_capacity(GAPS_MAX) }
     }
 
-    /// Packets are lost.
+    /// Records lost packets.
     pub(super) fn note(&mut self, now: Instant, lost: Lost) {
         let (wait, again) = (self.wait(lost.longest_ns), self.again(lost.round_trip_ns));
         if self.extend(now, &lost, wait) {
@@ -139,8 +141,8 @@ impl Gaps {
         }
     }
 
-    /// Losses of a channel that follow one another closely, as where a queue overflows, are a gap of
-    /// the packets that did not come among those that did: whether these are of the last one.
+    /// Adds losses to the newest gap of their channel if they follow it closely, as when a queue
+    /// overflows. Returns whether they were added.
     fn extend(&mut self, now: Instant, lost: &Lost, wait: Duration) -> bool {
         let newest = self.gaps.iter_mut().rev().find(|gap| gap.channel == lost.channel);
         let Some(gap) = newest.filter(|gap| !gap.left) else { return false };
@@ -152,24 +154,24 @@ impl Gaps {
         gap.missing |= (u64::MAX >> (GAP_PACKETS - lost.count)) << bit;
         (gap.before, gap.until) = (lost.before, gap.until.max(now.after(wait)));
         if gap.ask_at > now {
-            // What was asked for already is not again.
+            // Packets requested already are not requested again.
             (gap.ask_at, gap.asked, gap.is_again) = (now, bit, false);
         }
         true
     }
 
-    /// How long what is lost is waited for, where this is the longest round trip.
+    /// Returns the wait for a lost packet, given the longest round trip.
     fn wait(&self, longest_ns: u32) -> Duration {
         self.requests.wait.max(quarters(longest_ns, 10).min(WAIT_MAX))
     }
 
-    /// After how long what is lost on a channel of this round trip is asked for again.
+    /// Returns the time before a repeated request on a channel with this round trip.
     fn again(&self, round_trip_ns: u32) -> Duration {
         self.requests.again.max(quarters(round_trip_ns, 5).min(WAIT_MAX / 2))
     }
 
-    /// A channel has left: what is missing of it comes over others, the slowest of which has this round
-    /// trip, and may be more than they carry in a wait.
+    /// Records a departure: the missing packets of the channel come over others, the slowest of
+    /// which has this round trip, and may exceed what those carry in a wait.
     pub(super) fn see_left(&mut self, now: Instant, channel: u8, round_trip_ns: u32) {
         let wait = self.wait(round_trip_ns);
         for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
@@ -179,9 +181,9 @@ impl Gaps {
         }
     }
 
-    /// A copy of a packet of a channel has come: whether that was missing. If it was on its way on a
-    /// channel that left, all that was on such channels is waited for from then on: the sender is
-    /// at it. No other copy says so.
+    /// Records a copy; returns whether its packet was missing. If that was in flight on a channel
+    /// that left, the wait for all packets of such channels starts anew, because the sender is
+    /// still retransmitting them. Other copies prolong nothing.
     pub(super) fn see_copy(&mut self, now: Instant, channel: u8, channel_sequence: u32) -> bool {
         let is_left = |gap: &Gap| gap.left && gap.misses(channel, channel_sequence);
         if self.gaps.iter().any(is_left) {
@@ -192,8 +194,7 @@ impl Gaps {
         self.fill(channel, channel_sequence)
     }
 
-    /// A packet of a channel has come after all, or a copy of it: whether it was missing and worth
-    /// waiting for.
+    /// Removes a packet, received late or as a copy, from the gaps; returns whether it was missing.
     pub(super) fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
         let mut was_missing = false;
         for gap in self.gaps.iter_mut().filter(|gap| gap.misses(channel, channel_sequence)) {
@@ -206,31 +207,31 @@ impl Gaps {
         was_missing
     }
 
-    /// Until when a packet of this number in the pipe may come again.
+    /// Returns the end of the wait for a packet with this pipe sequence number.
     pub(super) fn wait_until(&self, sequence: u32) -> Option<Instant> {
         let may_be = |gap: &&Gap| ahead(sequence, gap.from) >= 0 && ahead(gap.before, sequence) > 0;
         self.gaps.iter().filter(may_be).map(|gap| gap.until).max()
     }
 
-    /// Where the first gap behind this number begins.
+    /// Returns the start of the first gap after this pipe sequence number.
     pub(super) fn first_after(&self, sequence: u32) -> Option<u32> {
         let behind =
             self.gaps.iter().map(|gap| ahead(gap.from, sequence)).filter(|ahead| *ahead > 0);
         behind.min().map(|ahead| sequence.wrapping_add(ahead.unsigned_abs()))
     }
 
-    /// What is over is forgotten: the wait for it, or its turn.
+    /// Forgets gaps whose wait or turn is over.
     pub(super) fn expire(&mut self, now: Instant, next: u32) {
         self.gaps.retain(|gap| gap.until > now && ahead(gap.before, next) > 0);
     }
 
-    /// The next packets to be asked for, and whether they were before.
+    /// Returns the next packets to request, and whether they were requested before.
     pub(super) fn poll(&mut self, now: Instant) -> Option<(Nack, bool)> {
         for gap in self.gaps.iter_mut().filter(|gap| gap.ask_at <= now) {
             let left = gap.missing.checked_shr(gap.asked).unwrap_or(0);
             if left == 0 {
                 (gap.asked, gap.is_again) = (0, true);
-                // Never sooner, whatever was written over.
+                // Never sooner, even if the state was overwritten.
                 gap.ask_at = now.after(gap.again.max(self.requests.again));
                 continue;
             }
@@ -243,7 +244,7 @@ impl Gaps {
                 channel: gap.channel,
                 first: gap.first.wrapping_add(start),
                 count,
-                // Of what is waited for as long as others of it come nobody can say how long that is.
+                // A wait that further copies prolong has an unknown end.
                 left_ns: u32::try_from(left_ns).ok().filter(|_| !gap.left).unwrap_or(u32::MAX),
             };
             return Some((nack, gap.is_again));
@@ -251,12 +252,12 @@ impl Gaps {
         None
     }
 
-    /// When something is to be asked for though nothing happens.
+    /// Returns the time of the next action if nothing arrives before.
     pub(super) fn timeout(&self) -> Option<Instant> {
         self.gaps.iter().map(|gap| gap.ask_at.min(gap.until)).min()
     }
 
-    /// Nothing is waited for longer than the wait, nor asked for later than again.
+    /// Repairs times: no wait and no repetition is later than its limit.
     pub(super) fn repair_state(&mut self, now: Instant) {
         let (wait, again) = (self.wait(u32::MAX), self.again(u32::MAX));
         for gap in &mut self.gaps {
@@ -267,13 +268,12 @@ impl Gaps {
         }
     }
 
-    /// A new epoch.
     pub(super) fn restart(&mut self) {
         self.gaps.clear();
     }
 }
 
-/// So many quarters of a round trip.
+/// Returns `count` quarters of a round trip.
 fn quarters(round_trip_ns: u32, count: u64) -> Duration {
     Duration::from_nanos(u64::from(round_trip_ns) * count / 4)
 }
@@ -296,7 +296,7 @@ crate::corruption::corrupt!(
 mod tests {
     use super::*;
 
-    /// The first packet of channel 3, one of nine of the pipe.
+    /// The first packet of channel 3, one of nine in the pipe.
     const LOST: Lost = Lost {
         channel: 3,
         first: 0,
@@ -311,14 +311,15 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// The page's picture on channel 3: 19 and 20 of the channel, two of 45 to 51 of the pipe.
+    /// Returns the gap drawn above, on channel 3: 19 and 20 of the channel, two of 45 to 51 of the
+    /// pipe.
     fn drawn() -> Gaps {
         let mut gaps = Gaps::new(RepairRequests::default());
         gaps.note(at(0), Lost { first: 19, count: 2, from: 45, before: 52, ..LOST });
         gaps
     }
 
-    /// What is asked for: the channel, the first, and how many.
+    /// Returns the next request: channel, first number and count.
     fn polled(gaps: &mut Gaps, now: Instant) -> Option<(u8, u32, u16)> {
         gaps.poll(now).map(|(Nack { channel, first, count, .. }, _)| (channel, first, count))
     }
@@ -338,7 +339,8 @@ mod tests {
         assert!(gaps.gaps.is_empty() && gaps.timeout().is_none());
     }
 
-    /// At 0 ms, and 10 ms later what was lost then: it is the first time. 50 ms later it is not.
+    /// A gap at 0 ms, and another one 10 ms later: both are first requests. The request 50 ms later
+    /// is a repetition.
     #[test]
     fn it_is_told_what_is_asked_for_again() {
         let mut gaps = drawn();
@@ -349,8 +351,8 @@ mod tests {
         assert_eq!(asked(&mut gaps, at(60)), Some(true));
     }
 
-    /// 270 ms there and back, and 300 on the slowest: 750 ms, and again after 337.5 ms. 4.3 s: a
-    /// second. What is asked for says how long it is waited for.
+    /// A round trip of 270 ms, and 300 ms on the slowest: a wait of 750 ms, and repetition after
+    /// 337.5 ms. With 4.3 s, the wait is a second. A request carries the rest of the wait.
     #[test]
     fn waits_follow_the_round_trip() {
         let mut gaps = Gaps::new(RepairRequests::default());
@@ -383,7 +385,8 @@ mod tests {
         assert!(passed.gaps.is_empty() && gaps.gaps.is_empty());
     }
 
-    /// 130 packets across the wrap are gaps of 64, 64 and 2; holes are asked for run by run.
+    /// 130 packets across the wrap are gaps of 64, 64 and 2; the remaining runs are requested
+    /// separately.
     #[test]
     fn long_gaps_are_cut_and_holes_are_asked_for_apart() {
         let mut gaps = Gaps::new(RepairRequests::default());
@@ -397,9 +400,9 @@ mod tests {
         assert_eq!(asked, expected);
     }
 
-    /// Every second packet is lost, 2 ms after one another: one gap, though none of them stands beside
-    /// another. Each is asked for at once and once, and all again 50 ms after the last; one that is
-    /// lost 13 ms later, a quarter of 50 ms and more, is a gap of its own.
+    /// Every second packet is lost, 2 ms apart: one gap of non-adjacent packets. Each is requested
+    /// once at once, and all again 50 ms after the last. A packet lost 13 ms later, more than a
+    /// quarter of 50 ms, starts a new gap.
     #[test]
     fn losses_that_follow_closely_are_one_gap() {
         let mut gaps = Gaps::new(RepairRequests::default());

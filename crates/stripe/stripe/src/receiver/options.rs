@@ -1,4 +1,4 @@
-//! What the receiving end is told, and what it counts.
+//! Options and counters of the receiving end.
 
 use core::ops::RangeInclusive;
 use core::time::Duration;
@@ -8,44 +8,47 @@ use super::ReportPlan;
 use crate::charge::USUAL_BYTES;
 use crate::{Charge, Discards, OptionsError, Order};
 
-/// What the receiving end is told at its start.
+/// Options of the receiving end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverOptions {
-    /// What all that waits for its turn may be charged, on whichever channel it came: the cap of
-    /// memory. From what the longest packet is charged, for each channel and once more for copies of
-    /// lost packets, to 1 GiB.
+    /// Cap of the memory for undelivered packets, of all channels together, in bytes as charged. At
+    /// least the charge of a longest packet for each channel, and of one more if copies of lost
+    /// packets are requested; at most 1 GiB.
     pub buffer_bytes_max: u64,
-    /// What a packet is charged; a sender that heeds credits charges the same.
+    /// Memory charge of a packet; a sender that applies credits must use the same.
     pub charge: Charge,
-    /// How long a packet waits for the channels before it: more than their skew and than the
+    /// Longest time that a packet waits for the channels before it; it exceeds their skew and the
     /// sender's marker interval.
     pub wait: Duration,
-    /// After so many late markers in a row on one channel a reset is asked for.
+    /// Late markers in a row on one channel that trigger a reset request.
     pub late_in_a_row_max: u32,
-    /// A marker further from the round asks for a reset and is not taken.
+    /// Largest distance of a marker from the round; one further off is ignored and triggers a reset
+    /// request.
     pub far_rounds_max: u32,
-    /// Reports between markers, which credits and windows of the sender live on; none otherwise.
+    /// Reports between markers, on which credits and windows of the sender depend; `None` for
+    /// reports after markers only.
     pub reports: Option<ReportPlan>,
-    /// How the sender chooses channels: where freely, order is guaranteed.
+    /// Order in which the sender chooses channels; free order requires guaranteed order.
     pub order: Order,
-    /// Order by sequence numbers, where the sender tags its packets.
+    /// Order by sequence numbers, if the sender tags its packets.
     pub guaranteed: Option<Guarantee>,
 }
 
 impl ReceiverOptions {
-    /// The most rounds that a marker may be off: half of what serial numbers can tell.
+    /// Upper limit of `far_rounds_max`: half of the range in which serial numbers compare.
     pub const FAR_ROUNDS_LIMIT: u32 = 1 << 30;
 
-    /// The most that may wait: a half of what serial numbers can tell.
+    /// Upper limit of `buffer_bytes_max`: half of the range in which serial numbers compare.
     pub const BUFFER_BYTES_LIMIT: u64 = 1 << 30;
 
-    /// Who shares the memory: the channels, and copies of lost packets where there are any.
+    /// Returns the number of users of the memory: the channels, and retransmitted copies if there
+    /// are any.
     pub(super) fn users(&self, channels: usize) -> u64 {
         let repairs = self.guaranteed.is_some_and(|guarantee| guarantee.repair.is_some());
         channels as u64 + u64::from(repairs)
     }
 
-    /// Checks them for so many channels.
+    /// Checks the options for a number of channels and a longest packet.
     pub(super) fn check(&self, channels: usize, longest_bytes: u32) -> Result<(), OptionsError> {
         let possible = self.buffer_bytes(channels, longest_bytes);
         let bytes = self.buffer_bytes_max;
@@ -56,14 +59,14 @@ impl ReceiverOptions {
         self.check_rest()
     }
 
-    /// From where to where [`Self::buffer_bytes_max`] may be, with so many channels and packets of
-    /// so many bytes at the most, `u32::MAX` where nobody knows.
+    /// Returns the valid range of [`Self::buffer_bytes_max`] for a number of channels and a longest
+    /// packet, which is `u32::MAX` if unknown.
     pub fn buffer_bytes(&self, channels: usize, longest_bytes: u32) -> RangeInclusive<u64> {
         let least = self.users(channels) * u64::from(self.longest(longest_bytes));
         least..=Self::BUFFER_BYTES_LIMIT
     }
 
-    /// What the longest packet is charged.
+    /// Returns the charge of a longest packet.
     pub(super) const fn longest(&self, longest_bytes: u32) -> u32 {
         match longest_bytes {
             u32::MAX => self.charge.of(USUAL_BYTES),
@@ -94,9 +97,9 @@ impl ReceiverOptions {
 }
 
 impl Default for ReceiverOptions {
-    /// 64 MiB: 1 Gbit/s for half a second, a round trip of 300 ms and the default wait; room is taken
-    /// only as packets come. 200 ms, resets after 8 late markers or one 1,000,000 rounds off;
-    /// no reports between markers.
+    /// 64 MiB: 1 Gbit/s for half a second, a round trip of 300 ms plus the default wait (allocated
+    /// only as packets arrive). A wait of 200 ms; resets after 8 late markers, or one more than
+    /// 1,000,000 rounds off; no reports between markers.
     fn default() -> Self {
         Self {
             buffer_bytes_max: 64 << 20,
@@ -111,33 +114,33 @@ impl Default for ReceiverOptions {
     }
 }
 
-/// What the receiving end has counted.
+/// Counters of the receiving end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reception {
-    /// Packets given out.
+    /// Packets delivered.
     pub packets: u64,
     /// Markers read.
     pub markers: u64,
-    /// Markers that were ahead of what was expected: each proves a loss.
+    /// Markers ahead of the expected position: each proves a loss.
     pub ahead: u64,
-    /// Markers of a turn that is over, which loss alone cannot make.
+    /// Markers for a turn that is over, which loss alone cannot cause.
     pub late: u64,
-    /// Turns of a channel passed over because it was silent for too long.
+    /// Turns passed over because their channel was silent for too long.
     pub passed: u64,
     /// Times that a channel was found silent for too long.
     pub silences: u64,
-    /// Channels that were said to have left.
+    /// Departures of channels announced by the sender.
     pub departures: u64,
-    /// Copies given out in the place of lost packets.
+    /// Copies delivered in place of lost packets.
     pub repaired: u64,
-    /// Numbers passed over in guaranteed order: packets lost for good.
+    /// Sequence numbers skipped in guaranteed order: packets lost for good.
     pub given_up: u64,
-    /// Times that the receiver found its state corrupt: one that nothing leads to.
+    /// Audits that found the state corrupt: one that no sequence of events leads to.
     pub corrupt: u64,
-    /// Resets asked for.
+    /// Resets requested.
     pub requests: u64,
     /// Epochs entered, the first included.
     pub epochs: u64,
-    /// What came and was not used.
+    /// Packets and messages that were not used.
     pub discards: Discards,
 }

@@ -1,75 +1,76 @@
-//! The memory for what came and has not been given out: one pool for all channels, under a cap.
+//! The memory for undelivered packets: one pool for all channels, under a cap.
 //!
 //! ```text
-//!   channel 0    held ########........ granted      what a user takes: held and granted,
+//!   channel 0    held ########........ granted      charge of a user: held plus granted,
 //!   channel 1    held ##...... |  reserve           or its reserve if that is more
 //!   copies       held #        |  reserve
-//!                                                   all together: at most the cap
+//!                                                    sum over users: at most the cap
 //! ```
 //!
-//! A user is a channel, or the copies of lost packets. Half of the cap is shared out among users as
-//! reserves, which nobody else takes; the other half is for who needs more. A channel is granted
-//! twice what it was seen to need: what was given out of it in as long as a report takes to bring
-//! packets, and what waited in it while the order waited for others. So a grant grows as a window
-//! of TCP does, twofold in a round trip, and falls when rates do.
+//! A user is a channel, or the set of retransmitted copies. Half of the cap is divided among the
+//! users as exclusive reserves; the other half is shared on demand. A channel is granted twice its
+//! measured need: the charge delivered from it in the time that a report takes to bring packets,
+//! plus the charge that waited in it for other channels. A grant therefore grows as a TCP window
+//! does, twofold per round trip, and falls with the rates.
 //!
-//! What comes within a grant has room. What comes beyond, from a sender that heeds no credits, gets
-//! what nobody is promised, and is discarded where there is nothing left.
+//! Packets within a grant always have room. Packets beyond it, from a sender that ignores credits,
+//! use unpromised memory and are discarded if there is none.
 //!
-//! A limit that falls frees its room once the sender says that it goes by it: reports carry a bit
-//! that changes with it, and markers give that back. So it falls once in a round trip at the most, and
-//! neither a lost report nor a wrong count lasts.
+//! A lowered limit frees its memory once the sender applies it: reports carry a bit that flips with
+//! each reduction, and markers echo it. A limit therefore falls at most once in a round trip, and
+//! neither a lost report nor a wrong count has lasting effect.
 //!
-//! Left frees the room of a channel at once, since a channel that died brings nothing more. Packets that
-//! are still on their way there when it leaves have no credit any more: Left takes them for lost, and
-//! they are accepted as long as there is room without a promise.
+//! Left frees the memory of a channel at once, since a dead channel brings nothing more. Packets
+//! still in flight there when it leaves have no credit any more: Left counts them as lost, and they
+//! are accepted while unpromised memory is free.
 //!
-//! Source: reserves and a shared rest, dynamic sharing of FCVC (Kung and Chapman, ICNP 1993; Kung, Blackwell
-//! and Chapman, SIGCOMM 1994); twice what was read in a round trip, dynamic right-sizing (Fisk and Feng,
-//! LANL 2001), as in Linux.
+//! Source: reserves and a shared remainder: dynamic sharing of FCVC (Kung and Chapman, ICNP 1993;
+//! Kung, Blackwell and Chapman, SIGCOMM 1994). Twice the data read in a round trip: dynamic
+//! right-sizing (Fisk and Feng, LANL 2001), as in Linux.
 //!
-//! Invariants: what is held is at most the cap, whatever comes; a user finds its reserve free; what is
-//! granted to a channel that has not left has room, unless the cap is below the packets sent before the
-//! first report.
+//! Invariants: the charge held is at most the cap, whatever arrives; a user finds its reserve free;
+//! the grant of a channel that has not left has room, unless the cap is below the charge of the
+//! packets sent before the first report.
 
 use super::buffer::Buffer;
 use super::copies::Copy;
 use super::{Receiver, ReceiverOptions};
 use crate::{Charge, Discard, Instant, Numbered};
 
-/// A limit falls by no less than this part of what the channel is to have: ours, so that it does not
-/// follow every packet.
+/// Smallest reduction of a limit, as a fraction of the channel's wanted memory: one quarter. Ours;
+/// it keeps the limit from following every packet.
 const FALL_SHARE: u64 = 4;
 
-/// What a channel is granted.
+/// Memory granted to a channel.
 #[derive(Clone, Copy, Debug)]
 struct Grant {
-    /// Up to where the sender may go, as the last report said.
+    /// Limit in the last report, as a cumulative charge, modulo 2^32.
     limit: u32,
-    /// Up to where it may have been told that it may.
+    /// Highest limit that the sender may still be using.
     highest: u32,
-    /// Changes whenever the limit falls.
+    /// Bit that flips whenever the limit falls.
     lowered: bool,
-    /// What the last marker gave back of that.
+    /// Value of `lowered` in the last marker.
     echoed: bool,
     need: Need,
 }
 
-/// What a channel was seen to need, charged.
+/// Measured need of a channel, in charged bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Need {
-    /// Since when it is looked at.
+    /// Start of the present measurement span.
     since: Instant,
-    /// What had been given out then, modulo 2^32.
+    /// Charge delivered up to `since`, modulo 2^32.
     given: u32,
-    /// The most that waited for the order since.
+    /// Largest charge that waited for the order in this span.
     waited: u64,
-    /// What was needed in the time before.
+    /// Need in the span before.
     last: u64,
 }
 
 impl Need {
-    /// What is needed, now that so much has been given out and so much waits.
+    /// Updates the need with the charge delivered and waiting; returns the larger of this span and
+    /// the last.
     #[inline]
     fn see(&mut self, now: Instant, span_ns: u64, given: u32, waiting: u64) -> u64 {
         self.waited = self.waited.max(waiting);
@@ -90,12 +91,13 @@ impl Grant {
         Self { limit: first, highest: first, lowered: false, echoed: false, need }
     }
 
-    /// What may still come within the grant.
+    /// Returns the charge that may still arrive within the grant.
     fn promised(&self, accounted: u32) -> u32 {
         u32::try_from(self.highest.wrapping_sub(accounted).cast_signed()).unwrap_or(0)
     }
 
-    /// The limit becomes this, or stays where it would fall by less or must not fall yet.
+    /// Sets the limit, unless it would fall by at most `fall_min` or an earlier reduction is not
+    /// echoed yet.
     fn set(&mut self, limit: u32, fall_min: u64) {
         let rise = limit.wrapping_sub(self.limit).cast_signed();
         if rise < 0 {
@@ -111,24 +113,25 @@ impl Grant {
     }
 }
 
-/// The memory, and who takes how much of it.
+/// The memory pool and its users.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     charge: Charge,
     max: u64,
     packets_max: u64,
-    /// What nobody else takes of it.
+    /// Exclusive share of each user.
     reserve: u64,
-    /// What the longest packet is charged, and whether it is known.
+    /// Charge of the longest packet, and whether its length is known.
     longest: u32,
     knows_longest: bool,
-    /// With fewer packets than that a channel has room within its reserve, whatever their length.
+    /// A channel with fewer packets is within its reserve, whatever their length.
     places: usize,
-    /// What waited when an epoch ended, until all of it is given out.
+    /// Charge of the packets that waited at the end of an epoch and are not all delivered yet.
     flushed: u64,
-    /// How many packets had been given out when one found no room, if that is so.
+    /// Packets delivered when a packet last found no room.
     full_after: Option<u64>,
-    /// How many had been when nothing was left to give out: what waits then waits for others.
+    /// Packets delivered when nothing more could be: packets held since then wait for other
+    /// channels.
     read_after: u64,
     grants: Vec<Grant>,
 }
@@ -161,7 +164,7 @@ impl Pool {
         self.charge
     }
 
-    /// More packets than ever wait.
+    /// Returns a bound on the packets that can be buffered.
     pub(super) const fn packets_max(&self) -> u64 {
         self.packets_max
     }
@@ -172,21 +175,21 @@ impl Pool {
         buffer.packets() < self.places
     }
 
-    /// Nothing is left to give out after so many packets.
+    /// Records that nothing more can be delivered after `packets` packets.
     pub(super) const fn see_read(&mut self, packets: u64) {
         self.read_after = packets;
     }
 
-    /// So much waits since the end of an epoch.
+    /// Records the charge of flushed packets.
     pub(super) fn see_flush(&mut self, flushed: u64) {
         self.flushed = flushed;
         let places = self.reserve / u64::from(self.longest);
-        // Where nobody knows the longest, and where something is flushed, each packet is looked at.
+        // If the longest length is unknown, or packets are flushed, every packet is checked.
         let are_sure = self.knows_longest && flushed == 0;
         self.places = if are_sure { usize::try_from(places).unwrap_or(usize::MAX) } else { 0 };
     }
 
-    /// A marker says which limit the sender goes by.
+    /// Records which limit the sender uses, as echoed by a marker.
     pub(super) fn see_marker(&mut self, channel: usize, lowered: bool) {
         let grant = &mut self.grants[channel];
         grant.echoed = lowered;
@@ -195,20 +198,19 @@ impl Pool {
         }
     }
 
-    /// A channel has left: nothing more is to come on it than what it has.
+    /// Withdraws the grant of a channel that has left.
     pub(super) fn see_left(&mut self, channel: usize, accounted: u32) {
         let grant = &mut self.grants[channel];
         (grant.limit, grant.highest) = (accounted, accounted);
     }
 
-    /// A new epoch.
     pub(super) fn restart(&mut self) {
         self.grants.fill(Grant::new(self.charge));
     }
 }
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// What is held, as it is charged: never above `buffer_bytes_max`.
+    /// Returns the charge of all held packets, never above `buffer_bytes_max`.
     pub fn held_bytes(&self) -> u64 {
         let buffered = self.buffers.iter().map(|buffer| buffer.held(self.pool.charge));
         buffered.fold(self.pool.flushed + self.held_copies(), u64::saturating_add)
@@ -219,8 +221,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         repair.map_or(0, |repair| repair.copies.held())
     }
 
-    /// Whether some channel found no room since anything was given out, or will find none for a
-    /// longest packet.
+    /// Whether a channel found no room since the last delivery, or will find none for a packet of
+    /// the longest length.
     pub(super) fn is_full(&self) -> bool {
         let holds_more = |channel: usize| {
             let held = self.held_with(channel, self.pool.longest);
@@ -234,14 +236,14 @@ impl<S: Numbered, P> Receiver<S, P> {
         held <= self.pool.reserve && self.pool.flushed == 0
     }
 
-    /// What a channel holds with a packet more that is charged so much.
+    /// Returns the charge held by a channel with one more packet of `charge`.
     fn held_with(&self, channel: usize, charge: u32) -> u64 {
         self.buffers[channel].held(self.pool.charge).saturating_add(charge.into())
     }
 
-    /// Whether a packet of so many bytes has room in the buffer of its channel: within the reserve,
-    /// by the grant, or by what nobody is promised. As far as it is not accounted for yet, so much of
-    /// it.
+    /// Whether a packet of `length_bytes` has room in the buffer of its channel: within the
+    /// reserve, by the grant, or in unpromised memory. `newly` is the part of its charge that is
+    /// not accounted for yet.
     #[cold]
     pub(super) fn finds_room(&self, channel: usize, length_bytes: u32, newly: u32) -> bool {
         let held = self.held_with(channel, self.pool.charge.of(length_bytes));
@@ -254,8 +256,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.is_below_cap(channel, held, !is_granted)
     }
 
-    /// The reason for discarding a numbered packet without room. Left takes the packets of its channel for
-    /// lost and frees their room; such a packet is no evidence about the room of other channels.
+    /// Returns the reason for discarding a numbered packet without room. On a channel that has
+    /// left, the packet says nothing about the memory of other channels.
     #[cold]
     pub(super) fn refuse_for_room(&mut self, channel: usize) -> Discard {
         if self.presence.is_out(channel) {
@@ -265,13 +267,14 @@ impl<S: Numbered, P> Receiver<S, P> {
         Discard::BufferFull
     }
 
-    /// Whether all fit the cap where one user holds so much; with what others are promised or without.
+    /// Whether everything fits the cap if one user holds `held`, with or without the promises to
+    /// others.
     fn is_below_cap(&self, user: usize, held: u64, with_promises: bool) -> bool {
         let others = self.taken_but(user, with_promises);
         others.saturating_add(held.max(self.pool.reserve)) <= self.pool.max
     }
 
-    /// What all users but one take.
+    /// Returns the charge of all users but one.
     fn taken_but(&self, user: usize, with_promises: bool) -> u64 {
         let mut taken = self.pool.flushed;
         for (channel, (buffer, grant)) in self.buffers.iter().zip(&self.pool.grants).enumerate() {
@@ -290,9 +293,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         taken
     }
 
-    /// A copy is to wait for its turn; where there is no room, those that are needed later go.
+    /// Stores a copy until its turn; copies with later numbers are dropped to make room.
     pub(super) fn take_copy(&mut self, copy: Copy<P>) -> Result<(), Discard> {
-        // What goes on two channels may come on both before its turn.
+        // A packet sent on two channels may arrive on both before its turn.
         if self.buffers.get(usize::from(copy.channel)).is_some_and(|one| one.has(copy.sequence)) {
             return Err(Discard::Repeated);
         }
@@ -313,12 +316,12 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// The limit of a channel that is to be reported, and the bit that goes with it.
+    /// Returns the limit and its bit for the next report of a channel.
     pub(super) fn limit(&mut self, now: Instant, channel: usize) -> (u32, bool) {
         let (charge, reserve) = (self.pool.charge, self.pool.reserve);
         let held = self.buffers[channel].held(charge);
         let (accounted, received, delay_ns) = self.reports.counts(channel, charge);
-        // Modulo 2^32, as what was received is.
+        // Modulo 2^32, like the received charge.
         let given = received.wrapping_sub(u32::try_from(held).unwrap_or(u32::MAX));
         let is_read = self.pool.read_after == self.reception.packets;
         let waiting = if is_read { held } else { 0 };
@@ -329,14 +332,14 @@ impl<S: Numbered, P> Receiver<S, P> {
             let room = self.pool.max.saturating_sub(self.taken_but(channel, true));
             needs.saturating_mul(2).min(room.max(reserve))
         };
-        // Below the cap, or a count is wrong, so that this is half a word.
+        // Fits in 31 bits, because the cap does, unless a count is wrong.
         let granted = u32::try_from(wanted.saturating_sub(held)).unwrap_or(0);
         let grant = &mut self.pool.grants[channel];
         grant.set(accounted.wrapping_add(granted), wanted / FALL_SHARE);
         (grant.limit, grant.lowered)
     }
 
-    /// Nobody is promised more than there is, and what is flushed is somewhere.
+    /// Repairs the pool: no promise exceeds the cap, and a flushed charge needs flushed packets.
     pub(super) fn repair_pool(&mut self) {
         let flushed = if self.flushed.is_empty() { 0 } else { self.pool.flushed };
         self.pool.see_flush(flushed.min(self.pool.max));
@@ -365,8 +368,8 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// It rises at once. It falls by a quarter of the need, and again only when a marker has said that
-    /// the sender goes by the last fall; until then its room is kept.
+    /// A rise takes effect at once. A fall needs a quarter of the need, and the next fall a marker
+    /// that echoes the last one; until then the memory stays promised.
     #[test]
     fn a_limit_falls_once_until_a_marker_gives_that_back() {
         let mut grant = Grant::new(Charge::PACKETS);
@@ -395,7 +398,7 @@ mod tests {
         assert_eq!(look(&grant), (70, 100, true));
     }
 
-    /// What is given out in a span, and the most that waits in it, count from one span to the next.
+    /// Deliveries of a span, and the largest charge waiting in it, count in that span and the next.
     #[test]
     fn what_is_needed_is_of_this_span_or_the_last() {
         let mut need = Need::default();

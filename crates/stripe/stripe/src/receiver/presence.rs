@@ -1,41 +1,41 @@
-//! Which channels are in, as far as what has come on them and of them says.
+//! Which channels are in, according to the messages and packets received.
 //!
 //! ```text
 //!          a marker: out, or Left on another channel
 //!        +-------------------------------------------+
 //!        |                                           v
-//!       [in]  what comes waits for its turn        [out]  packets are refused and counted
+//!       [in]  packets wait for their turn           [out]  packets are refused and counted
 //!        ^                                           |
 //!        +-------------------------------------------+
 //!          a marker of a later round: in, or to come in
 //! ```
 //!
-//! This is the view of what comes; what waits in the buffer is still read in its place: that a
-//! channel has left is put behind it like a marker, so the channel is waited for no longer when
-//! that is empty.
+//! This is the state at arrival. Buffered packets are still read in order: a departure is put
+//! behind them like a marker, and the channel is awaited until its buffer is empty.
 //!
-//! Source: ours. That a sender may take a channel for one all of whose packets are lost follows
-//! from theorem 5.1 of Adiseshu, Parulkar and Varghese 1996.
+//! Source: ours. That a sender may treat a channel as one that loses all its packets follows from
+//! theorem 5.1 of Adiseshu, Parulkar and Varghese 1996.
 //!
-//! Invariants: a marker from before a channel left does not bring it back; what is said again of
-//! its leaving does not undo what a marker said since.
+//! Invariants: a marker sent before a channel left does not bring it back; a repeated Left does not
+//! undo a later marker.
 
 use gingham_fairq::{Round, Standing};
 
 use super::Receiver;
 use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, first_channels, take_lowest};
 
-/// What is known of who is in, and what is to be acknowledged of it.
+/// Which channels are out, and the departures to acknowledge.
 #[derive(Clone, Debug)]
 pub(super) struct Presence {
     out: ChannelSet,
-    /// Of channels that are out, a round in which they were.
+    /// For each channel that is out, a round of its absence.
     since: Vec<Round>,
-    /// The round from which on a channel is in, by the last marker that said so, read or not.
+    /// First round of a channel's presence, by the newest marker received, read or not.
     in_from: Vec<Round>,
-    /// Since when only markers from before they left have come on them.
+    /// Time since which a channel has received only markers older than its departure.
     stale_since: Vec<Option<Instant>>,
-    /// On which channels' ways back a departure is to be acknowledged, and which.
+    /// Channels in whose reverse direction a departure is to be acknowledged; `departures` has
+    /// which.
     acknowledge: ChannelSet,
     departures: Vec<Departure>,
 }

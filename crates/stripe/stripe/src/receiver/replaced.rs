@@ -1,11 +1,11 @@
-//! Packets that need not be asked for though they should be lost: their copies came before them.
+//! Packets whose copies arrived before them: if they are then found lost, no request is needed.
 //!
-//! Who sends a packet on two channels at once gives each of them the number that it has there. A copy
-//! names its packet; if that is then found to be lost, nothing is missing.
+//! A packet sent on two channels at once has a channel sequence number on each. The copy names the
+//! packet; if that is then found lost, nothing is missing.
 //!
-//! Invariants: at most [`REPLACED_MAX`] of a channel, in the order of their numbers, each looked at
-//! once when its channel has gone past it; of what is forgotten a copy comes too often, and no packet
-//! too seldom.
+//! Invariants: at most [`REPLACED_MAX`] entries per channel, in the order of their numbers, each
+//! used once when its channel has gone past it. A forgotten entry causes a needless retransmission,
+//! never a missing packet.
 
 use std::collections::VecDeque;
 
@@ -13,11 +13,11 @@ use super::buffer::make_place;
 use super::gaps::Gaps;
 use crate::tag::ahead;
 
-/// So many of a channel are remembered: what 100 Mbit/s of packets of 1,400 bytes are in a tenth of a
-/// second, which is as long as the round trips of channels differ.
+/// Entries kept per channel: the packets of 1,400 bytes that 100 Mbit/s bring in a tenth of a
+/// second, the largest difference of round trips between channels.
 const REPLACED_MAX: usize = 1_024;
 
-/// The last packets whose copies came before them: for each channel, their numbers there.
+/// Channel sequence numbers, per channel, of the last packets whose copies arrived first.
 #[derive(Clone, Debug)]
 pub(super) struct Replaced(Vec<VecDeque<u32>>);
 
@@ -32,14 +32,14 @@ impl Replaced {
             numbers.pop_front();
         }
         make_place(numbers);
-        // Copies go in order, and mostly come so.
+        // Copies are sent in order and mostly arrive in order.
         let before = numbers.iter().rev().take_while(|one| ahead(**one, channel_sequence) > 0);
         let place = numbers.len() - before.count();
         numbers.insert(place, channel_sequence);
     }
 
-    /// From this packet of a channel on, up to the next one there, all were found to be lost: those that
-    /// are here are not missing. What is before that is over.
+    /// Removes from the gaps those packets, from `first` up to `next` on a channel, all found lost,
+    /// whose copies have arrived. Drops earlier entries.
     pub(super) fn fill(&mut self, (channel, first): (u8, u32), next: u32, gaps: &mut Gaps) {
         let numbers = &mut self.0[usize::from(channel)];
         let over = numbers.partition_point(|number| ahead(*number, next) < 0);
@@ -61,7 +61,8 @@ mod tests {
 
     const NOW: Instant = Instant::ORIGIN;
 
-    /// The next packets of channel 1 that are asked for, where 7 to 9 of it are lost and its next is 10.
+    /// Returns the requests for packets of channel 1 if its packets 7 to 9 are lost and its next is
+    /// 10.
     fn asked(replaced: &mut Replaced) -> Vec<(u32, u16)> {
         let mut gaps = Gaps::new(RepairRequests::default());
         let (round_trip_ns, longest_ns) = (0, 0);
@@ -75,7 +76,8 @@ mod tests {
         said.map(|(Nack { first, count, .. }, _)| (first, count)).collect()
     }
 
-    /// Copies of 12, 8 and 5 came, in this order. 5 came itself; 8 is not missing; 12 is to come.
+    /// Copies of 12, 8 and 5 arrived, in this order. 5 itself arrived, 8 is not missing, 12 is
+    /// still to come.
     #[test]
     fn what_a_channel_has_gone_past_is_forgotten_and_what_was_lost_of_it_is_not_missing() {
         let mut replaced = Replaced::new(2);
@@ -86,8 +88,7 @@ mod tests {
         assert_eq!(replaced.0, [vec![], vec![12]]);
     }
 
-    /// Any number of copies of channel 0 makes nobody forget one of channel 1; of a channel the last
-    /// 1,024 are remembered.
+    /// Copies of channel 0 never evict one of channel 1; the last 1,024 of a channel are kept.
     #[test]
     fn a_channel_has_room_of_its_own() {
         let mut replaced = Replaced::new(2);

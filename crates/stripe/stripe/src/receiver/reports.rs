@@ -1,23 +1,22 @@
-//! Reports: what has come on each channel, and how much more may.
+//! Reports: the packets received on each channel, and the credit for more.
 //!
 //! ```text
-//!   sent by the sender    |<------ counted in the last marker ------>|<- came since ->| in flight ...
-//!   accounted             |<---------------------- come or lost ------------------->|
-//!   limit                 |<---------------------------------------------------------->| + credit
+//!   sent by the sender    |<--- counted in the last marker --->|<- received since ->| in flight ...
+//!   accounted for         |<------------------- received or lost ---------------->|
+//!   limit                 |<-------------------------------------------------------->| + credit
 //! ```
 //!
-//! A channel delivers in order, so what its last marker counts is come or lost, and both are in
-//! flight no longer: counting from there, losses leak neither credit nor bytes in flight (FCVC of
-//! Kung and Chapman, with the marker as the credit check).
+//! A channel delivers in order, so the packets that its last marker counts are received or lost,
+//! and in flight no longer. Counts that start from there leak neither credit nor bytes in flight
+//! upon losses (FCVC of Kung and Chapman, with the marker as the credit check).
 //!
-//! A report is due after each marker. By choice also between markers: after some packets or a loss,
-//! and so long after the first change that was not reported, be it that a packet came or that one
-//! left the buffer and made room; but only some time after the last one, so that reports cost the
-//! way back no more however fast packets come.
+//! A report is due after each marker. With a [`ReportPlan`] it is also due between markers: after
+//! several packets or a loss, and an interval after the first unreported change, whether a packet
+//! arrived or one left the buffer and freed memory. A pause after each report bounds the load on
+//! the reverse path, however fast packets arrive.
 //!
-//! Invariants: no more than one report a channel is due; counts follow from the last marker and
-//! what came since, so nothing that went wrong before lasts; nothing is reported again unless
-//! something changed.
+//! Invariants: at most one report is due per channel; counts follow from the last marker and the
+//! arrivals since, so earlier errors do not persist; a report is repeated only after a change.
 
 use core::time::Duration;
 
@@ -26,15 +25,16 @@ use crate::{
     ChannelSet, Charge, Instant, Marker, OptionsError, Report, first_channels, take_lowest,
 };
 
-/// When reports go between markers.
+/// Timing of reports between markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportPlan {
-    /// At the latest so long after a change.
+    /// Longest delay of a report after a change.
     pub interval: Duration,
 }
 
 impl Default for ReportPlan {
-    /// 5 ms: a fifth of what QUIC may hold an acknowledgement back (RFC 9000, section 18.2).
+    /// 5 ms: a fifth of the longest delay of a QUIC acknowledgement by default (RFC 9000, section
+    /// 18.2).
     fn default() -> Self {
         Self { interval: Duration::from_millis(5) }
     }
@@ -50,52 +50,52 @@ impl ReportPlan {
     }
 }
 
-/// So many packets are reported at once where they come slowly: as two segments of TCP are answered
-/// by one acknowledgement of half the length of a report (RFC 9293, section 3.8.6.3).
+/// Packets that make a report due. TCP acknowledges every two segments in half the length of a
+/// report (RFC 9293, section 3.8.6.3).
 const PACKETS: u32 = 4;
 
-/// Where they come fast, a report follows another after a millisecond at the earliest, what a sender
-/// lets go at once: 76 bytes each millisecond are .6 Mbit/s. A quarter of a round trip, as QUIC may have
-/// it (draft-ietf-quic-ack-frequency, section 6), tells of a queue of 2 ms too late: 100 and 300 Mbit/s
-/// with such fell from .95 to .85 of their sum.
+/// Shortest time between two reports: a millisecond, the burst that a sender releases at once. At
+/// this pause, reports of 76 bytes cost .6 Mbit/s. A quarter of a round trip, which QUIC permits
+/// (draft-ietf-quic-ack-frequency, section 6), would report a queue of 2 ms too late: 100 and 300
+/// Mbit/s with such queues fell from .95 to .85 of their sum.
 pub(crate) const REPORT_PAUSE: Duration = Duration::from_millis(1);
 
-/// Reports say of so much time at least which packet was the longest, so that nothing depends on one
-/// report.
+/// Shortest span covered by the longest packet in a report, so that its value survives the loss of
+/// a report.
 const LONGEST_OF: Duration = Duration::from_millis(20);
 
-/// What has come on a channel in this epoch.
+/// Arrivals on a channel in this epoch.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrivals {
-    /// As a report says it, but for the limit and the time that the marker was held.
+    /// The next report, except for the limit and the time since the marker.
     report: Report,
-    /// When the last marker came; nothing is reported before the first.
+    /// Arrival of the last marker; nothing is reported before the first.
     marker_at: Option<Instant>,
-    /// The time there and back as the last marker said.
+    /// Round-trip time in the last marker.
     round_trip_ns: u32,
-    /// Packets that came since the last report.
+    /// Packets received since the last report.
     unreported_packets: u32,
-    /// When the last report went.
+    /// Time of the last report.
     reported_at: Instant,
-    /// When a change is to be reported.
+    /// Time of the next report between markers.
     report_at: Option<Instant>,
-    /// Whether the last packet that is accounted for did not come: then when the last one came says
-    /// nothing of how long it took.
+    /// Whether the last accounted packet was lost: then the last arrival is no measure of its
+    /// delay.
     is_last_lost: bool,
-    /// The longest packet that came since then, and before that; a report that is given out long
-    /// enough after then begins anew.
+    /// Longest packet received since `longest_since`, and in the span before; a report that goes
+    /// out long enough after `longest_since` begins a new span.
     longest_bytes: [u32; 2],
     longest_since: Instant,
 }
 
-/// What has come on every channel, and where a report is due.
+/// Arrivals on every channel, and the reports that are due.
 #[derive(Clone, Debug)]
 pub(super) struct Reports {
     channels: Vec<Arrivals>,
     plan: Option<ReportPlan>,
     interval_ns: u64,
     due: ChannelSet,
-    /// The earliest that any channel is due by time.
+    /// Earliest report that a timer makes due.
     earliest: Option<Instant>,
 }
 
@@ -107,14 +107,14 @@ impl Reports {
         Self { channels, plan, interval_ns, due: 0, earliest: None }
     }
 
-    /// A packet has come.
+    /// Counts an unnumbered packet.
     pub(super) fn count(&mut self, now: Instant, channel: usize, length_bytes: u32) {
         let packets = self.channels[channel].report.accounted_packets.wrapping_add(1);
         self.count_numbered(now, channel, length_bytes, packets);
     }
 
-    /// A packet has come whose number shows how many were sent with and before it: those that did not
-    /// come are lost. One that was taken for lost before is accounted for already.
+    /// Counts a numbered packet, which shows that `packets` were sent up to it: missing ones are
+    /// lost. A packet that was taken for lost before is already accounted for.
     #[inline]
     pub(super) fn count_numbered(
         &mut self,
@@ -142,20 +142,20 @@ impl Reports {
         }
     }
 
-    /// A packet gets through on a channel, whatever becomes of it.
+    /// Records the length of a packet that passed the channel, even if it is then discarded.
     pub(super) fn pass(&mut self, channel: usize, length_bytes: u32) {
         let [longest_bytes, _] = &mut self.channels[channel].longest_bytes;
         *longest_bytes = (*longest_bytes).max(length_bytes);
     }
 
-    /// Something changed that is to be reported soon.
+    /// Schedules a report of a change.
     pub(super) fn change(&mut self, now: Instant, channel: usize) {
         if let (None, Some(plan)) = (self.channels[channel].report_at, self.plan) {
             self.report_by(now, channel, plan.interval);
         }
     }
 
-    /// A change is to be reported within that time, or when the pause after the last report is over.
+    /// Schedules a report within a time, or at the end of the pause after the last report.
     fn report_by(&mut self, now: Instant, channel: usize, within: Duration) {
         let arrivals = &mut self.channels[channel];
         if self.plan.is_none() || arrivals.marker_at.is_none() {
@@ -167,8 +167,7 @@ impl Reports {
         self.earliest = Some(self.earliest.map_or(report_at, |earliest| earliest.min(report_at)));
     }
 
-    /// A report would cost little now: it is due where half of the packets have come, and half of the
-    /// pause is over.
+    /// Makes a cheap report due if half of the packets have arrived and half of the pause is over.
     pub(super) fn hasten(&mut self, now: Instant, channel: usize) {
         let arrivals = &self.channels[channel];
         let is_worth = arrivals.report_at.is_some() && arrivals.unreported_packets >= PACKETS / 2;
@@ -177,14 +176,14 @@ impl Reports {
         }
     }
 
-    /// What is charged to a channel for what is in flight no longer.
+    /// Returns the charge of the accounted packets of a channel.
     pub(super) fn accounted(&self, channel: usize, charge: Charge) -> u32 {
         let report = &self.channels[channel].report;
         charge.of_all(report.accounted_packets, report.accounted_bytes)
     }
 
-    /// The same, for what came as well, and how long it takes until room that is free is used: a
-    /// report is waited for, goes back, and a packet comes.
+    /// Returns the charges of the accounted and of the received packets, and the time in
+    /// nanoseconds until freed memory is used: a report interval plus a round trip.
     #[inline]
     pub(super) fn counts(&self, channel: usize, charge: Charge) -> (u32, u32, u64) {
         let Arrivals { report, round_trip_ns, .. } = &self.channels[channel];
@@ -193,12 +192,12 @@ impl Reports {
         (accounted, received, self.interval_ns.saturating_add((*round_trip_ns).into()))
     }
 
-    /// When a report is due though nothing happens.
+    /// Returns the time of the next report if nothing arrives before.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.earliest
     }
 
-    /// Times that can be: nothing has come in the future, nor is a report due later than after the
+    /// Repairs times: nothing was received in the future, and no report is due later than after the
     /// interval.
     pub(super) fn repair_state(&mut self, now: Instant) {
         let latest =
@@ -212,7 +211,7 @@ impl Reports {
         self.look_at_times(now);
     }
 
-    /// A marker has come, be it at the head of the buffer or not.
+    /// Records a marker on its arrival, ahead of buffered packets.
     pub(super) fn see_marker(&mut self, channel: usize, now: Instant, marker: &Marker) {
         let arrivals = &mut self.channels[channel];
         arrivals.is_last_lost |= arrivals.report.accounted_packets != marker.sent_packets;
@@ -225,7 +224,7 @@ impl Reports {
         self.due |= 1 << channel;
     }
 
-    /// The next channel on which a report is due.
+    /// Returns the next channel with a due report.
     pub(super) fn next_due(&mut self, now: Instant) -> Option<usize> {
         if self.earliest.is_some_and(|earliest| earliest <= now) {
             self.look_at_times(now);
@@ -239,7 +238,7 @@ impl Reports {
         Some(channel)
     }
 
-    /// Which channels are due by time, and when the next will be.
+    /// Updates the channels that are due by time, and the time of the next.
     fn look_at_times(&mut self, now: Instant) {
         self.earliest = None;
         for (channel, arrivals) in self.channels.iter().enumerate() {
@@ -254,7 +253,7 @@ impl Reports {
         }
     }
 
-    /// What to say of a channel that has this limit.
+    /// Returns the report of a channel with its limit.
     pub(super) fn report(
         &mut self,
         channel: usize,
@@ -277,7 +276,6 @@ impl Reports {
         }
     }
 
-    /// A new epoch.
     pub(super) fn restart(&mut self) {
         self.channels.fill(Arrivals::default());
         self.due = 0;
@@ -285,7 +283,7 @@ impl Reports {
     }
 }
 
-/// Nanoseconds since then, or the most that a report can say.
+/// Returns the nanoseconds since `then`, saturating at the largest value of a report.
 fn since(then: Option<Instant>, now: Instant) -> u32 {
     let Some(then) = then else { return u32::MAX };
     u32::try_from(now.nanoseconds().saturating_sub(then.nanoseconds())).unwrap_or(u32::MAX)
@@ -302,8 +300,8 @@ crate::corruption::corrupt!(
 mod tests {
     use super::*;
 
-    /// Two packets have come on each of two channels, and a report is due of one: the other's goes
-    /// along, and not again before half a millisecond and two more packets.
+    /// Two packets have arrived on each of two channels, and a report of one is due. The other's
+    /// goes along, and the next one not before half a millisecond and two more packets.
     #[test]
     fn a_report_goes_along_where_half_of_what_makes_it_due_is_there() {
         let at = |us: u64| Instant::from_nanoseconds(us * 1_000);
@@ -320,8 +318,8 @@ mod tests {
         assert_eq!([hastened(1_600, 1), hastened(1_700, 1)], [None, Some(1)]);
     }
 
-    /// Packets 0 and 2 of a channel, and 1 after all: three are accounted for from the second on,
-    /// and the third that comes changes only what came.
+    /// Packets 0 and 2 of a channel arrive, then 1. After the second arrival three packets are
+    /// accounted for; the third changes only the received counts.
     #[test]
     fn a_packet_that_was_taken_for_lost_is_accounted_for_once() {
         let mut reports = Reports::new(1, None);
