@@ -1,44 +1,44 @@
-//! What the ends tell each other beside the data.
+//! The messages that the ends exchange beside the data.
 //!
 //! ```text
-//!   sender -> receiver, on a channel          receiver -> sender, on its way back
-//!     Reset   start anew                        Acknowledged, ResetRequested
-//!     Marker  all there is to say of it         Report, Nack
-//!     Left    another one is out                LeftAcknowledged
+//!   sender -> receiver, on a channel          receiver -> sender, in its reverse direction
+//!     Reset   begin a new epoch                 Acknowledged, ResetRequested
+//!     Marker  complete state of the channel     Report, Nack
+//!     Left    another channel is out            LeftAcknowledged
 //! ```
 //!
-//! A marker describes its channel entirely, so whatever went wrong there, the next one puts right.
+//! A marker describes its channel completely, so the next one corrects any earlier error.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5. The paper resets after a crash and
-//! leaves the how open; epochs are ours: whatever belongs to an earlier one is discarded. So is
-//! what a marker says beside the number, and what the receiver reports.
+//! leaves the method open. Epochs are ours: packets and messages of an earlier epoch are discarded.
+//! Ours as well are the fields of a marker other than the number, and reports.
 
 use gingham_fairq::{Round, Standing};
 
 use crate::{Discard, Instant};
 
-/// The count of resets, modulo 2^32, compared as serial numbers (RFC 1982).
+/// Number of resets, modulo 2^32, compared as serial numbers (RFC 1982).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Epoch(u32);
 
 impl Epoch {
-    /// The epoch of this number.
+    /// Returns the epoch with this number.
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
 
-    /// Its number.
+    /// Returns its number.
     pub const fn get(self) -> u32 {
         self.0
     }
 
-    /// The epoch after this one.
+    /// Returns the epoch after this one.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.wrapping_add(1))
     }
 
-    /// The epoch before this one.
+    /// Returns the epoch before this one.
     #[must_use]
     pub const fn previous(self) -> Self {
         Self(self.0.wrapping_sub(1))
@@ -50,27 +50,28 @@ impl Epoch {
     }
 }
 
-/// A message of one end to the other, about a channel.
+/// A message from one end to the other, about a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The epoch in which it holds; of a request, the last epoch known to who asks.
+    /// Epoch of the message; in a request, the last epoch known to the requesting end.
     pub epoch: Epoch,
-    /// The channel on which it goes, or on whose way back, from 0, by the sender's numbering.
+    /// Channel that it goes on, or in whose reverse direction it goes, from 0, by the sender's
+    /// numbering.
     pub channel: u8,
-    /// How many channels the sender has.
+    /// Number of channels of the sender.
     pub channels: u8,
-    /// What it says.
+    /// Kind and contents.
     pub kind: Kind,
 }
 
 impl Message {
-    /// A message of an end; ends have at most 64 channels.
+    /// Creates a message; an end has at most 64 channels.
     pub(crate) fn about(channel: usize, channels: usize, epoch: Epoch, kind: Kind) -> Self {
         Self { epoch, channel: small(channel), channels: small(channels), kind }
     }
 
-    /// Whether the other end has as many channels as this one and means the channel on which the
-    /// message came.
+    /// Checks that the other end has the same number of channels, and that the message names the
+    /// channel on which it arrived.
     pub(crate) fn check(&self, channel: usize, channels: usize) -> Result<(), Discard> {
         if channel >= channels {
             Err(Discard::NoSuchChannel)
@@ -84,125 +85,125 @@ impl Message {
     }
 }
 
-/// A channel's number, or how many there are, as messages write it.
+/// Converts a channel number, or the number of channels, to its width in messages.
 pub(crate) fn small(channels: usize) -> u8 {
     u8::try_from(channels).expect("at most 64 channels")
 }
 
-/// What a message says.
+/// Kind and contents of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// All there is to say of the channel.
+    /// Complete state of the channel.
     Marker(Marker),
-    /// The epoch begins: what came on the channel before belongs to an earlier one.
+    /// Beginning of an epoch: earlier packets on the channel belong to an earlier epoch.
     Reset {
-        /// The channel's quantum; 0 where it is out.
+        /// Quantum of the channel; 0 if it is out.
         quantum: u32,
     },
-    /// The reset has come on the channel.
+    /// Acknowledgement of a reset, on its channel.
     Acknowledged,
-    /// The receiver asks for an epoch after the one that it names.
+    /// Request for an epoch after the one named.
     ResetRequested,
-    /// Another channel sends nothing from a round on.
+    /// Announcement that another channel sends nothing from a round on.
     Left(Departure),
-    /// The receiver knows that the other channel is out.
+    /// Acknowledgement of a departure.
     LeftAcknowledged(Departure),
-    /// What has come on the channel, and how much more may.
+    /// Packets received on the channel, and credit for more.
     Report(Report),
     /// Packets that the receiver knows to be lost: a negative acknowledgement.
     Nack(Nack),
 }
 
 impl Kind {
-    /// Whether only a sender says so: then it is for the receiver of the other end, otherwise for its
-    /// sender.
+    /// Whether only a sender sends this kind. Such a message is for the receiver of the other end,
+    /// any other for its sender.
     pub const fn is_from_sender(&self) -> bool {
         matches!(self, Self::Marker(_) | Self::Reset { .. } | Self::Left(_))
     }
 }
 
-/// What the sender says of a channel: what follows on it is described by this alone.
+/// State of a channel as the sender reports it; it fully describes what follows on the channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marker {
-    /// The number of its next packet, its quantum and the change to come.
+    /// Number of the next packet, quantum, and pending change.
     pub standing: Standing,
-    /// Packets of data sent on it in this epoch, modulo 2^32.
+    /// Packets of data sent on the channel in this epoch, modulo 2^32.
     pub sent_packets: u32,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub sent_bytes: u64,
-    /// The sequence number, in the pipe, of the next packet on whatever channel: how many were sent
-    /// in this epoch, modulo 2^32.
+    /// Pipe sequence number of the next packet on any channel: packets sent in this epoch, modulo
+    /// 2^32.
     pub next_sequence: u32,
-    /// When the marker was given out, by the sender's clock.
+    /// Time of departure, by the sender's clock.
     pub sent_at: Instant,
-    /// The time there and back on the channel as the sender last measured it, in nanoseconds; 0
-    /// where it has not, 2^32 - 1 where it was longer.
+    /// Round-trip time of the channel as last measured by the sender, in nanoseconds; 0 if unknown,
+    /// 2^32 - 1 if longer.
     pub round_trip_ns: u32,
-    /// So long after the channel falls silent the sender takes it out, in nanoseconds; 0 where it
-    /// never does, 2^32 - 1 where it takes longer.
+    /// Silence of the channel after which the sender takes it out, in nanoseconds; 0 for never,
+    /// 2^32 - 1 if longer.
     pub out_after_ns: u32,
-    /// What the last report said of that: which limit the sender goes by.
+    /// The bit of the last report: identifies the limit that the sender uses.
     pub lowered: bool,
 }
 
-/// A channel that is out.
+/// Departure of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Departure {
-    /// The channel.
+    /// Channel that is out.
     pub channel: u8,
-    /// It sends nothing from this round on; if it comes back, then after it.
+    /// Round from which it sends nothing; a return is after this round.
     pub since: Round,
     /// Packets of data sent on it in this epoch, modulo 2^32.
     pub sent_packets: u32,
-    /// The sequence number, in the pipe, of the next packet when it left.
+    /// Pipe sequence number of the next packet at its departure.
     pub next_sequence: u32,
 }
 
 /// A negative acknowledgement: packets of a channel that the receiver knows to be lost. The message
-/// may come on the way back of another channel.
+/// may arrive in the reverse direction of another channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Nack {
-    /// The channel on which they went.
+    /// Channel of the lost packets.
     pub channel: u8,
-    /// The first of them, by the sequence numbers of that channel.
+    /// Channel sequence number of the first.
     pub first: u32,
-    /// How many there are in a row, at least one.
+    /// Number of consecutive packets, at least one.
     pub count: u16,
-    /// For so many nanoseconds more their copies are waited for; 2^32 - 1 where it is longer, or as
-    /// long as any come.
+    /// Remaining wait for their copies, in nanoseconds; 2^32 - 1 if longer, or as long as copies
+    /// arrive.
     pub left_ns: u32,
 }
 
-/// What the receiver says of a channel. Counts are of this epoch and only grow.
+/// State of a channel as the receiver reports it. Counts are of this epoch and only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// So much may be charged to the channel, modulo 2^32: what is in flight no longer, and what the
-    /// receiver keeps room for.
+    /// Cumulative charge that the channel may reach, modulo 2^32: charge no longer in flight, plus
+    /// memory reserved for more.
     pub limit_bytes: u32,
-    /// It changes whenever the limit falls; markers give it back, and say so that nothing above the
-    /// limit is to come.
+    /// Bit that flips whenever the limit falls; markers echo it, which confirms that nothing above
+    /// the limit is to come.
     pub lowered: bool,
-    /// Packets that are in flight no longer, come or lost, modulo 2^32: the sender's own count in
-    /// the last marker, and what came since.
+    /// Packets no longer in flight, received or lost, modulo 2^32: the sender's count in the last
+    /// marker, plus arrivals since.
     pub accounted_packets: u32,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub accounted_bytes: u64,
-    /// Packets that came, modulo 2^32.
+    /// Packets received, modulo 2^32.
     pub received_packets: u32,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub received_bytes: u64,
-    /// When the last packet came on the channel, by the receiver's clock.
+    /// Arrival of the last packet on the channel, by the receiver's clock.
     pub came_at: Instant,
-    /// From which round on the last marker announced a change.
+    /// Round of the change announced by the last marker.
     pub coming_from: Option<Round>,
-    /// What the last marker said of when it was sent.
+    /// `sent_at` of the last marker.
     pub echo: Instant,
-    /// So many nanoseconds ago it came, or 2^32 - 1 where it was longer.
+    /// Nanoseconds since the arrival of that marker, or 2^32 - 1 if longer.
     pub held_ns: u32,
-    /// So many nanoseconds ago the last packet that is accounted for came, or 2^32 - 1 where it was
-    /// longer or it did not.
+    /// Nanoseconds since the arrival of the last accounted packet; 2^32 - 1 if longer, or if it was
+    /// lost.
     pub came_ago_ns: u32,
-    /// The longest packet of data that came lately, in bytes: since the last report at least, and in
+    /// Longest packet of data received recently, in bytes: since the last report, and in at least
     /// the last 20 ms.
     pub longest_bytes: u32,
 }

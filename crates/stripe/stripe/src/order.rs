@@ -1,28 +1,28 @@
-//! Order on a channel that has none: what comes over UDP is put in the order in which it was sent.
+//! Per-channel reorder buffer: UDP does not preserve order.
 //!
 //! ```text
-//!   came    17  18  21  20  18  22  marker: 22 were sent       next is 19
-//!   given   17  18                                             18 again: repeated
-//!   held    20  21  22, the marker behind 21                   19 is waited for, at most the wait
+//!   received   17  18  21  20  18  22  marker: 22 were sent       next is 19
+//!   released   17  18                                             18 again: repeated
+//!   held       20  21  22, the marker behind 21                   19 is awaited, at most the wait
 //! ```
 //!
-//! It stands before a receiver of guaranteed order, one for each channel that may reorder or
-//! duplicate: what it gives out is in order, with gaps, as on a channel that loses. Packets go by
-//! their number on the channel, markers by how many packets they count before them. Everything else
-//! goes through at once.
+//! It precedes a receiver of guaranteed order, one for each channel that may reorder or duplicate:
+//! its output is in order, with gaps, as on a channel that loses. Packets are ordered by their
+//! channel sequence numbers, markers by the number of packets sent before them. Other messages pass
+//! at once.
 //!
-//! A reset to an epoch that is over, or that goes on, may be a straggler or a duplicate; or the
-//! sender has restarted and forgotten. It is given out, and believed, only after a quarter of a
-//! second in which nothing of the present epoch has come.
+//! A reset to a past or to the present epoch may be late or a duplicate, or the sender has
+//! restarted without its state. It is released, and believed, only after a quarter of a second
+//! without anything of the present epoch.
 //!
-//! How long is waited is told, or found ([`OrderOptions::adapts`]): on a channel that keeps order
-//! nothing is waited for then, and what comes late all the same is given out late.
+//! The wait is fixed, or measured ([`OrderOptions::adapts`]). A measured wait is zero on a channel
+//! that keeps order; a packet that is late all the same is released late.
 //!
-//! Source: RFC 1990, section 4.1, gives up a fragment once later ones have come on every link; with
-//! a channel that reorders no later one proves anything, and only time does.
+//! Source: RFC 1990, section 4.1, gives up a fragment once later ones have arrived on every link.
+//! On a channel that reorders, a later packet proves nothing, and only time does.
 //!
-//! Invariants: numbers given out rise within an epoch, but for those that are given out late; nothing is held for longer than the wait,
-//! nor more than the options say; no allocation after set-up.
+//! Invariants: released numbers rise within an epoch, except those of late packets; nothing is held
+//! longer than the wait, nor more than the options allow; no allocation after set-up.
 
 mod window;
 
@@ -34,42 +34,42 @@ use crate::tag::ahead;
 use crate::{Discard, Discards, Epoch, Instant, Kind, Marker, Message, OptionsError, Tag};
 use window::Window;
 
-/// After so many late markers in a row the number of the next packet is not believed.
+/// Late markers in a row after which the number of the next packet is not trusted.
 const LATE_IN_A_ROW_MAX: u32 = 4;
 
-/// So long nothing of the present epoch comes where the sender has forgotten it: longer than
-/// between markers.
+/// Time without anything of the present epoch after which the sender has forgotten it: longer than
+/// the marker interval.
 const ODD_WAIT: Duration = Duration::from_millis(250);
 
-/// Markers that are held at once.
+/// Capacity for held markers.
 const MARKERS_MAX: usize = 8;
 
-/// How much is waited for on a channel that reorders.
+/// Limits of the reorder buffer of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderOptions {
-    /// So long a packet waits for those before it: more than the channel holds one back.
+    /// Longest wait of a packet for those before it; longer than the channel delays a packet.
     pub wait: Duration,
-    /// So many numbers of packets are held back at most.
+    /// Largest span of packet numbers held back.
     pub packets_max: usize,
-    /// It waits only where packets were seen to come late, one and a quarter times as long as they
-    /// did and no longer than `wait`; what comes after all is given out late, for a receiver that has
-    /// lost packets sent again and takes it in the place of a copy.
+    /// Whether the wait follows the measured lateness: none until a packet was late, then one and a
+    /// quarter times its lateness, at most `wait`. Later packets are released late, for a receiver
+    /// with retransmission, which takes them instead of copies.
     pub adapts: bool,
 }
 
 impl Default for OrderOptions {
-    /// 20 ms, and 256 packets; it always waits.
+    /// 20 ms and 256 packets; always waits.
     fn default() -> Self {
         Self { wait: Duration::from_millis(20), packets_max: 256, adapts: false }
     }
 }
 
-/// What came on a channel, in its turn.
+/// A packet or message released in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ordered<P> {
-    /// A packet, its tag and its length.
+    /// Packet, with its tag and its length in bytes.
     Packet(Tag, u32, P),
-    /// A message.
+    /// Message.
     Message(Message),
 }
 
@@ -81,7 +81,7 @@ struct Held<P> {
     at: Instant,
 }
 
-/// The order of one channel.
+/// Reorder buffer of one channel.
 ///
 /// ```
 /// use gingham_stripe::{ChannelOrder, Epoch, Instant, OrderOptions, Ordered, Tag};
@@ -100,33 +100,33 @@ struct Held<P> {
 pub struct ChannelOrder<P> {
     options: OrderOptions,
     epoch: Option<Epoch>,
-    /// The number of the next packet.
+    /// Number of the next packet.
     next: u32,
-    /// Held packets, each at its number modulo the length, where any packet has come.
+    /// Held packets, at their number modulo the length; empty until a packet arrives.
     ring: Vec<Option<Held<P>>>,
     held: usize,
-    /// When the oldest of what is held came, if nothing has been given out since this was found.
+    /// Arrival of the oldest held item, if nothing was released since this was determined.
     oldest: Option<Instant>,
-    /// A packet too far ahead for the ring, for which room is made by giving up numbers.
+    /// Packet too far ahead for the ring; numbers are given up to make room for it.
     far: Option<Held<P>>,
-    /// Markers whose packets have not all been given out, by how many these are.
+    /// Markers behind packets not all released, by their packet counts.
     markers: VecDeque<(Marker, Message, Instant)>,
-    /// What the last marker that was given out counted, and when it had been sent.
+    /// Packet count and sending time of the last released marker.
     marked: Option<(u32, Instant)>,
-    /// Markers in a row that came too late, with nothing in time between them.
+    /// Late markers in a row, with nothing in time between them.
     late_in_a_row: u32,
     window: Window,
-    /// A packet that is given out late.
+    /// Packet to be released late.
     late: Option<Held<P>>,
-    /// Something to be given out at once.
+    /// Message to be released at once.
     urgent: Option<Message>,
-    /// What may come of a sender that forgot, and since when.
+    /// Message that a sender without state may have sent, and its arrival.
     odd: Option<(Message, Instant)>,
     discards: Discards,
 }
 
 impl<P> ChannelOrder<P> {
-    /// Knows no epoch: it waits for a reset or a marker.
+    /// Creates a reorder buffer without an epoch: it waits for a reset or a marker.
     pub fn new(options: OrderOptions) -> Result<Self, OptionsError> {
         check_packets("packets_max", options.packets_max)?;
         Ok(Self {
@@ -148,12 +148,12 @@ impl<P> ChannelOrder<P> {
         })
     }
 
-    /// Takes packets of this epoch at once.
+    /// Creates a reorder buffer that accepts packets of `epoch` at once.
     pub fn synchronised(options: OrderOptions, epoch: Epoch) -> Result<Self, OptionsError> {
         Ok(Self { epoch: Some(epoch), ..Self::new(options)? })
     }
 
-    /// Nothing has come for long: no memory is kept for what is held, if nothing is.
+    /// Frees memory after a long pause, if nothing is held.
     pub fn rest(&mut self) {
         if self.held() == 0 && self.late.is_none() {
             self.ring = Vec::new();
@@ -161,22 +161,22 @@ impl<P> ChannelOrder<P> {
         }
     }
 
-    /// What was not used, and why.
+    /// Returns the discards by reason.
     pub const fn discards(&self) -> &Discards {
         &self.discards
     }
 
-    /// Packets that are held.
+    /// Returns the number of held packets.
     pub fn held(&self) -> usize {
         self.held + usize::from(self.far.is_some())
     }
 
-    /// For how long what is missing is waited for now.
+    /// Returns the present wait for missing packets.
     pub const fn window(&self) -> Duration {
         self.window.span()
     }
 
-    /// A packet has come, or a copy. Poll until there is nothing before the next.
+    /// Handles a packet or copy. Poll until there is nothing before the next call.
     pub fn handle_packet(
         &mut self,
         now: Instant,
@@ -188,13 +188,13 @@ impl<P> ChannelOrder<P> {
         self.discards.count(taken)
     }
 
-    /// A message has come. Poll until there is nothing before the next.
+    /// Handles a message. Poll until there is nothing before the next call.
     pub fn handle_message(&mut self, now: Instant, message: Message) -> Result<(), Discard> {
         let taken = self.take_message(now, message);
         self.discards.count(taken)
     }
 
-    /// The next in the order of the channel.
+    /// Returns the next item in the order of the channel.
     pub fn poll(&mut self, now: Instant) -> Option<Ordered<P>> {
         if let Some(message) = self.urgent.take().or_else(|| self.believe_odd(now)) {
             return Some(Ordered::Message(message));
@@ -213,14 +213,14 @@ impl<P> ChannelOrder<P> {
         }
     }
 
-    /// When there will be something though nothing comes.
+    /// Returns the time of the next item if nothing arrives before.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let odd = self.odd.map(|(_, since)| since.after(ODD_WAIT));
         let held = self.found_oldest().map(|at| at.after(self.window()));
         [held, odd].into_iter().flatten().min()
     }
 
-    /// What is out of season begins an epoch if nothing else has come for long enough.
+    /// Releases a message out of season, which begins an epoch, after a pause long enough.
     fn believe_odd(&mut self, now: Instant) -> Option<Message> {
         let (message, _) = self.odd.take_if(|(_, since)| since.after(ODD_WAIT) <= now)?;
         self.start(message.epoch);
@@ -264,7 +264,7 @@ impl<P> ChannelOrder<P> {
         }
     }
 
-    /// A packet whose number was passed so many numbers ago.
+    /// Handles a packet whose number was passed `passed` numbers ago.
     fn take_late(&mut self, passed: u32, held: Held<P>) -> Result<(), Discard> {
         let (number, wait) = (held.tag.channel_sequence, self.options.wait);
         if self.window.see_late(held.at, number, passed, wait) {
@@ -324,7 +324,7 @@ impl<P> ChannelOrder<P> {
             if self.late_in_a_row < LATE_IN_A_ROW_MAX {
                 return Err(if is_late { Discard::TooLate } else { Discard::Repeated });
             }
-            // It is the number here that is wrong, or the time of the last marker.
+            // The number here is wrong, or the time of the last marker.
             self.start(message.epoch);
             self.next = marker.sent_packets;
         }
@@ -346,7 +346,7 @@ impl<P> ChannelOrder<P> {
         Ok(())
     }
 
-    /// A marker all of whose packets have been given out, or given up.
+    /// Returns a marker all of whose packets were released or given up.
     fn next_marker(&mut self) -> Option<Message> {
         let (marker, ..) = self.markers.front()?;
         if ahead(marker.sent_packets, self.next) > 0 {
@@ -369,10 +369,10 @@ impl<P> ChannelOrder<P> {
         Some(held)
     }
 
-    /// Puts what was too far ahead into the ring, once there is room.
+    /// Moves the packet that was too far ahead into the ring, once there is room.
     fn place_far(&mut self) {
         let length = self.ring.len();
-        // It is never given up, so never behind.
+        // Its number is never given up, hence never behind.
         let ahead = |far: &Held<P>| ahead(far.tag.channel_sequence, self.next).unsigned_abs();
         let fits = |far: &mut Held<P>| (ahead(far) as usize) < length;
         if let Some(far) = self.far.take_if(fits) {
@@ -381,8 +381,8 @@ impl<P> ChannelOrder<P> {
         }
     }
 
-    /// Gives up the numbers up to the next that is held or marked, if something has waited too long
-    /// or needs room.
+    /// Gives up the numbers before the next held packet or marker, if the wait is over or room is
+    /// needed.
     fn give_up(&mut self, now: Instant) -> Option<()> {
         self.oldest = self.found_oldest();
         let overtaken_at = self.oldest?;
@@ -399,12 +399,12 @@ impl<P> ChannelOrder<P> {
         Some(())
     }
 
-    /// Something that comes now is held.
+    /// Notes the arrival of an item that is held.
     fn hold(&mut self, now: Instant) {
         self.oldest = self.found_oldest().or(Some(now));
     }
 
-    /// When the oldest of what is held came.
+    /// Returns the arrival of the oldest held item.
     fn found_oldest(&self) -> Option<Instant> {
         if self.oldest.is_some() {
             return self.oldest;

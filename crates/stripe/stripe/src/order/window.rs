@@ -1,37 +1,37 @@
-//! For how long what is missing on a channel is waited for.
+//! The wait for missing packets on a channel.
 //!
 //! ```text
-//!   came    17  19  20        18: 3 ms after 19, which overtook it      19 waits for 18, 3.75 ms
-//!   window  0   0             3.75 ms                                   from now on
+//!   received   17  19  20        18: 3 ms after 19, which overtook it      19 waits for 18, 3.75 ms
+//!   window     0   0             3.75 ms                                   from now on
 //! ```
 //!
-//! A channel that keeps order shows no packet late, and nothing is waited for there: a gap is a loss,
-//! told at once. On one that was seen to reorder a gap is waited for one and a quarter times as long
-//! as a packet was late, until sixteen gaps in a row were losses.
+//! On a channel that keeps order, no packet is late and the wait is zero: a gap is a loss, reported
+//! at once. After reordering, a gap is awaited for one and a quarter times the lateness of the
+//! packet, until sixteen gaps in a row were losses.
 //!
-//! Source: the reordering window of RACK (RFC 8985, section 6.2, steps 4 and 5): none before the
-//! first reordering is seen, more by what is seen, and none again after sixteen recoveries without.
-//! There it grows by quarters of the least round trip, since a sender knows no better; here it is
-//! known how late a packet was.
+//! Source: the reordering window of RACK (RFC 8985, section 6.2, steps 4 and 5): zero before the
+//! first reordering, then larger by what is observed, and zero again after sixteen recoveries
+//! without. RACK grows it by quarters of the minimum round trip, because a sender has no better
+//! measure; here the lateness itself is known.
 
 use core::time::Duration;
 
 use super::OrderOptions;
 use crate::Instant;
 
-/// So many losses in a row, and the channel keeps order again (RFC 8985, section 6.2, step 4).
+/// Losses in a row after which a channel counts as keeping order (RFC 8985, section 6.2, step 4).
 const LOSSES_MAX: u32 = 16;
 
-/// For how long a gap is waited for.
+/// Wait for missing packets.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     span: Duration,
-    /// Gaps that were not filled, since the last that was.
+    /// Unfilled gaps since the last filled one.
     losses: u32,
-    /// Whether the span follows what is seen.
+    /// Whether the wait follows the measured lateness.
     adapts: bool,
-    /// Where it does, and packets come: when the packets of the last numbers that were given up were
-    /// overtaken, each at its number modulo the length.
+    /// Times at which the last numbers given up were overtaken, at their number modulo the length;
+    /// empty unless `adapts` is set and packets arrive.
     overtaken: Vec<Option<Instant>>,
 }
 
@@ -41,7 +41,7 @@ impl Window {
         Self { span, losses: 0, adapts: options.adapts, overtaken: Vec::new() }
     }
 
-    /// The last so many numbers are remembered, a power of two or none, and nothing is of those before.
+    /// Sets how many numbers are remembered, a power of two or none, and forgets all.
     pub(super) fn set_length(&mut self, length: usize) {
         self.overtaken = if self.adapts { vec![None; length] } else { Vec::new() };
     }
@@ -50,7 +50,7 @@ impl Window {
         self.span
     }
 
-    /// A packet is given out in its turn, or nothing is known of it.
+    /// Records a packet released in order, or one without history.
     #[inline]
     pub(super) fn pass(&mut self, number: u32) {
         if let Some(overtaken) = self.place(number) {
@@ -58,7 +58,7 @@ impl Window {
         }
     }
 
-    /// So many numbers from one on are given up, which others overtook then.
+    /// Records that `count` numbers from `from` on are given up, overtaken at `overtaken_at`.
     pub(super) fn give_up(&mut self, from: u32, count: u32, overtaken_at: Instant) {
         let latest = u32::try_from(self.overtaken.len()).unwrap_or(u32::MAX).min(count);
         for number in (count - latest)..count {
@@ -74,13 +74,13 @@ impl Window {
         }
     }
 
-    /// A gap is filled by the packet that was missing, before it was given up.
+    /// Records that a gap was filled before it was given up.
     pub(super) const fn fill(&mut self) {
         self.losses = 0;
     }
 
-    /// A packet comes whose number was passed so many numbers ago: whether it may not have come
-    /// before.
+    /// Records a packet whose number was passed `passed` numbers ago; returns whether it may be
+    /// new.
     pub(super) fn see_late(
         &mut self,
         now: Instant,
@@ -98,13 +98,13 @@ impl Window {
         true
     }
 
-    /// A new epoch, with new numbers, on the same channel.
+    /// Forgets the old numbers in a new epoch on the channel.
     pub(super) fn restart(&mut self) {
         self.overtaken.fill(None);
     }
 
     fn place(&mut self, number: u32) -> Option<&mut Option<Instant>> {
-        // A power of two of them.
+        // The length is a power of two.
         let place = number as usize & self.overtaken.len().wrapping_sub(1);
         self.overtaken.get_mut(place)
     }

@@ -62,8 +62,8 @@ impl Presence {
         self.since[channel] = since;
     }
 
-    /// Whether a marker that comes is one of a channel as it is now; if not, since when none has
-    /// been.
+    /// Records a marker on its arrival. Fails if it is older than the channel's departure, with the
+    /// time of the first older marker in a row.
     pub(super) fn see_marker(
         &mut self,
         now: Instant,
@@ -89,14 +89,15 @@ impl Presence {
         Ok(())
     }
 
-    /// The next departure to acknowledge, and on which way back.
+    /// Returns the next departure to acknowledge, and the channel in whose reverse direction that
+    /// goes.
     pub(super) fn next_acknowledged(&mut self) -> Option<(usize, Kind)> {
         self.acknowledge &= first_channels(self.since.len());
         let channel = take_lowest(&mut self.acknowledge)?;
         Some((channel, Kind::LeftAcknowledged(self.departures[channel])))
     }
 
-    /// A new epoch: all are in until something says otherwise.
+    /// Begins an epoch with all channels in.
     pub(super) fn restart(&mut self) {
         (self.out, self.acknowledge) = (0, 0);
         self.in_from.fill(Round::FIRST);
@@ -105,7 +106,7 @@ impl Presence {
 }
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// The sender says on a channel that another one has left.
+    /// Handles the announcement, received on channel `on`, that another one has left.
     pub(super) fn take_left(
         &mut self,
         now: Instant,
@@ -136,7 +137,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Ok(())
     }
 
-    /// What the first reset of an epoch on a channel says of it.
+    /// Applies the quantum in the first reset of an epoch on a channel.
     pub(super) fn take_quantum(&mut self, channel: usize, quantum: u32) {
         if !self.presence.is_out(channel) {
             let round = self.scheduler.standing(channel).next.round;
@@ -147,8 +148,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// What a marker says of whether its channel is in. What was on its way when the channel left
-    /// has come after a wait; if it still comes then, the ends are at odds.
+    /// Handles the presence shown by a marker. Messages in flight at the departure have arrived
+    /// after a wait; an older marker after that means that the ends disagree, and a reset is
+    /// requested.
     pub(super) fn see_presence(
         &mut self,
         now: Instant,
@@ -164,7 +166,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         })
     }
 
-    /// Puts what is said of a channel behind what came on it, or reads it where nothing waits.
+    /// Puts a marker behind the buffered packets of a channel, or applies it if there are none.
     pub(super) fn put_marker(&mut self, channel: usize, said: Standing) {
         if self.buffers[channel].packets() == 0 {
             self.read_marker(channel, said);

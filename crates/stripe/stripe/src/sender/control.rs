@@ -1,4 +1,4 @@
-//! How what is in flight on channels is controlled, and how a channel is chosen.
+//! Control of the data in flight on channels, and the rule that chooses a channel.
 
 use core::time::Duration;
 
@@ -6,47 +6,47 @@ use gingham_congestion::{BbrParameters, Control, Path, Thousandths, Told};
 
 use crate::{Instant, OptionsError};
 
-/// How the channel of a packet is chosen.
+/// Rule that chooses the channel of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// In turn, so that the receiver knows which comes next: what a scheduler says. With or without
-    /// tags.
+    /// In the order of a scheduler, which the receiver runs too. With or without tags.
     #[default]
     Strict,
-    /// The channel with room on which it is there first; the numbers of the tags give the order.
+    /// On the channel with room and the earliest expected delivery; the sequence numbers of tags
+    /// restore the order.
     Free,
 }
 
-/// BBR, version 3, as its draft has it but for these.
+/// Parameters of BBR, version 3, that differ from its draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrPlan {
-    /// Losses of a larger share of a round trip are congestion (`LossThresh`).
+    /// Loss rate in a round trip above which it counts as congestion (`LossThresh`).
     pub loss_threshold: Thousandths,
-    /// This share of what may be in flight is left to others between two probes (`Headroom`).
+    /// Fraction of the window left to other flows between two probes (`Headroom`).
     pub headroom: Thousandths,
-    /// Of what random waits are drawn; each channel draws of a seed of its own.
+    /// Seed of random waits; each channel derives its own.
     pub seed: u64,
 }
 
 impl Default for BbrPlan {
-    /// The draft's threshold of 2 %, and a headroom of a tenth. Of a queue that is short the draft's
-    /// .15 is a large part: on queues of a thirteenth to a half of what the way holds it carries
-    /// .906 to .940, a tenth .946 to .976 (page on rates of striped channels).
+    /// The draft's loss threshold of 2 %, and a headroom of a tenth. The draft's .15 is a large
+    /// part of a short queue: on queues of a thirteenth to a half of the bandwidth-delay product it
+    /// carries .906 to .940, a tenth .946 to .976 (page on rates of striped channels).
     fn default() -> Self {
         let BbrParameters { loss_threshold, seed, .. } = BbrParameters::default();
         Self { loss_threshold, headroom: Thousandths(100), seed }
     }
 }
 
-/// What says how much may be in flight on a channel, and how fast it goes.
+/// Controller of the data in flight and of the pacing rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Controlled {
     /// BBR, version 3 (draft-ietf-ccwg-bbr).
     Bbr(BbrPlan),
     /// CUBIC (RFC 9438) with HyStart++ (RFC 9406).
     Cubic,
-    /// A rate that is told, in bytes a second: of all channels, but for what
-    /// [`Sender::tell_rate`](crate::Sender::tell_rate) says of one.
+    /// Fixed rate in bytes per second for every channel, except those set by
+    /// [`Sender::tell_rate`](crate::Sender::tell_rate).
     Told(u64),
 }
 
@@ -56,28 +56,28 @@ impl Default for Controlled {
     }
 }
 
-/// What has been found out of a channel.
+/// Measurements of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flight {
-    /// What it carries, if that is known.
+    /// Bottleneck bandwidth, if known.
     pub bytes_per_second: Option<u64>,
-    /// The least time there and back, of the last while.
+    /// Minimum round-trip time of the recent past.
     pub round_trip_least: Duration,
-    /// The smoothed time there and back.
+    /// Smoothed round-trip time.
     pub round_trip: Duration,
-    /// The mean difference of a time there and back to the next.
+    /// Mean difference between successive round-trip times.
     pub variation: Duration,
-    /// Bytes that may be in flight.
+    /// Congestion window, in bytes.
     pub window_bytes: u64,
-    /// Bytes that are.
+    /// Bytes in flight.
     pub in_flight_bytes: u64,
-    /// Bytes that were sent, and bytes of these that were found lost, since the path began.
+    /// Bytes sent since the path began; `lost_bytes` of these were found lost.
     pub sent_bytes: u64,
     /// See `sent_bytes`.
     pub lost_bytes: u64,
-    /// How fast packets go, where something says so.
+    /// Pacing rate, if there is one.
     pub pace_bytes_per_second: Option<u64>,
-    /// Whether less than the channel holds is in flight for a while, so that its least round trip shows.
+    /// Whether the data in flight are reduced for a while, to measure the minimum round-trip time.
     pub is_probing_round_trip: bool,
 }
 
@@ -99,19 +99,20 @@ impl Flight {
     }
 }
 
-/// How quanta follow the rates of their channels.
+/// Adaptation of quanta to the rates of their channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharePlan {
-    /// How long a round is to take: what a channel sends at once. The slowest channel's longest
-    /// packet may make it longer.
+    /// Duration of a round: the burst of a channel. The longest packet on the slowest channel may
+    /// make it longer.
     pub round: Duration,
-    /// The largest quantum.
+    /// Upper limit of a quantum.
     pub quantum_bytes_max: u32,
 }
 
 impl Default for SharePlan {
-    /// A millisecond, which is what goes on a channel at once where nothing is shared: as what the
-    /// segmentation of a network card sends, and too short to be felt as delay; a mebibyte, a thousand packets.
+    /// A millisecond, the burst of a channel without shares: comparable to the burst of a network
+    /// card with segmentation offload, and too short to matter as delay. A mebibyte, about 700
+    /// packets of 1,500 bytes.
     fn default() -> Self {
         Self { round: Duration::from_millis(1), quantum_bytes_max: 1 << 20 }
     }
@@ -129,19 +130,20 @@ impl SharePlan {
     }
 }
 
-/// How what is in flight on channels is controlled.
+/// Congestion control of the channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlPlan {
-    /// By what.
+    /// Controller.
     pub by: Controlled,
-    /// The most that may be in flight on a channel; nothing where the controller alone says so.
+    /// Upper limit of the data in flight on a channel, in bytes; the controller's window alone if
+    /// `None`.
     pub window_bytes_max: Option<u64>,
-    /// What goes on a channel at once: packets of so much time at its pace.
+    /// Burst on a channel, as time at its pacing rate.
     pub burst: Duration,
 }
 
 impl Default for ControlPlan {
-    /// A millisecond at once, as what the segmentation of a network card sends.
+    /// A burst of a millisecond, comparable to that of a network card with segmentation offload.
     fn default() -> Self {
         Self { by: Controlled::default(), window_bytes_max: None, burst: Duration::from_millis(1) }
     }

@@ -1,4 +1,4 @@
-//! What the sending end is told, and what it counts.
+//! Options and counters of the sending end.
 
 use core::time::Duration;
 
@@ -10,61 +10,59 @@ use crate::charge::USUAL_BYTES;
 use crate::error::check_packets;
 use crate::{ChannelSet, Charge, Discards, Numbered, OptionsError, first_channels};
 
-/// When markers go.
+/// Schedule of markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkerPlan {
-    /// Markers in one round out of so many.
+    /// Rounds between markers.
     pub every_rounds: u32,
-    /// They go before the turn of this channel, from 0.
+    /// Channel, counted from 0, before whose turn they go.
     pub before_channel: usize,
-    /// They go at the latest so long after the last, while anything sent is not accounted for. Where
-    /// packets have tags a channel has four in a round trip at most, if that is less often, but one
-    /// within [`SenderOptions::silence`].
+    /// Longest time between markers while any packet is not accounted for. With tags, a channel
+    /// gets at most four per round trip, if that is less often, but at least one within
+    /// [`SenderOptions::silence`].
     pub interval: Duration,
-    /// While nothing is sent they go less and less often, at least so often.
+    /// Longest time between markers at rest, to which the interval grows.
     pub idle_interval_max: Duration,
 }
 
-/// What the sending end is told at its start.
+/// Options of the sending end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderOptions {
-    /// When markers go.
+    /// Schedule of markers.
     pub markers: MarkerPlan,
-    /// A reset that is not acknowledged goes again after so long.
+    /// Interval at which an unacknowledged reset is repeated.
     pub reset_interval: Duration,
-    /// A reset that one channel has acknowledged waits so long for the others.
+    /// Time that a reset waits for the other channels once one has acknowledged it.
     pub reset_wait: Duration,
-    /// A channel of which nothing is heard for so long and two round trips more, though markers go
-    /// on it, is out; nobody ever is where there is none, so neither credits nor windows may be
-    /// then.
+    /// Time without reports, beyond two round trips, after which a channel on which markers go is
+    /// taken out. `None` keeps silent channels in, and forbids credits and windows.
     pub silence: Option<Duration>,
-    /// A channel that is out is probed by a marker at least so often.
+    /// Longest interval between probes of a channel that is out.
     pub probe_interval_max: Duration,
-    /// No packet goes that the receiver has not said it has room for; its reports say so, best
-    /// between markers, too. This is what it charges, as the receiver does.
+    /// Credit-based flow control: no packet is sent without room at the receiver, as granted by its
+    /// reports, which should also come between markers. The value is the charge of a packet, and
+    /// must equal the receiver's.
     pub credits: Option<Charge>,
-    /// How the channel of a packet is chosen.
+    /// Rule that chooses the channel of a packet.
     pub order: Order,
-    /// What says how much may be in flight on a channel, and how fast it goes; nothing if not
-    /// given. A free choice needs it.
+    /// Control of the data in flight and of the pacing rate of each channel; unlimited if `None`.
+    /// Free order requires it.
     pub control: Option<ControlPlan>,
-    /// How quanta follow the rates that control finds, where order is strict; they stay if none is
-    /// given.
+    /// Adaptation of the quanta to the measured rates, in strict order; constant quanta if `None`.
     pub shares: Option<SharePlan>,
-    /// Which lost packets are sent again, where the receiver asks for them.
+    /// Packets that are retransmitted at the receiver's request, if any.
     pub repair: Option<RepairPlan>,
-    /// How the longest frames of channels are found; nothing where they are told: every channel
+    /// Search for the longest frame of each channel; if `None`, sizes are configured: every channel
     /// takes the scheduler's longest packet.
     pub sizes: Option<SizePlan>,
-    /// The channels that are there at the start, a bit each, from the lowest; all where none are
-    /// given.
+    /// Channels present at the start, a bit each from the lowest; all if `None`.
     pub present: Option<u64>,
 }
 
 impl Default for SenderOptions {
-    /// Markers at the beginning of each fourth round and each 20 ms, each ten seconds while nothing
-    /// is sent: with reports some 4 MB a day and channel, there and back; resets each 100 ms, for at
-    /// most 500 ms; no credits, nothing that controls what is in flight, quanta that stay.
+    /// Markers in each fourth round and every 20 ms, every ten seconds at rest: with reports some 4
+    /// MB a day per channel, both directions together. Resets every 100 ms, for at most 500 ms. No
+    /// credits, no congestion control, constant quanta.
     fn default() -> Self {
         let interval = Duration::from_millis(20);
         Self {
@@ -128,12 +126,12 @@ impl SenderOptions {
         }
     }
 
-    /// The channels that are there at the start.
+    /// Returns the channels present at the start.
     pub(super) fn present(&self, channels: usize) -> ChannelSet {
         self.present.unwrap_or(first_channels(channels))
     }
 
-    /// By which option reports hold the sender back, if by any.
+    /// Returns the option by which reports hold the sender back, if any.
     const fn held_back_by(&self) -> Option<&'static str> {
         match self {
             Self { credits: Some(_), .. } => Some("credits"),
@@ -142,7 +140,7 @@ impl SenderOptions {
         }
     }
 
-    /// The channels as paths, if what is in flight on them is controlled.
+    /// Returns the channels as paths, if their data in flight are controlled.
     pub(super) fn paths(&self, scheduler: &impl Numbered) -> Result<Option<Paths>, OptionsError> {
         let Some(plan) = &self.control else { return Ok(None) };
         let longest_bytes = match scheduler.longest_bytes() {
@@ -155,43 +153,43 @@ impl SenderOptions {
     }
 }
 
-/// What the sending end has counted.
+/// Counters of the sending end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sending {
-    /// Packets given a channel.
+    /// Packets sent.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub bytes: u64,
-    /// Markers given out.
+    /// Markers sent.
     pub markers: u64,
-    /// Copies of lost packets given out.
+    /// Copies of lost packets sent.
     pub repairs: u64,
-    /// Copies given out of packets that go on two channels, or that measure a channel in quarantine.
+    /// Copies sent of redundant packets, or to measure a channel in quarantine.
     pub redundant: u64,
-    /// Those that were not, because the packet was accounted for before any other channel had room.
+    /// Such copies not sent, because the packet was accounted for before another channel had room.
     pub redundant_late: u64,
-    /// Copies of lost packets that were not, because they would have come too late.
+    /// Copies of lost packets not sent, because they would have arrived too late.
     pub repairs_too_late: u64,
-    /// Those that were not, because they fit no channel any more.
+    /// Copies not sent, because they fit no channel any more.
     pub repairs_too_long: u64,
-    /// Times that the sender found its state corrupt: one that nothing leads to.
+    /// Audits that found the state corrupt: one that no sequence of events leads to.
     pub corrupt: u64,
     /// Resets begun, the first included.
     pub resets: u64,
-    /// Quanta that changed, channels that came in or went out by them included.
+    /// Changes of quanta, including channels that came in or went out.
     pub changes: u64,
-    /// Channels that were found dead, at the opening of an epoch or later.
+    /// Channels declared dead, at the opening of an epoch or later.
     pub deaths: u64,
     /// Times that a channel entered quarantine.
     pub quarantines: u64,
-    /// Changes that were put off, not having been acknowledged in time.
+    /// Changes postponed, because they were not acknowledged in time.
     pub postponed: u64,
-    /// What came and was not used.
+    /// Messages that were not used.
     pub discards: Discards,
 }
 
 impl Sending {
-    /// Packets and copies given out.
+    /// Returns the number of packets and copies sent.
     pub(super) const fn gone(&self) -> u64 {
         self.packets + self.repairs + self.redundant
     }

@@ -1,29 +1,30 @@
 //! Quanta that follow the rates of their channels.
 //!
 //! ```text
-//!   as shares of rates are       what is known of it               what it is given
-//!   channel 0  [=====|=|==]      it has a queue: it carries        what came
-//!   channel 1  [==     |  ]      gets less than it is known for    what it is known for
-//!   channel 2  [=======|  ]      gets that, and waits for others   what its controller dares
-//!                      ^ of the pipe, which waits for the first
+//!   shares as fractions of rates    observation                         target rate
+//!   channel 0  [=====|=|==]         has a queue: at its capacity        rate of arrivals
+//!   channel 1  [==     |  ]         gets less than its known rate       its known rate
+//!   channel 2  [=======|  ]         gets that, and waits for others     its controller's pacing rate
+//!                      ^ rate of the pipe, which waits for channel 0
 //! ```
 //!
-//! Packets cannot pass a channel by, so the pipe is as fast as the channel with the most for its
-//! rate. A channel that has a queue is measured, and what comes over it is what it carries. One that
-//! has none and waits for others may carry more, if what it gets is no less than what it is known
-//! for. Then it is given what its controller would send: a quarter more while that probes for
-//! bandwidth, which controllers in strict order do together, and twice as much while it starts.
+//! Packets cannot bypass a channel, so the channel with the largest share for its rate limits the
+//! pipe. If a channel has a queue, the rate of its arrivals is its capacity. If it has none and
+//! waits for others, it may be able to carry more, provided that it gets at least its known rate.
+//! It is then given its controller's pacing rate: a quarter more while that probes for bandwidth,
+//! which controllers in strict order do together, and up to twice as much during startup.
 //!
-//! Where nobody waits, the source sends less than the channels carry: nothing is learned and
-//! nothing tried. While the pipe waits for a window that is still growing, nothing is concluded
-//! from that.
+//! If no channel holds the pipe up, the source sends less than the channels carry: nothing is
+//! measured or tried. While the pipe waits for a window that is still growing, no conclusion is
+//! drawn.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.5, have quanta in the ratio of the
-//! rates, and know these; that they follow is ours. The gains are those of BBR's probing and start.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.5, set quanta in the ratio of the rates,
+//! which they assume known; following the rates is ours. The gains are those of BBR's probing and
+//! startup.
 //!
-//! Invariants: a quantum is at least the longest packet and at most the plan's bound; against the
-//! share that grows most none falls to less than a quarter at once; shares within 1/128 of what
-//! they are stay as they are.
+//! Invariants: a quantum is at least the longest packet and at most the plan's bound; relative to
+//! the share that grows most, no share falls below a quarter at once; shares that would change by
+//! less than 1/128 stay.
 
 use gingham_congestion::units::{carried, percent_of, rate};
 
@@ -31,27 +32,28 @@ use super::control::SharePlan;
 use super::seen::Seen;
 use super::units::{is_over, nanoseconds};
 
-/// What one that is starting is given at most: its window is twice what it is known to hold.
+/// Largest target during startup, in per cent of the known rate: the window is twice the known
+/// capacity.
 const START_PERCENT: u64 = 200;
-/// What is less than this of something falls short of it; between the pace of a cruise, 99 %, and
-/// that of a probe that others hold back, 81 %.
+/// Limit below which a rate falls short of another, in per cent; between the pacing rate of a
+/// cruise, 99 %, and that of a probe held back by other channels, 81 %.
 const NEARLY_PERCENT: u64 = 90;
-/// A rate that has grown by so much since the last plan is growing.
+/// Growth since the last plan above which a rate counts as growing, in per cent.
 const GROWN_PERCENT: u64 = 125;
-/// Someone waited for so much of the time, at least, or the pipe is not held up.
+/// Smallest waiting time that counts as a pipe held up, as a fraction of the span: a quarter.
 const WAITED_SHARE: u64 = 4;
-/// What a channel's share loses at once, against the channel that gains most.
+/// Largest reduction of a share at once, relative to the channel that gains most: by a factor of 4.
 const LOSS_MAX: u64 = 4;
-/// No round trip and two samples take longer.
+/// Bound on a round trip plus two samples.
 const WAIT_NS_MAX: u64 = 60_000_000_000;
-/// Shares that differ by less stay.
+/// Smallest change of a share that is applied, as a fraction: 1/128.
 const DIFFERENCE_SHARE: u64 = 128;
 
-/// A channel as its shares are planned.
+/// State of a channel for the planning of shares.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     quantum_bytes: u64,
-    /// Its rate at the last plan, in bytes a second.
+    /// Rate at the last plan, in bytes per second.
     rate: u64,
     pub(super) seen: Seen,
 }
@@ -65,7 +67,7 @@ impl Shared {
         self.quantum_bytes = u64::from(quantum_bytes);
     }
 
-    /// A report has come, of so many bytes that came.
+    /// Records a report of the bytes received so far.
     pub(super) fn see(&mut self, now_ns: u64, received_bytes: u64) {
         if now_ns >= self.seen.settled_at_ns {
             let last = (now_ns, received_bytes);
@@ -74,19 +76,19 @@ impl Shared {
         self.seen.reports += 1;
     }
 
-    /// Whether the channel is in.
     const fn is_in(&self) -> bool {
         self.quantum_bytes > 0
     }
 
-    /// At which rate it was there that packets came, if that was seen for long enough.
+    /// Returns the rate of arrivals, if it was measured for long enough.
     fn came(&self) -> Option<u64> {
         let ((from_ns, from), (to_ns, to)) = self.seen.came?;
         let span_ns = to_ns.checked_sub(from_ns).filter(|span_ns| *span_ns >= SAMPLE_NS)?;
         Some(rate(to.checked_sub(from)?, span_ns))
     }
 
-    /// What it is to be given, in bytes a second, where the pipe was held up all of this time.
+    /// Returns the target rate in bytes per second, given that the pipe was held up for all of
+    /// `span_ns`.
     fn wish(&self, found: Found, span_ns: u64) -> u64 {
         let known = found.bytes_per_second.unwrap_or(0);
         let short = self.came().filter(|came| *came < percent_of(known, NEARLY_PERCENT));
@@ -99,43 +101,43 @@ impl Shared {
         }
     }
 
-    /// Whether it is starting, and was faster than at the last plan.
+    /// Whether the channel is in startup and has grown since the last plan.
     fn is_growing(&self, found: Found) -> bool {
         let rate = found.bytes_per_second.unwrap_or(0);
         self.is_in() && found.is_starting && rate >= percent_of(self.rate, GROWN_PERCENT)
     }
 
-    /// Whether the channel waited for others, for more than a little of this time.
+    /// Whether the channel waited for others during more than a tenth of the span.
     const fn has_waited(&self, span_ns: u64) -> bool {
         self.seen.idle_ns.saturating_mul(100) > span_ns.saturating_mul(100 - NEARLY_PERCENT)
     }
 }
 
-/// What has been found out of a channel.
+/// Measurements of a channel by its controller.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) bytes_per_second: Option<u64>,
     pub(super) pace_bytes_per_second: u64,
     pub(super) is_starting: bool,
-    /// Whether packets stand in its queue, so that it is as fast as it can be.
+    /// Whether packets stand in its queue, so that it runs at its capacity.
     pub(super) is_queued: bool,
     pub(super) round_trip_ns: u64,
 }
 
-/// What a rate is taken over: longer than what coalescing of interrupts and frames moves arrivals
-/// by.
+/// Shortest span of a rate measurement: longer than the shifts of arrivals by interrupt and frame
+/// coalescing.
 const SAMPLE_NS: u64 = 20_000_000;
 
-/// The plans of shares.
+/// Planner of the shares.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     plan: SharePlan,
     longest_bytes: u32,
-    /// Since when what is seen counts, and until when at least.
+    /// Start of the present measurement, and its earliest end.
     since_ns: u64,
     until_ns: u64,
     pub(super) channels: Vec<Shared>,
-    /// Set-up takes the room: nothing is allocated later.
+    /// Scratch space, allocated at set-up.
     wishes: Vec<u64>,
     quanta: Vec<u32>,
 }
@@ -153,8 +155,8 @@ impl Shares {
         }
     }
 
-    /// What is seen from now on is of the quanta that hold now: until all has got through, and two
-    /// samples are taken.
+    /// Starts a measurement of the present quanta: it lasts until all earlier packets have arrived
+    /// and two samples are taken.
     pub(super) fn look_anew(&mut self, now_ns: u64, found: impl Fn(usize) -> Found) {
         let round_trips = self.channels.iter().enumerate().filter(|(_, one)| one.is_in());
         let round_trips = round_trips.map(|(channel, _)| found(channel).round_trip_ns);
@@ -166,7 +168,7 @@ impl Shares {
         }
     }
 
-    /// Counts of what cannot be are forgotten.
+    /// Drops impossible counts.
     pub(super) fn repair_state(&mut self) {
         for channel in &mut self.channels {
             if !channel.seen.is_sound() {
@@ -175,12 +177,12 @@ impl Shares {
         }
     }
 
-    /// Whether enough has been seen.
+    /// Whether the measurement is complete.
     pub(super) const fn are_due(&self, now_ns: u64) -> bool {
         is_over(now_ns, self.until_ns, WAIT_NS_MAX)
     }
 
-    /// New quanta, if what was seen calls for any.
+    /// Returns new quanta, if the measurement requires any.
     pub(super) fn plan(
         &mut self,
         now_ns: u64,
@@ -219,12 +221,11 @@ impl Shares {
         self.differs().then_some(&mut self.quanta)
     }
 
-    /// No channel loses more of its share at once than a few plans can give back: a round lasts as
-    /// long as the channel with the most for its rate takes, and what is planned holds for rounds.
+    /// Bounds the loss of a share to an amount that a few plans can restore: a round lasts as long
+    /// as the channel with the largest share for its rate needs, and a plan holds for rounds.
     fn bound_wishes(&mut self) {
         let channels = &self.channels;
-        // Hundredths of a quantum each, so that what is compared is what a byte of quantum would
-        // carry.
+        // In hundredths per byte of quantum, so that the comparison is per byte of quantum.
         let worth = |(wish, one): (&u64, &Shared)| {
             wish.saturating_mul(100).checked_div(one.quantum_bytes).unwrap_or(0)
         };
@@ -234,8 +235,8 @@ impl Shares {
         }
     }
 
-    /// In a round each channel sends what it carries in the time of the round, and the slowest its
-    /// longest packet at least.
+    /// Sets each quantum to the bytes that its channel carries in a round, which is long enough for
+    /// the longest packet on the slowest channel.
     fn set_quanta(&mut self) {
         let slowest = self.wishes.iter().copied().filter(|wish| *wish > 0).min().unwrap_or(1);
         let longest_ns = u64::from(self.longest_bytes).saturating_mul(1_000_000_000) / slowest;
@@ -247,7 +248,7 @@ impl Shares {
         }
     }
 
-    /// Whether a share would be another one.
+    /// Whether a share would change noticeably.
     fn differs(&self) -> bool {
         let new_total: u64 = self.quanta.iter().map(|quantum| u64::from(*quantum)).sum();
         let old_total: u64 = self.channels.iter().map(|one| one.quantum_bytes).sum();
@@ -281,8 +282,8 @@ mod tests {
         }
     }
 
-    /// Shares of channels with these quanta, of each of which a report has come; the pipe has waited
-    /// for each so many of 100 ms, in which others were idle.
+    /// Returns the shares of channels with these quanta, each with one report; the pipe has waited
+    /// for each for `waits_ms` of 100 ms, during which the others were idle.
     fn shares(quanta: &[u32], waits_ms: &[u64]) -> Shares {
         let mut shares = Shares::new(SharePlan::default(), 1_000, quanta.len());
         let sum_ns = waits_ms.iter().sum::<u64>() * MILLISECOND;
@@ -296,7 +297,7 @@ mod tests {
         shares
     }
 
-    /// So much came in 50 ms.
+    /// Returns the arrival of `bytes` in 50 ms.
     const fn came(bytes: u64) -> ((u64, u64), (u64, u64)) {
         ((0, 0), (50 * MILLISECOND, bytes))
     }
@@ -306,7 +307,7 @@ mod tests {
         quanta.map(|quanta| quanta.to_vec())
     }
 
-    /// 1.5 and 3 MB/s in a millisecond. Nobody waits, so nothing is tried.
+    /// 1.5 and 3 MB/s in a round of a millisecond. The pipe is not held up, so nothing is tried.
     #[test]
     fn quanta_are_what_channels_carry_in_a_round() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
@@ -314,14 +315,15 @@ mod tests {
         assert_eq!(plan(&mut shares, &[found(1_500_000), faster]), Some(vec![1_500, 3_000]));
     }
 
-    /// 0.1 MB/s takes 10 ms for a packet of 1,000 bytes, so a round takes that.
+    /// At 0.1 MB/s a packet of 1,000 bytes takes 10 ms, so a round lasts that long.
     #[test]
     fn the_slowest_channel_sends_a_packet_a_round() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
         assert_eq!(plan(&mut shares, &[found(100_000), found(300_000)]), Some(vec![1_000, 3_000]));
     }
 
-    /// The pipe waits for the first; the second probes, and could have sent a quarter more.
+    /// The pipe waits for the first channel; the second is probing, and could have sent a quarter
+    /// more.
     #[test]
     fn a_channel_that_waits_is_given_what_its_controller_dares() {
         let probing = Found { pace_bytes_per_second: 1_250_000, ..found(1_000_000) };
@@ -332,8 +334,8 @@ mod tests {
         assert_eq!(plan(&mut other, &[found(1_000_000), starting]), Some(vec![1_000, 2_000]));
     }
 
-    /// Having a queue it is full; having less than it is known for it is given that; and while both
-    /// wait in turn each is as full as the other.
+    /// A channel with a queue is at capacity; one that gets less than its known rate is given that;
+    /// if the pipe waits for both alternately, both are at capacity.
     #[test]
     fn a_channel_is_given_no_more_than_it_is_known_for_without_cause() {
         let probing = Found { pace_bytes_per_second: 1_250_000, ..found(1_000_000) };
@@ -354,7 +356,7 @@ mod tests {
         assert_eq!(plan(&mut in_turn, &both), Some(vec![1_000, 1_000]));
     }
 
-    /// The window of the channel for which the pipe waits has doubled since the last plan.
+    /// The rate of the channel that holds the pipe up has doubled since the last plan.
     #[test]
     fn nothing_is_planned_while_the_pipe_waits_for_a_start() {
         let starting = Found { is_starting: true, ..found(1_000_000) };
@@ -363,7 +365,7 @@ mod tests {
         assert_eq!(plan(&mut shares, &[starting, found(2_000_000)]), None);
     }
 
-    /// 3 MB/s are known, and 1.5 came behind a queue.
+    /// 3 MB/s are known, but 1.5 MB/s arrived behind a queue.
     #[test]
     fn a_channel_with_a_queue_that_became_slower_is_given_what_came() {
         let slower = |is_queued| {
@@ -375,14 +377,15 @@ mod tests {
         assert_eq!(slower(false), Some(vec![1_500, 3_000]));
     }
 
-    /// From 100 to 1 at once would be a hundredth; it is a quarter, against what gains most.
+    /// From 100 to 1 at once would be a hundredth; the bound is a quarter, relative to the largest
+    /// gain.
     #[test]
     fn a_share_falls_by_four_at_most() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
         assert_eq!(plan(&mut shares, &[found(1_000_000), found(10_000)]), Some(vec![4_000, 1_000]));
     }
 
-    /// A difference of 1/150 is not announced, one of 1/75 is; who is out stays out.
+    /// Quanta that differ by 1/150 stay, by 1/50 they change; a channel that is out stays out.
     #[test]
     fn small_differences_are_left_alone() {
         let same = [found(1_500_000), found(1_500_000), found(1)];
