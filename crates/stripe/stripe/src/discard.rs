@@ -1,83 +1,83 @@
-//! What came and was not used, and why: a closed list, each with its count.
+//! Reasons for not using a received packet or message, with a count for each.
 
 use thiserror::Error;
 
 use crate::wire::WireError;
 
-/// Why something that came was not used.
+/// Reason for not using a received packet or message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Discard {
-    /// Bytes that are no message.
+    /// Bytes that are not a message.
     #[error("no message: {0}")]
     Malformed(WireError),
-    /// There is no such channel here.
+    /// Unknown channel.
     #[error("there is no such channel")]
     NoSuchChannel,
-    /// The message names another channel than that on which it came.
+    /// A message that names another channel than the one it arrived on.
     #[error("the message names another channel")]
     OtherChannel,
-    /// The message is of an end with another number of channels.
+    /// A message from an end with another number of channels.
     #[error("the other end has another number of channels")]
     OtherCount,
-    /// The message is meant for the other end.
+    /// A message for the other end.
     #[error("the message is meant for the other end")]
     OtherEnd,
-    /// The message is of an epoch that is over.
+    /// A message of a past epoch.
     #[error("the epoch is over")]
     StaleEpoch,
     /// A reset to the present epoch, after that had begun on the channel.
     #[error("the epoch of the reset has begun already")]
     RepeatedReset,
-    /// Nothing on the channel has named the present epoch yet.
+    /// A channel on which nothing has named the present epoch yet.
     #[error("the channel has not named the present epoch yet")]
     Unsynchronised,
     /// A packet without bytes, or longer than the longest.
     #[error("no packet has that length")]
     BadLength,
-    /// The channel's buffer is full.
+    /// No room in the buffer of the channel.
     #[error("the buffer of the channel is full")]
     BufferFull,
-    /// A marker with a deficit that no packet can have.
+    /// A marker with an impossible deficit.
     #[error("no packet has that number")]
     BadNumber,
-    /// A marker further from the round than is believed.
+    /// A marker too far from the present round.
     #[error("the marker is too far from the round")]
     FarMarker,
-    /// A packet was waiting when a new epoch began.
+    /// A packet that was waiting when a new epoch began.
     #[error("a new epoch began")]
     Reset,
     /// A packet on a channel that is out (in guaranteed order only without room), or a marker
     /// from before it left.
     #[error("the channel is out")]
     ChannelOut,
-    /// A NACK to an end that keeps none to send again.
+    /// A NACK to an end that does not retransmit.
     #[error("nothing is sent again here")]
     NotRepairing,
-    /// An answer to what was not asked, or not any more.
+    /// An answer without a pending request.
     #[error("it answers nothing that was asked")]
     NotAsked,
-    /// A packet with a tag where order is not guaranteed, or without one where it is.
+    /// A packet with a tag in quasi-FIFO order, or without one in guaranteed order.
     #[error("only one of the ends guarantees order")]
     OtherMode,
-    /// A packet, or a copy of one, that has come before.
+    /// A packet received before, itself or as a copy.
     #[error("the packet has come before")]
     Repeated,
     /// A packet whose turn is over.
     #[error("the turn of the packet is over")]
     TooLate,
-    /// There is no room for another copy.
+    /// A copy without room.
     #[error("there is no room for another copy")]
     CopiesFull,
-    /// A reset is asked for again right after one was begun.
+    /// A reset request right after a reset.
     #[error("a reset was begun a moment ago")]
     TooSoon,
-    /// A report of more than was sent, or of less than was said before.
+    /// A report of more than was sent, or of less than was reported before.
     #[error("it counts more than was sent, or less than was counted before")]
     BadCounts,
 }
 
 impl Discard {
-    /// How many reasons there are.
+    /// Number of reasons.
     pub const COUNT: usize = 22;
 
     const fn index(self) -> usize {
@@ -108,17 +108,17 @@ impl Discard {
     }
 }
 
-/// How often each reason has come up.
+/// Number of discards by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discards([u64; Discard::COUNT]);
 
 impl Discards {
-    /// Discards for this reason; of malformed messages, for whatever was wrong with them.
+    /// Returns the discards for a reason; malformed messages are counted together.
     pub const fn of(&self, reason: Discard) -> u64 {
         self.0[reason.index()]
     }
 
-    /// All discards.
+    /// Returns the number of all discards.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -127,7 +127,7 @@ impl Discards {
         self.0[reason.index()] += count;
     }
 
-    /// Counts a refusal, and hands the result on.
+    /// Counts a refusal, and returns the result.
     pub(crate) fn count<T>(&mut self, result: Result<T, Discard>) -> Result<T, Discard> {
         match result {
             Ok(taken) => Ok(taken),
@@ -135,7 +135,7 @@ impl Discards {
         }
     }
 
-    /// A refusal is the exception: what is taken has the straight way.
+    /// Refusals are rare: keeps them out of the fast path.
     #[cold]
     #[inline(never)]
     fn refuse(&mut self, reason: Discard) -> Discard {

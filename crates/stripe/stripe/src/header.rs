@@ -1,4 +1,4 @@
-//! The eight bytes before everything that goes in a datagram of its own.
+//! The eight-byte header of each datagram.
 //!
 //! ```text
 //!    0       1       2       3       4       5       6       7
@@ -7,15 +7,16 @@
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
-//! They can be sent in clear, and authenticated as associated data of what follows; and a nonce can
-//! be made of them, since no two datagrams of an end have the same eight bytes in a session: packets
-//! and copies share the numbers of their channel, messages have their own, and the kind tells them
-//! apart. A session is an epoch: a reset begins the next, with numbers anew. Before numbers go round
-//! at 2^32 a new key is due.
+//! The header can be sent in clear and authenticated as associated data. It can serve as a nonce,
+//! since no two datagrams of an end in a session share it: packets and copies share the numbers of
+//! their channel, messages have their own, and the kind distinguishes them. A session is an epoch:
+//! a reset begins the next, and numbers start anew. A new key is needed before numbers wrap at
+//! 2^32.
 //!
-//! Source: ours; RFC 9001, sections 5.3 and 5.4, takes header and number of a packet so.
+//! Source: ours; RFC 9001, sections 5.3 and 5.4, uses the header and number of a packet in this
+//! way.
 //!
-//! Invariant: what is parsed and written again is the same bytes.
+//! Invariant: parsing and writing again yields the same bytes.
 
 use gingham_fairq::CHANNELS_MAX;
 
@@ -26,40 +27,40 @@ use crate::{Epoch, WireError};
 /// The length of the header.
 pub const HEADER_BYTES: usize = 8;
 
-/// What follows a header.
+/// Contents behind a header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Content {
-    /// A packet that was not sent before.
+    /// A packet sent for the first time.
     #[default]
     Data,
-    /// A copy of one that was lost.
+    /// A copy of a lost packet.
     Copy,
     /// Messages.
     Message,
 }
 
-/// What stands before everything that goes in a datagram.
+/// Header of a datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// What follows.
+    /// Contents behind the header.
     pub content: Content,
-    /// The channel on which it goes, or on whose way back.
+    /// Channel that it goes on, or in whose reverse direction it goes.
     pub channel: u8,
-    /// The low half of the epoch, which names the session.
+    /// Low half of the epoch, which names the session.
     pub session: u16,
-    /// Its number among the packets and copies of an end on the channel, or among its datagrams of messages,
-    /// modulo 2^32.
+    /// Number among the packets and copies of an end on the channel, or among its message datagrams
+    /// there, modulo 2^32.
     pub number: u32,
 }
 
 impl Header {
-    /// The header as bytes.
+    /// Returns the header as bytes.
     pub fn to_bytes(self) -> [u8; HEADER_BYTES] {
         let ([s0, s1], [n0, n1, n2, n3]) = (self.session.to_be_bytes(), self.number.to_be_bytes());
         [VERSION << 4 | self.content as u8, self.channel, s0, s1, n0, n1, n2, n3]
     }
 
-    /// The header at the beginning of these bytes, and what follows it.
+    /// Parses the header at the beginning of `bytes`; returns it and the bytes behind.
     pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let truncated = WireError::Truncated { length: bytes.len() };
         let (header, behind) = bytes.split_first_chunk::<HEADER_BYTES>().ok_or(truncated)?;
@@ -83,7 +84,7 @@ impl Header {
     }
 }
 
-/// The numbers of the datagrams of messages that an end sends. They go on from one epoch to the next.
+/// Numbers of the message datagrams that an end sends. They continue across epochs.
 ///
 /// ```
 /// use gingham_stripe::{Content, Epoch, Header, MessageNumbers};
@@ -104,8 +105,8 @@ impl Default for MessageNumbers {
 }
 
 impl MessageNumbers {
-    /// What stands before messages that go on a channel, the first of this epoch: they take the next
-    /// number of the channel.
+    /// Returns the header of a message datagram on a channel, where `epoch` is that of its first
+    /// message, and advances the number of the channel.
     pub fn header(&mut self, channel: u8, epoch: Epoch) -> Header {
         let session = epoch.low();
         let next = &mut self.0[usize::from(channel) % CHANNELS_MAX];

@@ -2,39 +2,40 @@
 //!
 //! ```text
 //!              /== channel 0 ==> buffer 0 ==\
-//!   Sender ===>=== channel 1 ==> buffer 1 ===>=== Receiver: the same scheduler says
-//!              \== channel 2 ==> buffer 2 ==/     which buffer comes next
+//!   Sender ===>=== channel 1 ==> buffer 1 ===>=== Receiver: the same scheduler determines
+//!              \== channel 2 ==> buffer 2 ==/     the buffer of the next packet
 //!
-//!   packets go as they are; now and then a marker says what the next packet of a channel is
+//!   packets go unchanged; an occasional marker carries the number of a channel's next packet
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5: logical reception, markers,
 //! resets.
 //!
-//! | channels | the ends | what holds, as long as the skew is below the wait and within the buffers |
+//! | channels | mode | guarantee, as long as the skew is below the wait and within the buffers |
 //! |---|---|---|
-//! | in order, nothing lost | any | order exact, everything comes (theorem 4.1) |
-//! | in order, losing | quasi-FIFO | order exact again a marker a channel after the last loss (theorem 5.1); nothing twice |
-//! | in order, losing, duplicating | [`Guarantee`] | order at all times, nothing twice; what is lost is missing |
-//! | in order, losing | [`Guarantee`] with [`RepairRequests`] | the same, and what is lost comes if a copy comes in time |
-//! | reordering, duplicating, losing, as UDP | [`Guarantee`] behind a [`ChannelOrder`] each | as on channels that lose, if nothing is held back longer than its wait |
-//! | reordering or duplicating | quasi-FIFO | no order, and twice what a channel duplicates |
-//! | any | [`SenderOptions::credits`] | nothing is lost for want of room on a channel that stays |
-//! | any | any | nothing waits longer than the waits; both ends start anew where one was told to, restarted, or found the other out of step |
+//! | in order, no loss | any | exact order, every packet delivered (theorem 4.1) |
+//! | in order, loss | quasi-FIFO | exact order again one marker per channel after the last loss (theorem 5.1); no duplicates |
+//! | in order, loss, duplication | [`Guarantee`] | exact order at all times, no duplicates; lost packets are missing |
+//! | in order, loss | [`Guarantee`] with [`RepairRequests`] | as above, and a lost packet is delivered if a copy arrives in time |
+//! | reordering, duplication, loss, as UDP | [`Guarantee`] behind a [`ChannelOrder`] each | as on channels with loss, if no packet is delayed longer than its wait |
+//! | reordering or duplication | quasi-FIFO | no order, and duplicates of the channel are delivered |
+//! | any | [`SenderOptions::credits`] | no loss for lack of memory on a channel that stays |
+//! | any | any | no delay beyond the waits; both ends start anew if one requests it, restarts, or detects that the other is out of step |
 //!
-//! In `tests/guarantees` each row is a test. In guaranteed order, a receiver that restarts
-//! accepts no epoch that was under way, because it may have delivered a part of it. This holds as long
-//! as the skew is below the wait. A sender that restarts begins in a later epoch, for instance one from a
-//! clock. In quasi-FIFO no byte is added to a packet of data, in guaranteed order the twelve of a
-//! [`Tag`]: channels tell packets from [`Message`]s by other means, an Ethernet type or a port, or by a
+//! Each row is a test in `tests/guarantees`. In guaranteed order, a receiver that restarts accepts no
+//! epoch under way, because some of its packets may have been delivered before. This holds while the
+//! skew is below the wait. A sender that restarts begins a later epoch, for instance one from a clock.
+//! Quasi-FIFO adds no byte to a data packet, guaranteed order the twelve of a [`Tag`]. Channels
+//! distinguish packets from [`Message`]s by other means, such as an Ethernet type or a port, or by a
 //! [`Header`] before both.
 //!
-//! Time is nanoseconds from whatever origin the caller likes ([`Instant`]); nothing here reads a
-//! clock, sends or receives. `handle_*` takes, `poll_*` gives, `now` is an argument and never goes
-//! back. After each `handle_*`, and at `poll_timeout`, poll until there is nothing.
+//! Time is nanoseconds from any origin of the caller ([`Instant`]); nothing here reads a clock, sends
+//! or receives. `handle_*` methods take input, `poll_*` methods return output, and `now` is an
+//! argument that never decreases. After each `handle_*`, and at `poll_timeout`, poll until there is
+//! nothing.
 //!
-//! Invariants: no I/O, no clock, no randomness; no allocation after set-up; whatever comes from
-//! outside ends as state, as a typed error or as a counted [`Discard`], never as a panic.
+//! Invariants: no I/O, no clock, no randomness; no allocation after set-up; any input ends as state,
+//! as a typed error or as a counted [`Discard`], never as a panic.
 
 #[cfg(test)]
 extern crate self as gingham_stripe;
@@ -74,29 +75,29 @@ pub use tag::{RepairOf, TAG_BYTES, TAG_BYTES_MAX, Tag, TagBytes};
 pub use time::Instant;
 pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, Messages, WireError};
 
-/// The most packets for which any option can ask to have room: a million, of each channel where it
-/// is of channels.
+/// Largest number of packets in any option that allocates them, a million; per channel if the
+/// option is.
 pub const PACKETS_MAX: usize = 1 << 20;
 
-/// A set of channels as a word, a bit each.
+/// Set of channels, a bit each.
 type ChannelSet = u64;
 
-/// The first so many channels.
+/// Returns the set of the first `count` channels.
 fn first_channels(count: usize) -> ChannelSet {
     if count == gingham_fairq::CHANNELS_MAX { ChannelSet::MAX } else { (1 << count) - 1 }
 }
 
-/// The channels below `count` for which a predicate holds.
+/// Returns the channels below `count` that satisfy a predicate.
 fn channels_where(count: usize, holds: impl Fn(usize) -> bool) -> ChannelSet {
     (0..count).filter(|channel| holds(*channel)).fold(0, |set, channel| set | 1 << channel)
 }
 
-/// The channels of a set, in ascending order.
+/// Returns the channels of a set, in ascending order.
 fn channels_of(mut set: ChannelSet) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || take_lowest(&mut set))
 }
 
-/// Takes the lowest channel out of a set.
+/// Removes and returns the lowest channel of a set.
 fn take_lowest(set: &mut ChannelSet) -> Option<usize> {
     let lowest = set.trailing_zeros();
     (*set != 0).then(|| {

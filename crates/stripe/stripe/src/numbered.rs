@@ -1,4 +1,4 @@
-//! Schedulers that stripe and recover: causal ones whose whole state is a number for each channel.
+//! Schedulers for striping with recovery: causal ones whose state is a number for each channel.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5. A marker carries the number of the next
 //! packet of a channel; the randomised scheduler has none, so it gets no marker.
@@ -7,7 +7,7 @@ use gingham_fairq::{Causal, Change, Round, SchedulerError, Standing, SurplusRoun
 
 /// A causal scheduler that works in rounds and whose state markers can restore.
 ///
-/// What is not causal does not compile, nor what has no numbers:
+/// A scheduler that is not causal, or has no numbers, does not compile:
 ///
 /// ```compile_fail,E0277
 /// use gingham_fairq::{Randomised, VirtualClock};
@@ -15,30 +15,30 @@ use gingham_fairq::{Causal, Change, Round, SchedulerError, Standing, SurplusRoun
 /// fn not_causal(scheduler: &VirtualClock<2>) { recovers(scheduler) }
 /// ```
 pub trait Numbered: Causal + Clone {
-    /// The round that is being served.
+    /// Returns the round being served.
     fn round(&self) -> Round;
 
-    /// All that is known of a channel: what a marker says.
+    /// Returns the complete state of a channel, as a marker carries it.
     fn standing(&self, channel: usize) -> Standing;
 
-    /// This is all there is to know of a channel; the turn moves on if it is out or ahead of the
-    /// round. The last channel does not go out.
+    /// Sets the complete state of a channel. The turn moves on if the channel is out or ahead of
+    /// the round. The last channel cannot go out.
     fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError>;
 
-    /// A channel has another quantum from a round on that it has not reached yet.
+    /// Changes the quantum of a channel from a round that it has not reached yet.
     fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError>;
 
-    /// A channel sends nothing before a round.
+    /// Skips the turns of a channel before a round.
     fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError>;
 
-    /// Whether this is a state that a scheduler can come to, with all channels that are in so many
-    /// rounds from one another.
+    /// Whether a scheduler can reach this state with all channels that are in within `rounds_max`
+    /// rounds of one another.
     fn is_sound(&self, rounds_max: u32) -> bool;
 
-    /// The least quantum of a channel that is in.
+    /// Returns the smallest quantum of a channel that is in.
     fn quantum_min(&self) -> u32;
 
-    /// The longest packet that may be charged.
+    /// Returns the longest packet that may be charged.
     fn longest_bytes(&self) -> u32;
 }
 
@@ -83,7 +83,7 @@ impl<const CAPACITY: usize> Numbered for SurplusRoundRobin<CAPACITY> {
 pub struct PacketRounds<const CAPACITY: usize>(SurplusRoundRobin<CAPACITY>);
 
 impl<const CAPACITY: usize> PacketRounds<CAPACITY> {
-    /// So many packets a turn on each channel.
+    /// Creates a scheduler with these numbers of packets per turn.
     pub fn new(packets: &[u32]) -> Result<Self, SchedulerError> {
         SurplusRoundRobin::new(1, packets).map(Self)
     }

@@ -1,5 +1,4 @@
-//! Tags: the twelve bytes before a packet where order is guaranteed, with eight more before a
-//! retransmission.
+//! Tags: twelve bytes before a packet in guaranteed order, and eight more before a copy.
 //!
 //! ```text
 //!    0       1       2       3       4       5       6       7       8       9       10      11
@@ -10,19 +9,20 @@
 //!   +-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
-//! The sequence number says where the packet belongs, that on the channel what the channel lost
-//! before it. A copy of a packet that was lost is a packet of the channel on which it goes, with a
-//! number there; its number in the pipe is that of the lost packet, of which it names the channel (c)
-//! and the number there. So that it proves what was lost before it on its own channel, it says as
-//! well, as a marker does, which number the next packet of the pipe had when it went: how far that is
-//! ahead of its own, or 2^26 - 1 where it is further, since more do not wait at any receiver.
+//! The sequence number gives the position of the packet in the pipe; the number on the channel
+//! reveals earlier losses there. A copy of a lost packet is a packet of the channel that it goes
+//! on, with a channel sequence number there. Its pipe sequence number is that of the lost packet,
+//! and it names that packet's channel (c) and channel sequence number. Like a marker, it also
+//! carries the pipe sequence number of the next packet at its departure, to prove earlier losses on
+//! its own channel. The value is the distance from its own number, at most 2^26 - 1, since no
+//! receiver holds more packets.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 4, has the guaranteed variant with a
-//! sequence number; the number of the channel is that of RFC 1990's links turned round: there each
-//! link's last number of the bundle proves a loss, here a channel does by itself and at once. That
-//! a retransmission is a packet with a number of its own is QUIC's (RFC 9002, section 3).
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 4, describe the guaranteed variant with a
+//! sequence number. The channel sequence number reverses the rule of RFC 1990: there the last
+//! numbers of all links together prove a loss, here each channel proves its own at once. A
+//! retransmission as a packet with its own number is from QUIC (RFC 9002, section 3).
 //!
-//! Invariant: what is parsed and written again is the same bytes.
+//! Invariant: parsing and writing again yields the same bytes.
 
 use core::ops::Deref;
 
@@ -30,49 +30,49 @@ use gingham_fairq::CHANNELS_MAX;
 
 use crate::{Content, Epoch, HEADER_BYTES, Header, PACKETS_MAX, WireError};
 
-/// The length of the tag of a packet that was not sent before.
+/// Length of the tag of a packet sent for the first time.
 pub const TAG_BYTES: usize = HEADER_BYTES + 4;
 
-/// The length of the longest tag, that of a copy.
+/// Length of the longest tag, that of a copy.
 pub const TAG_BYTES_MAX: usize = TAG_BYTES + 8;
 
-/// How far the next packet of the pipe is ahead of a copy takes so many bits.
+/// Width of the field for the distance from a copy to the next packet of the pipe.
 const AHEAD_BITS: u32 = 26;
 const AHEAD_MAX: u32 = (1 << AHEAD_BITS) - 1;
 
-// As many packets as wait at a receiver, and a channel behind them.
+// Every packet that a receiver can hold, with the channel in the remaining bits.
 const _: () = assert!(PACKETS_MAX * CHANNELS_MAX == 1 << AHEAD_BITS);
 const _: () = assert!(CHANNELS_MAX == 1 << (u32::BITS - AHEAD_BITS));
 
-/// What stands before a packet where order is guaranteed.
+/// Tag before a packet in guaranteed order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tag {
-    /// The packet's number in the pipe: how many were sent before it in its epoch, modulo 2^32,
-    /// each counted once.
+    /// Sequence number in the pipe: number of different packets sent before it in its epoch, modulo
+    /// 2^32.
     pub sequence: u32,
-    /// The channel on which it goes.
+    /// Channel that it goes on.
     pub channel: u8,
-    /// How many were sent before it on its channel, copies as well, modulo 2^32.
+    /// Channel sequence number: packets and copies sent before it on its channel, modulo 2^32.
     pub channel_sequence: u32,
-    /// The low half of the epoch, which names the session.
+    /// Low half of the epoch, which names the session.
     pub session: u16,
-    /// Of a copy, the packet that was lost.
+    /// For a copy, the lost packet.
     pub repair_of: Option<RepairOf>,
 }
 
-/// What a copy says beside.
+/// Additional fields of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RepairOf {
-    /// The channel on which the packet went first.
+    /// Channel of the first transmission.
     pub channel: u8,
-    /// Its number there.
+    /// Channel sequence number there.
     pub channel_sequence: u32,
-    /// The number, in the pipe, of the next packet on whatever channel when the copy went; on the
-    /// wire 2^26 - 1 packets ahead of the copy's at the most.
+    /// Pipe sequence number of the next packet on any channel at the departure of the copy; on the
+    /// wire at most 2^26 - 1 ahead of the copy's number.
     pub next_sequence: u32,
 }
 
-/// The bytes of a tag.
+/// Bytes of a tag.
 #[derive(Clone, Copy, Debug)]
 pub struct TagBytes {
     bytes: [u8; TAG_BYTES_MAX],
@@ -88,19 +88,19 @@ impl Deref for TagBytes {
 }
 
 impl Tag {
-    /// How many bytes it takes.
+    /// Returns the length in bytes.
     pub const fn length(&self) -> usize {
         if self.repair_of.is_some() { TAG_BYTES_MAX } else { TAG_BYTES }
     }
 
-    /// What its first bytes are: they can go in clear.
+    /// Returns its first bytes, which can go in clear.
     pub fn header(&self) -> Header {
         let content = if self.repair_of.is_some() { Content::Copy } else { Content::Data };
         let Self { channel, session, channel_sequence: number, .. } = *self;
         Header { content, channel, session, number }
     }
 
-    /// The tag as bytes.
+    /// Returns the tag as bytes.
     pub fn to_bytes(self) -> TagBytes {
         let of = self.repair_of.unwrap_or_default();
         let ahead = of.next_sequence.wrapping_sub(self.sequence).min(AHEAD_MAX);
@@ -113,7 +113,7 @@ impl Tag {
         TagBytes { bytes, length: self.length() }
     }
 
-    /// The tag at the beginning of these bytes, and what follows it.
+    /// Parses the tag at the beginning of `bytes`; returns it and the bytes behind.
     pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let (header, behind) = Header::parse(bytes)?;
         Self::parse_behind(header, behind).map_err(|error| match error {
@@ -122,7 +122,7 @@ impl Tag {
         })
     }
 
-    /// The same where the header has been read, and what follows it perhaps deciphered.
+    /// Parses the rest of a tag behind its header, perhaps after decryption.
     pub fn parse_behind(header: Header, behind: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let truncated = WireError::Truncated { length: behind.len() };
         let Header { content, channel, session, number: channel_sequence } = header;
@@ -148,14 +148,15 @@ impl Tag {
 }
 
 impl Epoch {
-    /// The half that headers carry.
+    /// Returns the half that headers carry.
     #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
     pub(crate) const fn low(self) -> u16 {
         self.get() as u16
     }
 }
 
-/// How far one sequence number is ahead of another, negative if it is behind (RFC 1982).
+/// Returns the distance by which a sequence number is ahead of another, negative if behind (RFC
+/// 1982).
 pub(crate) const fn ahead(sequence: u32, of: u32) -> i32 {
     sequence.wrapping_sub(of).cast_signed()
 }
@@ -188,7 +189,7 @@ mod tests {
         assert_eq!(Tag::parse(&frame), Ok((copy, &b"data"[..])));
     }
 
-    /// What is further ahead than the field has room for is said to be as far as it has.
+    /// A distance too large for the field is written as the largest.
     #[test]
     fn how_far_a_copy_is_behind_is_bounded() {
         for (next_sequence, read) in

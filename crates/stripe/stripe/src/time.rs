@@ -1,11 +1,11 @@
-//! Instants: whole nanoseconds from an origin of the caller's.
+//! Instants: whole nanoseconds from an origin that the caller chooses.
 //!
-//! Virtual time of the laboratory and the clock of a daemon are both such numbers. 2^64 of them
-//! are 584 years.
+//! Both the virtual time of the laboratory and a daemon's clock fit. 2^64 nanoseconds are 584
+//! years.
 
 use core::time::Duration;
 
-/// Nanoseconds since an origin that both of a program's ends of the protocol need not share.
+/// Nanoseconds since an origin, which the two ends need not share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(u64);
 
@@ -13,17 +13,17 @@ impl Instant {
     /// The origin.
     pub const ORIGIN: Self = Self(0);
 
-    /// So many nanoseconds after the origin.
+    /// Returns the instant `nanoseconds` after the origin.
     pub const fn from_nanoseconds(nanoseconds: u64) -> Self {
         Self(nanoseconds)
     }
 
-    /// Nanoseconds since the origin.
+    /// Returns the nanoseconds since the origin.
     pub const fn nanoseconds(self) -> u64 {
         self.0
     }
 
-    /// So much later, or the end of time.
+    /// Returns the instant after a span, saturating.
     #[must_use]
     pub fn after(self, span: Duration) -> Self {
         let nanoseconds = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);

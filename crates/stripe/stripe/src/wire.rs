@@ -1,4 +1,4 @@
-//! Messages as bytes, all numbers with the highest byte first.
+//! Messages as bytes, in network byte order.
 //!
 //! ```text
 //!    0       1       2       3       4        5         6       7
@@ -18,13 +18,12 @@
 //! | 7 | Report | limit bytes 4, accounted packets 4 and bytes 8, received packets 4 and bytes 8, came at 8, coming: round 4; echo 8, held 4, came ago 4, longest 4 |
 //! | 8 | Nack | first 4, count 2, channel 1, zero 1, left 4 |
 //!
-//! The lowest flag says that the fields called coming are there; where they are not, they are zero.
-//! The next, of markers and reports, says which limit holds.
-//! Links have checks of their own; the one here keeps what passes them by from becoming a
-//! scheduler's state. Bytes after the message are others, or padding (Ethernet has at least 46):
-//! see [`Messages`].
+//! The lowest flag marks the fields called coming as present; absent ones are zero. The next flag,
+//! of markers and reports, identifies the present limit. Links have checksums of their own; this
+//! one keeps undetected errors out of the scheduler's state. Bytes behind the message are further
+//! messages, or padding (an Ethernet frame has at least 46): see [`Messages`].
 //!
-//! Invariants: what is parsed and written again is the same bytes; any bytes give a message or a
+//! Invariants: parsing and writing again yields the same bytes; any bytes parse to a message or a
 //! [`WireError`].
 
 mod body;
@@ -40,14 +39,14 @@ pub(crate) use error::VERSION;
 pub use error::WireError;
 pub use messages::Messages;
 
-/// The length of the longest message.
+/// Length of the longest message.
 pub const MESSAGE_BYTES_MAX: usize = HEADER_BYTES + body::BODY_BYTES_MAX + CHECKSUM_BYTES;
 
 const HEADER_BYTES: usize = 12;
 const CHECKSUM_BYTES: usize = 4;
 const MAGIC: [u8; 2] = *b"GS";
 
-/// The bytes of a message, from an address on at which the checksum takes eight at once.
+/// Bytes of a message, aligned for a checksum that reads eight at a time.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(8))]
 pub struct MessageBytes {
@@ -64,7 +63,7 @@ impl Deref for MessageBytes {
 }
 
 impl Message {
-    /// The message as bytes.
+    /// Returns the message as bytes.
     pub fn to_bytes(self) -> MessageBytes {
         let mut bytes = [0; MESSAGE_BYTES_MAX];
         let (code, flags, body_bytes) = body::write(&self.kind, &mut bytes[HEADER_BYTES..]);
@@ -78,12 +77,12 @@ impl Message {
         MessageBytes { bytes, length: checked + CHECKSUM_BYTES }
     }
 
-    /// The message at the beginning of these bytes.
+    /// Parses the message at the beginning of `bytes`.
     pub fn parse(bytes: &[u8]) -> Result<Self, WireError> {
         Self::split_first(bytes).map(|(message, _)| message)
     }
 
-    /// The same, and what follows it.
+    /// Parses the first message; returns it and the bytes behind.
     fn split_first(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let truncated = WireError::Truncated { length: bytes.len() };
         let header = bytes.first_chunk::<HEADER_BYTES>().ok_or(truncated)?;
@@ -111,7 +110,7 @@ impl Message {
 mod tests {
     use super::*;
 
-    /// The check value of CRC-32C (RFC 3720, appendix B.4, and every catalogue of them).
+    /// The check value of CRC-32C (RFC 3720, appendix B.4, and common catalogues).
     #[test]
     fn the_checksum_has_its_check_value() {
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);

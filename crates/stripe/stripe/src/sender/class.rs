@@ -1,20 +1,20 @@
-//! How a packet is to go: what whoever gives it can ask for.
+//! Class of a packet: how its source wants it sent.
 
-/// How a packet goes over the channels, where their choice is free.
+/// Treatment of a packet in free order.
 ///
-/// The pipe keeps one order: whatever its class, a packet comes out after those that were given
+/// The order of the pipe does not depend on the class: a packet is delivered after those given
 /// before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {
-    /// Where it is there first, of the channels of the first priority with room.
+    /// Earliest delivery, among channels of the first priority with room.
     #[default]
     Spread,
-    /// On the channel with the least round trip. While that has no room it waits, for as long as the
-    /// channel says when it will, or is heard of.
+    /// The channel with the minimum round-trip time. While that has no room, the packet waits as
+    /// long as the pacing rate gives the time of room, or reports arrive.
     Fastest,
-    /// As `Spread`, and a copy of it at once on another channel: it comes once, though one of them
-    /// loses it. Where lost packets are not sent again ([`SenderOptions::repair`]) there is no
-    /// copy.
+    /// Like `Spread`, with a copy at once on another channel: the packet survives a loss on one of
+    /// them, and is delivered once. There is no copy without retransmission
+    /// ([`SenderOptions::repair`]).
     ///
     /// [`SenderOptions::repair`]: crate::SenderOptions::repair
     Redundant,

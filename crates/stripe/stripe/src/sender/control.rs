@@ -17,7 +17,7 @@ pub enum Order {
     Free,
 }
 
-/// Parameters of BBR, version 3, that differ from its draft.
+/// Adjustable parameters of BBR, version 3; the others are those of its draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrPlan {
     /// Loss rate in a round trip above which it counts as congestion (`LossThresh`).

@@ -1,5 +1,4 @@
-//! What may be in flight on each channel and how fast it goes, and by that a free choice of the
-//! channel.
+//! Congestion window and pacing rate of each channel, and the choice of the channel in free order.
 //!
 //! ```text
 //!                         in flight + the packet
@@ -7,15 +6,15 @@
 //!                               rate
 //! ```
 //!
-//! A packet goes to the channel, among those that have room, on which it will be there first. What
-//! is in flight there goes before it; where that is less than the way holds, the way alone counts.
-//! Then packets stay on that channel for a quantum or a millisecond, so that a network card gets
-//! them in one go.
+//! A packet goes, among the channels with room, to the one with the earliest expected delivery. The
+//! data in flight precede it; if they are below the bandwidth-delay product, the minimum round-trip
+//! time alone counts. Further packets then stay on that channel for a quantum or a millisecond, so
+//! that a network card gets them in one batch.
 //!
-//! Source: ours; the earliest delivery path first of Chebrolu and Rao (IEEE Trans. Mobile Computing
-//! 5(4), 2006) is the rule.
+//! Source: ours; the rule is the earliest delivery path first of Chebrolu and Rao (IEEE Trans.
+//! Mobile Computing 5(4), 2006).
 //!
-//! Invariant: nothing here is needed for order.
+//! Invariant: order does not depend on this.
 
 mod choice;
 
@@ -30,15 +29,15 @@ use gingham_congestion::{
     Acknowledgement, Control, Controller, Path, PathPlan, RateCap, Told, keep_time,
 };
 
-/// What goes on one channel in a row is at most so much.
+/// Upper limit of the bytes in a run on one channel.
 const RUN_BYTES_MAX: u64 = 64_000;
-/// And takes at most so long.
+/// Upper limit of the duration of a run.
 const RUN_NS_MAX: u64 = 1_000_000;
 
-/// No round of all channels lasts longer than a minute.
+/// Upper limit of a round of all channels: a minute.
 const ROUND_NS_MAX: u64 = 60_000_000_000;
 
-/// A channel and what may follow on it without another choice.
+/// A run of packets on one channel, sent without another choice.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, derive(Default))]
 struct Run {
@@ -47,7 +46,7 @@ struct Run {
     until_ns: u64,
 }
 
-/// The channel for which the sender waits, and since when.
+/// Channel that the sender waits for, and the start of the wait.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, derive(Default))]
 struct Waiting {
@@ -63,17 +62,17 @@ pub(super) struct Paths {
     channels: Vec<Path>,
     longest_bytes: u64,
     run: Option<Run>,
-    /// The priority of each channel, 0 before 1, and whether they differ.
+    /// Priority of each channel, 0 before 1, and whether they differ.
     priorities: Vec<u8>,
     has_levels: bool,
-    /// What each channel is not to pass, if that is told.
+    /// Configured rate limit of each channel.
     caps: Vec<Option<RateCap>>,
-    /// Where the channel is not chosen: for which the sender waits, and how quanta follow.
+    /// In strict order, the channel that the sender waits for, and the adaptation of quanta.
     waiting: Option<Waiting>,
     shares: Option<Shares>,
-    /// Until when a round of all channels lasts, where no quanta follow.
+    /// End of the present round of all channels, if quanta are constant.
     round_until_ns: u64,
-    /// What was said last of when a marker was sent, on each channel.
+    /// Time stamp echoed in the last report of each channel.
     echoes: Vec<Option<Instant>>,
 }
 
@@ -340,7 +339,7 @@ impl Paths {
         }
     }
 
-    /// New target quanta, if there are any; present quanta are 0 for channels that are out.
+    /// Returns new target quanta, if there are any; present quanta are 0 for channels that are out.
     pub(super) fn plan(
         &mut self,
         now: Instant,
@@ -388,7 +387,7 @@ impl Paths {
     }
 }
 
-/// A path without measurements.
+/// Returns a path without measurements.
 fn new_path(plan: &ControlPlan, longest_bytes: u64, order: Order, channel: usize) -> Path {
     let path_plan = PathPlan {
         window_bytes_max: plan.window_bytes_max.unwrap_or(u64::MAX),
@@ -427,7 +426,7 @@ mod tests {
         Instant::from_nanoseconds(ms * MILLISECOND)
     }
 
-    /// Channels that carry a megabyte a second each, with these round trips.
+    /// Returns paths with a rate of a megabyte per second each, and these round trips.
     pub(super) fn paths(round_trips_ms: &[u64]) -> Paths {
         let by = Controlled::Told(1_000_000);
         let plan = ControlPlan { by, ..ControlPlan::default() };
@@ -438,7 +437,7 @@ mod tests {
         paths
     }
 
-    /// More than was sent is accounted for: nothing changes.
+    /// A report that accounts for more than was sent changes nothing.
     #[test]
     fn a_report_that_cannot_be_is_not_taken() {
         let mut paths = paths(&[10]);

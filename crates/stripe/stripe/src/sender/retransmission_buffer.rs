@@ -1,11 +1,10 @@
-//! Packets that can be sent again, at the caller's.
+//! Packets that can be sent again, in the caller's memory.
 
 use gingham_fairq::CHANNELS_MAX;
 
 use crate::PACKETS_MAX;
 
-/// The last packets that were sent, by their number in the pipe: what a caller keeps to send
-/// copies.
+/// The last packets sent, by their pipe sequence number, from which a caller sends copies.
 ///
 /// ```
 /// use gingham_stripe::RetransmissionBuffer;
@@ -18,28 +17,28 @@ use crate::PACKETS_MAX;
 /// ```
 #[derive(Clone, Debug)]
 pub struct RetransmissionBuffer<P> {
-    /// A power of two of them, which grows with use.
+    /// Slots; their number is a power of two, and grows with use.
     ring: Vec<Option<(u32, P)>>,
     most: usize,
 }
 
-/// What is in flight on a slow channel, as in `repairs::history`.
+/// Initial length: the packets in flight on a slow channel, as in `repairs::history`.
 const FIRST: usize = 64;
 
 impl<P> RetransmissionBuffer<P> {
-    /// Room for so many packets, at least one, rounded up to a power of two; at most for what 64
-    /// channels can be asked to send again.
+    /// Creates a buffer for `packets`, at least one, rounded up to a power of two; at most the
+    /// packets that can be requested on 64 channels.
     pub fn new(packets: usize) -> Self {
         let most = packets.min(PACKETS_MAX * CHANNELS_MAX).next_power_of_two();
         Self { ring: empty(most.min(FIRST)), most }
     }
 
-    /// Keeps a packet, and gives back the one that makes room for it.
+    /// Stores a packet; returns the one that it replaces.
     pub fn keep(&mut self, sequence: u32, packet: P) -> Option<P> {
         while self.ring.len() < self.most && self.is_taken(sequence) {
             let before = core::mem::take(&mut self.ring);
             self.ring = empty(2 * before.len());
-            // Those that had places of their own have so again.
+            // Packets with slots of their own keep separate slots.
             for (number, packet) in before.into_iter().flatten() {
                 let place = self.place(number);
                 self.ring[place] = Some((number, packet));
@@ -50,17 +49,17 @@ impl<P> RetransmissionBuffer<P> {
         old.map(|(_, packet)| packet)
     }
 
-    /// Whether another packet has the place of this one.
+    /// Whether another packet occupies the slot of this one.
     fn is_taken(&self, sequence: u32) -> bool {
         self.ring[self.place(sequence)].as_ref().is_some_and(|(number, _)| *number != sequence)
     }
 
-    /// Nothing is kept any more.
+    /// Removes all packets.
     pub fn clear(&mut self) {
         self.ring = empty(self.most.min(FIRST));
     }
 
-    /// The packet with this number, if it is still kept.
+    /// Returns the packet with this number, if it is still kept.
     pub fn get(&self, sequence: u32) -> Option<&P> {
         let kept = self.ring[self.place(sequence)].as_ref();
         kept.filter(|(number, _)| *number == sequence).map(|(_, packet)| packet)

@@ -8,20 +8,20 @@ type Ends = Sender<SurplusRoundRobin<2>>;
 
 const NOW: Instant = Instant::from_nanoseconds(50_000_000);
 
-/// A sender with two quanta, the smaller of which is the longest packet's length at least.
+/// Returns a sender with two quanta, each at least the longest packet.
 fn sender_of(longest_bytes: u32, quanta: [u32; 2], options: &SenderOptions, now: Instant) -> Ends {
     let scheduler = SurplusRoundRobin::new(longest_bytes, &quanta).expect("quanta");
     Sender::synchronised(scheduler, *options, Epoch::new(1), now).expect("options")
 }
 
-/// A sender with two equal quanta and windows.
+/// Returns a sender with two equal quanta and congestion control.
 fn sender(order: Order) -> Ends {
     let control = Some(ControlPlan::default());
     let options = SenderOptions { order, control, ..SenderOptions::default() };
     sender_of(1_000, [1_000; 2], &options, NOW)
 }
 
-/// A sender in free order that probes sizes up to `max`.
+/// Returns a sender in free order that probes sizes up to `max`.
 fn probing(longest_bytes: u32, max: u32, now: Instant) -> Ends {
     let options = SenderOptions {
         order: Order::Free,
@@ -111,7 +111,7 @@ fn a_channel_is_out_by_plan_or_waits_for_its_turn() {
     assert_eq!([0, 1].map(|one| strict.wait_of(NOW, one)), [None, Some(Wait::Turn)]);
 }
 
-/// Turns of 3,000 and 2,000 bytes, of which a packet takes its part.
+/// Turns of 3,000 and 2,000 bytes; a packet shortens the rest of a turn.
 #[test]
 fn a_turn_goes_at_once() {
     let (mut sender, now) = (sender_of(1_000, [3_000, 2_000], &SenderOptions::default(), NOW), NOW);
@@ -123,7 +123,7 @@ fn a_turn_goes_at_once() {
     assert_eq!(sender.poll_transmit(now), run(1, 2_000));
 }
 
-/// 4 MB/s told: a millisecond is 4,000 bytes, after which one more packet goes.
+/// At a fixed rate of 4 MB/s, a millisecond is 4,000 bytes, after which one more packet is sent.
 #[test]
 fn a_free_run_is_a_millisecond_at_the_pace() {
     let control = ControlPlan { by: Controlled::Told(4_000_000), ..ControlPlan::default() };
@@ -155,8 +155,8 @@ fn resets_go_on_channels_that_were_written_over_as_dead() {
     assert_eq!(sender.poll_message(again), None);
 }
 
-/// Lets an interface take frames of so many bytes from now on, and answers all that goes, a
-/// millisecond later: the lengths of the probes of the first channel.
+/// Sends through an interface that accepts frames of `takes` bytes, and answers each message a
+/// millisecond later; returns the lengths of the probes of the first channel.
 fn run(sender: &mut Ends, from_ms: u64, takes: u32) -> Vec<u32> {
     let mut probes = Vec::new();
     for milliseconds in from_ms..from_ms + 40 {
@@ -182,8 +182,8 @@ fn run(sender: &mut Ends, from_ms: u64, takes: u32) -> Vec<u32> {
     probes
 }
 
-/// What a socket refuses need not be refused three times; and what is as long as what went until
-/// now, and is refused, is no chance.
+/// A size that the socket refuses needs no three attempts. A refusal of a size that has passed
+/// until now counts, too.
 #[test]
 fn what_a_socket_refuses_is_too_long_at_once() {
     let mut sender = probing(1_500, 1_512, Instant::ORIGIN);
@@ -198,7 +198,7 @@ fn what_a_socket_refuses_is_too_long_at_once() {
     assert_eq!(sender.size(0).frame_bytes, 1_280);
 }
 
-/// A base that is refused is not tried again before its time: a refusal costs no time.
+/// A refused base is not retried before its time: a refusal takes no time.
 #[test]
 fn a_base_that_is_refused_takes_the_channel_out() {
     let mut sender = probing(1_500, 1_512, Instant::ORIGIN);
@@ -220,7 +220,7 @@ fn what_passes_all_is_neither_probed_nor_short() {
     assert_eq!(padded, 1);
     assert_eq!(sender.size(1).state, SizeState::SearchComplete);
     assert_eq!(sender.handle_packet(now, 8_900), Ok(1));
-    // Also where it comes back, and after a reset.
+    // Also after a return, and after a reset.
     assert!(sender.lose_channel(now, 1));
     revive(&mut sender, 1);
     sender.reset(now);
@@ -229,7 +229,7 @@ fn what_passes_all_is_neither_probed_nor_short() {
     assert_eq!(sender.size(1).state, SizeState::Base);
 }
 
-/// As long as nothing is known, all that the scheduler takes may fit; what is refused does not.
+/// While nothing is known, any packet of the scheduler may fit; refused sizes do not.
 #[test]
 fn a_channel_counts_once_it_is_known() {
     let (mut sender, now) = (probing(1_500, 1_512, Instant::ORIGIN), Instant::ORIGIN);

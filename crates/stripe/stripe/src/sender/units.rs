@@ -2,13 +2,13 @@
 
 use core::time::Duration;
 
-/// A span in nanoseconds; the longest that there are for what is longer.
+/// Returns a span in nanoseconds, saturating.
 pub(super) fn nanoseconds(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Whether a wait that is never longer than `most_ns` is over. One that seems longer was written
-/// over, and is over, too, lest anything waits for ever.
+/// Whether a wait that never exceeds `most_ns` is over. A longer one was corrupted, and counts as
+/// over, so that nothing waits forever.
 pub(super) const fn is_over(now_ns: u64, until_ns: u64, most_ns: u64) -> bool {
     now_ns >= until_ns || until_ns - now_ns > most_ns
 }

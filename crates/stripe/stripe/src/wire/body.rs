@@ -1,8 +1,8 @@
-//! The body of a message: its fields in a row, by its kind.
+//! Bodies of messages: a sequence of fields for each kind.
 //!
 //! Source: the table of the module above.
 //!
-//! Invariant: writing and parsing go over the same fields in the same order.
+//! Invariant: writing and parsing traverse the same fields in the same order.
 
 use gingham_fairq::{Change, Number, Round, Standing};
 
@@ -11,13 +11,13 @@ use crate::{Departure, Instant, Kind, Marker, Nack, Report};
 
 pub(super) const BODY_BYTES_MAX: usize = 60;
 
-/// The fields called coming are there.
+/// Flag: the fields called coming are present.
 const COMING: u16 = 1;
 
-/// How often the limit has fallen, modulo 2.
+/// Flag: number of reductions of the limit, modulo 2.
 const LOWERED: u16 = 2;
 
-/// The length of the body of a kind.
+/// Returns the length of the body of a kind.
 pub(super) const fn length(code: u8) -> Result<usize, WireError> {
     match code {
         1 => Ok(52),
@@ -30,7 +30,7 @@ pub(super) const fn length(code: u8) -> Result<usize, WireError> {
     }
 }
 
-/// The code of a kind, its flags, and how many bytes of body were written.
+/// Writes a body; returns the code of its kind, its flags and its length.
 pub(super) fn write(kind: &Kind, to: &mut [u8]) -> (u8, u16, usize) {
     let mut fields = Writer { to, at: 0 };
     let (code, flags) = match *kind {
@@ -49,7 +49,7 @@ pub(super) fn write(kind: &Kind, to: &mut [u8]) -> (u8, u16, usize) {
     (code, flags, fields.at)
 }
 
-/// The kind of that code, from a body of its length.
+/// Parses the body of a kind, of the right length.
 pub(super) fn parse(code: u8, flags: u16, channels: u8, from: &[u8]) -> Result<Kind, WireError> {
     if flags & !(COMING | LOWERED) != 0 || (flags != 0 && !matches!(code, 1 | 7)) {
         return Err(WireError::NotZero);
@@ -219,12 +219,12 @@ impl Reader<'_> {
     }
 }
 
-/// The flags of a marker or a report.
+/// Returns the flags of a marker or a report.
 fn flags(is_coming: bool, lowered: bool) -> u16 {
     (u16::from(is_coming) * COMING) | (u16::from(lowered) * LOWERED)
 }
 
-/// A field that a flag says is there; otherwise it is zero.
+/// Returns a field if its flag is set; otherwise it must be zero.
 fn if_there<T: Default + PartialEq>(flags: u16, field: T) -> Result<Option<T>, WireError> {
     if flags & COMING != 0 {
         Ok(Some(field))

@@ -1,17 +1,17 @@
-//! Messages one behind the other, in one datagram.
+//! Consecutive messages in one datagram.
 //!
 //! ```text
 //!   | message | message | ... | zeros: padding |
 //! ```
 //!
-//! How long each is its kind says.
+//! The kind of a message determines its length.
 //!
-//! Invariant: any bytes give messages, and at most one [`WireError`] behind them.
+//! Invariant: any bytes yield messages, then at most one [`WireError`].
 
 use super::WireError;
 use crate::Message;
 
-/// The messages that these bytes are.
+/// Iterator over the messages in a datagram.
 ///
 /// ```
 /// use gingham_stripe::{Epoch, Kind, Message, Messages};
@@ -27,7 +27,7 @@ pub struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
-    /// Those at the beginning of these bytes.
+    /// Creates an iterator over the messages at the beginning of `bytes`.
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { left: bytes }
     }
@@ -40,7 +40,7 @@ impl Iterator for Messages<'_> {
         if matches!(self.left, [] | [0, ..]) {
             return None;
         }
-        // Where one is none, nobody knows where the next begins.
+        // Behind an invalid message, the start of the next is unknown.
         let (message, left) = match Message::split_first(self.left) {
             Ok((message, left)) => (Ok(message), left),
             Err(error) => (Err(error), &[][..]),

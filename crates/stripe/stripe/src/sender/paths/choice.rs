@@ -1,20 +1,20 @@
-//! On which channel a packet goes.
+//! Choice of the channel of a packet.
 //!
 //! ```text
-//!   rank 0   channel 0   no room, room to come soon    ---> waited for
+//!   rank 0   channel 0   no room, but room soon        ---> waited for
 //!            channel 1   no room, busy for too long         passed over
-//!   rank 1   channel 2   room                          ---> taken only where nobody is waited for
+//!   rank 1   channel 2   room                          ---> taken only if no channel is waited for
 //! ```
 //!
-//! The rank of a channel is its priority, and for packets that are to go on the fastest its least
-//! round trip. A packet goes on a channel of the first rank of which any has room or is **waited
-//! for**, and there where it is there first. By priority a channel is waited for as long as it has
-//! been busy, with packets that took whatever room there was, for no longer than a queue may stand
-//! (see `patience_ns`): so the dear channels carry what the cheap ones do not, and no single burst.
-//! The fastest is waited for as long as its pace says when there is room, within that time, and
-//! where its window is full until for so long nothing has been heard of it.
+//! The rank of a channel is its priority, or its minimum round-trip time for packets of class
+//! `Fastest`. A packet goes on a channel of the first rank in which a channel has room or is
+//! **waited for**; within the rank, on the channel with the earliest expected delivery. By
+//! priority, a busy channel without room is waited for only as long as a queue on it is not a
+//! standing one (see `patience_ns`). Expensive channels therefore carry the excess of the cheap
+//! ones, but no single burst. The fastest channel is waited for if its pacing rate admits a packet
+//! within that time. If its window is full, it is waited for until that time after its last report.
 //!
-//! Where channels are of one priority, and nobody asks for the fastest, nobody is waited for.
+//! With equal priorities, and no packet of class `Fastest`, no channel is waited for.
 //!
 //! Source: ours; the earliest delivery path first as in `paths`.
 
@@ -24,21 +24,21 @@ use super::{Paths, Run};
 use crate::Instant;
 use crate::sender::class::Class;
 
-/// CoDel's target and interval (RFC 8289, sections 4.3 and 4.4): a queue that is there for less than
-/// the first does not stand, and one that is there for longer than the second does, whatever the round
+/// CoDel's target and interval (RFC 8289, sections 4.3 and 4.4): a queue that exists for less than
+/// the target is not a standing one, one that exists for longer than the interval is, at any round
 /// trip.
 const STANDING_NS_MIN: u64 = 5_000_000;
 const STANDING_NS_MAX: u64 = 100_000_000;
 
-/// For how long a queue may be there and not stand: a round trip, in which a sender behind it hears of
-/// it and the window that it sent at once is gone.
+/// Returns the age below which a queue is not a standing one: a round trip, in which its sender
+/// gets feedback and the initial burst drains.
 fn patience_ns(path: &Path) -> u64 {
     path.round_trip().least_ns().clamp(STANDING_NS_MIN, STANDING_NS_MAX)
 }
 
 impl Paths {
-    /// The channel of those that take packets on which one of this class goes, if any may go now:
-    /// while a run goes on, its own.
+    /// Returns the channel for a packet of this class among those that accept packets, if one may
+    /// be sent now: that of the present run, if there is one.
     #[inline]
     pub(in crate::sender) fn choose(
         &self,
@@ -57,7 +57,7 @@ impl Paths {
         self.choose_anew(now_ns, class, takes)
     }
 
-    /// Once a run, so not where each packet goes by.
+    /// Called once per run, hence not inlined.
     #[inline(never)]
     fn choose_anew(
         &self,
@@ -81,7 +81,7 @@ impl Paths {
         self.has_levels || class == Class::Fastest
     }
 
-    /// The first goes first. What no round trip is known of is not known to be fast.
+    /// Returns the rank of a channel; the lowest is first. An unknown round trip ranks last.
     fn rank(&self, class: Class, channel: usize) -> u64 {
         match class {
             Class::Fastest => match self.channels[channel].round_trip().least_ns() {
@@ -92,7 +92,7 @@ impl Paths {
         }
     }
 
-    /// The first rank of which a channel has room or is waited for.
+    /// Returns the first rank in which a channel has room or is waited for.
     fn first_rank(&self, now_ns: u64, class: Class, takes: &impl Fn(usize) -> bool) -> Option<u64> {
         let counts = |channel: &usize| {
             let has_room = self.channels[*channel].admits(now_ns);
@@ -101,7 +101,7 @@ impl Paths {
         (0..self.channels.len()).filter(counts).map(|channel| self.rank(class, channel)).min()
     }
 
-    /// Until when a channel without room is waited for.
+    /// Returns the end of the wait for a channel without room.
     fn awaited_until_ns(&self, now_ns: u64, class: Class, channel: usize) -> u64 {
         let path = &self.channels[channel];
         let since_ns = match (class, path.next_ns()) {
@@ -115,8 +115,8 @@ impl Paths {
         since_ns.saturating_add(patience_ns(path))
     }
 
-    /// From when on a packet of this class may go, as far as windows and paces tell, where none may
-    /// go now.
+    /// Returns the time at which windows and pacing rates admit a packet of this class, if none may
+    /// be sent now.
     pub(in crate::sender) fn next_at(
         &self,
         now: Instant,
@@ -132,7 +132,7 @@ impl Paths {
         if self.choose_anew(now_ns, class, &takes).is_some() {
             return None;
         }
-        // One gets room, or one that has no room is not waited for any more.
+        // A channel gets room, or the wait for one without room ends.
         let times = channels.flat_map(|channel| {
             let path = &self.channels[channel];
             let until_ns = self.awaited_until_ns(now_ns, class, channel);
@@ -149,8 +149,8 @@ mod tests {
     use super::*;
     use Class::{Fastest, Redundant, Spread};
 
-    /// A way of 5 ms and one of 20 ms. With ten packets in flight the first is 10 ms behind them,
-    /// with thirty 25; then the second is sooner there.
+    /// One-way delays of 5 and 20 ms. With ten packets in flight the first channel delivers in 10
+    /// ms, with thirty in 25; then the second is earlier.
     #[test]
     fn a_packet_goes_where_it_is_there_first() {
         let mut paths = paths(&[10, 40]);
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(paths.choose(at(1_000), Spread, |_| true), Some(1));
     }
 
-    /// A millisecond's packets go at once; the next may when the pace comes to it.
+    /// The packets of a millisecond form a burst; the next waits for the pacing rate.
     #[test]
     fn a_pace_says_when() {
         let mut paths = paths(&[10]);
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(paths.next_at(at(50), Spread, |_| true), Some(at(51)));
     }
 
-    /// Packets in a row stay on a channel, though another would now be as good.
+    /// Packets of a run stay on a channel, even if another would now be as good.
     #[test]
     fn what_goes_at_once_stays_together() {
         let mut paths = paths(&[10, 10]);
@@ -192,9 +192,9 @@ mod tests {
         );
     }
 
-    /// A cheap way and a dear one. A burst of 100 ms waits for the cheap one for its round trip of 20 ms,
-    /// though the dear one has room; then both carry it, and when the cheap one has been idle it is
-    /// waited for again.
+    /// A cheap and an expensive channel. A burst of 100 ms waits for the cheap one for its round
+    /// trip of 20 ms, although the expensive one has room; then both carry it. Once the cheap one
+    /// has been idle, it is waited for again.
     #[test]
     fn the_dear_channel_takes_what_has_stood_for_a_round_trip() {
         let mut paths = paths(&[20, 20]);
@@ -218,8 +218,8 @@ mod tests {
         assert_eq!(paths.choose(at(100), Spread, |channel| channel == 1), Some(1), "it is out");
     }
 
-    /// Packets for the fastest stay there while it is paced. Its window full, they wait for 10 ms from
-    /// when it was heard of, and then go on the next.
+    /// Packets for the fastest channel wait while pacing delays them. If its window is full, they
+    /// wait for 10 ms from its last report, and then go on the next channel.
     #[test]
     fn the_fastest_is_waited_for_while_it_is_heard_of() {
         let mut paths = paths(&[40, 10, 20]);
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(paths.choose(at(50), Fastest, |_| true), None);
         assert_eq!(paths.next_at(at(50), Fastest, |_| true), Some(at(51)));
         assert_eq!(paths.choose(at(50), Spread, |_| true), Some(2));
-        // More than a second of a megabyte and ten packets, which is its window.
+        // More than its window: a second at a megabyte per second, and ten packets.
         (0..1_100).for_each(|_| paths.channels[1].sent(51 * MILLISECOND, 1_000));
         assert_eq!(paths.choose(at(150), Fastest, |_| true), Some(2));
         assert_eq!(paths.choose(at(150), Fastest, |channel| channel != 2), Some(0));

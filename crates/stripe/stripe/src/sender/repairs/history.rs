@@ -1,12 +1,13 @@
-//! What was sent on a channel, as far as it may be asked for again: as much memory as was of use.
+//! Packets sent on a channel that can still be requested. Memory grows with use.
 //!
-//! Invariants: the ring has a power of two of places, so that numbers keep theirs across the wrap; it
-//! is never longer than was told.
+//! Invariants: the length of the ring is a power of two, so that numbers keep their slots across
+//! the wrap; it never exceeds the configured maximum.
 
 use super::Sent;
 use crate::tag::ahead;
 
-/// What is in flight on a slow channel: 64 packets of 1,400 bytes are 9 ms of 80 Mbit/s.
+/// Initial length: the packets in flight on a slow channel. 64 packets of 1,400 bytes are 9 ms of
+/// 80 Mbit/s.
 const FIRST: usize = 64;
 
 /// The last packets of a channel, the newest at `next - 1`.
@@ -14,25 +15,25 @@ const FIRST: usize = 64;
 pub(super) struct SentHistory {
     pub(super) ring: Vec<Sent>,
     pub(super) next: u32,
-    /// How many have been sent, at most the length of the ring.
+    /// Number of packets kept, at most the length of the ring.
     pub(super) count: usize,
     most: usize,
 }
 
 impl SentHistory {
-    /// Of so many packets at most, and of somewhat more if that is no power of two.
+    /// Creates a history of at most `packets`, rounded up to a power of two.
     pub(super) fn new(packets: usize) -> Self {
         let most = packets.next_power_of_two();
         Self { ring: vec![Sent::default(); most.min(FIRST)], next: 0, count: 0, most }
     }
 
-    /// The numbers that may be asked for, the newest first.
+    /// Returns the numbers that can be requested, newest first.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + use<> {
         let (next, kept) = (self.next, count(self.count.min(self.ring.len())));
         (1..=kept).map(move |age| next.wrapping_sub(age))
     }
 
-    /// The place of a number.
+    /// Returns the slot of a number.
     const fn place(&self, channel_sequence: u32) -> usize {
         channel_sequence as usize & (self.ring.len() - 1)
     }
@@ -43,7 +44,7 @@ impl SentHistory {
         (1..=self.count).contains(&age).then(|| &mut self.ring[place])
     }
 
-    /// A packet goes as this number.
+    /// Records a packet sent with this number.
     pub(super) fn push(&mut self, channel_sequence: u32, sent: Sent) {
         if self.count >= self.ring.len() && self.ring.len() < self.most {
             self.grow();
@@ -54,7 +55,7 @@ impl SentHistory {
         self.count = self.count.saturating_add(1).min(self.ring.len());
     }
 
-    /// Twice as much room: each packet goes where its number has its place then.
+    /// Doubles the ring, and moves each packet to its slot there.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -67,7 +68,7 @@ impl SentHistory {
         }
     }
 
-    /// Nothing is asked for any more of what was sent.
+    /// Forgets all packets.
     pub(super) fn clear(&mut self) {
         self.count = 0;
         if self.ring.len() > FIRST {

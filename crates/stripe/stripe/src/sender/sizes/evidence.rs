@@ -1,48 +1,47 @@
-//! Evidence of a black hole: whether channels pass data, long packets too. One may pass markers and
-//! lose all else, such as a path whose longest frame is shorter than the packets.
+//! Evidence of a black hole: a channel that passes markers and loses longer packets, such as a path
+//! whose longest frame is shorter than the packets.
 //!
-//! ```text
-//!   sent     190  1500  190  1500   marker   190  1500 ...      1500: longer than any that came
-//!   came     190        190         marker   190                counted; sixteen: enough
-//!            report: the longest was 190
+//!   sent       190  1500  190  1500   marker   190  1500 ...    1500: longer than any received
+//!   received   190        190         marker   190              counted; sixteen are enough
+//!              report: the longest was 190
 //! ```
 //!
-//! A report says how long the longest packet was that came lately. Packets longer than that are
-//! counted from the first on, and once a report answers a marker behind them they are known not to
-//! have come. What comes that is longer begins the count anew. So a channel that loses at random is
-//! found out only if it loses sixteen in a row.
+//! A report carries the length of the longest packet received recently. Longer packets are counted
+//! from the first on. Once a report answers a marker sent behind them, they are known to be lost.
+//! The arrival of a longer packet restarts the count. A channel with random loss is therefore
+//! suspected only if it loses sixteen in a row.
 //!
-//! Source: RFC 8899, section 4.3, a black hole found by what the layer itself knows to be lost.
+//! Source: RFC 8899, section 4.3: a black hole detected by losses known to the layer itself.
 //!
-//! Invariant: nothing here is needed for order.
+//! Invariant: order does not depend on this.
 
 use core::time::Duration;
 
 use crate::{Instant, Report};
 
-/// So many packets that did not come, and nothing as long that did, are no chance: of a channel
-/// that loses two thirds it is one time in 700.
+/// Consecutive losses, without the arrival of a packet as long, that are evidence of a black hole:
+/// with a loss rate of two thirds they happen by chance one time in 700.
 pub(super) const LOST_MIN: u32 = 16;
 
-/// What is known of a channel.
+/// Evidence about a channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Evidence {
-    /// The longest packet that came since the count began.
+    /// Longest packet received since the count began.
     pub(super) passed_bytes: u32,
-    /// How many longer ones were sent since then, the longest of them, and when the first was.
+    /// Longer packets sent since then: their number, their longest, and the time of the first.
     pub(super) packets: u32,
     pub(super) longest_bytes: u32,
     pub(super) since: Option<Instant>,
     pub(super) last_at: Instant,
-    /// A marker behind so many of them, when it was sent, and when the last of them was.
+    /// Marker behind longer packets: its time, their number, and the time of the last of them.
     pub(super) marked: Option<(Instant, u32, Instant)>,
-    /// So many of them, until then, are known not to have come.
+    /// Number of longer packets known to be lost, and the time of the last of them.
     pub(super) lost: u32,
     pub(super) lost_until: Option<Instant>,
 }
 
 impl Evidence {
-    /// A packet or a copy goes on the channel.
+    /// Records a packet or copy sent on the channel.
     pub(super) fn sent(&mut self, now: Instant, length_bytes: u32) {
         if length_bytes > self.passed_bytes {
             self.packets = self.packets.saturating_add(1);
@@ -52,14 +51,14 @@ impl Evidence {
         }
     }
 
-    /// A marker goes on the channel.
+    /// Records a marker sent on the channel.
     pub(super) fn mark(&mut self, now: Instant) {
         if self.packets > 0 {
             self.marked.get_or_insert((now, self.packets, self.last_at));
         }
     }
 
-    /// A report has come.
+    /// Records a report.
     pub(super) fn hear(&mut self, report: &Report) {
         let came_bytes = report.longest_bytes;
         if self.packets == 0 || came_bytes >= self.longest_bytes {
@@ -71,19 +70,19 @@ impl Evidence {
         }
     }
 
-    /// For how long the channel is known to have lost all packets longer than those that came, and
-    /// until when.
+    /// Returns the time during which the channel is known to have lost all packets longer than
+    /// those received, and its end.
     pub(super) fn losing_for(&self) -> Option<(Duration, Instant)> {
         let (since, until) = (self.since?, self.lost_until.filter(|_| self.lost >= LOST_MIN)?);
         let span_ns = until.nanoseconds().saturating_sub(since.nanoseconds());
         Some((Duration::from_nanos(span_ns), until))
     }
 
-    /// Times that can be.
+    /// Repairs impossible times.
     pub(super) fn repair_state(&mut self, now: Instant, span_max: Duration) {
         self.since = self.since.map(|at| at.min(now));
         self.lost_until = self.lost_until.map(|at| at.min(now));
-        // What was marked in the future, or so long ago that it was answered, is marked anew.
+        // Replaces a marker in the future, or one old enough to have been answered.
         self.marked = self.marked.filter(|(at, ..)| *at <= now && now <= at.after(span_max));
     }
 }
@@ -105,7 +104,8 @@ mod tests {
         Report { echo: at(echo_ms), longest_bytes, ..Report::default() }
     }
 
-    /// Packets of 190 and 1,500 bytes in turn, the first at 1 ms, a marker each 10 ms.
+    /// Sends packets of 190 and 1,500 bytes alternately, one each millisecond, and a marker each 10
+    /// ms.
     fn in_turn(evidence: &mut Evidence, from_ms: u64, until_ms: u64) {
         for now in from_ms..until_ms {
             evidence.sent(at(now), if now % 2 == 1 { 190 } else { 1_500 });
@@ -115,9 +115,10 @@ mod tests {
         }
     }
 
-    /// Only 190 comes. The report of 12 ms begins the count anew, with 1,500 as what is lost: at 12,
-    /// 14 and so on. The marker of 19 ms has 4 of them before it, which the answer to a later one
-    /// says not to have come; that of 49 ms, the first after that answer, has 19, up to 48 ms.
+    /// Only packets of 190 bytes arrive. The report of 12 ms restarts the count, with packets of
+    /// 1,500 as lost: at 12, 14 and so on. The marker of 19 ms has 4 of them before it, which the
+    /// answer to a later marker proves lost; that of 49 ms, the first after that answer, has 19, up
+    /// to 48 ms.
     #[test]
     fn long_packets_that_never_come_are_counted() {
         let mut evidence = Evidence::default();
@@ -135,7 +136,7 @@ mod tests {
             (evidence.lost, evidence.losing_for()),
             (19, Some((Duration::from_millis(36), at(48))))
         );
-        // One that comes after all ends it.
+        // An arrival after all ends it.
         evidence.hear(&report(59, 1_500));
         assert_eq!(evidence.losing_for(), None);
     }

@@ -1,20 +1,18 @@
-//! How sizes are found, what is found, and which size is probed next.
+//! Plan of a size search, its result, and the choice of the next size to probe.
 
 use core::time::Duration;
 
 use crate::{MESSAGE_BYTES_MAX, OptionsError};
 
-/// Of an interval no longer than this nothing more is probed: links have lengths that are multiples
-/// of four.
+/// Interval below which the search ends: the lengths of links are multiples of four.
 const STEP_BYTES: u32 = 4;
 
-/// The longest packets of links in use, probed before all else: Ethernet, and behind PPPoE (RFC
-/// 2516), WireGuard (1,500 less 80), what many tunnels are set to, and the least of IPv6 (RFC 8200,
-/// section 5).
+/// Common frame sizes, probed before others: Ethernet; behind PPPoE (RFC 2516); WireGuard (1,500
+/// less 80); a common setting of tunnels; the minimum of IPv6 (RFC 8200, section 5).
 const COMMON_BYTES: [u32; 5] = [1_500, 1_492, 1_420, 1_400, 1_280];
 
-/// How the longest frames of channels are found: packetisation layer path MTU discovery for
-/// datagrams (RFC 8899). Frames are what goes on a channel: a packet with its tag, or a message.
+/// Search for the longest frame of each channel: packetisation layer path MTU discovery for
+/// datagrams (RFC 8899). A frame is a packet with its tag, or a message.
 ///
 /// ```
 /// use gingham_fairq::SurplusRoundRobin;
@@ -35,15 +33,15 @@ const COMMON_BYTES: [u32; 5] = [1_500, 1_492, 1_420, 1_400, 1_280];
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizePlan {
-    /// `BASE_PLPMTU`, in bytes: what every channel is expected to pass, and as long as the shortest
-    /// probe. One that does not is out.
+    /// `BASE_PLPMTU`, in bytes: size that every channel is expected to pass, and that of the
+    /// shortest probe. A channel that does not pass it is out.
     pub base: u32,
-    /// `MAX_PLPMTU`, in bytes: no longer frame is probed, as the interfaces have it.
+    /// `MAX_PLPMTU`, in bytes: longest frame probed, by the interfaces.
     pub max: u32,
-    /// What a channel puts before a frame, in bytes, so that common sizes of links are probed first:
-    /// 28 of UDP over IPv4, 48 over IPv6, 0 where a frame is all.
+    /// Bytes that a channel puts before a frame, for probing common link sizes: 28 for UDP over
+    /// IPv4, 48 over IPv6, 0 for bare frames.
     pub headers: u32,
-    /// `PMTU_RAISE_TIMER`: so long after a search is complete another begins.
+    /// `PMTU_RAISE_TIMER`: time from the end of a search to the next.
     pub raise: Duration,
 }
 
@@ -55,7 +53,7 @@ impl Default for SizePlan {
 }
 
 impl SizePlan {
-    /// A base that a message and a packet of a byte fit, and no longer than the maximum.
+    /// Checks that the base fits a message and a packet of a byte, and is at most the maximum.
     pub(in crate::sender) fn check(&self) -> Result<(), OptionsError> {
         if self.raise.is_zero() {
             Err(OptionsError::Zero { option: "sizes.raise" })
@@ -66,13 +64,13 @@ impl SizePlan {
         }
     }
 
-    /// What is too long before anything is known.
+    /// Returns a size that counts as too long before anything is known.
     pub(super) const fn beyond(&self) -> u32 {
         self.max.saturating_add(1)
     }
 
-    /// The size to be probed next, between one that passes and one that does not, or may not: the
-    /// largest, then the common ones, then the middle.
+    /// Returns the next size to probe, between one that passes and one that may not: the largest,
+    /// then common ones, then the middle.
     pub(super) fn next_probe(&self, passes: u32, too_long: u32) -> Option<u32> {
         if too_long > self.max {
             return (passes < self.max).then_some(self.max);
@@ -84,28 +82,28 @@ impl SizePlan {
     }
 }
 
-/// Where the search for the size of a channel stands: the states of RFC 8899, section 5.2.
+/// State of a size search, as in RFC 8899, section 5.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeState {
-    /// The base is probed, or a size that somebody says is the longest.
+    /// The base is probed, or a size reported as the longest.
     Base,
     /// Larger sizes are probed.
     Searching,
-    /// The size is the largest that passes, or is told.
+    /// The size is the largest that passes, or is configured.
     SearchComplete,
-    /// Not even the base passes, or in strict order not what did: the channel is out, unless it is
+    /// The base does not pass, or in strict order the former size: the channel is out, unless it is
     /// the last.
     Error,
 }
 
-/// How long the frames of a channel may be.
+/// Limits of the frames of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Where the search stands.
+    /// State of the search.
     pub state: SizeState,
-    /// The longest frame, in bytes, a packet's tag included: the PLPMTU.
+    /// Longest frame, in bytes, including a packet's tag: the PLPMTU.
     pub frame_bytes: u32,
-    /// The longest packet, in bytes.
+    /// Longest packet, in bytes.
     pub longest_bytes: u32,
 }
 
@@ -113,7 +111,7 @@ pub struct Size {
 mod tests {
     use super::*;
 
-    /// What is probed on a path of so many bytes, and what is found.
+    /// Returns the sizes probed on a path that passes frames of `path` bytes, and the size found.
     fn probes(plan: &SizePlan, path: u32) -> (Vec<u32>, u32) {
         let (mut passes, mut too_long, mut probes) = (plan.base, plan.beyond(), Vec::new());
         while let Some(bytes) = plan.next_probe(passes, too_long) {
@@ -123,7 +121,7 @@ mod tests {
         (probes, passes)
     }
 
-    /// The largest first, which is not known not to pass: a search ends whatever the largest is.
+    /// The largest size is probed first: a search ends for any maximum.
     #[test]
     fn a_search_up_to_the_most_there_is_ends() {
         let plan = SizePlan { max: u32::MAX, ..SizePlan::default() };

@@ -1,4 +1,4 @@
-//! The search for the size of one channel.
+//! The size search of one channel.
 //!
 //! Source: RFC 8899, section 5.
 
@@ -6,41 +6,41 @@ use super::evidence::{Evidence, LOST_MIN};
 use super::plan::{SizePlan, SizeState};
 use crate::Instant;
 
-/// `MAX_PROBES` (RFC 8899, section 5.1.2): so many lost ones of a size, and it does not pass.
+/// `MAX_PROBES` (RFC 8899, section 5.1.2): lost probes after which a size counts as too long.
 const PROBES_MAX: u8 = 3;
 
-/// What is known of a channel.
+/// Size search of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search {
     pub(super) state: SizeState,
-    /// The longest frame that goes.
+    /// Longest frame that is sent.
     pub(super) frame_bytes: u32,
-    /// The least that is known not to pass, or one more than the most.
+    /// Smallest size known not to pass, or one above the maximum.
     pub(super) too_long_bytes: u32,
-    /// What is probed; 0 for nothing.
+    /// Size being probed; 0 for none.
     pub(super) probe_bytes: u32,
-    /// What the marker says that probes it, while no answer has come, until when one is waited for
-    /// (`PROBE_TIMER`), and whether one has come to a later marker.
+    /// Probe under way: its time stamp, the end of the wait for its answer (`PROBE_TIMER`), and
+    /// whether a later marker has been answered.
     pub(super) sent_at: Option<Instant>,
     pub(super) until: Instant,
     pub(super) is_passed: bool,
-    /// So many probes of this size were lost.
+    /// Lost probes of this size.
     pub(super) lost: u8,
-    /// When the next search begins, once one is complete.
+    /// Time of the next search, once one is complete.
     pub(super) raise_at: Instant,
-    /// Whether it has been there for so short that nothing is known of it but its base.
+    /// Whether the channel is too new for more than its base to be known.
     pub(super) is_unknown: bool,
     pub(super) evidence: Evidence,
 }
 
 impl Search {
-    /// Nothing is asked, nothing is known to be lost.
+    /// Forgets the probe under way and known losses.
     pub(super) fn forget(&mut self) {
         (self.sent_at, self.is_passed, self.lost) = (None, false, 0);
         self.evidence = Evidence::default();
     }
 
-    /// A size is to be probed before any larger one.
+    /// Probes a size before any larger one.
     pub(super) fn confirm(&mut self, frame_bytes: u32, too_long_bytes: u32) {
         self.forget();
         (self.state, self.is_unknown) = (SizeState::Base, false);
@@ -48,7 +48,7 @@ impl Search {
         self.too_long_bytes = too_long_bytes;
     }
 
-    /// The search goes on from the size that passes.
+    /// Continues the search from the size that passes.
     pub(super) fn go_on(&mut self, now: Instant, plan: &SizePlan) {
         if self.too_long_bytes <= self.frame_bytes {
             self.too_long_bytes = plan.beyond();
@@ -62,7 +62,7 @@ impl Search {
         }
     }
 
-    /// A frame of so many bytes goes nowhere, which is known for sure.
+    /// Records that a frame of this length is certain not to pass.
     pub(super) fn refuse(&mut self, now: Instant, frame_bytes: u32, plan: &SizePlan) {
         self.is_unknown = false;
         if frame_bytes > self.frame_bytes {
@@ -74,18 +74,18 @@ impl Search {
         } else if frame_bytes > plan.base {
             self.confirm(plan.base, frame_bytes);
         } else {
-            // That a probe is on its way keeps the next from going before its time.
+            // A probe under way keeps the next from being sent before its time.
             (self.state, self.frame_bytes, self.probe_bytes) =
                 (SizeState::Error, plan.base, plan.base);
         }
     }
 
-    /// A probe has been answered.
+    /// Records the answer to a probe.
     pub(super) fn acknowledge(&mut self, now: Instant, plan: &SizePlan) {
         self.forget();
         self.frame_bytes = self.frame_bytes.max(self.probe_bytes);
         if self.state == SizeState::Error {
-            // It is another path than the one on which sizes did not pass.
+            // The path differs from the one on which sizes did not pass.
             self.too_long_bytes = plan.beyond();
         }
         if self.state == SizeState::SearchComplete {
@@ -95,7 +95,7 @@ impl Search {
         }
     }
 
-    /// Three probes of a size were lost, or one in a black hole.
+    /// Records that a size does not pass: three probes were lost, or one in a black hole.
     pub(super) fn fail(&mut self, now: Instant, plan: &SizePlan) {
         self.is_unknown = false;
         let is_of_present = self.probe_bytes <= self.frame_bytes;
@@ -112,26 +112,26 @@ impl Search {
         } else if self.is_in_black_hole() {
             self.confirm(plan.base, self.frame_bytes);
         } else if self.evidence.lost == 0 {
-            // What is as long has come after all.
+            // A frame as long has arrived after all.
             self.lost = 0;
             self.go_on(now, plan);
         }
     }
 
-    /// Whether so many packets longer than those that came are lost, in a row, that with a probe of
-    /// the present size, sent a round trip after the first of them, it is no chance.
+    /// Whether enough consecutive packets, longer than those received, are lost to rule out chance,
+    /// together with the probe of the present size sent a round trip after the first of them.
     pub(super) fn is_in_black_hole(&self) -> bool {
         let is_confirmed = matches!(self.state, SizeState::Searching | SizeState::SearchComplete);
         is_confirmed && self.probe_bytes == self.frame_bytes && self.evidence.lost >= LOST_MIN
     }
 
-    /// Whether the present size is to be probed, since packets as long do not come.
+    /// Whether the present size is to be probed, because packets of its length are lost.
     pub(super) fn is_in_doubt(&self) -> bool {
         let has_passed = matches!(self.state, SizeState::Searching | SizeState::SearchComplete);
         has_passed && self.evidence.lost > 0 && self.probe_bytes != self.frame_bytes
     }
 
-    /// Time goes on, with a channel that is in.
+    /// Advances the time of a channel that is in.
     pub(super) fn advance(&mut self, now: Instant, plan: &SizePlan) {
         if self.is_in_doubt() {
             (self.sent_at, self.lost, self.probe_bytes) = (None, 0, self.frame_bytes);
@@ -149,7 +149,7 @@ impl Search {
         }
     }
 
-    /// When to look again, if a probe need not go before.
+    /// Returns the time of the next check, if no probe is due before.
     pub(super) fn next_at(&self) -> Option<Instant> {
         match self.sent_at {
             Some(_) => Some(self.until),
