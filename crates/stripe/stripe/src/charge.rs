@@ -31,8 +31,8 @@ impl Default for Charge {
 impl Charge {
     /// The length of a packet plus 112 bytes. A slot among the copies of lost packets takes 64
     /// bytes on a 64-bit machine if a packet is a vector with an owner and a time (48 in a buffer).
-    /// With a quarter more, by which the slots grow, this is 80. An allocator adds at most 31: 8
-    /// bytes, rounded up to 16, and at least 32.
+    /// Slots grow by a quarter, which makes it 80. An allocator adds at most 31: 8 bytes, rounded
+    /// up to 16, and at least 32.
     pub const BYTES: Self = Self { packet: 112, byte: 1 };
 
     /// One per packet, of any length.

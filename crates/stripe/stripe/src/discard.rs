@@ -28,7 +28,7 @@ pub enum Discard {
     /// A reset to the present epoch, after that had begun on the channel.
     #[error("the epoch of the reset has begun already")]
     RepeatedReset,
-    /// A channel on which nothing has named the present epoch yet.
+    /// A channel that has not named the present epoch yet.
     #[error("the channel has not named the present epoch yet")]
     Unsynchronised,
     /// A packet without bytes, or longer than the longest.

@@ -137,7 +137,7 @@ pub enum OptionsError {
         holds the others up for ever: give silence a time, or do without {option}"
     )]
     EndlessSilence {
-        /// Option by which they do.
+        /// Option that makes the sender wait for reports.
         option: &'static str,
     },
     /// Free order, or quanta that follow rates, without congestion control.
@@ -210,7 +210,7 @@ pub enum OptionsError {
         /// Requested packets.
         packets: usize,
     },
-    /// Rounds beyond the range in which serial numbers compare.
+    /// Rounds beyond the range of serial-number comparison.
     #[error("far_rounds_max is {rounds}; it must be at most {rounds_max}")]
     FarRounds {
         /// Requested rounds.

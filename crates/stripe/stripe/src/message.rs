@@ -71,7 +71,7 @@ impl Message {
     }
 
     /// Checks that the other end has the same number of channels, and that the message names the
-    /// channel on which it arrived.
+    /// channel of its arrival.
     pub(crate) fn check(&self, channel: usize, channels: usize) -> Result<(), Discard> {
         if channel >= channels {
             Err(Discard::NoSuchChannel)
@@ -151,7 +151,7 @@ pub struct Marker {
 pub struct Departure {
     /// Channel that is out.
     pub channel: u8,
-    /// Round from which it sends nothing; a return is after this round.
+    /// First round without packets; a return is after this round.
     pub since: Round,
     /// Packets of data sent on it in this epoch, modulo 2^32.
     pub sent_packets: u32,

@@ -430,14 +430,13 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Returns the standing to believe of a channel after a marker with standing `said`.
+    /// Returns the believed standing of a channel after a marker with standing `said`.
     fn believed(&self, channel: usize, said: Standing) -> Standing {
         let said_now = Standing { coming: None, ..said };
         match said.coming {
             Some(change) if !said.is_in() && change.quantum_bytes != 0 => {
                 let comes_in = Standing::beginning(change.from, change.quantum_bytes);
-                // A marker read in the round for which the change was announced: it is already
-                // postponed.
+                // A change that the marker announces for the present round is already postponed.
                 let is_missed = !change.from.is_after(self.scheduler.round());
                 let is_known = self.scheduler.standing(channel) == comes_in;
                 if is_missed && !is_known { said_now } else { comes_in }
@@ -468,7 +467,7 @@ fn is_before(first: &Standing, second: &Standing) -> bool {
     next.round.is_after(round) || (same_turn && deficit_bytes > next.deficit_bytes)
 }
 
-// The end of an epoch: buffered packets are delivered, missing ones are no longer awaited.
+// The end of an epoch: buffered packets are delivered, missing ones abandoned.
 //
 // ```text
 //   channel 0   |    5 7 |  scheduler: 0, 1, 0, 1      delivers 5, 6, 7, 8, then packets
@@ -527,7 +526,7 @@ impl<S: Numbered, P> Receiver<S, P> {
 
 impl<S: Numbered, P> Receiver<S, P> {
     /// Passes over an empty buffer if a packet elsewhere has waited too long. The channel is
-    /// assumed to have lost only its packets before the next round in which a packet waits. If that
+    /// assumed to have lost only its packets before the next round with a waiting packet. If that
     /// is true, its believed position stays at or below the actual one, as under loss alone.
     fn pass_over(&mut self, channel: usize, now: Instant) -> Option<()> {
         if self.take_in(now) {

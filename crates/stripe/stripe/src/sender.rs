@@ -129,7 +129,7 @@ pub struct Transmit {
     /// Bytes after which the channel is chosen again, at least one. The packet that reaches them is the
     /// last.
     pub bytes: u64,
-    /// Longest packet for which this holds; longer ones may go elsewhere.
+    /// Longest packet covered; longer ones may go elsewhere.
     pub longest_bytes: u32,
 }
 
@@ -146,8 +146,8 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// Creates a sender that sends at once, to a receiver that is known to have started in the same epoch,
-    /// for instance the one by which a handshake named the session.
+    /// Creates a sender that sends at once, to a receiver known to have started in the same epoch,
+    /// for instance the epoch in a session's handshake.
     pub fn synchronised(
         scheduler: S,
         options: SenderOptions,
@@ -334,7 +334,7 @@ impl<S: Numbered> Sender<S> {
         (&mut self.schedule, at)
     }
 
-    /// Tells the windows in strict order whose turn it is.
+    /// Notifies the windows, in strict order, of the channel whose turn it is.
     fn see_turn(&mut self, now: Instant) {
         if self.options.order == Order::Strict
             && let Some(paths) = &mut self.paths
@@ -343,13 +343,13 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns the next packets: at most the rest of the channel's turn, the room in its window, and a
-    /// millisecond at its pacing rate. `handle_packet` or `handle_tagged` then returns that channel for each
-    /// of them. Returns nothing while none may be sent: during a reset, or while the channel whose turn it
-    /// is has no credit or a full window. Call again after the next message of the receiver, and after
-    /// `poll_message`, which takes dead channels out. Call it only with a packet to send: after a rest
-    /// nothing is sent until the markers that the call requests are polled. The next packet is no longer
-    /// than [`Sender::longest_bytes`].
+    /// Returns the next packets: at most the rest of the channel's turn, the room in its window,
+    /// and a millisecond at its pacing rate. `handle_packet` or `handle_tagged` then returns that
+    /// channel for each of them. Returns nothing while none may be sent: during a reset, or while
+    /// the channel whose turn it is has no credit or a full window. Call again after the next
+    /// message of the receiver, and after `poll_message`, which takes dead channels out. Call it
+    /// only with a packet to send: after a rest nothing is sent until the markers that the call
+    /// requests are polled. The next packet is at most [`Sender::longest_bytes`] long.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.poll_transmit_of(now, 0, Class::Spread)
     }
@@ -381,7 +381,7 @@ impl<S: Numbered> Sender<S> {
 
     // Messages.
 
-    /// Returns the next message, and the channel on which it goes before any later packet.
+    /// Returns the next message, and its channel, where it precedes any later packet.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         self.now = now;
         self.advance(now);
@@ -602,7 +602,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Looks at every channel, once in a marker interval.
+    /// Checks every channel, once in a marker interval.
     fn look(&mut self, now: Instant) {
         self.presence.begin_look(now, self.look_pause());
         self.check(now);
@@ -642,7 +642,8 @@ impl<S: Numbered> Sender<S> {
         pause.min(answered)
     }
 
-    /// Ends a rest if a marker is not answered in time: one lost marker is no silence.
+    /// Ends a rest if a marker is not answered in time; one lost marker does not make a channel
+    /// silent.
     fn wake_if_unanswered(&mut self, now: Instant) {
         let is_overdue =
             |channel: usize| self.schedule.is_in(channel) && self.presence.is_overdue(channel, now);
@@ -776,7 +777,7 @@ impl<S: Numbered> Sender<S> {
         Ok(())
     }
 
-    /// Begins a channel on another line.
+    /// Begins a channel on another link.
     fn begin(&mut self, now: Instant, id: usize, life: Life) {
         self.presence.begin(id, now, life);
         self.sizes.begin(id);
@@ -863,7 +864,7 @@ impl<S: Numbered> Sender<S> {
 
     // Windows.
 
-    /// Sets the known rate of a channel, at which it is paced.
+    /// Sets the known rate of a channel, and paces the channel at it.
     pub fn tell_rate(&mut self, channel: usize, bytes_per_second: u64) {
         if let Some(paths) = &mut self.paths {
             paths.tell(channel, bytes_per_second);
@@ -889,8 +890,8 @@ impl<S: Numbered> Sender<S> {
 
     // Sizes.
 
-    /// Takes a channel out that has long lost all long packets, until it passes them. The last one stays in
-    /// and is probed from the base.
+    /// Takes a channel out that has lost all long packets for some time, until it passes them. The
+    /// last one stays in and is probed from the base.
     fn lose_long(&mut self, channel: usize, now: Instant) {
         let lost_bytes = self.sizes.lost_bytes(channel);
         if self.lose(channel, now) {
@@ -900,7 +901,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Looks at the size of every active channel.
+    /// Checks the size search of every active channel.
     fn look_at_sizes(&mut self, now: Instant) {
         if !self.sizes.begin_look(now) {
             return;

@@ -155,8 +155,7 @@ impl Epoch {
     }
 }
 
-/// Returns the distance by which a sequence number is ahead of another, negative if behind (RFC
-/// 1982).
+/// Returns the distance of a sequence number ahead of another, negative if behind (RFC 1982).
 pub(crate) const fn ahead(sequence: u32, of: u32) -> i32 {
     sequence.wrapping_sub(of).cast_signed()
 }

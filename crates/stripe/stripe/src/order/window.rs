@@ -10,9 +10,9 @@
 //! packet, until sixteen gaps in a row were losses.
 //!
 //! Source: the reordering window of RACK (RFC 8985, section 6.2, steps 4 and 5): zero before the
-//! first reordering, then larger by what is observed, and zero again after sixteen recoveries
-//! without. RACK grows it by quarters of the minimum round trip, because a sender has no better
-//! measure; here the lateness itself is known.
+//! first reordering, then larger, and zero again after sixteen recoveries without. RACK grows it by
+//! quarters of the minimum round trip, because a sender has no better measure; here the lateness
+//! itself is known.
 
 use core::time::Duration;
 
@@ -30,7 +30,7 @@ pub(super) struct Window {
     losses: u32,
     /// Whether the wait follows the measured lateness.
     adapts: bool,
-    /// Times at which the last numbers given up were overtaken, at their number modulo the length;
+    /// Times when the last numbers given up were overtaken, at their number modulo the length;
     /// empty unless `adapts` is set and packets arrive.
     overtaken: Vec<Option<Instant>>,
 }

@@ -17,8 +17,8 @@
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 4: the sequence number confirms the
 //! simulation. The proof of loss and the repair are ours.
 //!
-//! Invariants: delivered numbers rise within an epoch; there is no search while the guess is right;
-//! a packet waits for evidence at most the wait, and for copies at most theirs.
+//! Invariants: delivered numbers rise within an epoch; a search happens only after a wrong guess; a
+//! packet waits for evidence at most the wait, and for copies at most theirs.
 
 use core::time::Duration;
 
@@ -267,8 +267,8 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 
     /// Returns the end of the wait for these channels, counted from the longest-waiting packet. The
-    /// wait covers the time in which the sender detects a dead channel and retransmits, as long as
-    /// there is room for packets that arrive meanwhile.
+    /// wait is long enough for the sender to detect a dead channel and retransmit, as long as there
+    /// is room for packets that arrive meanwhile.
     fn evidence_until(&self, channels: ChannelSet) -> Option<Instant> {
         let confirmed = self.confirmed.as_ref()?;
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.waiting_since());

@@ -44,11 +44,11 @@ pub(super) struct Epochs {
     forgotten: Option<Epoch>,
     /// Channels that have named the present epoch.
     synchronised: ChannelSet,
-    /// Channels on which the beginning of the present epoch was received.
+    /// Channels that have shown the beginning of the present epoch.
     begun: ChannelSet,
-    /// Channels on which data or a marker of the present epoch was received.
+    /// Channels that have brought data or a marker of the present epoch.
     heard: ChannelSet,
-    /// Channels on which a reset is to be acknowledged.
+    /// Channels with a reset to acknowledge.
     acknowledge: ChannelSet,
     /// Pending reset request: the channel in whose reverse direction it goes, and the last epoch.
     request: Option<(usize, Epoch)>,

@@ -10,11 +10,11 @@
 //! up while they may come.
 //!
 //! The packets in flight on channels that left may exceed what the others carry in a wait. They are
-//! awaited as long as copies of them arrive, each of which reduces their number.
+//! awaited as long as copies of them arrive, since every copy reduces their number.
 //!
-//! Invariants: at most [`GAPS_MAX`] gaps of up to 64 consecutive numbers, some of which may have
-//! arrived; a gap without room is not requested; only a departure or a missing packet prolongs a
-//! wait.
+//! Invariants: at most [`GAPS_MAX`] gaps of up to 64 consecutive numbers, including packets that
+//! have arrived; a gap without room is not requested; only a departure or a missing packet prolongs
+//! a wait.
 
 use core::time::Duration;
 
@@ -97,7 +97,7 @@ pub(super) struct Lost {
     pub(super) before: u32,
     /// Round-trip time of the channel, or 0 if unknown.
     pub(super) round_trip_ns: u32,
-    /// Round-trip time of the slowest channel, on which the copy may go.
+    /// Round-trip time of the slowest channel, which may carry the copy.
     pub(super) longest_ns: u32,
 }
 

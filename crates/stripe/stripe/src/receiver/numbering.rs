@@ -5,9 +5,10 @@
 //!   channel     0    1    2   ==>    2    1    0     the ports of the two change places
 //! ```
 //!
-//! Every message names the channel on which the sender put it. Nothing received on a channel is kept until
-//! the channel has named the present epoch, so that its number can still change. A later message that names
-//! another channel shows that the map is wrong: both channels are unknown again until they name themselves.
+//! Every message names the channel that the sender put it on. Nothing received on a channel is kept
+//! until the channel has named the present epoch, so that its number can still change. A later
+//! message that names another channel shows that the map is wrong: both channels are unknown again
+//! until they name themselves.
 //!
 //! Source: ours; in Adiseshu, Parulkar and Varghese 1996 both ends number their channels alike.
 //!
@@ -34,13 +35,13 @@ impl Numbering {
         Self { count, channels: same, ports: same }
     }
 
-    /// Channel of a port.
+    /// Returns the channel of a port.
     pub(super) fn channel_of(&self, port: usize) -> Result<usize, Discard> {
         let channel = (port < self.count).then(|| usize::from(self.channels[port]));
         channel.filter(|channel| *channel < self.count).ok_or(Discard::NoSuchChannel)
     }
 
-    /// Port of a channel.
+    /// Returns the port of a channel.
     pub(super) fn port_of(&self, channel: usize) -> usize {
         let port = usize::from(self.ports[channel]);
         if port < self.count { port } else { channel }

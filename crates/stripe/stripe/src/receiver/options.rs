@@ -25,20 +25,20 @@ pub struct ReceiverOptions {
     /// Largest distance of a marker from the round; one further off is ignored and triggers a reset
     /// request.
     pub far_rounds_max: u32,
-    /// Reports between markers, on which credits and windows of the sender depend; `None` for
-    /// reports after markers only.
+    /// Reports between markers, needed for credits and windows of the sender; `None` for reports
+    /// after markers only.
     pub reports: Option<ReportPlan>,
-    /// Order in which the sender chooses channels; free order requires guaranteed order.
+    /// The sender's rule for choosing channels; free order requires guaranteed order.
     pub order: Order,
     /// Order by sequence numbers, if the sender tags its packets.
     pub guaranteed: Option<Guarantee>,
 }
 
 impl ReceiverOptions {
-    /// Upper limit of `far_rounds_max`: half of the range in which serial numbers compare.
+    /// Upper limit of `far_rounds_max`: half of the range of serial-number comparison.
     pub const FAR_ROUNDS_LIMIT: u32 = 1 << 30;
 
-    /// Upper limit of `buffer_bytes_max`: half of the range in which serial numbers compare.
+    /// Upper limit of `buffer_bytes_max`: half of the range of serial-number comparison.
     pub const BUFFER_BYTES_LIMIT: u64 = 1 << 30;
 
     /// Returns the number of users of the memory: the channels, and retransmitted copies if there

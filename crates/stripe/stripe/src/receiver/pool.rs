@@ -257,7 +257,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 
     /// Returns the reason for discarding a numbered packet without room. On a channel that has
-    /// left, the packet says nothing about the memory of other channels.
+    /// left, this gives no evidence about the memory of other channels.
     #[cold]
     pub(super) fn refuse_for_room(&mut self, channel: usize) -> Discard {
         if self.presence.is_out(channel) {

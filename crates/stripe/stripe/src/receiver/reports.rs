@@ -79,7 +79,7 @@ struct Arrivals {
     reported_at: Instant,
     /// Time of the next report between markers.
     report_at: Option<Instant>,
-    /// Whether the last accounted packet was lost: then the last arrival is no measure of its
+    /// Whether the last accounted packet was lost: then the last arrival does not measure its
     /// delay.
     is_last_lost: bool,
     /// Longest packet received since `longest_since`, and in the span before; a report that goes

@@ -13,8 +13,7 @@ pub enum Class {
     /// long as the pacing rate gives the time of room, or reports arrive.
     Fastest,
     /// Like `Spread`, with a copy at once on another channel: the packet survives a loss on one of
-    /// them, and is delivered once. There is no copy without retransmission
-    /// ([`SenderOptions::repair`]).
+    /// them, and is delivered once. Copies require retransmission ([`SenderOptions::repair`]).
     ///
     /// [`SenderOptions::repair`]: crate::SenderOptions::repair
     Redundant,

@@ -1,9 +1,9 @@
 //! Choice of the copies to be sent and of their channels.
 //!
-//! Three kinds of copies compete for room, in this order: retransmissions of lost packets (`repairs`),
-//! duplicates of packets of class [`Class::Redundant`](super::Class::Redundant), and measurements of
-//! channels in quarantine (`quarantine`). A copy goes on the channel on which it is expected to arrive
-//! first.
+//! Three kinds of copies compete for room, in this order: retransmissions of lost packets
+//! (`repairs`), duplicates of packets of class [`Class::Redundant`](super::Class::Redundant), and
+//! measurements of channels in quarantine (`quarantine`). A copy goes on the channel with the
+//! earliest expected delivery.
 //!
 //! Source: ours.
 
@@ -147,8 +147,8 @@ impl<S: Numbered> Sender<S> {
         repairs.handle_nack(now, nack, waited_ns, is_under_way)
     }
 
-    /// The channel with room on which a copy is expected first, of the first priority with room: one that
-    /// is sound and not avoided, if there is any.
+    /// Returns the channel with room and the earliest expected delivery of a copy, of the first
+    /// priority with room: one that is sound and not avoided, if there is any.
     fn fastest(&self, now: Instant, avoided: Option<usize>, length_bytes: u32) -> Option<usize> {
         let repairs = self.repairs.as_ref()?;
         let is_in =
@@ -173,7 +173,7 @@ impl<S: Numbered> Sender<S> {
         (0..self.schedule.channels()).filter(has_room).min_by_key(cost)
     }
 
-    /// Time in which a packet sent now on a channel arrives, as far as known.
+    /// Returns the expected delivery time of a packet sent now on a channel, as far as known.
     pub(super) fn there_after(&self, channel: usize) -> Duration {
         match &self.paths {
             Some(paths) => Duration::from_nanos(paths.arrives_after_ns(channel)),

@@ -2,7 +2,7 @@
 //!
 //! Markers carry the counts, and reports are compared with them.
 //!
-//! Credits ensure that no packet is sent for which the receiver might have no room:
+//! Credits ensure that the receiver has room for every packet sent:
 //!
 //! ```text
 //!   charged to the channel   0 ............ sent ............ limit
@@ -45,8 +45,9 @@ pub struct Reported {
 }
 
 impl Reported {
-    /// Expected time in which a packet arrives on the channel: the round trip of the report, or the time
-    /// since then if that is longer, multiplied by the attempts needed until one is not lost.
+    /// Returns the expected delivery time of a packet on the channel: the round trip of the report,
+    /// or the time since then if that is longer, multiplied by the attempts needed until one is not
+    /// lost.
     pub(super) fn cost_ns(&self, now: Instant) -> u128 {
         let (at, report) = (self.at.nanoseconds(), &self.report);
         let way =
@@ -77,22 +78,22 @@ impl Counts {
         Self { charge, longest_bytes, sent, reported, next_sequence: 0 }
     }
 
-    /// Packets sent on a channel.
+    /// Returns the packets sent on a channel.
     pub(super) fn sent(&self, channel: usize) -> Sent {
         self.sent[channel]
     }
 
-    /// Last report about a channel.
+    /// Returns the last report about a channel.
     pub(super) fn reported(&self, channel: usize) -> Option<Reported> {
         self.reported[channel]
     }
 
-    /// Sequence number of the next packet.
+    /// Returns the sequence number of the next packet.
     pub(super) const fn next_sequence(&self) -> u32 {
         self.next_sequence
     }
 
-    /// Packets of a channel for which the last report accounts.
+    /// Returns the packets of a channel that the last report accounts for.
     pub(super) fn accounted_packets(&self, channel: usize) -> u32 {
         self.reported(channel).map_or(0, |reported| reported.report.accounted_packets)
     }

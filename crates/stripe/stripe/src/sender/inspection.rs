@@ -14,27 +14,27 @@ impl<S: Numbered> Sender<S> {
         self.resets.is_open()
     }
 
-    /// The present epoch.
+    /// Returns the present epoch.
     pub const fn epoch(&self) -> Epoch {
         self.resets.epoch()
     }
 
-    /// Rule by which the channel of a packet is chosen.
+    /// Returns the rule that chooses the channel of a packet.
     pub const fn order(&self) -> Order {
         self.options.order
     }
 
-    /// The scheduler, for inspection; it takes no part in a free choice.
+    /// Returns the scheduler, for inspection; it takes no part in a free choice.
     pub const fn scheduler(&self) -> &S {
         self.schedule.scheduler()
     }
 
-    /// Packets and bytes sent on a channel in this epoch.
+    /// Returns the packets and bytes sent on a channel in this epoch.
     pub fn sent(&self, channel: usize) -> Sent {
         self.counts.sent(channel)
     }
 
-    /// The last report about a channel in this epoch.
+    /// Returns the last report about a channel in this epoch.
     pub fn reported(&self, channel: usize) -> Option<Reported> {
         self.counts.reported(channel)
     }
@@ -44,7 +44,8 @@ impl<S: Numbered> Sender<S> {
         &self.sending
     }
 
-    /// Quantum that a channel is to have: its present one, unless a change is under way.
+    /// Returns the quantum that a channel is to have: its present one, unless a change is under
+    /// way.
     pub fn target_quantum(&self, channel: usize) -> u32 {
         self.schedule.target(channel)
     }
@@ -70,7 +71,7 @@ impl<S: Numbered> Sender<S> {
         self.markers.is_at_rest(self.sending.gone())
     }
 
-    /// Reason for which a channel carries no packet at present, if it carries none.
+    /// Returns the reason why a channel carries no packet at present, if it carries none.
     pub fn wait_of(&self, now: Instant, channel: usize) -> Option<Wait> {
         if !self.is_there(channel) {
             Some(Wait::Absent)
@@ -106,8 +107,8 @@ impl<S: Numbered> Sender<S> {
         self.paths.as_ref().map(|paths| Flight::of(paths.on(channel), self.now))
     }
 
-    /// Round trip of the pipe without queues, if known: that of the slowest active channel, because order
-    /// is kept.
+    /// Returns the round trip of the pipe without queues, if known: that of the slowest active
+    /// channel, because order is kept.
     pub fn round_trip_least(&self) -> Option<Duration> {
         let is_left_out =
             |channel: usize| self.quarantine.has(channel) && self.is_left_out(channel, 0);
@@ -115,25 +116,27 @@ impl<S: Numbered> Sender<S> {
         self.paths.as_ref()?.round_trip_least(self.carrying() & !left_out)
     }
 
-    /// The priority of a channel.
+    /// Returns the priority of a channel.
     pub fn priority(&self, channel: usize) -> u8 {
         self.paths.as_ref().map_or(0, |paths| paths.priority(channel))
     }
 
-    /// Longest packet, in bytes, that fits every active channel: the size of the bundle. It follows as sizes
-    /// are found and channels come and go. In free order longer packets go on the channels that they fit.
+    /// Returns the longest packet, in bytes, that fits every active channel: the size of the
+    /// bundle. It follows as sizes are found and channels come and go. In free order longer packets
+    /// go on the channels that they fit.
     pub fn longest_bytes(&self) -> u32 {
         self.sizes.longest_on(self.carrying(), self.scheduler().longest_bytes())
     }
 
-    /// Longest packet, in bytes, that fits every active channel of known size: the size for traffic into the
-    /// pipe, such as the MTU of an interface. The scheduler's longest packet if no size is known. An unknown
-    /// channel does not count, because the size would fall to its base and rise again.
+    /// Returns the longest packet, in bytes, that fits every active channel of known size: the size
+    /// for traffic into the pipe, such as the MTU of an interface. The scheduler's longest packet
+    /// if no size is known. An unknown channel does not count, because the size would fall to its
+    /// base and rise again.
     pub fn bundle_bytes(&self) -> u32 {
         self.sizes.longest_known(self.carrying(), self.scheduler().longest_bytes())
     }
 
-    /// Longest frames and packets of a channel.
+    /// Returns the longest frames and packets of a channel.
     pub fn size(&self, channel: usize) -> Size {
         self.sizes.size(channel, self.scheduler().longest_bytes())
     }
@@ -152,13 +155,13 @@ impl<S: Numbered> Sender<S> {
         self.sizes.may_fit(self.carrying(), length_bytes)
     }
 
-    /// Length in bytes to which the last message for a channel is padded with zeros. It is 0 except for
-    /// probes, which have the length of the frames that they stand for.
+    /// Returns the length in bytes of the last message for a channel, padded with zeros. It is 0
+    /// except for probes, which have the length of the frames that they stand for.
     pub fn padded_bytes(&self, channel: usize) -> usize {
         self.sizes.padded_bytes(channel)
     }
 
-    /// Time in which a packet sent now on an active channel arrives, if known.
+    /// Returns the expected delivery time of a packet sent now on an active channel, if known.
     pub fn arrives_after(&self, channel: usize) -> Option<Duration> {
         let is_known = self.carries(channel) && self.presence.round_trip_ns(channel) > 0;
         is_known.then(|| self.there_after(channel))

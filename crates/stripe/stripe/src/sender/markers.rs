@@ -31,7 +31,7 @@ struct Idle {
     pause: Duration,
     /// Number of uninformative markers in a row on every channel.
     quiet: u8,
-    /// Time at which they were last counted.
+    /// Time of the last count.
     counted_at: Instant,
     /// Packets and copies sent before the last of them.
     packets: u64,
@@ -47,11 +47,11 @@ impl Idle {
 #[derive(Clone, Debug)]
 pub(super) struct Markers {
     plan: MarkerPlan,
-    /// Channels on which a marker, or during a reset a reset, is due.
+    /// Channels with a due marker, or during a reset a due reset.
     due: ChannelSet,
-    /// Round in which markers go next.
+    /// Round of the next markers.
     round: Round,
-    /// Time at which markers go at the latest.
+    /// Latest time of the next markers.
     marker_at: Instant,
     idle: Idle,
 }
@@ -86,18 +86,18 @@ impl Markers {
         self.due != 0
     }
 
-    /// Takes the lowest of `count` channels on which a marker is due.
+    /// Takes the lowest of `count` channels with a due marker.
     pub(super) fn take_due(&mut self, count: usize) -> Option<usize> {
         self.due &= first_channels(count);
         take_lowest(&mut self.due)
     }
 
-    /// Time at which markers go at the latest.
+    /// Returns the latest time of the next markers.
     pub(super) const fn marker_at(&self) -> Instant {
         self.marker_at
     }
 
-    /// Time to the next markers, and to the next look at the channels.
+    /// Returns the time to the next markers, and to the next check of the channels.
     pub(super) fn pause(&self) -> Duration {
         self.idle.pause.max(self.plan.interval)
     }
@@ -112,9 +112,9 @@ impl Markers {
         self.are_slow() && gone == self.idle.packets
     }
 
-    /// Counts the markers by time that are due now, after `gone` packets and copies. Returns whether the
-    /// interval grew. `is_settled` says that nothing remains to be agreed upon, `was_marked` whether a
-    /// marker has gone on every channel since a time.
+    /// Counts the markers by time that are due now, after `gone` packets and copies. Returns
+    /// whether the interval grew. `is_settled` means that no agreement is pending; `was_marked`
+    /// returns whether a marker has gone on every channel since a time.
     pub(super) fn count_quiet(
         &mut self,
         now: Instant,
@@ -172,7 +172,7 @@ impl Markers {
 }
 
 impl MarkerPlan {
-    /// Longest interval between two markers of an active channel.
+    /// Returns the longest interval between two markers of an active channel.
     pub(super) fn pause_max(&self) -> Duration {
         self.interval.max(self.idle_interval_max)
     }

@@ -21,7 +21,7 @@ pub struct MarkerPlan {
     /// gets at most four per round trip, if that is less often, but at least one within
     /// [`SenderOptions::silence`].
     pub interval: Duration,
-    /// Longest time between markers at rest, to which the interval grows.
+    /// Longest time between markers at rest: the interval grows up to this.
     pub idle_interval_max: Duration,
 }
 
@@ -30,12 +30,12 @@ pub struct MarkerPlan {
 pub struct SenderOptions {
     /// Schedule of markers.
     pub markers: MarkerPlan,
-    /// Interval at which an unacknowledged reset is repeated.
+    /// Time between repetitions of an unacknowledged reset.
     pub reset_interval: Duration,
     /// Time that a reset waits for the other channels once one has acknowledged it.
     pub reset_wait: Duration,
-    /// Time without reports, beyond two round trips, after which a channel on which markers go is
-    /// taken out. `None` keeps silent channels in, and forbids credits and windows.
+    /// Time without reports, beyond two round trips, after which the sender takes a channel out
+    /// although it gets markers. `None` keeps silent channels in, and forbids credits and windows.
     pub silence: Option<Duration>,
     /// Longest interval between probes of a channel that is out.
     pub probe_interval_max: Duration,
@@ -131,7 +131,7 @@ impl SenderOptions {
         self.present.unwrap_or(first_channels(channels))
     }
 
-    /// Returns the option by which reports hold the sender back, if any.
+    /// Returns the option that makes the sender wait for reports, if any.
     const fn held_back_by(&self) -> Option<&'static str> {
         match self {
             Self { credits: Some(_), .. } => Some("credits"),

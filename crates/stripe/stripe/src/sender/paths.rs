@@ -120,7 +120,7 @@ impl Paths {
         }
     }
 
-    /// Begins a channel on another line: its measurements and packets in flight are forgotten.
+    /// Begins a channel on another link: its measurements and packets in flight are forgotten.
     pub(super) fn begin(&mut self, channel: usize) {
         let (packets, bytes) = self.channels[channel].sent_counts();
         let mut path = new_path(&self.plan, self.longest_bytes, self.order, channel);
@@ -140,15 +140,15 @@ impl Paths {
         self.priorities[channel]
     }
 
-    /// The channels of a set with the priority of `channel`, without that one.
+    /// Returns the channels of a set with the priority of `channel`, without that one.
     pub(super) fn equals(&self, channel: usize, among: ChannelSet) -> ChannelSet {
         let is_equal =
             |other| other != channel && self.priorities[other] == self.priorities[channel];
         among & channels_where(self.priorities.len(), is_equal)
     }
 
-    /// Longest of the least round trips of some channels, if one is known: that of the bundle without
-    /// queues, because order is kept.
+    /// Returns the longest of the least round trips of some channels, if one is known: that of the
+    /// bundle without queues, because order is kept.
     pub(super) fn round_trip_least(&self, channels: ChannelSet) -> Option<Duration> {
         let trips = channels_of(channels).map(|channel| self.on(channel).round_trip().least_ns());
         trips.max().filter(|longest_ns| *longest_ns > 0).map(Duration::from_nanos)
@@ -175,24 +175,24 @@ impl Paths {
         self.channels[channel].admits(now.nanoseconds())
     }
 
-    /// The present run, if it has room for a packet.
+    /// Returns the present run, if it has room for a packet.
     fn run_at(&self, now_ns: u64) -> Option<Run> {
         let goes_on = |run: &Run| run.left_bytes >= self.longest_bytes && run.until_ns > now_ns;
         self.run.filter(goes_on).filter(|run| run.channel < self.channels.len())
     }
 
-    /// Bytes that may follow one another on a channel.
+    /// Returns the bytes that may follow one another on a channel.
     pub(super) fn ready_bytes(&self, channel: usize, now: Instant) -> u64 {
         self.channels[channel].ready_bytes(now.nanoseconds())
     }
 
-    /// Bytes left in the run on a channel, or in a new one.
+    /// Returns the bytes left in the run on a channel, or in a new one.
     pub(super) fn run_bytes(&self, channel: usize, now: Instant) -> u64 {
         let run = self.run_at(now.nanoseconds()).filter(|run| run.channel == channel);
         run.map_or(RUN_BYTES_MAX, |run| run.left_bytes).saturating_sub(self.longest_bytes) + 1
     }
 
-    /// Time in which a packet sent now arrives.
+    /// Returns the expected delivery time of a packet sent now.
     pub(super) fn arrives_after_ns(&self, channel: usize) -> u64 {
         let path = &self.channels[channel];
         let least_ns = path.round_trip().least_ns();
@@ -283,8 +283,8 @@ impl Paths {
         }
     }
 
-    /// Handles a report in strict order, in which channels depend on one another. The packets of a turn go
-    /// at once, so that the other channels lose no time.
+    /// Handles a report in strict order: channels depend on one another there. The packets of a
+    /// turn form a burst, so that the other channels lose no time.
     fn keep_time(&mut self, now: Instant, channel: usize, quantum: impl Fn(usize) -> u32) {
         let bytes = u64::from(quantum(channel)) + self.longest_bytes;
         self.channels[channel].set_burst(bytes);
@@ -355,7 +355,7 @@ impl Paths {
         shares.plan(now.nanoseconds(), |channel| found(&channels[channel]))
     }
 
-    /// Time of the next timeout of a controller.
+    /// Returns the time of the next timeout of a controller.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.channels.iter().filter_map(Path::poll_timeout).min().map(Instant::from_nanoseconds)
     }
@@ -369,7 +369,7 @@ impl Paths {
         }
     }
 
-    /// Corrects the counts of a channel by what was sent on it.
+    /// Corrects the counts of a channel by those of the sender.
     pub(super) fn repair_state(&mut self, channel: usize, sent: Sent) {
         let path = &mut self.channels[channel];
         let (packets, bytes) = path.sent_counts();

@@ -14,8 +14,8 @@
 //! need not agree, and numbers keep the order. Left announces it ahead of any later packet, so that the
 //! receiver stops waiting one delay later. The last channel stays in.
 //!
-//! While the sender is not called, arrivals wait unread: a pause of the caller is no silence of the
-//! channels.
+//! While the sender is not called, arrivals wait unread: a pause of the caller does not count as
+//! silence of the channels.
 //!
 //! Probes are markers, padded if the channel is out for its size (see `sizes`). A channel that is out by
 //! plan is probed too, so that its last report is repeated.
@@ -40,7 +40,8 @@ const FIRST_ROUND_TRIP: Duration = Duration::from_secs(1);
 /// Upper bound on round trips.
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 
-/// Divisor of the silence for which a look may be late; a longer delay does not count as silence.
+/// Fraction of the silence by which a check may be late: an eighth. A longer delay does not count
+/// as silence.
 const LATE_SHARE: u32 = 8;
 
 /// Bound on the markers sent by time, or their reports, in flight on a channel, since no window limits
@@ -67,13 +68,13 @@ struct Watch {
     /// Time of the last marker.
     marked_at: Option<Instant>,
     round_trip: Option<Duration>,
-    /// Time at which the channel was added or moved. Answers to older markers are ignored.
+    /// Time of the channel's addition or move. Answers to older markers are ignored.
     since: Instant,
     died_at: Instant,
     /// Time of the next probe of a channel that is out, and the interval to the one after.
     probe_at: Instant,
     pause: Duration,
-    /// Departure that has not been acknowledged, and the channels on which Left is due.
+    /// Departure that has not been acknowledged, and the channels with a due Left.
     left: Option<Departure>,
     tell_on: ChannelSet,
 }
@@ -112,12 +113,12 @@ impl Presence {
         self.watches[channel].life == life
     }
 
-    /// The channels in a state.
+    /// Returns the channels in a state.
     pub(super) fn all(&self, life: Life) -> ChannelSet {
         channels_where(self.watches.len(), |channel| self.is(channel, life))
     }
 
-    /// The channels that are not absent.
+    /// Returns the channels that are not absent.
     pub(super) fn present(&self) -> ChannelSet {
         channels_where(self.watches.len(), |channel| self.is_present(channel))
     }
@@ -139,12 +140,12 @@ impl Presence {
         }
     }
 
-    /// Time at which a channel was added or moved.
+    /// Returns the time of a channel's addition or move.
     pub(super) fn since(&self, channel: usize) -> Instant {
         self.watches[channel].since
     }
 
-    /// Round trip of a channel as markers carry it; 0 if unknown.
+    /// Returns the round trip of a channel as markers carry it; 0 if unknown.
     pub(super) fn round_trip_ns(&self, channel: usize) -> u32 {
         nanoseconds(self.watches[channel].round_trip.unwrap_or_default())
     }
@@ -153,7 +154,7 @@ impl Presence {
         self.watches[channel].round_trip
     }
 
-    /// Time of the last marker on a channel.
+    /// Returns the time of the last marker on a channel.
     pub(super) fn marked_at(&self, channel: usize) -> Option<Instant> {
         self.watches[channel].marked_at
     }
@@ -182,7 +183,7 @@ impl Presence {
         self.watches.iter().any(|watch| watch.unanswered_since.is_some())
     }
 
-    /// Longest time that an answer takes on any channel.
+    /// Returns the longest time that an answer takes on any channel.
     pub(super) fn longest_answer(&self) -> Duration {
         let channels = 0..self.watches.len();
         channels.map(|channel| self.answer_takes(channel)).max().unwrap_or_default()
@@ -261,7 +262,7 @@ impl Presence {
         }
     }
 
-    /// Takes the next departure to announce, and the channel on which it goes.
+    /// Takes the next departure to announce, and the channel of the announcement.
     pub(super) fn next_told(&mut self) -> Option<(usize, Departure)> {
         let all = first_channels(self.watches.len());
         self.telling &= all;
@@ -331,18 +332,19 @@ impl Presence {
         Ok(())
     }
 
-    /// Time by which a marker sent at `asked_at` is answered, unless it or its answer is lost.
+    /// Returns the latest time of the answer to a marker sent at `asked_at`, unless one of them is
+    /// lost.
     pub(super) fn answer_by(&self, channel: usize, asked_at: Instant) -> Instant {
         asked_at.after(self.answer_takes(channel))
     }
 
-    /// Longest time that an answer takes on a channel: two round trips.
+    /// Returns the longest time that an answer takes on a channel: two round trips.
     pub(super) fn answer_takes(&self, channel: usize) -> Duration {
         let round_trip = self.watches[channel].round_trip;
         round_trip.map_or(FIRST_ROUND_TRIP, |span| span.saturating_mul(2))
     }
 
-    /// Time for which an answer to a probe of sizes is awaited.
+    /// Returns the wait for the answer to a size probe.
     pub(super) fn probe_takes(&self, channel: usize) -> Duration {
         self.answer_takes(channel).saturating_add(self.interval)
     }
@@ -373,9 +375,9 @@ impl Presence {
         answer.saturating_add(silence) <= span && now <= until.after(known_in)
     }
 
-    /// Longest time from the silence of a channel to its departure: a marker goes unanswered within an
-    /// interval, and the silence is noticed within another one and the permitted delay of a look. 0 if
-    /// silence has no consequence.
+    /// Returns the longest time from the silence of a channel to its departure: a marker goes
+    /// unanswered within an interval, and the silence is noticed within another one and the
+    /// permitted delay of a look. 0 if silence has no consequence.
     pub(super) fn out_after(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.map(|silence| {
             let late = self.interval.max(silence / LATE_SHARE);
@@ -385,16 +387,17 @@ impl Presence {
         silence.unwrap_or_default()
     }
 
-    /// Least time between two markers sent by time on a channel, if it exceeds the interval; otherwise 0.
-    /// At least one marker goes within the silence after which a channel is out. Without tags markers are
-    /// not limited, because order is exact one marker after the last loss.
+    /// Returns the least time between two markers sent by time on a channel, if it exceeds the
+    /// interval; otherwise 0. At least one marker goes within the silence after which a channel is
+    /// out. Without tags markers are not limited, because order is exact one marker after the last
+    /// loss.
     pub(super) fn marker_gap(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.filter(|_| sizes.has_tags()).unwrap_or_default();
         let gap = (self.round_trip(channel).unwrap_or_default() / IN_FLIGHT).min(silence);
         if gap > self.interval { gap } else { Duration::ZERO }
     }
 
-    /// Longest time between two markers on a channel while packets are sent.
+    /// Returns the longest time between two markers on a channel while packets are sent.
     fn marked_within(&self, channel: usize, sizes: &Sizes) -> Duration {
         self.interval + self.marker_gap(channel, sizes)
     }
@@ -414,7 +417,7 @@ crate::corruption::corrupt!(
 
 #[cfg(test)]
 impl crate::corruption::Corrupt for Life {
-    /// The options tell which channels are there.
+    /// The options determine the absent channels.
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         if *self != Self::Absent {
             *self = if words() & 1 == 0 { Self::Alive } else { Self::Dead };

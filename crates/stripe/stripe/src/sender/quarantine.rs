@@ -153,8 +153,9 @@ impl Quarantine {
         }
     }
 
-    /// Updates the loss statistics of a channel from a report; the channel may leave quarantine, or enter
-    /// it, which the return value says. `round_trip` is that of the channel; packets go on `carrying`.
+    /// Updates the loss statistics of a channel from a report. The channel may leave quarantine;
+    /// returns whether it may enter it. `round_trip` is that of the channel; packets go on
+    /// `carrying`.
     pub(super) fn handle_report(
         &mut self,
         now: Instant,

@@ -19,9 +19,9 @@
 //! many copies as packets and markers, and at most [`COPIES_AT_ONCE`] in a row. A copy without room on any
 //! channel waits, and one that would arrive after the receiver's wait is not sent.
 //!
-//! Packets in flight on a channel that died are sent again on others, as in multipath TCP (RFC 8684,
-//! section 3.3.6). Left tells the receiver how much was sent. The receiver requests the missing packets and
-//! waits as long as copies of them arrive.
+//! Packets in flight on a channel that died are sent again on others, as in multipath TCP (RFC
+//! 8684, section 3.3.6). Left gives the receiver the number of packets sent. The receiver requests
+//! the missing packets and waits as long as copies of them arrive.
 //!
 //! An attempt is a copy that its channel lost, or may have lost. A copy in flight on a channel that left does
 //! not count, because channels that come and go would use up all attempts of a packet.
@@ -65,7 +65,7 @@ pub struct RepairPlan {
 }
 
 impl Default for RepairPlan {
-    /// The last 4,096 packets of each channel, three times each.
+    /// The last 4,096 packets of each channel, three attempts each.
     fn default() -> Self {
         Self { packets: 4_096, tries_max: 3 }
     }
@@ -74,7 +74,7 @@ impl Default for RepairPlan {
 /// Copy to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// Channel on which it is sent.
+    /// Channel of the copy.
     pub channel: usize,
     /// Tag before the packet.
     pub tag: Tag,
@@ -194,14 +194,15 @@ impl Repairs {
         }
     }
 
-    /// Channel that the next copy avoids, because the last copy of its packet was lost there.
+    /// Returns the channel that the next copy avoids, because the last copy of its packet was lost
+    /// there.
     pub(super) fn avoided(&mut self) -> Option<usize> {
         let &(place, _) = self.queue.front()?;
         let sent = self.at(place).filter(|sent| sent.other != Place::default())?;
         Some(sent.other.0.into())
     }
 
-    /// Length of the next copy, if it is remembered.
+    /// Returns the length of the next copy, if it is remembered.
     fn next_bytes(&mut self) -> Option<u32> {
         let &(place, _) = self.queue.front()?;
         self.at(place).map(|sent| sent.length_bytes)
@@ -233,7 +234,7 @@ impl Repairs {
         queue.make_contiguous().sort_unstable_by_key(key);
     }
 
-    /// Packet sent on a channel under a number, if it is remembered.
+    /// Returns the packet sent on a channel under a number, if it is remembered.
     fn at(&mut self, (channel, channel_sequence): (u8, u32)) -> Option<&mut Sent> {
         self.channels.get_mut(usize::from(channel))?.at(channel_sequence)
     }
@@ -312,7 +313,8 @@ impl Repairs {
         self.sent((channel, on.1), (sequence, length_bytes), Some(place));
     }
 
-    /// Number in the pipe and length of the packet sent at `place`, if it is remembered.
+    /// Returns the number in the pipe and length of the packet sent at `place`, if it is
+    /// remembered.
     pub(super) fn packet_at(&mut self, place: Place) -> Option<(u32, u32)> {
         self.at(place).map(|sent| (sent.sequence, sent.length_bytes))
     }
@@ -352,7 +354,8 @@ impl Repairs {
         Ok(())
     }
 
-    /// Length of the next copy. Discards copies that do not fit, and adds their number to `too_long`.
+    /// Returns the length of the next copy. Discards copies that do not fit, and adds their number
+    /// to `too_long`.
     pub(super) fn next_fitting(
         &mut self,
         fits: impl Fn(u32) -> bool,
@@ -383,7 +386,7 @@ impl Repairs {
         }
     }
 
-    /// The next packet to be sent on a second channel, and its length if it is remembered.
+    /// Returns the next packet to be sent on a second channel, and its length if it is remembered.
     pub(super) fn next_redundant(&mut self) -> Option<(Place, Option<u32>)> {
         let place = *self.redundant.front()?;
         let sent = self.at(place).filter(|sent| !sent.is_copy() && sent.tries == 0);
@@ -411,7 +414,7 @@ mod tests {
     const NOW: Instant = Instant::ORIGIN;
     pub(super) const LATER: Instant = Instant::from_nanoseconds(1_000_000_000);
 
-    /// Where copies go.
+    /// Channel and number of a copy.
     pub(super) const OTHER: Place = (1, 99);
 
     /// No copy is under way.
@@ -423,7 +426,8 @@ mod tests {
         Repairs::new(RepairPlan { packets, tries_max }, 2)
     }
 
-    /// What goes next, and as what it was sent.
+    /// Takes the next copy, sent as `on`; returns its packet's channel, number there, and number in
+    /// the pipe.
     pub(super) fn next(repairs: &mut Repairs, on: Place) -> Option<(u8, u32, u32)> {
         let place = repairs.next(NOW).0?;
         let (sequence, length_bytes) = repairs.copied(place, on).expect("it is remembered");
@@ -443,7 +447,7 @@ mod tests {
         repairs.ask(LATER, (0, 1), 2, lost);
         repairs.ask(LATER, (1, 0), 1, lost);
         assert_eq!(next(&mut repairs, OTHER), Some((0, 1, 2)));
-        // Once is all that the plan allows; a number that was never sent is nothing.
+        // The plan allows one attempt; numbers never sent are ignored.
         repairs.ask(LATER, (0, 1), 1, lost);
         repairs.ask(LATER, (1, 2), 100, lost);
         assert_eq!(
@@ -465,7 +469,8 @@ mod tests {
         assert_eq!(next(&mut repairs, OTHER), None);
     }
 
-    /// Four places: packet 4 takes that of packet 0, across the wrap of the channel's numbers, too.
+    /// Four slots: packet 4 takes that of packet 0, also across the wrap of the channel sequence
+    /// numbers.
     #[test]
     fn what_is_too_old_is_not_sent_again() {
         for first in [0, u32::MAX - 1] {
@@ -489,7 +494,7 @@ mod tests {
         }
     }
 
-    /// It went on channel 0, then its copy on 1, where that is asked for: then not there again.
+    /// The packet was lost on channel 0, its copy on channel 1: the next copy avoids channel 1.
     #[test]
     fn a_copy_does_not_go_where_the_last_was_lost() {
         let mut repairs = repairs(4, 3);
@@ -505,8 +510,8 @@ mod tests {
         assert_eq!(next(&mut repairs, OTHER), Some((0, 0, 0)));
     }
 
-    /// Waited for until 100 ms: it goes if it is there by then, and not if that is at 101 ms, but
-    /// for a request that waits for longer.
+    /// A packet awaited until 100 ms is sent if it arrives by then, but at 101 ms only for a
+    /// request that waits longer.
     #[test]
     fn what_would_come_too_late_does_not_go() {
         let mut repairs = repairs(4, 1);
@@ -523,8 +528,8 @@ mod tests {
 mod departed_tests {
     use super::tests::{LATER, OTHER, lost, next, repairs};
 
-    /// Twice a copy was on its way on channel 1 when that left, and of a third it is not known to have come
-    /// on channel 0: that is the one try. A copy that was accounted for is one in any case.
+    /// Two copies were in flight on channel 1 when it left, and a third is not known to have
+    /// arrived on channel 0: that is the only attempt. A copy that was accounted for always counts.
     #[test]
     fn a_copy_on_a_channel_that_left_is_no_try() {
         let mut repairs = repairs(4, 1);

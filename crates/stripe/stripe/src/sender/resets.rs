@@ -48,7 +48,8 @@ pub(super) struct Resets {
     wait: Duration,
     epoch: Epoch,
     state: State,
-    /// Time of the last accepted request for a reset, and the time after it in which none is accepted.
+    /// Time of the last accepted request for a reset, and the time after it during which others are
+    /// refused.
     heeded: Option<(Instant, Duration)>,
 }
 
@@ -88,7 +89,7 @@ impl Resets {
         *awaited & !*acknowledged == 0
     }
 
-    /// Stops awaiting a channel that is no longer present; returns whether the epoch can open.
+    /// Stops awaiting an absent channel; returns whether the epoch can open.
     pub(super) const fn await_no_more(&mut self, channel: usize) -> bool {
         let State::Resetting { acknowledged, awaited, .. } = &mut self.state else { return false };
         *awaited &= !(1 << channel);
@@ -135,7 +136,7 @@ impl Resets {
         }
     }
 
-    /// Time of the next action, during a reset.
+    /// Returns the time of the next action, during a reset.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
             State::Open => None,

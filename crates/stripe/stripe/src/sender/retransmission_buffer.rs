@@ -4,7 +4,7 @@ use gingham_fairq::CHANNELS_MAX;
 
 use crate::PACKETS_MAX;
 
-/// The last packets sent, by their pipe sequence number, from which a caller sends copies.
+/// The last packets sent, by their pipe sequence number: the source of a caller's copies.
 ///
 /// ```
 /// use gingham_stripe::RetransmissionBuffer;

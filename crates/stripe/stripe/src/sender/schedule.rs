@@ -20,8 +20,8 @@
 //!
 //! Source: ours; Adiseshu, Parulkar and Varghese 1996 keep quanta constant.
 //!
-//! Invariants: the receiver knows every change before the round in which it takes effect; a channel is
-//! announced to go out only while another stays in.
+//! Invariants: the receiver knows every change before it takes effect; a channel is announced to go
+//! out only while another stays in.
 
 use core::time::Duration;
 
@@ -61,7 +61,7 @@ impl Announced {
     }
 }
 
-/// Rate at which rounds pass.
+/// Rate of rounds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Passing {
     at: Instant,
@@ -81,8 +81,9 @@ impl Passing {
         }
     }
 
-    /// Number of rounds by which a change is announced ahead if its answer takes `answer`: one and a half
-    /// times the rounds that pass meanwhile, at the rate of the last interval and the present one.
+    /// Returns the rounds from an announcement to its change if its answer takes `answer`: one and
+    /// a half times the rounds that pass meanwhile, at the rate of the last interval and the
+    /// present one.
     fn in_time(self, now: Instant, round: Round, answer: Duration) -> u32 {
         let since_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
         let since = u32::try_from(round.ahead_of(self.round)).unwrap_or(0);
@@ -94,7 +95,7 @@ impl Passing {
     }
 }
 
-/// Circumstances on which changes depend, and the parts that they affect.
+/// Circumstances that changes depend on, and the parts that they affect.
 #[derive(Debug)]
 pub(super) struct Circumstances<'a> {
     pub(super) now: Instant,
@@ -119,7 +120,7 @@ pub(super) struct Schedule<S> {
     pending: ChannelSet,
     /// Channels with an acknowledged change that does not hold yet.
     agreed: ChannelSet,
-    /// Number of rounds by which a change is announced ahead.
+    /// Rounds from an announcement to its change.
     ahead_rounds: u32,
     passing: Passing,
 }
@@ -149,7 +150,7 @@ impl<S: Numbered> Schedule<S> {
         self.scheduler.channels()
     }
 
-    /// The channel whose turn it is.
+    /// Returns the channel whose turn it is.
     pub(super) fn current(&self) -> usize {
         self.scheduler.current()
     }
@@ -176,7 +177,7 @@ impl<S: Numbered> Schedule<S> {
         self.scheduler.charge(length_bytes);
     }
 
-    /// Quantum that a channel is to have.
+    /// Returns the quantum that a channel is to have.
     pub(super) fn target(&self, channel: usize) -> u32 {
         self.targets[channel]
     }
@@ -185,7 +186,7 @@ impl<S: Numbered> Schedule<S> {
         self.pending | self.agreed != 0
     }
 
-    /// Channels with an announced change that has not been acknowledged.
+    /// Returns the channels with an announced change that has not been acknowledged.
     pub(super) fn pending(&self) -> ChannelSet {
         self.pending & first_channels(self.targets.len())
     }
@@ -200,8 +201,9 @@ impl<S: Numbered> Schedule<S> {
         self.agreed &= !(1 << channel);
     }
 
-    /// Begins an epoch: every channel starts in the first round with its target quantum. Markers of the
-    /// epoch before are ignored, so that earlier announcements need not be told from later ones.
+    /// Begins an epoch: every channel starts in the first round with its target quantum. Markers of
+    /// the epoch before are ignored, so earlier announcements need not be distinguished from later
+    /// ones.
     pub(super) fn restart(&mut self, present: ChannelSet) {
         self.check_targets(present);
         self.scheduler = self.initial.clone();
@@ -283,7 +285,7 @@ impl<S: Numbered> Schedule<S> {
         has_targets && self.scheduler.is_sound(ROUNDS_MAX)
     }
 
-    /// Standing that a marker of a channel carries, with the announced change.
+    /// Returns the standing that a marker of a channel carries, with the announced change.
     pub(super) fn say(&mut self, now: Instant, channel: usize) -> Standing {
         let mut standing = self.standing(channel);
         if !standing.is_in() {
@@ -323,13 +325,13 @@ impl<S: Numbered> Schedule<S> {
         }
     }
 
-    /// Withdraws the announcement of a channel, and makes a marker due that says so.
+    /// Withdraws the announcement of a channel, and makes a marker due that reports it.
     fn withdraw(&mut self, channel: usize, at: &mut Circumstances<'_>) {
         self.give_up(channel);
         at.markers.ask(1 << channel);
     }
 
-    /// Number of rounds by which a change is announced ahead: for a channel that is out, whose load
+    /// Returns the rounds from an announcement to its change: for a channel that is out, whose load
     /// others carry until then, at most the rounds that pass within the time of an answer.
     fn ahead_rounds(&self, channel: usize, at: &Circumstances<'_>) -> u32 {
         if self.is_in(channel) {
@@ -359,12 +361,13 @@ impl<S: Numbered> Schedule<S> {
         at.markers.ask(1 << channel);
     }
 
-    /// Measures the rate at which rounds pass.
+    /// Measures the rate of rounds.
     pub(super) fn look_at_rounds(&mut self, now: Instant) {
         self.passing.look(now, self.scheduler.round());
     }
 
-    /// Round that a channel has reached: that of its next packet, or the present one if it is out.
+    /// Returns the round that a channel has reached: that of its next packet, or the present one if
+    /// it is out.
     fn reached(&self, channel: usize) -> Round {
         let standing = self.standing(channel);
         if standing.is_in() { standing.next.round } else { self.round() }
@@ -452,8 +455,8 @@ impl<S: Numbered> Schedule<S> {
         }
     }
 
-    /// Takes a channel out, unless it is the last. Returns the round from which it is out; later
-    /// announcements are for later rounds.
+    /// Takes a channel out, unless it is the last. Returns its first round out; later announcements
+    /// are for later rounds.
     pub(super) fn take_out(&mut self, channel: usize) -> Option<Round> {
         let round = self.round();
         let next = later(round.next(), self.reached(channel));
@@ -471,7 +474,7 @@ fn some_are_in(quanta: &[u32], present: ChannelSet) -> bool {
     channels_where(quanta.len(), |channel| quanta[channel] != 0) & present != 0
 }
 
-/// The later of two rounds.
+/// Returns the later of two rounds.
 const fn later(one: Round, other: Round) -> Round {
     if other.is_after(one) { other } else { one }
 }

@@ -12,7 +12,7 @@ pub(super) struct Seen {
     pub(super) waited_ns: u64,
     /// Time that it could have sent while the pipe waited for another.
     pub(super) idle_ns: u64,
-    /// Time at which everything sent before the last plan has arrived.
+    /// Time when everything sent before the last plan has arrived.
     pub(super) settled_at_ns: u64,
     /// First and last report since: time of arrival, and bytes received.
     pub(super) came: Option<((u64, u64), (u64, u64))>,

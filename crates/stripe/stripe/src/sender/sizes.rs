@@ -9,17 +9,17 @@
 //!                                 +--------- back after death
 //! ```
 //!
-//! A probe is a marker padded with zeros; the report that echoes it acknowledges it. The loss of a probe
-//! is no sign of congestion. Three lost probes of one size are evidence that the size does not pass. A
-//! probe counts as lost only once a later marker is answered, since a silent channel says nothing about
-//! sizes.
+//! A probe is a marker padded with zeros; the report that echoes it acknowledges it. The loss of a
+//! probe does not indicate congestion. Three lost probes of one size are evidence that the size
+//! does not pass. A probe counts as lost only once a later marker is answered, since silence gives
+//! no information about sizes.
 //!
 //! A packet goes on a channel that it fits. The size of the bundle is therefore the smallest of the active
 //! channels, and longer packets use the channels that pass them. In strict order the channel cannot be
 //! chosen: one that passes less than before is out until it passes that again.
 //!
-//! Configured sizes are not probed, except on a channel on which long packets vanish: it is out until it
-//! passes one of that length.
+//! Configured sizes are not probed, unless long packets vanish on a channel: it is then out until
+//! it passes one of that length.
 //!
 //! Two other sources report sizes:
 //!
@@ -71,11 +71,11 @@ pub(super) struct Sizes {
     whole: ChannelSet,
     /// Length of the tag before a packet.
     header_bytes: u32,
-    /// Channels on which a probe is due.
+    /// Channels with a due probe.
     due: ChannelSet,
-    /// Time of the next look at the channels; none if sizes are configured.
+    /// Time of the next check of the channels; none if sizes are configured.
     next_at: Option<Instant>,
-    /// Channel and length to which the last message is to be padded.
+    /// Channel of the last message, and its length after padding.
     padded: Option<(usize, u32)>,
     /// Length of the packet that was refused last.
     waiting_bytes: u32,
@@ -103,7 +103,7 @@ impl Sizes {
         sizes
     }
 
-    /// Initial state of the search on a channel.
+    /// Returns the initial state of the search on a channel.
     fn initial_on(&self, channel: usize) -> Search {
         let (state, frame_bytes, probe_bytes, too_long_bytes) = match &self.plan {
             Some(plan) if self.whole & 1 << channel != 0 => {
@@ -143,7 +143,7 @@ impl Sizes {
         length_bytes.saturating_add(self.header_bytes) <= self.channels[channel].frame_bytes
     }
 
-    /// Longest packet that fits a channel.
+    /// Returns the longest packet that fits a channel.
     fn longest_bytes(&self, channel: usize) -> u32 {
         self.channels[channel].frame_bytes.saturating_sub(self.header_bytes)
     }
@@ -190,8 +190,8 @@ impl Sizes {
         self.next_at = Some(now);
     }
 
-    /// Time for which a channel has lost all packets longer than those received, and the time until which
-    /// that is known.
+    /// Returns the time during which a channel has lost all packets longer than those received, and
+    /// the end of that time.
     pub(super) fn losing_for(&self, channel: usize) -> Option<(Duration, Instant)> {
         self.channels[channel].evidence.losing_for()
     }
@@ -304,12 +304,13 @@ impl Sizes {
         self.plan.is_some() && self.order == Order::Free
     }
 
-    /// Longest packet, at most `most_bytes`, that fits all of some channels.
+    /// Returns the longest packet, at most `most_bytes`, that fits all of some channels.
     pub(super) fn longest_on(&self, channels: ChannelSet, most_bytes: u32) -> u32 {
         channels_of(channels).map(|channel| self.longest_bytes(channel)).fold(most_bytes, u32::min)
     }
 
-    /// Longest packet, at most `most_bytes`, that fits those of some channels with a known size.
+    /// Returns the longest packet, at most `most_bytes`, that fits those of some channels with a
+    /// known size.
     pub(super) fn longest_known(&self, channels: ChannelSet, most_bytes: u32) -> u32 {
         let is_known = |channel: &usize| !self.channels[*channel].is_unknown;
         let known = channels_of(channels).filter(is_known);
@@ -330,7 +331,8 @@ impl Sizes {
         })
     }
 
-    /// Longest frame and packet of a channel, where no packet is longer than `most_bytes`.
+    /// Returns the longest frame and packet of a channel, where no packet is longer than
+    /// `most_bytes`.
     pub(super) fn size(&self, channel: usize, most_bytes: u32) -> Size {
         let Search { state, frame_bytes, .. } = self.channels[channel];
         let longest_bytes = self.longest_bytes(channel).min(most_bytes);
@@ -343,23 +345,23 @@ impl Sizes {
         self.channels[channel].state == SizeState::Error
     }
 
-    /// Length to which the last message is padded, if it goes on this channel; otherwise 0.
+    /// Returns the padded length of the last message, if it goes on this channel; otherwise 0.
     pub(super) fn padded_bytes(&self, channel: usize) -> usize {
         let padded = self.padded.filter(|(on, _)| *on == channel);
         padded.map_or(0, |(_, bytes)| bytes as usize)
     }
 
-    /// Longest frame lost by a channel on which long packets vanish.
+    /// Returns the longest frame lost in the black hole of a channel.
     pub(super) fn lost_bytes(&self, channel: usize) -> u32 {
         self.channels[channel].evidence.longest_bytes.saturating_add(self.header_bytes)
     }
 
-    /// Longest frame that goes on a channel.
+    /// Returns the longest frame that goes on a channel.
     pub(super) fn frame_bytes(&self, channel: usize) -> u32 {
         self.channels[channel].frame_bytes
     }
 
-    /// Probes the base of a channel on which long packets vanish and that stays in.
+    /// Probes the base of a channel with a black hole that stays in.
     pub(super) fn confirm_base(&mut self, channel: usize) {
         if let Some(plan) = self.plan {
             let one = &mut self.channels[channel];
@@ -373,9 +375,9 @@ impl Sizes {
         self.plan.is_some()
     }
 
-    /// Looks at a channel: makes a probe due, or finds that the base does not pass. `probe_takes` is the
-    /// time for which an answer is awaited (`PROBE_TIMER`, RFC 8899, section 5.1.1), or none if the
-    /// channel is out.
+    /// Checks a channel: makes a probe due, or finds that the base does not pass. `probe_takes` is
+    /// the wait for an answer (`PROBE_TIMER`, RFC 8899, section 5.1.1), or none if the channel is
+    /// out.
     pub(super) fn look_at(
         &mut self,
         now: Instant,
@@ -401,8 +403,8 @@ impl Sizes {
         Look { asks, fails }
     }
 
-    /// Time that marks the probe sent at `now`: distinct from that of a marker, so that their answers can
-    /// be told apart.
+    /// Returns the time stamp of a probe sent at `now`: it differs from that of a marker, which
+    /// distinguishes their answers.
     pub(super) fn probe_at(now: Instant) -> Instant {
         now.after(Duration::from_nanos(1))
     }

@@ -1,6 +1,6 @@
-//! Reasons for which a channel carries no packet at present, as shown to users.
+//! Reasons why a channel carries no packet at present, as shown to users.
 
-/// Reason for which a channel carries no packet at present.
+/// Reason why a channel carries no packet at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// The channel does not exist.

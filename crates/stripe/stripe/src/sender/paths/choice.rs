@@ -30,8 +30,8 @@ use crate::sender::class::Class;
 const STANDING_NS_MIN: u64 = 5_000_000;
 const STANDING_NS_MAX: u64 = 100_000_000;
 
-/// Returns the age below which a queue is not a standing one: a round trip, in which its sender
-/// gets feedback and the initial burst drains.
+/// Returns the age below which a queue is not a standing one: a round trip, long enough for
+/// feedback to its sender and for its initial burst to drain.
 fn patience_ns(path: &Path) -> u64 {
     path.round_trip().least_ns().clamp(STANDING_NS_MIN, STANDING_NS_MAX)
 }
@@ -92,7 +92,7 @@ impl Paths {
         }
     }
 
-    /// Returns the first rank in which a channel has room or is waited for.
+    /// Returns the first rank that has a channel with room, or one to wait for.
     fn first_rank(&self, now_ns: u64, class: Class, takes: &impl Fn(usize) -> bool) -> Option<u64> {
         let counts = |channel: &usize| {
             let has_room = self.channels[*channel].admits(now_ns);
@@ -115,8 +115,8 @@ impl Paths {
         since_ns.saturating_add(patience_ns(path))
     }
 
-    /// Returns the time at which windows and pacing rates admit a packet of this class, if none may
-    /// be sent now.
+    /// Returns the time when windows and pacing rates admit a packet of this class, if none may be
+    /// sent now.
     pub(in crate::sender) fn next_at(
         &self,
         now: Instant,

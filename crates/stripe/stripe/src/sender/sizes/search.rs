@@ -85,7 +85,7 @@ impl Search {
         self.forget();
         self.frame_bytes = self.frame_bytes.max(self.probe_bytes);
         if self.state == SizeState::Error {
-            // The path differs from the one on which sizes did not pass.
+            // The path has changed since sizes did not pass.
             self.too_long_bytes = plan.beyond();
         }
         if self.state == SizeState::SearchComplete {
