@@ -181,7 +181,7 @@ impl<S: Numbered> Sender<S> {
         self.schedule.carries(&self.presence, channel)
     }
 
-    /// The channels on which packets may go.
+    /// Returns the channels that packets may use.
     fn carrying(&self) -> ChannelSet {
         channels_where(self.schedule.channels(), |channel| self.carries(channel))
     }
@@ -231,7 +231,7 @@ impl<S: Numbered> Sender<S> {
         channels_of(equals).any(|other| !self.quarantine.has(other) && fits(other))
     }
 
-    /// Reason for refusing a packet.
+    /// Returns the reason for refusing a packet.
     #[cold]
     fn held_back(&mut self, length_bytes: u32, class: Class) -> SendError {
         self.wait_with(length_bytes, class);
@@ -322,7 +322,7 @@ impl<S: Numbered> Sender<S> {
         Ok(channel)
     }
 
-    /// The schedule, with the circumstances on which its changes depend.
+    /// Returns the schedule, and the circumstances that its changes depend on.
     const fn schedule_at(&mut self, now: Instant) -> (&mut Schedule<S>, Circumstances<'_>) {
         let at = Circumstances {
             now,
@@ -410,7 +410,7 @@ impl<S: Numbered> Sender<S> {
         Some((channel, Kind::Marker(marker)))
     }
 
-    /// The marker of a channel at present.
+    /// Returns the marker of a channel at present.
     fn marker(&mut self, channel: usize, now: Instant) -> Marker {
         self.presence.mark(channel, now);
         self.sizes.mark(now, channel, self.presence.is(channel, Life::Dead));
@@ -431,7 +431,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Time of the next message if nothing happens before.
+    /// Returns the time of the next message if nothing happens before.
     pub fn poll_timeout(&self) -> Instant {
         if let Some(at) = self.resets.poll_timeout() {
             return at;
@@ -443,7 +443,7 @@ impl<S: Numbered> Sender<S> {
         self.paced_until().into_iter().chain(self.sizes.next_at()).fold(at, Instant::min)
     }
 
-    /// Time at which the pacing rate admits a packet, if that alone delays it, or of the next timeout of a
+    /// Returns the end of a delay by the pacing rate alone, or the time of the next timeout of a
     /// controller.
     fn paced_until(&self) -> Option<Instant> {
         let paths = self.paths.as_ref()?;
@@ -632,7 +632,8 @@ impl<S: Numbered> Sender<S> {
         self.announce_targets();
     }
 
-    /// Time to the next look: during a rest, until unanswered markers are answered.
+    /// Returns the time to the next check of the channels: during a rest, until unanswered markers
+    /// are answered.
     fn look_pause(&self) -> Duration {
         let pause = self.markers.pause();
         if !self.markers.are_due() && !self.presence.is_asking() {
@@ -670,7 +671,7 @@ impl<S: Numbered> Sender<S> {
         self.presence.look_by(now.after(self.markers.pause()));
     }
 
-    /// The channels on which markers go: those that are in or are to come in.
+    /// Returns the channels that get markers: those that are in or are to come in.
     fn marked(&self) -> ChannelSet {
         self.carrying() | self.schedule.pending()
     }

@@ -222,7 +222,7 @@ impl Presence {
         }
     }
 
-    /// Begins a channel on another line: its measurements are forgotten.
+    /// Begins a channel on another link: its measurements are forgotten.
     pub(super) fn begin(&mut self, channel: usize, now: Instant, life: Life) {
         let watch = &mut self.watches[channel];
         (watch.life, watch.since) = (life, now);
