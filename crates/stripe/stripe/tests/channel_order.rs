@@ -1,4 +1,5 @@
-//! The order of one channel: by hand, and over emulated channels that reorder, duplicate and lose.
+//! The reorder buffer of a channel: hand-traced scenarios, and emulated channels that reorder,
+//! duplicate and lose.
 
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{Channel, Loss, Parameters, Probability, Reordering};
@@ -15,7 +16,7 @@ fn at(milliseconds: u64) -> Instant {
     Instant::from_nanoseconds(milliseconds * 1_000_000)
 }
 
-/// Waits for 20 ms, and holds back so many numbers.
+/// Returns a reorder buffer with a wait of 20 ms and a limit on the held numbers.
 fn order(packets_max: usize) -> ChannelOrder<u32> {
     let options = OrderOptions { packets_max, ..OrderOptions::default() };
     ChannelOrder::synchronised(options, EPOCH).expect("what a test may do")
@@ -35,7 +36,7 @@ fn marker(sent_packets: u32, sent_at_ms: u64) -> Message {
     message(EPOCH, Kind::Marker(marker))
 }
 
-/// What is given out: numbers of packets, or messages.
+/// Returns the released items: numbers of packets, or messages.
 fn drain(order: &mut ChannelOrder<u32>, at_ms: u64) -> Vec<Result<u32, Message>> {
     let given = std::iter::from_fn(|| order.poll(at(at_ms)));
     let told = |ordered| match ordered {
@@ -45,19 +46,19 @@ fn drain(order: &mut ChannelOrder<u32>, at_ms: u64) -> Vec<Result<u32, Message>>
     given.map(told).collect()
 }
 
-/// Waits only where packets come late, for 20 ms at most.
+/// Returns a reorder buffer that waits only after late packets, for 20 ms at most.
 fn adaptive() -> ChannelOrder<u32> {
     let options = OrderOptions { adapts: true, ..OrderOptions::default() };
     ChannelOrder::synchronised(options, EPOCH).expect("what a test may do")
 }
 
-/// What comes then, and what is given out.
+/// Handles a packet; returns the packets released.
 fn come(order: &mut ChannelOrder<u32>, at_ms: u64, number: u32) -> Vec<u32> {
     assert_eq!(packet(order, at_ms, number), Ok(()), "{number}");
     drain(order, at_ms).into_iter().map(|given| given.expect("a packet")).collect()
 }
 
-/// Nothing waits on a channel that keeps order, whatever it loses.
+/// A channel that keeps order causes no wait, whatever it loses.
 #[test]
 fn a_channel_that_keeps_order_is_not_waited_for() {
     let mut order = adaptive();
@@ -70,8 +71,8 @@ fn a_channel_that_keeps_order_is_not_waited_for() {
     assert_eq!(order.window(), Duration::ZERO);
 }
 
-/// 2 comes 4 ms after 3, and late: from then on gaps are waited for, 5 ms, until sixteen of them
-/// were losses. What comes twice is no sign of anything.
+/// 2 arrives late, 4 ms after 3. From then on gaps are awaited for 5 ms, until sixteen of them were
+/// losses. Duplicates do not count as late.
 #[test]
 fn a_channel_that_reorders_is_waited_for_as_long_as_it_was_late() {
     let mut order = adaptive();
@@ -82,7 +83,7 @@ fn a_channel_that_reorders_is_waited_for_as_long_as_it_was_late() {
     assert_eq!(packet(&mut order, 19, 3), Err(Discard::Repeated));
     assert_eq!(come(&mut order, 20, 5), [0; 0]);
     assert_eq!((come(&mut order, 24, 4), order.held()), (vec![4, 5], 0));
-    // 0 comes 100 ms late: so long nothing is waited for.
+    // 0 is 100 ms late: longer than any wait.
     assert_eq!(come(&mut order, 100, 0), [0]);
     assert_eq!(order.window(), Duration::from_millis(20));
     for loss in 0..16 {
@@ -97,7 +98,8 @@ fn a_channel_that_reorders_is_waited_for_as_long_as_it_was_late() {
     assert_eq!(order.window(), Duration::ZERO);
 }
 
-/// The page's picture, from number 0 on: 2 comes late, 1 twice, and the marker counts 5 packets.
+/// The drawing of the module page, from number 0 on: 2 is late, 1 is repeated, and the marker
+/// counts 5 packets.
 #[test]
 fn packets_and_markers_come_out_as_they_were_sent() {
     let mut order = order(256);
@@ -116,7 +118,7 @@ fn packets_and_markers_come_out_as_they_were_sent() {
     assert_eq!(order.handle_message(at(20), marker(4, 0)), Err(Discard::TooLate));
 }
 
-/// 0 is lost, and 3: what came behind 0 goes at 20 ms, what came behind 3 at 25 ms.
+/// 0 and 3 are lost: packets behind 0 are released at 20 ms, those behind 3 at 25 ms.
 #[test]
 fn a_gap_is_waited_for_no_longer_than_the_wait() {
     let mut order = order(256);
@@ -132,8 +134,8 @@ fn a_gap_is_waited_for_no_longer_than_the_wait() {
     });
 }
 
-/// Four numbers at once: 6 makes room by giving up 0 and 2, and everything behind what it gives up
-/// goes.
+/// Room for four numbers: 6 makes room by giving up 0 and 2, and the packets behind these are
+/// released.
 #[test]
 fn what_is_too_far_ahead_makes_room() {
     let mut order = order(4);
@@ -160,14 +162,14 @@ fn a_reset_begins_an_epoch_and_old_ones_are_over() {
     assert_eq!(order.handle_message(at(2), reset(7)), Ok(()));
     assert_eq!(order.handle_message(at(2), reset(6)), Err(Discard::StaleEpoch));
     assert_eq!(drain(&mut order, 2), [Err(reset(7))]);
-    // A reset again, before there is data, is the sender's own repetition.
+    // A repeated reset before any data is the sender's own repetition.
     assert_eq!(order.handle_message(at(3), reset(7)), Ok(()));
     assert_eq!(drain(&mut order, 3), [Err(reset(7))]);
     assert_eq!((packet(&mut order, 4, 0), drain(&mut order, 4)), (Ok(()), vec![Ok(0)]));
 }
 
-/// A straggler is forgotten when something of the present epoch comes; a sender that forgot sends
-/// nothing else.
+/// A late reset is forgotten when anything of the present epoch arrives; a sender without its state
+/// sends nothing else.
 #[test]
 fn a_reset_out_of_season_is_given_out_if_nothing_else_comes() {
     let mut order = order(256);
@@ -178,11 +180,11 @@ fn a_reset_out_of_season_is_given_out_if_nothing_else_comes() {
     assert_eq!(order.handle_message(at(31), reset), Err(Discard::RepeatedReset));
     assert_eq!((order.poll_timeout(), drain(&mut order, 280)), (Some(at(281)), vec![]));
     assert_eq!(drain(&mut order, 281), [Err(reset)]);
-    // Numbers begin anew.
+    // Numbers start anew.
     assert_eq!((packet(&mut order, 282, 0), drain(&mut order, 282)), (Ok(()), vec![Ok(0)]));
 }
 
-/// Number 1,000,000 was never sent: the fourth marker in a row that says less is believed.
+/// Number 1,000,000 was never sent: the fourth marker in a row with a lower count is believed.
 #[test]
 fn a_wrong_number_is_got_over() {
     let mut order = order(256);
@@ -198,7 +200,7 @@ fn a_wrong_number_is_got_over() {
     assert_eq!((packet(&mut order, 20, 10), drain(&mut order, 20)), (Ok(()), vec![Ok(10)]));
 }
 
-/// Epochs lie in a circle: more than 2^31 ahead is behind.
+/// Epochs wrap: more than 2^31 ahead is behind.
 #[test]
 fn an_epoch_behind_is_believed_if_nothing_else_comes() {
     let mut order = order(256);
@@ -211,8 +213,8 @@ fn an_epoch_behind_is_believed_if_nothing_else_comes() {
     assert_eq!(drain(&mut order, 251), [Ok(10)]);
 }
 
-/// A marker from the end of time counts no packet more than those that follow: the fourth of them
-/// is believed.
+/// A marker with a time far in the future counts the same packets as those that follow: the fourth
+/// of them is believed.
 #[test]
 fn a_wrong_time_is_got_over() {
     let mut order = order(256);
@@ -240,8 +242,8 @@ fn percent(percent: u32) -> Probability {
 }
 
 proptest! {
-    /// What is held back for less than the wait comes in order; nothing comes twice; without loss
-    /// all comes.
+    /// Packets delayed by less than the wait are released in order, and none twice; without loss
+    /// all are released.
     #[test]
     fn a_channel_that_reorders_and_duplicates_becomes_one_that_loses_at_most(
         seed: u64, held_back in 0_u32..=30, duplicated in 0_u32..=30, lost in 0_u32..=50,
@@ -265,7 +267,7 @@ proptest! {
         arrivals.sort_unstable();
         let options = OrderOptions { packets_max: 1_024, ..OrderOptions::default() };
         let mut order = ChannelOrder::synchronised(options, EPOCH).unwrap();
-        // Four markers in a row that say so make it begin shortly before the wrap.
+        // Four such markers in a row make it begin shortly before the wrap.
         for sent_at_ms in 1..=4 {
             let _ = order.handle_message(Instant::ORIGIN, marker(first, sent_at_ms));
         }

@@ -1,4 +1,4 @@
-//! Messages as bytes: the layout by hand, every refusal, and any bytes at all.
+//! Messages as bytes: the layout by hand, every error, and arbitrary bytes.
 
 use gingham_fairq::{Change, Number, Round, Standing};
 use gingham_stripe::{
@@ -65,7 +65,7 @@ fn every_kind() -> [Kind; 8] {
     ]
 }
 
-/// CRC-32C bit by bit from the highest, unlike the one under test.
+/// Computes CRC-32C bit by bit from the highest, unlike the tested function.
 fn checksum(bytes: &[u8]) -> u32 {
     let mut rest = u32::MAX;
     for byte in bytes {
@@ -83,7 +83,7 @@ fn fit_checksum(bytes: &mut [u8]) {
     bytes[checked..].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// The message with some bytes changed and the checksum made to fit.
+/// Parses a message with some bytes changed and a matching checksum.
 fn parse_changed(message: Message, change: impl FnOnce(&mut [u8])) -> Result<Message, WireError> {
     let mut bytes = message.to_bytes().to_vec();
     change(&mut bytes);
@@ -133,7 +133,7 @@ fn every_kind_has_its_layout() {
     assert_layout(nack, 8, 0, b"\x01\x02\x03\x04\x05\x06\x03\0\x11\x12\x13\x14");
 }
 
-/// Bytes beside the packet, or the message: plain, with an AEAD tag of 16 (RFC 5116), and with the
+/// Overhead of a packet or message: plain, with an AEAD tag of 16 bytes (RFC 5116), and with the
 /// headers of UDP (8) and IP (20 and 40).
 #[test]
 fn what_stands_before_a_packet_costs_what_the_page_says() {
@@ -146,8 +146,8 @@ fn what_stands_before_a_packet_costs_what_the_page_says() {
     assert_eq!(costs(before.len()), [8, 24, 52, 72]);
 }
 
-/// Data, a copy and a message of the same number on a channel: their first eight bytes differ, of
-/// which a nonce is made.
+/// A packet, a copy and a message of one number on a channel: their first eight bytes, which form a
+/// nonce, differ.
 #[test]
 fn no_two_datagrams_begin_with_the_same_eight_bytes() {
     let mut numbers = MessageNumbers::default();
@@ -181,7 +181,7 @@ fn padding_is_not_read() {
     }
 }
 
-/// All kinds behind one another; where one is spoilt nothing is read behind it.
+/// All kinds of messages in a row; nothing is read behind a corrupt one.
 #[test]
 fn messages_stand_behind_one_another() {
     let all: Vec<_> = every_kind().into_iter().map(|kind| Ok(message(kind))).collect();
@@ -218,7 +218,7 @@ fn each_thing_wrong_has_its_error() {
     assert_eq!(changed(|bytes| bytes[3] = 9), Err(WireError::BadKind { kind: 9 }));
     assert_eq!(changed(|bytes| bytes[7] = 5), Err(WireError::NotZero));
     assert_eq!(changed(|bytes| bytes[7] = 2), Err(WireError::NotZero));
-    // A change that is not flagged.
+    // A change without its flag.
     assert_eq!(changed(|bytes| bytes[7] = 0), Err(WireError::NotZero));
     let bad_channel = |channel, channels| Err(WireError::BadChannel { channel, channels });
     assert_eq!(changed(|bytes| bytes[4] = 5), bad_channel(5, 5));
@@ -248,7 +248,7 @@ fn each_other_kind_is_checked_too() {
     assert_eq!(changed(Kind::LeftAcknowledged(departure()), 12, 5), bad_channel);
 }
 
-/// CRC-32C finds every change of one or two bits in so few bytes.
+/// CRC-32C detects every change of one or two bits in messages of this length.
 #[test]
 fn no_change_of_one_or_two_bits_passes() {
     for kind in every_kind() {
@@ -268,7 +268,7 @@ fn no_change_of_one_or_two_bits_passes() {
 }
 
 proptest! {
-    /// Any bytes: a message that is written again as it was, or an error.
+    /// Arbitrary bytes: a message that is written again unchanged, or an error.
     #[test]
     fn what_is_parsed_is_written_again_as_it_was(
         mut bytes in prop::collection::vec(any::<u8>(), 0..80),

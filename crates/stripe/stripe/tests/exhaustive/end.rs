@@ -1,7 +1,7 @@
-//! An end of the pipe, shared by all states in which it is the same, and what it did before.
+//! An end of the pipe, shared by all states that contain it, and a cache of its steps.
 //!
-//! What an end does depends on its state, the time and what comes to it alone. States of the whole
-//! are many more than those of an end, so what it did is remembered.
+//! A step of an end depends only on its state, the time and its input. The whole has many more
+//! states than an end, so the steps of ends are cached.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,13 +10,13 @@ use std::rc::Rc;
 
 use crate::fingerprint;
 
-/// What is remembered at once; when it is full it is forgotten.
+/// Capacity of the cache, which is cleared when full.
 const STEPS_MAX: usize = 30_000;
 
-/// What an end became, its fingerprint, and what came of it.
+/// Next state of an end, its fingerprint, and the output of the step.
 type Step<T, O> = (Rc<T>, u128, Rc<O>);
 
-/// What an end did.
+/// Cache of the steps of an end.
 #[derive(Debug)]
 pub(crate) struct Memory<T, O>(RefCell<BTreeMap<u128, Step<T, O>>>);
 
@@ -26,7 +26,7 @@ impl<T, O> Default for Memory<T, O> {
     }
 }
 
-/// An end.
+/// An end of the pipe.
 #[derive(Clone, Debug)]
 pub(crate) struct End<T> {
     pub(crate) state: Rc<T>,
@@ -42,7 +42,7 @@ impl<T: Clone + Debug> End<T> {
         *self.print.get_or_insert_with(|| fingerprint::of(&self.state))
     }
 
-    /// The end does something, which depends on it and on what this input is the fingerprint of.
+    /// Performs a step, which depends on the end and on `input`, a fingerprint.
     pub(crate) fn step<O>(
         &mut self,
         memory: &Memory<T, O>,
@@ -67,7 +67,7 @@ impl<T: Clone + Debug> End<T> {
         outcome
     }
 
-    /// The same, of which nothing is remembered.
+    /// Performs a step without the cache.
     pub(crate) fn act<O>(&mut self, act: impl FnOnce(&mut T) -> O) -> Rc<O> {
         self.print = None;
         Rc::new(act(Rc::make_mut(&mut self.state)))

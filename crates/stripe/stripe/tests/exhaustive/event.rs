@@ -1,17 +1,17 @@
-//! What can happen, and how much of it may still.
+//! Events, and the budget for further ones.
 
 use std::time::Duration;
 
 use crate::world::INTERVAL;
 
-/// How long nothing happens.
+/// Duration of a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Span {
-    /// Markers are due again.
+    /// Until markers are due again.
     Interval,
-    /// The waits of the receiver are over, and resets go again.
+    /// Until the waits of the receiver are over, and resets are repeated.
     Wait,
-    /// A reset waits for channels no longer.
+    /// Until a reset does not wait for channels any more.
     Reset,
 }
 
@@ -25,30 +25,30 @@ impl Span {
     }
 }
 
-/// What can happen.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
-    /// The next packet goes; where the choice is free, on this channel.
+    /// Sends the next packet; in free order, on this channel.
     Send(Option<usize>),
     Arrive(usize),
     Return(usize),
     Lose(usize),
     LoseReturn(usize),
-    /// A frame comes, and once more right behind itself.
+    /// A frame arrives, followed at once by a duplicate.
     Repeat(usize),
     RepeatReturn(usize),
-    /// The sender starts anew in a later epoch, as by a clock.
+    /// The sender restarts in a later epoch, as from a clock.
     RestartSender,
-    /// The sender starts anew in its first epoch.
+    /// The sender restarts in its first epoch.
     ForgetSender,
     RestartReceiver,
-    /// A channel loses all, both ways, until it is dead.
+    /// A channel loses everything, in both directions, until it is dead.
     Outage(usize),
     Pass(Span),
 }
 
 impl Event {
-    /// Its name, without the channel.
+    /// Returns its name, without the channel.
     pub(crate) const fn kind(self) -> &'static str {
         match self {
             Self::Send(_) => "Send",
@@ -68,22 +68,22 @@ impl Event {
         }
     }
 
-    /// Whether it happens on channels that are kind.
+    /// Whether it is fault-free.
     pub(crate) const fn is_kind(self) -> bool {
         matches!(self, Self::Send(_) | Self::Arrive(_) | Self::Return(_))
     }
 
-    /// Whether it changes the receiver and what is on its way to it, and nothing else.
+    /// Whether it changes only the receiver and the frames in flight to it.
     pub(crate) const fn is_of_receiver(self) -> bool {
         matches!(self, Self::Arrive(_) | Self::Lose(_) | Self::Repeat(_) | Self::RestartReceiver)
     }
 }
 
-/// What may still happen.
+/// Budget of further events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
     pub(crate) packets: u8,
-    /// Of all kinds together.
+    /// All kinds of faults together.
     pub(crate) faults: u8,
     pub(crate) losses: u8,
     pub(crate) repeats: u8,
@@ -93,7 +93,7 @@ pub(crate) struct Left {
 }
 
 impl Left {
-    /// An event happens.
+    /// Charges an event to the budget.
     pub(crate) const fn spend(&mut self, event: Event) {
         let left = self;
         let kind = match event {
@@ -117,7 +117,7 @@ impl Left {
         left.faults -= 1;
     }
 
-    /// Whether all that may happen with the other may happen with this one.
+    /// Whether this budget permits everything that the other permits.
     pub(crate) const fn covers(self, other: Self) -> bool {
         self.packets >= other.packets
             && self.faults >= other.faults

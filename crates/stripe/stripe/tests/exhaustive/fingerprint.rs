@@ -1,26 +1,26 @@
-//! What tells states apart: 128 bits of what `Debug` shows of them.
+//! Fingerprints that distinguish states: 128 bits of their `Debug` output.
 //!
-//! The ends are neither `Hash` nor `Eq`, and what is derived of them for a test alone would stand in
-//! a score of types of three crates. `Debug` is derived on all of them, shows every field, and one
-//! that is added shows without anybody thinking of it. The text is written nowhere: its parts are
-//! folded as they come.
+//! The ends implement neither `Hash` nor `Eq`, and deriving these for a test alone would affect
+//! some twenty types of three crates. `Debug` is derived on all of them, and covers every field,
+//! including new ones. The text is never stored: its parts are folded as they are written.
 //!
-//! Left out is what nothing depends on: what has been counted, and what never changes; and what is
-//! measured of time, which the order does not depend on, nor, with rates that are told, a choice.
-//! So states that differ in their history alone are one.
+//! Fields without influence are left out: counters, constants, and time measurements. Neither the
+//! order depends on the latter, nor, at fixed rates, the choice of a channel. States that differ
+//! only in their history thus coincide.
 //!
-//! Invariant: what has the same text but for these fields has the same fingerprint.
+//! Invariant: equal text, except for these fields, yields an equal fingerprint.
 
 use std::fmt::{self, Debug, Write};
 use std::hash::{Hash, Hasher};
 
-/// The fields that are left out.
+/// Whether a field is left out.
 fn is_left_out(field: &str) -> bool {
-    // Counts that nothing reads; what is granted, where memory is ample and nobody heeds it; schedulers and options of the start; the numbers of channels,
-    // which stay as they are where every message goes on its own channel.
+    // Counters that are never read; grants, since memory is ample and credits are not used; initial
+    // schedulers and options; channel numbers, which are constant when every message goes on its
+    // own channel.
     let constant =
         matches!(field, "reception" | "sending" | "pool" | "initial" | "options" | "numbering");
-    // Times of markers and packets, and what is made of them: round trips and rates.
+    // Times of markers and packets, and the round trips and rates derived from them.
     let measured = matches!(
         field,
         "marker_at"
@@ -37,8 +37,7 @@ fn is_left_out(field: &str) -> bool {
     constant || measured
 }
 
-/// Instants within so many nanoseconds are one: no pause is as long but those by which waits are
-/// over.
+/// Resolution of instants in nanoseconds: only the pauses that end waits are this long.
 pub(crate) const INSTANT_NS: u64 = 200_000_000;
 
 const SEED: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
@@ -46,7 +45,7 @@ const FACTOR: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
 struct Fold {
     state: u128,
-    /// Within a field that is left out, how many brackets are open.
+    /// Number of open brackets within a field that is left out.
     skipped: Option<u32>,
     /// Whether an instant follows.
     instant: bool,
@@ -69,8 +68,7 @@ impl Fold {
         }
     }
 
-    /// Goes on within a field that is left out, which the next field ends, or the bracket around
-    /// both.
+    /// Continues within a field that is left out, up to the next field or the bracket around both.
     fn skip(&mut self, text: &str, mut open: u32) {
         let mut ends = open == 0 && text == ", ";
         for byte in text.bytes() {
@@ -119,7 +117,7 @@ impl Hasher for Fold {
     }
 }
 
-/// The fingerprint of what something shows.
+/// Returns the fingerprint of a value's `Debug` output.
 pub(crate) fn of(value: &impl Debug) -> u128 {
     let mut fold = Fold::NEW;
     write!(fold, "{value:?}").expect("nothing refuses text");
@@ -127,7 +125,7 @@ pub(crate) fn of(value: &impl Debug) -> u128 {
     fold.state
 }
 
-/// The fingerprint of what is `Hash`.
+/// Returns the fingerprint of a `Hash` value.
 pub(crate) fn hash(value: &impl Hash) -> u128 {
     let mut fold = Fold::NEW;
     value.hash(&mut fold);

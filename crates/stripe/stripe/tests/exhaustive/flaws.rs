@@ -1,13 +1,13 @@
-//! The search finds what is wrong: pipes with a flaw each.
+//! The search detects errors: pipes with one flaw each.
 //!
-//! So that it is known to look at all: a world whose flaw is found by no search has a search that
-//! looks at nothing.
+//! This shows that the search is effective: a search that checks nothing would find none of the
+//! flaws.
 
 use crate::event::{Event, Left};
 use crate::rules::{Flaw, Mode, Rules};
 use crate::search::{Failure, search};
 
-/// One fault, and little else.
+/// One fault, and few other events.
 const SMALL: Left =
     Left { packets: 4, faults: 1, losses: 1, repeats: 1, restarts: 1, outages: 0, pauses: 0 };
 
@@ -33,7 +33,7 @@ fn a_packet_that_is_given_out_again_is_found() {
     }
 }
 
-/// The order of quasi-FIFO is what the scheduler says; where numbers confirm, it is a guess.
+/// In quasi-FIFO the scheduler determines the order; with sequence numbers it is only a guess.
 #[test]
 fn a_scheduler_with_other_quanta_is_found_where_order_rests_on_it() {
     let failure = finds(Mode::Quasi, Flaw::OtherQuanta, Left { faults: 0, ..SMALL });

@@ -1,45 +1,46 @@
-//! What was given out, and whether that is what the crate's table promises for what the channels
-//! did so far.
+//! The delivered packets, and a check against the guarantees in the crate's table, given the faults
+//! of the channels so far.
 //!
 //! ```text
-//!   what happened                       quasi-FIFO                          numbers confirm
-//!   nothing, or on the way back alone   exact, all of it                    exact, all of it
-//!   loss                                exact of what is sent after a       rising; nothing twice;
-//!                                       marker a channel; nothing twice     what is missing was lost
-//!   a channel repeats a packet          that packet twice at most           as under loss
-//!   skew beyond the wait                nothing twice                       rising; nothing twice
-//!   an end starts anew                  as under loss                       rising; nothing twice
+//!   faults so far                       quasi-FIFO                          sequence numbers
+//!   none, or only in reverse direction  exact, complete                     exact, complete
+//!   loss                                exact for packets sent after a      rising, no duplicates;
+//!                                       marker per channel; no duplicates   only lost ones missing
+//!   a channel repeats a packet          that packet at most twice           as under loss
+//!   skew beyond the wait                no duplicates                       rising, no duplicates
+//!   an end restarts                     as under loss                       rising, no duplicates
 //! ```
 //!
-//! Invariant: only what the table promises is asserted, so a failure is an error of the protocol.
+//! Invariant: only the guarantees of the table are asserted, so a failure is an error of the
+//! protocol.
 
-/// Packets that are told apart here; later ones are those of the time when channels are kind.
+/// Number of packets that the ledger distinguishes; later ones belong to the fault-free phase.
 const TOLD: u32 = u64::BITS;
 
-/// The channels, a bit each.
+/// Set of all channels, a bit each.
 const ALL: u8 = 0b11;
 
-/// What was given out and what is promised.
+/// Delivered packets and present guarantees.
 #[derive(Clone, Copy, Debug, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "each says what is promised no longer")]
 pub(crate) struct Ledger {
-    /// Whether numbers confirm the order.
+    /// Whether sequence numbers confirm the order.
     confirmed: bool,
     given: u64,
     last: Option<u32>,
     lost: u64,
-    /// Packets that may still come twice.
+    /// Packets that may still arrive twice.
     repeated: u64,
-    /// Nothing has happened on the way there.
+    /// Whether the forward direction was free of faults.
     undisturbed: bool,
-    /// What is missing can only have been lost on a channel.
+    /// Whether missing packets can only have been lost on a channel.
     complete: bool,
-    /// Channels on which a marker went since the last loss.
+    /// Channels with a marker since the last loss.
     marked: u8,
-    /// Packets from this on come in order, and the last of them.
+    /// First packet of the exact order, and the last delivered one of it.
     exact_from: Option<u32>,
     exact_last: Option<u32>,
-    /// Order may be wrong for a while though markers go.
+    /// Whether the order may be wrong for a while despite markers.
     unsure: bool,
 }
 
@@ -60,7 +61,7 @@ impl Ledger {
         }
     }
 
-    /// Whether everything that is found wrong from there on is found wrong from here on too.
+    /// Whether every later error found from `other` is also found from here.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let exact = match (self.exact_from, other.exact_from) {
             (Some(from), Some(later)) => from <= later && self.exact_last >= other.exact_last,
@@ -79,18 +80,18 @@ impl Ledger {
             && self.unsure <= other.unsure
     }
 
-    /// Something was lost, perhaps.
+    /// Records a possible loss.
     fn disturb(&mut self) {
         (self.undisturbed, self.marked, self.exact_from) = (false, 0, None);
     }
 
-    /// A channel lost a frame on the way there: a packet of this number, or a message.
+    /// Records a frame lost in forward direction: a packet with this number, or a message.
     pub(crate) fn lose(&mut self, packet: Option<u32>) {
         self.disturb();
         self.lost |= packet.map_or(0, bit);
     }
 
-    /// A channel repeats a frame.
+    /// Records a frame repeated by a channel.
     pub(crate) fn repeat(&mut self, packet: Option<u32>) {
         self.undisturbed = false;
         if let Some(number) = packet {
@@ -100,20 +101,21 @@ impl Ledger {
         }
     }
 
-    /// What was on its way was there for longer than the wait, or a channel was dead, or no marker
-    /// went for longer than the wait.
+    /// Records that frames were in flight for longer than the wait, that a channel was dead, or
+    /// that markers paused for longer than the wait.
     pub(crate) fn skew(&mut self) {
         self.disturb();
         (self.complete, self.unsure) = (false, true);
     }
 
-    /// An end starts anew.
+    /// Records the restart of an end.
     pub(crate) fn restart(&mut self) {
         self.disturb();
         self.complete = false;
     }
 
-    /// A marker of an epoch that both ends are in goes on a channel, after so many packets.
+    /// Records a marker on a channel, sent after `sent` packets, in an epoch that both ends have
+    /// entered.
     pub(crate) fn mark(&mut self, channel: usize, sent: u32) {
         self.marked |= 1 << channel;
         if self.marked == ALL && self.exact_from.is_none() && !self.unsure {
@@ -121,7 +123,7 @@ impl Ledger {
         }
     }
 
-    /// A packet is given out.
+    /// Records and checks a delivered packet.
     pub(crate) fn give(&mut self, number: u32) -> Result<(), String> {
         let last = self.last.replace(number);
         if self.confirmed && last.is_some_and(|last| number <= last) {
@@ -153,7 +155,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Nothing is on its way: of so many packets, all have come if nothing has happened.
+    /// Checks completeness while nothing is in flight, after `sent` packets.
     pub(crate) fn rest(&self, sent: u32) -> Result<(), String> {
         let missing = (bit(sent) - 1) & !self.given;
         if self.undisturbed && missing != 0 {
@@ -162,7 +164,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// All waits are over: of the first so many, what is missing was lost.
+    /// Checks, when all waits are over, that missing packets among the first `sent` were lost.
     pub(crate) fn end(&self, sent: u32) -> Result<(), String> {
         let missing = (bit(sent) - 1) & !self.given & !self.lost;
         if self.complete && missing != 0 {
@@ -180,7 +182,7 @@ const fn bit(number: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// A loss forgives, a marker behind it less and less, and what has come must be the same.
+    /// A loss relaxes the guarantees, a marker behind it restores some; deliveries must be equal.
     #[test]
     fn a_ledger_covers_what_promises_less() {
         let whole = Ledger::new(false);

@@ -1,6 +1,6 @@
-//! What is on a channel, and what the ends put there.
+//! The frames in flight on a channel, and the output of the ends.
 //!
-//! Invariant: a frame keeps its fingerprint, wherever it goes.
+//! Invariant: a frame keeps its fingerprint.
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -11,10 +11,10 @@ use gingham_stripe::{Instant, Message, Receiver, Sender, Tag};
 use crate::fingerprint;
 use crate::world::Scheduler;
 
-/// More than an end has to say at one instant.
+/// Bound on the messages of an end at one instant.
 const POLLS_MAX: usize = 100;
 
-/// What is on a channel.
+/// A frame on a channel.
 #[derive(Debug)]
 pub(crate) enum Frame {
     Packet { number: u32, length_bytes: u32, tag: Option<Tag> },
@@ -30,7 +30,7 @@ impl Frame {
     }
 }
 
-/// What is on a channel, and its fingerprint once it is asked for.
+/// A frame in flight, and its fingerprint once computed.
 #[derive(Debug)]
 pub(crate) struct Flying {
     pub(crate) frame: Frame,
@@ -43,23 +43,24 @@ impl Flying {
     }
 }
 
-/// A channel one way: first in, first out.
+/// One direction of a channel: first in, first out.
 pub(crate) type Line = VecDeque<Rc<Flying>>;
 
 pub(crate) fn flying(frame: Frame) -> Rc<Flying> {
     Rc::new(Flying { frame, print: OnceCell::new() })
 }
 
-/// What came of what the sender did.
+/// Output of a step of the sender.
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// On which channel each goes.
+    /// Frames sent, each with its channel.
     pub(crate) frames: Vec<(usize, Rc<Flying>)>,
-    /// Whether a packet was taken, and how many went before the epoch of its tag.
+    /// Packets sent before the epoch of the accepted packet's tag; `None` if no packet was
+    /// accepted.
     pub(crate) taken: Option<u32>,
 }
 
-/// What came of what the receiver did.
+/// Output of a step of the receiver.
 #[derive(Debug)]
 pub(crate) struct Given {
     pub(crate) packets: Vec<u32>,

@@ -1,20 +1,21 @@
-//! Every order in which things can happen to a short pipe: the real ends, two channels, six packets.
+//! Exhaustive search over the event orders of a short pipe: the real ends, two channels, six
+//! packets.
 //!
 //! ```text
-//!   send | arrive | lose | come twice | come back | an end starts anew | a channel is dead | time passes
-//!     in any order, so many faults; in every state that is reached:
-//!        what was given out so far is what the crate's table promises      (ledger)
-//!        channels kind from here on: order exact again, nothing waits      (search)
+//!   send | arrive | lose | duplicate | return | an end restarts | a channel dies | time passes
+//!     in any order, with a limited number of faults; in every state reached:
+//!        deliveries so far satisfy the crate's table                       (ledger)
+//!        without further faults: exact order again, nothing waits          (search)
 //! ```
 //!
-//! A channel is first in, first out, and the two are free against each other, messages of the
-//! receiver included. States are few because time is: it passes by a marker's interval, by a wait
-//! or by the wait of a reset, so often as there are pauses left, and otherwise stands still.
+//! A channel is first in, first out; the two are independent, also for messages of the receiver.
+//! Discrete time limits the number of states: it advances by a marker interval, by a wait or by the
+//! wait of a reset, as often as the budget permits, and otherwise stands still.
 //!
-//! A state is left alone if one with the same ends and channels was searched of which as much was
-//! promised and to which as much might happen (visited); orders of what the two ends do apart from
-//! each other are followed once where that is enough (search). States, with what bounds each search
-//! (two losses, a repetition and a restart in all; processor time of a test build on one core):
+//! A state is skipped if a searched state has equal ends and channels, at least its guarantees, and
+//! at least its budget (visited). Independent steps of the two ends are explored in one order if
+//! that is enough (search). Number of states by the bound of the search (two losses, a duplicate
+//! and a restart in total; CPU time of a test build on one core):
 //!
 //! | order | bound | states | time |
 //! |---|---|---|---|
@@ -27,10 +28,10 @@
 //! | quasi-FIFO, guaranteed | 2 packets, 1 fault, a pause anywhere | 99,383, 67,951 | 1 s each |
 //! | free | 4 packets, no fault, a pause anywhere | 103,748 | 2 s |
 //!
-//! Environment, for a search by hand with the counts one likes: `GINGHAM_EXHAUSTIVE` (`quasi`,
-//! `guaranteed`, `repairing`, `redundant` or `free`), and `PACKETS` (6), `DEPTH` (faults of all kinds, 4),
-//! `LOSSES` (2), `REPEATS` (1), `RESTARTS` (1), `OUTAGES` (0), `PAUSES` (0). A failure prints the
-//! events that led there.
+//! Environment, for a manual search: `GINGHAM_EXHAUSTIVE` (`quasi`, `guaranteed`, `repairing`,
+//! `redundant` or `free`), and the budget `PACKETS` (6), `DEPTH` (faults of all kinds, 4), `LOSSES`
+//! (2), `REPEATS` (1), `RESTARTS` (1), `OUTAGES` (0), `PAUSES` (0). A failure prints the events
+//! that led there.
 
 mod end;
 mod event;
@@ -47,14 +48,14 @@ use event::Left;
 use rules::{Mode, Rules};
 use search::{Search, search};
 
-/// Two losses, a repetition and a restart, all in one run.
+/// Two losses, a duplicate and a restart, all in one run.
 const FAULTS: Left =
     Left { packets: 6, faults: 4, losses: 2, repeats: 1, restarts: 1, outages: 0, pauses: 0 };
 
-/// One fault, a dead channel too.
+/// One fault, which may be a dead channel.
 const OUTAGES: Left = Left { faults: 1, outages: 1, ..FAULTS };
 
-/// One fault, and time passes once, anywhere before it or after.
+/// One fault and one pause, in any order.
 const PAUSES: Left = Left { packets: 2, faults: 1, pauses: 1, ..FAULTS };
 
 #[expect(clippy::print_stdout, reason = "the figures are what a search is run for")]
@@ -65,8 +66,8 @@ fn run(mode: Mode, left: Left) -> Search {
     found
 }
 
-/// All of these kinds of events happened, and all of these outcomes came about, in one search or
-/// another; each had at least so many states.
+/// Checks that all of these kinds of events and outcomes occurred in some search, and that each
+/// search had at least its number of states.
 fn covers(searches: &[(Search, usize)], kinds: &[&str], outcomes: &[&str]) {
     for (search, least) in searches {
         assert!(search.states() >= *least, "{} states", search.states());
@@ -138,7 +139,7 @@ fn guaranteed_order_with_repair() {
     covers(&searches, &KINDS[..9], &["repaired", "given up", "repeated"]);
 }
 
-/// Each packet goes on both channels, so that there are twice as many on their way.
+/// Each packet goes on both channels, which doubles the frames in flight.
 #[test]
 fn redundant_packets() {
     let searches = [
@@ -148,7 +149,7 @@ fn redundant_packets() {
     covers(&searches, &KINDS[..9], &["repaired", "repeated", "too late"]);
 }
 
-/// Each packet goes on either channel, so there are many more orders, and one fault fewer.
+/// Each packet goes on either channel: many more orders, hence one fault fewer.
 #[test]
 fn a_free_choice() {
     let searches = [

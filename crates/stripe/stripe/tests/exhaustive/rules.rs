@@ -1,4 +1,4 @@
-//! Which pipe is searched, and what is made wrong in it where the search itself is tested.
+//! The searched pipe, and the flaw put into it to test the search.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use gingham_stripe::{
 
 use crate::world::{CHANNELS, INTERVAL};
 
-/// So long that after each packet the channel is chosen anew where the choice is free.
+/// Longest packet: with this length the channel is chosen anew after each packet in free order.
 pub(crate) const LONGEST_BYTES: u32 = 60_000;
-/// With packets of 60 and 40 kB in turn the six of them go on the channels 0, 1, 1, 0, 0, 1.
+/// Quanta: packets of alternately 60 and 40 kB go on the channels 0, 1, 1, 0, 0, 1.
 pub(crate) const QUANTA: [u32; CHANNELS] = [60_000, 90_000];
-/// Bytes a second of a channel that is to be chosen: no packet waits for the one before it.
+/// Rate in bytes per second of the channel to be chosen: no packet waits for the one before it.
 pub(crate) const RATE: u64 = 1_000_000_000_000;
 
-/// How a pipe keeps order.
+/// Order and repair of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Quasi,
@@ -29,34 +29,34 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// Whether numbers confirm the order.
+    /// Whether sequence numbers confirm the order.
     pub(crate) const fn is_confirmed(self) -> bool {
         !matches!(self, Self::Quasi)
     }
 
-    /// Whether lost packets are sent again.
+    /// Whether lost packets are retransmitted.
     const fn is_repaired(self) -> bool {
         matches!(self, Self::Repairing | Self::Redundant)
     }
 
-    /// How packets go.
+    /// Returns the class of the packets.
     pub(crate) const fn class(self) -> Class {
         if matches!(self, Self::Redundant) { Class::Redundant } else { Class::Spread }
     }
 }
 
-/// What is made wrong.
+/// A deliberate flaw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// What is given out at once comes the wrong way round.
+    /// Packets delivered at one instant are swapped.
     Swaps,
-    /// What is given out late comes twice.
+    /// Packets delivered late are delivered twice.
     Repeats,
-    /// The receiver runs a scheduler with other quanta, and no marker tells it better.
+    /// The receiver runs a scheduler with other quanta, and no marker corrects it.
     OtherQuanta,
-    /// Markers do not go.
+    /// Markers are not sent.
     NoMarkers,
-    /// Nobody hears that a reset is asked for.
+    /// Reset requests are ignored.
     NoRequests,
 }
 
@@ -103,7 +103,7 @@ impl Rules {
         }
     }
 
-    /// The receiver's scheduler.
+    /// Returns the receiver's scheduler.
     pub(crate) fn theirs(self, ours: &SurplusRoundRobin<CHANNELS>) -> SurplusRoundRobin<CHANNELS> {
         if self.flaw == Some(Flaw::OtherQuanta) {
             let [first, second] = QUANTA;

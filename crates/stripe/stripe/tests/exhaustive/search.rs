@@ -1,26 +1,26 @@
-//! Every state that can be reached, each once, first without a fault, then with one, and so on;
-//! from each of them the pipe recovers.
+//! Depth-first search of every reachable state, once each: first without faults, then with one, and
+//! so on. The pipe recovers from each of them.
 //!
 //! ```text
 //!   state -- Send, Arrive, Lose, ... --> states      known or covered: left alone
 //!     |
-//!     +-- at rest: channels are kind from here on, packets go, time passes --> in order, nothing waits
+//!     +-- at rest: no more faults, packets go, time passes --> in order, nothing waits
 //! ```
 //!
-//! Where something is on its way, that it gets there is one of the events, which takes nothing of
-//! what may still happen. So each state leads to one at rest by what kind channels do, through
-//! states that are searched too, and it is enough to look from there.
+//! While a frame is in flight, its arrival is one of the events, and costs no budget. Each state
+//! therefore leads to one at rest by fault-free events, through states that are searched as well,
+//! and it is enough to check recovery from there.
 //!
 //! Partial-order reduction, by persistent sets (Godefroid, "Partial-Order Methods for the
-//! Verification of Concurrent Systems", LNCS 1032, 1996, section 4): where something is on its way
-//! on both channels, nothing that the sender does or hears changes what may happen to the receiver
-//! next, as it only puts more behind. So all that may happen to the receiver is followed first, and
-//! what the sender does comes later. The same states at rest are reached by that; what is promised
-//! on the way is as much as the other way round or more, since a loss before a marker forgives
-//! less than one after it. It does not hold where time passes, which both ends see, and where
-//! the sender has gone back to an earlier epoch, in which its markers say less after what arrives.
+//! Verification of Concurrent Systems", LNCS 1032, 1996, section 4). While frames are in flight on
+//! both channels, no step of the sender changes the possible next steps of the receiver: it only
+//! adds frames behind. All steps of the receiver are therefore explored first, and those of the
+//! sender later. This reaches the same states at rest. The guarantees on the way are at least those
+//! of the other order, since a loss before a marker relaxes less than one after it. The reduction
+//! is invalid if time passes, which both ends observe, or if the sender has gone back to an earlier
+//! epoch, in which its markers guarantee less after arrivals.
 //!
-//! Invariant: what is found comes with the events that led there.
+//! Invariant: an error is reported with the events that led to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -32,12 +32,12 @@ use crate::rules::Rules;
 use crate::visited::{Known, Visited};
 use crate::world::{CHANNELS, INTERVAL, World};
 
-/// Within so many intervals of markers order is exact again.
+/// Marker intervals within which the order becomes exact again.
 const RECOVERY_STEPS: u32 = 150;
-/// In order for so many in a row is recovered: more than a wait.
+/// Consecutive intervals in order that count as recovery: more than a wait.
 const STEPS_IN_ORDER: u32 = 12;
 
-/// What was found wrong.
+/// An error found.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) what: String,
@@ -52,12 +52,12 @@ impl fmt::Display for Failure {
 
 type Walk = std::vec::IntoIter<Option<Event>>;
 
-/// What was seen.
+/// State and results of a search.
 #[derive(Default)]
 pub(crate) struct Search {
     visited: Visited,
     trace: Vec<Event>,
-    /// The tree of all states: down by an event, or up.
+    /// Tree of all states in preorder: down by an event, or up.
     walk: Vec<Option<Event>>,
     pub(crate) events: u64,
     /// Fingerprints of states at rest.
@@ -84,7 +84,7 @@ impl fmt::Display for Search {
     }
 }
 
-/// All that can happen to such a pipe.
+/// Searches all states of a pipe.
 pub(crate) fn search(rules: Rules, left: Left) -> Result<Search, Failure> {
     search_from(&World::new(rules, left))
 }
@@ -100,7 +100,7 @@ impl Search {
         self.visited.states()
     }
 
-    /// First what happens without a fault, then what with one, and so on.
+    /// Explores first without faults, then with one, and so on.
     fn run(&mut self, start: &World) -> Result<(), String> {
         self.explore(start)?;
         for unkind in 1..=start.left.faults + start.left.pauses {
@@ -110,7 +110,7 @@ impl Search {
         Ok(())
     }
 
-    /// Walks through what has been explored to where something more happens that is not kind.
+    /// Walks through the explored states, and adds one more fault or pause.
     fn again(&mut self, world: &World, unkind: u8, walk: &mut Walk) -> Result<(), String> {
         if world.unkind + 1 == unkind {
             for event in world.events().into_iter().filter(|event| !event.is_kind()) {
@@ -125,7 +125,7 @@ impl Search {
         Ok(())
     }
 
-    /// A state, and what comes of it as long as channels are kind.
+    /// Explores a state and its fault-free successors.
     fn explore(&mut self, world: &World) -> Result<(), String> {
         for event in world.events().into_iter().filter(|event| event.is_kind()) {
             self.follow(world, event)?;
@@ -155,7 +155,7 @@ impl Search {
         Ok(())
     }
 
-    /// What an event leads to.
+    /// Applies an event to a copy of a state.
     fn down(&mut self, world: &World, event: Event) -> Result<World, String> {
         self.trace.push(event);
         self.walk.push(Some(event));
@@ -170,8 +170,8 @@ impl Search {
         self.walk.push(None);
     }
 
-    /// Channels are kind from now on: after a while each packet comes at once and in order, and
-    /// nothing waits any more.
+    /// Checks recovery without further faults: after a while each packet arrives at once and in
+    /// order, and nothing waits.
     fn recover(&mut self, world: &World) -> Result<(), String> {
         let (mut world, sent) = (world.clone().forgetful(), world.sent);
         let mut in_order = 0;
@@ -200,7 +200,7 @@ impl Search {
         Err(format!("no order after {RECOVERY_STEPS} intervals: {:?} given", world.given))
     }
 
-    /// What the ends have come to.
+    /// Records the outcomes visible at the ends.
     fn note(&mut self, world: &World) {
         let (reception, sending) = (world.receiver.state.reception(), world.sender.state.sending());
         let discarded = |reason| reception.discards.of(reason) > 0;
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use crate::rules::Mode;
 
-    /// What is left out of the orders leaves no state at rest out.
+    /// The reduction misses no state at rest.
     #[test]
     fn in_every_order_the_same_states_are_reached() {
         let left = Left {

@@ -1,32 +1,32 @@
-//! What has been searched: a state that can do no more than one that was, and of which no more is
-//! promised, is left alone.
+//! The searched states: a state is skipped if its budget and its guarantees are covered by a
+//! searched one.
 //!
 //! ```text
-//!   the same ends and the same on every channel, and
-//!     as much left that may happen, or less  |  nothing can come of it that was not seen
-//!     as much promised, or less              |  nothing is wrong that was not wrong there
+//!   equal ends and equal channels, and
+//!     an equal or smaller budget     |  no new successors
+//!     equal or fewer guarantees      |  no new errors
 //! ```
 //!
-//! So most of what a fault does not change is searched once, without it.
+//! Most states that a fault does not change are therefore searched once, without it.
 //!
-//! Invariant: what has been entered is explored, or the search ends with a failure.
+//! Invariant: an entered state is explored, or the search ends with a failure.
 
 use std::collections::BTreeMap;
 
 use crate::event::Left;
 use crate::ledger::Ledger;
 
-/// What is known of a state.
+/// Coverage of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     Nothing,
-    /// The same with no less promised, with less left.
+    /// A state with at least its guarantees was searched, with a smaller budget.
     Recovers,
-    /// The same with no less promised, and no less left.
+    /// A state with at least its guarantees and its budget was searched.
     Explored,
 }
 
-/// States by the fingerprint of ends and channels, numbered where they have the same.
+/// States by the fingerprint of ends and channels, numbered within equal fingerprints.
 #[derive(Debug, Default)]
 pub(crate) struct Visited(BTreeMap<(u128, u32), (Left, Ledger)>);
 
@@ -35,7 +35,7 @@ impl Visited {
         self.0.len()
     }
 
-    /// A state is explored now, unless it was.
+    /// Enters a state, unless it is covered.
     pub(crate) fn enter(&mut self, print: u128, left: Left, ledger: Ledger) -> Known {
         let (mut known, mut number) = (Known::Nothing, 0);
         for (_, (other, promised)) in self.0.range((print, 0)..=(print, u32::MAX)) {

@@ -1,13 +1,13 @@
-//! Both ends and what is between them: which events there can be, and what they do.
+//! Both ends and the channels between them: possible events, and their effects.
 //!
 //! ```text
 //!   Sender  == there[0], there[1]: packets and messages, first in first out ==>  Receiver
 //!           <== back[0], back[1]: messages ==
 //! ```
 //!
-//! After each event the end that it came to is polled until it says nothing more.
+//! After each event the end concerned is polled until it has no more output.
 //!
-//! Invariant: a fault is an event of its own, of which there are as many as are left.
+//! Invariant: each fault is a separate event, limited by the budget.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -25,21 +25,21 @@ use crate::rules::{Flaw, LONGEST_BYTES, Mode, QUANTA, RATE, Rules};
 
 pub(crate) const CHANNELS: usize = 2;
 
-/// The time between two markers.
+/// Time between two markers.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(20);
-/// So many intervals are more than silence and two round trips.
+/// Intervals of an outage: longer than silence and two round trips.
 const OUTAGE_INTERVALS: usize = 80;
 
 pub(crate) type Scheduler = SurplusRoundRobin<CHANNELS>;
 
-/// What both ends did.
+/// Caches of the steps of both ends.
 #[derive(Debug, Default)]
 struct Memories {
     sender: Memory<Sender<Scheduler>, Said>,
     receiver: Memory<Receiver<Scheduler, u32>, Given>,
 }
 
-/// A state.
+/// A state of the search.
 #[derive(Clone)]
 pub(crate) struct World {
     rules: Rules,
@@ -53,13 +53,13 @@ pub(crate) struct World {
     pub(crate) left: Left,
     pub(crate) ledger: Ledger,
     pub(crate) sent: u32,
-    /// Packets sent before the present epoch, in which tags count anew.
+    /// Packets sent before the present epoch, in which sequence numbers start anew.
     before: u32,
-    /// What the last event gave out.
+    /// Packets delivered in the last event.
     pub(crate) given: Vec<u32>,
-    /// How much happened that is not kind.
+    /// Number of faults and pauses so far.
     pub(crate) unkind: u8,
-    /// Whether what both ends do is followed in every order, always.
+    /// Whether the partial-order reduction is disabled.
     is_full: bool,
     /// Whether the sender has gone back to an earlier epoch.
     forgot: bool,
@@ -93,17 +93,17 @@ impl World {
         world
     }
 
-    /// The same, of which nothing is to be remembered.
+    /// Returns this state without caches.
     pub(crate) fn forgetful(self) -> Self {
         Self { memories: None, ..self }
     }
 
-    /// The same, of which every order is followed.
+    /// Returns this state without partial-order reduction.
     pub(crate) fn in_full(self) -> Self {
         Self { is_full: true, ..self }
     }
 
-    /// What tells this state from others.
+    /// Returns the fingerprint of this state.
     pub(crate) fn print(&mut self) -> u128 {
         let ends = (self.sender.print(), self.receiver.print());
         let lines = [&self.there, &self.back].map(|lines| {
@@ -114,13 +114,13 @@ impl World {
         fingerprint::hash(&(ends, lines, self.sent, self.before, now_ns))
     }
 
-    /// Whether nothing is on its way.
+    /// Whether nothing is in flight.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.there.iter().all(VecDeque::is_empty) && self.back.iter().all(VecDeque::is_empty)
     }
 
-    /// What can happen now; first what happens if channels are kind. Where something waits on
-    /// both channels, what the receiver does comes before what the sender does: page of `search`.
+    /// Returns the possible events, fault-free ones first. If frames wait on both channels, those
+    /// of the receiver precede those of the sender: see `search`.
     pub(crate) fn events(&self) -> Vec<Event> {
         let mut events = self.all_events();
         let Left { faults, outages, pauses, .. } = self.left;
@@ -160,7 +160,7 @@ impl World {
         }
         if self.left.restarts > 0 {
             events.extend([Event::RestartSender, Event::RestartReceiver]);
-            // Where order is guaranteed a sender begins in a later epoch.
+            // In guaranteed order a restarted sender begins a later epoch.
             let forgets = self.rules.mode == Mode::Quasi;
             events.extend(forgets.then_some(Event::ForgetSender));
         }
@@ -170,7 +170,7 @@ impl World {
         events
     }
 
-    /// Something happens; what is wrong with it.
+    /// Applies an event; returns the error found.
     pub(crate) fn apply(&mut self, event: Event) -> Result<(), String> {
         self.given.clear();
         self.left.spend(event);
@@ -210,8 +210,8 @@ impl World {
         if self.is_at_rest() { self.ledger.rest(self.sent) } else { Ok(()) }
     }
 
-    /// The next packet, if it is taken. Where the choice is free the channel is made the one on
-    /// which it is there first.
+    /// Sends the next packet, if the sender accepts it. In free order, `on` is made the channel of
+    /// the earliest delivery.
     pub(crate) fn send(&mut self, on: Option<usize>) {
         let (now, number, confirmed) = (self.now, self.sent, self.rules.mode.is_confirmed());
         let length_bytes = if number.is_multiple_of(2) { 60_000 } else { 40_000 };
@@ -238,7 +238,7 @@ impl World {
         self.step_sender(|| fingerprint::hash(&"poll"), |_| None);
     }
 
-    /// The sender does something, by which it may take a packet, and is polled.
+    /// Performs a step of the sender, in which it may accept a packet, and polls it.
     fn step_sender(
         &mut self,
         input: impl FnOnce() -> u128,
@@ -286,7 +286,7 @@ impl World {
     fn arrive(&mut self, channel: usize) -> Result<(), String> {
         let flying = self.there[channel].pop_front().expect("something is on its way");
         let now = self.now;
-        // What is refused is counted there.
+        // The receiver counts refusals.
         self.step_receiver(
             || fingerprint::hash(&(channel, flying.print())),
             |receiver| {
@@ -303,7 +303,7 @@ impl World {
         )
     }
 
-    /// The receiver does something, and is polled.
+    /// Performs a step of the receiver, and polls it.
     fn step_receiver(
         &mut self,
         input: impl FnOnce() -> u128,
@@ -348,7 +348,7 @@ impl World {
             || fingerprint::hash(&(channel, flying.print())),
             |sender| {
                 if let Frame::Message(message) = flying.frame {
-                    // What is refused is counted there.
+                    // The sender counts refusals.
                     let _ = sender.handle_message(now, channel, message);
                 }
                 None
@@ -398,7 +398,7 @@ impl World {
         self.back[channel].clear();
     }
 
-    /// The first thing on its way gets there.
+    /// Delivers the first frame in flight.
     fn settle_one(&mut self) -> Result<(), String> {
         if let Some(channel) = (0..CHANNELS).find(|channel| !self.there[*channel].is_empty()) {
             self.arrive(channel)?;
@@ -409,7 +409,7 @@ impl World {
         Ok(())
     }
 
-    /// All that is on its way gets there.
+    /// Delivers all frames in flight.
     pub(crate) fn settle(&mut self) -> Result<(), String> {
         while !self.is_at_rest() {
             self.settle_one()?;
@@ -417,22 +417,22 @@ impl World {
         Ok(())
     }
 
-    /// Time goes on; then both ends are asked.
+    /// Advances time, then polls both ends.
     pub(crate) fn pass(&mut self, span: Duration) -> Result<(), String> {
         self.now = self.now.after(span);
         self.poll_sender();
         self.step_receiver(|| fingerprint::hash(&"poll"), |_| ())
     }
 
-    /// Whether a wait of the receiver ends in a pause in which the sender was to be called before that
-    /// and is not: its markers are further apart than the wait, which is told to be longer.
+    /// Whether a wait of the receiver would end in a pause after a timeout of the sender that is
+    /// skipped: its markers would be further apart than the wait, contrary to the options.
     fn outwaits_sender(&self, span: Span) -> bool {
         let ends_at =
             self.receiver.state.poll_timeout().filter(|at| *at <= self.now.after(span.duration()));
         ends_at.is_some_and(|at| self.sender.state.poll_timeout() < at)
     }
 
-    /// Packets that wait anywhere in the receiver.
+    /// Returns the number of packets that wait in the receiver.
     pub(crate) fn waiting(&self) -> usize {
         let buffered = (0..CHANNELS).map(|channel| self.receiver.state.buffered_packets(channel));
         buffered.sum::<usize>() + self.receiver.state.copies()
