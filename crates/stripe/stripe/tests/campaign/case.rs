@@ -1,4 +1,4 @@
-//! What a run is like: all of it drawn from its seed.
+//! Parameters of a run, all drawn from its seed.
 
 use std::fmt;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const CHANNELS_MAX: u64 = 16;
 const MILLISECOND_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1_000 * MILLISECOND_NS;
 
-/// A run.
+/// Parameters of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) seed: u64,
@@ -30,43 +30,43 @@ pub(crate) struct Case {
     pub(crate) sender: SenderOptions,
     pub(crate) receiver: ReceiverOptions,
     pub(crate) policies: Policies,
-    /// Channels reorder, and this puts them in order.
+    /// Reorder buffers of the channels, if these reorder.
     pub(crate) order: Option<OrderOptions>,
     pub(crate) lengths: Lengths,
-    /// Between packets, in the mean; twice that once errors have stopped.
+    /// Mean time between packets; doubled once errors have stopped.
     pub(crate) gap_ns: u64,
-    /// What befalls the ends, in the order of time.
+    /// Events at the ends, in the order of time.
     pub(crate) story: Vec<(u64, Happening)>,
-    /// From here on channels are clean.
+    /// Time from which channels are clean.
     pub(crate) heal_ns: u64,
-    /// Packets that are sent from here on arrive, in order.
+    /// Time from which packets sent arrive, in order.
     pub(crate) settled_ns: u64,
-    /// Nothing more is sent.
+    /// Time from which nothing is sent.
     pub(crate) silent_ns: u64,
-    /// Nothing more is on its way.
+    /// Time from which nothing is in flight.
     pub(crate) end_ns: u64,
-    /// Whether wait and buffers are enough for the clean channels.
+    /// Whether wait and buffers suffice for the clean channels.
     pub(crate) ample: bool,
     /// Time after the healing within which all offered packets must be accepted again, if that is
     /// required. Packets are offered at least until then.
     pub(crate) uptake_ns: Option<u64>,
-    /// The longest that something is on its way.
+    /// Longest time in flight.
     pub(crate) way_ns: u64,
 }
 
-/// A channel, both ways.
+/// A channel, in both directions.
 #[derive(Clone, Debug)]
 pub(crate) struct LineCase {
     pub(crate) there: Parameters,
     pub(crate) back: Parameters,
 }
 
-/// How long packets are.
+/// Lengths of packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lengths {
     Uniform,
     Constant(u32),
-    /// The paper's adversary: long and short in turn.
+    /// The paper's adversary: alternately long and short.
     InTurn(u32, u32),
 }
 
@@ -80,7 +80,7 @@ impl Lengths {
     }
 }
 
-/// Draws of a case, one after the other.
+/// Successive random draws of a case.
 pub(crate) struct Draw(Stream);
 
 impl Draw {
@@ -208,14 +208,15 @@ impl fmt::Display for Case {
 }
 
 impl LineCase {
-    /// Makes it one that duplicates, or reorders too, for less than order is waited for.
+    /// Makes the channel duplicate, and reorder as well, by less than the wait of the reorder
+    /// buffer.
     fn disorder(&mut self, draw: &mut Draw, order: Option<OrderOptions>) {
         for line in [&mut self.there, &mut self.back] {
             if draw.one_in(2) {
                 line.duplication = draw.probability(10);
             }
             if let Some(order) = order {
-                // Jitter does not reorder, but what is held back comes after what it delays.
+                // Jitter does not reorder, but a delayed packet arrives after those that it delays.
                 line.jitter = Span::ZERO;
                 let span = Span::from_ns(1 + draw.between(0, nanoseconds(order.wait) / 2));
                 line.reordering = Reordering { probability: draw.probability(20), span };
@@ -223,13 +224,13 @@ impl LineCase {
         }
     }
 
-    /// The longest that a packet and its answer are on their ways, with no queue before them.
+    /// Returns the longest round trip of a packet and its answer, without queues.
     pub(crate) fn round_trip_ns(&self) -> u64 {
         let way = |line: &Parameters| (line.delay + line.jitter).as_ps().div_ceil(1_000);
         way(&self.there) + way(&self.back)
     }
 
-    /// The longest that a packet is on its way either way, behind a full queue.
+    /// Returns the longest delay of a packet in either direction, behind a full queue.
     fn way_ns(&self) -> u64 {
         let way = |line: &Parameters| {
             let queue_ns =
@@ -252,8 +253,8 @@ fn lengths(draw: &mut Draw) -> Lengths {
     }
 }
 
-/// Channels that share so many bytes a second by their quanta, each with something to spare or, now
-/// and then before errors stop, too slow for its share by up to a half.
+/// Returns channels that share `bytes_per_second` by their quanta, with some spare capacity;
+/// occasionally, before errors stop, one is up to a third too slow for its share.
 fn lines(draw: &mut Draw, quanta: &[u32], bytes_per_second: u64, heal_ns: u64) -> Vec<LineCase> {
     let sum: u64 = quanta.iter().map(|quantum| u64::from(*quantum)).sum();
     let skew_ms = if draw.one_in(3) { 150 } else { 20 };
@@ -276,7 +277,7 @@ fn lines(draw: &mut Draw, quanta: &[u32], bytes_per_second: u64, heal_ns: u64) -
     quanta.iter().map(line).collect()
 }
 
-/// Loss to 80 %, bursts, jitter, damaged bits and outages, or some of these.
+/// Adds some of these errors: loss up to 80 %, bursts, jitter, bit errors and outages.
 fn spoil(draw: &mut Draw, clean: Parameters, heal_ns: u64) -> Parameters {
     let mut line = clean;
     line.loss = match draw.between(0, 3) {
@@ -318,15 +319,17 @@ fn sender_options(draw: &mut Draw, quanta: &[u32]) -> SenderOptions {
     SenderOptions { markers, reset_interval, reset_wait, ..SenderOptions::default() }
 }
 
-/// So many bytes a second of these a channel is to carry at most, once errors have stopped: its share by
-/// quanta, which may have become a quarter more, or all of them where it is chosen or quanta follow.
+/// Returns the largest load of a channel in bytes per second, once errors have stopped: its share
+/// by quanta, which may have grown by a quarter, or the whole load in free order or if quanta
+/// follow rates.
 fn needed(load: u64, sender: &SenderOptions, quanta: &[u32], channel: usize) -> u64 {
     let sum: u64 = quanta.iter().map(|quantum| u64::from(*quantum)).sum();
     let is_told = sender.order == Order::Strict && sender.shares.is_none();
     if is_told { load * u64::from(quanta[channel]) * 5 / 4 / sum } else { load }
 }
 
-/// A wait, and packets a channel for which there is memory: enough for the skew, or both too small.
+/// Draws a wait, and the number of packets per channel that fit the memory: enough for the skew, or
+/// both too small.
 fn receiver_options(
     draw: &mut Draw,
     ample: bool,
@@ -349,7 +352,8 @@ fn receiver_options(
     (receiver, packets)
 }
 
-/// Memory for so many packets, which are charged by their bytes or, in a case of four, by their count.
+/// Sets the memory to the charge of `packets`, counted in bytes or, in one of four cases, in
+/// packets.
 fn charge(seed: u64, sender: &mut SenderOptions, receiver: &mut ReceiverOptions, packets: u64) {
     let is_counted = Draw::of(seed, "charge").one_in(4);
     receiver.charge = if is_counted { Charge::PACKETS } else { Charge::BYTES };
@@ -357,25 +361,25 @@ fn charge(seed: u64, sender: &mut SenderOptions, receiver: &mut ReceiverOptions,
     sender.credits = sender.credits.map(|_| receiver.charge);
 }
 
-/// Request, reset and acknowledgement, each once more for one that was lost, and that for each of a few
-/// that find each other out of step.
+/// Returns the time for request, reset and acknowledgement, each repeated after a loss, for several
+/// attempts while the ends are out of step.
 fn settling_ns(sender: &SenderOptions, wait_ns: u64, way_ns: u64) -> u64 {
     4 * (wait_ns + 2 * way_ns + nanoseconds(sender.reset_interval))
 }
 
-/// What holds back for 20 ms at most, and packets enough, or not.
+/// Draws options of a reorder buffer: up to 20 ms, with enough packets or a single one.
 fn order_options(draw: &mut Draw) -> OrderOptions {
     let packets_max = if draw.one_in(10) { 1 } else { 256 };
     let wait = Duration::from_millis(draw.between(1, 20));
     OrderOptions { wait, packets_max, adapts: false }
 }
 
-/// One that adapts, or not: what comes late takes the place of a copy, so there must be some.
+/// Draws whether a reorder buffer adapts, which requires repair: late packets replace copies.
 fn adapting(seed: u64, order: OrderOptions, is_repaired: bool) -> OrderOptions {
     OrderOptions { adapts: is_repaired && Draw::of(seed, "adapts").one_in(2), ..order }
 }
 
-/// Credits or not, and control of what is in flight, which a free choice needs.
+/// Draws credits, and congestion control, which free order requires.
 fn control(draw: &mut Draw, lines: &[LineCase], sender: &mut SenderOptions, free: bool) {
     sender.credits = draw.one_in(2).then(Charge::default);
     if free || draw.one_in(2) {
@@ -389,7 +393,7 @@ fn control(draw: &mut Draw, lines: &[LineCase], sender: &mut SenderOptions, free
     }
 }
 
-/// BBR, CUBIC, or for every channel the mean of what they carry.
+/// Draws BBR, CUBIC, or a fixed rate: the mean rate of the channels.
 fn controlled(draw: &mut Draw, lines: &[LineCase]) -> Controlled {
     match draw.between(0, 3) {
         0 => Controlled::Cubic,
@@ -406,13 +410,13 @@ fn report_plan(draw: &mut Draw) -> ReportPlan {
     ReportPlan { interval }
 }
 
-/// Packets kept and tries, enough or not.
+/// Draws the number of packets kept and of attempts, sufficient or not.
 fn repair_plan(draw: &mut Draw) -> RepairPlan {
     let tries_max = u8::try_from(draw.between(1, 5)).expect("small");
     RepairPlan { packets: usize::try_from(draw.between(1, 4_096)).expect("small"), tries_max }
 }
 
-/// There and back, and some more.
+/// Draws the timing of repair requests, from the delay of the channels.
 fn repair_requests(draw: &mut Draw, way_ns: u64) -> RepairRequests {
     RepairRequests {
         wait: Duration::from_nanos(draw.between(0, 4 * way_ns)),

@@ -1,8 +1,8 @@
-//! What was sent and what was delivered, and what must be true of the two.
+//! Packets sent and delivered, and the checks on them.
 
 use super::line::Packet;
 
-/// Sent packets by number, from 0, and what became of them.
+/// Sent packets by number, from 0, and their fate.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     sent: Vec<Sent>,
@@ -10,16 +10,16 @@ pub(crate) struct Ledger {
     highest: usize,
     pub(crate) delivered: u64,
     pub(crate) overtaken: u64,
-    /// When the last packet that was overtaken had been sent.
+    /// Time of departure of the last packet that was overtaken.
     overtaken_sent_ns: u64,
 }
 
-/// Packets that are offered once errors have stopped, and when the sender takes them again.
+/// Packets offered once errors have stopped, and the time when the sender accepts them again.
 #[derive(Debug, Default)]
 pub(crate) struct Uptake {
     offered: u32,
     taken: u32,
-    /// When it first had taken nine tenths of so many in a row.
+    /// Time when the sender first had accepted nine tenths of `IN_A_ROW` packets.
     pub(crate) resumed_ns: Option<u64>,
 }
 
@@ -46,7 +46,7 @@ struct Sent {
 }
 
 impl Ledger {
-    /// The packet to be sent next.
+    /// Returns the next packet to send.
     pub(crate) fn next(&self, length_bytes: u32) -> Packet {
         Packet { number: u32::try_from(self.sent.len()).expect("a short run"), length_bytes }
     }
@@ -79,24 +79,24 @@ impl Ledger {
         Ok(())
     }
 
-    /// The receiver has forgotten what it gave out: what it gives out from here on is in order by
-    /// itself.
+    /// Restarts the check of order: the receiver has lost its state, and later deliveries are in
+    /// order among themselves.
     pub(crate) fn forget_order(&mut self) {
         self.highest = 0;
     }
 
-    /// When the last packet was sent that did not come, or came out of order.
+    /// Returns the departure of the last packet that was lost or delivered out of order.
     pub(crate) fn last_wrong_ns(&self) -> u64 {
         let lost = self.sent.iter().rev().find(|sent| !sent.delivered);
         lost.map_or(0, |sent| sent.at_ns).max(self.overtaken_sent_ns)
     }
 
-    /// How many were sent from a time on.
+    /// Returns the number of packets sent from a time on.
     pub(crate) fn sent_since(&self, at_ns: u64) -> usize {
         self.sent.iter().rev().take_while(|sent| sent.at_ns >= at_ns).count()
     }
 
-    /// The last packet that did not come, to be named.
+    /// Returns the last lost packet, for messages.
     pub(crate) fn last_lost(&self) -> Option<usize> {
         self.sent.iter().rposition(|sent| !sent.delivered)
     }

@@ -1,11 +1,11 @@
-//! A channel one way: what is put on it arrives later, damaged, or not; after its healing in any
-//! case.
+//! One direction of a channel: frames arrive later, damaged, or not at all; after its healing they
+//! all arrive intact.
 
 use gingham_kernel::{Span, Time};
 use gingham_linkemu::{Arrival, Channel, Counters, DropReason, Fate, Parameters};
 use gingham_stripe::Tag;
 
-/// What goes over a channel.
+/// A frame on a channel.
 #[derive(Clone, Debug)]
 pub(crate) enum Frame {
     Packet(Packet),
@@ -13,22 +13,22 @@ pub(crate) enum Frame {
     Message(Vec<u8>),
 }
 
-/// A packet, with what it takes to see that it is the one that was sent.
+/// A packet, with the data that identify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packet {
     pub(crate) number: u32,
     pub(crate) length_bytes: u32,
 }
 
-/// One way of a channel.
+/// One direction of a channel.
 #[derive(Debug)]
 pub(crate) struct Line {
     spoilt: Channel,
     healed: Channel,
     heal_at: Time,
-    /// What comes after the healing does not overtake what went before.
+    /// Latest arrival so far: frames after the healing do not overtake earlier ones.
     last_at: Time,
-    /// When something found the queue full last, after the healing.
+    /// Time when a frame last found the queue full, after the healing.
     pub(crate) last_full_ns: u64,
 }
 
@@ -36,7 +36,7 @@ impl Line {
     pub(crate) fn new(parameters: &Parameters, heal_ns: u64, seed: u64, name: &str) -> Self {
         let healed = Parameters {
             jitter: parameters.jitter,
-            // What a kind of channel does is no error of it.
+            // Properties of a kind of channel are not errors.
             duplication: parameters.duplication,
             reordering: parameters.reordering,
             queue: parameters.queue,
@@ -54,7 +54,7 @@ impl Line {
         }
     }
 
-    /// When the frame arrives, and as what.
+    /// Puts a frame on the channel; returns each arrival with its time.
     pub(crate) fn offer(&mut self, now_ns: u64, frame: &Frame) -> Vec<(u64, Frame)> {
         let length_bytes = match frame {
             Frame::Packet(packet) => packet.length_bytes,
@@ -87,7 +87,8 @@ fn time(ns: u64) -> Time {
     Time::ZERO + Span::from_ns(ns)
 }
 
-/// A damaged packet is found out by the checks of its link; a damaged message is left to its own.
+/// Applies a bit error: in a packet the link detects it; in a message the message's own checksum
+/// has to.
 fn damage(frame: &Frame, flipped_bit: Option<u64>) -> Option<Frame> {
     let Some(bit) = flipped_bit else { return Some(frame.clone()) };
     let Frame::Message(bytes) = frame else { return None };

@@ -1,19 +1,19 @@
-//! How packets and channels are to be treated beside: drawn apart, so that what else is drawn of a seed
-//! stays as it was.
+//! Priorities and packet classes of a run, drawn from a separate stream, so that the other draws of
+//! a seed keep their values.
 
 use gingham_stripe::{Class, Order, Sender};
 
 use super::case::{Case, Draw};
 use super::world::Scheduler;
 
-/// Priorities of channels, and how many packets are of which class.
+/// Priorities of channels, and frequencies of packet classes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Policies {
-    /// Empty where channels are alike.
+    /// Priority of each channel; empty if they are equal.
     pub(crate) priorities: Vec<u8>,
-    /// Of so many packets one goes on two channels; none where that is 0.
+    /// One of this many packets goes on two channels; 0 for none.
     redundant_one_in: u64,
-    /// And one on the fastest.
+    /// One of this many packets goes on the fastest channel; 0 for none.
     fastest_one_in: u64,
 }
 
@@ -32,17 +32,17 @@ impl Policies {
         }
     }
 
-    /// Whether packets go on two channels at once.
+    /// Whether any packets go on two channels at once.
     pub(crate) const fn copies(&self) -> bool {
         self.redundant_one_in > 0
     }
 
-    /// Whether a packet may have to wait though some channel has room.
+    /// Whether a packet may wait although some channel has room.
     pub(crate) const fn may_wait(&self) -> bool {
         !self.priorities.is_empty() || self.fastest_one_in > 0
     }
 
-    /// The class of a packet.
+    /// Draws the class of a packet.
     pub(crate) fn class(&self, draw: &mut Draw) -> Class {
         let mut is_one = |one_in: u64| one_in > 0 && draw.one_in(one_in);
         match (is_one(self.redundant_one_in), is_one(self.fastest_one_in)) {
@@ -54,7 +54,7 @@ impl Policies {
 }
 
 impl Case {
-    /// A sender that has just started is told of the channels.
+    /// Configures the channels of a sender that has just started.
     pub(crate) fn tell(&self, mut sender: Sender<Scheduler>) -> Sender<Scheduler> {
         for (channel, priority) in self.policies.priorities.iter().enumerate() {
             sender.set_priority(channel, *priority);

@@ -1,28 +1,28 @@
-//! What befalls the ends while errors last, and what they are told to do, then and later.
+//! Events at the ends: crashes while errors last, and commands at any time.
 
 use super::case::{Draw, LONGEST_BYTES};
 
-/// Something that befalls an end.
+/// An event at an end.
 #[derive(Clone, Debug)]
 pub(crate) enum Happening {
-    /// The sender starts anew, and knows the epoch that it had, or one so many away from it.
+    /// The sender restarts `epochs_off` epochs from its last one.
     SenderCrashes { epochs_off: u32 },
-    /// The receiver starts anew and knows nothing.
+    /// The receiver restarts without state.
     ReceiverCrashes,
-    /// The sender is told to start both ends anew.
+    /// A reset of both ends is requested at the sender.
     Reset,
-    /// The sender is told other quanta, 0 for channels that are to go out.
+    /// The sender gets new quanta, 0 for channels that are to go out.
     Quanta(Vec<u32>),
-    /// A channel is added where it is not there, and removed where it is.
+    /// A channel is added if absent, and removed if present.
     Toggles(usize),
-    /// A channel has another address.
+    /// A channel gets another address.
     Moves(usize),
-    /// Every channel is there again.
+    /// All channels are added again.
     AllThere,
 }
 
-/// None to three of them before the healing, and changes of quanta by up to a quarter afterwards,
-/// in the order of time.
+/// Draws up to three events before the healing, and changes of quanta by up to a quarter
+/// afterwards, in the order of time.
 pub(crate) fn draw(
     draw: &mut Draw,
     seed: u64,
@@ -49,8 +49,8 @@ pub(crate) fn draw(
     story
 }
 
-/// In one run of three up to twenty channels come, go or move before the healing; then all are there.
-/// Drawn apart, so that it leaves all other draws as they are.
+/// Draws, in one of three runs, up to twenty channels that are added, removed or moved before the
+/// healing; then all are present. The stream is separate, so that other draws keep their values.
 fn channels(seed: u64, count: usize, heal_ns: u64) -> Vec<(u64, Happening)> {
     let mut draw = Draw::of(seed, "channels");
     if !draw.one_in(3) {
@@ -80,7 +80,7 @@ fn happening(draw: &mut Draw) -> Happening {
     }
 }
 
-/// Quanta up to a half more or less, some of them 0, at least one of them not.
+/// Draws quanta up to a half larger or smaller, some of them 0, at least one not.
 fn any_quanta(draw: &mut Draw, quanta: &[u32]) -> Vec<u32> {
     let stays = usize::try_from(draw.between(0, quanta.len() as u64 - 1)).expect("small");
     let other = |(channel, quantum): (usize, &u32)| {

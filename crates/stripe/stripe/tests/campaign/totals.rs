@@ -1,4 +1,4 @@
-//! The figures of a campaign.
+//! Results of a campaign.
 
 use std::fmt;
 
@@ -15,20 +15,21 @@ pub(crate) struct Totals {
     pub(crate) resets: u64,
     pub(crate) silences: u64,
     pub(crate) deaths: u64,
-    /// Copies sent, and those delivered.
+    /// Copies sent.
     pub(crate) copies: u64,
-    /// Copies of what goes on two channels.
+    /// Copies of packets sent on two channels.
     pub(crate) redundant: u64,
     pub(crate) repaired: u64,
     pub(crate) crashes: u64,
-    /// New quanta told.
+    /// Changes of quanta.
     pub(crate) changes: u64,
-    /// Channels that were added, removed or moved.
+    /// Channels added, removed or moved.
     pub(crate) channels: u64,
-    /// From the healing to the sending of the last packet that went wrong, where no end crashed or
-    /// was reset and no channel passed over or taken out, and in all runs.
+    /// Longest time from the healing to the departure of the last packet that went wrong: in runs
+    /// without a crash, a reset, or a channel passed over or taken out, and in all runs.
     pub(crate) recovery_ns_max: [u64; 2],
-    /// From the healing until what is offered was taken again, where that is promised.
+    /// Longest time from the healing until offered packets were accepted again, if that is
+    /// required.
     pub(crate) uptake_ns_max: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Both ends, the channels between them, a source, and time.
+//! Both ends, the channels between them, a source, and virtual time.
 
 mod happen;
 pub(crate) mod uptake;
@@ -17,10 +17,10 @@ use super::totals::Totals;
 
 pub(crate) type Scheduler = SurplusRoundRobin<16>;
 
-/// Steps of time in a run: some hundred times what the longest takes.
+/// Bound on the time steps of a run: some hundred times the longest seen.
 const STEPS_MAX: u64 = 2_000_000;
 
-/// Something arrives.
+/// A frame in flight.
 #[derive(Debug)]
 struct Flight {
     channel: usize,
@@ -32,7 +32,7 @@ struct Flight {
 pub(crate) struct World<'a> {
     case: &'a Case,
     draw: Draw,
-    /// Of the classes of packets.
+    /// Stream of the packet classes.
     classes: Draw,
     now_ns: u64,
     scheduler: Scheduler,
@@ -40,24 +40,24 @@ pub(crate) struct World<'a> {
     receiver: Receiver<Scheduler, Packet>,
     there: Vec<Line>,
     back: Vec<Line>,
-    /// Of channels that reorder.
+    /// Reorder buffers of channels that reorder.
     orders: Vec<ChannelOrder<Packet>>,
-    /// By time, and those of a time in the order in which they were sent.
+    /// Frames in flight by arrival time, then by departure.
     flights: BTreeMap<(u64, u64), Flight>,
     flown: u64,
-    /// What happens next of the story.
+    /// Index of the next event of the story.
     happened: usize,
     kept: RetransmissionBuffer<Packet>,
     next_packet_ns: u64,
-    /// When the sender took a packet first in its present epoch.
+    /// Epoch of the sender, and the time of its first packet.
     opened: (Epoch, u64),
     ledger: Ledger,
     uptake: Uptake,
-    /// When the last frame came that took longer than the receiver waits: where some channels are
-    /// out, others have more to carry than they can.
+    /// Arrival of the last frame delayed by more than the receiver's wait: if some channels are
+    /// out, others may be overloaded.
     late_ns: u64,
     totals: Totals,
-    /// What was last told of the run, where it is told.
+    /// Last state printed, if the run is printed.
     told: Option<String>,
 }
 
@@ -99,7 +99,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Prints what changes at either end.
+    /// Enables printing of changes at either end.
     pub(crate) fn aloud(mut self) -> Self {
         self.told = Some(String::new());
         self
@@ -127,7 +127,7 @@ impl<'a> World<'a> {
         Instant::from_nanoseconds(self.now_ns)
     }
 
-    /// When the next thing happens: after now, whatever the ends believe.
+    /// Returns the time of the next event: after now, whatever timeout the ends report.
     fn next_ns(&self) -> u64 {
         let story = self.case.story.get(self.happened).map(|(at_ns, _)| *at_ns);
         let source = (self.next_packet_ns < self.case.silent_ns).then_some(self.next_packet_ns);
@@ -159,7 +159,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Hands something to its end. What an end refuses it counts.
+    /// Passes a frame to its end, which counts refusals.
     fn take_frame(&mut self, channel: usize, forth: bool, frame: Frame) {
         let now = self.now();
         let _ = match frame {
@@ -174,7 +174,7 @@ impl<'a> World<'a> {
         };
     }
 
-    /// On its way to the receiver something comes on a channel that reorders.
+    /// Passes a frame to the reorder buffer of its channel.
     fn put_in_order(&mut self, channel: usize, frame: Frame) {
         let (now, order) = (self.now(), &mut self.orders[channel]);
         let _ = match frame {
@@ -229,7 +229,8 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// The channel of a packet, and its tag where there is one, if the sender takes it.
+    /// Offers a packet to the sender; returns its channel, and its tag if there is one, if it is
+    /// accepted.
     fn take(&mut self, length_bytes: u32) -> Option<(usize, Option<Tag>)> {
         let now = self.now();
         if self.case.receiver.guaranteed.is_none() {
@@ -254,7 +255,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Lets both ends say all that they have to say; they must come to an end.
+    /// Polls both ends until they have no more output, which must happen.
     fn settle(&mut self) -> Result<(), String> {
         self.poll_sender()?;
         (0..self.orders.len()).for_each(|channel| self.take_ordered(channel));
@@ -366,7 +367,7 @@ impl<'a> World<'a> {
         if left > 0 {
             return Err(format!("{left} packets wait at the end"));
         }
-        // Where the wait is too short for the skew, the ends are out of step again and again.
+        // If the wait is too short for the skew, the ends get out of step repeatedly.
         let agree = self.sender.is_open() && Some(self.sender.epoch()) == self.receiver.epoch();
         if self.case.ample && !agree {
             let (sender, receiver) = (self.sender.epoch(), self.receiver.epoch());
@@ -382,12 +383,13 @@ impl<'a> World<'a> {
         Ok(self.totals)
     }
 
-    /// Theorem 5.1, and for crashes and silences what the case allows for them.
+    /// Checks theorem 5.1, with the allowance of the case for crashes and silences.
     fn judge_order(&mut self) -> Result<(), String> {
         let wrong_ns = self.ledger.last_wrong_ns();
-        // A sender that finds rates out may find a queue full: the last error is that. Lines are drawn
-        // for their shares of the packets, without copies. If packets go on two channels, up to as many
-        // copies as packets go on each, and a window alone would hold them to the rate of the line.
+        // A sender that measures rates may fill a queue, which counts as the last error. Lines are
+        // dimensioned for their shares of the packets, without copies. If packets go on two
+        // channels, as many copies as packets may go on each, and only a window would limit them to
+        // the rate of the line.
         let may_fill = self.case.sender.control.is_some() || self.case.policies.copies();
         let last_full_ns = self.there.iter().map(|line| line.last_full_ns).max().unwrap_or(0);
         let error_ns = if may_fill { last_full_ns } else { 0 };
@@ -397,9 +399,9 @@ impl<'a> World<'a> {
             && self.totals.deaths == 0
             && self.opened.1 < self.case.heal_ns
             && !self.case.is_overloaded();
-        // Copies of what was lost before may take the room of packets.
+        // Copies of earlier losses may use the memory of packets.
         let repair = self.case.receiver.guaranteed.and_then(|guarantee| guarantee.repair);
-        // They are waited for two and a half round trips, where those are longer than the wait.
+        // They are awaited for two and a half round trips, if those are longer than the wait.
         let trips_ns = (5 * self.case.way_ns).min(1_000_000_000);
         let copies_ns =
             repair.map_or(0, |requests| nanoseconds(requests.wait).max(trips_ns) + 100_000_000);

@@ -1,5 +1,5 @@
-//! The table of guarantees in the crate's page, a test a row: two or three emulated channels of one
-//! kind, a thousand packets.
+//! The table of guarantees on the crate's page, one test per row: two or three emulated channels of
+//! one kind, a thousand packets.
 
 mod pipe;
 
@@ -19,7 +19,7 @@ fn percent(percent: u32) -> Probability {
     Probability::new(f64::from(percent) / 100.0).expect("at most a hundred")
 }
 
-/// Channels of 5 and 40 ms, with 10 ms of jitter in order, that lose so many of a hundred.
+/// Returns channels of 5 and 40 ms, with 10 ms of jitter in order, and this loss in per cent.
 fn losing(lost_percent: u32) -> Vec<Parameters> {
     let line = |delay_ms| Parameters {
         loss: Loss::Independent(percent(lost_percent)),
@@ -29,7 +29,7 @@ fn losing(lost_percent: u32) -> Vec<Parameters> {
     vec![line(5), line(40)]
 }
 
-/// The same, which also send twice and hold back a tenth of what goes over them, by 5 ms.
+/// Returns such channels that also duplicate a tenth of the frames, and delay a tenth by 5 ms.
 fn disorderly(lost_percent: u32) -> Vec<Parameters> {
     let disorder = |line| Parameters {
         duplication: percent(10),
@@ -72,7 +72,7 @@ fn without_loss_order_is_exact_in_every_mode() {
     }
 }
 
-/// Half is lost of the first thousand and nothing of the second, and markers go each 20 ms.
+/// Half of the first thousand packets are lost and none of the second; markers go every 20 ms.
 #[test]
 fn quasi_fifo_is_exact_again_a_marker_after_the_last_loss() {
     let mut pipe = run(&losing(50), SenderOptions::default(), ReceiverOptions::default());
@@ -97,8 +97,8 @@ fn guaranteed_order_holds_while_packets_are_lost_and_duplicated() {
     assert!(missing > 300 && pipe.receiver.reception().discards.of(Discard::Repeated) > 0);
 }
 
-/// Of 20 % lost, copies of which are lost in their turn, nearly all come: three tries leave .2^4 =
-/// .16 %.
+/// With a loss of 20 %, also of copies, nearly all packets arrive: after three attempts .2^4 = .16
+/// % are missing.
 #[test]
 fn repair_brings_back_what_is_lost_in_order() {
     let (sender, receiver) = repairing();
@@ -125,7 +125,7 @@ fn a_channel_put_in_order_guarantees_what_one_that_loses_does() {
     }
 }
 
-/// Nothing tells packets apart: they come twice and in any order, but all that came is given out.
+/// Packets are not distinguished: they are delivered twice and in any order, but all that arrived.
 #[test]
 fn quasi_fifo_over_channels_that_reorder_and_duplicate_promises_nothing_but_to_go_on() {
     let pipe = run(&disorderly(0), SenderOptions::default(), ReceiverOptions::default());
@@ -136,7 +136,7 @@ fn quasi_fifo_over_channels_that_reorder_and_duplicate_promises_nothing_but_to_g
     assert_eq!(pipe.waiting(), 0);
 }
 
-/// Memory for 40 packets; the fast channel alone has more than that ahead of the slow one.
+/// Memory for 40 packets; the fast channel alone is further ahead of the slow one than that.
 #[test]
 fn credits_lose_nothing_for_want_of_room() {
     for credits in [false, true] {
@@ -154,8 +154,8 @@ fn credits_lose_nothing_for_want_of_room() {
     }
 }
 
-/// One of three channels is dead and the sender does not look: what waits in the buffers waits for
-/// at most 200 ms, and where copies are waited for, for 200 ms more.
+/// One of three channels is dead and the sender does not detect it: packets wait in the buffers for
+/// at most 200 ms, with repair for 200 ms more.
 #[test]
 fn nothing_waits_longer_than_the_waits() {
     let (sender, repairing) = repairing();

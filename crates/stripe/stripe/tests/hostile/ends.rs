@@ -1,16 +1,15 @@
-//! Both ends under any sequence of operations: what users do, what channels do, and what nobody
-//! should.
+//! Both ends under arbitrary sequences of operations: by users, by channels, and by attackers.
 //!
 //! ```text
-//!   options, then operations, a byte and its arguments each, until the bytes are used up:
-//!   send, arrive, lose, repeat, overtake, poll, pass time, change quanta, reset, start anew, bytes from
-//!   nowhere, and channels that come, go and move
+//!   options, then operations, each a byte and its arguments, until the bytes are used up:
+//!   send, arrive, lose, repeat, overtake, poll, pass time, change quanta, reset, restart, forged
+//!   bytes, and channels that are added, removed and moved
 //! ```
 //!
-//! Invariants that are asserted: nothing panics; polling comes to an end, and what is due is not
-//! due again at once; no more is held than may be; as long as channels only lose, nothing
-//! is given out twice, and in guaranteed order only ever later packets are. Whatever has happened:
-//! when channels are kind for a while, all that is sent comes, in order.
+//! Invariants asserted: nothing panics; polling ends, and nothing due is due again at once; memory
+//! stays within its cap; as long as channels only lose, no packet is delivered twice, and in
+//! guaranteed order numbers rise. After any sequence: once channels have been fault-free for a
+//! while, all packets sent arrive, in order.
 
 use crate::wire::sealed;
 use gingham_fairq::SurplusRoundRobin;
@@ -27,24 +26,24 @@ const CHANNELS_MAX: usize = 5;
 const BUFFER_BYTES: u64 = 16 * 1_612 * (CHANNELS_MAX as u64 + 1);
 /// Frames on a channel: more are lost.
 const FRAMES_MAX: usize = 64;
-/// More than any poll has to say at one instant.
+/// Bound on the messages polled at one instant.
 const POLLS_MAX: usize = 10_000;
 
-/// How channels that are kind go on, and for how long before order is exact.
+/// Time step without faults, the steps of the recovery, and those of the check.
 const STEP: Duration = Duration::from_millis(10);
 const RECOVERY_STEPS: u32 = 200;
 const KIND_STEPS: u32 = 30;
 
 type Scheduler = SurplusRoundRobin<CHANNELS_MAX>;
 
-/// What is on a channel.
+/// A frame on a channel.
 #[derive(Clone, Debug)]
 enum Frame {
     Packet { number: u32, length_bytes: u32, tag: Option<Tag> },
     Message(Vec<u8>),
 }
 
-/// The bytes that say what happens; zero when they are used up.
+/// Bytes that determine the operations; zeros follow.
 struct Script<'a>(&'a [u8]);
 
 impl Script<'_> {
@@ -79,14 +78,14 @@ struct World {
     back: Vec<VecDeque<Vec<u8>>>,
     now: Instant,
     sent: u32,
-    /// How many were sent before the present epoch, in which tags count anew.
+    /// Packets sent before the present epoch, in which sequence numbers start anew.
     before: u32,
-    /// Whether channels have done nothing but lose, and both ends have run through.
+    /// Whether channels have only lost frames, and neither end has restarted.
     honest: bool,
     given: Vec<u32>,
 }
 
-/// Does what the bytes say.
+/// Performs the operations encoded in the bytes.
 pub(crate) fn run(data: &[u8]) {
     let mut script = Script(data);
     let mut world = World::new(&mut script);
@@ -99,7 +98,7 @@ pub(crate) fn run(data: &[u8]) {
     world.recovers();
 }
 
-/// A controller of what is in flight; a rate that is told is a megabyte a second or more.
+/// Returns a congestion controller; a fixed rate is at least a megabyte per second.
 fn controlled(drawn: u8) -> Controlled {
     match drawn % 4 {
         0 | 1 => Controlled::default(),
@@ -200,7 +199,7 @@ impl World {
 
     fn arrive(&mut self, channel: usize) {
         let Some(frame) = self.there[channel].pop_front() else { return };
-        // What is refused is counted there, and that is all.
+        // The receiver counts refusals.
         let _ = match frame {
             Frame::Message(bytes) => self.receiver.handle_bytes(self.now, channel, &bytes),
             Frame::Packet { number, length_bytes, tag: Some(tag) } => {
@@ -229,7 +228,7 @@ impl World {
         self.poll_all();
     }
 
-    /// Polls both ends until there is nothing; then nothing is due.
+    /// Polls both ends until they have no more output; then nothing is due.
     fn poll_all(&mut self) {
         let mut polls = 0;
         let mut count = || {
@@ -279,11 +278,12 @@ impl World {
                 size => LONGEST_BYTES + 10 * u32::from(size),
             })
             .collect();
-        // Quanta that cannot be are refused, and leave everything as it was.
+        // Impossible quanta are refused, and change nothing.
         let _ = self.sender.change_quanta(&quanta);
     }
 
-    /// A channel comes, goes or moves, or one that there is no room for; what cannot be is refused.
+    /// Adds, removes or moves a channel, which may be out of range; impossible operations are
+    /// refused.
     fn change_slots(&mut self, script: &mut Script<'_>, channel: usize) {
         let id = if script.byte() == 0xff { self.there.len() + channel } else { channel };
         let is_there = self.sender.is_there(id);
@@ -297,7 +297,7 @@ impl World {
         assert!(some_is_there, "the last was removed");
     }
 
-    /// One end or the other starts anew, as after a crash.
+    /// Restarts one of the ends, as after a crash.
     fn start_anew(&mut self, script: &mut Script<'_>) {
         self.honest = false;
         let checked = "options that were taken before";
@@ -311,14 +311,13 @@ impl World {
         }
     }
 
-    /// A message that neither end has written, half of the time with the right checksum, comes to
-    /// either end.
+    /// Passes a forged message to either end, half of the time with a valid checksum.
     fn message_from_nowhere(&mut self, script: &mut Script<'_>, channel: usize) {
         self.honest = false;
         let how = script.byte();
         let mut bytes = script.bytes(64);
         if bytes.len() >= 12 {
-            // Nearly right is worse than wrong.
+            // A message that is nearly valid is a stronger test.
             bytes[4] = u8::try_from(channel).expect("at most 5");
             bytes[5] = u8::try_from(self.there.len()).expect("at most 5");
             if how & 2 != 0 {
@@ -341,7 +340,7 @@ impl World {
         let (length_bytes, number) = (script.word() % 2_000, u32::MAX);
         let mut bytes = script.bytes(TAG_BYTES_MAX);
         if let [first, named, ..] = &mut bytes[..] {
-            // Nearly right is worse than wrong.
+            // A tag that is nearly valid is a stronger test.
             (*first, *named) = (0x40 | *first & 1, u8::try_from(channel).expect("at most 5"));
         }
         let _ = match Tag::parse(&bytes) {
@@ -378,7 +377,8 @@ impl World {
         }
     }
 
-    /// Channels are kind from now on. After a while order is exact, and nothing is missing.
+    /// Checks recovery without further faults: after a while order is exact, and no packet is
+    /// missing.
     fn recovers(&mut self) {
         self.there.iter_mut().for_each(VecDeque::clear);
         self.back.iter_mut().for_each(VecDeque::clear);

@@ -1,7 +1,7 @@
-//! What nobody should send: the inputs of the fuzzer's corpora again, and others by chance.
+//! Hostile input: the fuzzer's corpora, and pseudo-random inputs.
 //!
-//! `fuzz/README.md` says how to look for more; what is found there comes here as a file of its
-//! corpus.
+//! `fuzz/README.md` describes how to search for more; inputs found are added to the corpus as
+//! files.
 
 mod ends;
 mod wire;
@@ -9,7 +9,7 @@ mod wire;
 use std::fs;
 use std::path::Path;
 
-/// Every input of a corpus; `least` says that they are there.
+/// Runs every input of a corpus, which has at least `least`.
 #[expect(clippy::print_stdout, reason = "the harness shows it if the input fails")]
 fn replay(target: &str, least: usize, run: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus").join(target);
@@ -25,7 +25,7 @@ fn replay(target: &str, least: usize, run: impl Fn(&[u8])) {
     }
 }
 
-/// Inputs by chance (SplitMix64), the same in every run, of up to so many bytes.
+/// Runs pseudo-random inputs (SplitMix64) of up to `bytes_max` bytes, identical in every run.
 #[expect(clippy::print_stdout, reason = "the harness shows it if the input fails")]
 fn by_chance(inputs: u64, bytes_max: usize, run: impl Fn(&[u8])) {
     for seed in 0..inputs {

@@ -1,13 +1,12 @@
-//! Any bytes are a message or an error, a tag or an error; what is parsed and written again is the
-//! same bytes.
+//! Any bytes parse to a message or an error, and to a tag or an error; parsing and writing again
+//! yields the same bytes.
 
 use gingham_stripe::{HEADER_BYTES, MESSAGE_BYTES_MAX, Message, Messages, Tag};
 
-/// What stands before the body of a message: the table of `gingham_stripe::wire`.
+/// Offset of the body of a message, by the table of `gingham_stripe::wire`.
 const BODY_AT: usize = 12;
 
-/// A message as these bytes are, and as they would be with the right checksum: chance finds no
-/// checksum.
+/// Parses these bytes as a message, also with a valid checksum, which random bytes do not have.
 pub(crate) fn message(data: &[u8]) {
     try_message(data);
     for body_bytes in [0, 4, 12, 16, 52, 60] {
@@ -26,8 +25,8 @@ fn try_message(data: &[u8]) {
     }
 }
 
-/// Messages one behind the other, as these bytes are, and with what chance would not find: each
-/// chunk of them is a message of the kind that its byte says, or is not.
+/// Parses these bytes as consecutive messages; also with each chunk made a valid message of the
+/// kind in its byte, if possible.
 pub(crate) fn messages(data: &[u8]) {
     try_messages(data);
     let mut bytes = Vec::new();
@@ -39,7 +38,7 @@ pub(crate) fn messages(data: &[u8]) {
     try_messages(&bytes);
 }
 
-/// They are written as they were read; what is left is an error, or padding.
+/// Checks that messages are written as they were read, and that the rest is an error or padding.
 fn try_messages(data: &[u8]) {
     let (mut left, mut is_over) = (data, false);
     for message in Messages::new(data) {
@@ -59,7 +58,8 @@ fn try_messages(data: &[u8]) {
     assert!(is_over || left.first().is_none_or(|first| *first == 0), "padding");
 }
 
-/// The header and so many bytes of body as they come, made into ours by what chance would not find.
+/// Returns the header and `body_bytes` of body as a message with a valid magic number, version and
+/// checksum.
 pub(crate) fn sealed(data: &[u8], body_bytes: usize) -> Option<Vec<u8>> {
     let mut bytes = data.get(..BODY_AT + body_bytes)?.to_vec();
     bytes[..3].copy_from_slice(b"GS\x04");
@@ -68,7 +68,7 @@ pub(crate) fn sealed(data: &[u8], body_bytes: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A tag, and what follows it: as these bytes are, and as they would be in our version.
+/// Parses these bytes as a tag and its payload, also with the present version.
 pub(crate) fn tag(data: &[u8]) {
     try_tag(data);
     if let [first, rest @ ..] = data {

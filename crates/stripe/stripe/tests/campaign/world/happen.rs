@@ -1,4 +1,4 @@
-//! What befalls the ends, as the story has it.
+//! Effects of the story's events.
 
 use gingham_stripe::{Epoch, QuantaError, Receiver, RetransmissionBuffer, Sender};
 
@@ -13,8 +13,8 @@ impl World<'_> {
             self.happened += 1;
             match happening {
                 Happening::SenderCrashes { epochs_off } => {
-                    // Order is guaranteed as long as epochs rise, and not by the 2^16 that tags do
-                    // not tell.
+                    // Guaranteed order requires rising epochs that differ in the 16 bits carried by
+                    // tags.
                     let guaranteed = self.case.receiver.guaranteed.is_some();
                     let off = if guaranteed { 1 + epochs_off % 10_000 } else { *epochs_off };
                     let epoch = Epoch::new(self.sender.epoch().get().wrapping_add(off));
@@ -36,7 +36,7 @@ impl World<'_> {
                 Happening::Reset => self.sender.reset(self.now()),
                 Happening::Toggles(channel) => self.toggle(*channel),
                 Happening::Moves(channel) => {
-                    // One that is not there is refused.
+                    // A move of an absent channel is refused.
                     let moved = self.sender.move_channel(self.now(), *channel).is_ok();
                     self.totals.channels += u64::from(moved);
                 }
@@ -60,7 +60,7 @@ impl World<'_> {
 
     fn toggle(&mut self, channel: usize) {
         let now = self.now();
-        // The last that is there is not removed.
+        // The last channel cannot be removed.
         let done = if self.sender.is_there(channel) {
             self.sender.remove_channel(now, channel)
         } else {

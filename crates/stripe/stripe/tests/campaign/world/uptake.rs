@@ -52,8 +52,8 @@ pub(crate) fn is_promised(sender: &SenderOptions, policies: &Policies) -> bool {
 }
 
 impl World<'_> {
-    /// Credits lose nothing for want of room, and stop no sender. Packets on their way on a channel that
-    /// leaves have lost their credit: they count as on a channel that is out.
+    /// Checks that credits lose no packet for lack of memory, and stop no sender. Packets in flight
+    /// on a channel that leaves lose their credit: they count as on a channel that is out.
     pub(super) fn judge_credits(&self) -> Result<(), String> {
         let full = self.receiver.reception().discards.of(Discard::BufferFull);
         // Half of each channel's room is for packets before the first report, ten of 1,460 bytes.
@@ -63,7 +63,7 @@ impl World<'_> {
         if self.case.sender.credits.is_some() && roomy && full > 0 {
             return Err(format!("{full} packets found no room, credits or not"));
         }
-        // A window may close for a while, to find out the least round trip.
+        // A window may be reduced for a while, to measure the minimum round trip.
         let flight = self.case.sender.control.is_some();
         let since_ns = if flight {
             self.case.silent_ns.saturating_sub(1_000_000_000)
