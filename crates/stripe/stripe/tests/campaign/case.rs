@@ -254,7 +254,7 @@ fn lengths(draw: &mut Draw) -> Lengths {
 }
 
 /// Returns channels that share `bytes_per_second` by their quanta, with some spare capacity;
-/// occasionally, before errors stop, one is up to a third too slow for its share.
+/// occasionally, before errors stop, one is up to 30 % too slow for its share.
 fn lines(draw: &mut Draw, quanta: &[u32], bytes_per_second: u64, heal_ns: u64) -> Vec<LineCase> {
     let sum: u64 = quanta.iter().map(|quantum| u64::from(*quantum)).sum();
     let skew_ms = if draw.one_in(3) { 150 } else { 20 };

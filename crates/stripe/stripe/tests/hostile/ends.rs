@@ -24,7 +24,7 @@ const LONGEST_BYTES: u32 = 1_500;
 const CHANNELS_MAX: usize = 5;
 /// 16 of the longest packets for each channel and for copies.
 const BUFFER_BYTES: u64 = 16 * 1_612 * (CHANNELS_MAX as u64 + 1);
-/// Frames on a channel: more are lost.
+/// Capacity of a channel, in frames; further frames are lost.
 const FRAMES_MAX: usize = 64;
 /// Bound on the messages polled at one instant.
 const POLLS_MAX: usize = 10_000;

@@ -1,5 +1,5 @@
-//! Changes of quanta, channels that leave and come in by plan: hand-made stories, and order under
-//! all of it.
+//! Changes of quanta, and planned departures and returns of channels: hand-traced scenarios, and
+//! order under random changes.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn pair(quanta: &[u32]) -> Pair {
     Pair::new(&scheduler, &vec![milliseconds(10); quanta.len()], ReceiverOptions::default())
 }
 
-/// Sends packets of 100 bytes, a millisecond apart, and says on which channels.
+/// Sends packets of 100 bytes, a millisecond apart; returns their channels.
 fn send(pair: &mut Pair, packets: u32) -> Vec<usize> {
     let send = |_| {
         let channel = pair.next_channel().expect("open");
@@ -28,7 +28,7 @@ fn send(pair: &mut Pair, packets: u32) -> Vec<usize> {
     (0..packets).map(send).collect()
 }
 
-/// Announced in round 1 for round 5, and known to the sender after 20 ms.
+/// Announced in round 1 for round 5, and acknowledged after 20 ms.
 #[test]
 fn a_quantum_grows_in_its_round_once_that_is_acknowledged() {
     let mut pair = pair(&[100, 100]);
@@ -45,7 +45,7 @@ fn a_quantum_grows_in_its_round_once_that_is_acknowledged() {
     assert_eq!((pair.receiver.reception().late, pair.receiver.reception().passed), (0, 0));
 }
 
-/// Nothing comes back before round 5: the change is put off to a round 8 ahead, and once more.
+/// No acknowledgement arrives before round 5: the change is postponed by 8 rounds, and once more.
 #[test]
 fn a_change_that_is_not_acknowledged_in_time_is_put_off() {
     let mut pair = pair(&[100, 100]);
@@ -62,8 +62,8 @@ fn a_change_that_is_not_acknowledged_in_time_is_put_off() {
     assert_eq!(pair.receiver.reception().passed, 0);
 }
 
-/// A quantum grows in round 52 or later. A reset begins anew in round 1, and what is announced then
-/// is so for round 5.
+/// A quantum grows in round 52 or later. A reset starts again in round 1, and a later announcement
+/// is for round 5.
 #[test]
 fn what_was_announced_before_a_reset_puts_nothing_off_after_it() {
     let mut pair = pair(&[100, 100]);
@@ -79,7 +79,7 @@ fn what_was_announced_before_a_reset_puts_nothing_off_after_it() {
     assert_eq!(pair.sender.scheduler().standing(0).coming, Some(change));
 }
 
-/// Channel 1 leaves in round 5, and comes back.
+/// Channel 1 leaves in round 5, and returns.
 #[test]
 fn a_channel_leaves_and_comes_back_by_plan() {
     let mut pair = pair(&[100, 100]);
@@ -102,7 +102,7 @@ fn a_channel_leaves_and_comes_back_by_plan() {
 fn the_last_channel_is_not_announced_to_leave() {
     let mut pair = pair(&[100, 100]);
     pair.sender.change_quanta(&[100, 0]).unwrap();
-    // Before that has come about the other one is to leave in its place.
+    // Before that takes effect, the other channel is to leave instead.
     pair.sender.change_quanta(&[0, 100]).unwrap();
     pair.run_for(milliseconds(20));
     send(&mut pair, 20);
@@ -123,7 +123,7 @@ fn quanta_that_cannot_be_are_refused() {
     assert_eq!(pair.sender.target_quantum(1), 100);
 }
 
-/// A reset begins with the quanta that were wished, channels that are out included.
+/// A reset starts with the target quanta, including channels that are out.
 #[test]
 fn a_reset_takes_quanta_along() {
     let mut pair = pair(&[100, 100, 100]);
@@ -142,7 +142,7 @@ fn a_reset_takes_quanta_along() {
     assert_eq!(pair.receiver.scheduler(), pair.sender.scheduler());
 }
 
-/// Quanta to wish for at a step of the story, if any; some channels are to be out.
+/// Draws new target quanta for a step of the scenario, or none; some channels are to be out.
 fn wish(words: &mut Words, channels: usize) -> Option<Vec<u32>> {
     let quantum = |words: &mut Words| match words.below(4) {
         0 => 0,
@@ -151,9 +151,8 @@ fn wish(words: &mut Words, channels: usize) -> Option<Vec<u32>> {
     (words.below(20) == 0).then(|| (0..channels).map(|_| quantum(words)).collect())
 }
 
-/// Sends so many packets, with wishes between them.
-/// Rounds stand still where channels are chosen freely: a leave holds as soon as it is acknowledged,
-/// at 70 ms where it is wished at 50 ms and a way takes 10 ms, and so does a return.
+/// Rounds stand still in free order: a departure takes effect on its acknowledgement, at 70 ms if
+/// it is requested at 50 ms with a delay of 10 ms, and so does a return.
 #[test]
 fn changes_hold_once_acknowledged_where_channels_are_chosen_freely() {
     let scheduler = Scheduler::new(100, &[100; 3]).expect("quanta of a test");
@@ -180,7 +179,7 @@ fn changes_hold_once_acknowledged_where_channels_are_chosen_freely() {
 pub(crate) fn wish_and_send(pair: &mut Pair, words: &mut Words, channels: usize, packets: u32) {
     for _ in 0..packets {
         if let Some(quanta) = wish(words, channels) {
-            // All are to be out now and then, which is refused.
+            // Occasionally all are to be out, which is refused.
             let _ = pair.sender.change_quanta(&quanta);
         }
         pair.send(words.length_bytes());
@@ -189,8 +188,8 @@ pub(crate) fn wish_and_send(pair: &mut Pair, words: &mut Words, channels: usize,
 }
 
 proptest! {
-    /// Without loss on the way there order is exact under any skew, whatever changes, and whether
-    /// or not a word of it comes back.
+    /// Without loss in the forward direction order is exact under any skew and any changes, even if
+    /// all reports are lost.
     #[test]
     fn without_loss_order_is_exact_through_all_changes(
         first in first_round(), quanta in quanta(), seed: u64, back_loss_percent in 0_u32..=100,
@@ -212,7 +211,7 @@ proptest! {
     }
 
     /// Theorem 5.1 with changes: once losses have stopped, order is exact and complete after a
-    /// marker on every channel, and stays so while changes go on. No marker is ever late.
+    /// marker on every channel, and stays so while changes continue. No marker is ever late.
     #[test]
     fn markers_restore_order_through_all_changes(
         first in first_round(), quanta in quanta(), seed: u64, loss_percent in 0_u32..=80,
@@ -240,8 +239,8 @@ proptest! {
     }
 }
 
-/// Channel 2 is dead, and is to be all that is left: of the others one goes, and nothing is said of
-/// the other.
+/// Channel 2 is dead, and is to be the only one left: of the others one leaves, and no change is
+/// announced for the other.
 #[test]
 fn a_channel_is_announced_to_go_only_while_another_stays() {
     let mut pair = pair(&[100; 3]);

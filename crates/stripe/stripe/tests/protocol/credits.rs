@@ -1,4 +1,4 @@
-//! Credits: what the receiver has no room for is not sent; and the memory that they are credits for.
+//! Credits: no packet is sent without room at the receiver; and the memory that credits grant.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::pair::{LONGEST_BYTES, Pair, Scheduler, at, milliseconds};
 
 const LENGTH_BYTES: u32 = 1_000;
 
-/// Ends that charge like this, with memory for so many packets of 1,000 bytes.
+/// Returns ends with this charge, and memory for `packets` of 1,000 bytes.
 fn pair_over(delays: &[Duration], credits: bool, charge: Charge, packets: u32) -> Pair {
     let quanta: Vec<u32> = (1..).map(|turn| LONGEST_BYTES * turn).take(delays.len()).collect();
     let scheduler = Scheduler::new(LONGEST_BYTES, &quanta).expect("options of a test");
@@ -27,7 +27,7 @@ fn pair(credits: bool, charge: Charge, packets: u32) -> Pair {
     pair_over(&[milliseconds(1), milliseconds(30)], credits, charge, packets)
 }
 
-/// A packet each 100 microseconds.
+/// Sends a packet every 100 microseconds.
 fn send(pair: &mut Pair, packets: u32) {
     for _ in 0..packets {
         pair.send(LENGTH_BYTES);
@@ -39,7 +39,7 @@ fn full(pair: &Pair) -> u64 {
     pair.receiver.reception().discards.of(Discard::BufferFull)
 }
 
-/// One channel, nothing reported yet: ten packets go, and the eleventh waits.
+/// One channel without a report: ten packets go, and the eleventh waits.
 #[test]
 fn ten_packets_go_before_anything_is_known() {
     for charge in [Charge::BYTES, Charge::PACKETS] {
@@ -54,8 +54,8 @@ fn ten_packets_go_before_anything_is_known() {
     }
 }
 
-/// What goes on the fast channel waits 29 ms for the slow one, 97 packets or more, where there is
-/// room for 80. Without credits some find no room; with them they are not sent.
+/// Packets on the fast channel wait 29 ms for the slow one, at least 97 packets with room for 80.
+/// Without credits some are discarded; with credits they are not sent.
 #[test]
 fn credits_keep_buffers_from_overflowing() {
     for charge in [Charge::BYTES, Charge::PACKETS] {
@@ -70,8 +70,8 @@ fn credits_keep_buffers_from_overflowing() {
     }
 }
 
-/// All that goes back is lost for a while, and so the credit is used up; when reports come again
-/// the pipe goes on: nothing has leaked.
+/// All reports are lost for a while, which uses up the credit; when reports arrive again the pipe
+/// continues: no credit has leaked.
 #[test]
 fn lost_reports_and_lost_packets_leak_no_credit() {
     for charge in [Charge::BYTES, Charge::PACKETS] {
@@ -91,8 +91,8 @@ fn lost_reports_and_lost_packets_leak_no_credit() {
     }
 }
 
-/// Nobody reads for two seconds: the sender stops, and nothing is lost. When somebody reads again the
-/// pipe goes on within a marker interval and a round trip, though half of all reports are lost.
+/// The reader pauses for two seconds: the sender stops, and no packet is lost. Afterwards the pipe
+/// continues within a marker interval and a round trip, although half of all reports are lost.
 #[test]
 fn a_slow_reader_holds_the_sender_back_and_loses_nothing() {
     for charge in [Charge::BYTES, Charge::PACKETS] {
@@ -115,8 +115,8 @@ fn a_slow_reader_holds_the_sender_back_and_loses_nothing() {
     }
 }
 
-/// Credit is used up, and the sender waits for messages. The reports that say of new credit are lost: a
-/// marker interval later others do.
+/// Credit is used up, and the sender waits for messages. The reports with new credit are lost;
+/// others follow a marker interval later.
 #[test]
 fn markers_do_not_rest_while_credit_is_waited_for() {
     let mut pair = pair(true, Charge::BYTES, 80);
@@ -131,8 +131,8 @@ fn markers_do_not_rest_while_credit_is_waited_for() {
     assert!(pair.next_channel().is_some(), "there is credit, and it is known");
 }
 
-/// Channel 0 sends on and on though it has no credit, and what it sends waits for the others: they find
-/// their reserves, a sixth of the memory each, and get through.
+/// Channel 0 ignores credits, and its packets wait for the other channels: these find their
+/// reserves, a sixth of the memory each, and get through.
 #[test]
 fn a_channel_that_heeds_no_credit_leaves_others_their_room() {
     let mut pair = pair_over(&[milliseconds(1); 3], false, Charge::BYTES, 120);
@@ -149,7 +149,7 @@ fn a_channel_that_heeds_no_credit_leaves_others_their_room() {
     assert_eq!(receiver.held_bytes(), 120 * 1_112);
 }
 
-/// One of three dies with credit in its hands: the others go on at once, and carry on.
+/// One of three channels dies while it has credit: the others continue at once.
 #[test]
 fn a_channel_that_dies_gives_its_room_back() {
     let mut pair = pair_over(&[milliseconds(5); 3], true, Charge::BYTES, 240);
@@ -161,8 +161,8 @@ fn a_channel_that_dies_gives_its_room_back() {
     assert_eq!((pair.sent - before, full(&pair)), (5_000, 0));
 }
 
-/// A longest packet a channel, and no more: the pipe moves, and loses nothing for want of room once
-/// something has been reported.
+/// Room for one longest packet per channel: the pipe makes progress, and loses no packet for lack
+/// of room after the first report.
 #[test]
 fn the_least_memory_moves() {
     for channels in [1, 2, CHANNELS_MAX] {
@@ -181,8 +181,8 @@ fn the_least_memory_moves() {
     }
 }
 
-/// The half that is shared out is 10 packets a channel of 4, of 20 ms there and back, too few for 2.5
-/// packets a millisecond of each: grants grow to what is needed, and fall again.
+/// Four channels with a round trip of 20 ms, at 2.5 packets a millisecond each: credits do not
+/// limit the rate.
 #[test]
 fn grants_grow_with_rate_times_delay() {
     let mut pair = pair_over(&[milliseconds(10); 4], true, Charge::BYTES, 600);
@@ -193,7 +193,8 @@ fn grants_grow_with_rate_times_delay() {
     assert_eq!(full(&pair), 0);
 }
 
-/// A receiver of three channels with room for 60 packets, and reserves of 10. Its packets have tags.
+/// A receiver of three channels with room for 60 packets, and reserves of 10. Its packets have
+/// tags.
 struct Tagged(Receiver<Scheduler, u32>);
 
 impl Tagged {
@@ -209,7 +210,7 @@ impl Tagged {
         Self(Receiver::synchronised(scheduler, options, Epoch::new(1)).expect("options of a test"))
     }
 
-    /// Packet `sequence` of the pipe comes, packet `channel_sequence` of its channel.
+    /// Handles packet `sequence` of the pipe, packet `channel_sequence` of its channel.
     fn packet(&mut self, channel: u8, sequence: u32, channel_sequence: u32) -> Result<(), Discard> {
         let tag = Tag { sequence, channel, channel_sequence, session: 1, repair_of: None };
         self.0.handle_tagged(at(0), tag, LENGTH_BYTES, sequence)
@@ -234,10 +235,11 @@ impl Tagged {
     }
 }
 
-/// Packet 0 of the pipe is slow on channel 2, and ten packets on each of channels 0 and 1 wait for it.
-/// Both channels may send ten more. Those of channel 1 come; channel 0 leaves with its ten on their
-/// way, 31 to 40. Packet 31 finds room. Then channel 1 is granted all the room that Left set free: the
-/// other nine count as on a channel that is out, and all that channel 1 may send finds room.
+/// Packet 0 of the pipe is slow on channel 2, and ten packets on each of channels 0 and 1 wait for
+/// it. Both channels have credit for ten more. Those of channel 1 arrive; channel 0 leaves with its
+/// ten in flight, 31 to 40. Packet 31 finds room. Then channel 1 is granted all the memory that
+/// Left freed: the other nine are discarded as packets of a channel that is out, and all packets of
+/// channel 1 within its grant find room.
 #[test]
 fn what_is_on_its_way_on_a_channel_that_leaves_has_no_credit() {
     let mut end = Tagged::new();

@@ -1,4 +1,4 @@
-//! Channels that die, and come back by themselves.
+//! Channels that die, and return by themselves.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use super::changes::wish_and_send;
 use super::order::{delays, quanta, sender_options};
 use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, at, milliseconds};
 
-/// Three channels of 10 ms, markers each 20 ms and each fourth round, and a wait of an hour:
-/// nothing is passed over for the time that it takes.
+/// Returns channels of 10 ms, with markers every 20 ms and every fourth round, and a wait of an
+/// hour, so that no channel is passed over.
 fn pair(channels: usize) -> Pair {
     let scheduler = Scheduler::new(100, &vec![100; channels]).expect("options of a test");
     let options = ReceiverOptions { wait: milliseconds(3_600_000), ..ReceiverOptions::default() };
     Pair::new(&scheduler, &vec![milliseconds(10); channels], options)
 }
 
-/// Sends packets of 100 bytes each millisecond until then.
+/// Sends a packet of 100 bytes each millisecond until a time.
 fn send_until(pair: &mut Pair, end: u64) {
     while pair.now < at(end) {
         pair.send(100);
@@ -29,9 +29,9 @@ fn send_until(pair: &mut Pair, end: u64) {
     }
 }
 
-/// Channel 1 dies at 100 ms. Markers go each 12 ms: at 96 ms, and at 108 ms the first that is lost.
-/// What was on its way back is heard until 110 ms; from the marker of 120 ms on nothing is. Silence
-/// is 200 ms and two round trips of 20 ms, looked at each 20 ms: at 360 ms.
+/// Channel 1 dies at 100 ms. Markers go every 12 ms: at 96 ms, and at 108 ms the first lost one.
+/// Reports in flight arrive until 110 ms; the marker of 120 ms is unanswered. The silence is 200 ms
+/// and two round trips of 20 ms, checked every 20 ms: at 360 ms.
 #[test]
 fn a_channel_that_is_silent_goes_out_and_the_receiver_stops_waiting_a_delay_later() {
     let mut pair = pair(3);
@@ -53,7 +53,7 @@ fn a_channel_that_is_silent_goes_out_and_the_receiver_stops_waiting_a_delay_late
     assert_eq!((reception.departures, reception.passed, sending.deaths), (1, 0, 1));
 }
 
-/// Channel 1 is known to be gone at 100 ms: nothing goes there from then on, the receiver knows it a
+/// Channel 1 is reported as lost at 100 ms: from then on it carries nothing, the receiver knows a
 /// delay later, and the last channel stays in. It answers from 300 ms on, and is probed at 180, 260
 /// and 420 ms.
 #[test]
@@ -73,8 +73,8 @@ fn a_channel_that_is_known_to_be_gone_goes_out_at_once() {
     assert!(!pair.sender.is_dead(1) && pair.sender.sent(1).packets > sent);
 }
 
-/// Channel 1 dies at 100 ms and is found dead at 360 ms: what went there since 90 ms, 90 packets, goes
-/// again on the others, and nobody asks for it. So nothing is lost.
+/// Channel 1 dies at 100 ms and is detected at 360 ms: the 90 packets sent there since 90 ms are
+/// retransmitted on the others without a request. Nothing is lost.
 #[test]
 fn what_is_on_its_way_on_a_channel_that_dies_goes_again_on_the_others() {
     let scheduler = Scheduler::new(100, &[100; 3]).expect("options of a test");
@@ -97,10 +97,10 @@ fn what_is_on_its_way_on_a_channel_that_dies_goes_again_on_the_others() {
     assert_eq!(pair.receiver.reception().given_up, 0);
 }
 
-/// Seed 92003009 of a campaign: a channel was announced to come in as many rounds ahead as an answer
-/// had taken once, when rounds were fast, 750; they are slow now, one a millisecond. It is back at 800
-/// ms, and probed at 840 ms; the answer is there at 860 ms. Sixty rounds go by in the time of one and
-/// a half of the longest answer, 40 ms.
+/// Seed 92003009 of a campaign: a return was announced 750 rounds ahead, the rounds that an answer
+/// had taken when rounds were fast; now a round takes a millisecond. The channel returns at 800 ms
+/// and is probed at 840 ms; the answer arrives at 860 ms. Sixty rounds pass in one and a half times
+/// the longest answer, 40 ms.
 #[test]
 fn a_channel_comes_back_soon_though_rounds_were_fast_before() {
     let mut pair = pair(2);
@@ -119,7 +119,7 @@ fn a_channel_comes_back_soon_though_rounds_were_fast_before() {
     assert_eq!(pair.sender.scheduler().standing(1).quantum_bytes, 200);
 }
 
-/// Back at 500 ms: probes go at 380, 420, 500 and 660 ms.
+/// It returns at 500 ms: probes go at 380, 420, 500 and 660 ms.
 #[test]
 fn a_channel_that_answers_again_comes_in_by_itself() {
     let mut pair = pair(2);
@@ -148,14 +148,14 @@ fn the_last_channel_stays_in() {
     assert_eq!(pair.sender.sending().deaths, 2);
     pair.dead = 0;
     pair.run_for(milliseconds(1_500));
-    // Rounds go by, and channels come in.
+    // Rounds pass, and channels come in.
     let now = pair.now.nanoseconds() / 1_000_000;
     send_until(&mut pair, now + 200);
     let is_in = |channel| pair.sender.scheduler().standing(channel).quantum_bytes > 0;
     assert!((0..3).all(is_in));
 }
 
-/// Of nothing that comes back is a channel dead where silence has no end.
+/// With an endless silence, missing reports never make a channel dead.
 #[test]
 fn silence_may_be_without_end() {
     let scheduler = Scheduler::new(100, &[100; 2]).unwrap();
@@ -167,7 +167,7 @@ fn silence_may_be_without_end() {
     assert_eq!(pair.sender.sending().deaths, 0);
 }
 
-/// A departure of before the channel came back, and one of the channel on which it is told.
+/// A departure older than the channel's return, and one of the channel that it is announced on.
 #[test]
 fn departures_that_are_over_change_nothing() {
     let mut pair = pair(2);
@@ -186,7 +186,7 @@ fn departures_that_are_over_change_nothing() {
     pair.receiver.handle_message(now, 1, left(0, round + 9)).unwrap();
     assert_eq!(pair.receiver.reception().departures, 1);
     assert_eq!(pair.receiver.handle_packet(now, 0, 100, 0), Err(Discard::ChannelOut));
-    // The sender did not ask.
+    // There was no request by the sender.
     let kind =
         Kind::LeftAcknowledged(Departure { since: Round::new(round), ..Departure::default() });
     let message = Message { epoch: Epoch::new(1), channel: 1, channels: 2, kind };
@@ -194,10 +194,10 @@ fn departures_that_are_over_change_nothing() {
 }
 
 proptest! {
-    /// Outages, losses and wishes, and a receiver that would wait for an hour: it is never left
-    /// waiting. Once all is well, order is exact and complete as soon as no channel can be found
-    /// dead any more: a marker interval and a round trip. Every channel that is wished for comes in
-    /// again.
+    /// Outages, losses and changed targets, with a receiver that would wait for an hour: it is
+    /// never left waiting. After the last error, order is exact and complete as soon as no channel
+    /// can be declared dead any more: after a marker interval and a round trip. Every channel with
+    /// a target comes in again.
     #[test]
     fn a_dead_channel_never_makes_the_receiver_wait_for_ever(
         quanta in quanta(), seed: u64, loss_percent in 0_u32..=80, every_rounds in 1_u32..20,
@@ -221,11 +221,11 @@ proptest! {
         }
         (pair.loss_percent, pair.dead) = (0, 0);
         pair.sender.change_quanta(&quanta).unwrap();
-        // A marker goes on every channel that is in, and its report is back. That data was lost before
-        // is known by the marker after it, and looked at once more in an interval.
+        // A marker goes on every channel that is in, and its report returns. Earlier losses of data
+        // are known by the next marker, which is checked once more in an interval.
         pair.run_for(milliseconds(3 * 20 + 2 * 150));
         let last_before = pair.sent;
-        // A probe each second, 300 ms to the answer, and as much for the way in.
+        // A probe each second, 300 ms to the answer, and as much until the channel is in.
         let is_in = |pair: &Pair, channel| pair.sender.scheduler().standing(channel).quantum_bytes > 0;
         while pair.sent < last_before + 10_000 && !(0..channels).all(|channel| is_in(&pair, channel)) {
             pair.send(words.length_bytes());
@@ -245,8 +245,8 @@ fn message(channel: u8, kind: Kind) -> Message {
     Message { epoch: Epoch::new(1), channel, channels: 2, kind }
 }
 
-/// Channel 1 is out since round 5, says channel 0: a marker of round 3 was on its way, one of round
-/// 6 is of its return.
+/// Channel 0 announces that channel 1 is out from round 5 on: a marker of round 3 was in flight,
+/// one of round 6 belongs to its return.
 #[test]
 fn a_marker_from_before_it_left_does_not_bring_a_channel_back() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
@@ -262,8 +262,8 @@ fn a_marker_from_before_it_left_does_not_bring_a_channel_back() {
     }
 }
 
-/// Nothing is heard of channel 1 for two seconds. A report of what was sent before it died tells
-/// nothing new.
+/// Channel 1 is silent for two seconds. A report about packets from before its death does not
+/// revive it.
 #[test]
 fn only_the_answer_to_a_probe_brings_a_dead_channel_back() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
@@ -282,8 +282,8 @@ fn only_the_answer_to_a_probe_brings_a_dead_channel_back() {
     assert!(!sender.is_dead(1));
 }
 
-/// Two channels answered at once, then nobody calls for five seconds; the answer to the last marker
-/// of channel 1 is lost. The next one is answered 40 ms after the pause.
+/// Two channels answered at once, then the sender is not called for five seconds; the answer to the
+/// last marker of channel 1 is lost. The next one is answered 40 ms after the pause.
 #[test]
 fn a_pause_of_the_caller_is_no_silence_of_the_channels() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
@@ -310,9 +310,9 @@ fn a_pause_of_the_caller_is_no_silence_of_the_channels() {
     assert_eq!(sender.sending().deaths, 0);
 }
 
-/// Looks are due each 20 ms and come each 300 ms: 45 ms of that count as silence, 20 to the time of
-/// the look and 25, an eighth of 200 ms, after it. Nothing has been heard ever, so 1,200 ms are
-/// silence: at the 27th look.
+/// Checks are due every 20 ms and happen every 300 ms: 45 ms of that count as silence, 20 to the
+/// time of the check and 25, an eighth of 200 ms, after it. No report has ever arrived, so the
+/// silence is 1,200 ms: it ends at the 27th check.
 #[test]
 fn a_caller_who_is_always_late_finds_the_dead_too() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
@@ -325,8 +325,8 @@ fn a_caller_who_is_always_late_finds_the_dead_too() {
     assert_eq!(found.next(), Some(27));
 }
 
-/// A packet waits on channel 1 when it leaves in round 5; it is announced to come in from round 9,
-/// which stands behind that packet, and then what was said of round 5 comes once more.
+/// A packet waits on channel 1 when it leaves in round 5. The announcement of its return in round 9
+/// is queued behind that packet, and then the departure of round 5 arrives once more.
 #[test]
 fn what_is_said_again_of_a_channel_that_left_does_not_undo_its_return() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");

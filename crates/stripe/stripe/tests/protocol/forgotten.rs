@@ -12,12 +12,12 @@ use super::pair::{Scheduler, at, milliseconds};
 
 type End = Receiver<Scheduler, u32>;
 
-/// Something comes, and is taken or not.
+/// An arrival, and its result.
 type Comes = fn(&mut End) -> Result<(), Discard>;
 
 const EPOCH: u16 = 7;
 
-/// Three channels, packets of 100 bytes; it waits for 50 ms, and has forgotten everything.
+/// Returns a receiver without state: three channels, packets of 100 bytes, a wait of 50 ms.
 fn restarted() -> End {
     let scheduler = Scheduler::new(100, &[100; 3]).expect("what a test may do");
     let guaranteed = Some(Guarantee { repair: Some(RepairRequests::default()) });
@@ -40,19 +40,19 @@ fn reset(receiver: &mut End, now: Instant, epoch: u16, channel: u8) -> Result<()
     said(receiver, now, (epoch, channel), Kind::Reset { quantum: 100 })
 }
 
-/// A marker of a channel with `sent_packets` packets before it.
+/// Returns a marker with `sent_packets` packets before it.
 fn marker(sent_packets: u32) -> Kind {
     let standing = Standing::beginning(Round::FIRST, 100);
     Kind::Marker(Marker { standing, sent_packets, ..Marker::default() })
 }
 
-/// The departure of channel 0 after `sent_packets` packets.
+/// Returns the departure of channel 0 after `sent_packets` packets.
 fn left(sent_packets: u32) -> Kind {
     let since = Round::new(2);
     Kind::Left(Departure { channel: 0, since, sent_packets, next_sequence: sent_packets })
 }
 
-/// The packet of this number of the pipe comes as this one of a channel.
+/// Handles packet `sequence` of the pipe, with its channel and number there.
 fn packet(
     receiver: &mut End,
     now: Instant,
@@ -63,7 +63,7 @@ fn packet(
     receiver.handle_tagged(now, tag, 100, sequence)
 }
 
-/// A copy of packet 0, which went first on channel 0, comes as the first packet of channel 2.
+/// Handles a copy of packet 0 of channel 0, as the first packet of channel 2.
 fn copy(receiver: &mut End, now: Instant) -> Result<(), Discard> {
     let repair_of = Some(RepairOf { channel: 0, channel_sequence: 0, next_sequence: 1 });
     let tag = Tag { sequence: 0, channel: 2, channel_sequence: 0, session: EPOCH, repair_of };
@@ -74,7 +74,7 @@ fn drain(receiver: &mut End, now: Instant) -> Vec<u32> {
     std::iter::from_fn(|| receiver.poll_packet(now)).collect()
 }
 
-/// After which epochs a reset is asked for.
+/// Returns the epochs after which a reset is requested.
 fn asked(receiver: &mut End, now: Instant) -> Vec<Epoch> {
     let said = std::iter::from_fn(|| receiver.poll_message(now));
     said.filter(|(_, message)| message.kind == Kind::ResetRequested)
@@ -82,7 +82,7 @@ fn asked(receiver: &mut End, now: Instant) -> Vec<Epoch> {
         .collect()
 }
 
-/// Restarted, and a reset has come on channel 2 alone.
+/// Returns a restarted receiver that has received a reset on channel 2 alone.
 fn after_a_late_reset() -> End {
     let mut receiver = restarted();
     assert_eq!(reset(&mut receiver, at(0), EPOCH, 2), Ok(()));
@@ -90,9 +90,9 @@ fn after_a_late_reset() -> End {
     receiver
 }
 
-/// The receiver before gave out packet 0, which came on channel 0. Its copy on channel 2 waits, and
-/// what comes on channel 0 tells that there was a receiver before: nothing is given out, and only a
-/// later epoch is taken.
+/// The former receiver delivered packet 0, from channel 0. Its copy on channel 2 waits, and an
+/// arrival on channel 0 reveals the former receiver: nothing is delivered, and only a later epoch
+/// is accepted.
 #[test]
 fn a_late_reset_lets_no_copy_in_of_what_was_given_out_before() {
     let came: [Comes; 4] = [
@@ -119,8 +119,8 @@ fn a_late_reset_lets_no_copy_in_of_what_was_given_out_before() {
     }
 }
 
-/// Packet 0 on channel 2 waits until both other channels have begun: by a reset, by a marker before any
-/// packet, or by having left before any. One that is silent is waited for as long as the wait.
+/// Packet 0 on channel 2 waits until both other channels have begun: by a reset, by a marker before
+/// any packet, or by a departure before any. A silent channel is awaited for the wait.
 #[test]
 fn nothing_is_given_out_before_every_channel_has_begun() {
     let begun: [Comes; 3] = [

@@ -1,4 +1,4 @@
-//! Guaranteed order: what proves a loss, what is asked for again, and what comes too late; by hand.
+//! Guaranteed order: proofs of loss, repair requests, and late packets; hand-traced.
 
 use gingham_fairq::Number;
 use gingham_stripe::{
@@ -11,14 +11,14 @@ use super::pair::{Scheduler, at, milliseconds};
 
 type End = Receiver<Scheduler, u32>;
 
-/// Three channels, packets of 100 bytes, a packet a turn: 0 on channel 0, 1 on 1, 2 on 2, 3 on 0
-/// ...
+/// Returns a scheduler of three channels for packets of 100 bytes, a packet a turn: 0 on channel 0,
+/// 1 on 1, 2 on 2, 3 on 0 ...
 fn scheduler() -> Scheduler {
     Scheduler::new(100, &[100; 3]).expect("what a test may do")
 }
 
-/// A receiver that waits 50 ms for evidence, and where it repairs 30 ms for copies, asking each 10
-/// ms.
+/// Returns a receiver that waits 50 ms for evidence; with repair, 30 ms for copies, requested every
+/// 10 ms.
 fn receiver(repairs: bool) -> End {
     ordered(ReceiverOptions::default().order, repairs)
 }
@@ -36,13 +36,13 @@ fn tag(sequence: u32) -> Tag {
     Tag { sequence, channel, channel_sequence: sequence / 3, session: 1, repair_of: None }
 }
 
-/// The packet comes on its channel.
+/// Handles a packet on its channel.
 fn packet(receiver: &mut End, now: Instant, sequence: u32) -> Result<(), Discard> {
     receiver.handle_tagged(now, tag(sequence), 100, sequence)
 }
 
-/// A copy of it comes on channel 2 as this number of that, sent when the next packet of the pipe was
-/// that one.
+/// Handles a copy on channel 2, with its number there and the number of the next packet of the pipe
+/// at its departure.
 fn copy(
     receiver: &mut End,
     now: Instant,
@@ -69,7 +69,7 @@ fn packets(receiver: &mut End, now: Instant, sequences: &[u32]) {
     }
 }
 
-/// A marker of a channel, sent when the next packet was this one.
+/// Returns a marker of a channel, sent when `next_sequence` was next.
 fn marker(channel: u8, next_sequence: u32) -> Message {
     let mut sender = scheduler();
     (0..next_sequence).for_each(|_| gingham_fairq::Causal::charge(&mut sender, 100));
@@ -83,7 +83,7 @@ fn drain(receiver: &mut End, now: Instant) -> Vec<u32> {
     std::iter::from_fn(|| receiver.poll_packet(now)).collect()
 }
 
-/// What is asked for again: channel, first, how many.
+/// Returns the repair requests: channel, first number and count.
 fn asked(receiver: &mut End, now: Instant) -> Vec<(usize, u32, u16)> {
     let said = std::iter::from_fn(|| receiver.poll_message(now));
     let missing = said.filter_map(|(channel, message)| match message.kind {
@@ -93,13 +93,13 @@ fn asked(receiver: &mut End, now: Instant) -> Vec<(usize, u32, u16)> {
     missing.collect()
 }
 
-/// The receiver asks for packets of channel 0, and waits long enough.
+/// Returns a request for packets of channel 0 with a long wait.
 fn missing(first: u32, count: u16) -> Kind {
     Kind::Nack(Nack { channel: 0, first, count, left_ns: u32::MAX })
 }
 
-/// Packet 3 is lost on channel 0. Channel 0 shows 6: that may not be enough, 3 might be on another
-/// channel; 4 and 5 on theirs show that it is not.
+/// Packet 3 is lost on channel 0. Packet 6 on channel 0 is no proof, since 3 might be on another
+/// channel; 4 and 5 on theirs complete the proof.
 #[test]
 fn what_every_channel_has_gone_past_is_lost_and_nothing_else_is() {
     let mut receiver = receiver(false);
@@ -110,13 +110,13 @@ fn what_every_channel_has_gone_past_is_lost_and_nothing_else_is() {
     packets(&mut receiver, at(3), &[5]);
     assert_eq!(drain(&mut receiver, at(3)), [4, 5, 6]);
     assert_eq!((receiver.reception().given_up, receiver.reception().silences), (1, 0));
-    // What was given up does not come after all; nor does anything come twice.
+    // A packet that was given up is not delivered late, and none is delivered twice.
     assert_eq!(packet(&mut receiver, at(4), 3), Err(Discard::Repeated));
     assert_eq!(packet(&mut receiver, at(4), 5), Err(Discard::Repeated));
     assert_eq!(drain(&mut receiver, at(4)), []);
 }
 
-/// Packets 3 to 5 are lost, and nothing follows but markers.
+/// Packets 3 to 5 are lost, and only markers follow.
 #[test]
 fn markers_prove_losses_where_nothing_follows() {
     let mut receiver = receiver(false);
@@ -128,14 +128,13 @@ fn markers_prove_losses_where_nothing_follows() {
     packets(&mut receiver, at(2), &[7, 6]);
     assert_eq!(drain(&mut receiver, at(2)), [6, 7]);
     assert_eq!((receiver.reception().given_up, receiver.reception().late), (3, 0));
-    // The markers have told the scheduler, too: its guess is right again.
+    // The markers have corrected the scheduler: its guess is right again.
     let next = Number { round: gingham_fairq::Round::new(3), deficit_bytes: 100 };
     assert_eq!(receiver.scheduler().standing(2).next, next);
 }
 
-/// A packet with a wrong number, 8, is given out at 60 ms for want of others. Markers go on to say
-/// that 3 is the next: those that come within the wait may be slow, eight in a row that come later
-/// are not.
+/// A packet with a wrong number, 8, is delivered at 60 ms for lack of others. Later markers have 3
+/// as the next number: within the wait they may be slow, but eight in a row after it are not.
 #[test]
 fn a_number_that_no_marker_knows_is_found_at_rest() {
     let mut receiver = receiver(false);
@@ -154,8 +153,8 @@ fn a_number_that_no_marker_knows_is_found_at_rest() {
     assert_eq!((requests(&mut receiver, 90), requests(&mut receiver, 110)), (0, 1));
 }
 
-/// Channel 0 is silent: 4 and 5 wait for 50 ms, then nobody waits for it; what comes on it then is
-/// too late.
+/// Channel 0 is silent: 4 and 5 wait for 50 ms, then it is not awaited any more, and its packets
+/// are too late.
 #[test]
 fn a_silent_channel_is_waited_for_as_long_as_the_wait_and_order_holds() {
     let mut receiver = receiver(false);
@@ -167,7 +166,7 @@ fn a_silent_channel_is_waited_for_as_long_as_the_wait_and_order_holds() {
     assert_eq!(drain(&mut receiver, at(60)), [4, 5, 7, 8]);
     assert_eq!((receiver.reception().silences, receiver.poll_timeout()), (1, None));
     assert_eq!(packet(&mut receiver, at(61), 3), Err(Discard::TooLate));
-    // It has spoken: it is waited for again.
+    // Its packet has arrived: it is awaited again.
     packets(&mut receiver, at(62), &[10]);
     assert_eq!(drain(&mut receiver, at(62)), []);
     packets(&mut receiver, at(63), &[9]);
@@ -175,8 +174,8 @@ fn a_silent_channel_is_waited_for_as_long_as_the_wait_and_order_holds() {
     assert_eq!(receiver.reception().given_up, 2);
 }
 
-/// Packet 3, the second of channel 0, is asked for as soon as channel 0 shows its third, and again
-/// after 10 ms; its copy is given out in its place.
+/// Packet 3, the second of channel 0, is requested as soon as the third arrives there, and again
+/// after 10 ms; its copy is delivered in its place.
 #[test]
 fn a_lost_packet_is_asked_for_at_once_and_its_copy_takes_its_place() {
     let mut receiver = receiver(true);
@@ -195,13 +194,13 @@ fn a_lost_packet_is_asked_for_at_once_and_its_copy_takes_its_place() {
     assert_eq!(copy(&mut receiver, at(12), 3, (4, 7)), Err(Discard::TooLate));
     assert_eq!((receiver.copies(), asked(&mut receiver, at(100))), (0, vec![]));
     assert_eq!((receiver.reception().repaired, receiver.reception().given_up), (1, 0));
-    // The copy was charged to its channel: the guess has been right all along.
+    // The copy was charged to its channel: the guess has always been right.
     assert_eq!(gingham_fairq::Causal::current(receiver.scheduler()), 1);
 }
 
-/// A copy of 3 comes on channel 2 as its fourth: the third, be it a packet or a copy, is lost. It is
-/// asked for on channel 2, and one of 6 to 8. Reports count the copy as come and what it proves lost
-/// as gone.
+/// A copy of 3 arrives on channel 2 as its fourth: the third, a packet or a copy, is lost. It is
+/// requested on channel 2, as one of 6 to 8. Reports count the copy as received, and the losses
+/// that it proves as accounted for.
 #[test]
 fn a_copy_is_a_packet_of_its_channel_and_proves_losses_there() {
     let mut receiver = receiver(true);
@@ -210,7 +209,8 @@ fn a_copy_is_a_packet_of_its_channel_and_proves_losses_there() {
     assert_eq!(copy(&mut receiver, at(1), 3, (3, 9)), Ok(()));
     assert_eq!(drain(&mut receiver, at(1)), [0, 1, 2, 3, 4, 5, 6]);
     assert_eq!(asked(&mut receiver, at(1)), [(2, 2, 1)]);
-    // 7 comes; 8 was the third of channel 2, and waits for its copy, which comes there as the fifth.
+    // 7 arrives; 8 was the third of channel 2, and waits for its copy, which arrives there as the
+    // fifth.
     packets(&mut receiver, at(2), &[7, 9]);
     assert_eq!(drain(&mut receiver, at(2)), [7]);
     receiver.handle_message(at(2), 2, copied_marker(4, 10)).unwrap();
@@ -224,7 +224,7 @@ fn a_copy_is_a_packet_of_its_channel_and_proves_losses_there() {
     assert_eq!(asked(&mut receiver, at(100)), []);
 }
 
-/// A marker of channel 2 after so many packets, of which some were copies.
+/// Returns a marker of channel 2 after `sent_packets`, some of them copies.
 fn copied_marker(sent_packets: u32, next_sequence: u32) -> Message {
     let Message { kind: Kind::Marker(plain), epoch, .. } = marker(2, next_sequence) else {
         unreachable!("a marker");
@@ -233,7 +233,7 @@ fn copied_marker(sent_packets: u32, next_sequence: u32) -> Message {
     Message { epoch, channel: 2, channels: 3, kind }
 }
 
-/// What the next report on channel 2 says.
+/// Returns the next report on channel 2.
 fn reported(receiver: &mut End, now: Instant) -> Report {
     let mut said = std::iter::from_fn(|| receiver.poll_message(now));
     let report = said.find_map(|(channel, message)| match message.kind {
@@ -243,9 +243,9 @@ fn reported(receiver: &mut End, now: Instant) -> Report {
     report.expect("a marker brings one")
 }
 
-/// Markers say 120 ms there and back on channel 0, which loses 3, and 20 on channel 1. In free order it
-/// is asked for there, and on channel 0 itself after one and a quarter of 120 ms; in strict order on
-/// channel 0 at once.
+/// The round trips in markers are 120 ms on channel 0, which loses 3, and 20 ms on channel 1. In
+/// free order 3 is requested on channel 1 first, and on channel 0 itself after one and a quarter
+/// times 120 ms; in strict order on channel 0 at once.
 #[test]
 fn what_is_missing_in_free_order_is_asked_for_on_the_fastest_way_back() {
     for (order, way) in [(Order::Free, 1), (Order::Strict, 0)] {
@@ -264,7 +264,7 @@ fn what_is_missing_in_free_order_is_asked_for_on_the_fastest_way_back() {
     }
 }
 
-/// No copy comes: packets wait for it for 30 ms from the proof on, and not a second time.
+/// No copy arrives: packets wait for it for 30 ms from the proof on, and not a second time.
 #[test]
 fn a_copy_is_waited_for_as_long_as_that_was_agreed() {
     let mut receiver = receiver(true);
@@ -280,7 +280,8 @@ fn a_copy_is_waited_for_as_long_as_that_was_agreed() {
     assert_eq!(receiver.poll_timeout(), None);
 }
 
-/// Channel 0 has left after packets 3 and 6, of 9, which are lost; all others have come.
+/// Returns a receiver after the departure of channel 0, which sent packets 3 and 6 of 9; both are
+/// lost, and all others have arrived.
 fn after_channel_0_left() -> End {
     let mut receiver = receiver(true);
     packets(&mut receiver, at(0), &[0, 1, 2]);
@@ -292,9 +293,9 @@ fn after_channel_0_left() -> End {
     receiver
 }
 
-/// Channel 0 has left after packets 3 and 6, of 9. They are lost, and asked for on the way back of
-/// another. A copy of 3 comes at the last moment, so that 6 is waited for as long again; it comes
-/// itself after all.
+/// Channel 0 has left after packets 3 and 6, of 9. They are lost, and requested in the reverse
+/// direction of another channel. A copy of 3 arrives at the last moment, which restarts the wait
+/// for 6; that then arrives itself.
 #[test]
 fn what_was_on_its_way_on_a_channel_that_left_is_waited_for() {
     let mut receiver = after_channel_0_left();
@@ -312,8 +313,8 @@ fn what_was_on_its_way_on_a_channel_that_left_is_waited_for() {
     );
 }
 
-/// Channel 0 has left after packets 3 and 6, and the sender has neither any more. Copies of packets 10
-/// and 13, which go on channels 1 and 2 at once, say nothing of that: 30 ms after Left it goes on.
+/// Channel 0 has left after packets 3 and 6, which the sender no longer keeps. Copies of packets 10
+/// and 13, sent on channels 1 and 2 at once, do not prolong their wait: it ends 30 ms after Left.
 #[test]
 fn copies_of_what_was_elsewhere_are_not_waited_for_with_what_was_on_a_channel_that_left() {
     let mut receiver = after_channel_0_left();
@@ -340,8 +341,8 @@ fn tags_of_another_epoch_or_mode_are_counted() {
     assert_eq!(guaranteed.reception().discards.total() + quasi.reception().discards.total(), 6);
 }
 
-/// Copies go over the channel that is there first, losses reckoned in: channel 0 takes 60 ms there
-/// and back, channel 1 takes 20 ms and loses three of four, channel 2 takes 40 ms.
+/// Copies use the channel of the earliest delivery, losses included: channel 0 has a round trip of
+/// 60 ms, channel 1 one of 20 ms and a loss of three quarters, channel 2 one of 40 ms.
 #[test]
 fn copies_go_over_the_fastest_channel() {
     let options = SenderOptions { repair: Some(RepairPlan::default()), ..SenderOptions::default() };
@@ -370,8 +371,8 @@ fn copies_go_over_the_fastest_channel() {
     assert_eq!(sender.sending().repairs, 1);
 }
 
-/// Who misses a copy by its number on its channel misses the packet, which is sent again on another
-/// channel, as many times as it may be; the sender's counts have a number for each.
+/// A request for a lost copy by its number is a request for the packet, which is retransmitted on
+/// another channel, up to the number of attempts; the sender counts each copy.
 #[test]
 fn a_lost_copy_is_the_lost_packet_again() {
     let repair = Some(RepairPlan { tries_max: 2, ..RepairPlan::default() });
@@ -391,12 +392,12 @@ fn a_lost_copy_is_the_lost_packet_again() {
     assert_eq!(ask(0, 1, 10), (Some((0, copy_tag(0, 3, 2, 6))), [3, 2]));
     assert_eq!(ask(0, 2, 20), (Some((1, copy_tag(1, 3, 2, 6))), [3, 3]));
     assert_eq!(ask(1, 2, 30), (None, [3, 3]));
-    // The next fresh packet of channel 0 comes after the copy there, and is the next of the pipe.
+    // The next new packet of channel 0 follows the copy there, and is the next of the pipe.
     assert_eq!(sender.handle_tagged(at(40), 100), Ok((0, Tag { channel_sequence: 3, ..tag(6) })));
 }
 
-/// Four at once on each channel, fastest first; a packet or a marker on a channel is room for one
-/// more.
+/// Four copies at once on each channel, fastest first; a packet or a marker on a channel permits
+/// one more.
 #[test]
 fn copies_do_not_drown_a_channel() {
     let options = SenderOptions { repair: Some(RepairPlan::default()), ..SenderOptions::default() };

@@ -1,4 +1,4 @@
-//! While nothing is sent next to nothing is said, and what then happens is found at once.
+//! At rest the ends send almost nothing, and a failure is detected soon after traffic resumes.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ fn pair() -> Pair {
     Pair::new(&scheduler, &delays, ReceiverOptions::default())
 }
 
-/// What IP, UDP, a header of 8 bytes and an AEAD take of a datagram.
+/// Overhead of a datagram: IP, UDP, a header of 8 bytes and an AEAD.
 const FRAMING_BYTES: u64 = 28 + 8 + 16;
 
 /// A marker has 68 bytes and a report 76. Both ends send, so a day of a channel has the markers and
-/// the reports of two senders: at most 5 MB with all that is around them.
+/// reports of two senders: at most 5 MB with overhead.
 #[test]
 fn an_idle_day_takes_five_megabytes_a_channel() {
     let mut pair = pair();
@@ -31,7 +31,7 @@ fn an_idle_day_takes_five_megabytes_a_channel() {
     assert_eq!(pair.sender.sending().deaths, 0);
 }
 
-/// After a rest nothing goes before the markers that are due then on every channel.
+/// After a rest no packet goes before the markers that are then due on every channel.
 #[test]
 fn the_first_packet_after_a_rest_has_a_marker_before_it_on_every_channel() {
     let mut pair = pair();
@@ -47,14 +47,14 @@ fn the_first_packet_after_a_rest_has_a_marker_before_it_on_every_channel() {
     assert!(pair.sender.poll_timeout() > pair.now);
 }
 
-/// Channel 1 dies within a rest. Its markers are answered after 40 ms; it is out when 200 ms and two
-/// round trips are over, at the next look at the latest, 20 ms on.
+/// Channel 1 dies during a rest. Its markers are answered after 40 ms; it is out after 200 ms and
+/// two round trips, at the latest at the next check, 20 ms later.
 #[test]
 fn what_died_in_a_rest_is_found_once_a_packet_goes() {
     let mut pair = pair();
     pair.send(1_000);
     pair.run_to(at(60_000));
-    // Past the last marker that it answers, and before the next.
+    // After the last marker that it answers, and before the next.
     while pair.sender.poll_timeout() > pair.now.after(Duration::from_secs(9)) {
         pair.run_for(milliseconds(100));
     }
@@ -68,7 +68,8 @@ fn what_died_in_a_rest_is_found_once_a_packet_goes() {
     assert!(pair.sender.is_dead(1));
 }
 
-/// One marker in ten is lost, and one answer in ten, for an hour: no channel is taken for dead.
+/// A tenth of the markers and a tenth of the answers are lost, for an hour: no channel is declared
+/// dead.
 #[test]
 fn a_marker_that_is_lost_in_a_rest_is_no_silence() {
     let mut pair = pair();

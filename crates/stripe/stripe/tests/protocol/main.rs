@@ -1,4 +1,4 @@
-//! The protocol between two ends in virtual time, a file for each thing that it promises.
+//! The protocol between two ends in virtual time, one file per guarantee.
 
 mod changes;
 mod credits;

@@ -1,4 +1,4 @@
-//! Of the markers that go by time at most four are on the way, where packets have tags.
+//! With tags, at most four of the markers sent by time are in flight.
 
 use gingham_stripe::{
     ControlPlan, Controlled, Guarantee, Kind, Order, ReceiverOptions, ReportPlan, SenderOptions,
@@ -6,7 +6,7 @@ use gingham_stripe::{
 
 use crate::pair::{LONGEST_BYTES, Pair, Scheduler, at, milliseconds};
 
-/// Channels of these delays, in free order, with a rate that is told.
+/// Returns channels with these delays, in free order, at a fixed rate.
 fn pair(delays_ms: &[u64]) -> Pair {
     let quanta = vec![LONGEST_BYTES; delays_ms.len()];
     let scheduler = Scheduler::new(LONGEST_BYTES, &quanta).expect("quanta");
@@ -23,7 +23,7 @@ fn pair(delays_ms: &[u64]) -> Pair {
     Pair::with(&scheduler, &delays, sender, receiver)
 }
 
-/// How many markers go at 0, 20, 40 ms and so on, each behind a packet.
+/// Returns the number of markers sent at 0, 20, 40 ms and so on, each behind a packet.
 fn markers(pair: &mut Pair, looks: u64) -> Vec<u64> {
     let look = |look| {
         let before = pair.sender.sending().markers;
@@ -34,9 +34,9 @@ fn markers(pair: &mut Pair, looks: u64) -> Vec<u64> {
     (0..looks).map(look).collect()
 }
 
-/// One channel takes 10 ms, the other 100. Markers go every 20 ms on both until the first answer of the
-/// slow one, at 200 ms. A quarter of its round trip is 50 ms: from then on it has one at every third
-/// look, at 260, 320 and 380 ms. A quarter of the other's is 5 ms.
+/// Delays of 10 and 100 ms. Markers go every 20 ms on both channels until the first answer of the
+/// slow one, at 200 ms. A quarter of its round trip is 50 ms: from then on it gets one at every
+/// third check, at 260, 320 and 380 ms. A quarter of the other's is 5 ms.
 #[test]
 fn four_are_on_their_way_on_a_slow_channel() {
     let mut pair = pair(&[10, 100]);
@@ -53,8 +53,8 @@ fn they_go_by_time_alone_where_they_keep_the_order() {
     assert_eq!(markers(&mut pair, 20), [1; 20]);
 }
 
-/// A channel of 10 s there and back has one within the 200 ms after which a silent one is out, which
-/// are ten looks.
+/// A channel with a round trip of 10 s gets a marker within the silence of 200 ms, which is ten
+/// checks.
 #[test]
 fn one_goes_within_the_silence_however_slow_a_channel_is() {
     let mut pair = pair(&[5_000]);
@@ -73,8 +73,8 @@ fn one_goes_within_the_silence_however_slow_a_channel_is() {
     assert_eq!([next(), next(), next()], [10_200, 10_400, 10_600]);
 }
 
-/// The one packet is accounted for at 200 ms. Markers go at 260 ms and each 60 after: sixteen until
-/// 1,160 tell nothing new, and from the look after that on they go less often.
+/// The only packet is accounted for at 200 ms. Markers go at 260 ms and every 60 ms after: sixteen
+/// until 1,160 ms carry no news, and from the next check on they go less often.
 #[test]
 fn sixteen_in_a_row_go_on_a_slow_channel_before_a_rest() {
     let mut pair = pair(&[100]);
@@ -87,9 +87,9 @@ fn sixteen_in_a_row_go_on_a_slow_channel_before_a_rest() {
     assert_eq!((pair.sender.sending().markers - before, pair.now), (16, at(1_180)));
 }
 
-/// The receiver is told when a silent channel is out at the latest: after the 200 ms of silence and two
-/// round trips of 200 ms; 20 + 50 ms until a marker goes, 25 ms that a look may be late, and 20 to the
-/// next.
+/// The marker carries the latest time for taking out a silent channel: the silence of 200 ms and
+/// two round trips of 200 ms; 20 + 50 ms until a marker goes, 25 ms for a late check, and 20 ms to
+/// the next.
 #[test]
 fn a_marker_says_when_a_slow_channel_is_out() {
     let mut pair = pair(&[100]);

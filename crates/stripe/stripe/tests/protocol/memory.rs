@@ -1,4 +1,4 @@
-//! Memory: whatever comes, no more is held than may be.
+//! Memory: its cap holds for any input.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use super::pair::{LONGEST_BYTES, Words};
 
-/// A packet that tells how much of them there is as long as it is anywhere.
+/// A packet that is included in a sum of charges while it exists.
 struct Packet {
     charge: u64,
     alive: Rc<Cell<u64>>,
@@ -35,7 +35,7 @@ impl Drop for Packet {
 
 type End = Receiver<SurplusRoundRobin<64>, Packet>;
 
-/// A small number, of which all come up, or any at all.
+/// Draws a small number, to cover all of them, or any number.
 fn number(words: &mut Words) -> u32 {
     if words.below(8) == 0 { words.below(u32::MAX) } else { words.below(40) }
 }
@@ -62,12 +62,12 @@ fn message(words: &mut Words, channel: usize, channels: usize, epoch: u32) -> Me
             ..Marker::default()
         }),
     };
-    // Now and then the sender has begun anew.
+    // Occasionally the sender has started anew.
     let epoch = Epoch::new(epoch + u32::from(words.below(20) == 0));
     Message { epoch, channel: small(channel), channels: small(channels), kind }
 }
 
-/// Something comes on a channel, or on all of them that the sender has begun anew.
+/// Handles an arrival on a channel, or a new epoch on all of them.
 fn come(
     end: &mut End,
     words: &mut Words,
@@ -112,8 +112,8 @@ fn come(
 }
 
 proptest! {
-    /// Packets, copies and messages that nobody should send, to a receiver that reads now and then,
-    /// from a sender that heeds no credit: what is held is what is there, and below the cap.
+    /// Random packets, copies and messages, to a receiver that reads occasionally, from a sender
+    /// that ignores credits: the held charge is that of the existing packets, and below the cap.
     #[test]
     fn whatever_comes_no_more_is_held_than_may_be(
         seed: u64, channels in 1_usize..=64, more in 0_u64..20_000, tagged: bool, repairs: bool,
@@ -148,7 +148,7 @@ proptest! {
         }
         prop_assert!(most > 0, "something was held");
         while end.poll_packet(now.after(Duration::from_secs(10))).is_some() {}
-        // Whatever is left waits for copies or numbers that nobody sends.
+        // The remaining packets wait for copies or numbers that are never sent.
         prop_assert!(alive.get() <= end.held_bytes());
     }
 }

@@ -35,7 +35,7 @@ fn figures_8_to_13_deliver_as_the_paper_says() {
     });
 }
 
-/// One channel, 50 ms behind the other; nothing is lost, nothing is out of order.
+/// One channel is 50 ms behind the other; no packet is lost or out of order.
 #[test]
 fn a_faster_channel_waits_in_its_buffer() {
     let scheduler = Scheduler::new(100, &[100, 100]).unwrap();
@@ -52,12 +52,13 @@ pub(crate) fn quanta() -> impl Strategy<Value = Vec<u32>> {
     prop::collection::vec(LONGEST_BYTES..=4 * LONGEST_BYTES, 2..=16)
 }
 
-/// Rounds that start shortly before the wrap as well as elsewhere.
+/// Draws a first round, often shortly before the wrap.
 pub(crate) fn first_round() -> impl Strategy<Value = Round> {
     prop_oneof![Just(Round::FIRST), (0_u32..40).prop_map(|rounds| Round::new(u32::MAX - rounds))]
 }
 
-/// Markers of any frequency and position, once in an interval at least; no channel is taken out.
+/// Returns markers of any frequency and position, at least once in an interval; no channel is taken
+/// out.
 pub(crate) fn sender_options(every_rounds: u32, position: usize, channels: usize) -> SenderOptions {
     let before_channel = position % channels;
     let markers = MarkerPlan {
@@ -69,7 +70,7 @@ pub(crate) fn sender_options(every_rounds: u32, position: usize, channels: usize
     SenderOptions { markers, silence: None, ..SenderOptions::default() }
 }
 
-/// Delays of up to 150 ms, below the wait of 200 ms with a marker interval of 20 ms besides.
+/// Draws delays of up to 150 ms, below the wait of 200 ms even with a marker interval of 20 ms.
 pub(crate) fn delays(words: &mut Words, channels: usize) -> Vec<Duration> {
     (0..channels).map(|_| milliseconds(u64::from(words.below(150)))).collect()
 }
@@ -98,8 +99,8 @@ proptest! {
         prop_assert_eq!(pair.sender.scheduler(), pair.receiver.scheduler());
     }
 
-    /// Theorem 5.1: once losses (of markers too) have stopped, order is exact and complete after a
-    /// marker on every channel; nothing comes twice, no marker is late, nobody is passed over.
+    /// Theorem 5.1: once losses (also of markers) have stopped, order is exact and complete after a
+    /// marker on every channel; no packet is duplicated, no marker late, no channel passed over.
     #[test]
     fn theorem_5_1_markers_restore_order(
         first in first_round(), quanta in quanta(), seed: u64, loss_percent in 0_u32..=80,
@@ -109,7 +110,7 @@ proptest! {
         let scheduler = Scheduler::starting_at(first, LONGEST_BYTES, &quanta).unwrap();
         let delays = delays(&mut words, quanta.len());
         let options = sender_options(every_rounds, position, quanta.len());
-        // Markers are lost too: the wait is longer than any row of lost ones.
+        // Markers are lost too: the wait is longer than any sequence of lost ones.
         let receiver = ReceiverOptions { wait: milliseconds(3_600_000), ..ReceiverOptions::default() };
         let mut pair = Pair::with(&scheduler, &delays, options, receiver).seeded(seed);
         pair.loss_percent = loss_percent;
@@ -124,7 +125,7 @@ proptest! {
         for _ in 0..100 {
             pair.send(words.length_bytes());
         }
-        // The rest of the round may be empty: the markers of the next interval say so.
+        // The rest of the round may be empty: the markers of the next interval report it.
         pair.run_for(milliseconds(20 + 150));
         let expected: Vec<u32> = (last_before + 1..=last_before + 100).collect();
         prop_assert_eq!(pair.delivered_after(last_before), expected);

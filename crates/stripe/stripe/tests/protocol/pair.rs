@@ -1,4 +1,4 @@
-//! Both ends in virtual time, with channels between them that keep order, delay and lose.
+//! Both ends in virtual time, over channels that keep order, delay and lose.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,14 +13,14 @@ pub(crate) type Scheduler = SurplusRoundRobin<CHANNELS_MAX>;
 
 pub(crate) const LONGEST_BYTES: u32 = 1_500;
 
-/// What is on a channel.
+/// A frame on a channel.
 #[derive(Clone, Debug)]
 enum Frame {
     Packet { number: u32, length_bytes: u32, tag: Option<Tag> },
     Message(Vec<u8>),
 }
 
-/// A channel one way: what is on it, and when it gets there.
+/// One direction of a channel: its frames, with their arrival times.
 #[derive(Clone, Debug, Default)]
 struct Link {
     delay: Duration,
@@ -28,7 +28,7 @@ struct Link {
 }
 
 impl Link {
-    /// A frame gets there after the delay, and not before those ahead of it.
+    /// Sends a frame, which arrives after the delay, and after those ahead of it.
     fn push(&mut self, now: Instant, frame: Frame) {
         let last = self.frames.back().map_or(Instant::ORIGIN, |(at, _)| *at);
         self.frames.push_back((now.after(self.delay).max(last), frame));
@@ -40,7 +40,7 @@ impl Link {
     }
 }
 
-/// Random words, the same everywhere (SplitMix64).
+/// Pseudo-random words, identical everywhere (SplitMix64).
 #[derive(Clone, Debug)]
 pub(crate) struct Words(pub(crate) u64);
 
@@ -61,7 +61,7 @@ impl Words {
     }
 }
 
-/// Both ends and what is between them. Packets are numbered from 1.
+/// Both ends and the channels between them. Packets are numbered from 1.
 #[derive(Debug)]
 pub(crate) struct Pair {
     pub(crate) now: Instant,
@@ -69,18 +69,18 @@ pub(crate) struct Pair {
     pub(crate) receiver: Receiver<Scheduler, u32>,
     there: Vec<Link>,
     back: Vec<Link>,
-    /// The receiver's end of each channel.
+    /// Port of each channel at the receiver.
     pub(crate) wires: Vec<usize>,
     words: Words,
-    /// Where order is guaranteed, what copies are made of.
+    /// In guaranteed order, the packets kept for retransmission.
     kept: Option<RetransmissionBuffer<u32>>,
-    /// Of a hundred frames so many are lost, messages too.
+    /// Loss of frames in per cent, including messages.
     pub(crate) loss_percent: u32,
-    /// The same for what comes back, besides.
+    /// Additional loss in the reverse direction, in per cent.
     pub(crate) back_loss_percent: u32,
-    /// Channels that lose everything, both ways.
+    /// Channels that lose everything, in both directions.
     pub(crate) dead: u64,
-    /// Whether what comes is read.
+    /// Whether the receiver is read.
     pub(crate) reads: bool,
     pub(crate) sent: u32,
     pub(crate) delivered: Vec<u32>,
@@ -96,7 +96,7 @@ pub(crate) fn at(milliseconds: u64) -> Instant {
 }
 
 impl Pair {
-    /// Ends that start in epoch 1 without a reset, over channels with these delays.
+    /// Creates ends that start in epoch 1 without a reset, over channels with these delays.
     pub(crate) fn new(
         scheduler: &Scheduler,
         delays: &[Duration],
@@ -144,12 +144,12 @@ impl Pair {
         self.words.below(100) < self.loss_percent || self.dead & (1 << channel) != 0
     }
 
-    /// The channel of the next packet, if one may go.
+    /// Returns the channel of the next packet, if one may be sent.
     pub(crate) fn next_channel(&mut self) -> Option<usize> {
         self.sender.poll_transmit(self.now).map(|run| run.channel)
     }
 
-    /// Sends a packet that is lost by chance.
+    /// Sends a packet, which is lost with the configured probability.
     pub(crate) fn send(&mut self, length_bytes: u32) {
         let channel = self.next_channel();
         let lost = channel.is_some_and(|channel| self.is_lost(channel));
@@ -172,7 +172,8 @@ impl Pair {
         self.poll_sender();
     }
 
-    /// The channel of a packet, and its tag where order is guaranteed, if the sender takes it.
+    /// Offers a packet to the sender; returns its channel, and its tag in guaranteed order, if it
+    /// is accepted.
     fn take(&mut self, length_bytes: u32) -> Option<(usize, Option<Tag>)> {
         if self.kept.is_some() {
             let (channel, tag) = self.sender.handle_tagged(self.now, length_bytes).ok()?;
@@ -181,7 +182,7 @@ impl Pair {
         Some((self.sender.handle_packet(self.now, length_bytes).ok()?, None))
     }
 
-    /// Copies of what the receiver misses.
+    /// Sends the copies that the receiver requested.
     fn repair(&mut self) {
         while let Some(repair) = self.sender.poll_repair(self.now) {
             let kept = self.kept.as_ref().and_then(|kept| kept.get(repair.tag.sequence));
@@ -193,13 +194,13 @@ impl Pair {
         }
     }
 
-    /// What is on its way on a channel, both ways, is lost.
+    /// Loses all frames in flight on a channel, in both directions.
     pub(crate) fn cut(&mut self, channel: usize) {
         self.there[channel].frames.clear();
         self.back[channel].frames.clear();
     }
 
-    /// Puts a message on a channel, as if the sender had.
+    /// Puts a message on a channel, as if from the sender.
     pub(crate) fn inject(&mut self, channel: usize, message: Message) {
         self.there[channel].push(self.now, Frame::Message(message.to_bytes().to_vec()));
     }
@@ -214,21 +215,21 @@ impl Pair {
         self.repair();
     }
 
-    /// Lets time pass, with all that happens in it.
+    /// Runs until a time.
     pub(crate) fn run_to(&mut self, end: Instant) {
         let mut steps_at_once = 0;
         loop {
             self.step();
             let links = self.there.iter().chain(&self.back);
             let arrivals = links.filter_map(|link| Some(link.frames.front()?.0));
-            // Who does not read does not heed what is due to be read.
+            // A paused reader ignores the receiver's timeout.
             let receiver = self.receiver.poll_timeout().filter(|_| self.reads);
             let timers = [Some(self.sender.poll_timeout()), receiver];
             let next = arrivals.chain(timers.into_iter().flatten()).min();
             match next {
                 Some(next) if next <= end => {
-                    // Where there is no delay, a step leads to another at the same time; not for
-                    // ever.
+                    // Without delay, a step may lead to another at the same time, but not
+                    // indefinitely.
                     steps_at_once = if next <= self.now { steps_at_once + 1 } else { 0 };
                     assert!(steps_at_once < 10, "something is left undone at {next:?}");
                     self.now = next.max(self.now);
@@ -266,7 +267,7 @@ impl Pair {
         }
         for channel in 0..self.back.len() {
             while let Some(Frame::Message(bytes)) = self.back[channel].pop(self.now) {
-                // What an end refuses it counts; the tests look at the counts.
+                // The end counts refusals; tests check the counts.
                 let _ = self.sender.handle_bytes(self.now, channel, &bytes);
             }
         }
@@ -287,7 +288,7 @@ impl Pair {
         self.held_max = self.held_max.max(self.receiver.held_bytes());
     }
 
-    /// Packets after this one, in the order in which they were delivered.
+    /// Returns the delivered packets above a number, in the order of delivery.
     pub(crate) fn delivered_after(&self, number: u32) -> Vec<u32> {
         self.delivered.iter().copied().filter(|packet| *packet > number).collect()
     }

@@ -1,4 +1,4 @@
-//! What markers say of a channel, and what is reported of it.
+//! Contents of markers and of reports.
 
 use gingham_fairq::{Number, Round, Standing};
 use gingham_stripe::{
@@ -12,7 +12,7 @@ fn scheduler() -> Scheduler {
     Scheduler::new(100, &[100, 200]).expect("options of a test")
 }
 
-/// Packet 1 to channel 0, 2 and 3 to channel 1; after 20 ms markers are due.
+/// Packet 1 on channel 0, 2 and 3 on channel 1; markers are due after 20 ms.
 #[test]
 fn a_marker_says_all_of_its_channel() {
     let options = SenderOptions::default();
@@ -33,8 +33,8 @@ fn a_marker_says_all_of_its_channel() {
             next_sequence,
             sent_at,
             round_trip_ns,
-            // A second, as nothing is known of the round trip; 200 ms; two intervals, and an eighth
-            // of the 200 ms for a look that is late.
+            // A second, since the round trip is unknown; 200 ms; two intervals; and an eighth of
+            // the 200 ms for a late check.
             out_after_ns: 1_265_000_000,
             lowered: false,
         }))
@@ -44,7 +44,7 @@ fn a_marker_says_all_of_its_channel() {
     assert_eq!(marker(), None);
 }
 
-/// The marker counts 7 packets where 2 came: 5 are lost, and in flight no longer.
+/// The marker counts 7 packets, but only 2 arrived: 5 are lost, and in flight no longer.
 #[test]
 fn a_report_counts_from_the_last_marker_on() {
     let options = ReceiverOptions {
@@ -71,7 +71,7 @@ fn a_report_counts_from_the_last_marker_on() {
     receiver.handle_message(at(5), 1, message(Kind::Marker(marker))).unwrap();
     receiver.handle_packet(at(6), 1, 50, 2).unwrap();
     let report = Report {
-        // 8 accounted for, 3 wait where 10 are reserved, and no more was seen to be needed.
+        // 8 accounted for, 3 wait with a reserve of 10, and no further need was measured.
         limit_bytes: 15,
         lowered: false,
         accounted_packets: 8,
@@ -89,7 +89,7 @@ fn a_report_counts_from_the_last_marker_on() {
     assert_eq!(receiver.poll_message(at(7)), None);
 }
 
-/// Delays of 10 and 20 ms, markers at the start: the second report is there after 40 ms.
+/// Delays of 10 and 20 ms, markers at the start: the second report arrives after 40 ms.
 #[test]
 fn the_sender_keeps_the_last_report_of_each_channel() {
     let delays = [milliseconds(10), milliseconds(20)];
@@ -106,8 +106,8 @@ fn the_sender_keeps_the_last_report_of_each_channel() {
     assert_eq!(pair.sender.sent(0).bytes, 100);
 }
 
-/// When which count is reported on channel 1, in microseconds from a marker on: then packets come so
-/// far apart, but for those that are lost.
+/// Returns the times and counts of the reports on channel 1, in microseconds after a marker, for
+/// packets at this interval, some of them lost.
 fn reported(apart_us: u64, packets: u32, lost: &[u32]) -> Vec<(u64, u32)> {
     let reports = Some(ReportPlan { interval: milliseconds(5) });
     let guaranteed = Some(Guarantee::default());
@@ -141,8 +141,8 @@ fn reported(apart_us: u64, packets: u32, lost: &[u32]) -> Vec<(u64, u32)> {
     reported
 }
 
-/// After the marker each fourth packet, or 5 ms after the first that was not reported; never again
-/// within a millisecond; and nothing when nothing has changed.
+/// After the marker, reports follow each fourth packet, or 5 ms after the first unreported one;
+/// never within a millisecond of the last; and none without a change.
 #[test]
 fn reports_go_between_markers_by_packets_and_by_time() {
     assert_eq!(reported(100, 30, &[]), [(0, 0), (1_000, 10), (2_000, 20), (3_000, 30)]);
@@ -150,8 +150,8 @@ fn reports_go_between_markers_by_packets_and_by_time() {
     assert_eq!(reported(2_000, 6, &[]), [(0, 0), (7_000, 3), (13_000, 6)]);
 }
 
-/// What shows that packet 1 is lost is reported at once; where one was just reported, a millisecond
-/// after that.
+/// An arrival that proves the loss of packet 1 is reported at once, or a millisecond after the last
+/// report.
 #[test]
 fn losses_are_reported_at_once() {
     assert_eq!(reported(2_000, 3, &[1]), [(0, 0), (6_000, 3)]);

@@ -1,4 +1,4 @@
-//! Resets: the first contact, crashes of either side, epochs that are over.
+//! Resets: the first contact, crashes of either end, past epochs.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn scheduler(channels: usize) -> Scheduler {
     Scheduler::new(LONGEST_BYTES, &vec![LONGEST_BYTES; channels]).expect("options of a test")
 }
 
-/// Channels of 10, 20, ... ms.
+/// Returns channels of 10, 20, ... ms.
 fn pair(channels: usize) -> Pair {
     let delays: Vec<_> = (1..=channels as u64).map(|channel| milliseconds(10 * channel)).collect();
     Pair::new(&scheduler(channels), &delays, ReceiverOptions::default())
@@ -31,7 +31,7 @@ fn restart_receiver(pair: &mut Pair, channels: usize) {
         Receiver::new(scheduler(channels), ReceiverOptions::default()).expect("options of a test");
 }
 
-/// Sends packets that all come, in order, once the ends are of one mind.
+/// Sends packets, and checks that all arrive in order once the ends agree.
 fn assert_in_order_from_here(pair: &mut Pair) {
     let last = pair.sent;
     (0..50).for_each(|_| pair.send(1_000));
@@ -54,7 +54,7 @@ fn the_first_contact_is_a_reset_acknowledged_before_data() {
     assert_eq!(pair.receiver.reception().discards.total(), 0);
 }
 
-/// Packets 1 and 2 are given out; 3 is lost, so 4 waits until the reset, which gives it out.
+/// Packets 1 and 2 are delivered; 3 is lost, so 4 waits until the reset, which delivers it.
 #[test]
 fn packets_of_the_old_epoch_are_given_out_at_a_reset() {
     let mut pair = pair(2);
@@ -73,7 +73,7 @@ fn packets_of_the_old_epoch_are_given_out_at_a_reset() {
     assert_in_order_from_here(&mut pair);
 }
 
-/// Three channels, and all that goes on the first is lost: 1, 4 and 7.
+/// Three channels; all packets on the first are lost: 1, 4 and 7.
 #[test]
 fn what_waits_at_a_reset_is_given_out_in_order() {
     let markers = MarkerPlan { interval: milliseconds(1_000), ..SenderOptions::default().markers };
@@ -88,7 +88,7 @@ fn what_waits_at_a_reset_is_given_out_in_order() {
     assert_eq!(pair.delivered, [2, 3, 5, 6, 8, 9]);
 }
 
-/// The receiver's wires are crossed: 0 1 2 3 there are 2 0 3 1 here.
+/// The receiver's ports are permuted: channels 0 1 2 3 of the sender arrive at ports 2 0 3 1.
 #[test]
 fn the_receiver_takes_over_the_numbers_of_the_sender() {
     let mut pair = pair(4);
@@ -99,15 +99,15 @@ fn the_receiver_takes_over_the_numbers_of_the_sender() {
     assert!(pair.sender.is_open());
     assert_in_order_from_here(&mut pair);
     assert_eq!(pair.receiver.reception().discards.total(), 0);
-    // Crossed anew on the way: what comes on wire 0 says that it is channel 0 now.
+    // Permuted again during operation: messages at port 0 now name channel 0.
     pair.wires = vec![0, 1, 2, 3];
     pair.run_for(milliseconds(1_000));
     assert_in_order_from_here(&mut pair);
     assert!(pair.receiver.reception().discards.of(Discard::OtherChannel) > 0);
 }
 
-/// Cables change places while the sender is down, and it begins in an epoch that is over: the
-/// receiver asks for a later one on what it takes for the other channel.
+/// Cables are exchanged while the sender is down, and it begins in a past epoch: the receiver
+/// requests a later one, on the port that it takes for the other channel.
 #[test]
 fn a_reset_is_asked_for_though_channels_have_changed_places() {
     let mut pair = pair(2);
@@ -120,8 +120,8 @@ fn a_reset_is_asked_for_though_channels_have_changed_places() {
     assert_in_order_from_here(&mut pair);
 }
 
-/// One message that names the other channel, in an epoch that the sender does not know, turns the
-/// numbers round.
+/// One message that names the other channel, in an epoch unknown to the sender, exchanges the
+/// numbers.
 #[test]
 fn one_wrong_message_does_not_end_the_pipe() {
     for epoch in [2, 5, 1 << 20] {
@@ -134,7 +134,7 @@ fn one_wrong_message_does_not_end_the_pipe() {
     }
 }
 
-/// Requests are heeded at intervals, however long these are.
+/// Requests are accepted at intervals, however long these are.
 #[test]
 fn intervals_of_resets_may_be_endless() {
     let options = SenderOptions { reset_interval: Duration::MAX, ..SenderOptions::default() };
@@ -145,7 +145,7 @@ fn intervals_of_resets_may_be_endless() {
     assert_eq!(sender.handle_message(at(1), 0, request(2)), Err(Discard::TooSoon));
 }
 
-/// Two wires say that they are channel 0: one at a time is believed, and neither for long.
+/// Two ports claim channel 0: one at a time is accepted, and neither for long.
 #[test]
 fn wires_that_both_claim_a_channel_are_counted() {
     let mut receiver: Receiver<_, ()> =
@@ -160,7 +160,8 @@ fn wires_that_both_claim_a_channel_are_counted() {
     assert_eq!(receiver.handle_message(at(0), 1, nowhere), Err(Discard::NoSuchChannel));
 }
 
-/// The receiver forgets everything: the next marker makes it ask, and the sender starts anew.
+/// The receiver loses its state: the next marker makes it request a reset, and the sender starts
+/// anew.
 #[test]
 fn a_receiver_that_crashed_asks_for_a_reset() {
     let mut pair = pair(3);
@@ -172,7 +173,7 @@ fn a_receiver_that_crashed_asks_for_a_reset() {
     assert_in_order_from_here(&mut pair);
 }
 
-/// The sender forgets the epoch too, and starts in the present one, or in an earlier.
+/// The sender loses its state too, and starts in the present epoch or in an earlier one.
 #[test]
 fn a_sender_that_crashed_and_forgot_is_told_the_epoch() {
     for forgotten in [1, 0, u32::MAX - 5] {
@@ -181,7 +182,7 @@ fn a_sender_that_crashed_and_forgot_is_told_the_epoch() {
         pair.run_to(at(100));
         restart_sender(&mut pair, Epoch::new(forgotten), 3);
         pair.run_to(at(400));
-        // Epoch 2 may be one that it had begun before it forgot.
+        // Epoch 2 may be one that it had begun before its restart.
         let fresh = if forgotten == 1 { 2 } else { 3 };
         assert_eq!(pair.sender.epoch(), Epoch::new(fresh), "from {forgotten}");
         assert!(pair.sender.is_open());
@@ -189,8 +190,8 @@ fn a_sender_that_crashed_and_forgot_is_told_the_epoch() {
     }
 }
 
-/// Two starts in epoch 1: acknowledgements of the first open the second, while a request that the
-/// first caused takes the receiver on to epoch 2. What comes of epoch 1 behind that is no leftover.
+/// Two starts in epoch 1: acknowledgements of the first open the second, while a request caused by
+/// the first moves the receiver on to epoch 2. Later messages of epoch 1 are not leftovers.
 #[test]
 fn a_marker_of_an_earlier_epoch_behind_the_present_one_asks_for_a_reset() {
     let message = |epoch, kind| Message { epoch: Epoch::new(epoch), channel: 0, channels: 2, kind };
@@ -203,8 +204,8 @@ fn a_marker_of_an_earlier_epoch_behind_the_present_one_asks_for_a_reset() {
     assert_eq!(receiver.poll_message(at(0)), Some((0, message(2, Kind::Acknowledged))));
     assert_eq!(receiver.handle_message(at(0), 0, message(1, marker)), Err(Discard::StaleEpoch));
     assert_eq!(receiver.poll_message(at(0)), Some((0, message(2, Kind::ResetRequested))));
-    // On a channel that has not named epoch 2 it may have been on its way: a sender that is in
-    // epoch 2 does not listen to what is asked of one in epoch 1.
+    // On a channel that has not named epoch 2 it may have been in flight: a sender in epoch 2
+    // ignores requests to one in epoch 1.
     let other = Message { channel: 1, ..message(1, marker) };
     assert_eq!(receiver.handle_message(at(0), 1, other), Err(Discard::StaleEpoch));
     let asked = Message { channel: 1, ..message(1, Kind::ResetRequested) };
@@ -212,7 +213,7 @@ fn a_marker_of_an_earlier_epoch_behind_the_present_one_asks_for_a_reset() {
     assert_eq!(receiver.poll_message(at(0)), None);
 }
 
-/// Channel 1 is dead: the reset waits 500 ms for it and goes on without it.
+/// Channel 1 is dead: the reset waits 500 ms for it and continues without it.
 #[test]
 fn a_dead_channel_does_not_hold_up_a_reset_for_ever() {
     let mut pair = pair(2);
@@ -227,7 +228,7 @@ fn a_dead_channel_does_not_hold_up_a_reset_for_ever() {
     (1..=6).for_each(|_| pair.send(1_500));
     pair.run_for(milliseconds(10));
     assert_eq!(pair.delivered, [1, 2, 3, 4, 5, 6]);
-    // Alive again, a probe takes the place of the reset: they go at 520, 560, 640, 800 ms.
+    // Once the channel is alive, probes replace the reset: they go at 520, 560, 640 and 800 ms.
     pair.run_to(at(700));
     pair.dead = 0;
     pair.run_to(at(839));
@@ -256,7 +257,7 @@ fn messages_of_other_epochs_and_ends_change_nothing() {
     assert_eq!(heard(1, Kind::Acknowledged), Err(Discard::OtherEnd));
 }
 
-/// Once for each channel that has not acknowledged, each 100 ms.
+/// Once on each channel that has not acknowledged, every 100 ms.
 #[test]
 fn a_reset_goes_again_where_it_is_not_acknowledged() {
     let options = SenderOptions::default();
@@ -279,7 +280,8 @@ fn a_reset_goes_again_where_it_is_not_acknowledged() {
     assert_eq!(resets(at(130), None), (vec![0, 1], at(150)));
 }
 
-/// A channel keeps order: a reset behind data of its own epoch is that of a sender that forgot.
+/// A channel keeps order: a reset behind data of its own epoch comes from a sender without its
+/// state.
 #[test]
 fn a_reset_is_acknowledged_again_until_something_follows_it() {
     let options = ReceiverOptions::default();
@@ -342,8 +344,8 @@ fn options_that_cannot_be_are_refused() {
 }
 
 proptest! {
-    /// Either side crashes at any time, with losses of messages too; nothing comes twice, and
-    /// once losses stop both ends are of one mind and order is exact.
+    /// Either end crashes at any time, with losses also of messages; no packet is duplicated, and
+    /// once losses stop both ends agree and order is exact.
     #[test]
     fn crashes_of_either_side_are_got_over(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16,
@@ -372,7 +374,7 @@ proptest! {
     }
 }
 
-/// Told while it waits for acknowledgements, the sender changes quanta once it is open.
+/// Quanta changed while the sender waits for acknowledgements are announced once it is open.
 #[test]
 fn what_is_wished_during_a_reset_is_announced_after_it() {
     let mut pair = pair(2);
@@ -390,9 +392,9 @@ fn what_is_wished_during_a_reset_is_announced_after_it() {
     assert_in_order_from_here(&mut pair);
 }
 
-/// Epochs a third of the circle apart are each later than the next. Requests are heeded at 0 ms,
-/// from 100 ms on, and from 200 ms after that on; where none has come for four times that, after
-/// 100 ms again.
+/// Epochs a third of the number range apart are each later than the one before. Requests are
+/// accepted at 0 ms, after another 100 ms, and after another 200 ms; if none has arrived for four
+/// times that, after 100 ms again.
 #[test]
 fn requests_that_go_on_are_heeded_less_and_less_often() {
     let mut pair = pair(2);

@@ -1,4 +1,4 @@
-//! Sizes of channels by hand: who is told that a frame is too big, and which packets are refused.
+//! Sizes of channels, hand-traced: reports of frames that are too big, and refused packets.
 
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
@@ -19,7 +19,7 @@ fn sender(order: Order) -> Sender<Scheduler> {
     Sender::synchronised(scheduler, options, Epoch::new(1), Instant::ORIGIN).expect("options")
 }
 
-/// Messages that go: channel, how long each is to be, and what it says.
+/// Returns the messages sent: channel, padded length, and marker.
 fn messages(sender: &mut Sender<Scheduler>, now: Instant) -> Vec<(usize, usize, Marker)> {
     let mut messages = Vec::new();
     while let Some((channel, message)) = sender.poll_message(now) {
@@ -30,7 +30,7 @@ fn messages(sender: &mut Sender<Scheduler>, now: Instant) -> Vec<(usize, usize, 
     messages
 }
 
-/// The receiver answers what is no longer than the path of its channel.
+/// Answers the messages that fit the path of their channel.
 fn answer(
     sender: &mut Sender<Scheduler>,
     now: Instant,
@@ -52,7 +52,7 @@ fn answer(
     }
 }
 
-/// So long each millisecond what is sent is answered at once.
+/// Answers all messages at once, each millisecond of a span.
 fn run(sender: &mut Sender<Scheduler>, span_ms: core::ops::Range<u64>, paths: [usize; 2]) {
     for now in span_ms.map(at) {
         let sent = messages(sender, now);
@@ -64,7 +64,8 @@ fn sizes(sender: &Sender<Scheduler>) -> [(SizeState, u32); 2] {
     [0, 1].map(|channel| (sender.size(channel).state, sender.size(channel).frame_bytes))
 }
 
-/// A free packet has a tag of 12 bytes. 1,500 is probed by itself on both: one passes it.
+/// A packet in free order has a tag of 12 bytes. 1,500 is probed separately on both channels: one
+/// passes it.
 #[test]
 fn what_fits_one_channel_goes_there_and_what_fits_none_is_refused() {
     let mut sender = sender(Order::Free);
@@ -88,7 +89,8 @@ fn what_fits_one_channel_goes_there_and_what_fits_none_is_refused() {
     assert_eq!(sender.handle_packet(at(3_000), 1_501), Err(too_long));
 }
 
-/// A refusal of what passes is none; one below it is heeded, probed and undone by the next search.
+/// A report that a passing size is too big is rejected; one below it is applied, probed, and undone
+/// by the next search.
 #[test]
 fn a_packet_too_big_is_heeded_below_the_present_size_alone() {
     let mut sender = sender(Order::Free);
@@ -107,7 +109,7 @@ fn a_packet_too_big_is_heeded_below_the_present_size_alone() {
     assert_eq!(sender.longest_bytes(), 1_288);
 }
 
-/// A socket refuses the probe of 1,512 bytes and says 1,452: that is probed next.
+/// A socket refuses the probe of 1,512 bytes and reports 1,452: that is probed next.
 #[test]
 fn a_probe_that_is_too_big_is_followed_by_what_passes() {
     let mut sender = sender(Order::Free);
@@ -121,7 +123,8 @@ fn a_probe_that_is_too_big_is_followed_by_what_passes() {
     assert_eq!(sizes(&sender), [(SizeState::SearchComplete, 1_452); 2]);
 }
 
-/// In strict order a channel that passes less than it did goes out, and is probed with that.
+/// In strict order a channel that passes less than before goes out, and is probed with the former
+/// size.
 #[test]
 fn in_strict_order_a_channel_whose_size_falls_is_out() {
     let mut sender = sender(Order::Strict);
@@ -140,7 +143,8 @@ fn in_strict_order_a_channel_whose_size_falls_is_out() {
     assert!(!sender.is_dead(1));
 }
 
-/// Nothing above the base is ever answered, nor the base on the second: it is out, the first stays.
+/// Sizes above the base are never answered, nor is the base on the second channel: it is out, the
+/// first stays.
 #[test]
 fn a_base_that_does_not_pass_is_an_error() {
     let mut sender = sender(Order::Free);

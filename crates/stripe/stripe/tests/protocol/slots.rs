@@ -11,7 +11,7 @@ use super::pair::{Pair, Scheduler, Words, at, milliseconds};
 
 const CAP: usize = 8;
 
-/// Eight slots, of which these are there, with repair; delays of 5, 7, 9 ms and so on.
+/// Returns eight slots, some of them present, with repair; delays of 5, 7, 9 ms and so on.
 fn pair(order: Order, present: u64) -> Pair {
     let scheduler = Scheduler::new(1_500, &[1_500; CAP]).expect("options of a test");
     let delays: Vec<Duration> = (0..CAP as u64).map(|slot| milliseconds(5 + 2 * slot)).collect();
@@ -32,7 +32,7 @@ fn pair(order: Order, present: u64) -> Pair {
     Pair::with(&scheduler, &delays, sender, receiver)
 }
 
-/// A packet or two each millisecond, as the sender takes them.
+/// Sends up to two packets each millisecond, as the sender accepts them.
 fn send_for(pair: &mut Pair, words: &mut Words, steps: u32) {
     for _ in 0..steps {
         (0..2).for_each(|_| pair.send_or_lose(words.length_bytes(), false));
@@ -48,7 +48,8 @@ fn assert_nothing_lost(pair: &mut Pair) {
     assert_eq!(pair.receiver.reception().given_up, 0);
 }
 
-/// A hundred of them at random; what goes is gone at once, with all that is on its way both ways.
+/// A hundred random changes; a removed channel is cut at once, and loses everything in flight in
+/// both directions.
 #[test]
 fn a_hundred_channels_come_and_go_and_nothing_is_lost() {
     for (order, seed) in
@@ -78,9 +79,10 @@ fn a_hundred_channels_come_and_go_and_nothing_is_lost() {
     }
 }
 
-/// An uplink that appears and vanishes ten thousand times beside a slower one that stays, in one slot or
-/// in seven in turn: ids are slots, so none is used up; each time it carries within five of the longest
-/// round trips. What was on its way, copies too, goes again over others as often as that takes.
+/// An uplink that appears and vanishes ten thousand times beside a slower one that stays, in one
+/// slot or in seven alternately: ids are slots, so none is used up. Each time it carries packets
+/// within five of the longest round trips. Packets and copies in flight are retransmitted over
+/// others as often as needed.
 #[test]
 fn a_channel_comes_and_goes_ten_thousand_times_and_no_id_is_used_up() {
     for (order, slots) in [(Order::Strict, 7), (Order::Free, 1), (Order::Free, 7)] {
@@ -106,7 +108,7 @@ fn a_channel_comes_and_goes_ten_thousand_times_and_no_id_is_used_up() {
     }
 }
 
-/// The ids 0 to 7 have a place, 0 and 1 are there.
+/// The ids 0 to 7 are slots; 0 and 1 are present.
 #[test]
 fn ids_that_cannot_be_are_refused() {
     let mut pair = pair(Order::Strict, 0b11);
@@ -123,7 +125,7 @@ fn ids_that_cannot_be_are_refused() {
     assert_eq!(sender.move_channel(now, 2), Err(ChannelError::NotThere { id: 2 }));
     assert_eq!(sender.remove_channel(now, 0), Ok(()));
     assert_eq!(sender.remove_channel(now, 1), Err(ChannelError::Last { id: 1 }));
-    // Of the ids whose quantum is not 0 none is there.
+    // None of the ids with a nonzero quantum is present.
     assert_eq!(sender.change_quanta(&[0, 0, 9_000, 0, 0, 0, 0, 0]), Err(QuantaError::NoneIn));
     assert_eq!(sender.add_channel(now, 0), Ok(()));
     let quanta = [1_500, 0, 1_500, 1_500, 1_500, 1_500, 1_500, 1_500];
@@ -143,8 +145,8 @@ fn a_start_with_no_channel_or_one_above_the_cap_is_refused() {
     assert_eq!(start(0b1000_0000), Ok(()));
 }
 
-/// Nothing goes on a channel that is not there, and the receiver waits for none: what is sent at 0 on
-/// the slowest of two, 7 ms, has come by then.
+/// An absent channel carries nothing, and the receiver waits for none: packets sent at 0 ms over
+/// two channels, the slower of 7 ms, have arrived by then.
 #[test]
 fn an_absent_channel_is_given_nothing_and_not_waited_for() {
     for order in [Order::Strict, Order::Free] {
@@ -163,8 +165,8 @@ fn an_absent_channel_is_given_nothing_and_not_waited_for() {
     }
 }
 
-/// Channel 0 goes in the moment in which channel 1 comes: it stays in the schedule, and nothing goes
-/// on it, until that one is in, a round trip of 14 ms later.
+/// Channel 0 is removed at the moment when channel 1 is added: it stays in the schedule without
+/// packets until channel 1 is in, a round trip of 14 ms later.
 #[test]
 fn the_last_that_is_in_goes_once_another_has_come() {
     for order in [Order::Strict, Order::Free] {
@@ -182,7 +184,7 @@ fn the_last_that_is_in_goes_once_another_has_come() {
     }
 }
 
-/// What the next marker on a channel will say of the time there and back.
+/// Returns the round-trip time in the next marker on a channel.
 fn said_round_trip_ns(pair: &Pair, channel: usize) -> u32 {
     let (mut sender, soon) = (pair.sender.clone(), pair.now.after(milliseconds(20)));
     let said = std::iter::from_fn(|| sender.poll_message(soon));
@@ -193,8 +195,8 @@ fn said_round_trip_ns(pair: &Pair, channel: usize) -> u32 {
     markers.last().expect("a marker goes each 20 ms")
 }
 
-/// What is learned of a channel, and what is on its way on it, is over when it moves; the other one
-/// keeps what it has.
+/// A channel that moves loses its measurements and its packets in flight; the other one keeps its
+/// measurements.
 #[test]
 fn a_channel_that_moves_begins_anew_and_nothing_is_lost() {
     for order in [Order::Strict, Order::Free] {
@@ -207,7 +209,8 @@ fn a_channel_that_moves_begins_anew_and_nothing_is_lost() {
         let new = learned(&pair, 0);
         assert_eq!((new.round_trip, new.round_trip_least, new.in_flight_bytes), Default::default());
         assert_eq!(learned(&pair, 1), other);
-        // What comes of the old address within a round trip of 10 ms tells nothing of the new one.
+        // Arrivals from the old address within a round trip of 10 ms are not measurements of the
+        // new one.
         pair.run_for(milliseconds(9));
         pair.cut(0);
         assert_eq!(learned(&pair, 0).round_trip, Duration::ZERO);
@@ -219,8 +222,8 @@ fn a_channel_that_moves_begins_anew_and_nothing_is_lost() {
     }
 }
 
-/// A reset goes on the channels that are there, and waits for no others; one that comes or goes while
-/// it is under way is like any.
+/// A reset goes on the present channels, and waits for no others; channels added or removed
+/// meanwhile are handled as usual.
 #[test]
 fn a_reset_is_of_the_channels_that_are_there() {
     let (mut pair, mut words) = (pair(Order::Strict, 0b111), Words(7));

@@ -1,4 +1,4 @@
-//! Waiting: for evidence, or for the wait; markers late and far; buffers at their bound.
+//! Waits for evidence, and their end; late and far markers; full buffers.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, at, milliseconds};
 
 type End = Receiver<Scheduler, u32>;
 
-/// A receiver over three channels with quanta of a packet, as the packets of 100 bytes here.
+/// Returns a receiver of three channels with quanta of one packet, 100 bytes here.
 fn receiver(options: ReceiverOptions) -> End {
     let scheduler = Scheduler::new(100, &[100; 3]).expect("what a test may do");
     Receiver::synchronised(scheduler, options, Epoch::new(1)).expect("what a test may do")
@@ -37,7 +37,7 @@ fn packet(receiver: &mut End, now: Instant, channel: usize, number: u32) {
     receiver.handle_packet(now, channel, 100, number).expect("what a test may do");
 }
 
-/// The next message that is no report.
+/// Returns the next message other than a report.
 fn asked(receiver: &mut End) -> Option<(usize, Message)> {
     std::iter::from_fn(|| receiver.poll_message(at(0)))
         .find(|(_, message)| !matches!(message.kind, Kind::Report(_)))
@@ -57,19 +57,19 @@ fn a_silent_channel_is_passed_over_after_the_wait_and_then_at_once() {
     packet(&mut receiver, at(61), 2, 6);
     assert_eq!(drain(&mut receiver, at(61)), [5, 6]);
     assert_eq!((receiver.reception().silences, receiver.reception().passed), (1, 2));
-    // Nothing waits, so the round does not run on over a channel that is merely idle.
+    // No packet waits, so the round does not advance over a channel that is merely idle.
     assert_eq!((drain(&mut receiver, at(1_000)), receiver.poll_timeout()), (vec![], None));
     assert_eq!(receiver.scheduler().round(), Round::new(3));
 }
 
-/// The dead channel speaks again: it is waited for again.
+/// A packet arrives on the dead channel: it is awaited again.
 #[test]
 fn a_channel_that_speaks_again_is_waited_for_again() {
     let mut receiver = receiver(options());
     packet(&mut receiver, at(0), 1, 2);
     packet(&mut receiver, at(0), 2, 3);
     assert_eq!(drain(&mut receiver, at(50)), [2, 3]);
-    // Round 2: its marker says so, its packet 4 comes late.
+    // Round 2 by its marker; its packet 4 is late.
     receiver.handle_message(at(0), 0, marker(0, 2, 100)).unwrap();
     packet(&mut receiver, at(60), 1, 5);
     assert_eq!(drain(&mut receiver, at(60)), []);
@@ -77,7 +77,8 @@ fn a_channel_that_speaks_again_is_waited_for_again() {
     assert_eq!(drain(&mut receiver, at(70)), [4, 5]);
 }
 
-/// Channel 0 has used 60 of its 100 bytes when it falls silent: in the next round it has them all.
+/// Channel 0 has used 60 of its 100 bytes when it falls silent: in the next round it has all of
+/// them.
 #[test]
 fn a_channel_that_is_passed_over_begins_its_next_turn() {
     let mut receiver = receiver(options());
@@ -107,8 +108,8 @@ fn a_silent_channel_is_passed_over_to_the_round_of_the_next_packet() {
     receiver.handle_message(at(0), 2, marker(2, 2_000, 100)).unwrap();
     packet(&mut receiver, at(0), 1, 7);
     packet(&mut receiver, at(0), 2, 8);
-    // Channel 0 is passed to 1,000, 1,001, 2,000 and 2,001; channel 1, silent behind its packet, to
-    // 2,000 and 2,001. Both packets have been first since 0 ms.
+    // Channel 0 is passed over to 1,000, 1,001, 2,000 and 2,001; channel 1, silent behind its
+    // packet, to 2,000 and 2,001. Both packets have been first since 0 ms.
     assert_eq!(drain(&mut receiver, at(49)), []);
     assert_eq!(drain(&mut receiver, at(50)), [7, 8]);
     assert_eq!(receiver.scheduler().round(), Round::new(2_001));
@@ -125,7 +126,8 @@ fn late_markers_are_taken_and_a_few_in_a_row_ask_for_a_reset() {
     (1..=4).for_each(|number| packet(&mut receiver, at(0), 0, number));
     assert_eq!(drain(&mut receiver, at(0)), [1, 2, 3]);
     assert_eq!((receiver.reception().late, asked(&mut receiver)), (1, None));
-    // One on another channel is the first of its own; the second of channel 1 is one too many.
+    // A late marker on another channel starts that channel's count; the second on channel 1 exceeds
+    // the limit.
     receiver.handle_message(at(0), 1, marker(1, 9, 100)).unwrap();
     assert_eq!((receiver.reception().late, asked(&mut receiver)), (2, None));
     receiver.handle_message(at(0), 1, marker(1, 9, 50)).unwrap();
@@ -155,7 +157,7 @@ fn far_markers_and_numbers_of_no_packet_are_not_taken() {
 
 #[test]
 fn a_full_buffer_and_bad_packets_are_refused_and_counted() {
-    // One of three is reserved for each, and one is for who comes first.
+    // A slot is reserved for each of three channels, and the fourth is shared.
     let small = ReceiverOptions { buffer_bytes_max: 4, charge: Charge::PACKETS, ..options() };
     let mut receiver = receiver(small);
     packet(&mut receiver, at(0), 1, 1);
@@ -165,7 +167,7 @@ fn a_full_buffer_and_bad_packets_are_refused_and_counted() {
     assert_eq!(refused(&mut receiver, 3, 100), Err(Discard::NoSuchChannel));
     assert_eq!(refused(&mut receiver, 0, 0), Err(Discard::BadLength));
     assert_eq!(refused(&mut receiver, 0, 101), Err(Discard::BadLength));
-    // Any number of markers has room, since the last says it all.
+    // Any number of markers has room, since the last replaces the others.
     (0..1_000).for_each(|_| receiver.handle_message(at(0), 1, marker(1, 9, 100)).unwrap());
     let other = Message { channels: 4, ..marker(0, 1, 1) };
     assert_eq!(receiver.handle_message(at(0), 0, other), Err(Discard::OtherCount));
@@ -177,8 +179,8 @@ fn a_full_buffer_and_bad_packets_are_refused_and_counted() {
 }
 
 proptest! {
-    /// Losses, outages, skew below the wait: order is exact again within a second of all being
-    /// well, by markers or, where passing over went too far, by a reset.
+    /// Losses, outages, skew below the wait: order is exact again within a second after the last
+    /// error, by markers or, if too much was passed over, by a reset.
     #[test]
     fn order_returns_after_outages(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16, dead: u16,
@@ -205,9 +207,8 @@ proptest! {
         prop_assert!(pair.is_without_repetition());
     }
 
-    /// Losses, outages and skew beyond the wait, little memory: nothing comes twice, no more is held
-    /// than may be, nothing stays in it for longer than a wait for each packet before
-    /// it.
+    /// Losses, outages and skew beyond the wait, little memory: no packet is duplicated, memory
+    /// stays below its cap, and no packet stays for longer than a wait for each packet before it.
     #[test]
     fn nothing_waits_without_bound(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16,
@@ -236,7 +237,7 @@ proptest! {
         prop_assert!(pair.is_without_repetition());
     }
 
-    /// Whatever is told a receiver, it gives out what it took, once, and within its bounds.
+    /// For any messages, a receiver delivers each accepted packet once, and within its bounds.
     #[test]
     fn no_messages_make_it_panic_or_stand_still(
         items in prop::collection::vec((0_usize..4, any::<u32>(), 0_u32..200, 0_u8..6), 0..200),

@@ -1,14 +1,14 @@
-//! Queues shorter than a round trip's worth, where a sender that trusts its windows collapses.
+//! Queues shorter than a round trip: a sender that trusts its windows collapses.
 //!
-//! The null is what strict order with flight windows and no pace gives: .002 to .6 of the sum, and the
-//! draft's headroom of .15 gives .906 to .940; that of the sender is .10.
+//! Baseline: strict order with windows and without pacing reaches .002 to .6 of the sum; the
+//! draft's headroom of .15 reaches .906 to .940. The sender's headroom is .10.
 
 use gingham_stripe::{TAG_BYTES, Thousandths};
 
 use super::world::{LONGEST_BYTES, Line, World, free_with};
 
-/// What is delivered from 3 s to 13 s, of what the lines carry but for what they lose and the tags,
-/// in thousandths.
+/// Returns the delivered rate from 3 s to 13 s, in thousandths of the rates of the lines, less
+/// losses and tags.
 fn share(lines: &[Line], loss_threshold: Option<Thousandths>, seed: u64) -> u64 {
     let options = free_with(|bbr| {
         bbr.seed = 100 * seed;
@@ -17,7 +17,7 @@ fn share(lines: &[Line], loss_threshold: Option<Thousandths>, seed: u64) -> u64 
     let mut world = World::with(lines, options, seed);
     world.run_to(13_000);
     assert_eq!(world.out_of_order(), 0);
-    // The tags take their part.
+    // Tags use a part of the rate.
     let longest_bytes = u64::from(LONGEST_BYTES);
     let whole_bytes = longest_bytes + TAG_BYTES as u64;
     super::per_mille(&world, lines, 3_000, 13_000) * whole_bytes / longest_bytes
@@ -27,8 +27,8 @@ fn line(mbit: u64, delay_ms: u64, queue_bytes: u64) -> Line {
     Line { queue_bytes, ..Line::new(mbit, delay_ms) }
 }
 
-/// Some seeds of BBR's waits and of the losses, by default two; the worst counts. `SEEDS=10` for the
-/// table of the page.
+/// Checks the worst of several seeds of BBR's waits and of the losses, by default two. `SEEDS=10`
+/// gives the table of the page.
 fn assert_carries(lines: &[Line], loss_threshold: Option<Thousandths>, least: u64) {
     let shares: Vec<u64> =
         (1..=super::seeds(2)).map(|seed| share(lines, loss_threshold, seed)).collect();
@@ -60,8 +60,8 @@ fn queues_of_64_kb_at_150_ms() {
     assert_carries(&[line(20, 150, 64_000), line(20, 150, 64_000)], None, 920);
 }
 
-/// What is delivered is the rate at which BBR sends, of which a twentieth is lost again: .94 of what
-/// the lossy channel keeps, by the draft.
+/// BBR delivers what it sends less a twentieth: by the draft, .94 of the capacity that the lossy
+/// channel retains.
 #[test]
 fn five_per_cent_lost_on_one_below_the_threshold() {
     let lossy = Line { loss_per_mille: 50, ..line(20, 100, 128_000) };

@@ -1,18 +1,18 @@
-//! Channels that were bad for a while and are good again: how long until that is made use of.
+//! Channels that were bad for a while and have recovered: the time until they are used again.
 //!
-//! The null is the time that a controller needs which only probes a little more each round trip: a
-//! channel that lost two thirds of all packets for seconds was found nearly unused for up to 100 s.
+//! Baseline: a controller that only probes slightly more each round trip. A channel that had lost
+//! two thirds of all packets for seconds remained nearly unused for up to 100 s.
 
 use super::world::{Line, World, free};
 
 const HEAL_MS: u64 = 6_000;
 const WINDOW_MS: u64 = 250;
 
-/// So long after the healing .9 of the sum are delivered in a quarter of a second.
+/// Returns the time from the healing until .9 of the sum is delivered in a quarter of a second.
 fn healing_ms(seed: u64) -> u64 {
     let lines = [Line::new(10, 10), Line::new(20, 40)];
     let mut world = World::with(&lines, free(seed), seed);
-    // On one of the two, or on both, for one to five seconds.
+    // The errors last one to five seconds, on one of the two channels or on both.
     for channel in 0..2 {
         if seed % 3 != channel {
             let channel = usize::try_from(channel).expect("small");
@@ -29,7 +29,7 @@ fn healing_ms(seed: u64) -> u64 {
     (0..8_000 - WINDOW_MS).step_by(50).find(is_healed).unwrap_or(8_000) + WINDOW_MS
 }
 
-/// Seed 3030391 of a campaign was such a case. `SEEDS=100` for the figures of the page.
+/// Seed 3030391 of a campaign was such a case. `SEEDS=100` gives the figures of the page.
 #[test]
 fn channels_that_lost_two_thirds_are_used_again_within_seconds() {
     let mut times_ms: Vec<u64> = (0..super::seeds(12)).map(healing_ms).collect();

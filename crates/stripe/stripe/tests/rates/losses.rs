@@ -1,13 +1,13 @@
-//! Losses, deaths and repair under a free choice of channels.
+//! Losses, deaths and repair in free order.
 
 use gingham_stripe::{Charge, Discard, ReceiverOptions, SenderOptions, Thousandths};
 
 use super::world::{LONGEST_BYTES, Line, NOTHING, World, free, free_with, lasting, repairing};
 
-/// Rates are those from 3 s on.
+/// Start of the measurement of rates.
 const FROM_MS: u64 = 3_000;
 
-/// By default one seed; of `SEEDS=20` the worst has .955.
+/// One seed by default; the worst of `SEEDS=20` reaches .955.
 #[test]
 fn jitter_and_losses_that_are_repaired() {
     let jittery = |line| Line { jitter_ms: 10, loss_per_mille: 5, ..line };
@@ -22,8 +22,8 @@ fn jitter_and_losses_that_are_repaired() {
     assert!(shares.iter().all(|(share, _)| *share >= 900), "{shares:?} thousandths of the sum");
 }
 
-/// A twentieth is lost on one of two ways of 200 ms with queues of a quarter of that, and a fifth is
-/// not taken for congestion. By default two seeds; of `SEEDS=10` the worst has .968.
+/// Two channels of 200 ms round trip with queues of a quarter of that; one loses a twentieth, and
+/// the loss threshold is a fifth. Two seeds by default; the worst of `SEEDS=10` reaches .968.
 #[test]
 fn losses_below_the_threshold_on_a_long_way() {
     let line = Line { queue_bytes: 128_000, ..Line::new(20, 100) };
@@ -50,8 +50,8 @@ fn three_channels_of_all_sorts_with_long_and_short_packets_in_turn() {
     assert!(reached >= 950 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// The same with credits, and memory as it is by default or 4 MB, of which 667 kB are the reserve of a channel
-/// and 1 MB is what the last carries in 160 ms there and back and an interval of reports.
+/// Credits, with the default memory or 4 MB. Of the latter, the reserve of a channel is 667 kB; the
+/// last channel carries 1 MB in a round trip of 160 ms and a report interval.
 #[test]
 fn credits_hold_nobody_back() {
     let lines = [Line::new(5, 5), Line::new(20, 25), Line::new(50, 80)];
@@ -68,9 +68,10 @@ fn credits_hold_nobody_back() {
     }
 }
 
-/// Two of three are gone for half a minute: from a second later on the third carries what it can,
-/// three seconds after they are back all do, and nothing is lost, though nobody told the receiver
-/// how long to wait and the third takes seconds to carry what was on its way on the others.
+/// Two of three channels fail for half a minute. A second later the third is fully used, and three
+/// seconds after the return all are. No packet is lost, although the receiver's wait is not
+/// configured and the third channel takes seconds to carry the packets that were in flight on the
+/// others.
 #[test]
 fn two_of_three_are_gone_and_come_back() {
     let lines = [Line::new(5, 5), Line::new(20, 25), Line::new(50, 80)];
@@ -92,8 +93,8 @@ fn two_of_three_are_gone_and_come_back() {
     }
 }
 
-/// A path of which the longest frames do not get through, from 4 s to 8 s: its markers and short
-/// packets do. The other carries what it can, and afterwards both.
+/// A path that loses its longest frames from 4 s to 8 s, and passes markers and short packets. The
+/// other channel is fully used, and afterwards both.
 #[test]
 fn a_channel_that_loses_long_packets_alone_is_out_until_it_passes_them() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];

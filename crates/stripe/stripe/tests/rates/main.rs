@@ -1,6 +1,5 @@
-//! Control of what is in flight, in virtual time over emulated channels that nobody told the sender
-//! anything of: how much of the sum of their rates is delivered, in which order and how late. The
-//! choice of channels is free where nothing else is said.
+//! Congestion control in virtual time, over emulated channels of unknown rates: the delivered
+//! fraction of the sum of the rates, its order and its delay. Free order, unless stated otherwise.
 
 mod collapse;
 mod healing;
@@ -16,20 +15,20 @@ use world::{LONGEST_BYTES, Line, Source, World, free_with, strict};
 
 const MBIT: u64 = 125_000;
 
-/// How much of the rates, but for what is lost, is delivered in a span, in thousandths.
+/// Returns the delivered fraction of the rates less losses, in thousandths.
 fn per_mille(world: &World, lines: &[Line], from_ms: u64, until_ms: u64) -> u64 {
     let kept = |line: &Line| line.mbit * MBIT * u64::from(1_000 - line.loss_per_mille) / 1_000;
     let sum_bytes = lines.iter().map(kept).sum::<u64>() * (until_ms - from_ms) / 1_000;
     world.delivered_bytes(from_ms, until_ms) * 1_000 / sum_bytes
 }
 
-/// What the sender takes a channel to carry, in hundredths of what it does.
+/// Returns the sender's estimate of a channel's rate, in per cent of the actual one.
 fn estimate_percent(world: &World, channel: usize, mbit: u64) -> u64 {
     let flight = world.sender.flight(channel).expect("flight windows are on");
     flight.bytes_per_second.expect("there was a sample") * 100 / (mbit * MBIT)
 }
 
-/// How many seeds are run, if `SEEDS` says nothing.
+/// Returns the number of seeds, from `SEEDS` or by default.
 #[expect(clippy::disallowed_methods, reason = "a test has no arguments of its own")]
 fn seeds(default: u64) -> u64 {
     std::env::var("SEEDS").map_or(default, |seeds| seeds.parse().expect("SEEDS is a number"))
@@ -59,8 +58,8 @@ fn rates_that_nobody_told_are_found() {
     }
 }
 
-/// Reports of 200 Mbit/s go over a way back of 1 Mbit/s: each 5 ms, or each millisecond where the round
-/// trip is short.
+/// Reports of 200 Mbit/s on a reverse path of 1 Mbit/s: every 5 ms, or every millisecond at a short
+/// round trip.
 #[test]
 fn a_way_back_of_a_two_hundredth_is_enough() {
     for delay_ms in [1, 10] {
@@ -72,9 +71,9 @@ fn a_way_back_of_a_two_hundredth_is_enough() {
     }
 }
 
-/// The slow link alone takes 40 ms, and 0.6 ms for a packet of 1,500 bytes at 20 Mbit/s. A source
-/// that leaves a fifth of the rates free waits for little more: a queue of the first, as long as
-/// what goes there arrives before what would go on the second.
+/// The slow link alone takes 40 ms, plus 0.6 ms for a packet of 1,500 bytes at 20 Mbit/s. With a
+/// source of four fifths of the rates the delay is little more: a queue on the first link, as long
+/// as a packet there arrives before one on the second.
 #[test]
 fn skew_costs_neither_rate_nor_order_nor_much_delay() {
     let lines = [Line::new(20, 10), Line::new(20, 40)];
@@ -104,8 +103,8 @@ fn eight_channels_of_all_sorts_are_found() {
     assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// Queues of 16 kB, which take 6 to 13 ms to empty: what a flight window would like to let stand
-/// overflows them, and the sender finds out how much they bear.
+/// Queues of 16 kB, which take 6 to 13 ms to drain: the standing queue of a usual window overflows
+/// them, and the sender learns their capacity.
 #[test]
 fn queues_that_are_short_are_found_out() {
     let lines = [10, 20].map(|mbit| Line { queue_bytes: 16_000, ..Line::new(mbit, 10) });
@@ -119,8 +118,8 @@ fn queues_that_are_short_are_found_out() {
     assert!(dropped * 50 < offered, "{dropped} of {offered} found no room");
 }
 
-/// The paper's adversary: long and short in turn, which would all go one on each channel by
-/// packets.
+/// The paper's adversary: alternately long and short packets, which round robin by packets would
+/// put on one channel each.
 #[test]
 fn long_and_short_packets_in_turn_change_nothing() {
     let lines = [Line::new(10, 10), Line::new(10, 10)];
@@ -131,7 +130,7 @@ fn long_and_short_packets_in_turn_change_nothing() {
     assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// 10 and 20 Mbit/s change places.
+/// The rates of 10 and 20 Mbit/s are exchanged.
 #[test]
 fn rates_that_change_are_followed() {
     let lines = [Line::new(10, 10), Line::new(20, 10)];
@@ -143,8 +142,8 @@ fn rates_that_change_are_followed() {
     assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// 5 of 30 Mbit/s for a while, or all for 200 of each 500 ms: neither makes a channel seem slow,
-/// and the next backlog is served at once.
+/// A load of 5 of 30 Mbit/s for a while, or full load for 200 of each 500 ms: no channel is
+/// underestimated, and the next backlog is served at once.
 #[test]
 fn a_source_that_sends_little_makes_no_channel_seem_slow() {
     let lines = [Line::new(10, 10), Line::new(20, 10)];
@@ -162,8 +161,8 @@ fn a_source_that_sends_little_makes_no_channel_seem_slow() {
     assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// Eight channels on which times vary, so that none sees its least round trip by itself: each probes
-/// for it once in ten seconds or twenty, and no two at once.
+/// Eight channels with jitter, so that none observes its minimum round trip by chance: each probes
+/// for it every ten to twenty seconds, and no two at once.
 #[test]
 fn channels_probe_their_round_trips_one_after_another() {
     let lines = [Line { jitter_ms: 50, ..Line::new(20, 20) }; 8];
@@ -183,8 +182,8 @@ fn channels_probe_their_round_trips_one_after_another() {
     assert_eq!(probed, [true; 8]);
 }
 
-/// A twentieth is lost on one. The draft's threshold of 2 % takes that for congestion; one of 20 %
-/// leaves it be.
+/// One channel loses a twentieth. The draft's threshold of 2 % treats that as congestion, one of 20
+/// % does not.
 #[test]
 fn loss_below_the_threshold_is_not_taken_for_congestion() {
     let lines = [Line { loss_per_mille: 50, ..Line::new(10, 50) }, Line::new(20, 10)];
@@ -208,8 +207,8 @@ fn jitter_is_not_taken_for_a_queue() {
     assert!(reached >= 900, "{reached} thousandths of the sum");
 }
 
-/// A queue of 64 kB is 51 ms of 10 Mbit/s. Without control the sender fills it until it overflows;
-/// BBR does so once, to find out how much it holds.
+/// A queue of 64 kB is 51 ms at 10 Mbit/s. Without congestion control the sender fills it until it
+/// overflows; BBR does so once, to learn its capacity.
 #[test]
 fn control_keeps_queues_from_overflowing() {
     let lines = [10, 20].map(|mbit| Line { queue_bytes: 64_000, ..Line::new(mbit, 10) });

@@ -1,16 +1,16 @@
-//! What users ask for beside speed: the cheap channel first, channels that stay below a rate, traffic
-//! that stays on the fastest channel, and traffic that goes on two.
+//! User policies: a preferred cheap channel, rate limits, traffic that stays on the fastest
+//! channel, and traffic that goes on two.
 
 use gingham_stripe::{Class, RateCap};
 
 use super::world::{Line, NOTHING, Source, World, lasting, repairing};
 use super::{MBIT, per_mille};
 
-/// A tag, which is all that is put around packets here.
+/// Overhead of a packet here: its tag.
 const TAG_BYTES: u64 = 12;
 
-/// Two channels of 30 Mbit/s, the second one dear: of what is sent from 2 s to 10 s, how many thousandths
-/// go on the dear one.
+/// Returns the fraction of bytes sent on the second of two channels of 30 Mbit/s, the expensive
+/// one, from 2 s to 10 s, in thousandths.
 fn dear_per_mille(world: &mut World, source: Source) -> u64 {
     world.sender.set_priority(1, 1);
     world.set_source(0, source);
@@ -23,8 +23,8 @@ fn dear_per_mille(world: &mut World, source: Source) -> u64 {
     dear * 1_000 / (cheap + dear)
 }
 
-/// 20 of 30 Mbit/s fit the cheap channel: evenly, and in bursts that take it 13 ms, which is less than a
-/// round trip of 20 ms.
+/// 20 Mbit/s fit the cheap channel of 30: evenly spaced, and in bursts that take it 13 ms, less
+/// than a round trip of 20 ms.
 #[test]
 fn the_dear_channel_carries_next_to_nothing_that_the_cheap_one_could() {
     let even = Source::Paced(20 * MBIT / 1_000);
@@ -37,7 +37,7 @@ fn the_dear_channel_carries_next_to_nothing_that_the_cheap_one_could() {
     }
 }
 
-/// Of 50 Mbit/s the cheap channel carries 30, so that two fifths are left; and a backlog has all of both.
+/// Of 50 Mbit/s the cheap channel carries 30, which leaves two fifths; a backlog fills both.
 #[test]
 fn the_dear_channel_carries_what_the_cheap_one_cannot() {
     let lines = [Line::new(30, 10), Line::new(30, 10)];
@@ -52,7 +52,7 @@ fn the_dear_channel_carries_what_the_cheap_one_cannot() {
     assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// The cheap channel dies, and comes back: the dear one carries all meanwhile.
+/// The cheap channel dies and returns: the expensive one carries everything meanwhile.
 #[test]
 fn the_dear_channel_stands_in_for_a_dead_one() {
     let lines = [Line::new(30, 10), Line::new(30, 10)];
@@ -70,8 +70,8 @@ fn the_dear_channel_stands_in_for_a_dead_one() {
     assert!(after <= 10, "{after} thousandths on the dear one once the other is back");
 }
 
-/// A queue of 256 kB is 100 ms of 20 Mbit/s. Told to stay a tenth below the rate no queue stands, and all
-/// of that goes: packets of 200 bytes as well, of which 12 in 212 are the tag's.
+/// A queue of 256 kB is 100 ms at 20 Mbit/s. With a limit a tenth below the rate no queue forms,
+/// and the limit is reached: also with packets of 200 bytes, with a tag of 12 bytes in 212.
 #[test]
 fn a_cap_below_the_rate_keeps_the_queue_empty() {
     let lengths: [fn(u64) -> u32; 2] = [|_| 1_500, |_| 200];
@@ -83,14 +83,14 @@ fn a_cap_below_the_rate_keeps_the_queue_empty() {
         let wire = world.delivered_bytes(2_000, 6_000) / length * (length + TAG_BYTES);
         let reached = wire * 1_000 / (18 * MBIT * 4);
         assert!((980..=1_000).contains(&reached), "{reached} thousandths of the cap");
-        // 10 ms, and at most what goes at once: a millisecond and a packet.
+        // 10 ms, plus the largest burst: a millisecond and a packet.
         let delay_ns = world.delay_ns(2_000, 6_000, 100);
         assert!(delay_ns <= 12_500_000, "{delay_ns} ns");
     }
 }
 
-/// Two channels of 20 Mbit/s, 10 and 40 ms, and 5 Mbit/s that are to stay on the fastest: no packet is on
-/// the other. It dies: they go there, and nothing is lost.
+/// Two channels of 20 Mbit/s, 10 and 40 ms, and 5 Mbit/s that are to stay on the fastest: the other
+/// carries no packet. When the fastest dies, the traffic moves there without loss.
 #[test]
 fn the_fastest_channel_carries_what_is_to_stay_there() {
     let lines = [Line::new(20, 40), Line::new(20, 10)];
@@ -116,8 +116,8 @@ fn assert_all_came_once(world: &World) {
     assert!(numbers.len() as u64 == world.sender.sending().packets && numbers == all);
 }
 
-/// 4 Mbit/s go on both of two channels. One dies at 3 s, whichever: no packet is lost, none comes twice, and
-/// none later than the slower one takes.
+/// 4 Mbit/s go on both of two channels. One of them dies at 3 s: no packet is lost or duplicated,
+/// and none is later than the delay of the slower channel.
 #[test]
 fn a_channel_that_dies_costs_redundant_traffic_nothing() {
     for dying in [0, 1] {
@@ -130,7 +130,7 @@ fn a_channel_that_dies_costs_redundant_traffic_nothing() {
         world.run_to(8_000);
         assert_all_came_once(&world);
         let latest = world.deliveries.iter().map(|delivery| delivery.delay_ns).max();
-        // 30 ms, 1.3 ms a packet at 10 Mbit/s, and the burst that was let go before.
+        // 30 ms, 1.3 ms for a packet at 10 Mbit/s, and the burst sent before.
         assert!(latest < Some(35_000_000), "{latest:?} ns with channel {dying} dead");
         let sending = world.sender.sending();
         let copied = sending.redundant * 1_000 / sending.packets;
@@ -139,8 +139,8 @@ fn a_channel_that_dies_costs_redundant_traffic_nothing() {
     }
 }
 
-/// Every tenth is lost on each of two channels at random: of what goes on both a hundredth is, and is sent
-/// again; of what goes once, a tenth.
+/// Each of two channels loses a tenth at random. Of the packets sent on both a hundredth is lost
+/// and retransmitted, of the others a tenth.
 #[test]
 fn redundant_traffic_is_seldom_sent_again() {
     let repairs = |classes| {
@@ -157,8 +157,8 @@ fn redundant_traffic_is_seldom_sent_again() {
     assert!(twice * 5 < once, "{twice} and {once} packets were sent again");
 }
 
-/// Of two channels that carry 24 of 40 Mbit/s one dies. Every second packet is on both: of what was on
-/// its way there only the others are sent again.
+/// One of two channels that carry 24 of 40 Mbit/s dies. Every second packet is on both: only the
+/// others in flight there are retransmitted.
 #[test]
 fn what_came_on_another_channel_is_not_asked_for() {
     let repairs = |classes| {

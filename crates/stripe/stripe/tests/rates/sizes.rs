@@ -1,4 +1,4 @@
-//! Channels whose longest frames differ and change: what is found of them, and that nothing is lost.
+//! Channels with different and changing frame sizes: the sizes found, and no loss of packets.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::world::{LONGEST_BYTES, Line, NOTHING, World, lasting};
 /// A packet of 1,500 bytes and the longest tag, of 20.
 const FRAME_BYTES: u32 = LONGEST_BYTES + 20;
 
-/// Both ends over these channels, each of which is to be probed.
+/// Returns both ends over these channels, with size probes on each.
 fn world(lines: &[Line], raise: Duration, seed: u64) -> World {
     let (sender, receiver) = lasting(seed);
     let sizes = SizePlan { max: FRAME_BYTES, raise, ..SizePlan::default() };
@@ -21,7 +21,7 @@ fn seldom() -> Duration {
     SizePlan::default().raise
 }
 
-/// Every packet that was taken has come, in order.
+/// Checks that every accepted packet has arrived, in order.
 fn assert_nothing_lost(world: &World) {
     assert_eq!((world.out_of_order(), world.receiver.reception().given_up), (0, 0));
 }
@@ -30,8 +30,8 @@ fn frame_bytes(world: &World, channel: usize) -> u32 {
     world.sender.size(channel).frame_bytes
 }
 
-/// From 4 s on no frame of more than 1,300 bytes passes the second channel, and nobody says so. What
-/// it ate comes over the first, and within a second it carries what it passes.
+/// From 4 s on no frame above 1,300 bytes passes the second channel, without any notification. The
+/// lost packets arrive over the first, and within a second the second carries what it passes.
 #[test]
 fn a_channel_whose_longest_frame_falls_shrinks_and_loses_nothing() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];
@@ -53,7 +53,7 @@ fn a_channel_whose_longest_frame_falls_shrinks_and_loses_nothing() {
     }
 }
 
-/// Packets of 1,500 and 1,200 bytes in turn: the long ones go on the channel that passes them.
+/// Packets of alternately 1,500 and 1,200 bytes: the long ones go on the channel that passes them.
 #[test]
 fn long_packets_go_where_they_fit() {
     let lines = [Line::new(10, 10), Line::new(10, 25)];
@@ -68,7 +68,8 @@ fn long_packets_go_where_they_fit() {
     assert_nothing_lost(&world);
 }
 
-/// The path of 1,400 bytes is one of all from 3 s on; that is found after the timer, 5 s later.
+/// A path limited to 1,400 bytes passes all lengths from 3 s on, which is found when the timer
+/// expires, 5 s later.
 #[test]
 fn a_path_that_grows_is_found_after_the_timer() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];
@@ -86,7 +87,7 @@ fn a_path_that_grows_is_found_after_the_timer() {
     assert_nothing_lost(&world);
 }
 
-/// One in ten of all frames is lost, probes and long packets too, both ways.
+/// A tenth of all frames is lost in both directions, including probes and long packets.
 #[test]
 fn losses_at_random_do_not_shrink_a_channel() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];
@@ -104,8 +105,8 @@ fn losses_at_random_do_not_shrink_a_channel() {
     }
 }
 
-/// A path that passes less than the base, from the first on or later, is out, and says why; it is in
-/// again when it passes the base, and longer frames are found again.
+/// A path that passes less than the base, at the start or later, is out, with that reason. It
+/// returns when it passes the base, and longer frames are found again.
 #[test]
 fn a_path_below_the_smallest_probe_is_out() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];

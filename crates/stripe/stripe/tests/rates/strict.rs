@@ -1,16 +1,16 @@
-//! Strict order over channels that nobody told it of: quanta follow what control finds, and the
-//! pipe waits for the channel that is slowest for its share. Nothing is added to a packet, so what
-//! is carried is a share of the sum of the rates.
+//! Strict order over channels of unknown rates: quanta follow the measured rates, and the pipe
+//! waits for the channel that is slowest for its share. Packets have no overhead, so results are
+//! fractions of the sum of the rates.
 //!
-//! The null is a clock for each controller, and a quarter more for one channel after the other
-//! every four seconds: .949, .939, .660, .905 and .963 in the first rows, and .954 for 5 and 100 Mbit/s.
+//! Baseline: a clock for each controller, and a quarter more for one channel after another every
+//! four seconds: .949, .939, .660, .905 and .963 in the first rows, and .954 for 5 and 100 Mbit/s.
 
 use gingham_stripe::Controlled;
 
 use super::world::{Line, World, strict};
 
-/// A world, and what is delivered in it from then until 13 s, in thousandths of the rates but for
-/// losses; rates change places after 3 s, or not.
+/// Returns the delivered rate from `from_ms` to 13 s, in thousandths of the rates less losses; with
+/// `change` the rates are exchanged after 3 s.
 fn share(lines: &[Line], from_ms: u64, change: bool, seed: u64) -> u64 {
     let (mut sender, receiver) = strict();
     if let Some(Controlled::Bbr(bbr)) = sender.control.as_mut().map(|control| &mut control.by) {
@@ -25,8 +25,7 @@ fn share(lines: &[Line], from_ms: u64, change: bool, seed: u64) -> u64 {
     super::per_mille(&world, lines, from_ms, 13_000)
 }
 
-/// Some seeds of BBR's waits and of the losses, by default two; the worst counts. `SEEDS=10` for
-/// more.
+/// Checks the worst of several seeds of BBR's waits and of the losses, by default two (`SEEDS`).
 fn assert_carries(lines: &[Line], from_ms: u64, least: u64) {
     assert_shares(lines, from_ms, false, least);
 }
@@ -61,7 +60,7 @@ fn a_ratio_of_twenty() {
     assert_carries(&[Line::new(5, 10), Line::new(100, 10)], 3_000, 982);
 }
 
-/// Rates from 5 to 100 Mbit/s, delays from 5 to 54 ms: the last start ends after 5 s to 6 s.
+/// Rates from 5 to 100 Mbit/s, delays from 5 to 54 ms: the last startup ends after 5 s to 6 s.
 #[test]
 fn eight_channels_of_all_sorts() {
     let rates = [10, 20, 50, 5, 100, 30, 10, 7];
@@ -76,7 +75,7 @@ fn rates_that_change_places() {
     assert_shares(&[Line::new(10, 10), Line::new(20, 10)], 5_000, true, 972);
 }
 
-/// 160 ms there and back beside 10 take long to be found: 8 s.
+/// A round trip of 160 ms beside one of 10 ms takes 8 s to adapt.
 #[test]
 fn delays_from_5_to_80_ms() {
     let lines = [Line::new(5, 5), Line::new(20, 25), Line::new(50, 80)];
@@ -84,8 +83,8 @@ fn delays_from_5_to_80_ms() {
     assert_carries(&lines, 8_000, 975);
 }
 
-/// A second after a channel was at a tenth for two it is nearly found again, and a second later it
-/// is.
+/// A second after a channel ran at a tenth of its rate for two seconds, its share is nearly
+/// restored, and another second later fully.
 #[test]
 fn a_rate_that_falls_for_two_seconds() {
     let lines = [Line::new(10, 10), Line::new(20, 10)];

@@ -1,5 +1,4 @@
-//! Both ends over emulated channels in virtual time, and a source that has as much as is taken, or
-//! less.
+//! Both ends over emulated channels in virtual time, and a source with a backlog or a limited load.
 
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ type Scheduler = SurplusRoundRobin<16>;
 
 pub(crate) const LONGEST_BYTES: u32 = 1_500;
 
-/// What a channel is like, both ways.
+/// Parameters of a channel, both directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     pub(crate) mbit: u64,
@@ -24,7 +23,7 @@ pub(crate) struct Line {
     pub(crate) jitter_ms: u64,
     pub(crate) loss_per_mille: u32,
     pub(crate) queue_bytes: u64,
-    /// What the way back carries.
+    /// Rate of the reverse direction.
     pub(crate) back_mbit: u64,
 }
 
@@ -58,13 +57,13 @@ fn rate(mbit: u64) -> Rate {
     Rate::from_bytes_per_second(mbit * 125_000)
 }
 
-/// What the source offers.
+/// Load of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     Backlogged,
-    /// Bytes a millisecond.
+    /// Bytes per millisecond.
     Paced(u64),
-    /// Bytes at once, each 20 ms.
+    /// Bytes in a burst, every 20 ms.
     Bursts(u64),
     Silent,
 }
@@ -94,15 +93,15 @@ enum Event {
         channel: usize,
         per_mille: u32,
     },
-    /// Frames of this length or longer are lost on a channel; where that is all of them, on the way
-    /// back too.
+    /// From now on frames of this length or longer are lost on a channel; at length 0, in the
+    /// reverse direction too.
     Block {
         channel: usize,
         from_bytes: usize,
     },
 }
 
-/// No frame is so long.
+/// Length above that of any frame.
 pub(crate) const NOTHING: usize = usize::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,7 +111,7 @@ pub(crate) struct Packet {
     sent_ns: u64,
 }
 
-/// A packet that was delivered.
+/// A delivered packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
     pub(crate) at_ns: u64,
@@ -121,10 +120,10 @@ pub(crate) struct Delivery {
     pub(crate) delay_ns: u64,
 }
 
-/// Both ends, what is between them, and what was delivered.
+/// Both ends, the channels between them, and the deliveries.
 pub(crate) struct World {
     now_ns: u64,
-    /// Events of one time happen in the order in which they were scheduled.
+    /// Pending events; those of one time occur in the order of scheduling.
     events: EventQueue<(u64, Event)>,
     scheduled: u64,
     pub(crate) sender: Sender<Scheduler>,
@@ -132,22 +131,22 @@ pub(crate) struct World {
     tagged: bool,
     pub(crate) there: Vec<Channel>,
     back: Vec<Channel>,
-    /// For each channel, from which length on it loses all frames.
+    /// Length from which each channel loses all frames.
     blocked_from: Vec<usize>,
-    /// Where lost packets are sent again, what copies are made of.
+    /// With repair, the packets kept for retransmission.
     kept: Option<RetransmissionBuffer<Packet>>,
     source: Source,
     allowed_bytes: u64,
     lengths: fn(u64) -> u32,
-    /// How packets are to go, by their numbers.
+    /// Class of a packet, by its number.
     pub(crate) classes: fn(u64) -> Class,
-    /// Whether the source makes no packet longer than the sender says that all channels take.
+    /// Whether the source limits packets to the length that all channels pass.
     pub(crate) follows_size: bool,
     number: u64,
     pub(crate) deliveries: Vec<Delivery>,
 }
 
-/// Strict order, quanta that follow, and nothing added to a packet.
+/// Returns options for strict order, quanta that follow rates, and no overhead.
 pub(crate) fn strict() -> (SenderOptions, ReceiverOptions) {
     let sender = SenderOptions {
         credits: Some(Charge::default()),
@@ -160,12 +159,12 @@ pub(crate) fn strict() -> (SenderOptions, ReceiverOptions) {
     (sender, receiver)
 }
 
-/// A free choice of channels.
+/// Returns options for free order.
 pub(crate) fn free(seed: u64) -> (SenderOptions, ReceiverOptions) {
     free_with(|bbr| bbr.seed = 100 * seed)
 }
 
-/// A free choice of channels, under BBR with other parameters.
+/// Returns options for free order, under BBR with other parameters.
 pub(crate) fn free_with(change: impl FnOnce(&mut BbrPlan)) -> (SenderOptions, ReceiverOptions) {
     let mut control = ControlPlan::default();
     if let Controlled::Bbr(bbr) = &mut control.by {
@@ -182,7 +181,7 @@ pub(crate) fn free_with(change: impl FnOnce(&mut BbrPlan)) -> (SenderOptions, Re
     (sender, receiver)
 }
 
-/// A free choice of channels, with lost packets sent again.
+/// Returns options for free order with retransmission.
 pub(crate) fn repairing(seed: u64) -> (SenderOptions, ReceiverOptions) {
     let (sender, receiver) = free(seed);
     let repair = Some(RepairRequests::default());
@@ -190,8 +189,8 @@ pub(crate) fn repairing(seed: u64) -> (SenderOptions, ReceiverOptions) {
     (sender, ReceiverOptions { guaranteed: Some(Guarantee { repair }), ..receiver })
 }
 
-/// The same, for channels that die with much on its way: that is found out before the receiver goes
-/// on without, and what is sent again goes over the slowest alone.
+/// Returns such options for channels that die with much data in flight: the waits cover the
+/// detection, and the retransmission over the slowest channel alone.
 pub(crate) fn lasting(seed: u64) -> (SenderOptions, ReceiverOptions) {
     let (sender, receiver) = repairing(seed);
     let wait = Duration::from_millis(1_500);
@@ -259,12 +258,12 @@ impl World {
         self.schedule(at_ms * 1_000_000, Event::Rate { channel, mbit });
     }
 
-    /// A channel loses so many of a thousand frames, both ways.
+    /// Sets the loss of a channel in both directions, in thousandths.
     pub(crate) fn set_loss(&mut self, at_ms: u64, channel: usize, per_mille: u32) {
         self.schedule(at_ms * 1_000_000, Event::Loss { channel, per_mille });
     }
 
-    /// A channel loses all frames of this length or longer.
+    /// Makes a channel lose all frames of this length or longer.
     pub(crate) fn block(&mut self, at_ms: u64, channel: usize, from_bytes: usize) {
         let event = Event::Block { channel, from_bytes };
         if at_ms == 0 { self.handle(event) } else { self.schedule(at_ms * 1_000_000, event) }
@@ -296,7 +295,7 @@ impl World {
 
     fn handle(&mut self, event: Event) {
         let now = self.now();
-        // What an end refuses it counts.
+        // The end counts refusals.
         match event {
             Event::Packet { tag: Some(tag), packet, .. } => {
                 let length_bytes = packet.length_bytes;
@@ -336,7 +335,7 @@ impl World {
         }
     }
 
-    /// All that both ends do now.
+    /// Performs all work that is due at both ends.
     fn pump(&mut self) {
         while let Some(packet) = self.receiver.poll_packet(self.now()) {
             self.deliveries.push(Delivery {
@@ -369,7 +368,7 @@ impl World {
         }
     }
 
-    /// Whether a packet went.
+    /// Sends the next packet; returns whether it was sent.
     fn send(&mut self) -> bool {
         let longest_bytes =
             if self.follows_size { self.sender.longest_bytes() } else { LONGEST_BYTES };
@@ -404,7 +403,7 @@ impl World {
         true
     }
 
-    /// Copies of what the receiver misses.
+    /// Sends the copies that the receiver requested.
     fn send_copies(&mut self) {
         while let Some(repair) = self.sender.poll_repair(self.now()) {
             let kept = self.kept.as_ref().and_then(|kept| kept.get(repair.tag.sequence));
@@ -418,7 +417,7 @@ impl World {
         }
     }
 
-    /// A frame goes: when it arrives, if it does.
+    /// Puts a frame on a channel; returns its arrival, if it arrives.
     fn offer(&mut self, channel: usize, length: usize) -> Vec<u64> {
         let arrivals = offer(&mut self.there[channel], self.now_ns, length);
         if length >= self.blocked_from[channel] { Vec::new() } else { arrivals }
@@ -429,12 +428,12 @@ impl World {
         self.deliveries.iter().filter(move |delivery| span.contains(&delivery.at_ns))
     }
 
-    /// Bytes that were delivered.
+    /// Returns the bytes delivered in a span.
     pub(crate) fn delivered_bytes(&self, from_ms: u64, until_ms: u64) -> u64 {
         self.between(from_ms, until_ms).map(|delivery| u64::from(delivery.length_bytes)).sum()
     }
 
-    /// The delay that so many hundredths of the packets stay below.
+    /// Returns a percentile of the delay.
     pub(crate) fn delay_ns(&self, from_ms: u64, until_ms: u64, percent: usize) -> u64 {
         let mut delays: Vec<u64> =
             self.between(from_ms, until_ms).map(|delivery| delivery.delay_ns).collect();
@@ -442,7 +441,7 @@ impl World {
         delays[(delays.len() - 1) * percent / 100]
     }
 
-    /// Packets that come after one with a higher number.
+    /// Returns the number of packets delivered after one with a higher number.
     pub(crate) fn out_of_order(&self) -> usize {
         let mut most = 0;
         self.deliveries
@@ -456,7 +455,7 @@ impl World {
     }
 }
 
-/// When it arrives, if it does.
+/// Returns the arrival of a frame, if it arrives.
 fn offer(channel: &mut Channel, now_ns: u64, length: usize) -> Vec<u64> {
     let length_bytes = u32::try_from(length).expect("a length");
     let fate = channel.offer(Time::from_ps(now_ns * 1_000), length_bytes);
