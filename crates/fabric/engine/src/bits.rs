@@ -1,13 +1,13 @@
-//! Sets of ports, or of channels, as bits in words.
+//! Bit sets of ports or channels.
 
-/// A set of ports, such as those with something to do in a stage, or of channels.
+/// Set of ports (for instance those with work in a stage) or of channels.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bits {
     pub(crate) words: Vec<u64>,
 }
 
 impl Bits {
-    /// An empty set of so many ports at the most.
+    /// Returns an empty set with capacity for `ports` members.
     pub(crate) fn new(ports: usize) -> Self {
         Self { words: vec![0; ports.div_ceil(64)] }
     }
@@ -17,12 +17,11 @@ impl Bits {
         self.words[port / 64] |= 1 << (port % 64);
     }
 
-    /// Whether nothing is in it.
     pub(crate) fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// What is in it, in ascending order.
+    /// Iterates over the members in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         self.words
             .iter()
@@ -30,7 +29,7 @@ impl Bits {
             .flat_map(|(number, word)| members(*word).map(move |bit| number * 64 + bit))
     }
 
-    /// Takes out all for which `stays` does not hold, asked in ascending order.
+    /// Removes the members for which `stays` returns false; visits them in ascending order.
     pub(crate) fn retain(&mut self, mut stays: impl FnMut(usize) -> bool) {
         for (number, word) in self.words.iter_mut().enumerate() {
             for bit in members(*word) {
@@ -41,14 +40,14 @@ impl Bits {
         }
     }
 
-    /// Takes out what is in a word.
+    /// Removes and returns the members in one 64-bit word of the set.
     #[inline]
     pub(crate) fn take(&mut self, word: usize) -> u64 {
         std::mem::take(&mut self.words[word])
     }
 }
 
-/// The bits of a word, the lowest first.
+/// Iterates over the set bits of a word, the lowest first.
 #[inline]
 pub(crate) fn members(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

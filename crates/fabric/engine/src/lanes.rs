@@ -1,37 +1,37 @@
-//! Networks of virtual lanes, stepped tick by tick: what cannot move in a tick costs nothing in it.
+//! Virtual-lane networks, stepped tick by tick: ports and lanes that cannot move cost nothing.
 //!
 //! ```text
 //!   a tick      credits ─► link ─► crossbar ─► allocation ─► arrivals      before it: events in picoseconds
 //!   (module)    (network)  link    crossbar    allocation    (network)     (hosts, in_transit)
 //!
-//!   context     what all share: plan, layout of ports and lanes, clock, endpoints, worms under way
+//!   context     shared state: plan, layout of ports and lanes, clock, endpoints, worms in flight
 //!   network     links, where channels begin; buffers, where they end; switches, requests and matching between them
-//!   hosts       messages become worms                       in_transit  worms that hosts send on
-//!   ring        what happens at a tick to come              bits        sets of ports with something to do
+//!   hosts       messages become worms                       in_transit  in-transit hosts
+//!   ring        future ticks                                bits        sets of ports with work
 //!   adaptive    heads that choose among outputs
 //!   lane_matching    VC allocation by iSLIP
-//!   arbiters    those that are not round robin by the flit  queues      worms on their way to each lane
-//!   counts      what channels carried                       waits       who waits for whom
-//!   view        state of ports and lanes between ticks, for these two
+//!   arbiters    arbiters other than flit-level round robin  queues      worms bound for each lane
+//!   counts      traffic carried by channels                 waits       wait-for graph
+//!   view        state of ports and lanes between ticks, for the last two
 //!   credit_waits     waits for credits before output lanes
-//!   columns     the same stages, 64 switches at once, where every flit goes in turn
+//!   columns     the same stages, bit-sliced over 64 switches, with flit-level round robin
 //! ```
 //!
 //! Each part owns its state, and a stage is a function on the parts that it needs; `simulation`
-//! calls one after the other. Hosts, worms under way and counts do not know how switches are
-//! stepped.
+//! calls the stages in order. Hosts, worms in flight and counts do not depend on the stepper.
 //!
-//! Flits are not objects. An input lane has a number of flits and the queue of the worms that they
-//! belong to, an output lane only a number: the worms that it passes on are those of the queue at
-//! the other end of its channel, in that order. Sets of lanes say by a bit each what could move,
-//! sets of ports where to look.
+//! Flits are not objects. An input lane has a flit count and a queue of the worms that the flits
+//! belong to. An output lane has only a count: its worms are those in the queue at the other end of
+//! its channel, in that order. Per lane, a bit marks whether it could move; per port, a bit marks
+//! whether the stage must visit it.
 //!
-//! What happened *before this tick* needs no instant: the stages run against the pipeline, from the
-//! link back to the buffers, and what arrives in a tick is seen after all of them. Source: Yum et
-//! al. 2002, section 3.1, as `docs/concepts/timing.md` has it.
+//! No time stamp is needed to know that something happened *before this tick*: the stages run
+//! against the pipeline, from the link back to the buffers, and arrivals of a tick are processed
+//! after all stages. Source: Yum et al. 2002, section 3.1, as described in
+//! `docs/concepts/timing.md`.
 //!
-//! Invariants: every flit moves in the tick in which the oracle moves it; credits, flits on the
-//! wire and flits in the buffer of a lane are its depth together; no allocation for a flit.
+//! Invariants: every flit moves in the same tick as in the oracle; credits, flits on the wire and
+//! flits in the buffer of a lane add up to its depth; no allocation per flit.
 
 mod allocation;
 mod arbiters;

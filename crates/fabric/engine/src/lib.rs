@@ -1,15 +1,15 @@
-//! The engine: what moves flits, fast.
+//! The production engine: simulates flits and packets fast.
 //!
 //! ```text
-//!   wormhole/     runs of flits, with events where something changes
+//!   wormhole/     wormhole switching: runs of flits, with events only at changes
 //!   lanes/        virtual lanes, tick by tick
-//!   packets/      whole packets, an event a hop
+//!   packets/      whole packets, one event per hop
 //! ```
 //!
-//! `packed` is an event as one word, and `bits` is a set of ports.
+//! `packed` encodes an event in one word; `bits` is a set of ports.
 //!
-//! Invariants: every delivery happens at the picosecond at which the oracle has it; the engine
-//! never imports the oracle.
+//! Invariants: every delivery happens at the same picosecond as in the oracle; the engine never
+//! imports the oracle.
 
 mod bits;
 mod lanes;
@@ -20,7 +20,7 @@ mod wormhole;
 use gingham_net::{Plan, Run, Simulation, SteppedBy, Switching};
 use std::sync::Arc;
 
-/// A run of `plan`, at time zero.
+/// Starts a run of `plan` at time zero.
 pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     match plan.switching.clone() {
         Switching::Wormhole(wormhole) => {
@@ -31,17 +31,17 @@ pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     }
 }
 
-/// Why switches of a run are not stepped so.
+/// Why the requested stepper cannot run a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// Keys of a scenario of which one stands against it, what it is most likely first.
+    /// Scenario keys that may be responsible, the most likely first.
     pub keys: &'static [&'static str],
-    /// What does, in words.
+    /// Explanation for the user.
     pub because: &'static str,
 }
 
-/// A run over virtual lanes whose switches are stepped so, whatever is faster. An error says why
-/// they cannot be.
+/// Starts a virtual-lane run with the given stepper, even if another would be faster; fails if the
+/// plan does not support it.
 pub fn start_by(plan: Arc<Plan>, by: SteppedBy) -> Result<Box<dyn Simulation>, Refusal> {
     match plan.switching.clone() {
         Switching::VirtualLanes(pipeline) => lanes::start_by(plan, pipeline, by),

@@ -1,14 +1,14 @@
-//! Events as one word, so that to compare two events is to compare numbers.
+//! Events packed into one word, so that comparing two events is comparing two integers.
 //!
 //! ```text
 //!   kind 4 bits | channel, source or endpoint 28 bits | rest 32 bits: worm, packet or lane
 //! ```
 //!
-//! Events of one instant are in the order of their kinds, then of channels or sources.
+//! Simultaneous events are ordered by kind, then by channel, source or endpoint.
 
 use gingham_net::Endpoints;
 
-/// An event as one word.
+/// An event in one word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Packed(u64);
 
@@ -16,7 +16,7 @@ pub(crate) struct Packed(u64);
 pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
 
 impl Packed {
-    /// After every event of an instant.
+    /// Sorts after every event of an instant.
     pub(crate) const LAST: Self = Self(u64::MAX);
 
     #[inline]

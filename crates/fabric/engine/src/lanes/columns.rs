@@ -1,34 +1,35 @@
-//! Switches stepped 64 at a time, a bit each: what most runs take, where every flit goes in turn.
+//! The column stepper: bit-sliced over 64 switches, one bit each. Most runs with flit-level round
+//! robin use it.
 //!
 //! ```text
-//!   group    up to 64 switches of about as many ports       column    the ports of one number of them all
+//!   group    up to 64 switches of similar radix             column    the ports with one number of all these switches
 //!
 //!            column 0                       column 1         ...
-//!   lane 0   fill 2 1 0   credit 2 1 0      fill 2 1 0       counts are planes of bits: bit s of
+//!   lane 0   fill 2 1 0   credit 2 1 0      fill 2 1 0       counts are bit planes: bit s of
 //!   lane 1   fill 2 1 0   credit 2 1 0      fill 2 1 0       plane b is bit b of the count of switch s
 //! ```
 //!
-//! The stages are those of [`crate::lanes`], in their order; each is done by ports there or by
-//! columns here. Hosts, packets under way and what endpoints see are the same:
-//! columns take the place of what links, buffers and switches hold of switches, and of nothing
-//! else. [`View`](crate::lanes::view::View) shows them as ports.
+//! The stages and their order are those of [`crate::lanes`]; that stepper works port by port, this
+//! one column by column. Hosts, packets in flight and endpoints are shared: columns replace only
+//! the switch part of links, buffers and switches. [`View`](crate::lanes::view::View) shows columns
+//! as ports.
 //!
 //! ```text
-//!   count, turn, ring   counts, round robin and what is to come, of 64 ports at once
-//!   places, wires       where ports are, and which cables lead side by side
+//!   count, turn, ring   counts, round robin and scheduled arrivals of 64 ports at once
+//!   places, wires       positions of ports, and cables that run in parallel
 //!   column, group       lanes of ports; switch allocation
-//!   table               all of a run             link, traversal, arrival    its stages
-//!   allocation, requests, paths   heads one by one, what they request, and the way of each pair
-//!   rules               what sets routers apart, and which lanes an output can give
-//!   choice, expected    which runs are stepped so, by what is expected to move
+//!   table               state of a whole run        link, traversal, arrival    its stages
+//!   allocation, requests, paths   heads one by one, their requests, and the path of each pair
+//!   rules               how router variants differ, and which lanes an output can grant
+//!   choice, expected    which runs use this stepper, from the expected traffic
 //! ```
 //!
-//! A flit costs a handful of instructions at the link and as many at the crossbar, a head some
-//! more; all else is done for 64 switches at once, whatever stands where. The stages are compiled
-//! for the instructions that the machine has, which is asked as a run begins (`Table::arch`).
+//! A flit costs a few instructions at the link and a few at the crossbar, a head some more; all
+//! other work is done for 64 switches at once, regardless of the traffic. The stages are compiled
+//! for several instruction sets; the machine's is detected at the start of a run (`Table::arch`).
 //!
-//! Invariants: those of `column` and `group`, which `Simulation::assert_invariants` checks; every
-//! flit moves in the tick in which ports would move it.
+//! Invariants: those of `column` and `group`, checked by `Simulation::assert_invariants`; every
+//! flit moves in the same tick as under the per-port stepper.
 
 #![expect(
     clippy::needless_range_loop,
@@ -64,7 +65,7 @@ use table::Table;
 
 pub(crate) use choice::{choose, refusal};
 
-/// A run that is stepped by columns; tables are compiled for 1, 2, 4, 8 and 16 lanes.
+/// Starts a run with the column stepper; tables are compiled for 1, 2, 4, 8 and 16 lanes.
 pub(crate) fn start(mut set_up: SetUp) -> Box<dyn gingham_net::Simulation> {
     fn run<const L: usize>(set_up: SetUp) -> Box<dyn gingham_net::Simulation> {
         let SetUp { plan, lanes, layout, network, .. } = &set_up;

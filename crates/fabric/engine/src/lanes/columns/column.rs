@@ -1,9 +1,9 @@
-//! A column: the ports of one number of up to 64 switches, a bit each.
+//! A column: the ports with one number of up to 64 switches, a bit each.
 //!
-//! Invariants, between ticks: `filled`, `credited` and `there` say where a count is not zero, `full`
-//! where that of an output lane is its depth, or where a flit takes its credit as it crosses and
-//! there is none; `able` is the input lanes that hold an output lane
-//! with room and have a flit.
+//! Invariants, between ticks: `filled`, `credited` and `there` mark the nonzero counts. `full`
+//! marks the output lanes that are filled to their depth or, if flits take their credit at the
+//! crossbar, have no credit. `able` marks the input lanes that have a flit and hold an output lane
+//! with free space.
 
 use super::count::Count;
 use super::group::{RADIX_MAX, Row};
@@ -11,7 +11,7 @@ use super::requests::{Requests, narrow};
 use super::wires::Wire;
 use crate::lanes::layout::NONE;
 
-/// A port of 64 switches, with a word for each of its lanes.
+/// One port of each of 64 switches, with a word for each of its lanes.
 #[derive(Clone, Debug)]
 pub(crate) struct Column<const L: usize> {
     // Output lanes, and the channels that begin there.
@@ -20,77 +20,77 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) filled: [u64; L],
     pub(crate) credited: [u64; L],
     pub(crate) full: [u64; L],
-    /// Lanes that the link took a flit of in this tick.
+    /// Lanes from which the link took a flit in this tick.
     pub(crate) sent: [u64; L],
-    /// Lanes that were released in this tick, where they are given from the next one on.
+    /// Lanes released in this tick, if they can be granted only from the next tick on.
     pub(crate) released: [u64; L],
-    /// Lanes after the last that the link served.
+    /// Lanes that follow the last one served by the link.
     pub(crate) link_after: [u64; L],
-    /// Channels that end at a host which takes in all that comes.
+    /// Channels to a host that accepts every flit.
     pub(crate) to_host: u64,
     /// Channels that took a flit since the network last collected them.
     pub(crate) active: u64,
     /// Channels that wait for credits.
     pub(crate) waits: u64,
-    /// Channels whose VC allocation left a head without a lane for lack of credits alone.
+    /// Channels whose VC allocation left a head without a lane only for lack of credits.
     pub(crate) short: u64,
-    /// Channels that flits could have crossed to with more credits, if these are taken at the
-    /// crossbar.
+    /// If credits are taken at the crossbar: channels that more flits could have crossed to with
+    /// more credits.
     pub(crate) short_at_crossbar: u64,
 
     // Input lanes, and what crosses.
     pub(crate) present: Count<L>,
     pub(crate) there: [u64; L],
-    /// Lanes that hold an output lane.
+    /// Input lanes that hold an output lane.
     pub(crate) holds: [u64; L],
-    /// By lane: those of them whose output lane is of each output.
+    /// By lane and output: switches in which the lane holds an output lane of that output.
     pub(crate) towards: [Row; L],
-    /// Lanes whose head is being routed, or has a request.
+    /// Lanes whose head is being routed or has a request.
     pub(crate) heads: [u64; L],
-    /// Lanes whose output lane has no room.
+    /// Lanes whose output lane has no free space.
     pub(crate) blocked: [u64; L],
     pub(crate) able: [u64; L],
-    /// Lanes that a flit left in this tick.
+    /// Lanes from which a flit crossed in this tick.
     pub(crate) crossed: [u64; L],
-    /// Lanes after the last that the crossbar served.
+    /// Lanes that follow the last one served by the crossbar.
     pub(crate) input_after: [u64; L],
 
-    /// Cables that lead to another column side by side, and the ports of all others.
+    /// Groups of parallel cables; `loose` has the ports of all other cables.
     pub(crate) wires: Vec<Wire>,
     pub(crate) loose: u64,
-    /// Heads that request output lanes, and who holds these.
+    /// Heads that request output lanes, and the holders of these lanes.
     pub(crate) requests: Requests<L>,
-    /// By switch.
+    /// Cable of each switch.
     pub(crate) cables: Cables,
     pub(crate) packets: Packets<L>,
 }
 
-/// What is at the other end of the cable of each switch, and sums of what it carried.
+/// By switch: the cable at the port, its far end, and sums over the traffic that it carried.
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
-    /// The first lane here, and that at the other end, by their numbers in all of them.
+    /// Indices of the first lane of the port and of its peer, among all lanes.
     pub(crate) here: [u32; 64],
     pub(crate) there: [u32; 64],
-    /// The bit of the port there in its word.
+    /// Word with the bit of the peer port.
     pub(crate) peer_bit: [u64; 64],
-    /// From the present slot of a ring to the word of the first lane there, as many ticks later as
-    /// a flit takes, or a credit.
+    /// Offset in words from the current ring slot to the first lane of the peer, after the delay of
+    /// a flit or of a credit.
     pub(crate) flit_offset: [u32; 64],
     pub(crate) credit_offset: [u32; 64],
-    /// Ticks that a flit takes.
+    /// Delay of a flit, in ticks.
     pub(crate) latency: [u32; 64],
     /// Number of flits sent.
     pub(crate) flits: [u64; 64],
-    /// Sum of the ticks at which they were sent, except flits to hosts; it may wrap.
+    /// Sum of the ticks at which flits were sent, except flits to hosts; it may wrap.
     pub(crate) starts: [u64; 64],
-    /// Ticks at which flits left the lane buffers, all added; it may wrap.
+    /// Sum of the ticks at which flits left the lane buffers; it may wrap.
     pub(crate) departures: [u64; 64],
     /// Sum of the end ticks of waits for credits minus their start ticks; it may wrap.
     pub(crate) waited: [u64; 64],
 }
 
 impl Cables {
-    /// A flit is sent by a switch at a tick.
+    /// Counts a flit sent by a switch at `tick`.
     #[inline(always)]
     pub(crate) fn count_flit(&mut self, bit: usize, tick: u64) {
         self.flits[bit] += 1;
@@ -98,21 +98,21 @@ impl Cables {
     }
 }
 
-/// What is known of the packets in lanes, by lane and switch.
+/// State of the packets in the lanes, by lane and switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Packets<const L: usize> {
-    /// Where the input lane holds an output lane: flits of the packet that have not left it, and
-    /// which lane it is: the column of its port in the group times the lanes of a port, and its
-    /// number there.
+    /// For an input lane that holds an output lane: flits of the packet that have not left it, and
+    /// the output lane (column of its port in the group times `L`, plus its lane number).
     pub(crate) left: [[u32; 64]; L],
     pub(crate) out: [[u16; 64]; L],
-    /// As output lanes to hosts: flits of the packet that passes which have not left, once its
-    /// first has.
+    /// For an output lane to a host: remaining flits of the packet that is passing, once its first
+    /// has left.
     pub(crate) passing: [[u32; 64]; L],
 }
 
 impl<const L: usize> Column<L> {
-    /// Without cables; heads may have levels. Input lanes hold so many flits, and output lanes.
+    /// Returns a column without cables. `depths` and `output_depths` are those of input and output
+    /// lanes, in flits.
     pub(crate) fn new(has_levels: bool, depths: &[u32], output_depths: &[u32]) -> Self {
         Self {
             fill: Count::up_to(output_depths),
@@ -156,20 +156,19 @@ impl<const L: usize> Column<L> {
         }
     }
 
-    /// A lane of a switch, by its number in all of them.
+    /// Returns the index of a lane of a switch among all lanes.
     #[inline]
     pub(crate) fn lane_here(&self, lane: usize, bit: usize) -> usize {
         self.cables.here[bit & 63] as usize | lane
     }
 
-    /// The lane at the other end of its cable.
+    /// Returns the index of the lane at the other end of the cable.
     #[inline]
     pub(crate) fn lane_there(&self, lane: usize, bit: usize) -> usize {
         self.cables.there[bit & 63] as usize | lane
     }
 
-    /// An input lane of a switch holds this output lane from now on, for a packet of so many flits;
-    /// whether that is full.
+    /// Records that an input lane of a switch holds an output lane for a packet of `flits` flits.
     #[inline]
     pub(crate) fn connect(
         &mut self,
@@ -190,14 +189,15 @@ impl<const L: usize> Column<L> {
         }
     }
 
-    /// Channels with a flit in an output lane, or something before it that lacks nothing but credits.
+    /// Returns the channels with a flit in an output lane, or with one before it that lacks only
+    /// credits.
     #[inline(always)]
     pub(crate) fn unsent(&self) -> u64 {
         let filled = self.filled.iter().fold(0, |any, lane| any | lane);
         filled | self.short | self.short_at_crossbar
     }
 
-    /// Whether nothing can move before something comes.
+    /// Whether nothing can move before the next arrival.
     pub(crate) fn is_idle(&self) -> bool {
         let grants_nothing = self.requests.changed & self.requests.requested == 0;
         grants_nothing

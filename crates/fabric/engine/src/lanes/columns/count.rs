@@ -1,23 +1,23 @@
-//! Counts of 64 switches at once, as planes of bits: bit s of plane b is bit b of the count of
-//! switch s.
+//! Counts of 64 switches at once, as bit planes: bit s of plane b is bit b of the count of switch
+//! s.
 //!
 //! ```text
 //!   switch      3 2 1 0
-//!   plane 0     1 0 1 1      a count goes up, down or stays in one update of all:
+//!   plane 0     1 0 1 1      one update increments, decrements or keeps each count:
 //!   plane 1     0 1 1 0      carry = more ^ less; each plane p: p ^= carry, and the carry goes on
 //!   plane 2     1 0 0 0      where p was 1 and goes up, or was 0 and goes down
 //!   count       5 2 3 1
 //! ```
 //!
-//! Most lanes do with four low planes. Deeper ones have as many high planes as the deepest takes,
-//! which change only where a count comes to a multiple of 16, or goes down from one.
+//! Four low planes suffice for most lanes. Deeper lanes add as many high planes as the deepest
+//! needs; these change only when a count reaches a multiple of 16 or drops below one.
 //!
-//! Invariant: `beyond` says where a high plane is not zero.
+//! Invariant: `beyond` marks the switches in which a high plane is not zero.
 
-/// Planes that every lane has.
+/// Number of planes that every lane has.
 const LOW: usize = 4;
 
-/// A count for each lane of 64 switches.
+/// One count for each lane of 64 switches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Count<const L: usize> {
     low: [[u64; L]; LOW],
@@ -26,7 +26,7 @@ pub(crate) struct Count<const L: usize> {
 }
 
 impl<const L: usize> Count<L> {
-    /// All zero; no lane will have more than the most of these.
+    /// Returns all-zero counts with enough planes for the largest of `counts`.
     pub(crate) fn up_to(counts: &[u32]) -> Self {
         let most = counts.iter().copied().max().unwrap_or(0);
         let planes = (u32::BITS - most.leading_zeros()) as usize;
@@ -34,7 +34,7 @@ impl<const L: usize> Count<L> {
         Self { low: [[0; L]; LOW], beyond: [0; L], high }
     }
 
-    /// The count of each lane, the same in some switches; zero in all others.
+    /// Returns the counts of `counts`, by lane, in `switches`, and zero in all others.
     pub(crate) fn of_lanes(counts: &[u32], switches: u64) -> Self {
         let mut count = Self::up_to(counts);
         for (number, plane) in count.low.iter_mut().chain(&mut count.high).enumerate() {
@@ -46,12 +46,13 @@ impl<const L: usize> Count<L> {
         count
     }
 
-    /// Whether there are high planes. What is compiled without `DEEP` leaves them out.
+    /// Whether there are high planes, which code compiled without `DEEP` ignores.
     pub(crate) fn is_deep(&self) -> bool {
         !self.high.is_empty()
     }
 
-    /// One more where `more`, one less where `less`, nothing where both.
+    /// Adds one to the counts in `more` and subtracts one from those in `less`; those in both are
+    /// unchanged.
     #[inline(always)]
     pub(crate) fn step<const DEEP: bool>(&mut self, more: &[u64; L], less: &[u64; L]) {
         let (mut carry, mut down) = ([0; L], [0; L]);
@@ -67,7 +68,7 @@ impl<const L: usize> Count<L> {
         debug_assert_eq!(carry, [0; L], "no count leaves its range");
     }
 
-    /// Where a count is not zero.
+    /// Returns the switches with a nonzero count, by lane.
     #[inline(always)]
     pub(crate) fn any<const DEEP: bool>(&self) -> [u64; L] {
         let mut any = any(&self.low);
@@ -79,7 +80,7 @@ impl<const L: usize> Count<L> {
         any
     }
 
-    /// Where a count is that of `other`, which has as many planes.
+    /// Returns the switches whose count equals that in `other`, which has as many planes.
     #[inline(always)]
     pub(crate) fn equal<const DEEP: bool>(&self, other: &Self) -> [u64; L] {
         debug_assert_eq!(self.high.len(), other.high.len(), "counts are of the same lanes");
@@ -91,7 +92,7 @@ impl<const L: usize> Count<L> {
         equal
     }
 
-    /// The count of a lane of one switch.
+    /// Returns the count of a lane of one switch.
     #[inline(always)]
     pub(crate) fn get(&self, lane: usize, bit: usize) -> u16 {
         let mut count = 0;
@@ -104,7 +105,7 @@ impl<const L: usize> Count<L> {
         count
     }
 
-    /// What the high planes say of it.
+    /// Returns the part of a count that is in the high planes.
     #[inline(never)]
     fn get_high(&self, lane: usize, bit: usize) -> u16 {
         let planes = (LOW..).zip(&self.high);
@@ -114,7 +115,7 @@ impl<const L: usize> Count<L> {
     }
 }
 
-/// The carry goes through some planes; what is left of it goes on.
+/// Propagates the carry through `planes`, leaving in `carry` the overflow from the last one.
 #[inline(always)]
 fn step<const L: usize>(planes: &mut [[u64; L]], carry: &mut [u64; L], down: &[u64; L]) {
     for plane in planes {
@@ -126,7 +127,7 @@ fn step<const L: usize>(planes: &mut [[u64; L]], carry: &mut [u64; L], down: &[u
     }
 }
 
-/// Where one of the planes is not zero.
+/// Returns the switches in which any plane is not zero.
 #[inline(always)]
 fn any<const L: usize>(planes: &[[u64; L]]) -> [u64; L] {
     let mut any = [0; L];
@@ -138,7 +139,7 @@ fn any<const L: usize>(planes: &[[u64; L]]) -> [u64; L] {
     any
 }
 
-/// Leaves where planes are those of others.
+/// Removes from `equal` the switches in which the planes differ.
 #[inline(always)]
 fn compare<const L: usize>(equal: &mut [u64; L], planes: &[[u64; L]], others: &[[u64; L]]) {
     for (plane, other) in planes.iter().zip(others) {
@@ -153,8 +154,8 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// A long mix of steps, beside plain numbers: now most of them up, now most of them down, so that
-    /// counts go through their whole range and back.
+    /// Compares a long mix of steps with plain integers. Increments and decrements prevail in turn,
+    /// so that counts pass through their whole range and back.
     fn counts_are_those_of_plain_numbers_up_to(most: [u32; 2]) {
         let mut draw = Stream::new(1, "counts", Purpose::Shuffle);
         let mut count = Count::<2>::up_to(&most);
@@ -202,7 +203,7 @@ mod tests {
         }
     }
 
-    /// As deep as a lane may be.
+    /// Uses the deepest possible lane.
     #[test]
     fn a_carry_goes_through_all_planes() {
         let mut count = Count::<1>::of_lanes(&[65_535], 0b10);

@@ -1,23 +1,23 @@
-//! What is expected to move in a tick, from the plan of a run: for who chooses how switches are
-//! stepped, before anything has moved.
+//! Expected traffic per tick, estimated from the plan, by which the stepper is chosen before the
+//! run.
 //!
-//! Messages are taken for as long as they are on average, their packets for alike, and all paths for
-//! as often taken. A class that sends as much as it can is taken for the full rate of its hosts; no
-//! host sends more than a flit a tick.
+//! All messages are assumed to have the mean length, the packets of a message equal lengths, and
+//! all paths equal use. A class that sends as much as it can is assumed to use the full rate of its
+//! hosts; no host sends more than a flit per tick.
 
 use gingham_net::traffic::{MessagePlan, SourcePlan};
 use gingham_net::{ClassId, ClassPlan, PipelinePlan, Plan};
 
-/// Moves of a tick, on average.
+/// Mean number of moves per tick.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Moves {
     /// Flits that leave switches.
     pub(super) flits: f64,
-    /// The first ones of packets among them.
+    /// Head flits among them.
     pub(super) heads: f64,
 }
 
-/// What is expected to move in a tick.
+/// Returns the expected moves per tick.
 pub(super) fn moves(plan: &Plan, lanes: &PipelinePlan) -> Moves {
     let passed = switches_passed(plan);
     let classes = ClassId::first(plan.classes.len());
@@ -29,7 +29,7 @@ pub(super) fn moves(plan: &Plan, lanes: &PipelinePlan) -> Moves {
     Moves { flits: flits * hops, heads: sum(|moves| moves.heads) * hops }
 }
 
-/// Hosts that send anything.
+/// Returns the number of hosts with a source.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn hosts_sending(plan: &Plan) -> f64 {
     let mut sends = vec![false; plan.fabric.endpoints().len()];
@@ -38,7 +38,7 @@ fn hosts_sending(plan: &Plan) -> f64 {
     sends.into_iter().filter(|sends| *sends).count() as f64
 }
 
-/// What the hosts of a class send in a tick.
+/// Returns the flits and heads that all hosts of a class send per tick.
 fn sent(plan: &Plan, lanes: &PipelinePlan, class: ClassId, passed: f64) -> Moves {
     let class_plan = &plan.classes[class.index()];
     let replies = replies_of_one(plan, lanes, class);
@@ -54,13 +54,13 @@ fn sent(plan: &Plan, lanes: &PipelinePlan, class: ClassId, passed: f64) -> Moves
     sent
 }
 
-/// Flits of a packet of about so much payload.
+/// Returns the flits of a packet with the given mean payload.
 fn packet_flits(lanes: &PipelinePlan, payload_bytes: f64) -> f64 {
     let bytes = payload_bytes + f64::from(lanes.overhead_bytes);
     (bytes / f64::from(lanes.flit_bytes)).ceil().max(1.0)
 }
 
-/// Packets of a message of so much payload whose path has about so many switches.
+/// Returns the packets of a message, given its payload and the number of switches on its path.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -71,8 +71,8 @@ fn packets(class: &ClassPlan, payload_bytes: f64, passed: f64) -> f64 {
     (payload_bytes / f64::from(longest)).ceil().max(1.0)
 }
 
-/// Messages that a source which replies to none creates in a tick; any number if it sends as much
-/// as it can.
+/// Returns the messages per tick of a source that does not reply; infinite if it sends as much as
+/// it can.
 #[expect(clippy::cast_precision_loss, reason = "ticks and messages are far fewer than 2^52")]
 fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
@@ -85,8 +85,8 @@ fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
     source.load(byte_ps).map_or(f64::INFINITY, of_load)
 }
 
-/// Messages that each host of a class which replies creates in a tick: together as many as the
-/// class sends that is replied to. What is replied to replies is not counted.
+/// Returns the messages per tick of each host of a replying class: together as many as the
+/// requesting class creates. Replies to replies are not counted.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn replies_of_one(plan: &Plan, lanes: &PipelinePlan, class: ClassId) -> Option<f64> {
     let sources = &plan.classes[class.index()].sources;
@@ -94,14 +94,14 @@ fn replies_of_one(plan: &Plan, lanes: &PipelinePlan, class: ClassId) -> Option<f
     let asking = &plan.classes[replies.to.index()].sources;
     let is_reply = |source: &SourcePlan| matches!(source.messages, MessagePlan::Replies(_));
     let asks = asking.iter().filter(|source| !is_reply(source));
-    // One that asks as much as it can is taken for a message in as many ticks as that has flits.
+    // A source that sends as much as it can is limited to one flit per tick.
     let of_one = |source: &SourcePlan| {
         messages(plan, lanes, source).min(1.0 / packet_flits(lanes, payload_mean_bytes(source)))
     };
     Some(asks.map(of_one).sum::<f64>() / sources.len() as f64)
 }
 
-/// The payload of the messages of a source, on average.
+/// Returns the mean payload of the messages of a source.
 #[expect(clippy::cast_precision_loss, reason = "messages are far fewer than 2^52")]
 fn payload_mean_bytes(source: &SourcePlan) -> f64 {
     let mean = match &source.messages {
@@ -116,10 +116,10 @@ fn payload_mean_bytes(source: &SourcePlan) -> f64 {
     mean.max(1.0)
 }
 
-/// How many switches a packet passes: the mean over the paths to all hosts from some.
+/// Returns the mean number of switches on the paths to all hosts from a sample of sources.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn switches_passed(plan: &Plan) -> f64 {
-    // No path leads to the ends of switches.
+    // No path leads to the port 0 of a switch.
     let hosts = || plan.fabric.endpoint_ids().filter(|end| plan.fabric.is_host_endpoint(*end));
     let step = hosts().count().div_ceil(SOURCES).max(1);
     let (mut passed, mut pairs) = (0, 0_usize);
@@ -134,5 +134,5 @@ fn switches_passed(plan: &Plan) -> f64 {
     passed as f64 / pairs.max(1) as f64
 }
 
-/// Hosts from which paths are looked at.
+/// Most sources in the sample of paths.
 const SOURCES: usize = 8;

@@ -1,19 +1,19 @@
-//! Switch allocation of up to 64 switches at once, without a branch on what stands where: the
-//! allocator of [`crate::lanes::crossbar`], which is separable, output first, and iterated.
+//! Branch-free switch allocation for up to 64 switches at once: the separable, output-first,
+//! iterated allocator of [`crate::lanes::crossbar`].
 //!
 //! ```text
 //!   requested   input 0:  output 0 1 2 ...     a bit a switch: a lane of the input can send to the output
-//!   turn        input 0:  output 0 1 2 ...     the input comes after the last that was matched with the output
-//!   a round     each output grants the first input in turn; each input takes one lane of those that granted it
+//!   turn        input 0:  output 0 1 2 ...     the input follows the last one matched with the output
+//!   a round     each output grants the first input in turn; each input accepts one lane of the outputs that granted it
 //! ```
 //!
-//! An output that granted an input which took another is free again. So another iteration is to
-//! follow only if an input was granted twice: else all that were granted are matched, and nobody
-//! requests an output that granted nobody. Allocators that take outputs in turn ([`Allocator`]) differ
-//! in which of the outputs that granted it an input takes, in how many rounds there are, and in
-//! whether pointers move after the first; input first, each input requests one output alone.
+//! An output whose grant was not accepted is free again. Another iteration is needed only if an
+//! input received two grants: otherwise all grants were accepted, and every output with requests is
+//! matched. Allocators that take outputs by round robin ([`Allocator`]) differ in the grant that an
+//! input accepts, in the number of iterations, and in whether pointers move after the first; input
+//! first, each input requests only one output.
 //!
-//! Invariant: `towards` says of the lanes that hold an output lane to which output it belongs.
+//! Invariant: `towards` marks, for each lane that holds an output lane, the output of that lane.
 
 use super::column::Column;
 use super::turn::{first_in_turn, move_on, round_robin};
@@ -23,43 +23,43 @@ use gingham_net::Allocator;
 /// Most ports of a switch.
 pub(crate) const RADIX_MAX: usize = 16;
 
-/// By output.
+/// A word for each output.
 pub(crate) type Row = [u64; RADIX_MAX];
 
-/// Up to 64 switches of about as many ports.
+/// Up to 64 switches of similar radix.
 #[derive(Clone, Debug)]
 pub(crate) struct Group<const L: usize> {
     pub(crate) inputs: Vec<Input>,
-    /// By output and lane: where a flit came in this tick.
+    /// By output and lane: switches where a flit arrived from the crossbar in this tick.
     pub(crate) put: [[u64; L]; RADIX_MAX],
-    /// The heads that have requests.
+    /// Heads with requests.
     pub(crate) heads: Heads<L>,
 }
 
 /// A head that requests an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
-    /// The lanes that it may take.
+    /// Lanes that it may take.
     pub(crate) may: u16,
     pub(crate) level: u16,
-    /// Its worm, as it comes to the next input lane.
+    /// Its worm, as it will arrive at the next input lane.
     pub(crate) onward: Coming,
 }
 
 impl Head {
-    /// A head may take some lanes, and its worm comes to the next input lane so.
+    /// Returns a head that may take the lanes `may`.
     #[inline]
     pub(crate) fn new(may: u16, level: usize, onward: Coming) -> Self {
         Self { may, level: u16::try_from(level).expect("levels are few"), onward }
     }
 }
 
-/// Heads by their number as askers (input times lanes of a port, and lane), and switch.
+/// Heads by requester (input times `L`, plus lane) and switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Heads<const L: usize>(Box<[[[Head; 64]; L]; RADIX_MAX]>);
 
 impl<const L: usize> Heads<L> {
-    /// Those of any number of inputs.
+    /// Returns placeholder heads for all inputs.
     pub(crate) fn new() -> Self {
         let inputs = vec![[[Head::new(0, 0, Coming::none()); 64]; L]; RADIX_MAX];
         Self(inputs.try_into().expect("there is one for each input"))
@@ -78,11 +78,11 @@ impl<const L: usize> Heads<L> {
     }
 }
 
-/// What an input port requests, and has had.
+/// Requests and matches of an input port.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     turn: Row,
-    /// Outputs after the last that was matched, where these are taken in turn.
+    /// Outputs that follow the last one matched, for allocators that take outputs by round robin.
     outputs_after: Row,
     requested: Row,
     matched: Row,
@@ -99,7 +99,7 @@ impl<const L: usize> Group<L> {
         Self { inputs: vec![input; radix], put: [[0; L]; RADIX_MAX], heads: Heads::new() }
     }
 
-    /// Matches the ports of all switches: says which lanes of the columns cross.
+    /// Matches the ports of all switches and marks in the columns the lanes that cross.
     #[inline(always)]
     pub(crate) fn allocate(&mut self, columns: &mut [Column<L>], allocator: Allocator) {
         match self.inputs.len() {
@@ -142,7 +142,7 @@ impl<const L: usize> Group<L> {
         }
     }
 
-    /// The pointers of outputs move on to what comes after the inputs that are matched.
+    /// Advances the pointers of outputs past the matched inputs.
     #[inline(always)]
     fn move_pointers<const N: usize>(&mut self) {
         let mut any = [0; N];
@@ -161,7 +161,7 @@ impl<const L: usize> Group<L> {
         }
     }
 
-    /// Gathers to which outputs lanes can send. Returns whether any can.
+    /// Collects the outputs to which lanes can send. Returns whether there are any.
     #[inline(always)]
     fn request<const N: usize>(&mut self, columns: &[Column<L>]) -> bool {
         let mut any_able = 0;
@@ -179,8 +179,8 @@ impl<const L: usize> Group<L> {
         any_able != 0
     }
 
-    /// An iteration: every output grants the first input in turn, and every input takes one of
-    /// those that granted it. Returns whether another is to follow.
+    /// Runs one iteration: every output grants the first input in turn, and every input accepts one
+    /// grant. Returns whether another iteration is needed.
     #[inline(always)]
     fn iterate<const N: usize>(&mut self, columns: &mut [Column<L>], by_output: bool) -> bool {
         let mut any_onward = [0; N];
@@ -214,8 +214,8 @@ impl<const L: usize> Group<L> {
 }
 
 impl Input {
-    /// Takes one of the lanes that can send to the outputs which granted it, and leaves in `grants`
-    /// that output alone. Returns where it was granted more than once.
+    /// Accepts one of the lanes that can send to the granting outputs, and leaves only its output
+    /// in `grants`. Returns the switches with more than one grant.
     #[inline(always)]
     fn accept<const N: usize, const L: usize>(
         &mut self,
@@ -223,7 +223,7 @@ impl Input {
         column: &mut Column<L>,
         by_output: bool,
     ) -> u64 {
-        // Most are granted nothing, and are left at once.
+        // Most inputs receive no grant and return early.
         let granted = grants.iter().fold(0, |any, grant| any | grant);
         if granted == 0 {
             return 0;
@@ -261,8 +261,8 @@ impl Input {
     }
 }
 
-/// Where more than one of some words has a bit. In halves, so that a machine with wide registers takes
-/// several words at once.
+/// Returns the bits that are set in more than one word. It halves the list in each step, so that a
+/// machine with wide registers combines several words at once.
 #[inline(always)]
 fn several<const N: usize>(words: &[u64; N]) -> u64 {
     let (mut once, mut twice) = (*words, [0; N]);
@@ -288,7 +288,7 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Beside a look at each bit.
+    /// Compares with a count for each bit.
     #[test]
     fn bits_of_several_words_are_told_from_those_of_one() {
         fn check<const N: usize>(draw: &mut Stream) {

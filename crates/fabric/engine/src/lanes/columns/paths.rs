@@ -1,15 +1,15 @@
-//! The way of each pair of hosts, hop by hop, two bytes each: all that heads look at in switches.
+//! Precomputed paths of host pairs, two bytes per hop: the only routing data that heads use in
+//! switches.
 //!
 //! ```text
-//!   first   by pair    7                          where the hops of the pair begin, once a packet of it has come
-//!   hops    7: [ 1, all ] [ 3, lanes 0 1 ] [ 4, all ]     the output, by its column in the group, and which lanes
+//!   first   by pair    7                          index of the first hop, once a packet of the pair was routed
+//!   hops    7: [ 1, all ] [ 3, lanes 0 1 ] [ 4, all ]     output, by its column in the group, and permitted lanes
 //! ```
 //!
-//! A worm that comes to a lane has the number of its next hop with it (`Coming::hop`); how far it has
-//! come by that is written to it where somebody looks, and as it comes to its host. Hops are written
-//! down as the first packet of a pair is routed, from the same routes and the same
-//! rule for lanes that ports ask at every hop. Packets that come through in-transit hosts have none,
-//! and neither have those of networks with very many pairs.
+//! A worm that arrives at a lane carries the index of its next hop (`Coming::hop`); its position is
+//! written back to it only for inspection and at its host. The hops of a pair are computed when its
+//! first packet is routed, from the routes and the lane rule that the per-port stepper evaluates at
+//! every hop. Networks with in-transit hosts or with very many pairs have no precomputed paths.
 
 use super::group::Head;
 use super::places::Places;
@@ -20,34 +20,34 @@ use crate::lanes::worms::Worm;
 use gingham_net::Plan;
 use gingham_topology::routing::{DatelineClass, LaneSet};
 
-/// Pairs of hosts for which there is room.
+/// Most pairs of hosts for which paths are stored.
 const PAIRS_MAX: usize = 1 << 20;
 
-/// Bits of a hop that are the number of its output.
+/// Low bits of a hop that encode its output.
 const OUTPUT_BITS: u32 = 4;
 
-/// The hops of all pairs of which a packet has come.
+/// The hops of all pairs that have sent a packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
     hosts: usize,
     vc_classes: usize,
-    /// By path set, VC class, source and destination: where the hops begin, 0 if none are there.
+    /// Index of the first hop by path set, VC class, source and destination; 0 if not yet computed.
     first: Vec<u32>,
     hops: Vec<u16>,
-    /// What heads may take, by the number that hops have of it.
+    /// Distinct lane choices; hops refer to them by index.
     choices: Vec<Lanes>,
 }
 
-/// What a head may take at a hop.
+/// Lanes that a head may take at a hop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Lanes {
     lanes: LaneSet,
-    /// The dateline class of the packet there.
+    /// Dateline class of the packet at the hop.
     dateline_class: DatelineClass,
 }
 
 impl Paths {
-    /// Those of a plan, if it is of a kind that has them.
+    /// Returns the paths of a plan, or `None` if it has in-transit hosts or too many pairs.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let hosts = plan.fabric.endpoints().len();
         let vc_classes = plan.lanes.allowed.vc_classes().len();
@@ -61,7 +61,7 @@ impl Paths {
         })
     }
 
-    /// What the head of an input lane, whose routing is over, requests, and of which output, by its
+    /// Returns the request of an input lane's head whose routing is over, and the output by its
     /// column in the group.
     #[inline(always)]
     pub(crate) fn head(
@@ -88,13 +88,13 @@ impl Paths {
         (hop & ((1 << OUTPUT_BITS) - 1), Head::new(may, level, onward))
     }
 
-    /// The hops of a worm before this one.
+    /// Returns the number of hops that a worm has made before `hop`.
     #[inline]
     pub(crate) fn passed(worm: &Worm, hop: u32) -> u16 {
         u16::try_from(hop - worm.hops).expect("a path has few hops")
     }
 
-    /// Writes to a worm how far it has come, whose next hop is this one.
+    /// Writes to a worm its position, given the index of its next hop.
     pub(crate) fn settle(&self, worm: &mut Worm, hop: u32) {
         worm.position = Self::passed(worm, hop);
         if worm.position > 0 {
@@ -103,8 +103,7 @@ impl Paths {
         }
     }
 
-    /// Where the hops of a worm begin, which has come to its first switch; the worm knows it from
-    /// now on.
+    /// Returns the index of the first hop of a worm at its first switch, and stores it in the worm.
     #[inline]
     fn find(&mut self, worm: &mut Worm, plan: &Plan, parts: (&Layout, &Places)) -> u32 {
         let packet = &worm.packet;
@@ -118,7 +117,7 @@ impl Paths {
         worm.hops
     }
 
-    /// Writes down the hops of a worm. Returns where they begin.
+    /// Computes and stores the hops of a worm. Returns the index of the first one.
     #[inline(never)]
     fn write(&mut self, worm: &Worm, plan: &Plan, (layout, places): (&Layout, &Places)) -> u32 {
         let first = u32::try_from(self.hops.len()).expect("hops are fewer than 2^32");
@@ -139,7 +138,7 @@ impl Paths {
         first
     }
 
-    /// The number that hops have of some lanes.
+    /// Returns the index of a set of lanes in `choices`, adding it if it is new.
     fn number_of(&mut self, lanes: Lanes) -> usize {
         let known = self.choices.iter().position(|choice| *choice == lanes);
         known.unwrap_or_else(|| {

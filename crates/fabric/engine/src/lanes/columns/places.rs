@@ -1,52 +1,53 @@
-//! Where the ports of switches are in the columns.
+//! Positions of switch ports in the columns.
 //!
 //! ```text
-//!   group     up to 64 switches of about as many ports; a switch is a bit
-//!   column    the ports of one number of all switches of a group
+//!   group     up to 64 switches of similar radix; a switch is a bit
+//!   column    the ports with one number of all switches of a group
 //!   place     column and bit, as one number
 //! ```
 //!
-//! Where the numbers that ports have in the fabric need no more columns than switches have ports,
-//! they say the column: so in a mesh all ports of one direction are one column, at its edges too,
-//! and cables of a column lead as many bits further (`wires`). Else ports are counted.
+//! If the port numbers of the fabric fit into as many columns as the switches have ports, they
+//! select the column. Thus all ports of one direction of a mesh, including those at its edges, are
+//! one column, and cables of a column have one bit distance (`wires`). Otherwise ports are counted
+//! from the first.
 //!
-//! Invariants: all ports of a switch have one bit; their columns ascend with their numbers.
+//! Invariants: all ports of a switch have the same bit; their columns ascend with their numbers.
 
 use crate::lanes::layout::Layout;
 use crate::lanes::switches::SwitchPort;
 use gingham_topology::Fabric;
 
-/// No port, and no place.
+/// Absent port or place.
 const NONE: u32 = u32::MAX;
 
-/// A port in the columns.
+/// Position of a port in the columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
     pub(crate) column: usize,
     pub(crate) bit: usize,
 }
 
-/// Columns of one group: the first, and how many there are.
+/// Columns of one group: the first, and their number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
     pub(crate) first: usize,
     pub(crate) radix: usize,
 }
 
-/// Which port is where.
+/// Map between ports and places.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
-    /// By port of a switch: its place.
+    /// Place of each switch port.
     of_port: Vec<u32>,
-    /// By place: its port.
+    /// Port of each place.
     ports: Vec<u32>,
-    /// By column: its group.
+    /// Group of each column.
     groups: Vec<u32>,
     pub(crate) spans: Vec<Span>,
 }
 
 impl Places {
-    /// The switches, those with the most ports last, 64 a group.
+    /// Groups the switches, 64 a group, in ascending order of their number of ports.
     pub(crate) fn new(fabric: &Fabric, layout: &Layout, ports: &[SwitchPort]) -> Self {
         let mut switches: Vec<(usize, usize)> = Vec::new();
         let mut port = 0;
@@ -71,8 +72,8 @@ impl Places {
         places
     }
 
-    /// Switches by their number of ports and their first port, in ascending order; ports have
-    /// numbers in the fabric.
+    /// Adds a group of switches, given by number of ports and first port. `number` returns the
+    /// number of a port in the fabric.
     fn add_group(&mut self, switches: &mut [(usize, usize)], number: impl Fn(usize) -> usize) {
         let first = self.columns();
         let radix = switches.last().map_or(0, |(span, _)| *span);
@@ -93,12 +94,12 @@ impl Places {
         self.spans.push(Span { first, radix });
     }
 
-    /// How many columns there are.
+    /// Returns the number of columns.
     pub(crate) fn columns(&self) -> usize {
         self.ports.len() / 64
     }
 
-    /// Where a port of a switch is; nowhere if it is that of a host.
+    /// Returns the place of a switch port, or `None` for the port of a host.
     #[inline]
     pub(crate) fn of_port(&self, port: usize) -> Option<Place> {
         let place = *self.of_port.get(port)? as usize;
@@ -106,32 +107,32 @@ impl Places {
         Some(Place { column: place / 64, bit: place % 64 })
     }
 
-    /// The port at a place, if there is one.
+    /// Returns the port at a place, if there is one.
     pub(crate) fn port_at(&self, column: usize, bit: usize) -> Option<usize> {
         let port = self.ports[column * 64 + bit];
         (port != NONE).then_some(port as usize)
     }
 
-    /// The port at a place, which has one.
+    /// Returns the port at a place that has one.
     #[inline]
     pub(crate) fn port(&self, column: usize, bit: usize) -> usize {
         self.ports[column * 64 + bit] as usize
     }
 
-    /// The group of a column.
+    /// Returns the group of a column.
     #[inline]
     pub(crate) fn group_of(&self, column: usize) -> usize {
         self.groups[column] as usize
     }
 
-    /// The number of the column of a port in its group.
+    /// Returns the index of the column of a port within its group.
     #[inline]
     pub(crate) fn number_in_group(&self, port: usize) -> usize {
         let place = self.of_port(port).expect("switches have columns");
         place.column - self.spans[self.group_of(place.column)].first
     }
 
-    /// All ports, and where they are.
+    /// Iterates over all ports and their places.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, Place)> {
         let ports = self.ports.iter().enumerate().filter(|(_, port)| **port != NONE);
         ports.map(|(place, port)| (*port as usize, Place { column: place / 64, bit: place % 64 }))

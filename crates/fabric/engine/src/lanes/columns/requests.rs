@@ -1,13 +1,13 @@
-//! What heads request of the ports of a column, and who holds their lanes: the rule of
-//! [`crate::lanes::requests`], side by side for 64 switches.
+//! VC requests of heads at the ports of a column, and the holders of their lanes: the rule of
+//! [`crate::lanes::requests`], for 64 switches side by side.
 //!
 //! ```text
 //!   asker      input * L + lane of a switch, 64 of them a word      words[0][switch]    1 where its head requests the output
-//!   free       [switch]  lanes that nobody holds                    holders[lane][switch]    who holds the others
+//!   free       [switch]  lanes without a holder                     holders[lane][switch]    holders of the others
 //! ```
 //!
-//! Invariant: `requested` says where words are not zero; a lane is free or has a holder, and lanes
-//! that ports do not have are free.
+//! Invariants: `requested` marks the switches with a nonzero word; a lane is free or has a holder,
+//! and lanes that ports do not have are free.
 
 use super::group::{Head, Heads, RADIX_MAX};
 use crate::bits::members;
@@ -15,44 +15,44 @@ use crate::lanes::layout::{LANES, round_robin};
 use crate::lanes::queues::Coming;
 use gingham_net::Priority;
 
-/// Most words of askers.
+/// Most words of requesting lanes.
 const WORDS_MAX: usize = RADIX_MAX * LANES / 64;
 
-/// Most levels of heads.
+/// Number of priority levels.
 const LEVELS: usize = Priority::LEVELS as usize;
 
 /// Requests for the output lanes of a column.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests<const L: usize> {
     words: [[u64; 64]; WORDS_MAX],
-    /// Switches where somebody requests the port.
+    /// Switches with a request for the port.
     pub(crate) requested: u64,
-    /// Those where something changed since the port granted what it could.
+    /// Switches with a change since the port granted all that it could.
     pub(crate) changed: u64,
-    /// By level: the asker after the last winner.
+    /// By level: the requester after the last winner.
     pointers: [[u16; 64]; LEVELS],
     has_levels: bool,
-    /// Lanes that nobody holds, and those after the last that was granted.
+    /// Lanes without a holder; `lanes_after` has those that follow the last one granted.
     pub(crate) free: [u16; 64],
     lanes_after: [u16; 64],
-    /// The asker that holds a lane, where one does.
+    /// Holder of each lane that is not free.
     holders: [[u16; 64]; L],
 }
 
-/// Who was granted which lane.
+/// A granted request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Grant {
     pub(crate) asker: usize,
     pub(crate) lane: usize,
-    /// The worm of the head, as it comes to the next input lane.
+    /// The worm of the head, as it will arrive at the next input lane.
     pub(crate) onward: Coming,
 }
 
 impl<const L: usize> Requests<L> {
-    /// Words of askers.
+    /// Words of requesting lanes.
     const WORDS: usize = (RADIX_MAX * L).div_ceil(64);
 
-    /// None; heads may have levels.
+    /// Returns an empty set of requests.
     pub(crate) fn new(has_levels: bool) -> Self {
         Self {
             words: [[0; 64]; WORDS_MAX],
@@ -66,7 +66,7 @@ impl<const L: usize> Requests<L> {
         }
     }
 
-    /// The head of an input lane of a switch requests the port.
+    /// Records a request for the port by the head of an input lane of a switch.
     #[inline]
     pub(crate) fn insert(&mut self, asker: usize, bit: usize) {
         debug_assert!(asker < RADIX_MAX * L && bit < 64, "a switch has this lane");
@@ -75,9 +75,9 @@ impl<const L: usize> Requests<L> {
         self.changed |= 1 << bit;
     }
 
-    /// Grants a lane to the first asker, round robin, of the highest level, of those for whom a
-    /// free lane would do: the first of these, round robin. Free lanes of those that it may take can
-    /// be given to a head, or some of them. Where it is `PLAIN` heads have no levels.
+    /// Grants a lane by round robin to the requesters of the highest level among those that could
+    /// use a free lane, and selects that lane by round robin too. `can_be_given` restricts the
+    /// lanes for a head. With `PLAIN`, heads have no levels.
     #[inline(always)]
     pub(crate) fn grant<const PLAIN: bool>(
         &mut self,
@@ -100,7 +100,7 @@ impl<const L: usize> Requests<L> {
         if (0..Self::WORDS).all(|number| self.words[number][bit & 63] == 0) {
             self.requested &= !(1 << bit);
         }
-        // Beyond the last input nobody asks, so that a search goes on with the first.
+        // No input beyond the last requests, so the next search starts with the first.
         self.pointers[usize::from(level) % LEVELS][bit & 63] =
             narrow((asker + 1) % (Self::WORDS * 64));
         let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
@@ -109,7 +109,7 @@ impl<const L: usize> Requests<L> {
         Some(Grant { asker, lane: lane % L, onward })
     }
 
-    /// The highest level of the askers for whom a free lane would do.
+    /// Returns the highest level among the requesters that could use a free lane.
     #[inline(never)]
     fn highest(
         &self,
@@ -121,7 +121,7 @@ impl<const L: usize> Requests<L> {
         heads.filter(|head| lanes_for(head) != 0).map(|head| head.level).max()
     }
 
-    /// What is found first in the askers of a switch, round robin from one on.
+    /// Returns the first match among the requesters of a switch, by round robin from `first` on.
     #[inline(always)]
     fn search<T>(&self, bit: usize, first: u16, found: impl Fn(usize) -> Option<T>) -> Option<T> {
         if Self::WORDS == 1 {
@@ -129,7 +129,7 @@ impl<const L: usize> Requests<L> {
             return askers.map(|asker| (usize::from(first) + asker) % 64).find_map(&found);
         }
         let first = usize::from(first);
-        // The word in which the pointer lies comes first with what is from there on, and last with
+        // The word that contains the pointer is searched first from the pointer on, and last for
         // the rest.
         let onward = u64::MAX << (first % 64);
         for turn in 0..=Self::WORDS {
@@ -148,13 +148,14 @@ impl<const L: usize> Requests<L> {
         None
     }
 
-    /// The heads of a switch that request the port: input times lanes of a port, and lane.
+    /// Iterates over the heads of a switch that request the port, each as input times `L`, plus
+    /// lane.
     pub(crate) fn askers(&self, bit: usize) -> impl Iterator<Item = usize> {
         let words = self.words.iter().enumerate();
         words.flat_map(move |(number, word)| members(word[bit]).map(move |at| number * 64 + at))
     }
 
-    /// Nobody holds a lane of a switch any more.
+    /// Releases a lane of a switch.
     #[inline]
     pub(crate) fn release(&mut self, lane: usize, bit: usize) {
         debug_assert!(lane < L && bit < 64, "a switch has this lane");
@@ -162,8 +163,8 @@ impl<const L: usize> Requests<L> {
         self.changed |= 1 << bit;
     }
 
-    /// Who holds a lane of a switch, if one does: the column of the input in its group, and its
-    /// lane.
+    /// Returns the holder of a lane of a switch, if any: the column of the input in its group, and
+    /// its lane.
     #[inline]
     pub(crate) fn holder(&self, lane: usize, bit: usize) -> Option<(usize, usize)> {
         let holder = usize::from(self.holders[lane][bit & 63]);
@@ -171,7 +172,7 @@ impl<const L: usize> Requests<L> {
         is_held.then_some(((holder / L) & (RADIX_MAX - 1), holder % L))
     }
 
-    /// Checks that it says what is so; for tests. Slow.
+    /// Checks `requested`; slow, for tests.
     pub(crate) fn assert_invariants(&self) {
         for bit in 0..64 {
             let is_requested = self.askers(bit).next().is_some();
@@ -180,7 +181,7 @@ impl<const L: usize> Requests<L> {
     }
 }
 
-/// An asker, of which a switch has no more than it has lanes.
+/// Narrows the index of a requester, which is below the number of lanes of a switch.
 #[inline]
 pub(crate) fn narrow(asker: usize) -> u16 {
     u16::try_from(asker % (RADIX_MAX * LANES)).expect("lanes of a switch have 16 bits")
@@ -194,12 +195,12 @@ mod tests {
         Head::new(may, level, Coming::none())
     }
 
-    /// The asker and the lane.
+    /// Returns requester and lane.
     fn granted(grant: Option<Grant>) -> Option<(usize, usize)> {
         grant.map(|Grant { asker, lane, .. }| (asker, lane))
     }
 
-    /// The same in all switches.
+    /// Returns heads that are equal in all switches.
     fn heads<const L: usize>(askers: &[Head]) -> Heads<L> {
         let mut heads = Heads::new();
         for (asker, bit) in (0..askers.len()).flat_map(|asker| (0..64).map(move |bit| (asker, bit)))
@@ -230,7 +231,7 @@ mod tests {
         assert_eq!((requests.holder(0, 5), requests.holder(1, 5)), (Some((0, 1)), Some((2, 0))));
         requests.release(0, 5);
         assert_eq!(requests.holder(0, 5), None);
-        // The first after 4, which had the last lane.
+        // The first requester after 4, which got the last lane.
         assert_eq!(granted(requests.grant::<true>(5, &heads, |_| u16::MAX)), Some((5, 0)));
         assert!(requests.askers(5).eq([0]));
         assert_eq!(requests.requested, 1 << 5);
@@ -244,12 +245,12 @@ mod tests {
             requests.insert(asker, 0);
         }
         assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), Some((1, 0)));
-        // The other of the higher level may take no other lane.
+        // The other head of the higher level may take no other lane.
         assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), Some((0, 1)));
         assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), None);
     }
 
-    /// More askers than a word has bits, so that a search goes over words.
+    /// More requesters than bits in a word, so that a search spans words.
     #[test]
     fn askers_go_in_turn_over_words() {
         let mut requests = Requests::<16>::new(false);

@@ -1,27 +1,27 @@
-//! What is to come to the lanes of ports at ticks ahead: a word for 64 of them, in slots, one a
-//! tick.
+//! Flits and credits scheduled to arrive at lanes in future ticks: a word for each lane of 64
+//! ports, in slots of one tick.
 //!
 //! ```text
 //!   slot of tick t     column 0: lane 0 1 2 3   column 1: lane 0 1 2 3  ...  then words of host ports
 //! ```
 //!
-//! Slots and words of a slot are powers of two, so that an offset of some ticks and columns is one
-//! number ([`Ring::offset`]).
+//! The number of slots and the words of a slot are powers of two, so that one number represents an
+//! offset of some ticks and columns ([`Ring::offset`]).
 //!
-//! Invariant: nothing is put further ahead than the ring is long.
+//! Invariant: nothing is scheduled further ahead than the length of the ring.
 
 /// Bits by tick, column and lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
     words: Vec<u64>,
-    /// Words of a slot.
+    /// Words per slot.
     stride: usize,
-    /// One less than the number of slots.
+    /// Number of slots minus one.
     mask: u64,
 }
 
 impl Ring {
-    /// Of so many words a slot, for what comes at most so many ticks ahead.
+    /// Returns a ring with `words` words per slot for arrivals at most `ticks_ahead` ticks ahead.
     pub(crate) fn new(words: usize, ticks_ahead: u64) -> Self {
         let stride = words.next_power_of_two();
         let slots = (ticks_ahead + 1).next_power_of_two();
@@ -29,7 +29,7 @@ impl Ring {
         Self { words: vec![0; stride * count], stride, mask: slots - 1 }
     }
 
-    /// Where the slot of a tick begins.
+    /// Returns the index of the first word of the slot of a tick.
     #[inline(always)]
     pub(crate) fn slot(&self, tick: u64) -> usize {
         #[expect(
@@ -40,19 +40,19 @@ impl Ring {
         slot * self.stride
     }
 
-    /// What is to be added to a slot to reach a word so many ticks later.
+    /// Returns the offset from the start of a slot to `word` in the slot `ticks` later.
     pub(crate) fn offset(&self, ticks: u32, word: usize) -> u32 {
         u32::try_from(self.slot(ticks.into()) + word).expect("rings have fewer than 2^32 words")
     }
 
-    /// The slot of a tick, to put to.
+    /// Returns the slot of a tick, for insertion.
     #[inline(always)]
     pub(crate) fn at(&mut self, tick: u64) -> Slot<'_> {
         let slot = self.slot(tick);
         Slot { words: &mut self.words, slot }
     }
 
-    /// Takes what comes to all lanes of a column in a slot.
+    /// Removes and returns the arrivals at all lanes of a column in a slot.
     #[inline(always)]
     pub(crate) fn take<const L: usize>(&mut self, slot: usize, column: usize) -> [u64; L] {
         let words = &mut self.words[slot + column * L..];
@@ -60,13 +60,13 @@ impl Ring {
         std::mem::replace(words, [0; L])
     }
 
-    /// Whether nothing comes to a column in a slot.
+    /// Whether a column has no arrivals in a slot.
     #[inline(always)]
     pub(crate) fn is_empty<const L: usize>(&self, slot: usize, column: usize) -> bool {
         self.words[slot + column * L..].first_chunk::<L>() == Some(&[0; L])
     }
 
-    /// The words of a slot from one on, and which each is.
+    /// Iterates over the words of a slot with their indices, from `first` on.
     pub(crate) fn words_from(
         &self,
         slot: usize,
@@ -76,13 +76,13 @@ impl Ring {
         words.skip(first)
     }
 
-    /// The first tick from `tick` on at which something comes.
+    /// Returns the first tick from `tick` on with an arrival.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         let is_due = |tick: &u64| self.words_from(self.slot(*tick), 0).any(|(_, word)| word != 0);
         (tick..=tick + self.mask).find(is_due)
     }
 
-    /// All that comes from `tick` on: the tick, the word of its slot, and the bits.
+    /// Iterates over all arrivals from `tick` on: tick, word within the slot, and bits.
     pub(crate) fn iter(&self, tick: u64) -> impl Iterator<Item = (u64, usize, u64)> {
         let ticks = tick..=tick + self.mask;
         let of_tick =
@@ -99,7 +99,7 @@ pub(crate) struct Slot<'a> {
 }
 
 impl Slot<'_> {
-    /// Words of all lanes of a column come at an offset from the slot.
+    /// Adds the words of all lanes of a column at an offset from the slot.
     #[inline(always)]
     pub(crate) fn put_lanes<const L: usize>(&mut self, offset: usize, lanes: [u64; L]) {
         let place = (self.slot + offset) & (self.words.len() - 1);
@@ -110,7 +110,7 @@ impl Slot<'_> {
         }
     }
 
-    /// The bits come at an offset from the slot.
+    /// Adds bits at an offset from the slot.
     #[inline(always)]
     pub(crate) fn put(&mut self, offset: usize, bits: u64) {
         let place = (self.slot + offset) & (self.words.len() - 1);

@@ -1,7 +1,7 @@
-//! Round robin among the lanes of a port, in 64 switches at once and without a branch.
+//! Branch-free round robin among the lanes of a port, in 64 switches at once.
 
-/// The first, round robin, of some lanes of each switch, given those after the last that was
-/// served; remembers it. Where a switch has none nothing changes.
+/// Selects a lane of each switch by round robin; `after` has the lanes that follow the last one
+/// served and is updated. Switches without a candidate are unchanged.
 #[inline(always)]
 pub(crate) fn round_robin<const L: usize>(lanes: &[u64; L], after: &mut [u64; L]) -> [u64; L] {
     let first = first_in_turn(lanes, after);
@@ -9,7 +9,7 @@ pub(crate) fn round_robin<const L: usize>(lanes: &[u64; L], after: &mut [u64; L]
     first
 }
 
-/// The first, round robin, of some lanes or outputs of each switch, given those after the last.
+/// Selects a lane or output of each switch by round robin, given those that follow the last one.
 #[inline(always)]
 pub(crate) fn first_in_turn<const N: usize>(of: &[u64; N], after: &[u64; N]) -> [u64; N] {
     let any_onward = (0..N).fold(0, |any, number| any | of[number] & after[number]);
@@ -22,7 +22,7 @@ pub(crate) fn first_in_turn<const N: usize>(of: &[u64; N], after: &[u64; N]) -> 
     first
 }
 
-/// What comes after the last is from now on what comes after the one that is served, where one is.
+/// Advances the round-robin pointer past the served member, in switches that served one.
 #[inline(always)]
 pub(crate) fn move_on<const N: usize>(after: &mut [u64; N], served: &[u64; N]) {
     let any = served.iter().fold(0, |any, one| any | one);
@@ -39,7 +39,7 @@ mod tests {
     use crate::lanes::layout;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Beside the round robin of one port.
+    /// Compares with the round robin of a single port.
     #[test]
     fn each_switch_serves_what_a_port_alone_would() {
         let mut draw = Stream::new(1, "turns", Purpose::Shuffle);

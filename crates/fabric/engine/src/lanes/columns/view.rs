@@ -1,4 +1,4 @@
-//! View of the columns as ports and lanes, and checks of their sets.
+//! View of the columns as ports and lanes, and checks of their invariants.
 
 use super::places::Place;
 use super::table::Table;
@@ -46,7 +46,7 @@ impl<const L: usize> View for Table<L> {
         arrivals
     }
 
-    /// Flits that have arrived are all that were sent, except those under way.
+    /// Derives the arrivals as the flits sent minus those in flight.
     fn occupancy(&self, network: &Network, port: usize, arrivals: &[u64]) -> u64 {
         let Place { column, bit } = self.places.of_port(port).expect("a switch port has a place");
         let departures = self.columns[column].cables.departures[bit];
@@ -183,14 +183,14 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Lane of a switch, by its number in the columns of its group: column times lanes of a port,
-    /// and lane. `column` is any column of the group.
+    /// Returns the lane of a switch from its number in the group: column times `L`, plus lane.
+    /// `column` is any column of the group.
     fn lane_in_group(&self, column: usize, number: usize, bit: usize) -> usize {
         let first = self.places.spans[self.places.group_of(column)].first;
         self.places.port(first + number / L, bit) << SHIFT | (number % L)
     }
 
-    /// Lane of a bit of a word of a ring.
+    /// Returns the lane of a bit in a word of a ring.
     fn lane_at(&self, word: usize, bit: usize) -> usize {
         let (column, lane) = (word / L, word % L);
         let port = match column.checked_sub(self.columns.len()) {
@@ -200,7 +200,7 @@ impl<const L: usize> Table<L> {
         port << SHIFT | lane
     }
 
-    /// By column: heads that are being routed or have a request.
+    /// Returns by column the heads that are being routed or have a request.
     fn known_heads(&self) -> Vec<[u64; L]> {
         let mut heads = vec![[0; L]; self.columns.len()];
         for (_, word, bits) in self.routing.iter(0) {
@@ -217,7 +217,7 @@ impl<const L: usize> Table<L> {
         heads
     }
 
-    /// Checks the sets of the columns; for tests. Slow.
+    /// Checks the sets of the columns; slow, for tests.
     pub(crate) fn assert_invariants(&self) {
         let known_heads = self.known_heads();
         for (number, column) in self.columns.iter().enumerate() {

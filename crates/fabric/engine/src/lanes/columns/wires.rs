@@ -1,34 +1,34 @@
-//! Cables that lead side by side from a column to another: what they carry is moved as words.
+//! Parallel cables from one column to another, whose flits and credits are moved by whole words.
 //!
 //! ```text
 //!   column 1, +x    . 1 1 0 1 . . .        the switches at the other end are one bit further:
-//!                    \ \ \ \              one rotation moves all flits of a lane, and one
-//!   column 0, -x    1 1 0 1 . . . .        the other way round their credits
+//!                    \ \ \ \              one rotation moves all flits of a lane, and the
+//!   column 0, -x    1 1 0 1 . . . .        opposite rotation their credits
 //! ```
 //!
-//! Cables are a wire if there are enough of them that end in one column as many bits further, and
-//! take as long; all others are carried one by one.
+//! Cables form a wire if enough of them end in one column, at the same distance in bits and with
+//! the same delay; all others are handled one by one.
 
 use super::column::Column;
 use crate::bits::members;
 
-/// Fewer cables than these are not worth a rotation in every tick.
+/// Fewest cables for which a rotation in every tick pays off.
 const CABLES_MIN: u32 = 12;
 
-/// Cables from one column to another, as many bits further.
+/// Cables from one column to another, with the same bit distance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
-    /// The ports at which they begin.
+    /// Ports at which the cables begin.
     ports: u64,
-    /// Bits to the port at the other end, round the word.
+    /// Rotation that moves the bit of a port to that of its peer, modulo 64.
     rotation: u32,
-    /// From the present slot of a ring to the first lane there.
+    /// Offset in words from the current ring slot to the first lane at the other end.
     pub(crate) flit_offset: u32,
     pub(crate) credit_offset: u32,
 }
 
 impl Wire {
-    /// What ports send, as it is at the other end.
+    /// Moves the bits of sending ports to those of the receiving ports.
     #[inline(always)]
     pub(crate) fn carry<const L: usize>(&self, sent: &[u64; L]) -> [u64; L] {
         let mut carried = [0; L];
@@ -40,7 +40,7 @@ impl Wire {
 }
 
 impl<const L: usize> Column<L> {
-    /// Finds the wires among the cables of the ports that exist.
+    /// Groups the cables of the existing ports into wires.
     pub(crate) fn find_wires(&mut self, exists: u64) {
         let mut found: Vec<Wire> = Vec::new();
         for bit in members(exists) {
