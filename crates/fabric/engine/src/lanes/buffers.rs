@@ -1,13 +1,13 @@
-//! Where channels end: how many flits are in the buffer of each input lane, and of which worms.
+//! Input buffers, at the end of channels: the number of flits in each input lane, and their worms.
 //!
-//! Invariant: an input lane has as many worms as have flits in its buffer, on the wire to it, or in
-//! the output lane in front of it, or are granted that.
+//! Invariant: the worms of an input lane are those with flits in its buffer, on the wire to it or
+//! in the output lane in front of it, and those to which that output lane was granted.
 
 use crate::lanes::layout::NONE;
 use crate::lanes::queues::{Coming, Queues};
 use crate::lanes::worms::WormId;
 
-/// The input lanes of all ports, and the worms on their way to each.
+/// Input lanes of all ports, and the worms bound for each.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffers {
     lanes: Vec<InputLane>,
@@ -17,11 +17,11 @@ pub(crate) struct Buffers {
 /// The buffer of a lane at the end of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InputLane {
-    /// Flits of the first worm that have not left it.
+    /// Flits of the first worm that have not left the lane.
     pub(crate) left: u32,
     /// Flits in the buffer.
     pub(crate) present: u16,
-    /// The output lane that is held, by its number in the switch.
+    /// Output lane that is held, by its number in the switch, or `NONE`.
     pub(crate) out: u16,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Ends {
 }
 
 impl Buffers {
-    /// So many empty ones.
+    /// Returns `lanes` empty buffers.
     pub(crate) fn new(lanes: usize) -> Self {
         let lane = InputLane { left: 0, present: 0, out: NONE };
         Self { lanes: vec![lane; lanes], queues: Queues::new(lanes) }
@@ -50,31 +50,31 @@ impl Buffers {
         &self.lanes
     }
 
-    /// The first worm of a lane.
+    /// Returns the first worm of a lane.
     #[inline]
     pub(crate) fn worm(&self, lane: usize) -> WormId {
         self.first(lane).worm
     }
 
-    /// The first worm of a lane, all its flits and its next hop.
+    /// Returns the first worm of a lane, its flits and its next hop.
     #[inline]
     pub(crate) fn first(&self, lane: usize) -> Coming {
         self.queues.first(lane).expect("a flit has a worm")
     }
 
-    /// The same, if there is one.
+    /// Returns the first worm of a lane, if there is one.
     pub(crate) fn first_if_any(&self, lane: usize) -> Option<Coming> {
         self.queues.first(lane)
     }
 
-    /// Worms of a lane with a flit in its buffer, in order; `left` flits of the first have not left
-    /// it, and the buffer has `present` flits.
+    /// Returns the worms with a flit in the buffer of a lane, in order; `left` flits of the first
+    /// have not left it, and the buffer has `present` flits.
     pub(crate) fn present_worms(
         &self,
         lane: usize,
         (left, present): (u32, u16),
     ) -> impl Iterator<Item = WormId> {
-        // Where the flits of each begin, counted from the first in the buffer.
+        // Position of the first flit of each worm, counted from the front of the buffer.
         let mut begins = 0;
         let worms = self.queues.iter(lane).enumerate();
         let worms = worms.take_while(move |(number, worm)| {
@@ -85,7 +85,7 @@ impl Buffers {
         worms.map(|(_, worm)| worm.worm)
     }
 
-    /// A worm is on its way to a lane.
+    /// Queues a worm that is bound for a lane.
     #[inline]
     pub(crate) fn expect_worm(&mut self, lane: usize, coming: Coming) {
         if self.queues.push(lane, coming) {
@@ -93,20 +93,20 @@ impl Buffers {
         }
     }
 
-    /// A worm is on its way to a lane of which columns have what is left of the first.
+    /// Queues a worm for a lane whose count of remaining flits is kept by columns.
     #[inline]
     pub(crate) fn queue_worm(&mut self, lane: usize, coming: Coming) {
         self.queues.push(lane, coming);
     }
 
-    /// The last flit of the first worm has left such a lane.
+    /// Removes the first worm from a lane whose count of remaining flits is kept by columns.
     #[inline]
     pub(crate) fn drop_worm(&mut self, lane: usize) {
         self.queues.pop(lane);
     }
 
-    /// The last flit of the first worm of a lane has left. Returns whether flits of the next one
-    /// are in the buffer.
+    /// Removes the first worm of a lane, whose tail has left. Returns whether flits of the next
+    /// worm are in the buffer.
     #[inline]
     pub(crate) fn next_worm(&mut self, lane: usize) -> bool {
         let next = self.queues.pop(lane);
@@ -115,7 +115,7 @@ impl Buffers {
         next.is_some() && input.present > 0
     }
 
-    /// A flit is in the buffer of a lane.
+    /// Adds a flit to the buffer of a lane.
     #[inline]
     pub(crate) fn receive(&mut self, lane: usize) -> &InputLane {
         let input = &mut self.lanes[lane];
@@ -123,7 +123,7 @@ impl Buffers {
         input
     }
 
-    /// A flit of the first worm leaves the buffer of a lane.
+    /// Removes a flit of the first worm from the buffer of a lane.
     #[inline]
     pub(crate) fn leave(&mut self, lane: usize) -> &InputLane {
         let input = &mut self.lanes[lane];
@@ -132,25 +132,25 @@ impl Buffers {
         input
     }
 
-    /// An input lane holds an output lane, by its number in the switch, or none any more.
+    /// Sets the output lane that an input lane holds, by its number in the switch, or `NONE`.
     #[inline]
     pub(crate) fn hold(&mut self, lane: usize, out: u16) {
         self.lanes[lane].out = out;
     }
 
-    /// Of the worm that comes to a host all but the last flit have come.
+    /// Skips all but the last flit of a worm that arrives at a host.
     pub(crate) fn skip_to_last(&mut self, lane: usize) {
         self.lanes[lane].left = 1;
     }
 
-    /// A flit comes to a host that takes in all that comes.
+    /// Receives a flit at a host that accepts every flit.
     #[inline]
     pub(crate) fn eject(&mut self, lane: usize) -> Ends {
         let input = &mut self.lanes[lane];
-        // The number of flits in the buffer says whether the head has come.
+        // `present` is 1 once the head has arrived.
         let is_head = std::mem::replace(&mut input.present, 1) == 0;
         if is_head {
-            // Columns have not written it.
+            // Columns do not maintain `left`.
             input.left = self.queues.first(lane).map_or(0, |first| first.flits);
         }
         input.left -= 1;

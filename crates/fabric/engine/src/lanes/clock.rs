@@ -10,21 +10,21 @@ use std::collections::VecDeque;
 /// Later than any event.
 const NEVER: (u64, Packed) = (u64::MAX, Packed::LAST);
 
-/// What happens when.
+/// Queue of events, and the time of the next tick.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     queue: Wheel<Packed>,
-    /// The first of the deliveries that were scheduled in the order in which they happen, as most
-    /// are: those of a tick are a cable's delay away. The others are in the queue.
+    /// The first of the deliveries that were scheduled in time order, as most are: those of a tick
+    /// are one cable delay away. The others are in `queue`.
     delivery: (u64, Packed),
-    /// Those after it.
+    /// Later deliveries in time order.
     deliveries: VecDeque<(u64, Packed)>,
-    /// The present instant, in picoseconds.
+    /// Current time, in ps.
     now: u64,
     cycle_ps: u64,
-    /// The next tick, all before it being over; `u64::MAX` if none is to come.
+    /// Next tick to run, or `u64::MAX` if none is scheduled.
     tick: u64,
-    /// The first tick that is not over.
+    /// First tick that has not been run.
     ticks_done: u64,
     events: u64,
 }
@@ -43,7 +43,7 @@ impl Clock {
         }
     }
 
-    /// The present instant, in picoseconds.
+    /// Returns the current time, in ps.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         self.now
@@ -54,22 +54,22 @@ impl Clock {
         self.cycle_ps
     }
 
-    /// The next tick.
+    /// Returns the next tick to run.
     pub(crate) fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// The first tick that is not over.
+    /// Returns the first tick that has not been run.
     pub(crate) fn ticks_done(&self) -> u64 {
         self.ticks_done
     }
 
-    /// Events handled so far, moves of flits among them.
+    /// Returns the number of events handled so far, including moves of flits.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
 
-    /// So many flits move.
+    /// Counts moves of flits as events.
     #[inline]
     pub(crate) fn count(&mut self, events: u64) {
         self.events += events;
@@ -81,7 +81,7 @@ impl Clock {
         self.queue.schedule(time, event.into());
     }
 
-    /// The tail of a worm will have arrived whole at its destination.
+    /// Schedules the delivery of a worm whose tail has left for its destination.
     #[inline]
     pub(crate) fn schedule_delivery(&mut self, time: u64, channel: ChannelId, worm: WormId) {
         let event = Packed::from(Event::Deliver { channel, worm });
@@ -94,7 +94,7 @@ impl Clock {
         }
     }
 
-    /// Something can happen at ticks from now on.
+    /// Enables ticks from the current time on.
     pub(crate) fn wake(&mut self) {
         if self.tick <= self.ticks_done {
             return;
@@ -102,14 +102,14 @@ impl Clock {
         self.tick = self.tick.min(self.now.div_ceil(self.cycle_ps).max(self.ticks_done));
     }
 
-    /// When the next event happens, and the next tick; `u64::MAX` if none does.
+    /// Returns the times of the next event and of the next tick, each `u64::MAX` if there is none.
     #[inline]
     pub(crate) fn next(&mut self) -> (u64, u64) {
         let event_ps = self.queue.peek().map_or(u64::MAX, |(time, _)| time);
         (event_ps.min(self.delivery.0), self.tick.saturating_mul(self.cycle_ps))
     }
 
-    /// The next event happens.
+    /// Removes the next event and advances the clock to its time.
     #[inline]
     pub(crate) fn next_event(&mut self) -> Event {
         let (time, event) = if self.delivery < self.queue.peek().unwrap_or(NEVER) {
@@ -122,18 +122,18 @@ impl Clock {
         event.into()
     }
 
-    /// Nothing more happens before `time`.
+    /// Advances the clock to `time`.
     pub(crate) fn go_to(&mut self, time: u64) {
         self.now = time;
     }
 
-    /// The next tick is over.
+    /// Ends the current tick.
     pub(crate) fn end_tick(&mut self) {
         self.tick += 1;
         self.ticks_done = self.tick;
     }
 
-    /// Nothing happens at ticks before `tick`.
+    /// Skips the ticks before `tick`.
     pub(crate) fn fast_forward(&mut self, tick: u64) {
         self.tick = tick;
     }

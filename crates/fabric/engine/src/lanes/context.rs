@@ -1,5 +1,4 @@
-//! What hosts and switches share: the plan, the clock, the endpoints of messages, and the worms
-//! under way.
+//! State shared by hosts and switches: plan, clock, endpoints, and worms in flight.
 
 use crate::lanes::clock::Clock;
 use crate::lanes::layout::Layout;
@@ -8,7 +7,7 @@ use gingham_kernel::Time;
 use gingham_net::{Created, Endpoints, Notice, PipelinePlan, Plan};
 use std::sync::Arc;
 
-/// Of a run.
+/// Shared state of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) plan: Arc<Plan>,
@@ -20,21 +19,22 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Tells the endpoints what happens now. What they order is to be carried out by the hosts
-    /// before anything else happens.
+    /// Notifies the endpoints of an event at the current time. The hosts must carry out the
+    /// resulting orders before anything else happens.
     #[inline]
     pub(crate) fn tell(&mut self, notice: Notice<'_>) {
         self.endpoints.tell(Time::from_ps(self.clock.now()), notice);
     }
 
-    /// A source creates a message now. What that brings about is to be done before anything else.
+    /// Creates the next message of a source. Its consequences must be handled before anything else
+    /// happens.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(crate) fn create_next(&mut self, source: usize) -> Created {
         self.endpoints.create_next(source, Time::from_ps(self.clock.now()))
     }
 
-    /// A worm has arrived whole at its destination.
+    /// Delivers a worm that has arrived whole at its destination.
     pub(crate) fn deliver(&mut self, worm: WormId) {
         let worm = self.worms.remove(worm);
         let arrival = worm.arrival(&self.lanes, self.clock.now());
@@ -42,7 +42,7 @@ impl Context {
         self.endpoints.tell(Time::from_ps(self.clock.now()), notice);
     }
 
-    /// All bytes of a packet of so many flits.
+    /// Returns the wire bytes of a packet.
     pub(crate) fn wire_bytes(&self, worm: WormId) -> u64 {
         self.lanes.wire_bytes(self.worms.get(worm).flits.into())
     }

@@ -1,8 +1,8 @@
-//! Counts of channels: flits carried, waits for credits, and occupancy of lane buffers.
+//! Channel counts: flits carried, waits for credits, and occupancy of lane buffers.
 //!
 //! A flit that arrives at tick a and leaves at tick d adds d - a cycles to the occupancy of its
-//! channel; one that is still there the time since a. The sum of all d minus the sum of all a is
-//! kept as flits arrive and leave.
+//! channel; one that is still in the buffer, the time since a. The running value is the sum of all
+//! d minus the sum of all a.
 
 use crate::lanes::context::Context;
 use crate::lanes::layout::SHIFT;
@@ -12,7 +12,7 @@ use crate::lanes::view::View;
 use gingham_net::measure::ChannelCount;
 use gingham_topology::ChannelId;
 
-/// Counts of channels between two ticks.
+/// Reader of channel counts between two ticks.
 #[derive(Debug)]
 pub(crate) struct Counts<'a, V> {
     view: &'a V,
@@ -27,9 +27,9 @@ impl<'a, V: View> Counts<'a, V> {
         Self { view, network, context, arrivals }
     }
 
-    /// Whether no count of a port changes before it sends again after the end of a section: it has
-    /// all credits, so that nothing is on its channel or in the buffer behind, no flit of it begins
-    /// later, and it does not wait for credits.
+    /// Whether the counts of a port cannot change after the end of a section until it sends again:
+    /// it has all credits, so its channel and the buffer behind it are empty; no flit of it begins
+    /// later; and it does not wait for credits.
     pub(crate) fn is_at_rest(&self, port: usize, end: u64) -> bool {
         let sender = self.network.links.port(port);
         let depths = &self.context.lanes.depths_flits[..self.context.plan.lanes.count.into()];
@@ -41,8 +41,8 @@ impl<'a, V: View> Counts<'a, V> {
             && (sender.is(TO_HOST) || depths.iter().enumerate().all(has_credits))
     }
 
-    /// Counts of a channel: of flits that began before `begin_end`, with occupancy and waits up to
-    /// `end`.
+    /// Returns the counts of a channel: flits that began before `begin_end`, and occupancy and
+    /// waits up to `end`.
     pub(crate) fn of(&self, channel: ChannelId, (begin_end, end): (u64, u64)) -> ChannelCount {
         let (network, context) = (self.network, self.context);
         let port = context.layout.port(channel);
@@ -56,7 +56,7 @@ impl<'a, V: View> Counts<'a, V> {
         let cycles = if peer < context.layout.first_host {
             Some(self.view.occupancy(network, peer, &self.arrivals))
         } else {
-            // An end of a switch takes in every flit, whatever hosts do.
+            // Port 0 of a switch accepts every flit, like a host without backpressure.
             (!sender.is(TO_HOST)).then(|| network.in_transit.host(peer).occupancy)
         };
         let occupancy_flit_ps = cycles.map_or(0, |cycles| {

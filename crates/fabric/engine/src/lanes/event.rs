@@ -1,40 +1,40 @@
-//! What happens between ticks, at any picosecond, in the order of an instant.
+//! Events between ticks, at any picosecond, and their order.
 //!
-//! Events of an instant are in the order of their kinds, then of channels or sources. Packets of a host's own and
-//! packets in transit begin in one order of channels: a channel begins one at a time. A tick comes
-//! after all events of its instant.
+//! Simultaneous events are ordered by kind, then by channel or source. Own packets and in-transit
+//! packets that begin share one kind, ordered by channel: a channel begins one packet at a time. A
+//! tick comes after all events of its instant.
 
 use crate::lanes::worms::{InTransitId, WormId};
 use crate::packed::Packed;
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Something that happens at an instant.
+/// An event at an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// A source creates a message.
     Create { source: usize },
     /// An endpoint is woken.
     WakeEndpoint { endpoint: EndpointId },
-    /// The tail of a packet of the host's own has left it by `channel`.
+    /// The tail of a packet of the host itself has left it on `channel`.
     Left { channel: ChannelId, worm: WormId },
-    /// The same of a packet in transit.
+    /// The tail of an in-transit packet has left the host on `channel`.
     Release { channel: ChannelId, packet: InTransitId },
-    /// The first flit of a packet in transit has arrived whole at the host at the end of `channel`.
+    /// The first flit of an in-transit packet has arrived whole at the host at the end of
+    /// `channel`.
     Recognise { channel: ChannelId, packet: InTransitId },
-    /// Its last flit has.
+    /// Its last flit has arrived.
     TailReceived { channel: ChannelId, packet: InTransitId },
     /// The tail has arrived whole at its destination at the end of `channel`.
     Deliver { channel: ChannelId, worm: WormId },
-    /// A packet began on a host's channel, after the tick that took its first flit: what that
-    /// brings about.
+    /// A packet began on a host's channel in the tick before; its consequences are handled now.
     Begin { channel: ChannelId, worm: WormId },
-    /// The same of a packet in transit.
+    /// An in-transit packet began on a host's channel in the tick before.
     Reinject { channel: ChannelId, packet: InTransitId },
     /// The host at the start of `channel` may have something to send.
     Wake { channel: ChannelId },
 }
 
-/// Set in the rest of the event of a packet in transit that begins.
+/// Flag in the `rest` of a packed event for the start of an in-transit packet.
 const IN_TRANSIT: usize = 1 << 31;
 
 impl From<Packed> for Event {

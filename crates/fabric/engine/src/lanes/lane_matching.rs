@@ -1,13 +1,14 @@
-//! VC allocation by iSLIP ([`gingham_net::VcAllocator`]): heads that request an output and its lanes.
+//! VC allocation by iSLIP ([`gingham_net::VcAllocator`]) between the heads that request an output
+//! and its lanes.
 //!
 //! ```text
-//!   lane that is free ── grants ──► the first head, round robin, that could take it
-//!   head              ── accepts ─► the first lane, round robin, of those that granted it      n times
+//!   free lane ── grants ──► the first head, round robin, that could take it
+//!   head      ── accepts ─► the first lane, round robin, of those that granted it      n times
 //! ```
 //!
-//! Pointers move for what is matched in the first iteration alone. A head requests one output, so that
-//! outputs are matched one after the other. One that granted something in its last iteration may grant
-//! more in the next tick, and is looked at again then.
+//! Pointers move only for matches of the first iteration. A head requests one output, so outputs
+//! are matched independently. An output that granted in its last iteration may grant more in the
+//! next tick, and is visited again then.
 
 use crate::lanes::context::Context;
 use crate::lanes::layout::{LANES, SHIFT, lanes_of};
@@ -15,22 +16,22 @@ use crate::lanes::network::Network;
 use crate::lanes::requests::Requests;
 use gingham_net::{Islip, PipelinePlan, VcAllocator};
 
-/// Pointers of lanes and heads.
+/// Round-robin pointers of lanes and heads.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneMatching {
     iterations: u32,
-    /// By output lane and level: the number, in the words of requests, after the last head whose grant
-    /// was accepted.
+    /// By output lane and level: the bit number, in the words of requests, after the last head that
+    /// accepted a grant.
     heads: Vec<u16>,
-    /// By input lane: the output lane of its switch after the last that a head accepted.
+    /// By input lane: the output lane of its switch after the last one that a head accepted.
     lanes: Vec<usize>,
-    /// Of the output that is being matched: input lanes by their number in the switch, and the lanes
-    /// that grant each.
+    /// For the output that is being matched: input lanes by their number in the switch, and the
+    /// lanes that grant each.
     grants: Vec<(usize, u16)>,
 }
 
 impl LaneMatching {
-    /// That of a run with so many lanes, if lanes are matched so.
+    /// Returns the state for `lane_count` lanes, or `None` if the plan uses another allocator.
     pub(crate) fn new(
         plan: &PipelinePlan,
         requests: &Requests,
@@ -44,7 +45,7 @@ impl LaneMatching {
 }
 
 impl Network {
-    /// Outputs for which something changed, or which can grant more, grant what they can.
+    /// Grants lanes at outputs with a change or with more to grant.
     pub(crate) fn allocate_lanes_by_islip(&mut self, context: &Context) {
         let Some(mut matching) = self.lane_matching.take() else { return };
         let is_short_noted = context.lanes.counts_credits() && self.adaptive.is_none();
@@ -71,7 +72,7 @@ impl Network {
         self.end_allocation(context);
     }
 
-    /// An iteration at an output: whether anything is matched.
+    /// Runs one iteration at an output. Returns whether anything is matched.
     fn match_heads(
         &mut self,
         port: usize,
@@ -94,7 +95,7 @@ impl Network {
                 None => matching.grants.push((head, bit)),
             }
         }
-        // Each that is granted accepts one.
+        // Each granted head accepts one lane.
         let any = !matching.grants.is_empty();
         let first_lane = (port << SHIFT) - base;
         for (head, lanes) in matching.grants.drain(..) {

@@ -1,46 +1,46 @@
-//! Which port is where, and which lane.
+//! Numbering of ports and lanes.
 //!
 //! ```text
 //!   ports   switch 0: 0 1 2 3 4   switch 1: 5 6 7 8 9  ... (a word of 64 never splits a switch)  ...  hosts
-//!   lanes   port 0: 0 1 2 3       port 1: 4 5 6 7      ... as many a port as a power of two
+//!   lanes   port 0: 0 1 2 3       port 1: 4 5 6 7      ... a power of two for each port
 //! ```
 //!
-//! A port is both ends of a cable there: the input lanes at the end of the channel that comes in,
-//! and the output lanes at the start of the one that goes out. What a switch knows of its own
-//! lanes it numbers from its first port on, in 16 bits.
+//! A port stands for both ends of a cable: the input lanes of the channel that ends there, and the
+//! output lanes of the channel that begins there. Within a switch, lanes are numbered from its
+//! first port on, in 16 bits.
 
 use gingham_net::Plan;
 use gingham_topology::{ChannelId, Fabric, NodeId};
 
-/// A port has as many lanes as 1 shifted by this, the most that there can be, so that where a lane
-/// lies is known without a look; those that are not in use are never touched.
+/// Binary logarithm of the lanes per port. It is that of the maximum, so that the index of a lane
+/// needs no lookup; unused lanes are never touched.
 pub(crate) const SHIFT: u32 = 4;
 
-/// Lanes of a port, in use or not.
+/// Lanes of a port, used or not.
 pub(crate) const LANES: usize = 1 << SHIFT;
 
-/// No lane, by its number in the switch.
+/// No lane, as a number in the switch.
 pub(crate) const NONE: u16 = u16::MAX;
 
-/// The number of a lane in its port.
+/// Returns the number of a lane in its port.
 #[inline]
 pub(crate) const fn number_of(lane: usize) -> usize {
     lane & (LANES - 1)
 }
 
-/// The bit of a lane in sets of its port.
+/// Returns the bit of a lane in sets of its port.
 #[inline]
 pub(crate) const fn bit_of(lane: usize) -> u16 {
     1 << number_of(lane)
 }
 
-/// The lanes of a set, in order.
+/// Iterates over the lanes of a set, in order.
 pub(crate) fn lanes_of(lanes: u16) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| lanes >> lane & 1 == 1)
 }
 
-/// Round robin: the first of some lanes, given those after the last that was served; remembers it.
-/// `lanes` is not empty.
+/// Selects a lane from the nonempty set `lanes` by round robin. `after` has the lanes that follow
+/// the last one served and is updated.
 #[inline]
 pub(crate) fn round_robin(lanes: u16, after: &mut u16) -> usize {
     let onward = lanes & *after;
@@ -54,16 +54,16 @@ pub(crate) fn round_robin(lanes: u16, after: &mut u16) -> usize {
     lane as usize
 }
 
-/// Which port is where.
+/// Map between channels and ports.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     /// By channel: the port at its start.
     ports: Vec<u32>,
-    /// By port: the channel that goes out, if there is a port.
+    /// By port: the outgoing channel; `None` for padding.
     channels: Vec<Option<ChannelId>>,
-    /// The first word of ports of switches of more than 64 ports.
+    /// First word of ports of switches with more than 64 ports.
     pub(crate) first_wide: usize,
-    /// The first host port, the first of a word.
+    /// First host port, at the start of a word.
     pub(crate) first_host: usize,
 }
 
@@ -118,30 +118,30 @@ impl Layout {
         self.channels.resize(ports, None);
     }
 
-    /// The port at the start of a channel.
+    /// Returns the port at the start of a channel.
     #[inline]
     pub(crate) fn port(&self, channel: ChannelId) -> usize {
         self.ports[channel.index()] as usize
     }
 
-    /// By port: the channel that goes out, if there is a port.
+    /// Returns by port the outgoing channel; `None` for padding.
     pub(crate) fn channels(&self) -> &[Option<ChannelId>] {
         &self.channels
     }
 
-    /// Lanes in use of all ports from `first` on; ports have `count` lanes.
+    /// Iterates over the used lanes of all ports from `first` on; ports have `count` lanes.
     pub(crate) fn lanes_from(&self, first: usize, count: u8) -> impl Iterator<Item = usize> {
         let ports = (first..self.channels.len()).filter(|port| self.channels[*port].is_some());
         ports.flat_map(move |port| (0..usize::from(count)).map(move |lane| port << SHIFT | lane))
     }
 
-    /// The channel that begins at a port.
+    /// Returns the channel that begins at a port.
     #[inline]
     pub(crate) fn channel(&self, port: usize) -> ChannelId {
         self.channels[port].expect("what sends has a channel")
     }
 
-    /// The channel that ends at a port.
+    /// Returns the channel that ends at a port.
     pub(crate) fn channel_into(&self, port: usize) -> ChannelId {
         Fabric::reverse(self.channel(port))
     }

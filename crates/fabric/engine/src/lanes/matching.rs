@@ -1,26 +1,26 @@
-//! Memory of switch allocation: who requests which output, and who was granted by which.
+//! State of switch allocation: requests and grants.
 
 use crate::lanes::layout::{Layout, SHIFT};
 use crate::lanes::switches::SwitchPort;
 
-/// Of the switch that is being matched.
+/// State of the switch that is being matched.
 #[derive(Clone, Debug)]
 pub(crate) struct Matching {
-    /// By port of a narrow switch: the ports of its switch, as bits of their word.
+    /// By port of a narrow switch: the ports of the switch, as bits of their word.
     pub(crate) switches: Vec<u64>,
-    /// By input port of the switch: the outputs that its lanes can send to. For narrow switches.
+    /// By input port of a narrow switch: the outputs that its lanes can send to.
     pub(crate) requested: Vec<u64>,
     /// By output port of the switch: the input ports that can send to it.
     requesting: Vec<u64>,
     /// By input port of the switch: the outputs that granted it.
     pub(crate) granted: Vec<u64>,
-    /// The same for wide switches.
+    /// State for a wide switch.
     pub(crate) wide: WideMatching,
-    /// The same where outputs choose among lanes.
+    /// State for outputs that arbitrate among lanes.
     pub(crate) by_lane: LaneMatching,
 }
 
-/// Of a switch whose ports do not fit a word.
+/// State of a switch whose ports do not fit one word.
 #[derive(Clone, Debug)]
 pub(crate) struct WideMatching {
     /// Input ports that are not matched yet.
@@ -37,14 +37,14 @@ pub(crate) struct WideOutput {
     pub(crate) granted: Option<usize>,
 }
 
-/// Of a switch whose outputs choose among their lanes.
+/// State of a switch whose outputs arbitrate among their lanes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneMatching {
     /// Input ports that are not matched yet.
     pub(crate) inputs: Vec<usize>,
     /// By input port of the switch: its lanes that were granted in this iteration.
     pub(crate) granted: Vec<u16>,
-    /// Output ports of the switch that somebody can send to, by their number in it.
+    /// Output ports with requests, by their number in the switch.
     pub(crate) requested: Vec<usize>,
     /// By output port of the switch.
     pub(crate) outputs: Vec<OutputLanes>,
@@ -53,9 +53,9 @@ pub(crate) struct LaneMatching {
 /// The lanes of an output port that is being matched.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OutputLanes {
-    /// Those whose holders can send and are not matched yet; none once the port is matched.
+    /// Lanes whose holders can send and are not matched yet; empty once the port is matched.
     pub(crate) able: u16,
-    /// Those among which it chose in this iteration.
+    /// Candidates of the arbiter in this iteration.
     pub(crate) among: u16,
 }
 
@@ -86,7 +86,7 @@ impl Matching {
         }
     }
 
-    /// Turns round what these inputs request of these outputs.
+    /// Transposes the requests of `inputs` for `outputs`.
     pub(crate) fn gather_requests(&mut self, inputs: u64, outputs: u64) {
         let mut left = outputs;
         while left != 0 {
@@ -105,13 +105,13 @@ impl Matching {
         }
     }
 
-    /// Of these inputs, those that request an output.
+    /// Returns those of `inputs` that request an output.
     #[inline]
     pub(crate) fn requesting(&self, output: usize, inputs: u64) -> u64 {
         self.requesting[output] & inputs
     }
 
-    /// An output grants an input, which is among those that are granted already or not.
+    /// Records that an output grants an input, and adds the input to `granted`.
     #[inline]
     pub(crate) fn grant(&mut self, input: usize, output: usize, granted: &mut u64) {
         if *granted >> input & 1 == 0 {

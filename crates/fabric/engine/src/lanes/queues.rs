@@ -1,27 +1,27 @@
-//! The worms on their way to the end of each lane, in order: those whose flits stand in its buffer,
-//! are on the wire, or come by the output lane in front of it.
+//! Worms bound for the end of each lane, in order: with flits in its buffer, on the wire, or in the
+//! output lane in front of it.
 //!
 //! ```text
 //!   lane 0   first 4   others ──► [ 9 . . . ]          a ring for the others, moved to a larger one when full
 //!   lane 1   first 7   others     none yet
 //! ```
 //!
-//! Most lanes have one worm, and no ring; one-flit packets in deep buffers make many.
+//! Most lanes have one worm and no ring; one-flit packets in deep buffers need rings.
 
 use crate::lanes::worms::WormId;
 
-/// The first size of a ring, a power of two.
+/// Initial size of a ring, a power of two.
 const PLACES_FIRST: u32 = 4;
 
-/// The queues of all lanes.
+/// Queues of all lanes.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
     queues: Vec<Queue>,
     places: Vec<Coming>,
 }
 
-/// A worm on its way, all its flits, and where columns have its next hop (`columns::paths`), 0 if
-/// that is not known.
+/// A queued worm, its length in flits, and the index of its next hop in `columns::paths`, 0 if
+/// unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Coming {
     pub(crate) worm: WormId,
@@ -29,42 +29,42 @@ pub(crate) struct Coming {
     pub(crate) hop: u32,
 }
 
-/// Two of them fit a cache line.
+/// Two of these structures fit a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Queue {
-    /// The first worm, if there is one.
+    /// First worm, if `len` is not 0.
     first: Coming,
     len: u32,
-    /// Where the ring of the others begins, and its size.
+    /// Base and size of the ring of the other worms.
     base: u32,
     size: u32,
-    /// The place of the second worm in it.
+    /// Position of the second worm in the ring.
     head: u32,
 }
 
 impl Queues {
-    /// So many empty queues.
+    /// Returns `count` empty queues.
     pub(crate) fn new(count: usize) -> Self {
         let queue = Queue { first: Coming::none(), len: 0, base: 0, size: 0, head: 0 };
         Self { queues: vec![queue; count], places: Vec::new() }
     }
 
-    /// The first worm of a lane.
+    /// Returns the first worm of a lane.
     #[inline]
     pub(crate) fn first(&self, lane: usize) -> Option<Coming> {
         let queue = &self.queues[lane];
         (queue.len > 0).then_some(queue.first)
     }
 
-    /// All worms of a lane, the first first.
+    /// Iterates over the worms of a lane in order.
     pub(crate) fn iter(&self, lane: usize) -> impl Iterator<Item = Coming> {
         let queue = self.queues[lane];
         let others = (1..queue.len).map(move |number| self.places[queue.place(number)]);
         self.first(lane).into_iter().chain(others)
     }
 
-    /// Adds a worm. Returns whether it is the only one.
+    /// Appends a worm. Returns whether it is the only one.
     #[inline]
     pub(crate) fn push(&mut self, lane: usize, worm: Coming) -> bool {
         let queue = &mut self.queues[lane];
@@ -77,7 +77,7 @@ impl Queues {
         false
     }
 
-    /// A worm more is last, behind others.
+    /// Appends a worm behind others; `len` already includes it.
     #[inline(never)]
     fn push_behind(&mut self, lane: usize, worm: Coming) {
         if self.queues[lane].len - 1 > self.queues[lane].size {
@@ -88,7 +88,7 @@ impl Queues {
         self.places[place] = worm;
     }
 
-    /// Removes the first worm, and returns the one that is first then.
+    /// Removes the first worm, and returns the next one.
     #[inline]
     pub(crate) fn pop(&mut self, lane: usize) -> Option<Coming> {
         let queue = &mut self.queues[lane];
@@ -102,7 +102,7 @@ impl Queues {
         Some(queue.first)
     }
 
-    /// A ring, which is full, moves to one of twice its size.
+    /// Replaces a full ring by one of twice its size.
     #[cold]
     fn grow(&mut self, lane: usize) {
         let queue = self.queues[lane];
@@ -117,14 +117,14 @@ impl Queues {
 }
 
 impl Coming {
-    /// What is in no queue.
+    /// Returns a placeholder that belongs to no queue.
     pub(crate) fn none() -> Self {
         Self { worm: WormId::new(0), flits: 0, hop: 0 }
     }
 }
 
 impl Queue {
-    /// Where the worm of a number is, the first being 0.
+    /// Returns the index of the worm at position `number`, which is at least 1, in the queue.
     #[inline]
     const fn place(&self, number: u32) -> usize {
         (self.base + ((self.head + number - 1) & (self.size - 1))) as usize
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
-    /// A long mix, compared with queues of the standard library.
+    /// Compares a long mix of operations with the queues of the standard library.
     #[test]
     fn queues_keep_their_order_as_they_grow() {
         let mut queues = Queues::new(3);

@@ -1,31 +1,31 @@
-//! Requests of heads for virtual channels: which input lanes request which output.
+//! VC requests: the input lanes whose heads request each output.
 
 use crate::bits::{Bits, members};
 use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::switches::SwitchPort;
 use gingham_net::{PipelinePlan, Plan};
 
-/// Which heads request what.
+/// Pending VC requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
-    /// By output port: where the words of those that request it begin.
+    /// By output port: index of the first word of its requests.
     base: Vec<u32>,
     words: Vec<u64>,
-    /// Lanes of a port in these words, as 1 shifted by this: as few as there can be, so that the
-    /// input lanes of most switches are a word.
+    /// Binary logarithm of the lanes per port in these words: the least possible, so that the input
+    /// lanes of most switches fit one word.
     shift: u32,
-    /// Whether those of every switch are.
+    /// Whether the input lanes of every switch fit one word.
     are_single: bool,
-    /// Output ports that somebody requests.
+    /// Output ports with a request.
     requested: Bits,
     /// By input lane: the lanes that its head may take.
     lanes: Vec<u16>,
     /// By input lane: the level of its head.
     levels: Vec<u8>,
     pub(crate) level_count: usize,
-    /// By output port and level: the input lane after the last winner, by its number in the words.
+    /// By output port and level: position after the last winner, as a bit number in the words.
     pointers: Vec<u16>,
-    /// By output port: lanes after the last that was granted.
+    /// By output port: lanes that follow the last one granted.
     pub(crate) lane_pointers: Vec<u16>,
 }
 
@@ -53,19 +53,19 @@ impl Requests {
         }
     }
 
-    /// The ports of a word that somebody requests.
+    /// Returns the ports of a word that have requests.
     #[inline]
     pub(crate) fn requested(&self, word: usize) -> u64 {
         self.requested.words[word]
     }
 
-    /// The number in the words of an input lane, by its number in the switch.
+    /// Converts an input lane, by its number in the switch, to a bit number in the words.
     #[inline]
     const fn number(&self, input: usize) -> usize {
         input >> SHIFT << self.shift | number_of(input)
     }
 
-    /// The input lane, by its number in the switch, of a number in the words.
+    /// Converts a bit number in the words to an input lane, by its number in the switch.
     #[inline]
     const fn input(&self, number: usize) -> usize {
         number >> self.shift << SHIFT | number & ((1 << self.shift) - 1)
@@ -77,7 +77,7 @@ impl Requests {
         &self.words[self.base[port] as usize..end]
     }
 
-    /// The input lanes that request a port, by their number in the switch.
+    /// Iterates over the input lanes that request a port, by their number in the switch.
     pub(crate) fn of_port(&self, port: usize) -> impl Iterator<Item = usize> {
         let words = self.words_of(port).iter().enumerate();
         let numbers =
@@ -85,14 +85,14 @@ impl Requests {
         numbers.map(|number| self.input(number))
     }
 
-    /// The lanes that the head of an input lane may take.
+    /// Returns the lanes that the head of an input lane may take.
     #[inline]
     pub(crate) fn lanes_of(&self, lane: usize) -> u16 {
         self.lanes[lane]
     }
 
-    /// The head of an input lane, which has this number in its switch, requests one of these lanes
-    /// of a port.
+    /// Records a request for one of `lanes` of a port. `input` is the number in the switch of the
+    /// input lane `lane`.
     #[inline]
     pub(crate) fn insert(
         &mut self,
@@ -110,7 +110,7 @@ impl Requests {
         self.requested.insert(port);
     }
 
-    /// A request for a port is granted; of the others of its level, those after it come first.
+    /// Removes a granted request and moves the round-robin pointer of its level past it.
     #[inline]
     pub(crate) fn grant(&mut self, port: usize, input: usize, switch: &SwitchPort) {
         let level = self.level_of(switch.base as usize + input);
@@ -126,13 +126,13 @@ impl Requests {
         self.requested.words[port / 64] &= !(u64::from(is_last) << (port % 64));
     }
 
-    /// The level of the head of an input lane that requests a port.
+    /// Returns the level of the head of a requesting input lane.
     #[inline]
     pub(crate) fn level_of(&self, lane: usize) -> usize {
         self.levels[lane].into()
     }
 
-    /// The number in the words after that of an input lane, round robin.
+    /// Returns the bit number that follows an input lane by round robin.
     #[inline]
     pub(crate) fn after(&self, input: usize, switch: &SwitchPort) -> u16 {
         let (number, end) = (self.number(input), usize::from(switch.span) << self.shift);
@@ -140,7 +140,7 @@ impl Requests {
         u16::try_from(next).expect("lanes of a switch have 16 bits")
     }
 
-    /// An input lane, by its number in the switch, requests a port no more.
+    /// Removes the request of an input lane, by its number in the switch, for a port.
     pub(crate) fn withdraw(&mut self, port: usize, input: usize) {
         let number = self.number(input);
         self.words[self.base[port] as usize + number / 64] &= !(1 << (number % 64));
@@ -149,9 +149,9 @@ impl Requests {
         }
     }
 
-    /// Of the input lanes that request a port and could be granted a lane, the one that is served,
-    /// by its number in the switch, and what it could be granted, which is not nothing: the first,
-    /// round robin, of those of the highest level. Lanes of the switch are counted from `base` on.
+    /// Selects, by round robin at the highest level, among the input lanes that request a port and
+    /// could be granted a lane. Returns the winner by its number in the switch, and its nonempty
+    /// set of grantable lanes. Lanes of the switch are counted from `base` on.
     #[inline]
     pub(crate) fn winner(
         &self,
@@ -163,7 +163,7 @@ impl Requests {
         self.winner_from(pointers, port, base, grantable)
     }
 
-    /// The same, round robin from other numbers in the words on: by level.
+    /// Selects like [`Self::winner`], with other round-robin pointers, by level.
     #[inline]
     pub(crate) fn winner_from(
         &self,
@@ -186,7 +186,8 @@ impl Requests {
         })
     }
 
-    /// The highest level of the input lanes that request a port and could be granted a lane.
+    /// Returns the highest level of the input lanes that request a port and could be granted a
+    /// lane.
     #[inline(never)]
     fn highest_level(
         &self,
@@ -204,8 +205,8 @@ impl Requests {
         highest
     }
 
-    /// What is found first in the input lanes that request a port, by their number in the switch,
-    /// round robin from a number in the words on.
+    /// Returns the first match among the input lanes that request a port, by round robin from bit
+    /// number `first` on. Lanes are given by their number in the switch.
     #[inline]
     fn search<T>(
         &self,
@@ -228,7 +229,7 @@ impl Requests {
             return None;
         }
         let words = self.words_of(port);
-        // The word in which the pointer lies comes first with what is from there on, and last with
+        // The word that contains the pointer is searched first from the pointer on, and last for
         // the rest.
         let (mut number, mut mask) = (at, onward);
         for _ in 0..=words.len() {

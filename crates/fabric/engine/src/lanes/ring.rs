@@ -1,10 +1,10 @@
-//! What is to happen at ticks to come: slots in a ring, one a tick.
+//! Ring buffer of entries scheduled for future ticks, one slot per tick.
 //!
 //! ```text
-//!   now ─► [ . ][ 5 9 ][ . ][ 2 ][ . ] ...      as many slots as the farthest tick needs, a power of two
+//!   now ─► [ . ][ 5 9 ][ . ][ 2 ][ . ] ...      slots for the longest delay, rounded up to a power of two
 //! ```
 //!
-//! Invariant: nothing is put further ahead than the ring is long.
+//! Invariant: nothing is scheduled further ahead than the length of the ring.
 
 /// Entries by the tick at which they are due.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// A ring for what happens at most so many ticks ahead.
+    /// Returns a ring for entries at most `ticks_ahead` ticks ahead.
     pub(crate) fn new(ticks_ahead: u64) -> Self {
         let slots = (ticks_ahead + 1).next_power_of_two();
         let count = usize::try_from(slots).expect("a delay is of few ticks");
@@ -39,12 +39,12 @@ impl Ring {
         self.slots[slot].push(entry);
     }
 
-    /// What is due.
+    /// Returns the entries due at `tick`.
     pub(crate) fn due(&self, tick: u64) -> &[u32] {
         &self.slots[self.slot(tick)]
     }
 
-    /// Takes what is due; [`Self::give_back`] keeps its memory.
+    /// Takes the entries due at `tick`; pass the vector to [`Self::give_back`] to reuse its memory.
     #[inline]
     pub(crate) fn take(&mut self, tick: u64) -> Vec<u32> {
         let slot = self.slot(tick);
@@ -62,12 +62,12 @@ impl Ring {
         self.slots[slot] = due;
     }
 
-    /// The first tick from `tick` on at which something is due.
+    /// Returns the first tick from `tick` on with an entry.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         (tick..=tick + self.mask).find(|tick| !self.slots[self.slot(*tick)].is_empty())
     }
 
-    /// All entries, in no particular order.
+    /// Iterates over all entries, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         self.slots.iter().flatten().map(|entry| *entry as usize)
     }

@@ -21,16 +21,16 @@ use gingham_net::{Endpoints, Notice, PipelinePlan, Plan, Run, SteppedBy, Steppin
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
-/// A run over virtual lanes, tick by tick.
+/// A virtual-lane run, stepped tick by tick.
 #[derive(Debug)]
 struct Simulation<S> {
     context: Context,
     network: Network,
     hosts: Hosts,
     stepper: S,
-    /// Channels that are counted at a section's end.
+    /// Channels counted at the end of a section.
     counted: Bits,
-    /// Of the last section; its memory is used again.
+    /// Counts of the last section, kept to reuse the allocation.
     counts: Vec<(ChannelId, ChannelCount)>,
     stepping: Stepping,
 }
@@ -109,14 +109,14 @@ impl<S: Stepper> gingham_net::Network for Simulation<S> {
     }
 }
 
-/// A run of `plan`, at time zero.
+/// Starts a run of `plan` at time zero.
 pub(crate) fn start(plan: Arc<Plan>, lanes: Arc<PipelinePlan>) -> Box<dyn gingham_net::Simulation> {
     let endpoints = Endpoints::new(Arc::clone(&plan));
     let stepping = columns::choose(&plan, &lanes, &endpoints);
     SetUp::new(plan, lanes, endpoints, stepping).start()
 }
 
-/// A run with the given stepper, or the reason against it.
+/// Starts a run with the given stepper, or returns the reason why it cannot.
 pub(crate) fn start_by(
     plan: Arc<Plan>,
     lanes: Arc<PipelinePlan>,
@@ -162,8 +162,8 @@ impl SetUp {
         }
     }
 
-    /// A run by `stepper`. Stages are compiled for each stepper, because dynamic dispatch costs 2 % of
-    /// the instructions of a small fabric.
+    /// Starts a run with `stepper`. Stages are compiled for each stepper, because dynamic dispatch
+    /// costs 2 % of the instructions of a small fabric.
     pub(crate) fn run<S: Stepper + 'static>(self, stepper: S) -> Box<dyn gingham_net::Simulation> {
         let Self { plan, lanes, layout, network, endpoints, stepping } = self;
         let mut simulation = Simulation {
@@ -217,7 +217,7 @@ impl<S: Stepper> Simulation<S> {
         hosts.carry_out(links, switches, context);
     }
 
-    /// One tick, stage by stage.
+    /// Runs one tick, stage by stage.
     fn step_tick(&mut self) {
         let Self { context, network, hosts, stepper, .. } = self;
         let (tick, before) = (context.clock.tick(), context.clock.events());
@@ -242,7 +242,7 @@ impl<S: Stepper> Simulation<S> {
         }
     }
 
-    /// Nothing happened in the last tick: goes on to the next at which something can.
+    /// Skips to the next tick at which something can happen, after a tick without any event.
     #[inline(never)]
     fn fast_forward(&mut self) {
         let tick = self.context.clock.tick();
@@ -251,14 +251,14 @@ impl<S: Stepper> Simulation<S> {
         }
     }
 
-    /// Ends a section at `time` at the endpoints, before any event of that time.
+    /// Ends a section at `time` for the endpoints, before any event of that time.
     #[inline(never)] // `benches/bench.py` finds it by its name.
     fn count_section(&mut self, time: u64) {
         let Self { context, network, stepper, counted, counts, .. } = self;
         stepper.collect_active(network);
         let mut active = std::mem::take(&mut network.links.active);
         let channels = Counts::new(stepper, network, context);
-        // A port that is at rest is not counted again before it sends something.
+        // A port at rest is not counted again until it sends something.
         counted.words.fill(0);
         active.retain(|port| {
             counted.insert(context.layout.channel(port).index());

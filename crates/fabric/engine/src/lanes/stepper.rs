@@ -1,4 +1,4 @@
-//! Steppers: two implementations of the stages of a tick in switches.
+//! Steppers: two implementations of the switch stages of a tick.
 //!
 //! ```text
 //!   Ports             port by port, only where something can move; state in links, buffers, switches
@@ -6,39 +6,39 @@
 //! ```
 //!
 //! Both agree with the oracle on the tick of every flit, and show their state as a [`View`]. Hosts,
-//! packets under way and in-transit hosts belong to neither.
+//! packets in flight and in-transit hosts are independent of the stepper.
 
 use crate::lanes::context::Context;
 use crate::lanes::network::Network;
 use crate::lanes::view::View;
 
-/// Stages of switches in a tick, in the order of their calls in [`super::simulation`].
+/// Switch stages of a tick, in the order of their calls in [`super::simulation`].
 pub(crate) trait Stepper: View {
-    /// Stage 1: credits that are due count.
+    /// Stage 1: receives the credits that are due.
     fn receive_credits(&mut self, network: &mut Network, tick: u64);
 
-    /// Stage 5: free channels of switches take a flit each.
+    /// Stage 5: sends a flit on each free switch channel.
     fn traverse_links(&mut self, network: &mut Network, context: &mut Context, tick: u64);
 
-    /// Flits that hosts began in this tick are on their way.
+    /// Sends the flits that hosts began in this tick.
     fn launch(&mut self, network: &mut Network, tick: u64);
 
-    /// Stage 4: flits cross switches.
+    /// Stage 4: moves flits across switches.
     fn traverse_switches(&mut self, network: &mut Network, context: &Context, tick: u64);
 
-    /// Stage 2: routed heads request outputs.
+    /// Stage 2: requests outputs for routed heads.
     fn route(&mut self, network: &mut Network, context: &mut Context, tick: u64);
 
-    /// Stage 3: output lanes are granted to heads.
+    /// Stage 3: grants output lanes to heads.
     fn allocate_lanes(&mut self, network: &mut Network, context: &Context);
 
     /// Puts due flits into the buffers of switches, and returns the number to count as events.
     fn receive_flits(&mut self, network: &mut Network, tick: u64) -> u64;
 
-    /// First tick from `tick` on with a change of the stepper's own state.
+    /// Returns the first tick from `tick` on with a change of the stepper's own state.
     fn next_due(&self, tick: u64) -> Option<u64>;
 
-    /// Whether the stepper knows the hops of packets, so packets keep no path.
+    /// Whether the stepper has the hops of packets, which then store no path.
     fn has_hops(&self) -> bool;
 
     /// Marks the ports of the network that sent something since the last call as active.
@@ -47,11 +47,11 @@ pub(crate) trait Stepper: View {
     /// Writes the positions of worms whose heads wait in a lane buffer.
     fn locate_worms(&self, network: &Network, context: &mut Context);
 
-    /// Checks invariants of the state of ports and lanes; for tests. Slow.
+    /// Checks invariants of the state of ports and lanes; slow, for tests.
     fn assert_invariants(&self, network: &Network, context: &Context);
 }
 
-/// Steps port by port; its state is that of the network.
+/// The per-port stepper; its state is that of the network.
 #[derive(Debug)]
 pub(crate) struct Ports;
 

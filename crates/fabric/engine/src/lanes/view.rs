@@ -1,8 +1,8 @@
-//! View of ports and lanes between ticks: for counts, the search for deadlocks, congestion trees and
-//! checks.
+//! View of ports and lanes between ticks, for counts, deadlock checks, congestion trees and
+//! invariants.
 //!
-//! The default methods read the state of ports from the network. A stepper with a state of its own
-//! reads that instead for the ports of switches; those of hosts are always in the network.
+//! The default methods read the state of ports from the network. A stepper with its own state of
+//! switch ports overrides them; the state of host ports is always in the network.
 
 use crate::lanes::layout::{NONE, SHIFT, number_of};
 use crate::lanes::network::Network;
@@ -82,7 +82,7 @@ pub(crate) trait View: Debug + Send + Sync {
         (out != NONE).then(|| base + usize::from(out))
     }
 
-    /// Input lanes of a switch port whose output lane has no room, as bits.
+    /// Input lanes of a switch port whose output lane has no free space, as bits.
     fn blocked(&self, network: &Network, port: usize) -> u16 {
         network.switches.port(port).full
     }

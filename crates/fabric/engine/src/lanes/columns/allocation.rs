@@ -1,5 +1,5 @@
-//! Stages 2 and 3: heads whose routing is over make their requests, and outputs grant them lanes, as
-//! [`crate::lanes::allocation`] has it. Heads are few, and each is looked at by itself.
+//! Stages 2 and 3: routed heads make requests and outputs grant them lanes, as in
+//! [`crate::lanes::allocation`]. Heads are few and are handled one by one.
 
 use super::column::Column;
 use super::group::{Group, Head};
@@ -14,7 +14,7 @@ use crate::lanes::network::Network;
 use gingham_net::Reallocation;
 use pulp::{Simd, WithSimd};
 
-/// Requests of all heads whose routing is over. Returns their number.
+/// Requests of all heads whose routing is over; the output is their number.
 pub(super) struct Routing<'a, const L: usize> {
     pub(super) table: &'a mut Table<L>,
     pub(super) network: &'a Network,
@@ -60,7 +60,7 @@ impl<const L: usize> WithSimd for Routing<'_, L> {
     }
 }
 
-/// Grants of all outputs for which something changed.
+/// Grants at all outputs with a change.
 pub(super) struct Granting<'a, const L: usize> {
     pub(super) table: &'a mut Table<L>,
     pub(super) network: &'a mut Network,
@@ -81,8 +81,8 @@ impl<const L: usize> WithSimd for Granting<'_, L> {
 }
 
 impl<const L: usize> Granting<'_, L> {
-    /// `PLAIN` if any lane that is not held can be given to any head, heads have no levels, and holders
-    /// are not watched.
+    /// Grants lanes. `PLAIN` requires that any free lane can be granted to any head, that heads
+    /// have no levels, and that lane holders are not watched.
     #[inline(always)]
     fn grant<const PLAIN: bool>(self) {
         let Self { table, network } = self;
@@ -93,7 +93,7 @@ impl<const L: usize> Granting<'_, L> {
                 let requests = &mut columns[output].requests;
                 let switches = std::mem::take(&mut requests.changed) & requests.requested;
                 for bit in members(switches) {
-                    // A switch is left once it grants nothing more.
+                    // A switch is done once it grants nothing more.
                     while group.grant_lane::<PLAIN>(columns, (output, bit), network, rules) {}
                     if !PLAIN && rules.counts_credits {
                         group.note_short(&mut columns[output], bit);
@@ -111,8 +111,8 @@ impl<const L: usize> Granting<'_, L> {
 }
 
 impl<const L: usize> Group<L> {
-    /// Records whether an output of a switch, after granting all the lanes it can, left a head
-    /// without a lane for lack of credits alone.
+    /// Records whether an output, after granting all the lanes it can, left a head without a lane
+    /// for lack of credits alone.
     fn note_short(&self, column: &mut Column<L>, bit: usize) {
         let late = |lane: usize| u16::from(column.released[lane] >> bit & 1 == 1) << lane;
         let late = (0..L).fold(0, |lanes, lane| lanes | late(lane));
@@ -122,8 +122,8 @@ impl<const L: usize> Group<L> {
         column.short = column.short & !(1 << bit) | u64::from(is_short) << bit;
     }
 
-    /// An output of a switch grants a lane, if it can: an input lane holds it from now on. Returns
-    /// whether it may grant another.
+    /// Grants a lane of an output to an input lane, if possible. Returns whether it may grant
+    /// another.
     #[inline(always)]
     fn grant_lane<const PLAIN: bool>(
         &mut self,

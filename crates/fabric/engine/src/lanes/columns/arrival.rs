@@ -1,4 +1,4 @@
-//! Arrivals: flits that are due enter the lane buffers of switches, and are seen from the next tick on.
+//! Arrivals: due flits enter the lane buffers of switches and are visible from the next tick on.
 
 use super::table::Table;
 use pulp::{Simd, WithSimd};
@@ -19,7 +19,8 @@ impl<const L: usize> WithSimd for Arrivals<'_, L> {
 }
 
 impl<const L: usize> Arrivals<'_, L> {
-    /// Flits that are due are there, flits that crossed are not; first heads are routed.
+    /// Updates the buffers for due and crossed flits, and starts routing of heads that are now at
+    /// the front.
     #[inline(always)]
     fn receive<const DEEP: bool>(self) {
         let Self { table, tick } = self;

@@ -1,4 +1,4 @@
-//! Which runs are stepped by columns.
+//! Selection of the stepper.
 
 use super::expected::{Moves, moves};
 use super::group::RADIX_MAX;
@@ -8,17 +8,17 @@ use gingham_net::{
     Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, VcAllocator, WhenFull,
 };
 
-/// Whether something stands against columns, the keys of which one does, and what it is.
+/// Whether a condition rules out columns, the responsible keys and an explanation.
 type Row = (bool, &'static [&'static str], &'static str);
 
-/// Why a run is not stepped by columns, if it is not.
+/// Returns why a run cannot use the column stepper, or `None` if it can.
 pub(crate) fn refusal(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Option<Refusal> {
     let (routers, beside) = (of_routers(plan, lanes), of_what_is_beside(plan, lanes, endpoints));
     let stands = routers.into_iter().chain(beside).find(|(stands, ..)| *stands);
     stands.map(|(_, keys, because)| Refusal { keys, because })
 }
 
-/// What of routers stands against columns.
+/// Conditions on routers.
 fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 7] {
     let round_robin = Scheduler::default();
     [
@@ -28,7 +28,7 @@ fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 7] {
             "routing.adaptive has packets choose at every switch",
         ),
         (
-            // Over one lane all are alike.
+            // All VC allocators behave alike with one lane.
             plan.lanes.count > 1 && lanes.vc_allocator != VcAllocator::Maximal,
             &["network.lanes.vc_allocator"],
             "network.lanes.vc_allocator is other than maximal",
@@ -61,7 +61,7 @@ fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 7] {
     ]
 }
 
-/// What of channels, hosts and what is asked of them does.
+/// Conditions on channels, hosts and measurements.
 fn of_what_is_beside(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> [Row; 7] {
     let radix = |node| plan.fabric.channels_from(node).count();
     let is_late = |cycles: u64| cycles > TICKS_AHEAD_MAX;
@@ -104,8 +104,8 @@ fn of_what_is_beside(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -
     ]
 }
 
-/// How a run is stepped: by columns, if they take it and what is expected to move in a tick saves
-/// more instructions than columns cost whatever moves.
+/// Selects the stepper: columns if they support the run and the expected traffic saves more
+/// instructions than columns cost per tick.
 pub(crate) fn choose(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Stepping {
     let moves = moves(plan, lanes);
     if let Some(Refusal { because, keys }) = refusal(plan, lanes, endpoints) {
@@ -119,7 +119,7 @@ pub(crate) fn choose(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -
     Stepping::new(SteppedBy::Ports, "columns cost more in a tick than they save here")
 }
 
-/// Instructions of a tick that columns are expected to save.
+/// Returns the expected instructions per tick that columns save.
 fn saved_by_columns(plan: &Plan, Moves { flits, heads }: Moves) -> f64 {
     flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - cost_of_columns(plan)
 }
@@ -141,38 +141,37 @@ fn columns_faster(plan: &Plan, lanes: &PipelinePlan, moves: Moves) -> Option<u32
 }
 
 /// Thresholds of the note on slow stepping: the least ratio of expected instructions, per-port to
-/// bit-sliced stepper, and the least number of instructions of the run, which take some seconds.
+/// bit-sliced stepper, and the least instructions of a run, which take some seconds.
 const FASTER_MIN: f64 = 1.5;
 const LONG_RUN: f64 = 1e10;
 
 /// Instructions of the per-port stepper for each flit that leaves a switch, and the additional ones
-/// for the first flit of a packet. The row `lanes-mesh-8x8` of the benches takes 464 per hop. A
-/// mesh with packets of one flit takes 1,368: 110,842 instructions in a tick, with 81 flits that
-/// leave switches.
+/// for a head. The benchmark row `lanes-mesh-8x8` takes 464 per hop. A mesh with packets of one
+/// flit takes 1,368: 110,842 instructions per tick, with 81 flits that leave switches.
 const COST_OF_FLIT: f64 = 464.0;
 const COST_OF_HEAD: f64 = 1_368.0 - COST_OF_FLIT;
 
-/// How far ahead rings of columns look at the most: they are looked at whole wherever a section
-/// ends. With 5,000 cycles a mesh of 256 switches and 16 lanes took 1.3 s by columns and 0.9 s by
-/// ports, with 65,535 cycles 9.1 s and 1.0 s.
+/// Largest delay, in ticks, that columns accept: their rings are scanned whole at the end of each
+/// section. With 5,000 cycles a mesh of 256 switches and 16 lanes took 1.3 s by columns and 0.9 s
+/// by ports, with 65,535 cycles 9.1 s and 1.0 s.
 const TICKS_AHEAD_MAX: u64 = 1_024;
 
-/// Instructions that a flit costs less as it leaves a switch by columns than by ports, and the
-/// first flit of a packet besides. `benches/columns.py` counts these constants and those below, by
-/// valgrind, over 27 scenarios: its table says how far each is off. In 26 of them they choose what
-/// takes fewer instructions; in the other one columns take 3 % more.
+/// Instructions that columns save, against ports, for each flit that leaves a switch, and the
+/// additional ones for a head. `benches/columns.py` measures these constants and those below with
+/// valgrind, over 27 scenarios; its table lists the error of each. In 26 scenarios they select the
+/// stepper with fewer instructions; in the other one columns take 3 % more.
 ///
-/// Deep lanes have no constants of their own. With 64 flits a lane the row `lanes-mesh-8x8` of the
-/// benches takes 171 instructions a hop by columns, with 8 flits 164, and by ports 464.
+/// Deep lanes have no constants of their own. With 64 flits per lane the benchmark row
+/// `lanes-mesh-8x8` takes 171 instructions per hop by columns, with 8 flits 164, and by ports 464.
 const SAVED_BY_FLIT: f64 = 271.0;
 const SAVED_BY_HEAD: f64 = 287.0;
 
-/// Instructions of a tick that columns cost whatever moves: for each lane of a port, and for each
-/// pair of ports.
+/// Fixed cost of columns per tick, in instructions: for each lane of a port, and for each pair of
+/// ports.
 const COST_OF_LANE: f64 = 92.0;
 const COST_OF_PAIR: f64 = 18.0;
 
-/// What columns cost in a tick whatever moves, in instructions.
+/// Returns the fixed cost of columns per tick, in instructions.
 #[expect(clippy::cast_precision_loss, reason = "they are far fewer than 2^52")]
 fn cost_of_columns(plan: &Plan) -> f64 {
     let mut radixes: Vec<usize> =

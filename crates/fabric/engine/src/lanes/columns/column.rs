@@ -28,7 +28,7 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) link_after: [u64; L],
     /// Channels to a host that accepts every flit.
     pub(crate) to_host: u64,
-    /// Channels that took a flit since the network last collected them.
+    /// Channels that sent a flit since the network last collected this set.
     pub(crate) active: u64,
     /// Channels that wait for credits.
     pub(crate) waits: u64,

@@ -1,4 +1,4 @@
-//! Stages 1 and 5: credits count, and every channel takes a flit of one of its lanes.
+//! Stages 1 and 5: credits are received, and every channel takes a flit from one of its lanes.
 
 use super::column::Column;
 use super::paths::Paths;
@@ -15,7 +15,7 @@ use crate::lanes::queues::Coming;
 use pulp::{Simd, WithSimd};
 
 impl<const L: usize> Table<L> {
-    /// Credits that are due count at hosts.
+    /// Receives the credits that are due at hosts.
     pub(crate) fn receive_host_credits(&mut self, links: &mut Links, tick: u64) {
         self.arch.dispatch(HostCredits { table: self, links, tick });
     }
@@ -35,7 +35,7 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Credits that are due count, and all channels of switches that can send do.
+    /// Receives due credits at switches, and sends a flit on every switch channel that can.
     pub(crate) fn traverse_links(
         &mut self,
         network: &mut Network,
@@ -48,7 +48,7 @@ impl<const L: usize> Table<L> {
         self.eject(network, context);
     }
 
-    /// All channels of switches that can send do. Returns how many.
+    /// Sends a flit on every switch channel that can. Returns the number of flits.
     #[inline(always)]
     fn traverse_columns<const DEEP: bool>(&mut self, tick: u64) -> u32 {
         let slot = self.credits.slot(tick);
@@ -72,7 +72,7 @@ impl<const L: usize> Table<L> {
         sent
     }
 
-    /// First and last flits of packets begin on their way to hosts.
+    /// Processes the first and last flits of packets that left for hosts.
     fn eject(&mut self, network: &mut Network, context: &mut Context) {
         let mut ejected = std::mem::take(&mut self.ejected);
         let is_each_looked_at = network.in_transit.exists();
@@ -97,7 +97,7 @@ impl<const L: usize> Table<L> {
         self.ejected = ejected;
     }
 
-    /// Output lanes that were full have room.
+    /// Unblocks the holders of output lanes that have free space again.
     fn free(&mut self) {
         let mut freed = std::mem::take(&mut self.freed);
         for number in freed.drain(..) {
@@ -116,7 +116,7 @@ impl<const L: usize> Table<L> {
     }
 }
 
-/// Credits that count at hosts.
+/// Credits due at hosts.
 struct HostCredits<'a, const L: usize> {
     table: &'a mut Table<L>,
     links: &'a mut Links,
@@ -152,8 +152,8 @@ impl<const L: usize> WithSimd for Stage<'_, L> {
 }
 
 impl<const L: usize> Column<L> {
-    /// Channels take a flit where they can, of one of their lanes in turn, given the credits that
-    /// come. Returns which do.
+    /// Sends a flit from one lane of each channel that can, by round robin, and receives the
+    /// credits `due`. Returns the channels that sent.
     #[inline(always)]
     fn traverse<const DEEP: bool>(
         &mut self,
@@ -200,7 +200,7 @@ impl<const L: usize> Column<L> {
         any
     }
 
-    /// Some channels wait for credits from a tick on, and others do not any more.
+    /// Records the channels that begin or end a wait for credits at `tick`.
     #[inline(always)]
     fn note_waits(&mut self, waits: u64, tick: u64) {
         let waited = &mut self.cables.waited;
@@ -213,8 +213,8 @@ impl<const L: usize> Column<L> {
         self.waits = waits;
     }
 
-    /// Channels into hosts have taken a flit: only the first and the last of a packet are to be
-    /// looked at.
+    /// Counts the flits sent to hosts; collects the first and last of each packet, which alone need
+    /// further processing.
     #[inline(always)]
     fn send_to_hosts(&mut self, number: usize, ejected: &mut Vec<(Place, usize)>) {
         for lane in 0..L {

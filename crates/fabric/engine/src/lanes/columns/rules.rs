@@ -1,22 +1,22 @@
-//! What sets routers apart in what columns do, and which lanes an output can give.
+//! Router variants as the column stepper sees them, and the output lanes that can be granted.
 
 use super::column::Column;
 use crate::lanes::layout::LANES;
 use gingham_net::{Allocator, Crossbar, PipelinePlan, Reallocation};
 
-/// What the stages ask of the plan of a run.
+/// Parts of the plan that the stages use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) crossbar: Crossbar,
     pub(crate) allocator: Allocator,
-    /// Whether flits take their credits as they cross.
+    /// Whether flits take their credits at the crossbar.
     pub(crate) pays_at_crossing: bool,
-    /// Whether an output that waits is to look again where credits come.
+    /// Whether credits trigger a new VC allocation at an output with waiting heads.
     pub(crate) counts_credits: bool,
-    /// Whether an output lane that nobody holds can be given to any head.
+    /// Whether a free output lane can be granted to any head.
     pub(crate) gives_at_once: bool,
     pub(crate) reallocation: Reallocation,
-    /// Lanes by which packets go only with credits for all of their flits.
+    /// Lanes on which packets start only with credits for all of their flits, as bits.
     cut_through: u16,
     depths: [u32; LANES],
 }
@@ -35,11 +35,11 @@ impl Rules {
         }
     }
 
-    /// Of each lane of an output that nobody holds, the most flits of a packet to which it can be
-    /// given.
+    /// Returns, for each free lane of an output, the most flits of a packet to which it can be
+    /// granted.
     ///
-    /// Nothing but what is in the output lane was promised credits that are not spent: all else of
-    /// the packets before has gone.
+    /// Only flits in the output lane have a claim on unspent credits: all others of earlier packets
+    /// have left.
     pub(crate) fn most_flits<const L: usize>(&self, column: &Column<L>, bit: usize) -> [u32; L] {
         let to_host = column.to_host >> bit & 1 == 1;
         std::array::from_fn(|lane| {
@@ -64,14 +64,15 @@ impl Rules {
 }
 
 impl<const L: usize> Column<L> {
-    /// Output lanes whose next flit has no credit, where that is taken as a flit crosses.
+    /// Returns the switches in which the next flit of an output lane has no credit, for routers
+    /// that take credits at the crossbar.
     #[inline(always)]
     pub(crate) fn unpaid(&self, lane: usize) -> u64 {
         !self.credited[lane] & !self.to_host
     }
 
-    /// Output lanes that were full, and of which the link has just taken a flit, or which have a
-    /// credit.
+    /// Returns the output lanes that were full and have free space again: the link took a flit, or
+    /// a credit arrived.
     #[inline(always)]
     pub(crate) fn roomy(&self, rules: &Rules) -> [u64; L] {
         let mut roomy = [0; L];
@@ -80,7 +81,7 @@ impl<const L: usize> Column<L> {
         }
         if rules.pays_at_crossing {
             for lane in 0..L {
-                // It holds one flit.
+                // The output lane holds one flit.
                 let stays = self.filled[lane] & !self.sent[lane] | self.unpaid(lane);
                 roomy[lane] = self.full[lane] & !stays;
             }

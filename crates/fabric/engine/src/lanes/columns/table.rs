@@ -19,50 +19,50 @@ use crate::lanes::switches::Switches;
 use gingham_net::{PipelinePlan, Plan};
 use pulp::Arch;
 
-/// The cable of a host to its switch, and sums of what it carried.
+/// Cable from a host to its switch, and sums over the flits that it carried.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HostCable {
-    /// The bit of the port of the switch in its word.
+    /// Word with the bit of the switch port.
     bit: u64,
-    /// From the present slot of the ring to the word of the first lane there.
+    /// Offset in words from the current ring slot to the first lane at the switch.
     offset: u32,
-    /// Ticks that a flit takes.
+    /// Delay of a flit, in ticks.
     pub(crate) latency: u32,
-    /// Ticks at which flits were sent, all added; it may wrap.
+    /// Sum of the ticks at which flits were sent; it may wrap.
     pub(crate) starts: u64,
 }
 
-/// Switches whose ports have at most so many lanes.
+/// State of the column stepper, for switches whose ports have at most `L` lanes.
 #[derive(Debug)]
 pub(crate) struct Table<const L: usize> {
     pub(crate) columns: Vec<Column<L>>,
     pub(crate) groups: Vec<Group<L>>,
     pub(crate) places: Places,
-    /// What instructions the machine has.
+    /// Instruction set of the machine.
     pub(crate) arch: Arch,
-    /// By column and lane, and then by word of host ports and lane: flits on their way between
-    /// switches, and credits on their way to output lanes.
+    /// Flits on the way to switches and credits on the way to output lanes; words by column and
+    /// lane, then (credits only) by 64 host ports and lane.
     pub(crate) arrivals: Ring,
     pub(crate) credits: Ring,
-    /// By column and lane: heads that are being routed.
+    /// Heads that are being routed, by column and lane.
     pub(crate) routing: Ring,
     routing_cycles: u64,
     pub(crate) paths: Option<Paths>,
     pub(crate) rules: Rules,
-    /// Whether heads have levels of priority.
+    /// Whether heads have priority levels.
     pub(crate) has_levels: bool,
-    /// Whether lanes are so deep that counts have high planes.
+    /// Whether some lane is so deep that counts have high planes.
     pub(crate) is_deep: bool,
-    /// What an output lane holds.
+    /// Capacity of an output lane, in flits.
     pub(crate) output_depths: Count<L>,
-    /// By host port, from the first on.
+    /// By host port, from `first_host` on.
     pub(crate) hosts: Vec<HostCable>,
-    /// The first host port, and how many words of them there are.
+    /// First host port, and number of words of host ports.
     pub(crate) first_host: usize,
     pub(crate) host_words: usize,
-    /// Columns in which a lane that was full has room again; of this tick.
+    /// Columns in which a full lane has free space again in this tick.
     pub(crate) freed: Vec<usize>,
-    /// Output lanes whose packet begins or ends at a host, of this tick: place and lane.
+    /// Output lanes to hosts through which a packet begins or ends in this tick: place and lane.
     pub(crate) ejected: Vec<(Place, usize)>,
 }
 
@@ -77,7 +77,7 @@ impl<const L: usize> Table<L> {
         let places = Places::new(&plan.fabric, layout, switches.ports());
         let columns = places.columns();
         let host_words = (layout.channels().len() - layout.first_host) / 64;
-        // Where nobody stores flits at an output, one goes through it.
+        // An output without a buffer passes one flit at a time.
         let output_depths = lanes.output_depths_flits.map(|depth| depth.max(1));
         let has_levels = lanes.arbitration.level(plan.highest_priority()) > 0;
         let column = Column::new(has_levels, &lanes.depths_flits, &output_depths);
@@ -127,7 +127,7 @@ impl<const L: usize> Table<L> {
         table
     }
 
-    /// A port of a switch has this cable.
+    /// Connects a switch port to its cable.
     fn attach(&mut self, port: usize, place: Place, link: &LinkPort) {
         let bit = place.bit;
         let peer = link.peer as usize;
@@ -151,13 +151,13 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Where heads that stand first from `tick` on are put.
+    /// Returns the routing slot for heads that reach the front of their lane at `tick`.
     #[inline(always)]
     pub(crate) fn routed_at(&mut self, tick: u64) -> Slot<'_> {
         self.routing.at(tick + 1 + self.routing_cycles)
     }
 
-    /// Flits of hosts, by lane, are on their way to their switches.
+    /// Sends the flits of hosts, given by lane, towards their switches.
     pub(crate) fn launch(&mut self, launched: &mut Vec<usize>, tick: u64) {
         let mut arrivals = self.arrivals.at(tick);
         for lane in launched.drain(..) {
@@ -169,15 +169,15 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// The input lane that holds an output lane, if one does: its column and its number there.
+    /// Returns the input lane that holds an output lane, if any: its column and its lane number.
     #[inline]
     pub(crate) fn holder(&self, number: usize, lane: usize, bit: usize) -> Option<(usize, usize)> {
         let (input, from) = self.columns[number].requests.holder(lane, bit)?;
         Some((self.places.spans[self.places.group_of(number)].first + input, from))
     }
 
-    /// Whether `short_at_crossbar` is up to date in all columns, if flits take their credits at the
-    /// crossbar. It does not include flits that arrived since.
+    /// Whether `short_at_crossbar` is up to date in all columns; always true unless flits take
+    /// their credits at the crossbar. It does not include flits that arrived since.
     fn is_short_known(&self) -> bool {
         let is_known = |&Span { first, radix }: &Span| {
             let columns = &self.columns[first..first + radix];
@@ -187,7 +187,7 @@ impl<const L: usize> Table<L> {
         !self.rules.pays_at_crossing || self.places.spans.iter().all(is_known)
     }
 
-    /// The first tick from `tick` on at which something can happen.
+    /// Returns the first tick from `tick` on at which something can happen.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         if !self.columns.iter().all(Column::is_idle) || !self.is_short_known() {
             return Some(tick);
@@ -200,7 +200,7 @@ impl<const L: usize> Table<L> {
 }
 
 impl<const L: usize> Stepper for Table<L> {
-    /// At switches credits count in the next stage.
+    /// Receives only the credits of hosts; those of switches are received in the next stage.
     fn receive_credits(&mut self, network: &mut Network, tick: u64) {
         self.receive_host_credits(&mut network.links, tick);
     }
@@ -226,7 +226,7 @@ impl<const L: usize> Stepper for Table<L> {
         self.arch.dispatch(Granting { table: self, network });
     }
 
-    /// Flits count as events where they leave.
+    /// Returns 0, because flits are counted as events when they leave.
     fn receive_flits(&mut self, _: &mut Network, tick: u64) -> u64 {
         self.arch.dispatch(Arrivals { table: self, tick });
         0
@@ -254,7 +254,7 @@ impl<const L: usize> Stepper for Table<L> {
     }
 }
 
-/// The first lane of a port.
+/// Returns the first lane of a port.
 fn lane_of(port: usize) -> u32 {
     u32::try_from(port << SHIFT).expect("lanes have 32 bits")
 }

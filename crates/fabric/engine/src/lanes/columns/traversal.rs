@@ -1,5 +1,4 @@
-//! Stage 4: switch allocation, then flits cross from input lanes to the output lanes that they
-//! hold.
+//! Stage 4: switch allocation, then traversal from input lanes to the output lanes that they hold.
 
 use super::column::Column;
 use super::group::{RADIX_MAX, Row};
@@ -63,8 +62,8 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Flits of an input port of every switch cross, and their credits go back. Returns which are
-    /// tails.
+    /// Moves flits of an input port of every switch across, and returns their credits. Returns the
+    /// tails by lane.
     #[inline(always)]
     fn traverse_inputs(&mut self, group: usize, first: usize, input: usize, tick: u64) -> [u64; L] {
         let column = &mut self.columns[first + input];
@@ -99,7 +98,7 @@ impl<const L: usize> Table<L> {
         tails
     }
 
-    /// Tails have crossed: the output lanes may be granted to others.
+    /// Releases the output lanes whose tails have crossed.
     #[inline(always)]
     fn release(
         &mut self,
@@ -137,7 +136,7 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Flits have come to the output lanes of a group, and left them in this tick.
+    /// Updates the output lanes of a group for the flits that entered and left them in this tick.
     #[inline(always)]
     fn fill_outputs<const DEEP: bool>(&mut self, group: usize) {
         let Span { first, radix } = self.places.spans[group];
@@ -146,7 +145,7 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Flits have come to the output lanes of a column, and left them in this tick.
+    /// Updates the output lanes of a column for the flits that entered and left them in this tick.
     #[inline(always)]
     fn fill_output<const DEEP: bool>(&mut self, group: usize, first: usize, output: usize) {
         let put = std::mem::replace(&mut self.groups[group].put[output], [0; L]);
@@ -169,7 +168,7 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Output lanes that had room have none.
+    /// Updates `full` and blocks the holders of output lanes that became full.
     #[inline(never)]
     fn fill_up(&mut self, number: usize, full: &[u64; L]) {
         for lane in 0..L {
@@ -184,8 +183,8 @@ impl<const L: usize> Table<L> {
     }
 }
 
-/// By output of a group: where flits can cross to it but for credits, and no flit has. Source of
-/// [`Column::short_at_crossbar`].
+/// Returns by output of a group the switches in which only credits keep flits from crossing and no
+/// flit has crossed. Source of [`Column::short_at_crossbar`].
 #[inline(always)]
 pub(super) fn short_at_crossbar<const L: usize>(columns: &[Column<L>]) -> Row {
     let (mut paid, mut unpaid) = ([0; RADIX_MAX], [0; RADIX_MAX]);
