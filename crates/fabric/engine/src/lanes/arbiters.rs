@@ -1,12 +1,12 @@
-//! The arbiters of lanes at one stage, at every port.
+//! Lane arbiters of one stage, at every port.
 //!
 //! ```text
-//!   by the packet    the lane of a packet that has begun is the only one that is open, until its tail has gone
-//!   instants         at which each flit of a lane came to its place, in order
+//!   by the packet    once a packet has begun, only its lane is open until its tail has left
+//!   arrivals         arrival times of the flits of a lane, in order
 //! ```
 //!
-//! They are kept only where they are not the default, round robin by the flit: most switches never
-//! come here.
+//! They exist only if they differ from the default, flit-level round robin, which most switches
+//! use.
 
 use crate::lanes::layout::{LANES, SHIFT};
 use gingham_fairq::Head;
@@ -15,16 +15,16 @@ use gingham_net::{Granularity, LaneArbiter, PipelinePlan, Plan, Scheduler};
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
 
-/// The arbiters of a stage.
+/// Arbiters of a stage.
 #[derive(Clone, Debug)]
 pub(crate) struct Arbiters {
     pub(crate) are_default: bool,
     pub(crate) are_by_packet: bool,
     flit_bytes: u32,
     cycle_ps: u64,
-    /// By port; empty where they are the default.
+    /// By port; empty for the default arbiter.
     ports: Vec<LaneArbiter>,
-    /// By lane, if they look at arrivals: ticks at which its flits came.
+    /// By lane, if the arbiter uses arrival times: arrival ticks of its flits.
     arrivals: Vec<VecDeque<u64>>,
 }
 
@@ -34,7 +34,7 @@ impl Arbiters {
         Self { are_default, ..Self::of(of, plan, lanes, if are_default { 0 } else { ports }) }
     }
 
-    /// The same where even the default is one by the lane.
+    /// Returns arbiters at all ports even for the default scheduler.
     pub(crate) fn of(of: &Scheduler, plan: &Plan, lanes: &PipelinePlan, ports: usize) -> Self {
         let arbiter = LaneArbiter::over(of, &plan.lanes);
         let tracked = if of.facts().looks_at == LooksAt::Arrivals { ports << SHIFT } else { 0 };
@@ -48,34 +48,34 @@ impl Arbiters {
         }
     }
 
-    /// A flit comes to a lane at a tick.
+    /// Records the arrival of a flit at a lane.
     pub(crate) fn track_arrival(&mut self, lane: usize, tick: u64) {
         if let Some(arrivals) = self.arrivals.get_mut(lane) {
             arrivals.push_back(tick);
         }
     }
 
-    /// A flit leaves a lane.
+    /// Records the departure of a flit from a lane.
     pub(crate) fn track_departure(&mut self, lane: usize) {
         if let Some(arrivals) = self.arrivals.get_mut(lane) {
             arrivals.pop_front();
         }
     }
 
-    /// When the first flit of a lane came, where they look at that.
+    /// Returns the arrival time of the first flit of a lane, in ps; 0 if arrivals are not tracked.
     pub(crate) fn arrival_ps(&self, lane: usize) -> u64 {
         let arrival = self.arrivals.get(lane).and_then(VecDeque::front);
         arrival.map_or(0, |tick| tick * self.cycle_ps)
     }
 
-    /// What an arbiter sees of a packet of so many flits, or of one of them, that came at an
-    /// instant.
+    /// Returns the arbiter's view of a packet of `flits` flits that arrived at `arrival_ps`, or of
+    /// one of its flits.
     pub(crate) fn head(&self, flits: u32, arrival_ps: u64) -> Head {
         let flits = if self.are_by_packet { flits } else { 1 };
         Head { length_bytes: flits * self.flit_bytes, arrival_ps }
     }
 
-    /// The lane that a port serves, of some, by what stands first in each.
+    /// Selects the lane that a port serves from `lanes`, given the head of each.
     pub(crate) fn serve(
         &mut self,
         port: usize,
@@ -85,12 +85,12 @@ impl Arbiters {
         self.ports[port].serve(lanes, heads).map(usize::from)
     }
 
-    /// A lane of a port has another weight.
+    /// Sets the weight of a lane of a port.
     pub(crate) fn weigh(&mut self, port: usize, lane: u8, weight: NonZeroU16) {
         self.ports[port].weigh(lane, weight);
     }
 
-    /// The lane that [`Self::serve`] would choose; nothing changes.
+    /// Returns the lane that [`Self::serve`] would select, without changing state.
     pub(crate) fn peek(&self, port: usize, lanes: u16, heads: &[Head; LANES]) -> Option<usize> {
         self.ports[port].peek(lanes, heads).map(usize::from)
     }

@@ -1,11 +1,11 @@
-//! In-transit hosts: packets that a host takes in and sends on, flit by flit.
+//! In-transit hosts: hosts that eject and re-inject packets, flit by flit.
 //!
-//! [`InTransitHost`] says which packets have room, when each is ready and which goes next; here is
-//! what comes to it. A host that takes in all that comes has no lane buffers: its flits are counted
-//! as they come, by packet. One that stops its senders has, and reads them at the beginning of a
-//! tick, before its own link takes a flit.
+//! [`InTransitHost`] decides which packets fit the pool, when each is ready and which is next; this
+//! module feeds it. A host that accepts every flit has no lane buffers: its flits are counted by
+//! packet on arrival. A host that stops its senders has lane buffers, and reads them at the
+//! beginning of a tick, before its own link takes a flit.
 //!
-//! Source: Flich et al. 2001, section III; `docs/concepts/timing.md` says when things happen.
+//! Source: Flich et al. 2001, section III; `docs/concepts/timing.md` defines the times.
 
 use crate::bits::Bits;
 use crate::lanes::buffers::{Buffers, Ends};
@@ -20,47 +20,47 @@ use gingham_net::{EjectionHead, Endpoints, InTransitHost, Notice, Plan, TakenIn,
 use gingham_topology::EndpointId;
 use gingham_topology::routing::DatelineClass;
 
-/// All that is in transit.
+/// Packets in transit at all hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct InTransit {
     /// Whether hosts stop their senders.
     pub(crate) stops: bool,
     first_port: usize,
-    /// By host port, from the first on; empty where no path visits a host and none stops its
+    /// By host port, from `first_port` on; empty if no path visits a host and none stops its
     /// senders.
     hosts: Vec<InTransitPort>,
     packets: Vec<InTransitPacket>,
     free: Vec<InTransitId>,
-    /// Packets of which a flit is there from a tick on, at hosts that take in all that comes.
+    /// Packets of which a flit arrives by a tick, at hosts that accept every flit.
     due: Ring,
     /// Host ports where something may leave a lane buffer at the next tick.
     reading: Bits,
 }
 
-/// What a host sends on.
+/// In-transit state of a host port.
 #[derive(Clone, Debug)]
 pub(crate) struct InTransitPort {
     endpoint: EndpointId,
     pub(crate) machine: InTransitHost<InTransitId>,
-    /// By lane: what it does with the packet that stands first in a lane buffer.
+    /// By lane: handling of the packet at the front of the lane buffer.
     pub(crate) heads: [EjectionHead; LANES],
-    /// By lane: the packet in transit whose flits come.
+    /// By lane: the in-transit packet that is being received.
     receiving: [InTransitId; LANES],
-    /// Ticks at which flits left the lane buffers, less those at which they were there; it may
-    /// wrap.
+    /// Sum of the ticks at which flits left the lane buffers, minus the sum of those at which they
+    /// arrived; it may wrap.
     pub(crate) occupancy: u64,
 }
 
-/// A packet that goes on.
+/// A packet in transit at a host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InTransitPacket {
     pub(crate) worm: WormId,
     port: usize,
-    /// What it takes of the host, from when its first flit is there until its tail has left.
+    /// Its share of the pool, from the arrival of its first flit until its tail has left.
     pub(crate) taken: Option<TakenIn>,
-    /// Flits that are there.
+    /// Flits received so far.
     received: u32,
-    /// Whether a flit of it was sent on.
+    /// Whether a flit of it was re-injected.
     pub(crate) has_begun: bool,
 }
 
@@ -97,13 +97,13 @@ impl InTransit {
         }
     }
 
-    /// Whether anything can be in transit.
+    /// Whether any packet can be in transit.
     #[inline]
     pub(crate) fn exists(&self) -> bool {
         !self.hosts.is_empty()
     }
 
-    /// The first tick from `tick` on at which a flit is due.
+    /// Returns the first tick from `tick` on at which a flit is due.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         self.due.next_due(tick)
     }
@@ -121,7 +121,7 @@ impl InTransit {
         &self.packets[id.index()]
     }
 
-    /// The packets that a host has taken in and whose tail has not left.
+    /// Iterates over the packets that a host has admitted and whose tail has not left.
     pub(crate) fn taken_in(
         &self,
         port: usize,
@@ -131,15 +131,15 @@ impl InTransit {
         of_port.filter_map(|(id, packet)| Some((id, packet, packet.taken.as_ref()?)))
     }
 
-    /// Whether a flit is there to be sent, of a packet of which so many were not sent.
+    /// Whether the next flit of a packet with `left` unsent flits has been received.
     pub(crate) fn has_flit(&self, id: InTransitId, left: u32, context: &Context) -> bool {
         let packet = self.packet(id);
         packet.received + left > context.worms.get(packet.worm).flits
     }
 
-    // Packets come.
+    // Arrival of packets.
 
-    /// Whether a worm that comes to a host port goes on there.
+    /// Whether a worm that arrives at a host port is in transit there.
     pub(crate) fn goes_on(&self, port: usize, worm: WormId, context: &Context) -> bool {
         context.worms.get(worm).packet.destination != self.host(port).endpoint
     }
@@ -154,8 +154,8 @@ impl InTransit {
         InTransitId::new(self.packets.len() - 1)
     }
 
-    /// A flit of a worm that goes on has left a switch, and will have arrived at a host that takes
-    /// in all that comes.
+    /// Receives a flit of an in-transit worm, which has left a switch and arrives at `arrived` (ps)
+    /// at a host that accepts every flit.
     pub(crate) fn reassemble(
         &mut self,
         lane: usize,
@@ -178,8 +178,8 @@ impl InTransit {
         }
     }
 
-    /// The first flit of a packet has come, at `head`: it gets room in the pool, or goes by the
-    /// memory of the host.
+    /// Admits a packet whose first flit arrived at `head`: to the pool, or through the memory of
+    /// the host.
     pub(crate) fn take_in(
         &mut self,
         id: InTransitId,
@@ -204,7 +204,7 @@ impl InTransit {
         wake_when_ready(port, taken.ready, links, context);
     }
 
-    /// The tail of a packet in transit has come.
+    /// Records the arrival of the tail of a packet in transit.
     pub(crate) fn receive_tail(
         &mut self,
         id: InTransitId,
@@ -218,9 +218,9 @@ impl InTransit {
         wake_when_ready(packet.port, ready, links, context);
     }
 
-    // Packets go on.
+    // Re-injection of packets.
 
-    /// A packet begins on a lane of its host: the worm, and its flits.
+    /// Begins re-injection of a packet. Returns its worm and its number of flits.
     pub(crate) fn begin(
         &mut self,
         id: InTransitId,
@@ -245,7 +245,7 @@ impl InTransit {
         (worm_id, flits)
     }
 
-    /// A packet in transit begins now.
+    /// Notifies the endpoints that a packet in transit begins now.
     pub(crate) fn on_reinjected(&self, id: InTransitId, context: &mut Context) {
         let packet = self.packet(id);
         let ready = packet.taken.and_then(|taken| taken.ready).expect("what begins is ready");
@@ -257,7 +257,7 @@ impl InTransit {
         endpoints.tell(Time::from_ps(now), Notice::SentOn { endpoint, waited, packet });
     }
 
-    /// The tail of a packet in transit has left its host.
+    /// Releases a packet in transit whose tail has left the host.
     pub(crate) fn release(&mut self, id: InTransitId, links: &mut Links, context: &mut Context) {
         let packet = &mut self.packets[id.index()];
         let (port, taken) = (packet.port, packet.taken.take());
@@ -270,9 +270,9 @@ impl InTransit {
         }
     }
 
-    // Flits are there.
+    // Arrival of flits.
 
-    /// Flits that are there at hosts from this tick on.
+    /// Receives the flits that arrive at hosts by this tick.
     pub(crate) fn receive(
         &mut self,
         links: &mut Links,
@@ -308,8 +308,7 @@ impl InTransit {
         }
     }
 
-    /// What can leave the lane buffers of a host does, as long as the pool has room for a packet
-    /// that waits.
+    /// Reads the lane buffers of a host, as long as the pool has free space for a waiting packet.
     fn read_lanes(
         &mut self,
         port: usize,
@@ -334,7 +333,7 @@ impl InTransit {
         }
     }
 
-    /// Everything leaves a lane buffer of a host up to a packet that waits for room.
+    /// Reads a lane buffer of a host up to a packet that waits for free space.
     fn read_on(
         &mut self,
         lane: usize,
@@ -381,7 +380,7 @@ impl InTransit {
     }
 }
 
-/// A host may send something once it is ready, if it is known when that is.
+/// Wakes the host at the time at which a packet is ready, if that is known.
 fn wake_when_ready(port: usize, ready: Option<Time>, links: &mut Links, context: &mut Context) {
     let Some(ready) = ready.map(Time::as_ps) else { return };
     if ready <= context.clock.now() {

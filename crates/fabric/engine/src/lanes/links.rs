@@ -1,4 +1,4 @@
-//! Where channels begin: output lanes, the credits of the lanes at the other end, and what is on
+//! Output lanes, at the start of channels, the credits of the lanes at the other end, and flits on
 //! the wire.
 //!
 //! ```text
@@ -6,8 +6,9 @@
 //! ```
 //!
 //! Invariants: `filled` is the output lanes with flits (at a host, the lanes in the middle of a
-//! packet), `credited` those with credits, `held` those that an input lane holds; of each lane,
-//! credits, credits and flits on the wire, and flits in the buffer at the other end are its depth.
+//! packet), `credited` those with credits, `held` those that an input lane holds. For each lane,
+//! credits, credits and flits on the wire, and flits in the buffer at the other end add up to its
+//! depth.
 
 use crate::bits::Bits;
 use crate::lanes::arbiters::Arbiters;
@@ -20,73 +21,72 @@ use gingham_fairq::Head;
 use gingham_net::{PipelinePlan, Plan, Reallocation, Scheduler};
 use std::collections::VecDeque;
 
-/// The channel ends at a host that takes in all that comes.
+/// Flag: the channel ends at a host that accepts every flit.
 pub(crate) const TO_HOST: u8 = 1;
-/// A flit of the channel takes longer than a cycle.
+/// Flag: a flit of the channel takes longer than a cycle.
 pub(crate) const SLOW: u8 = 2;
-/// The channel ends at a host that stops its senders: ejection is backpressured.
+/// Flag: the channel ends at a host that stops its senders: ejection is backpressured.
 const BACKPRESSURED_EJECTION: u8 = 4;
-/// Its arbiter is not the default one, round robin by the flit.
+/// Flag: the arbiter is not the default, flit-level round robin.
 const NON_DEFAULT_ARBITER: u8 = 8;
 
-/// The start of every channel.
+/// Output side of every channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     /// By port.
     ports: Vec<LinkPort>,
     /// By port and lane.
     lanes: Vec<OutputLane>,
-    /// By lane: what an output lane holds.
+    /// Capacity of an output lane by its number, in flits.
     depths: [u16; LANES],
     /// Ports that may have something to send.
     pub(crate) ready: Bits,
-    /// Ports that may have sent something since a section ended with nothing of theirs under way.
+    /// Ports that may have sent since the end of a section at which they were at rest.
     pub(crate) active: Bits,
-    /// Flits on their way to an input lane of a switch, and of a host that stops its senders.
+    /// Flits on their way to input lanes of switches, and of hosts that stop their senders.
     pub(crate) arrivals: Ring,
     pub(crate) ejections: Ring,
-    /// Credits on their way to an output lane.
+    /// Credits on their way to output lanes.
     credits: Ring,
-    /// Whether a flit takes its credit as it crosses: an output lane then holds the flit that goes on
-    /// the link in the next tick, and nothing else.
+    /// Whether flits take their credits at the crossbar: an output lane then holds only the flit
+    /// that the link sends in the next tick.
     pays_at_crossing: bool,
-    /// Whether anything waits for more credits of a lane than one.
+    /// Whether anything waits for more than one credit of a lane.
     counts_credits: bool,
-    /// Lanes that were released in this tick, where they are given from the next one on.
+    /// Lanes released in this tick, if they can be granted only from the next tick on.
     released: Option<Released>,
-    /// By port, if any channel is slow: when it is free, in picoseconds.
+    /// By port, if any channel is slow: time at which it is free, in ps.
     free_ps: Vec<u64>,
-    /// Those of link outputs.
+    /// Arbiters of link outputs.
     pub(crate) arbiters: Arbiters,
-    /// By output lane, if arbiters are not the default: flits of its packets that were not sent, in
-    /// order.
+    /// By output lane, for non-default arbiters: unsent flits of each of its packets, in order.
     packets: Vec<VecDeque<u32>>,
-    /// Whose free lanes somebody wants to know, if anybody does.
+    /// Outputs whose free lanes are reported to hosts, if any.
     pub(crate) watched: Option<Box<Watched>>,
     /// By port.
     credit_waits: Vec<CreditWait>,
-    /// Ports of switches that flits may cross to in this tick, if flits take their credits then.
+    /// Switch ports that flits may cross to in this tick, if flits take their credits at the
+    /// crossbar.
     pub(crate) unpaid: Bits,
     cycle_ps: u64,
 }
 
-/// The start of a channel.
+/// Start of a channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkPort {
     /// Data flits taken by the channel.
     pub(crate) flits: u64,
-    /// The port at the other end of the cable.
+    /// Port at the other end of the cable.
     pub(crate) peer: u32,
-    /// Ticks from that at which the channel takes a flit to that at which it is there, if it is not
-    /// slow.
+    /// Ticks from sending a flit to its arrival, unless the channel is slow.
     pub(crate) latency: u32,
-    /// Ticks from that at which a flit leaves its lane buffer to that at which its credit counts.
+    /// Ticks from the departure of a flit from its lane buffer until its credit is received.
     pub(crate) credit_latency: u32,
     pub(crate) filled: u16,
     pub(crate) credited: u16,
-    /// Lanes that may be sent: all, or that of the packet that is passing.
+    /// Lanes that may send: all, or only that of the packet in progress.
     open: u16,
-    /// Lanes after the last that was served.
+    /// Lanes that follow the last one served.
     after: u16,
     pub(crate) held: u16,
     flags: u8,
@@ -94,15 +94,15 @@ pub(crate) struct LinkPort {
     wait: u8,
 }
 
-/// The lane at the start of a channel.
+/// Lane at the start of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutputLane {
-    /// Flits in it.
+    /// Flits in the lane.
     pub(crate) fill: u16,
     pub(crate) credit: u16,
-    /// Credits that no packet was promised, which may be fewer; where there is cut-through.
+    /// Credits not promised to a packet, at most `credit`; for cut-through.
     pub(crate) unpromised: u16,
-    /// The input lane that holds it, by its number in the switch.
+    /// Input lane that holds it, by its number in the switch.
     pub(crate) holder: u16,
 }
 
@@ -112,8 +112,8 @@ const _: () = assert!(
 );
 
 impl LinkPort {
-    /// A flit leaves an output lane of such a depth. Returns whether an input lane waits for the
-    /// room.
+    /// Removes a flit from an output lane of the given depth. Returns whether an input lane waits
+    /// for the free space.
     #[inline]
     fn take(&mut self, output: &mut OutputLane, lane: usize, depth: u16) -> bool {
         let was_full = output.fill == depth;
@@ -122,7 +122,7 @@ impl LinkPort {
         was_full && self.held >> lane & 1 == 1
     }
 
-    /// The channel takes a flit, which takes a credit.
+    /// Sends a flit on the channel, for one credit.
     #[inline]
     fn spend_credit(&mut self, output: &mut OutputLane, lane: usize) {
         output.credit -= 1;
@@ -157,18 +157,18 @@ impl LinkPort {
         }
     }
 
-    /// Lanes that can be sent.
+    /// Returns the lanes that can send.
     #[inline]
     pub(crate) const fn can_send(&self) -> u16 {
         self.filled & self.credited & self.open
     }
 
-    /// Lanes that are in no packet and have a credit.
+    /// Returns the lanes that are not in a packet and have a credit.
     pub(crate) const fn idle(&self) -> u16 {
         !self.filled & self.credited
     }
 
-    /// Whether it is between packets: always, by the flit.
+    /// Whether the channel is between packets; always true with flit-level arbitration.
     pub(crate) const fn is_open(&self) -> bool {
         self.open == u16::MAX
     }
@@ -178,24 +178,24 @@ impl LinkPort {
         self.flags & flag != 0
     }
 
-    /// Whether nothing sets it apart, and it ends at a switch.
+    /// Whether the channel has no flag set; it then ends at a switch.
     #[inline]
     pub(crate) const fn is_plain(&self) -> bool {
         self.flags == 0
     }
 
-    /// Whether it is like most: nothing but where it ends sets it apart.
+    /// Whether the channel has no flag except `TO_HOST`.
     #[inline]
     pub(crate) const fn is_common(&self) -> bool {
         self.flags & !TO_HOST == 0
     }
 
-    /// Whether it ends at a switch.
+    /// Whether the channel ends at a switch.
     pub(crate) const fn ends_at_switch(&self) -> bool {
         self.flags & (TO_HOST | BACKPRESSURED_EJECTION) == 0
     }
 
-    /// The input lane at the other end of a lane.
+    /// Returns the input lane at the other end of a lane.
     #[inline]
     pub(crate) const fn peer_lane(&self, lane: usize) -> usize {
         (self.peer as usize) << SHIFT | lane
@@ -254,23 +254,23 @@ impl Links {
         self.lanes.len()
     }
 
-    /// The input lane at the other end of an output lane, or the other way round.
+    /// Returns the input lane at the other end of an output lane, or vice versa.
     pub(crate) fn opposite(&self, lane: usize) -> usize {
         self.ports[lane >> SHIFT].peer_lane(number_of(lane))
     }
 
-    /// What every link does flit by flit in the order of its flits is looked at.
+    /// Whether the arbiters need the order of flits.
     pub(crate) fn are_tracked(&self) -> bool {
         !self.arbiters.are_default
     }
 
-    /// The first tick from `tick` on at which a flit or a credit is due.
+    /// Returns the first tick from `tick` on at which a flit or a credit is due.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         let rings = [&self.arrivals, &self.ejections, &self.credits];
         rings.iter().filter_map(|ring| ring.next_due(tick)).min()
     }
 
-    /// The input lanes to which a flit comes at a tick and is not counted there yet, in order.
+    /// Returns the input lanes at which uncounted flits arrive at a tick, in ascending order.
     pub(crate) fn arriving(&self, tick: u64) -> Vec<u32> {
         let mut lanes = self.arrivals.due(tick).to_vec();
         lanes.sort_unstable();
@@ -279,7 +279,8 @@ impl Links {
 
     // Credits, and output lanes.
 
-    /// Credits that are due count; where several may be waited for, its port is to allocate.
+    /// Receives the credits that are due, and requests VC allocation at their ports if heads may
+    /// wait for several credits.
     pub(crate) fn receive_credits(&mut self, tick: u64, switches: &mut Switches) {
         let due = self.credits.take(tick);
         for &lane in &due {
@@ -297,13 +298,13 @@ impl Links {
         self.credits.give_back(tick, due);
     }
 
-    /// A credit counts at an output lane.
+    /// Adds a credit to an output lane.
     #[inline]
     pub(crate) fn receive_credit(&mut self, lane: usize) {
         let output = &mut self.lanes[lane];
         output.credit += 1;
         if self.counts_credits {
-            // Nobody promises those of an adapter, nor those of a wormhole lane.
+            // Adapters and wormhole lanes promise no credits.
             output.unpromised = output.unpromised.saturating_add(1);
         }
         if output.credit == 1 || self.counts_credits {
@@ -312,8 +313,8 @@ impl Links {
         }
     }
 
-    /// An input lane of the switch, by its number there, holds an output lane, and is promised so
-    /// many credits of it.
+    /// Records the input lane that holds an output lane, by its number in the switch, and the
+    /// credits promised to it.
     pub(crate) fn hold(&mut self, lane: usize, holder: u16, promised: u16) {
         self.lanes[lane].holder = holder;
         self.lanes[lane].unpromised -= promised;
@@ -323,13 +324,13 @@ impl Links {
         }
     }
 
-    /// Whether anybody wants to know which lanes are held.
+    /// Whether holders of lanes are watched by a mechanism.
     #[inline]
     pub(crate) fn are_watched(&self) -> bool {
         self.watched.is_some()
     }
 
-    /// Nobody holds an output lane any more.
+    /// Releases an output lane.
     #[inline]
     pub(crate) fn release(&mut self, lane: usize) {
         self.ports[lane >> SHIFT].held &= !bit_of(lane);
@@ -341,18 +342,18 @@ impl Links {
         }
     }
 
-    /// Whether an output lane has no room.
+    /// Whether an output lane has no free space.
     #[inline]
     pub(crate) fn is_full(&self, lane: usize) -> bool {
         self.lanes[lane].fill == self.depths[number_of(lane)] || self.is_unpaid(lane)
     }
 
-    /// Whether a flit cannot cross for want of a credit.
+    /// Whether a flit cannot cross for lack of a credit.
     pub(crate) fn is_unpaid(&self, lane: usize) -> bool {
         self.pays_at_crossing && self.ports[lane >> SHIFT].credited & bit_of(lane) == 0
     }
 
-    /// A flit comes into an output lane. Returns whether there is no room for another.
+    /// Adds a flit to an output lane. Returns whether the lane is full.
     #[inline]
     pub(crate) fn put(&mut self, lane: usize) -> bool {
         let output = &mut self.lanes[lane];
@@ -362,13 +363,13 @@ impl Links {
         output.fill == self.depths[number_of(lane)]
     }
 
-    /// A flit leaves an output lane. Returns whether an input lane waits for the room.
+    /// Removes a flit from an output lane. Returns whether an input lane waits for the free space.
     #[inline]
     pub(crate) fn take(&mut self, port: usize, lane: usize) -> bool {
         self.ports[port].take(&mut self.lanes[port << SHIFT | lane], lane, self.depths[lane])
     }
 
-    /// The ports of a word that may have something to send, which are taken out.
+    /// Removes and returns the ports of a word that may have something to send.
     #[inline]
     pub(crate) fn take_ready(&mut self, word: usize) -> u64 {
         let ports = self.ready.take(word);
@@ -378,7 +379,7 @@ impl Links {
 
     // The channel.
 
-    /// The channel of a port takes a flit, which takes a credit. Returns whether it can send another.
+    /// Takes a credit for a flit of a port's channel. Returns whether the channel can send another.
     #[must_use]
     #[inline]
     pub(crate) fn spend_credit(&mut self, port: usize, lane: usize) -> bool {
@@ -387,8 +388,8 @@ impl Links {
         state.can_send() != 0
     }
 
-    /// A flit that takes a credit is on its way to the input lane at the other end, and is there at
-    /// a tick. Returns whether the channel can send another.
+    /// Sends a flit, for one credit, to the input lane at the other end, where it arrives at tick
+    /// `there`. Returns whether the channel can send another.
     #[must_use]
     #[inline]
     pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) -> bool {
@@ -403,9 +404,9 @@ impl Links {
         can_send
     }
 
-    /// A common channel takes a flit of its next lane, round robin, if any can send: says which,
-    /// and whether an input lane waits for the room. Where the channel ends at a host that takes in
-    /// all that comes, [`Self::eject`] is to follow.
+    /// Sends a flit of the next lane, by round robin, on a common channel, if any can send. Returns
+    /// the lane and whether an input lane waits for the free space. Call [`Self::eject`] next if
+    /// the channel ends at a host that accepts every flit.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn traverse(&mut self, port: usize, tick: u64) -> Option<(usize, bool)> {
@@ -430,7 +431,7 @@ impl Links {
         Some((lane, is_waited_for))
     }
 
-    /// A flit is on its way to a host that takes in all that comes: to which input lane.
+    /// Sends a flit to a host that accepts every flit. Returns the input lane there.
     pub(crate) fn eject(&mut self, port: usize, lane: usize) -> usize {
         let state = &mut self.ports[port];
         state.flits += 1;
@@ -440,8 +441,8 @@ impl Links {
         state.peer_lane(lane)
     }
 
-    /// When a flit that the channel of a port takes at `tick` begins, in picoseconds, if it may
-    /// take one.
+    /// Returns the start time, in ps, of a flit that a channel takes at `tick`, or `None` if the
+    /// channel is busy.
     #[inline]
     pub(crate) fn begin_flit(&self, port: usize, tick: u64, clock: &Clock) -> Option<u64> {
         if !self.ports[port].is(SLOW) {
@@ -451,72 +452,72 @@ impl Links {
         (free < (tick + 1) * clock.cycle_ps()).then(|| free.max(clock.now()))
     }
 
-    /// A slow channel is free again at an instant.
+    /// Marks a slow channel as busy until `until_ps`.
     pub(crate) fn occupy(&mut self, port: usize, until_ps: u64) {
         self.free_ps[port] = until_ps;
     }
 
-    /// When a slow channel is free.
+    /// Returns the time at which a slow channel is free, in ps.
     pub(crate) fn free_ps(&self, port: usize) -> u64 {
         self.free_ps[port]
     }
 
-    /// The output lanes to which credits are on their way, one for each.
+    /// Iterates over the output lanes to which credits return, one entry a credit.
     pub(crate) fn returning_credits(&self) -> impl Iterator<Item = usize> {
         self.credits.iter()
     }
 
-    /// Input lanes at which flits arrive, one for each.
+    /// Iterates over the input lanes at which flits arrive, one entry a flit.
     pub(crate) fn arriving_flits(&self) -> impl Iterator<Item = usize> {
         self.arrivals.iter().chain(self.ejections.iter())
     }
 
-    /// A credit counts at an output lane from a tick on.
+    /// Returns a credit to an output lane, where it is received at `tick`.
     #[inline]
     pub(crate) fn send_credit(&mut self, lane: usize, tick: u64) {
         self.credits.push(tick, lane);
     }
 
-    /// Leaves releases of lanes to the columns.
+    /// Disables tracking of released lanes, which columns do themselves.
     pub(crate) fn forget_released(&mut self) {
         self.released = None;
     }
 
     // Packets.
 
-    /// A packet begins: none but its lane is sent until it ends.
+    /// Restricts the channel to the lane of a packet that begins, until the packet ends.
     pub(crate) fn keep_to(&mut self, port: usize, lane: usize) {
         self.ports[port].open = 1 << lane;
     }
 
-    /// A lane of a host is in the middle of a packet from now on.
+    /// Marks a lane of a host as being in the middle of a packet.
     pub(crate) fn begin_packet(&mut self, port: usize, lane: usize) {
         self.ports[port].filled |= 1 << lane;
     }
 
-    /// The last flit of a packet of a host is sent.
+    /// Ends a packet of a host after its last flit.
     pub(crate) fn end_packet(&mut self, port: usize, lane: usize) {
         self.ports[port].filled &= !(1 << lane);
         self.ports[port].open = u16::MAX;
     }
 }
 
-/// Flits of a lane.
+/// Narrows a lane depth, in flits.
 fn narrow(depth_flits: u32) -> u16 {
     u16::try_from(depth_flits).expect("a lane is of fewer than 2^16 flits")
 }
 
-// Which lane a link sends: by the arbiters of link outputs. That of an adapter is with its host.
+// Lane selection at links, by the arbiters of link outputs. Adapters have their own in `hosts`.
 
 impl Links {
-    /// The first lane, round robin, of some.
+    /// Selects one of the lanes by round robin.
     #[inline]
     pub(crate) fn serve_round_robin(&mut self, port: usize, lanes: u16) -> usize {
         round_robin(lanes, &mut self.ports[port].after)
     }
 
-    /// A channel takes a flit, which takes a credit, of the first lane, round robin, of some that can be
-    /// sent, if that suits. Returns which, and whether the channel can send another.
+    /// Sends a flit, for one credit, of the first of `lanes` by round robin, if `suits` accepts
+    /// that lane. Returns the lane and whether the channel can send another.
     #[expect(clippy::inline_always, reason = "who asks has the port at hand: 2 % on trees")]
     #[inline(always)]
     pub(crate) fn spend_round_robin_if(
@@ -535,14 +536,14 @@ impl Links {
         })
     }
 
-    /// The lane that an output of a switch sends on, of some that could.
+    /// Selects the lane on which a switch output sends, from the lanes that can.
     pub(crate) fn serve(&mut self, port: usize, lanes: u16) -> Option<usize> {
         if self.arbiters.are_default {
             return Some(self.serve_round_robin(port, lanes));
         }
         let is_by_packet = self.arbiters.are_by_packet;
         if is_by_packet && !self.ports[port].is_open() {
-            // It is in the middle of a packet.
+            // The channel is in the middle of a packet.
             return Some(lanes.trailing_zeros() as usize);
         }
         let mut heads = [Head::default(); LANES];
@@ -564,19 +565,19 @@ impl Links {
     }
 }
 
-// When lanes take the next packet, where that is not as soon as the tail before it has crossed.
+// Late reallocation of lanes, later than when the tail before has crossed.
 //
 // ```text
-//   after-tail     released in this tick ─► given from the next one on
-//   tail-credit    given when nothing is in the output lane and all its credits are there
+//   after-tail     released in this tick ─► can be granted from the next one on
+//   tail-credit    can be granted when the output lane is empty and has all its credits
 // ```
 
-/// Lanes that were released in this tick.
+/// Lanes released in this tick.
 #[derive(Clone, Debug)]
 struct Released {
     /// By port of a switch.
     lanes: Vec<u16>,
-    /// Those that have any.
+    /// Ports with released lanes.
     ports: Vec<usize>,
 }
 
@@ -595,14 +596,14 @@ impl Released {
 }
 
 impl Links {
-    /// Whether a lane of a switch that nobody holds can be given, but for the credits of whole
-    /// packets.
+    /// Whether a free lane of a switch can be granted, apart from the credits that whole packets
+    /// need.
     #[inline]
     pub(crate) fn is_released(&self, port: usize, lane: usize) -> bool {
         self.released.as_ref().is_none_or(|released| released.lanes[port] >> lane & 1 == 0)
     }
 
-    /// The tick is over: what was released in it can be given in the next.
+    /// Ends the tick: lanes released in it can be granted in the next.
     pub(crate) fn end_release(&mut self, allocating: &mut Bits) {
         let Some(released) = &mut self.released else { return };
         for port in released.ports.drain(..) {
@@ -611,8 +612,9 @@ impl Links {
         }
     }
 
-    /// Whether nothing is in an output lane, or on its way to the buffer at the other end, or
-    /// there: nobody can tell where that takes in all that comes.
+    /// Whether an output lane is empty and has all its credits, so that neither the channel nor the
+    /// buffer behind has flits of it. Always true if the channel ends at a host that accepts every
+    /// flit.
     pub(crate) fn is_at_rest(&self, lane: usize, depth: u32) -> bool {
         let output = &self.lanes[lane];
         self.ports[lane >> SHIFT].is(TO_HOST)
@@ -620,34 +622,35 @@ impl Links {
     }
 }
 
-// Waits for credits: for how long a channel took no flit although it could have with more credits.
+// Waits for credits: the time in which a channel sent no flit although it could have with more
+// credits.
 //
 // ```text
 //   filled and open, not credited    flits in output lanes, or of packets that a host is in the middle of
-//   SHORT                            a head without a lane, for want of credits alone
+//   SHORT                            a head without a lane, for lack of credits alone
 //   UNPAID                           flits at the crossbar, if they take their credits there
 // ```
 //
 // A wait is recorded at its start and at its end. Any change to it makes its port ready or is
 // recorded directly, so that an unvisited port keeps its wait over any number of ticks.
 
-/// The channel waits.
+/// Wait flag: the channel waits.
 const WAITS: u8 = 1;
-/// VC allocation left a head without a lane for want of credits alone.
+/// Wait flag: VC allocation left a head without a lane for lack of credits alone.
 const SHORT: u8 = 2;
-/// Flits could have crossed but for credits.
+/// Wait flag: only a lack of credits kept flits from crossing.
 const UNPAID: u8 = 4;
 
 /// Time that a channel waited for credits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct CreditWait {
-    /// Start of the wait that lasts, which may be to come; `NOT_WAITING` if none does.
+    /// Start of the current wait, possibly in the future; `NOT_WAITING` if there is none.
     since_ps: u64,
-    /// Picoseconds of all earlier waits.
+    /// Duration of all earlier waits, in ps.
     past_ps: u64,
 }
 
-/// No wait lasts.
+/// Value of `since_ps` without a current wait.
 const NOT_WAITING: u64 = u64::MAX;
 
 impl CreditWait {
@@ -661,13 +664,13 @@ impl LinkPort {
         self.wait & WAITS != 0
     }
 
-    /// Whether it cannot take a flit for want of credits alone.
+    /// Whether only a lack of credits keeps the channel from sending.
     #[inline]
     const fn lacks_credits(&self) -> bool {
         self.can_send() == 0 && (self.unsent() != 0 || self.wait & (SHORT | UNPAID) != 0)
     }
 
-    /// Lanes whose flits, or packets, would be sent if they had credits and the flits were there.
+    /// Lanes that would send if they had credits and, at a host, if the next flit were there.
     #[inline]
     pub(crate) const fn unsent(&self) -> u16 {
         self.filled & self.open
@@ -675,13 +678,13 @@ impl LinkPort {
 }
 
 impl Links {
-    /// Records whether a channel that takes no flit at a tick waits for credits.
+    /// Records whether a channel that sends no flit at a tick waits for credits.
     #[inline]
     pub(crate) fn note_not_sent(&mut self, port: usize, tick: u64) {
         self.set_wait(port, self.ports[port].lacks_credits(), tick);
     }
 
-    /// A channel has taken a flit at a tick. Records whether it waits for credits after that.
+    /// Records whether a channel that has sent a flit at a tick waits for credits afterwards.
     #[inline]
     pub(crate) fn note_sent(&mut self, port: usize, tick: u64) {
         let state = &self.ports[port];
@@ -725,31 +728,31 @@ impl Links {
         past_ps.wrapping_add(end_ps.saturating_sub(since_ps))
     }
 
-    /// Duration of a number of ticks, in ps; it may wrap.
+    /// Returns the duration of a number of ticks, in ps; it may wrap.
     pub(crate) fn ticks_ps(&self, ticks: u64) -> u64 {
         ticks.wrapping_mul(self.cycle_ps)
     }
 
-    /// Gathers the outputs of switches that more flits may cross to than before, because a flit
-    /// left or a credit arrived.
+    /// Collects the switch outputs that more flits may cross to than before, because a flit left or
+    /// a credit arrived.
     pub(crate) fn gather_unpaid(&mut self) {
         for (unpaid, ready) in self.unpaid.words.iter_mut().zip(&self.ready.words) {
             *unpaid |= ready;
         }
     }
 
-    /// Records whether VC allocation has left a head without a lane for want of credits alone.
+    /// Records whether VC allocation has left a head without a lane for lack of credits alone.
     #[inline]
     pub(crate) fn set_short(&mut self, port: usize, is_short: bool) {
         self.set_cause(port, SHORT, is_short);
     }
 
-    /// Records whether flits could have crossed but for credits.
+    /// Records whether only a lack of credits kept flits from crossing.
     pub(crate) fn set_unpaid(&mut self, port: usize, is_unpaid: bool) {
         self.set_cause(port, UNPAID, is_unpaid);
     }
 
-    /// What changes in a tick makes a difference from the next one on.
+    /// Sets or clears a cause of waiting, effective from the next tick on.
     #[inline]
     fn set_cause(&mut self, port: usize, cause: u8, is_so: bool) {
         let state = &mut self.ports[port];
@@ -760,22 +763,22 @@ impl Links {
     }
 }
 
-// What is kept of packets in output lanes where the arbiters of links are not the default.
+// Packets in output lanes, tracked for non-default link arbiters.
 
 impl Links {
-    /// A packet of so many flits will come to an output lane.
+    /// Records that a packet of `flits` flits will enter an output lane.
     pub(crate) fn track_packet(&mut self, lane: usize, flits: u32) {
         if let Some(packets) = self.packets.get_mut(lane) {
             packets.push_back(flits);
         }
     }
 
-    /// A flit comes to an output lane at a tick.
+    /// Records the arrival of a flit at an output lane.
     pub(crate) fn track_arrival(&mut self, lane: usize, tick: u64) {
         self.arbiters.track_arrival(lane, tick);
     }
 
-    /// A flit leaves an output lane.
+    /// Records the departure of a flit from an output lane.
     pub(crate) fn track_departure(&mut self, port: usize, lane: usize) {
         let place = port << SHIFT | lane;
         self.arbiters.track_departure(place);

@@ -16,34 +16,34 @@ use gingham_net::{Allocator, Endpoints, Notice, OutputChoice, PipelinePlan, Plan
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, Fabric};
 
-/// What moves flits between hosts.
+/// State of links, buffers and switches.
 #[derive(Debug)]
 pub(crate) struct Network {
-    /// Where channels begin.
+    /// Output lanes and channels.
     pub(crate) links: Links,
-    /// Where they end.
+    /// Input lanes, at the end of channels.
     pub(crate) buffers: Buffers,
-    /// What is between.
+    /// Switch ports.
     pub(crate) switches: Switches,
-    /// Virtual-channel allocation: which heads request what.
+    /// Requests of virtual-channel allocation.
     pub(crate) requests: Requests,
-    /// The same by iSLIP, if that is the VC allocator.
+    /// iSLIP state, if that is the VC allocator.
     pub(crate) lane_matching: Option<Box<LaneMatching>>,
-    /// Heads that choose among outputs, if any do.
+    /// Heads that choose among outputs, for adaptive routing.
     pub(crate) adaptive: Option<Box<AdaptiveHeads>>,
-    /// The lanes of every channel.
+    /// Lanes of every channel, as bits.
     pub(crate) all_lanes: u16,
-    /// Whether an output lane that nobody holds can be given to any head.
+    /// Whether a free output lane can be granted to any head.
     pub(crate) gives_at_once: bool,
     /// Switch allocation.
     pub(crate) matching: Matching,
-    /// Whether flits of hosts go to the stepper, by `launched`.
+    /// Whether flits of hosts go to the stepper, through `launched`.
     launches: bool,
     /// Lanes of hosts with a flit that begins in this tick.
     pub(crate) launched: Vec<usize>,
-    /// Packets that hosts send on.
+    /// Packets in transit at hosts.
     pub(crate) in_transit: InTransit,
-    /// Whether an arbiter of links or crossbars looks at flits in their order.
+    /// Whether an arbiter of links or crossbars needs the order of flits.
     pub(crate) is_tracked: bool,
 }
 
@@ -75,13 +75,13 @@ impl Network {
         }
     }
 
-    /// Leaves the state of switches to a stepper.
+    /// Hands the state of switches over to a stepper.
     pub(crate) fn hand_over(&mut self) {
         self.launches = true;
         self.links.forget_released();
     }
 
-    /// A flit that has its credit is on its way on the common channel of a host to a switch.
+    /// Launches a flit, whose credit is taken, from a host to its switch on a common channel.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn carry(&mut self, port: usize, lane: usize, tick: u64) {
@@ -94,7 +94,7 @@ impl Network {
         }
     }
 
-    /// Flits that are due are in the buffers of switches: how many.
+    /// Moves the flits that are due into the buffers of switches. Returns their number.
     pub(crate) fn receive_flits(&mut self, tick: u64) -> u64 {
         let due = self.links.arrivals.take(tick);
         self.switches.receive(&due, &mut self.buffers, tick);
@@ -103,7 +103,7 @@ impl Network {
         count
     }
 
-    /// Checks the sets of lanes of all ports from `first` on; for tests. Slow.
+    /// Checks the sets of lanes of all ports from `first` on; slow, for tests.
     pub(crate) fn assert_sets(&self, context: &Context, first: usize) {
         let Self { links, buffers, switches, .. } = self;
         let is_in = |lanes: u16, lane: usize| lanes >> number_of(lane) & 1 == 1;
@@ -128,8 +128,8 @@ impl Network {
         }
     }
 
-    /// First tick from `tick` on with a change, here or in the stepper; `None` if there may be one
-    /// at once.
+    /// Returns the first tick from `tick` on with a change, here or in the stepper; `None` if there
+    /// may be one at once.
     pub(crate) fn idle_until(&self, tick: u64, stepper: &dyn Stepper) -> Option<u64> {
         let Switches { crossing, allocating, heads, .. } = &self.switches;
         if ![&self.links.ready, crossing, allocating].iter().all(|ports| ports.is_empty()) {
@@ -148,7 +148,7 @@ impl Network {
     }
 }
 
-/// The farthest tick at which anything that a tick brings about can be due.
+/// Returns the largest number of ticks between a tick and its effects.
 pub(crate) fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
     let cycle = lanes.cycle.as_ps();
     let ahead = plan.channels.iter().map(|channel| {
@@ -160,21 +160,21 @@ pub(crate) fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
     flits.max(credits.unwrap_or(1))
 }
 
-// What hosts want to know of the network before they begin a message: which lanes of outputs are
-// free, and how many lane buffers are full. Nothing is kept where nobody asks.
+// Injection throttling: free lanes of outputs and full lane buffers, reported to hosts before they
+// begin a message. Nothing is recorded without a mechanism that needs it.
 
-/// Outputs of which somebody wants to know the free lanes.
+/// Outputs whose free lanes are reported to hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    /// Their ports.
+    /// Ports of these outputs.
     ports: Bits,
-    /// Ports of which lanes were taken or released since that was told.
+    /// Ports with lanes taken or released since the last report.
     changed: Bits,
     all: LaneSet,
 }
 
 impl Watched {
-    /// Those of a plan; nothing where nobody wants to know.
+    /// Returns the watched outputs of a plan, or `None` if there are none.
     pub(crate) fn new(plan: &Plan, layout: &Layout) -> Option<Self> {
         let watched = plan.watched_outputs();
         let mut ports = Bits::new(layout.channels().len());
@@ -186,7 +186,7 @@ impl Watched {
         (!watched.is_empty()).then_some(Self { ports, changed, all })
     }
 
-    /// A lane of a port was taken or released.
+    /// Records that a lane of a port was taken or released.
     #[inline]
     pub(crate) fn note(&mut self, port: usize) {
         self.changed.insert(port);
@@ -194,8 +194,7 @@ impl Watched {
 }
 
 impl Network {
-    /// An input lane of a switch holds an output lane from now on, where columns step switches and
-    /// somebody wants to know.
+    /// Records the holder of an output lane, for watched outputs under the column stepper.
     #[inline(never)]
     pub(crate) fn hold_lane(&mut self, from: usize, to: usize) {
         let base = self.switches.port(from >> SHIFT).base as usize;
@@ -203,7 +202,7 @@ impl Network {
         self.links.hold(to, holder, 0);
     }
 
-    /// Tells the endpoints of the outputs whose lanes were taken or released, at the end of a tick.
+    /// Reports the free lanes of changed outputs to the endpoints, at the end of a tick.
     pub(crate) fn tell_lanes(&mut self, context: &mut Context) {
         let Some(mut watched) = self.links.watched.take() else { return };
         for word in 0..watched.changed.words.len() {
@@ -218,7 +217,7 @@ impl Network {
         self.links.watched = Some(watched);
     }
 
-    /// Tells the endpoints how many lane buffers between switches are full.
+    /// Reports the number of full lane buffers on the gathered channels to the endpoints.
     #[inline(never)]
     pub(crate) fn tell_gathered(&self, gathered: &[ChannelId], context: &mut Context) {
         let depths = &context.lanes.depths_flits[..context.plan.lanes.count.into()];
@@ -233,11 +232,12 @@ impl Network {
     }
 }
 
-// The crossbar of a switch of more than 64 ports, whose ports do not fit a word: the allocator of
+// The crossbar of switches with more than 64 ports, which do not fit one word: the allocator of
 // [`super::crossbar`], output by output.
 
 impl Network {
-    /// The switch of so many ports whose first one is the first of a word.
+    /// Allocates the crossbar of a switch with `span` ports whose first port is the first of
+    /// `word`.
     pub(crate) fn allocate_wide(&mut self, word: usize, span: usize, tick: u64) {
         let mut matching = std::mem::replace(&mut self.matching.wide, WideMatching::new(0));
         let (inputs, outputs) = (&mut matching.inputs, &mut matching.outputs);
@@ -251,7 +251,7 @@ impl Network {
                 }
             }
         }
-        // Who is not matched is there again in the next tick.
+        // Unmatched inputs are tried again in the next tick.
         for port in inputs.iter() {
             self.switches.crossing.insert(*port);
         }
@@ -268,8 +268,8 @@ impl Network {
         self.matching.wide = matching;
     }
 
-    /// Every output that an input port can send to grants it, unless it has granted one that comes
-    /// before it, round robin.
+    /// Updates the grants of the outputs that an input port can send to: each grants the nearest
+    /// input by round robin.
     fn grant_wide(&self, first: usize, span: usize, port: usize, outputs: &mut [WideOutput]) {
         for lane in lanes_of(self.switches.port(port).can_cross()) {
             let output = self.output_of(port, lane);
@@ -283,8 +283,8 @@ impl Network {
         }
     }
 
-    /// An input port sends to one of the outputs that granted it. Returns whether it may yet be
-    /// matched: it was granted by none, and requests one that is not matched.
+    /// Accepts one of the grants of an input port. Returns whether the port may still be matched:
+    /// it got no grant, and it requests an unmatched output.
     fn accept_wide(&mut self, port: usize, outputs: &mut [WideOutput], tick: u64) -> bool {
         let lanes = || lanes_of(self.switches.port(port).can_cross());
         let granted =
@@ -300,7 +300,7 @@ impl Network {
         false
     }
 
-    /// The output port that an input lane can send to, by its number in the switch.
+    /// Returns the output port of the lane that an input lane holds, by its number in the switch.
     fn output_of(&self, port: usize, lane: usize) -> usize {
         usize::from(self.buffers.lane(port << SHIFT | lane).out) >> SHIFT
     }
@@ -311,8 +311,8 @@ impl Network {
 // [`crate::lanes::links`].
 
 impl Network {
-    /// Records whether VC allocation left a head that requests a port without a lane for want of credits
-    /// alone.
+    /// Records whether VC allocation left a head that requests a port without a lane for lack of
+    /// credits alone.
     pub(crate) fn note_short(&mut self, port: usize, plan: &PipelinePlan) {
         let base = self.switches.port(port).base as usize;
         let is_short = self.requests.of_port(port).any(|input| {
@@ -322,8 +322,8 @@ impl Network {
         self.links.set_short(port, is_short);
     }
 
-    /// Records the heads without a lane for all ports if heads choose among outputs. A waiting head
-    /// counts for each of its outputs.
+    /// Records the same for all ports under adaptive routing. A waiting head counts for each of its
+    /// outputs.
     #[inline(never)]
     pub(crate) fn note_short_choices(&mut self, context: &Context) {
         let Some(heads) = &self.adaptive else { return };
@@ -344,15 +344,15 @@ impl Network {
         }
     }
 
-    /// Whether a packet of `flits` flits can get none of `lanes` of an output for lack of credits
-    /// alone.
+    /// Returns whether a packet of `flits` flits can get none of `lanes` of an output for lack of
+    /// credits alone.
     fn is_short(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> bool {
         let free = lanes & !self.links.port(port).held;
         lanes_of(free).any(|lane| self.links.is_released(port, lane))
             && self.could_grant(port, lanes, flits, plan) == 0
     }
 
-    /// Gathers the outputs that flits may cross to, before any flit crosses.
+    /// Collects the outputs that flits may cross to, before any flit crosses.
     #[inline(never)]
     pub(crate) fn gather_unpaid(&mut self) {
         let Self { links, switches, buffers, .. } = self;
@@ -365,7 +365,7 @@ impl Network {
         }
     }
 
-    /// Records the gathered outputs that flits could have crossed to with more credits.
+    /// Records which of the collected outputs more flits could have crossed to with more credits.
     #[inline(never)]
     pub(crate) fn note_unpaid(&mut self) {
         for word in 0..self.links.unpaid.words.len() {
@@ -377,7 +377,7 @@ impl Network {
         }
     }
 
-    /// Whether flits can cross to an output with no flit, but for credits.
+    /// Returns whether only a lack of credits keeps flits from crossing to an empty output.
     fn is_port_unpaid(&self, port: usize) -> bool {
         let link = self.links.port(port);
         let base = self.switches.port(port).base as usize;
@@ -390,30 +390,31 @@ impl Network {
     }
 }
 
-// Multiplexed crossbars that take ways in and ways out in turn: ports with several ways, and
-// allocators other than the maximal one ([`Allocator`]).
+// Multiplexed crossbars with round-robin allocation of crossbar ports: switches with speedup, and
+// allocators other than the maximal one ([`Allocator`]). A *way* is one of several crossbar ports
+// that a switch port has under speedup.
 //
 // ```text
 //   port p   way 0 ◄ lanes 0 2 4 ...    way p s      ┐ propose    a way out keeps the nearest to its
-//            way 1 ◄ lanes 1 3 5 ...    way p s + 1  ┴─────────►  pointer; again, if the allocator does
+//            way 1 ◄ lanes 1 3 5 ...    way p s + 1  ┴─────────►  pointer; the allocator may iterate
 // ```
 //
-// Ways are numbered in a switch, from its first port on. Switches of any number of ports are
-// matched the same way: who asks for another allocator here does not ask for speed.
+// Ways are numbered within a switch, from its first port on. Switches of any size use the same
+// code, because speed matters less for these allocators.
 //
-// Source: McKeown 1999, section III; `docs/concepts/routers.md` says what is matched when.
+// Source: McKeown 1999, section III; `docs/concepts/routers.md` defines the matching.
 
-/// The ways of all switches, where they are taken in turn.
+/// Crossbar ports of all switches, for round-robin allocation.
 #[derive(Clone, Debug)]
 pub(crate) struct Ways {
     allocator: Allocator,
-    /// Ways of a port into the crossbar, and out of it.
+    /// Input and output speedup: ways of a port into and out of the crossbar.
     speedups: [usize; 2],
-    /// By way of a port into the crossbar: its lanes.
+    /// Lanes by way of a port into the crossbar.
     lanes: Vec<u16>,
-    /// By way in of all switches.
+    /// By way in, of all switches.
     inputs: Vec<WayIn>,
-    /// By way out of all switches: the way in of its switch after the last that was matched.
+    /// By way out, of all switches: the way in that follows the last one matched.
     pointers: Vec<u16>,
     matching: WayMatching,
 }
@@ -421,16 +422,16 @@ pub(crate) struct Ways {
 /// A way into a crossbar.
 #[derive(Clone, Copy, Debug)]
 struct WayIn {
-    /// Lanes after the last that was sent.
+    /// Lanes that follow the last one sent.
     after: u16,
-    /// The way out of its switch after the last that was matched.
+    /// Way out of the switch that follows the last one matched.
     pointer: u16,
 }
 
-/// Of the switch that is being matched.
+/// State of the switch that is being matched.
 #[derive(Clone, Debug, Default)]
 struct WayMatching {
-    /// Ways in that are not matched yet and can send, in order.
+    /// Unmatched ways in that can send, in order.
     inputs: Vec<Able>,
     /// By way out.
     outputs: Vec<WayOut>,
@@ -441,7 +442,7 @@ struct WayMatching {
 struct Able {
     way: usize,
     lanes: u16,
-    /// The way out to which it proposes itself, input first.
+    /// The only way out that it requests, for input-first allocators.
     proposed: Option<usize>,
 }
 
@@ -449,28 +450,28 @@ struct Able {
 #[derive(Clone, Copy, Debug, Default)]
 struct WayOut {
     is_matched: bool,
-    /// What it grants, or takes of the ways in that proposed themselves, in this iteration.
+    /// Its grant in this iteration.
     granted: Option<Grant>,
 }
 
-/// What a way out grants: of two the nearer to its pointer is less.
+/// A grant of a way out; the one nearer to the pointer compares as less.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Grant {
-    /// How far the way in is from the pointer.
+    /// Round-robin distance of the way in from the pointer.
     distance: usize,
     /// The way in.
     way: usize,
 }
 
 impl WayOut {
-    /// The way in that is granted in this iteration.
+    /// Returns the way in that is granted in this iteration.
     fn granted_way(&self) -> Option<usize> {
         self.granted.map(|granted| granted.way)
     }
 }
 
 impl Ways {
-    /// Those of so many ports, if they are taken in turn.
+    /// Returns the ways of `ports` ports, or `None` if the plan needs no round-robin allocation.
     pub(crate) fn new(lanes: &PipelinePlan, ports: usize) -> Option<Self> {
         if !lanes.takes_turns() {
             return None;
@@ -490,14 +491,14 @@ impl Ways {
     }
 }
 
-/// How far a way is from a pointer, round robin among so many.
+/// Returns the round-robin distance of a way from a pointer, modulo `count`.
 const fn distance(way: usize, pointer: u16, count: usize) -> usize {
     let pointer = pointer as usize;
     if way < pointer { way + count - pointer } else { way - pointer }
 }
 
 impl Network {
-    /// The multiplexed crossbars of all switches where a lane may be able to cross.
+    /// Allocates the multiplexed crossbars of all switches in which a lane may cross.
     pub(crate) fn allocate_by_ways(&mut self, layout: &Layout, tick: u64) {
         let narrow = |network: &mut Self, first: usize, inputs: u64, tick: u64| {
             let mut ways = network.switches.ways.take().expect("ways are taken in turn");
@@ -519,15 +520,15 @@ impl Network {
         self.each_switch(layout, tick, narrow, wide);
     }
 
-    /// Adds the ways of a set of ports of a switch, whose first is given, that can send: from port
-    /// `base` on, as bits.
+    /// Collects the ways in that can send, of the ports in the word `ports` from port `base` on.
+    /// `first` is the first port of their switch.
     fn gather_ways(&mut self, first: usize, base: usize, ports: u64, ways: &mut Ways) {
         for port in members(ports).map(|port| base + port) {
             let able = self.switches.port(port).can_cross();
             if able == 0 {
                 continue;
             }
-            // Who is not matched is there again in the next tick.
+            // Unmatched ports are tried again in the next tick.
             self.switches.crossing.insert(port);
             for (number, of_way) in ways.lanes.iter().enumerate() {
                 let (way, lanes) = ((port - first) * ways.speedups[0] + number, able & of_way);
@@ -538,7 +539,7 @@ impl Network {
         }
     }
 
-    /// The switch whose first port is given, with the ways in that can send.
+    /// Matches the collected ways of the switch whose first port is `first`.
     fn match_ways(&mut self, first: usize, ways: &mut Ways, tick: u64) {
         let [_, out] = ways.speedups;
         let span = usize::from(self.switches.port(first).span);
@@ -554,8 +555,8 @@ impl Network {
         }
     }
 
-    /// Every way out that is not matched grants the nearest way in to its pointer, of those that can
-    /// send to it, or that propose themselves to it alone.
+    /// Grants, for every unmatched way out, the requesting way in nearest to its pointer. With
+    /// input-first allocators, each way in requests only one way out.
     fn propose(&self, first: usize, ways: &mut Ways) {
         let [into, out] = ways.speedups;
         let WayMatching { inputs, outputs } = &mut ways.matching;
@@ -581,8 +582,8 @@ impl Network {
         }
     }
 
-    /// Every way in that is granted is matched, with one of the ways out that grant it. Returns whether
-    /// any is.
+    /// Matches every granted way in with one of its granting ways out. Returns whether there was
+    /// any.
     fn accept_ways(&mut self, first: usize, ways: &mut Ways, iteration: u32, tick: u64) -> bool {
         let [into, out] = ways.speedups;
         let mut inputs = std::mem::take(&mut ways.matching.inputs);
@@ -625,7 +626,7 @@ impl Network {
         any
     }
 
-    /// The way out, by its number in the switch, to which a lane of a port can send.
+    /// Returns the way out, by its number in the switch, to which a lane of a port can send.
     fn way_out(&self, port: usize, lane: usize, speedup: usize) -> usize {
         let to = usize::from(self.buffers.lane(port << SHIFT | lane).out);
         (to >> SHIFT) * speedup + number_of(to) % speedup

@@ -1,5 +1,5 @@
-//! Who waits, for congestion trees (`docs/concepts/timing.md`, congestion trees): the packets of
-//! every lane buffer, of which the first goes on, and what hosts have.
+//! Blocked packets, for congestion trees (`docs/concepts/timing.md`, congestion trees): the packets
+//! of every lane buffer, of which the first can move on, and those waiting at hosts.
 
 use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::links::TO_HOST;
@@ -11,11 +11,11 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 use std::collections::BTreeMap;
 
-/// Requests of heads, by input lane.
+/// Requested port and lanes, by input lane.
 type Requested = BTreeMap<usize, (usize, u16)>;
 
 impl Waits<'_> {
-    /// Everything that waits before `now`.
+    /// Returns all packets that wait before `now`.
     pub(crate) fn waiters(self, now: Time) -> Vec<Waiter> {
         let requested = self.requested();
         let mut found = Vec::new();
@@ -30,7 +30,7 @@ impl Waits<'_> {
         found
     }
 
-    /// By input lane whose head has a request: the port that it requests, and the lanes there.
+    /// Returns the port and lanes that each waiting head requests, by input lane.
     fn requested(self) -> Requested {
         let of_port = |port| {
             let requests = self.view.requests(self.network, port).into_iter();
@@ -39,7 +39,7 @@ impl Waits<'_> {
         self.switch_ports().flat_map(of_port).collect()
     }
 
-    /// The packets of which a flit is in a lane buffer.
+    /// Collects the packets with a flit in a lane buffer.
     fn standing_in(self, lane: usize, onward: Onward, found: &mut Vec<Waiter>) {
         let at = self.buffer(lane);
         let mut onward = Some(onward);
@@ -51,7 +51,8 @@ impl Waits<'_> {
         }
     }
 
-    /// How the first packet of a lane buffer goes on; not at all at a host where it does not wait.
+    /// Returns the next channel and lanes of the first packet in a lane buffer; `None` at a host
+    /// where it does not wait.
     fn onward_of_first(self, lane: usize, requested: &Requested) -> Option<Onward> {
         let (network, context) = (self.network, self.context);
         let port = lane >> SHIFT;
@@ -84,7 +85,7 @@ impl Waits<'_> {
         Some(self.asked(output, lanes, needed))
     }
 
-    /// By lanes of a channel, each blocked if fewer credits count than are needed.
+    /// Returns the onward lanes of a channel, each blocked if it has fewer credits than needed.
     fn held(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
         let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
         Onward::by(output, lanes, |lane| {
@@ -94,7 +95,7 @@ impl Waits<'_> {
         })
     }
 
-    /// The same of a packet to which nothing is promised.
+    /// Returns the onward lanes for a packet to which no credits are promised.
     fn asked(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
         let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
         Onward::by(output, lanes, |lane| {

@@ -1,7 +1,8 @@
-//! Wait-for graph: which lanes wait for which, for the search for deadlocks and for checks.
+//! Wait-for graph of lanes, for deadlock checks and invariants.
 //!
 //! An input lane whose head has a request waits for any of the lanes that it may take; one that
-//! holds an output lane without room waits for the full buffer at its end. All others go on.
+//! holds an output lane without free space waits for the full buffer at its end. All others can
+//! move.
 
 use crate::lanes::context::Context;
 use crate::lanes::hosts::Hosts;
@@ -12,7 +13,7 @@ use crate::lanes::view::View;
 use gingham_net::{EjectionHead, Wait, WaitForGraph};
 use gingham_topology::routing::Buffer;
 
-/// State of a run that waits are derived from.
+/// State of a run from which waits are derived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waits<'a> {
     pub(crate) view: &'a dyn View,
@@ -21,10 +22,10 @@ pub(crate) struct Waits<'a> {
     pub(crate) context: &'a Context,
 }
 
-/// Credits on their way.
+/// Credits on their way back.
 #[derive(Clone, Debug)]
 struct Returning {
-    /// The output lane of each, in ascending order.
+    /// Output lane of each credit, in ascending order.
     lanes: Vec<usize>,
 }
 
@@ -34,7 +35,7 @@ impl Returning {
         Self { lanes }
     }
 
-    /// Credits on their way to an output lane.
+    /// Returns the number of credits on their way to an output lane.
     fn to(&self, output: usize) -> u32 {
         let first = self.lanes.partition_point(|lane| *lane < output);
         let count = self.lanes[first..].iter().take_while(|lane| **lane == output).count();
@@ -43,7 +44,8 @@ impl Returning {
 }
 
 impl Waits<'_> {
-    /// Wait-for graph of the lanes whose head has a request or whose output lane has no room.
+    /// Returns the wait-for graph of the lanes whose head has a request or whose output lane has no
+    /// free space.
     pub(crate) fn graph(self) -> WaitForGraph {
         let tick = self.context.clock.ticks_done();
         let returning = Returning::new(self.view.returning_credits(self.network, tick));
@@ -80,36 +82,36 @@ impl Waits<'_> {
         waits
     }
 
-    /// Ports of switches.
+    /// Iterates over the ports of switches.
     pub(crate) fn switch_ports(self) -> impl Iterator<Item = usize> {
         let layout = &self.context.layout;
         (0..layout.first_host).filter(|port| layout.channels()[*port].is_some())
     }
 
-    /// Lanes in use of all ports from one on.
+    /// Iterates over the used lanes of all ports from `port` on.
     pub(crate) fn lanes_from(self, port: usize) -> impl Iterator<Item = usize> {
         self.context.layout.lanes_from(port, self.context.plan.lanes.count)
     }
 
-    /// The buffer of an input lane.
+    /// Returns the buffer of an input lane.
     pub(crate) fn buffer(self, lane: usize) -> Buffer {
         let channel = self.context.layout.channel_into(lane >> SHIFT);
         Buffer { channel, lane: u8::try_from(number_of(lane)).expect("lanes are few") }
     }
 
-    /// The buffer at the end of an output lane.
+    /// Returns the buffer at the end of an output lane.
     fn buffer_behind(self, output: usize) -> Buffer {
         self.buffer(self.network.links.opposite(output))
     }
 
-    /// Credits that a lane needs before it is given to a packet of `flits` flits.
+    /// Returns the credits that a lane needs before it is granted to a packet of `flits` flits.
     pub(crate) fn credits_to_be_given(self, lane: usize, flits: u32) -> u32 {
         let lane = u8::try_from(number_of(lane)).expect("lanes are few");
         let credits = self.context.lanes.credits_to_be_given(lane, flits.into());
         u32::try_from(credits).expect("a lane is of fewer than 2^32 flits")
     }
 
-    /// Credits of an output lane that are not promised to a packet.
+    /// Returns the credits of an output lane that are not promised to a packet.
     pub(crate) fn free_credits(self, output: usize) -> u32 {
         let is_cut = self.context.lanes.cut_through.bits() & bit_of(output) != 0;
         let credits = if is_cut {
@@ -120,14 +122,14 @@ impl Waits<'_> {
         credits.into()
     }
 
-    /// The wait of an input lane whose output lane has no room: for the buffer behind that, if it is
-    /// full too.
+    /// Returns the wait of an input lane whose output lane has no free space: for the buffer behind
+    /// that lane, if it is full too.
     fn wait_for_room(self, lane: usize) -> Option<Wait> {
         let output = self.view.held_by(self.network, lane).expect("a blocked lane holds another");
         self.is_full_behind(output).then(|| Wait::one(self.buffer_behind(output)))
     }
 
-    /// The wait of an input lane whose head may take any of some lanes of ports.
+    /// Returns the wait of an input lane whose head may take any of the given lanes, by port.
     fn wait_for_lane(
         self,
         lane: usize,
@@ -153,9 +155,9 @@ impl Waits<'_> {
         waits.map(Wait::Any)
     }
 
-    /// Wait of a packet for room in the pool of a host: any packet of the pool must leave, so it waits
-    /// for the input lanes at the ends of the lanes that these are on, or may take. A packet about to
-    /// leave is not waited for.
+    /// Returns the wait of a packet for free space in the pool of a host. Any packet of the pool
+    /// must leave, so it waits for the input lanes at the ends of the lanes that these packets use,
+    /// or may take. There is no wait if a packet is about to leave.
     fn wait_at_host(self, lane: usize, returning: &Returning) -> Option<Wait> {
         let (port, links) = (lane >> SHIFT, &self.network.links);
         let host = self.network.in_transit.host(port);
@@ -168,7 +170,7 @@ impl Waits<'_> {
         for (id, packet, taken) in self.network.in_transit.taken_in(port) {
             let on = self.hosts.lane_of(port, id, links);
             if on.is_none() && packet.has_begun {
-                // Its tail is about to have left.
+                // The tail is about to have left.
                 return None;
             }
             let flits = self.context.worms.get(packet.worm).flits;
@@ -197,8 +199,8 @@ impl Waits<'_> {
                 == self.context.lanes.depths_flits[number_of(output)]
     }
 
-    /// Checks that the credits of every lane are conserved and that output lanes keep to their depth;
-    /// for tests. Slow.
+    /// Checks that the credits of every lane are conserved and that output lanes keep to their
+    /// depth; slow, for tests.
     pub(crate) fn assert_invariants(self) {
         let (view, network, tick) = (self.view, self.network, self.context.clock.ticks_done());
         let mut on_wire = vec![0_u32; network.links.lane_count()];

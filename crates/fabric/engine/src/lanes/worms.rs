@@ -1,4 +1,4 @@
-//! Worms under way, and the way ahead of them.
+//! Worms in flight and their paths.
 
 use gingham_kernel::{Time, id_type};
 use gingham_net::{Arrival, Packet, PipelinePlan, Plan};
@@ -6,31 +6,31 @@ use gingham_topology::routing::{DatelineClass, KeptPath, LaneSet, Routes};
 use gingham_topology::{ChannelId, NodeId};
 
 id_type!(
-    /// A worm under way; reused once it was delivered.
+    /// Index of a worm in flight; reused after its delivery.
     WormId
 );
 
 id_type!(
-    /// A worm at an in-transit host; reused once it has left that.
+    /// Index of a worm at an in-transit host; reused after it has left the host.
     InTransitId
 );
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
     pub(crate) flits: u32,
-    /// Switches and in-transit hosts that its head has gone on from.
+    /// Number of switches and in-transit hosts that the head has left.
     pub(crate) position: u16,
-    /// How far it has come in its dateline classes.
+    /// Current dateline class.
     pub(crate) dateline_class: DatelineClass,
-    /// Where columns have its hops, once it has come to a switch of theirs.
+    /// Index of its first hop in the columns' paths, from its first switch on; 0 if unknown.
     pub(crate) hops: u32,
-    /// Its path, where it is chosen at its source and is kept, or was cut short on its way.
+    /// Stored path, if it is chosen at the source and stored, or was cut short on the way.
     path: Option<KeptPath>,
-    /// When its first flit began at its host, or at the last in-transit host.
+    /// Time at which its first flit began at its host or at the last in-transit host, in ps.
     pub(crate) began_ps: u64,
-    /// When its first flit had arrived whole at its destination.
+    /// Time at which its first flit had arrived whole at its destination, in ps.
     pub(crate) head_arrived_ps: u64,
 }
 
@@ -55,8 +55,8 @@ impl Worm {
         )
     }
 
-    /// The worm of a packet that enters; `first_node` is at the end of its host's cable, on which
-    /// its first flit begins at `began_ps`.
+    /// Returns the worm of an injected packet. `first_node` is at the end of its host's cable, on
+    /// which the first flit begins at `began_ps`.
     #[inline]
     fn new(
         plan: &Plan,
@@ -87,8 +87,8 @@ impl Worm {
         }
     }
 
-    /// The channel by which the worm leaves the switch or host of its path that its head has come
-    /// to, which is `node`.
+    /// Returns the channel by which the worm leaves `node`, the switch or host that its head has
+    /// reached.
     #[inline]
     pub(crate) fn output(&self, plan: &Plan, node: impl FnOnce() -> NodeId) -> ChannelId {
         let output = match (plan.routes(self.packet.path_set), self.path) {
@@ -107,7 +107,8 @@ impl Worm {
         output.expect("destinations are drawn among those that a route reaches")
     }
 
-    /// The worm goes from the switch that its head has come to into the end of that.
+    /// Ends the path at the switch that the head has reached; the worm leaves by `into_end`, to
+    /// port 0.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         let onward = u32::from(self.position);
         let in_transit_hosts = match (plan.routes(self.packet.path_set), self.path) {
@@ -119,12 +120,12 @@ impl Worm {
         self.path = Some(KeptPath::ending_with(into_end, onward, in_transit_hosts));
     }
 
-    /// The switch on which its host hangs.
+    /// Returns the switch to which the source host is attached.
     fn first_node(&self, plan: &Plan) -> NodeId {
         plan.fabric.target(plan.fabric.endpoint_channel(self.packet.source)).node
     }
 
-    /// Its arrival, whole, at `now`, with its head at its destination.
+    /// Returns the arrival record of a worm that has arrived whole at `now`.
     pub(crate) fn arrival(&self, lanes: &PipelinePlan, now: u64) -> Arrival {
         let in_transit_hosts = self.path.map_or(0, KeptPath::in_transit_hosts);
         let in_transit_hosts = u16::try_from(in_transit_hosts).expect("they are few");
@@ -139,23 +140,23 @@ impl Worm {
     }
 }
 
-/// Worms by id, with the ids of delivered ones used again.
+/// Worms by id; ids of delivered worms are reused.
 #[derive(Clone, Debug)]
 pub(crate) struct Worms {
     by_id: Vec<Worm>,
     free: Vec<WormId>,
-    /// Whether those that enter keep their path. Where columns have their hops nobody looks at it but
-    /// now and then, and it is found anew.
+    /// Whether new worms store their path. Not needed if columns have their hops: the path is then
+    /// read rarely and looked up again.
     keep_paths: bool,
 }
 
 impl Worms {
-    /// None yet.
+    /// Returns an empty collection.
     pub(crate) fn new(keep_paths: bool) -> Self {
         Self { by_id: Vec::new(), free: Vec::new(), keep_paths }
     }
 
-    /// A packet enters ([`Worm::new`]). Returns how many flits it has, too.
+    /// Adds the worm of an injected packet ([`Worm::new`]). Returns its id and its number of flits.
     #[inline]
     pub(crate) fn begin(
         &mut self,
@@ -171,15 +172,14 @@ impl Worms {
         (id, worm.flits)
     }
 
-    /// Room for a worm more.
+    /// Appends a slot for a worm.
     #[cold]
     fn add(&mut self, worm: Worm) -> WormId {
         self.by_id.push(worm);
         WormId::new(self.by_id.len() - 1)
     }
 
-    /// Frees the id of a worm that has arrived; what it was can still be read until another takes
-    /// it.
+    /// Frees the id of a worm that has arrived; the worm remains readable until the id is reused.
     pub(crate) fn remove(&mut self, id: WormId) -> &Worm {
         self.free.push(id);
         &self.by_id[id.index()]
