@@ -1,17 +1,16 @@
 //! Stages 2 and 3: routing, and virtual-channel (VC) allocation.
 //!
 //! ```text
-//!   head there at h ── routing ──► request at h + 1 + R ──► output: the first head, round robin, that a free lane would do for,
-//!                                      is granted the first, round robin, of those lanes ──► holds it, may cross next tick
+//!   head arrives at h ── routing ──► request at h + 1 + R ──► output: grants the first head, round robin, that a free lane suits
+//!                                                             the first such lane, round robin ──► held, may cross next tick
 //! ```
 //!
-//! An output allocates when something changed for it: a head makes a request, a lane of it is
-//! released, or credits came where a whole packet needs them. What it grants, and to whom, depends
-//! on no other output, for a head requests one output alone: that of its path, or one that it chooses
-//! (`adaptive`).
+//! An output allocates after a change: a new request, a released lane, or credits that a whole
+//! packet needs. Outputs are independent, because a head requests only one output: that of its
+//! path, or one that it chooses (adaptive routing).
 //!
-//! The worm goes into the queue of the next input lane as the lane is granted: worms come out of an
-//! output lane in the order in which it was held.
+//! A worm enters the queue of the next input lane when the lane is granted: worms leave an output
+//! lane in the order in which they held it.
 
 use crate::bits::Bits;
 use crate::lanes::arbiters::Arbiters;
@@ -25,7 +24,7 @@ use gingham_kernel::Time;
 use gingham_net::{HeadPlace, OutputChoice, PipelinePlan, Plan, Reallocation, Selector};
 use gingham_topology::{ChannelId, PortRef};
 
-/// What a head requests: any of some lanes of an output, by its port.
+/// Request of a head: any of some lanes of an output, given by its port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Wanted {
     pub(crate) output: usize,
@@ -34,7 +33,7 @@ pub(crate) struct Wanted {
 }
 
 impl Network {
-    /// Heads whose routing is over make their requests.
+    /// Makes the requests of heads whose routing is over.
     pub(crate) fn route(&mut self, context: &mut Context, tick: u64) {
         let mut due = self.switches.heads.take(tick);
         if context.endpoints.wanted().read {
@@ -51,7 +50,7 @@ impl Network {
         self.switches.heads.give_back(tick, due);
     }
 
-    /// Tells the endpoints of the heads whose routing is over, in the order of switch, port and
+    /// Notifies the endpoints of heads whose routing is over, in the order of switch, port and
     /// lane.
     #[inline(never)]
     fn tell_read(&self, due: &mut [u32], tick: u64, context: &mut Context) {
@@ -64,7 +63,7 @@ impl Network {
         let arriving = self.links.arriving(tick);
         for lane in due.iter().map(|lane| *lane as usize) {
             let input = context.layout.channel_into(lane >> SHIFT);
-            // A channel brings one flit a tick at the most.
+            // At most one flit per tick arrives on a channel.
             let comes = arriving.binary_search_by_key(&lane, |to| *to as usize).is_ok();
             let waiting_flits = u64::from(self.buffers.lane(lane).present) + u64::from(comes);
             let worm = context.worms.get_mut(self.buffers.worm(lane));
@@ -77,7 +76,7 @@ impl Network {
         }
     }
 
-    /// The head of an input lane requests the output on its way.
+    /// Requests the next output for the head of an input lane.
     fn request(&mut self, lane: usize, context: &mut Context) {
         let Wanted { output, lanes, level } = self.wanted(lane, context);
         let input = lane - self.switches.port(lane >> SHIFT).base as usize;
@@ -85,7 +84,8 @@ impl Network {
         self.switches.allocating.insert(output);
     }
 
-    /// What the head of an input lane, whose routing is over, is to request: the output on its way.
+    /// Returns the request of an input lane's head whose routing is over, and advances its worm to
+    /// the next hop.
     pub(crate) fn wanted(&self, lane: usize, context: &mut Context) -> Wanted {
         let Context { plan, lanes: lane_plan, layout, worms, .. } = context;
         let incoming = layout.channel(self.links.port(lane >> SHIFT).peer as usize);
@@ -99,7 +99,7 @@ impl Network {
         Wanted { output: layout.port(outgoing), lanes: lanes.bits(), level }
     }
 
-    /// Outputs for which something changed grant what they can.
+    /// Grants lanes at outputs with a change.
     pub(crate) fn allocate_lanes(&mut self, context: &Context) {
         if self.lane_matching.is_some() {
             return self.allocate_lanes_by_islip(context);
@@ -127,7 +127,7 @@ impl Network {
         self.links.end_release(&mut self.switches.allocating);
     }
 
-    /// An output grants a lane to a head, if it can.
+    /// Grants a lane of an output to a head, if possible. Returns whether a lane was granted.
     fn grant_lane(&mut self, port: usize, plan: &PipelinePlan) -> bool {
         let switch = self.switches.port(port);
         let base = switch.base as usize;
@@ -146,13 +146,14 @@ impl Network {
         true
     }
 
-    /// The lanes of an output that could be granted to the head of an input lane which requests it.
+    /// Returns the lanes of an output that could be granted to the requesting head of an input
+    /// lane.
     #[inline]
     pub(crate) fn grantable_lanes(&self, port: usize, from: usize, plan: &PipelinePlan) -> u16 {
         self.could_grant(port, self.requests.lanes_of(from), self.buffers.lane(from).left, plan)
     }
 
-    /// Those of some lanes of an output that could be granted to a packet of so many flits.
+    /// Returns those of `lanes` that could be granted to a packet of `flits` flits.
     #[inline]
     pub(crate) fn could_grant(
         &self,
@@ -168,8 +169,7 @@ impl Network {
         self.ready_lanes(port, lanes, flits, plan)
     }
 
-    /// Of some lanes of an output that nobody holds, those that could be given to a packet of so many
-    /// flits.
+    /// Returns those of the free lanes `lanes` that could be granted to a packet of `flits` flits.
     fn ready_lanes(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> u16 {
         let takes_all = self.links.port(port).is(TO_HOST);
         let is_ready = |lane: &usize| {
@@ -186,7 +186,7 @@ impl Network {
         lanes_of(lanes).filter(is_ready).fold(0, |lanes, lane| lanes | 1 << lane)
     }
 
-    /// An input lane holds a lane of an output from now on.
+    /// Connects the input lane `from` to the output lane `to`.
     pub(crate) fn connect(&mut self, from: usize, to: usize, plan: &PipelinePlan) {
         let base = self.switches.port(from >> SHIFT).base as usize;
         let local =
@@ -207,28 +207,28 @@ impl Network {
     }
 }
 
-// Crossbar outputs that choose among their lanes, each by an arbiter: the allocator of
-// [`super::crossbar`], where an output grants the holder of an output lane instead of the next
-// input port.
+// Crossbar outputs with lane arbiters: the allocator of [`super::crossbar`], except that an output
+// grants the holder of one of its lanes instead of the next input port.
 //
 // ```text
 //   output 4   lane 0   held by input 1, lane 2, which can send    ┐
-//              lane 1   held by input 3, lane 2, whose flit is not there
+//              lane 1   held by input 3, lane 2, whose flit has not arrived
 //              lane 2   held by input 3, lane 0, which can send    ┴► arbiter ─► lane 2: input 3, lane 0 is granted
 // ```
 //
-// An arbiter is looked at when its output grants, and served when the grant is taken, among the
-// same lanes. By the packet it keeps to an output lane until a tail has crossed into it.
+// The arbiter is only peeked at for a grant; it is updated when the grant is accepted, with the
+// same candidates. With packet-level arbitration an output keeps to a lane until a tail has crossed
+// into it.
 //
-// Source: Yum et al. 2002, section 3.3, for what is arbitrated; the allocator is ours
-// (`docs/concepts/timing.md`). Switches of any number of ports are matched the same way: who asks
-// for weights here does not ask for speed.
+// Source: Yum et al. 2002, section 3.3, for the arbitrated resources; the allocator is ours
+// (`docs/concepts/timing.md`). Switches of any size use the same code, because speed matters less
+// for these arbiters.
 
-/// The arbiters of all crossbar outputs.
+/// Arbiters of all crossbar outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputArbiters {
     pub(crate) arbiters: Arbiters,
-    /// By port: output lanes into which may be sent: all, or that of the packet that is passing.
+    /// By port: output lanes open to flits: all, or only that of the packet in progress.
     open: Vec<u16>,
 }
 
@@ -239,16 +239,16 @@ impl OutputArbiters {
         Some(Self { arbiters, open: vec![u16::MAX; ports] })
     }
 
-    /// The lane that a port would grant, of some.
+    /// Returns the lane of `lanes` that a port would grant.
     fn peek(&self, port: usize, lanes: u16, heads: &[Head; LANES]) -> Option<usize> {
         if self.open[port] == u16::MAX {
             return self.arbiters.peek(port, lanes, heads);
         }
-        // It is in the middle of a packet.
+        // The output is in the middle of a packet.
         Some(lanes.trailing_zeros() as usize)
     }
 
-    /// A grant is taken: a flit crosses into that lane, which was chosen among some.
+    /// Updates the arbiter for an accepted grant of the lane `to`, selected from the lanes `among`.
     fn take(&mut self, to: usize, among: u16, heads: &[Head; LANES], is_tail: bool) {
         let port = to >> SHIFT;
         if self.open[port] == u16::MAX {
@@ -262,8 +262,8 @@ impl OutputArbiters {
 }
 
 impl Network {
-    /// The multiplexed crossbars of all switches where a lane may be able to cross, whose outputs
-    /// choose among their lanes.
+    /// Allocates the multiplexed crossbars, with lane arbiters at outputs, of all switches in which
+    /// a lane may cross.
     pub(crate) fn allocate_by_lane(&mut self, layout: &Layout, tick: u64) {
         let narrow = |network: &mut Self, first: usize, inputs: u64, tick: u64| {
             network.matching.by_lane.inputs.extend(ports_of(first, inputs));
@@ -279,7 +279,7 @@ impl Network {
         self.each_switch(layout, tick, narrow, wide);
     }
 
-    /// The switch whose first port is given, of whose input ports some were gathered.
+    /// Matches the switch whose first port is `first`, with the collected input ports.
     fn match_lanes(&mut self, first: usize, tick: u64) {
         let mut matching = std::mem::take(&mut self.matching.by_lane);
         matching.inputs.retain(|port| self.switches.port(*port).can_cross() != 0);
@@ -302,10 +302,10 @@ impl Network {
         self.matching.by_lane = matching;
     }
 
-    /// Turns round which input lanes can send to which output lanes.
+    /// Collects by output the lanes that input lanes can send to.
     fn gather_lanes(&mut self, first: usize, matching: &mut LaneMatching) {
         for &port in &matching.inputs {
-            // Who is not matched is there again in the next tick.
+            // Unmatched ports are tried again in the next tick.
             self.switches.crossing.insert(port);
             for lane in lanes_of(self.switches.port(port).can_cross()) {
                 let to = usize::from(self.buffers.lane(port << SHIFT | lane).out);
@@ -322,7 +322,7 @@ impl Network {
         }
     }
 
-    /// Every output that is not matched grants an input lane. Returns whether any does.
+    /// Grants an input lane for every unmatched output. Returns whether there was a grant.
     fn grant_lanes(&self, first: usize, matching: &mut LaneMatching) -> bool {
         let outputs = self.switches.outputs.as_ref().expect("outputs choose among lanes");
         let mut any = false;
@@ -341,7 +341,7 @@ impl Network {
         any
     }
 
-    /// An input port sends one of its lanes that were granted.
+    /// Sends a flit from one of the granted lanes of an input port.
     fn accept_lane(
         &mut self,
         first: usize,
@@ -350,7 +350,7 @@ impl Network {
         matching: &mut LaneMatching,
         tick: u64,
     ) {
-        // It is matched, so that no output chooses any other lane of it.
+        // The input port is matched, so no output may select another lane of it.
         for lane in lanes_of(self.switches.port(port).can_cross()) {
             let to = usize::from(self.buffers.lane(port << SHIFT | lane).out);
             matching.outputs[to >> SHIFT].able &= !bit_of(to);
@@ -366,7 +366,7 @@ impl Network {
         self.traverse_switch(port, lane, tick);
     }
 
-    /// Heads of the lanes that hold some lanes of an output, as its arbiter sees them.
+    /// Returns the arbiter's view of the holders of an output's lanes.
     fn heads_for(&self, first: usize, output: usize, lanes: u16) -> [Head; LANES] {
         let arbiters =
             &self.switches.outputs.as_ref().expect("outputs choose among lanes").arbiters;
@@ -379,53 +379,53 @@ impl Network {
         heads
     }
 
-    /// The input lane that holds an output lane.
+    /// Returns the input lane that holds an output lane.
     fn holder(&self, first: usize, lane: usize) -> usize {
         (first << SHIFT) + usize::from(self.links.lane(lane).holder)
     }
 }
 
-/// The ports of a set, the first of which has this number.
+/// Iterates over the ports in a word; `first` is the port of bit 0.
 fn ports_of(first: usize, ports: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |port| ports >> port & 1 == 1).map(move |port| first + port)
 }
 
-// Routing where heads may take any of several outputs ([`gingham_net::Select`]).
+// Adaptive routing: heads may take any of several outputs ([`gingham_net::Select`]).
 //
 // ```text
-//   head there at h ── routing ──► from h + 1 + R on, each tick: withdraw, choose among what could be granted now, request
-//                                                                     └► granted: it waits no longer
+//   head arrives at h ── routing ──► from h + 1 + R on, each tick: withdraw, select a grantable output, request it
+//                                                                     └► granted: done
 // ```
 //
-// What a head chooses changes with every lane that is released and every credit that comes, so that
-// all heads that wait choose anew in every tick, against the state at the start of VC allocation. A
-// head for which no output could do requests none. While heads wait no tick is skipped. Where heads
-// choose for good, that is what is left to them: what they chose, or else the escape lanes on their path.
+// The selection depends on every released lane and every credit, so all waiting heads select again
+// in every tick, from the state at the start of VC allocation. A head without a grantable output
+// makes no request. No tick is skipped while heads wait. A head that selects only once may take the
+// selected output or the escape lanes on its path.
 
 /// Heads that choose.
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptiveHeads {
     selector: Selector,
-    /// Input lanes whose heads were granted no lane so far.
+    /// Input lanes with a head that has not been granted a lane.
     waiting: Bits,
-    /// By input lane: the port that its head requests, if it does.
+    /// By input lane: the port that its head requests, if any.
     requested: Vec<Option<u32>>,
-    /// By input lane: the output that its head chose for good.
+    /// By input lane: the output that its head selected once and for all.
     chosen: Vec<Option<ChannelId>>,
     open: Open,
 }
 
-/// The outputs among which a head chooses.
+/// Candidate outputs of a head.
 #[derive(Clone, Debug, Default)]
 struct Open {
-    /// Each with the lanes that the head may take there.
+    /// Ports, with the lanes that the head may take there.
     ports: Vec<(usize, u16)>,
-    /// Credits of each output, on the lanes that indicate its load.
+    /// Credits of each output on the lanes that measure its load.
     credits: Vec<u64>,
 }
 
 impl AdaptiveHeads {
-    /// Those of a run, if heads choose in it, among so many lanes.
+    /// Returns the state for `lane_count` lanes, or `None` without adaptive routing.
     pub(crate) fn new(plan: &Plan, lanes: &PipelinePlan, lane_count: usize) -> Option<Box<Self>> {
         let selector = Selector::new(plan, lanes)?;
         let waiting = Bits::new(lane_count);
@@ -434,14 +434,14 @@ impl AdaptiveHeads {
         Some(Box::new(Self { selector, waiting, requested, chosen, open: Open::default() }))
     }
 
-    /// The head of an input lane was granted a lane.
+    /// Clears the state of a head that was granted a lane.
     pub(crate) fn on_granted(&mut self, lane: usize) {
         self.waiting.words[lane / 64] &= !(1 << (lane % 64));
         self.requested[lane] = None;
         self.chosen[lane] = None;
     }
 
-    /// The output that the head of an input lane chose for good.
+    /// Returns the output that the head of an input lane selected once and for all.
     pub(crate) fn chosen(&self, lane: usize) -> Option<ChannelId> {
         self.chosen[lane]
     }
@@ -451,14 +451,15 @@ impl AdaptiveHeads {
         self.waiting.is_empty()
     }
 
-    /// The input lanes whose heads wait, in ascending order.
+    /// Iterates over the input lanes with waiting heads, in ascending order.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = usize> {
         self.waiting.iter()
     }
 }
 
 impl Network {
-    /// Heads whose routing is over at a tick choose, and those that wait do so anew.
+    /// Adds the heads whose routing is over at a tick, and selects an output for every waiting
+    /// head.
     pub(crate) fn choose_outputs(&mut self, due: &[u32], context: &mut Context, tick: u64) {
         let Some(mut heads) = self.adaptive.take() else { return };
         for lane in due.iter().map(|lane| *lane as usize) {
@@ -486,7 +487,7 @@ impl Network {
         self.adaptive = Some(heads);
     }
 
-    /// The outputs that the head of an input lane may take, those of them that are open.
+    /// Collects the outputs that the head of an input lane may take and for which `is_open` holds.
     fn gather(
         &self,
         open: &mut Open,
@@ -506,7 +507,7 @@ impl Network {
         }
     }
 
-    /// Where the head of an input lane stands.
+    /// Returns the location of an input lane's head.
     fn place_of(lane: usize, context: &Context) -> HeadPlace {
         let input = context.layout.channel_into(lane >> SHIFT);
         let PortRef { node: switch, port } = context.plan.ends(input).target;
@@ -514,8 +515,8 @@ impl Network {
         HeadPlace { switch, port, lane }
     }
 
-    /// The head of an input lane requests an output that could grant it a lane, if one could: which
-    /// port.
+    /// Requests an output that could grant a lane to the head of an input lane. Returns its port,
+    /// if there is one.
     fn choose_output(
         &mut self,
         lane: usize,
@@ -530,7 +531,7 @@ impl Network {
             return None;
         }
         let place = if let Some(chosen) = chosen {
-            // Else the escape lanes on its path.
+            // Without the selected output, the escape lanes on the path remain.
             let chosen = context.layout.port(chosen);
             open.ports.iter().position(|(port, _)| *port == chosen).unwrap_or(0)
         } else {
@@ -545,8 +546,8 @@ impl Network {
         Some(u32::try_from(port).expect("ports have 32 bits"))
     }
 
-    /// The outputs that the head of an input lane may take, with its lanes there: what is left to it, if
-    /// it chose for good.
+    /// Returns the outputs that the head of an input lane may take, with their lanes; `chosen`
+    /// restricts them for a head that selects only once.
     pub(crate) fn choices<'a>(
         &self,
         lane: usize,
@@ -560,7 +561,7 @@ impl Network {
         plan.outputs(switch, packet.destination, packet.vc_class, chosen)
     }
 
-    /// The credits on some lanes of an output that no packet was promised.
+    /// Returns the credits on some lanes of an output that are not promised to a packet.
     fn credits_of(&self, port: usize, lanes: u16, plan: &PipelinePlan) -> u64 {
         if self.links.port(port).is(TO_HOST) {
             return 0;

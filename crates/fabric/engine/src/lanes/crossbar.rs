@@ -1,19 +1,19 @@
 //! Stage 4: switch allocation, then switch traversal from input lanes to the output lanes that they
-//! hold.
+//! hold. Stage 5: link traversal.
 //!
 //! ```text
 //!   input port 0   lanes 1, 3 ─► outputs 2, 4        output 4 grants one of its input ports, round robin;
-//!   input port 1   lane 0     ─► output 4            input 0 serves one lane of those granted; again, until
-//!   input port 3   lane 2     ─► output 0            nobody more can be matched
+//!   input port 1   lane 0     ─► output 4            input 0 serves one lane of those granted; repeated until
+//!   input port 3   lane 2     ─► output 0            no more can be matched
 //! ```
 //!
-//! The allocator is separable, output first, and iterated: every output that is not matched grants
-//! one input port, round robin; every input port that was granted chooses one of its lanes to those
-//! outputs, by its arbiter; again, until an iteration matches nobody. The pointer of an output
-//! moves when it is matched, in whichever iteration.
+//! The allocator is separable, output first, and iterated: every unmatched output grants one input
+//! port by round robin; every granted input port selects one of its lanes to those outputs by its
+//! arbiter; this repeats until an iteration adds no match. The pointer of an output moves when it
+//! is matched, in any iteration.
 //!
-//! Where no two input ports request the same output everybody is granted, so that each input port
-//! serves one of its lanes and all is done: most ticks of most switches are so.
+//! If no two input ports request the same output, all requests are granted and each input port
+//! serves one of its lanes: the usual case.
 //!
 //! Source: Yum et al. 2002, section 3.1; the allocator is ours (`docs/concepts/timing.md`).
 
@@ -25,7 +25,7 @@ use crate::lanes::network::Network;
 use gingham_net::Crossbar;
 
 impl Network {
-    /// The crossbars of all switches.
+    /// Runs switch allocation and traversal for all switches.
     pub(crate) fn traverse_switches(&mut self, context: &Context, tick: u64) {
         let (layout, pays) = (&context.layout, context.lanes.pays_at_crossing());
         if pays {
@@ -46,13 +46,13 @@ impl Network {
         }
     }
 
-    /// The multiplexed crossbars of all switches where a lane may be able to cross.
+    /// Allocates the multiplexed crossbars of all switches in which a lane may cross.
     pub(crate) fn allocate_switches(&mut self, layout: &Layout, tick: u64) {
         self.each_switch(layout, tick, Self::allocate_switch, Self::allocate_wide);
     }
 
-    /// All switches where a lane may be able to cross: those of at most 64 ports by their first port
-    /// and their inputs, the others by their first word and their ports.
+    /// Visits all switches in which a lane may cross: those with at most 64 ports by first port and
+    /// inputs, the others by first word and number of ports.
     #[inline]
     pub(crate) fn each_switch(
         &mut self,
@@ -79,7 +79,7 @@ impl Network {
         }
     }
 
-    /// Full crossbars: every lane that can cross does.
+    /// Moves a flit of every lane that can cross through full crossbars.
     pub(crate) fn traverse_all(&mut self, layout: &Layout, tick: u64) {
         for word in 0..layout.first_host / 64 {
             let mut ports = self.switches.crossing.take(word);
@@ -96,8 +96,8 @@ impl Network {
         }
     }
 
-    /// A switch of at most 64 ports, from `first` on, of which these may have a lane that can
-    /// cross.
+    /// Allocates a switch with at most 64 ports, from `first` on; only the ports in `inputs` may
+    /// have a lane that can cross.
     #[inline]
     fn allocate_switch(&mut self, first: usize, inputs: u64, tick: u64) {
         if inputs.is_power_of_two() {
@@ -125,7 +125,7 @@ impl Network {
         }
     }
 
-    /// The same where several input ports request some outputs.
+    /// Allocates a switch in which several input ports request the outputs in `disputed`.
     #[inline(never)]
     fn allocate_disputed(
         &mut self,
@@ -154,7 +154,7 @@ impl Network {
         }
     }
 
-    /// The outputs to which lanes of an input port can send.
+    /// Returns the outputs that the lanes of an input port can send to.
     #[inline]
     fn requested(&self, port: usize) -> u64 {
         let mut lanes = self.switches.port(port).can_cross();
@@ -167,7 +167,7 @@ impl Network {
         requested
     }
 
-    /// An input port that every output it requests has granted sends a flit.
+    /// Sends a flit from an input port that every output it requests has granted.
     #[inline(never)] // One copy of what crosses, for all that lead here.
     fn serve_alone(&mut self, first: usize, input: usize, tick: u64) {
         let port = first + input;
@@ -179,8 +179,8 @@ impl Network {
         self.traverse_switch(port, lane, tick);
     }
 
-    /// Where each of some input ports requests one output alone, one iteration is enough: each
-    /// output serves the input that it grants.
+    /// Matches input ports that request one output each: in a single iteration, each output serves
+    /// the input that it grants.
     #[inline]
     fn match_by_output(&mut self, first: usize, mut inputs: u64, tick: u64) {
         while inputs != 0 {
@@ -193,7 +193,7 @@ impl Network {
                 requesting |= u64::from(self.matching.requested[input] == requested) << input;
             }
             inputs ^= requesting;
-            // Who is not matched is there again in the next tick.
+            // Unmatched inputs are tried again in the next tick.
             self.switches.crossing.words[first / 64] |= requesting << (first % 64);
             let output = requested.trailing_zeros() as usize;
             let winner = first_from(requesting, self.switches.port(first + output).pointer);
@@ -201,11 +201,11 @@ impl Network {
         }
     }
 
-    /// Iterations of grants and choices between these inputs and outputs.
+    /// Iterates grants and selections between the given inputs and outputs.
     #[inline(never)]
     fn iterate(&mut self, first: usize, inputs: u64, outputs: u64, tick: u64) {
         self.matching.gather_requests(inputs, outputs);
-        // Who is not matched is there again in the next tick.
+        // Unmatched inputs are tried again in the next tick.
         self.switches.crossing.words[first / 64] |= inputs << (first % 64);
         let (mut inputs, mut outputs) = (inputs, outputs);
         loop {
@@ -237,7 +237,7 @@ impl Network {
         }
     }
 
-    /// An input port sends a flit to one of the outputs that granted it, which is returned.
+    /// Sends a flit from an input port to one of the outputs that granted it. Returns that output.
     fn serve_granted(&mut self, first: usize, input: usize, tick: u64) -> Option<usize> {
         let (port, granted) = (first + input, self.matching.granted[input]);
         let mut lanes = self.switches.port(port).can_cross();
@@ -254,8 +254,8 @@ impl Network {
         Some(output)
     }
 
-    /// Switch traversal: the first flit of an input lane crosses into the output lane that it
-    /// holds, and its credit goes back.
+    /// Moves the first flit of an input lane into the output lane that it holds, and returns a
+    /// credit.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn traverse_switch(&mut self, port: usize, lane: usize, tick: u64) {
@@ -289,8 +289,8 @@ impl Network {
         }
     }
 
-    /// A tail has crossed: the output lane may be granted to another, and the next worm comes to
-    /// the head of the input lane.
+    /// Releases the output lane after a tail has crossed, and moves the next worm to the front of
+    /// the input lane.
     fn release(&mut self, from: usize, to: usize, tick: u64) {
         self.buffers.hold(from, NONE);
         self.switches.disconnect(from);
@@ -302,25 +302,24 @@ impl Network {
     }
 }
 
-/// The first input port from one on, round robin, of some; there is one.
+/// Returns the first member of a nonempty set of input ports, by round robin from `pointer` on.
 #[inline]
 fn first_from(inputs: u64, pointer: u16) -> usize {
     let onward = if pointer < 64 { inputs & (u64::MAX << pointer) } else { 0 };
     if onward == 0 { inputs } else { onward }.trailing_zeros() as usize
 }
 
-// Stage 5: link traversal. Every channel that is free takes a flit of one of its lanes.
+// Stage 5: link traversal. Every free channel takes a flit of one of its lanes.
 //
 // ```text
 //   output lanes   filled    1 1 0 1 ┐
 //                  credited  0 1 1 1 ┴► round robin ─► a flit, a credit less ─► the input lane of the peer, latency later
 // ```
 //
-// A channel into a host ends the way of a worm: nothing but its first and its last flit is looked
-// at.
+// A channel into a host ends the path of a worm: only its first and last flits need processing.
 
 impl Network {
-    /// All channels of switches that may have something to send.
+    /// Sends flits on all switch channels that can.
     pub(crate) fn traverse_links(&mut self, context: &mut Context, tick: u64) {
         if context.lanes.pays_at_crossing() {
             self.links.gather_unpaid();
@@ -383,7 +382,7 @@ impl Network {
         }
     }
 
-    /// A flit begins on a channel of any kind.
+    /// Sends a flit on any kind of channel; it begins at `began` (ps).
     pub(crate) fn traverse_channel(
         &mut self,
         port: usize,
@@ -407,7 +406,7 @@ impl Network {
         }
     }
 
-    /// A flit begins on its way to a host that takes in all that comes.
+    /// Sends a flit to a host that accepts every flit.
     fn eject(&mut self, port: usize, lane: usize, began: u64, context: &mut Context) {
         context.clock.count(1);
         let lane = self.links.eject(port, lane);
@@ -417,7 +416,8 @@ impl Network {
         }
     }
 
-    /// A flit that begins on the channel of a port is on its way to an input lane of a host.
+    /// Processes a flit that begins at `began` (ps) on the channel from `port` to an input lane of
+    /// a host.
     pub(crate) fn land(
         &mut self,
         port: usize,

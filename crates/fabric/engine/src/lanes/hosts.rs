@@ -30,41 +30,42 @@ use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use pulp::{Arch, Simd, WithSimd};
 
-/// All hosts.
+/// State of all hosts.
 #[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
     first_port: usize,
-    /// By host port, from the first on.
+    /// By host port, from `first_port` on.
     ports: Vec<Host>,
-    /// Those of adapters.
+    /// Arbiters of adapters.
     arbiters: Arbiters,
-    /// Whether these are the default, and what waits goes wherever there is a credit for a flit.
+    /// Whether the arbiters are the default, no adapter may hold back a packet, and one credit is
+    /// enough to begin.
     is_plain: bool,
-    /// Whether any adapter may hold something back although its link is free.
+    /// Whether any adapter may hold back a packet although its link is free.
     may_hold_back: bool,
-    /// Whether a packet of the host that was looked at last lacks nothing but credits to begin.
+    /// Whether the packet examined last lacks only credits to begin.
     is_short: bool,
-    /// How many packets of its own a host may be in the middle of.
+    /// Limit on concurrent packets of a host's own.
     injection: Injection,
     wanted: Wanted,
-    /// Channels whose buffers are counted, where they are.
+    /// Channels whose full buffers are counted for injection throttling.
     gathered: Box<[ChannelId]>,
-    /// Whether they are to be.
+    /// Whether such a count was ordered.
     is_to_gather: bool,
-    /// What instructions the machine has.
+    /// Instruction set of the machine.
     arch: Arch,
 }
 
-/// What a host has under way on its own channel.
+/// State of a host at its channel.
 #[derive(Clone, Debug)]
 struct Host {
     endpoint: EndpointId,
     channel: ChannelId,
-    /// The node at the other end.
+    /// Node at the other end of the cable.
     peer: NodeId,
     groups: Box<[Group]>,
-    /// Groups in which something waits, as bits.
+    /// Groups with a waiting packet, as bits.
     waiting: u32,
     /// By lane.
     lanes: Box<[LaneSender]>,
@@ -80,16 +81,16 @@ struct Group {
     middle: u16,
 }
 
-/// What a lane of a host sends, or may begin to send.
+/// Packet that a lane of a host sends, or may begin to send.
 #[derive(Clone, Copy, Debug)]
 struct LaneSender {
     worm: WormId,
-    /// Flits that were not sent.
+    /// Unsent flits.
     left: u32,
     group: u8,
-    /// The packet in transit that it is, if it is one.
+    /// The packet in transit, unless it is the host's own.
     in_transit: Option<InTransitId>,
-    /// What its arbiter sees of it.
+    /// The arbiter's view of it.
     head: Head,
 }
 
@@ -97,7 +98,7 @@ struct LaneSender {
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     flits: u32,
-    /// When its message was created or, in transit, it was ready.
+    /// Time at which its message was created or, in transit, at which it was ready, in ps.
     arrival_ps: u64,
     in_transit: Option<InTransitId>,
 }
@@ -145,7 +146,7 @@ impl Hosts {
         }
     }
 
-    /// The channels whose buffers are to be counted now, if that was ordered.
+    /// Returns the channels whose full buffers are to be counted now, if a count was ordered.
     pub(crate) fn take_gather(&mut self) -> Option<&[ChannelId]> {
         std::mem::take(&mut self.is_to_gather).then_some(&self.gathered)
     }
@@ -160,9 +161,9 @@ impl Hosts {
         &mut self.ports[port - self.first_port]
     }
 
-    // What happens between ticks.
+    // Events between ticks.
 
-    /// A source creates a message.
+    /// Creates the next message of a source.
     #[inline(never)]
     pub(crate) fn create(&mut self, source: usize, links: &mut Links, context: &mut Context) {
         let Created { next, endpoint } = context.create_next(source);
@@ -172,7 +173,7 @@ impl Hosts {
         self.send_soon(endpoint, links, context);
     }
 
-    /// An endpoint may have something else to send than before, at the next tick.
+    /// Makes an endpoint check its queues at the next tick.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     fn send_soon(&mut self, endpoint: EndpointId, links: &mut Links, context: &mut Context) {
@@ -182,13 +183,13 @@ impl Hosts {
         context.clock.wake();
     }
 
-    /// Looks in which queues of a host something waits.
+    /// Updates the groups of a host that have a waiting packet.
     fn look_for_waiting(&mut self, port: usize, context: &Context) {
         let host = self.host_mut(port);
         host.waiting = context.endpoints.adapter(host.endpoint).waiting_groups();
     }
 
-    /// The host at the start of `channel` may have something to send.
+    /// Makes the host at the start of `channel` send at the next tick, if it can.
     pub(crate) fn wake(&mut self, channel: ChannelId, links: &mut Links, context: &mut Context) {
         let port = context.layout.port(channel);
         self.host_mut(port).wake_ps = u64::MAX;
@@ -196,7 +197,7 @@ impl Hosts {
         context.clock.wake();
     }
 
-    /// A packet that was taken by a tick before begins now on the channel of its host.
+    /// Notifies the endpoints that a packet begins now, after the tick that took it.
     pub(crate) fn begin_late(
         &mut self,
         channel: ChannelId,
@@ -210,7 +211,7 @@ impl Hosts {
         self.send_soon(endpoint, links, context);
     }
 
-    /// The tail of a packet has left its host.
+    /// Notifies the endpoints that the tail of a packet has left its host.
     pub(crate) fn on_left(&self, channel: ChannelId, worm: WormId, context: &mut Context) {
         let endpoint = self.host(context.layout.port(channel)).endpoint;
         let worm = context.worms.get(worm);
@@ -220,7 +221,7 @@ impl Hosts {
         context.tell(Notice::Left { endpoint, began, flits, flit, content: carried });
     }
 
-    // A tick.
+    // Stages of a tick.
 
     fn send_flit(&mut self, port: usize, network: &mut Network, context: &mut Context) {
         let tick = context.clock.tick();
@@ -265,7 +266,7 @@ impl Hosts {
         }
         let Network { links, in_transit, .. } = network;
         if in_transit.exists() && links.port(port).unsent() != 0 {
-            // Its next flit may not be there.
+            // Its next flit may not have arrived.
             links.set_wait(port, false, tick);
             links.ready.insert(port);
         } else {
@@ -273,7 +274,7 @@ impl Hosts {
         }
     }
 
-    /// The lanes of a host in the middle of a packet that can go on.
+    /// Returns the lanes of a host in the middle of a packet that can send its next flit.
     #[inline]
     fn lanes_to_go_on(
         &self,
@@ -293,14 +294,15 @@ impl Hosts {
         lanes_of(could).filter(is_there).fold(0, |lanes, lane| lanes | 1 << lane)
     }
 
-    /// The groups of queues of a host in which something waits, as bits.
+    /// Returns the groups of a host with a waiting packet, as bits.
     #[inline]
     fn waiting_groups(&self, port: usize, in_transit: &InTransit) -> u32 {
         let own = self.host(port).waiting;
         if in_transit.exists() { own | in_transit.host(port).machine.waiting_groups() } else { own }
     }
 
-    /// The lanes of a host on which a packet may begin at an instant, if these could go on.
+    /// Returns the lanes of a host on which a packet may begin at `began` (ps), given the lanes
+    /// that could continue one.
     fn lanes_to_begin(
         &mut self,
         port: usize,
@@ -345,7 +347,7 @@ impl Hosts {
         begins
     }
 
-    /// Which of some idle lanes have the credits for a packet to begin.
+    /// Returns the idle lanes with enough credits for a packet to begin.
     #[inline(never)]
     fn fitting_lanes(
         &mut self,
@@ -369,8 +371,8 @@ impl Hosts {
         }
         self.is_short |= fitting == 0;
         if fitting == 0 && self.may_hold_back {
-            // One of a higher priority and fewer flits may find its tokens before this one its
-            // credits, or another go because this one may not begin any more.
+            // A packet of higher priority with fewer flits may get its tokens before this one gets
+            // its credits, or another may go because this one may no longer begin.
             links.ready.insert(port);
         }
         fitting
@@ -382,8 +384,8 @@ impl Hosts {
         lanes_of(links.port(port).filled).any(|lane| lanes[lane].in_transit.is_none())
     }
 
-    /// The next packet of a group of a host, if one may begin at an instant: one in transit before
-    /// those of the host's own, which may be held.
+    /// Returns the next packet of a group that may begin at `now`: one in transit before the host's
+    /// own, which `is_held` excludes.
     #[inline(never)]
     fn next_of(
         &mut self,
@@ -423,13 +425,13 @@ impl Hosts {
         }
     }
 
-    /// The lane that the adapter at a port sends on, of some that could.
+    /// Selects the lane on which an adapter sends from the lanes that can.
     fn choose_lane(&mut self, port: usize, lanes: u16, links: &mut Links) -> Option<usize> {
         if self.arbiters.are_default {
             return Some(links.serve_round_robin(port, lanes));
         }
         if !links.port(port).is_open() {
-            // By the packet, it is in the middle of one.
+            // With packet-level arbitration, the adapter is in the middle of a packet.
             return Some(lanes.trailing_zeros() as usize);
         }
         let senders = &self.host(port).lanes;
@@ -442,7 +444,7 @@ impl Hosts {
         Some(lane)
     }
 
-    /// A packet begins on a lane of a host.
+    /// Begins a packet on a lane of a host.
     fn begin_packet(
         &mut self,
         port: usize,
@@ -465,7 +467,7 @@ impl Hosts {
         network.buffers.expect_worm(network.links.port(port).peer_lane(lane), coming);
     }
 
-    /// A packet of a host's own begins: the worm, and its flits.
+    /// Begins a packet of a host's own. Returns its worm and its number of flits.
     fn begin_own(
         &mut self,
         port: usize,
@@ -489,7 +491,8 @@ impl Hosts {
         (worm, flits)
     }
 
-    /// The last flit of a packet begins on the channel of a host.
+    /// Schedules the event after the last flit of a packet, which begins at `began` on the channel
+    /// of a host.
     #[inline]
     fn end_packet(&self, port: usize, sender: LaneSender, began: u64, context: &mut Context) {
         if !self.wanted.left && sender.in_transit.is_none() {
@@ -505,11 +508,11 @@ impl Hosts {
     }
 }
 
-// What waits at hosts: for congestion trees packets in the middle of a lane, and the first of every
-// queue; for a search of deadlocks where packets in transit are.
+// Packets that wait at hosts. For congestion trees: packets in the middle of a lane, and the first
+// of every queue. For deadlock checks: the lanes of packets in transit.
 
 impl Hosts {
-    /// Those of all hosts before `now`.
+    /// Returns the waiting packets of all hosts before `now`.
     pub(crate) fn waiters(&self, links: &Links, context: &Context, now: Time) -> Vec<Waiter> {
         let mut found = Vec::new();
         for (number, host) in self.ports.iter().enumerate() {
@@ -537,18 +540,18 @@ impl Hosts {
         found
     }
 
-    /// The lane on which a host sends a packet in transit, if it is in the middle of it.
+    /// Returns the lane on which a host is in the middle of a packet in transit, if any.
     pub(crate) fn lane_of(&self, port: usize, id: InTransitId, links: &Links) -> Option<usize> {
         let lanes = &self.host(port).lanes;
         lanes_of(links.port(port).filled).find(|lane| lanes[*lane].in_transit == Some(id))
     }
 
-    /// The lanes on which packets of a group of a host may leave.
+    /// Returns the lanes on which packets of a group may leave.
     pub(crate) fn lanes_of_group(&self, port: usize, group: usize) -> u16 {
         self.host(port).groups[group].lanes
     }
 
-    /// The credits that a lane of a host must have for a packet of so many flits to begin; 0 where
+    /// Returns the credits that a lane of a host needs for a packet of `flits` flits to begin; 0 if
     /// one for its first flit is enough.
     pub(crate) fn credits_to_begin(&self, lane: usize, flits: u32, context: &Context) -> u32 {
         let lane = u8::try_from(lane).expect("lanes are few");
@@ -558,10 +561,10 @@ impl Hosts {
     }
 }
 
-// Which channels of hosts wait for credits.
+// Waits of host channels for credits.
 
 impl Hosts {
-    /// Whether the channel of a host, which takes no flit, would take one that begins at `began` if it had
+    /// Whether the channel of a host, which takes no flit, would take one at `began` if it had
     /// credits.
     #[inline(never)]
     fn waits(
@@ -586,8 +589,8 @@ impl Hosts {
             && (self.is_short || self.has_unasked(port, began, links, in_transit, context))
     }
 
-    /// Whether a queue that was not asked for its next packet, since none of its lanes in no packet has a
-    /// credit, has one that neither window nor pace holds back.
+    /// Whether a group that was not polled, because none of its idle lanes has a credit, has a
+    /// packet that neither window nor rate limit holds back.
     fn has_unasked(
         &self,
         port: usize,
@@ -607,7 +610,7 @@ impl Hosts {
         };
         let mut unasked = host.groups.iter().enumerate().filter(is_unasked).peekable();
         if self.may_hold_back && unasked.peek().is_some() {
-            // A pace lets a packet go, or a window shuts, without notice.
+            // A rate limit may release a packet, or a window close, without notice.
             links.ready.insert(port);
         }
         unasked.any(|(group, _)| {
@@ -618,10 +621,10 @@ impl Hosts {
     }
 }
 
-// What hosts send in a tick. Most flits are in the middle of a packet: a host that is in one goes on
-// with it.
+// Sending of hosts in a tick. Most flits are in the middle of a packet, which the host just
+// continues.
 
-/// All hosts, compiled for what the machine has.
+/// Sending of all hosts, compiled for the machine's instruction set.
 struct Stage<'a> {
     hosts: &'a mut Hosts,
     network: &'a mut Network,
@@ -639,7 +642,7 @@ impl WithSimd for Stage<'_> {
 }
 
 impl Hosts {
-    /// All hosts that may have something to send do, if they can.
+    /// Sends a flit from every host that can.
     pub(crate) fn send(&mut self, network: &mut Network, context: &mut Context) {
         self.arch.dispatch(Stage { hosts: self, network, context });
     }
@@ -663,9 +666,9 @@ impl Hosts {
         }
     }
 
-    /// A common channel of a host to a switch takes a flit that is not the last of its packet, if
-    /// there is nothing to decide but which of those that were begun goes on. Returns whether the
-    /// host may have something to send at the next tick, if a flit was taken.
+    /// Sends a flit on a common channel from a host to a switch, if the flit is not the last of its
+    /// packet and no new packet could begin. Returns, if a flit was sent, whether the host may have
+    /// something to send at the next tick.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     fn send_body(&mut self, port: usize, network: &mut Network, tick: u64) -> Option<bool> {
@@ -691,10 +694,10 @@ impl Hosts {
     }
 }
 
-// What endpoints order: hosts that may send, what happens later, and weights of lanes.
+// Orders of endpoints: sending, later events, and weights of lanes.
 
 impl Hosts {
-    /// Carries out what the endpoints order: hosts may send at the next tick.
+    /// Carries out the orders of the endpoints; affected hosts may send at the next tick.
     #[inline]
     pub(crate) fn carry_out(
         &mut self,
@@ -729,7 +732,7 @@ impl Hosts {
         }
     }
 
-    /// A lane has another weight at one place of one port.
+    /// Sets the weight of a lane in one arbiter of a port.
     fn weigh(
         &mut self,
         Weighing { channel, place, lane, weight }: Weighing,

@@ -1,7 +1,7 @@
-//! What switches are: which input lanes can cross, and which of their heads request what.
+//! Switch ports: the input lanes that can cross, and routing of their heads.
 //!
 //! Invariants: `sendable` is the lanes that hold an output lane and whose buffer is not empty,
-//! `full` those whose output lane has no room.
+//! `full` those whose output lane has no free space.
 
 use crate::bits::Bits;
 use crate::lanes::allocation::OutputArbiters;
@@ -21,48 +21,48 @@ pub(crate) struct Switches {
     ports: Vec<SwitchPort>,
     /// Input ports that may have something to send through the crossbar.
     pub(crate) crossing: Bits,
-    /// Output ports that may grant a lane; with cut-through, those of hosts too, which never do.
+    /// Output ports that may grant a lane; with cut-through also host ports, which never do.
     pub(crate) allocating: Bits,
     /// Input lanes whose head is being routed.
     pub(crate) heads: Ring,
     routing_cycles: u64,
-    /// Those of crossbar inputs.
+    /// Arbiters of crossbar inputs.
     pub(crate) arbiters: Arbiters,
-    /// Those of crossbar outputs, where they choose by lane.
+    /// Arbiters of crossbar outputs, if they arbitrate among lanes.
     pub(crate) outputs: Option<OutputArbiters>,
-    /// Ways through crossbars, where they are taken in turn.
+    /// Crossbar ports, for round-robin allocation.
     pub(crate) ways: Option<Ways>,
 }
 
 /// A port of a switch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SwitchPort {
-    /// Ticks at which flits left the lane buffers, less those at which they were there; it may
-    /// wrap.
+    /// Sum of the ticks at which flits left the lane buffers, minus the sum of those at which they
+    /// arrived; it may wrap.
     pub(crate) occupancy: u64,
-    /// The first output lane at the other end of the cable, and the ticks until a credit counts
+    /// First output lane at the other end of the cable, and the ticks until a credit is received
     /// there.
     pub(crate) credit_lane: u32,
     pub(crate) credit_latency: u32,
-    /// The first lane of the first port of its switch.
+    /// First lane of the first port of its switch.
     pub(crate) base: u32,
     pub(crate) sendable: u16,
     pub(crate) full: u16,
-    /// Lanes that may cross: all, or that of the packet that is passing.
+    /// Lanes that may cross: all, or only that of the packet in progress.
     open: u16,
-    /// Lanes after the last that was served.
+    /// Lanes that follow the last one served.
     after: u16,
-    /// As an output: the input port of the switch after the last that was matched with it.
+    /// As an output: the input port of the switch that follows the last one matched with it.
     pub(crate) pointer: u16,
-    /// Ports of the switch.
+    /// Number of ports of the switch.
     pub(crate) span: u16,
 }
 
 const _: () = assert!(size_of::<SwitchPort>() == 32, "two ports fit a cache line");
 
 impl SwitchPort {
-    /// A flit crosses: it leaves the buffer of its input lane empty or not, and its output lane
-    /// full or not. Returns whether another can.
+    /// Updates the port for a flit that crosses, given whether its input lane is now empty and its
+    /// output lane full. Returns whether another flit can cross.
     #[inline]
     pub(crate) fn cross(&mut self, lane: usize, is_empty: bool, is_full: bool, tick: u64) -> bool {
         self.occupancy = self.occupancy.wrapping_add(tick);
@@ -71,7 +71,7 @@ impl SwitchPort {
         self.can_cross() != 0
     }
 
-    /// Lanes that can cross.
+    /// Returns the lanes that can cross.
     #[inline]
     pub(crate) const fn can_cross(&self) -> u16 {
         self.sendable & !self.full & self.open
@@ -122,12 +122,13 @@ impl Switches {
         &self.ports
     }
 
-    /// Whether arbiters look at flits in their order.
+    /// Whether arbiters need the order of flits.
     pub(crate) fn are_tracked(&self) -> bool {
         !self.arbiters.are_default || self.outputs.is_some()
     }
 
-    /// Flits that are due are in their lane buffers; they are seen from the next tick on.
+    /// Moves the flits that are due into their lane buffers, where they are visible from the next
+    /// tick on.
     pub(crate) fn receive(&mut self, due: &[u32], buffers: &mut Buffers, tick: u64) {
         if self.are_tracked() {
             for lane in due {
@@ -156,13 +157,13 @@ impl Switches {
         }
     }
 
-    /// A head stands first in an input lane from `tick` on.
+    /// Schedules the routing of a head that is at the front of an input lane from `tick` on.
     #[inline]
     pub(crate) fn read_head(&mut self, lane: usize, tick: u64) {
         self.heads.push(tick + 1 + self.routing_cycles, lane);
     }
 
-    /// An input lane with flits holds an output lane from now on, which may have no room.
+    /// Records that a nonempty input lane holds an output lane, which may be full.
     pub(crate) fn connect(&mut self, lane: usize, is_full: bool) {
         let port = &mut self.ports[lane >> SHIFT];
         port.sendable |= bit_of(lane);
@@ -170,7 +171,7 @@ impl Switches {
         self.crossing.insert(lane >> SHIFT);
     }
 
-    /// An input lane holds none any more.
+    /// Records that an input lane no longer holds an output lane.
     pub(crate) fn disconnect(&mut self, lane: usize) {
         let port = &mut self.ports[lane >> SHIFT];
         port.sendable &= !bit_of(lane);
@@ -181,8 +182,8 @@ impl Switches {
         }
     }
 
-    /// The output lane that an input lane of the switch of `port` holds, by its number there, has
-    /// room again.
+    /// Records that the output lane held by an input lane has free space again. `port` is any port
+    /// of the switch, `holder` the number of the input lane in it.
     #[inline(never)]
     pub(crate) fn make_room(&mut self, port: usize, holder: u16) {
         let lane = self.ports[port].base as usize + usize::from(holder);
@@ -190,20 +191,20 @@ impl Switches {
         self.crossing.insert(lane >> SHIFT);
     }
 
-    /// State of a port, to be changed.
+    /// Returns the mutable state of a port.
     #[inline]
     pub(crate) fn port_mut(&mut self, port: usize) -> &mut SwitchPort {
         &mut self.ports[port]
     }
 
-    /// An output port is matched with an input port, by its number in the switch: the next one is
-    /// first from now on.
+    /// Moves the pointer of an output port past the matched input port, given by its number in the
+    /// switch.
     #[inline]
     pub(crate) fn match_output(&mut self, output: usize, input: u16) {
         self.ports[output].pointer = input + 1;
     }
 
-    /// The lane of an input port that is served, of some that could cross.
+    /// Selects the lane of an input port to serve from the lanes that can cross.
     #[inline]
     pub(crate) fn serve(&mut self, port: usize, lanes: u16, buffers: &Buffers) -> Option<usize> {
         if self.arbiters.are_default {
@@ -216,7 +217,7 @@ impl Switches {
     fn serve_by_arbiter(&mut self, port: usize, lanes: u16, buffers: &Buffers) -> Option<usize> {
         let is_by_packet = self.arbiters.are_by_packet;
         if is_by_packet && self.ports[port].open != u16::MAX {
-            // It is in the middle of a packet.
+            // The port is in the middle of a packet.
             return Some(lanes.trailing_zeros() as usize);
         }
         let mut heads = [Head::default(); LANES];
@@ -232,7 +233,7 @@ impl Switches {
         Some(lane)
     }
 
-    /// A flit leaves an input lane.
+    /// Records the departure of a flit from an input lane.
     pub(crate) fn track_departure(&mut self, lane: usize) {
         self.arbiters.track_departure(lane);
         if let Some(outputs) = &mut self.outputs {

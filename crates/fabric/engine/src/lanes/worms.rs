@@ -35,7 +35,7 @@ pub(crate) struct Worm {
 }
 
 impl Worm {
-    /// The lanes that the head may take in `outgoing`, having come by `incoming`, and the dateline
+    /// Returns the lanes of `outgoing` that the head may take after `incoming`, and the dateline
     /// class of the packet there.
     #[inline]
     pub(crate) fn lanes_onward(
