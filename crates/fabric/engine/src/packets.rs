@@ -1,24 +1,25 @@
-//! Whole packets: an event a packet and hop, as it may go on, and more only where somebody waits.
+//! Whole-packet switching: one event per packet and hop, when the packet may move on, and more only
+//! while something waits.
 //!
 //! ```text
 //!              start ──────────── ready ──── start on the next channel
 //!   channel    busy until e        │
-//!   buffer     space taken         ├─ the output is idle, space is known: at once
-//!   credits    known later, as of  ├─ busy: at its end, which is an event from now on
-//!              an instant          └─ no space: when credits become known, an event from now on
+//!   buffer     space taken         ├─ output idle and space known: at once
+//!   credits    known from an       ├─ output busy: at its end, for which an event is scheduled
+//!              instant on          └─ no space: when credits become known, for which an event is scheduled
 //! ```
 //!
-//! Where lanes are paused instead, `pauses` knows what fills buffers; where updates of credits may
-//! be lost, `losses` what is not known of them; where outputs have buffers, `crossing` what is in
-//! those. Nothing is polled and nothing ticks. A channel knows until when it is busy, and credits on their
-//! way from when on they count; both are looked at when somebody asks, and become events only where
-//! somebody waits for them. What is to start is done once all else of an instant has happened: where
-//! nothing else does, as most often, with the event itself.
+//! Extensions: `pauses` tracks the fill of buffers if receivers pause lanes, `Losses` the
+//! unreported credits if updates may be lost, and `OutputBuffers` the buffers of outputs. Nothing
+//! is polled and nothing ticks. A channel stores the end of its busy time, and credits the time
+//! from which they count; both are evaluated on demand, and become events only if something waits
+//! for them. Packets start after all other events of an instant; if there are none, as is usual,
+//! together with the event itself.
 //!
 //! Specification: `docs/concepts/timing-packets.md`.
 //!
 //! Invariants: blocks of a buffer are known free, on their way to be known, or taken by a packet
-//! that has not left; a packet stands in one list at the most.
+//! that has not left; a packet is in one list at most.
 
 mod clock;
 mod credits;

@@ -69,7 +69,7 @@ struct Host {
     waiting: u32,
     /// By lane.
     lanes: Box<[LaneSender]>,
-    /// When it is woken, if it is.
+    /// Time of the next wake-up, in ps; `u64::MAX` if none is scheduled.
     wake_ps: u64,
 }
 

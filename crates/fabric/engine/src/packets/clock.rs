@@ -1,4 +1,5 @@
-//! The present instant, what is to happen, and which channels may start something at its end.
+//! The current time, pending events, and channels that may start a packet at the end of the
+//! instant.
 
 use crate::packed::Packed;
 use crate::packets::event::Event;
@@ -7,36 +8,37 @@ use gingham_topology::ChannelId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What happens when. Times in picoseconds.
+/// Event queue and current time, in ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     now: u64,
     queue: Wheel<Packed>,
-    /// Channels that may start a packet once all else of this instant has happened; the lowest
-    /// first. One may be here more than once.
+    /// Channels that may start a packet after all other events of this instant, the lowest first. A
+    /// channel may occur more than once.
     starts: BinaryHeap<Reverse<ChannelId>>,
     events: u64,
 }
 
 impl Clock {
-    /// Time zero, with nothing to come.
+    /// Returns a clock at time zero without events.
     pub(crate) fn new() -> Self {
         Self { now: 0, queue: Wheel::new(), starts: BinaryHeap::new(), events: 0 }
     }
 
-    /// The present instant.
+    /// Returns the current time, in ps.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         self.now
     }
 
-    /// The present instant, as endpoints take it.
+    /// Returns the current time, as endpoints take it.
     #[inline]
     pub(crate) fn time(&self) -> Time {
         Time::from_ps(self.now)
     }
 
-    /// Events handled so far. What starts at the end of an instant is none: nothing is scheduled for it.
+    /// Returns the number of events handled so far. Starts at the end of an instant do not count:
+    /// they are not scheduled.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
@@ -48,13 +50,14 @@ impl Clock {
         self.queue.schedule(time, event.into());
     }
 
-    /// A channel may start a packet at the end of this instant.
+    /// Makes a channel try to start a packet at the end of this instant.
     #[inline]
     pub(crate) fn start(&mut self, channel: ChannelId) {
         self.starts.push(Reverse(channel));
     }
 
-    /// Goes on to the next event, if it comes before an instant; else when it does, if there is one.
+    /// Advances to the next event, if it is earlier than `before`; otherwise returns its time, if
+    /// there is one.
     #[inline]
     pub(crate) fn next_event(&mut self, before: u64) -> Result<Packed, Option<u64>> {
         let (time, event) = self.queue.pop_before(before)?;
@@ -63,13 +66,14 @@ impl Clock {
         Ok(event)
     }
 
-    /// Whether nothing else happens at this instant but for one more start.
+    /// Whether no other event and no start of this instant remains.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.starts.is_empty() && !self.queue.is_any_at(self.now)
     }
 
-    /// The channel that may start a packet next, once all else of this instant has happened.
+    /// Returns the next channel that may start a packet, once all other events of this instant are
+    /// over.
     #[inline]
     pub(crate) fn next_start(&mut self) -> Option<ChannelId> {
         if self.starts.is_empty() || self.queue.is_any_at(self.now) {
@@ -78,7 +82,7 @@ impl Clock {
         self.starts.pop().map(|Reverse(channel)| channel)
     }
 
-    /// Nothing more happens before `time`.
+    /// Advances the clock to `time`.
     pub(crate) fn go_to(&mut self, time: u64) {
         self.now = time;
     }

@@ -1,12 +1,11 @@
-//! Credits: the blocks that a sender knows to be free in each buffer, and those on their way to be
-//! known.
+//! Credits: free blocks of each buffer that the sender knows of, and those on their way to it.
 //!
 //! ```text
-//!   known   9 blocks        on their way   33 at 7 us ─► 33 at 9 us        as of an instant: what is due counts when somebody asks
+//!   known   9 blocks        on their way   33 at 7 us ─► 33 at 9 us        due updates are applied on demand
 //! ```
 //!
-//! When a packet begins to leave a buffer it is known when its blocks will be, so that they are put
-//! on their way then. Nothing happens on their account unless a sender waits for them.
+//! When a packet begins to leave a buffer, the time at which its blocks will be known is computed,
+//! and an update is queued. The update causes an event only if a sender waits for it.
 
 use crate::packets::clock::Clock;
 use crate::packets::event::Event;
@@ -14,39 +13,38 @@ use gingham_kernel::Span;
 use gingham_net::Plan;
 use gingham_topology::ChannelId;
 
-/// No credits on their way.
+/// No update.
 const NONE: u32 = u32::MAX;
-/// Nothing is on its way.
+/// Time of an absent update.
 const NEVER: u64 = u64::MAX;
 /// No event is wanted.
 const UNWANTED: u64 = 0;
-/// The next credits that are put on their way are to be an event.
+/// The next update that is queued must cause an event.
 const WANTED: u64 = u64::MAX;
 
-/// A lane of a channel: what its sender knows of the buffer at its end, and how that was filled. Both
-/// are asked for as a packet leaves.
+/// A lane of a channel: the sender's knowledge of the buffer at its end, and the occupancy of that
+/// buffer. Both are needed when a packet leaves.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Lane {
     known_blocks: u32,
-    /// The first of those on their way, at an instant: `NEVER` if there are none.
+    /// First queued update: its blocks and its time, `NEVER` if there is none.
     first_blocks: u32,
     first_ps: u64,
-    /// When the sender hears of more, if it waits for that.
+    /// Time of the next event for a waiting sender, or `UNWANTED` or `WANTED`.
     event_ps: u64,
-    /// Those behind the first, and the last of them, if there are any.
+    /// Queued updates behind the first: the next and the last, or `NONE`.
     next: u32,
     last: u32,
-    /// From the instant at which something comes free until the start of the channel knows.
+    /// Delay from the release of blocks until the sender knows of them, in ps.
     credit_ps: u64,
-    /// Bytes that stood there, times the picoseconds for which they did, of packets that have begun
-    /// to leave.
+    /// Occupancy in byte ps, of packets that have begun to leave.
     occupancy: u128,
 }
 
 const _: () = assert!(size_of::<Lane>() == 64, "what a packet that leaves changes is a cache line");
 
-/// Credits on their way behind the first of their lane, in order of time.
+/// A queued update behind the first of its lane, in order of time.
 #[derive(Clone, Copy, Debug)]
 struct Update {
     time_ps: u64,
@@ -54,7 +52,7 @@ struct Update {
     next: u32,
 }
 
-/// Those of all lanes.
+/// Credits of all lanes.
 #[derive(Clone, Debug)]
 pub(crate) struct Credits {
     lane_count: usize,
@@ -64,7 +62,8 @@ pub(crate) struct Credits {
 }
 
 impl Credits {
-    /// All free; `blocks` is by lane. Somebody knows what came free `delay` later.
+    /// Returns credits for empty buffers of `blocks` blocks, by lane. The sender knows of freed
+    /// blocks `delay` later.
     pub(crate) fn new(plan: &Plan, blocks: &[u32], delay: impl Fn(ChannelId) -> Span) -> Self {
         let lane_count = usize::from(plan.lanes.count);
         let lane = |channel: ChannelId, lane: usize| Lane {
@@ -89,29 +88,29 @@ impl Credits {
         channel.index() * self.lane_count + usize::from(lane)
     }
 
-    /// When it is known to the sender of a channel what came free of a lane at an instant.
+    /// Returns the time at which the sender of a channel knows of blocks freed at `free_ps`.
     #[inline]
     pub(crate) fn known_ps(&self, channel: ChannelId, lane: u8, free_ps: u64) -> u64 {
         free_ps + self.lanes[self.place(channel, lane)].credit_ps
     }
 
-    /// A packet begins to leave the switch at the end of a lane, where it has stayed so long when its
-    /// tail has left.
+    /// Adds the occupancy of a packet that begins to leave the buffer of a lane, where it will have
+    /// stayed for `stay_ps`.
     #[inline]
     pub(crate) fn leave(&mut self, channel: ChannelId, lane: u8, wire_bytes: u32, stay_ps: u64) {
         let place = self.place(channel, lane);
         self.lanes[place].occupancy += u128::from(wire_bytes) * u128::from(stay_ps);
     }
 
-    /// Bytes that stood at the end of a channel, times the picoseconds for which they did, of packets
-    /// that have begun to leave.
+    /// Returns the occupancy at the end of a channel in byte ps, of packets that have begun to
+    /// leave.
     pub(crate) fn occupancy(&self, channel: ChannelId) -> u128 {
         let first = self.place(channel, 0);
         self.lanes[first..first + self.lane_count].iter().map(|of| of.occupancy).sum()
     }
 
-    /// Whether the sender of a channel knows of so many free blocks of a lane now. If not it waits:
-    /// it hears of the next that become known.
+    /// Whether the sender of a channel knows of enough free blocks of a lane now. If not, it gets
+    /// an event when it knows of more.
     #[inline]
     pub(crate) fn has(
         &mut self,
@@ -147,7 +146,7 @@ impl Credits {
         false
     }
 
-    /// What is known by now counts as known.
+    /// Applies the updates that are due.
     #[inline]
     fn settle(&mut self, place: usize, now: u64) {
         let Self { lanes, updates, free, .. } = self;
@@ -165,14 +164,14 @@ impl Credits {
         }
     }
 
-    /// Blocks of a lane that are known to be free now.
+    /// Returns the blocks of a lane that are known to be free now.
     pub(crate) fn free_now(&mut self, channel: ChannelId, lane: u8, now: u64) -> u32 {
         let place = self.place(channel, lane);
         self.settle(place, now);
         self.lanes[place].known_blocks
     }
 
-    /// A packet takes blocks that are known to be free.
+    /// Takes blocks that are known to be free for a packet.
     #[inline]
     pub(crate) fn take(&mut self, channel: ChannelId, lane: u8, blocks: u32) {
         let place = self.place(channel, lane);
@@ -181,7 +180,7 @@ impl Credits {
         of.known_blocks = left.expect("a packet starts only where there is space");
     }
 
-    /// Blocks of a lane will be known to be free at an instant.
+    /// Queues an update: `blocks` of a lane will be known to be free at `time_ps`.
     #[inline]
     pub(crate) fn give_back(
         &mut self,
@@ -192,7 +191,7 @@ impl Credits {
         clock: &mut Clock,
     ) {
         let place = self.place(channel, lane);
-        // So that few are on their way, in memory that was just used.
+        // Applying due updates first keeps the queue short and in recently used memory.
         self.settle(place, clock.now());
         self.insert(place, time_ps, blocks);
         let of = &mut self.lanes[place];
@@ -212,7 +211,8 @@ impl Credits {
         }
     }
 
-    /// Puts one more behind what is known no later, where others are on their way.
+    /// Inserts an update in order of time, behind others of equal time, if the lane has queued
+    /// updates.
     fn insert_behind(&mut self, place: usize, mut update: Update) {
         let of = &mut self.lanes[place];
         if update.time_ps < of.first_ps {
@@ -251,7 +251,7 @@ impl Credits {
         new
     }
 
-    /// Puts what is known before the last of a lane behind all that is known no later.
+    /// Inserts an update that is earlier than the last of its lane, behind others of equal time.
     #[inline(never)]
     fn insert_before_last(&mut self, place: usize, new: u32) {
         let time_ps = self.updates[new as usize].time_ps;
@@ -268,7 +268,7 @@ impl Credits {
         }
     }
 
-    /// The sender of a channel hears of credits of a lane.
+    /// Clears the event of a lane that happens now.
     #[inline]
     pub(crate) fn on_known(&mut self, channel: ChannelId, lane: u8, now: u64) {
         let place = self.place(channel, lane);
@@ -278,7 +278,7 @@ impl Credits {
         }
     }
 
-    /// Blocks that are known to be free, or on their way to be known by an instant.
+    /// Returns the blocks that are known to be free at `time_ps`.
     pub(crate) fn free_until(&self, channel: ChannelId, lane: u8, time_ps: u64) -> u32 {
         let of = &self.lanes[self.place(channel, lane)];
         if of.first_ps > time_ps || of.first_ps == NEVER {
@@ -293,7 +293,7 @@ impl Credits {
         free
     }
 
-    /// Blocks that no packet takes that is not leaving.
+    /// Returns the blocks that are free or belong to packets that are leaving.
     pub(crate) fn free(&self, channel: ChannelId, lane: u8) -> u32 {
         self.free_until(channel, lane, u64::MAX)
     }

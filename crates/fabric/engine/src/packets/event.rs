@@ -1,11 +1,11 @@
-//! The events of the engine, in the order of their phases; what is to start comes after them all
-//! and is no event (`clock`).
+//! Events of the engine, in the order of their phases; starts come after them all and are not
+//! events (see `clock`).
 
 use crate::packed::{INDEX_MAX, Packed};
 use crate::packets::packet::PacketId;
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Something that happens at an instant. Variants stand in the order of their phases
+/// An event at an instant. Variants are in the order of their phases
 /// (`docs/concepts/timing-packets.md`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
@@ -13,23 +13,23 @@ pub(crate) enum Event {
     Create { source: usize },
     /// Phase 1: an endpoint is woken.
     Wake { endpoint: EndpointId },
-    /// Phase 2: a tail has left on `channel`, and somebody waits for that.
+    /// Phase 2: a tail has left on `channel`, for which something waits.
     Left { channel: ChannelId },
     /// Phase 3: a packet has arrived whole at the host at the end of `channel`.
     Deliver { channel: ChannelId, packet: PacketId },
-    /// Phase 4: a sender that waits for credits of a lane hears of some.
+    /// Phase 4: a sender that waits for credits of a lane learns of some.
     Known { channel: ChannelId, lane: u8 },
-    /// Phase 5: the head of a packet that came by `channel` is read.
+    /// Phase 5: the head of a packet that arrived on `channel` is read.
     Read { channel: ChannelId, packet: PacketId },
-    /// Phase 5: a packet that came by `channel` may go on.
+    /// Phase 5: a packet that arrived on `channel` may go on.
     Ready { channel: ChannelId, packet: PacketId },
-    /// Phase 5: what a host holds back for tokens or a pace may go.
+    /// Phase 5: a packet that a host holds back for tokens or its rate limit may go.
     Released { channel: ChannelId },
-    /// A receiver looks at the buffer of a lane, a mark of which may be passed.
+    /// A receiver checks the buffer of a lane, whose fill may have passed a mark.
     Look { channel: ChannelId, lane: u8 },
-    /// A sender hears that a lane is paused, or that it may go on.
+    /// A pause or resume frame for a lane takes effect at the sender.
     Heard { channel: ChannelId, lane: u8, is_pause: bool },
-    /// Blocks have come free of which a sender may not hear.
+    /// Blocks were freed whose update may be lost.
     Freed { channel: ChannelId, lane: u8, blocks: u32 },
     /// A period has passed since an update of credits that was lost.
     Repeat { channel: ChannelId, lane: u8 },
@@ -38,7 +38,8 @@ pub(crate) enum Event {
 /// Kind of [`Event::Ready`].
 const READY: u64 = 7;
 
-/// Packet of a packed [`Event::Ready`], as most events are, without the cost of unpacking all kinds.
+/// Returns the packet of a packed [`Event::Ready`], the most frequent event, without the cost of
+/// unpacking all kinds.
 #[inline]
 pub(crate) fn ready(packed: Packed) -> Option<PacketId> {
     (packed.kind() == READY).then(|| PacketId::new(packed.rest()))

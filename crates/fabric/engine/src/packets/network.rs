@@ -1,4 +1,4 @@
-//! What moves packets between hosts, and what all of it shares.
+//! The network between hosts, and the state that all parts share.
 
 use crate::bits::Bits;
 use crate::packets::clock::Clock;
@@ -23,7 +23,7 @@ use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, Fabric};
 use std::sync::Arc;
 
-/// The network with its clock, and the endpoints that are told what happens.
+/// The network with its clock, and the endpoints of messages.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) plan: Arc<Plan>,
@@ -34,23 +34,23 @@ pub(crate) struct Network {
     pub(crate) packets: Packets,
     pub(crate) links: Links,
     pub(crate) credits: Credits,
-    /// What is not known of credits, where updates of them may be lost.
+    /// Unreported credits, if updates may be lost.
     pub(crate) losses: Option<Losses>,
-    /// In place of credits, where receivers pause lanes.
+    /// Pauses in place of credits, if receivers pause lanes.
     pub(crate) pauses: Option<Pauses>,
-    /// Buffers of outputs, where those have some.
+    /// Buffers of outputs, if there are any.
     pub(crate) output_buffers: Option<OutputBuffers>,
-    /// By channel: the arbiter of its lanes where it begins, if there are several lanes.
+    /// By channel: the lane arbiter at its start, if there are several lanes.
     pub(crate) arbiters: Vec<LaneArbiter>,
     pub(crate) waiting: Waiting,
     pub(crate) standing: Standing,
     /// Packets whose heads were read at this instant, if a mechanism follows them.
     pub(crate) read: Vec<gingham_net::Stay>,
-    /// Channels on which anything may have happened since the last section.
+    /// Channels with possible activity since the last section.
     pub(crate) active: Bits,
-    /// When the last section ended.
+    /// End of the last section, in ps.
     pub(crate) section_ps: u64,
-    /// What hosts want to know before they begin a message.
+    /// State that is reported to hosts for injection throttling.
     pub(crate) watched: Watched,
 }
 
@@ -83,14 +83,14 @@ impl Network {
         }
     }
 
-    /// Tells the endpoints what happens now. What they order is to be carried out by the hosts
-    /// before anything else happens.
+    /// Notifies the endpoints of an event at the current time. The hosts must carry out the
+    /// resulting orders before anything else happens.
     #[inline]
     pub(crate) fn tell(&mut self, notice: Notice<'_>) {
         self.endpoints.tell(self.clock.time(), notice);
     }
 
-    /// The lane that the sender on a channel serves, of those that can be chosen.
+    /// Selects the lane that the sender on a channel serves from the eligible ones.
     #[inline]
     pub(crate) fn serve(
         &mut self,
@@ -121,23 +121,23 @@ fn arbiters(plan: &Plan) -> Vec<LaneArbiter> {
     ChannelId::first(count).map(arbiter).collect()
 }
 
-// What hosts want to know of the network before they begin a message: which lanes of outputs have
-// space, and how many buffers have not. Nothing is kept where nobody asks.
+// Injection throttling: lanes of outputs with free space, and full buffers, reported to hosts
+// before they begin a message. Nothing is recorded without a mechanism that needs it.
 
-/// What is watched.
+/// State that is reported to hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    /// By channel: the lanes with space, as was told last, where somebody wants to know; empty where
-    /// nobody does.
+    /// By channel: the lanes with free space as last reported, if the channel is watched; empty
+    /// without watched channels.
     free: Box<[Option<LaneSet>]>,
-    /// Channels whose buffers are counted, where they are.
+    /// Channels whose full buffers are counted.
     gathered: Box<[ChannelId]>,
-    /// By lane: the blocks that are space.
+    /// By lane: the free blocks that count as space.
     space_blocks: LaneBlocks,
 }
 
 impl Watched {
-    /// What is watched of a plan.
+    /// Returns the initial state for a plan.
     pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Self {
         let all = LaneSet::first_n(plan.lanes.count);
         let watched = plan.watched_outputs();
@@ -148,7 +148,7 @@ impl Watched {
         }
     }
 
-    /// Whether anybody wants to know which lanes have space.
+    /// Whether the lanes with free space of any output are reported.
     #[inline]
     pub(crate) fn are_outputs(&self) -> bool {
         !self.free.is_empty()
@@ -156,8 +156,8 @@ impl Watched {
 }
 
 impl Network {
-    /// A lane may have space now that had none, or the other way round: tells the endpoints, if they
-    /// want to know. If it has none it is looked at again when more is known.
+    /// Checks a lane of a watched output for a change of its free space and reports it to the
+    /// endpoints. If the lane has no space, it is checked again when more credits are known.
     #[inline(never)]
     pub(crate) fn look_for_space(&mut self, output: ChannelId, lane: u8) {
         let told = self.watched.free.get(output.index()).copied().flatten();
@@ -173,8 +173,8 @@ impl Network {
         self.carry_out();
     }
 
-    /// Tells the endpoints how many buffers between switches had no space before this instant, of
-    /// which nothing has happened. What that orders is carried out by the call that is under way.
+    /// Reports to the endpoints how many buffers between switches had no space just before this
+    /// instant, of which nothing has happened. The current call carries out the resulting orders.
     #[inline(never)]
     pub(crate) fn tell_gathered(&mut self) {
         let before_ps = self.clock.now() - 1;
@@ -194,15 +194,15 @@ impl Network {
     }
 }
 
-// Counts: what every channel carried, and how full buffers were.
+// Counts: traffic of every channel, and occupancy of buffers.
 //
-// A packet of W bytes that comes at a and has left at e adds W (e - a) to the occupancy of the
-// channel by which it came, as it begins to leave. Up to an instant t, what stands there still
-// adds W (t - a), and of what is leaving W (e - t) is too much.
+// A packet of W bytes that arrives at a and has left at e adds W (e - a) to the occupancy of the
+// channel on which it arrived, as it begins to leave. For an occupancy up to t, packets still in
+// the buffer add W (t - a), and for packets that are leaving W (e - t) is subtracted.
 
 impl Network {
-    /// Counts of all channels: of bytes that started before `begin_end`, and of what stood in
-    /// buffers up to `end`.
+    /// Returns the counts of all channels: bytes that started before `begin_end`, and the occupancy
+    /// of buffers up to `end`.
     pub(crate) fn counts(&self, begin_end: u64, end: u64) -> Vec<ChannelCount> {
         let channels = self.plan.channels.len();
         let present = self.present(end);
@@ -210,8 +210,8 @@ impl Network {
         ChannelId::first(channels).map(count).collect()
     }
 
-    /// Counts of channels on which anything may have happened since the section before, up to the
-    /// end of one.
+    /// Collects the counts, up to the end of a section, of channels with possible activity since
+    /// the section before.
     pub(crate) fn counts_of_section(
         &mut self,
         end: u64,
@@ -224,7 +224,7 @@ impl Network {
         active.retain(|index| {
             let channel = ChannelId::new(index);
             counts.push((channel, self.count(channel, [end, end], &present)));
-            // What was busy in this section is asked for in the next; that is soon enough.
+            // A channel that was busy in this section is counted again in the next, which suffices.
             self.links.busy_until_ps(channel) > begin || !self.is_at_rest(channel, end)
         });
         self.active = active;
@@ -250,7 +250,7 @@ impl Network {
         }
     }
 
-    /// By channel: what its occupancy up to an instant is more, or less, than that of packets that
+    /// Returns by channel the difference between its occupancy up to `end` and that of packets that
     /// have begun to leave.
     fn present(&self, end: u64) -> Vec<i128> {
         let mut areas = vec![0_i128; self.plan.channels.len()];
@@ -275,8 +275,8 @@ impl Network {
         areas
     }
 
-    /// Whether nothing that counts goes on at a channel after an instant: nothing starts on it, and
-    /// nothing stands in the buffers at its end.
+    /// Whether the counts of a channel cannot change after `end`: nothing starts on it, and the
+    /// buffers at its end are empty.
     fn is_at_rest(&self, channel: ChannelId, end: u64) -> bool {
         if self.links.busy_until_ps(channel) > end || !self.links.is_into_switch(channel) {
             return self.links.busy_until_ps(channel) <= end;
@@ -292,17 +292,17 @@ impl Network {
     }
 }
 
-// A packet starts on a channel: what that settles, of the channel, of the buffer that it leaves,
-// and of the one that it comes to.
+// Start of a packet on a channel: effects on the channel, on the buffer that it leaves, and on the
+// one that it enters.
 
-/// Blocks that a packet takes.
+/// Returns the blocks that a packet takes.
 #[inline]
 pub(crate) fn blocks_of(wire_bytes: u32) -> u32 {
     let blocks = PacketsPlan::blocks(wire_bytes.into());
     u32::try_from(blocks).expect("fewer blocks than bytes")
 }
 
-/// How a packet stands in a buffer.
+/// Location and size of a packet in a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stay {
     pub(crate) input: ChannelId,
@@ -320,8 +320,8 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
-    /// A packet that stands in no list starts now on a lane of an idle channel, with space for it
-    /// there. Returns how it stood where it was, and when its tail leaves.
+    /// Starts a packet, which is in no list, on a lane of an idle channel that has space for it.
+    /// Returns its previous stay, and the time at which its tail leaves, in ps.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn start(&mut self, id: PacketId, channel: ChannelId, lane: u8) -> (Stay, u64) {
@@ -352,7 +352,8 @@ impl Network {
         (stay, now + span_ps)
     }
 
-    /// A packet that takes so long has started on a channel and comes to the switch at its end.
+    /// Records the arrival at a switch of a packet that has started on a channel and takes
+    /// `span_ps`.
     #[expect(clippy::inline_always, reason = "it is called in one place")]
     #[inline(always)]
     fn come(&mut self, id: PacketId, channel: ChannelId, lane: u8, span_ps: u64) {
@@ -375,7 +376,8 @@ impl Network {
         let (wire_bytes, arrival_ps) = (packet.wire_bytes, packet.came_ps);
         let head_ps = links.read_head(channel, arrival_ps, packets_plan);
         if self.wanted.read {
-            // Who reads it may divert it: only then it is known when it is ready.
+            // The endpoint may divert the packet when it is read; the time at which it is ready is
+            // known only then.
             standing.come(channel, lane, wire_bytes, arrival_ps);
             return clock.schedule(head_ps, Event::Read { channel, packet: id });
         }
@@ -383,13 +385,12 @@ impl Network {
         let dry_ps = links.never_dry_ps((channel, output), wire_bytes, last_ps);
         clock.schedule(head_ps.max(dry_ps), Event::Ready { channel, packet: id });
         if dry_ps > head_ps && self.wanted.switched.are_stays() {
-            // Else it is ready at once, and that is the event.
+            // Otherwise it is ready at once, and `Ready` is the only event.
             clock.schedule(head_ps, Event::Read { channel, packet: id });
         }
     }
 
-    /// A packet begins to leave the buffer in which it waited, and has left it at an instant: what
-    /// it took will be known to be free.
+    /// Frees the blocks of a packet that begins to leave its buffer and has left it at `end_ps`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn leave_buffer(&mut self, of: Stay, end_ps: u64) {
@@ -411,38 +412,38 @@ impl Network {
     }
 }
 
-// Updates of credits that are lost: what came free at each receiver, and what its sender was told.
+// Lost updates of credits: freed blocks at each receiver, and those reported to its sender.
 //
 // ```text
-//   leaving   a packet begins to leave; its blocks come free at e, which is an event here
-//   untold    what came free and was told in vain; the next update that is not lost tells it, too
+//   leaving   a packet begins to leave; its blocks are freed at e, which is an event here
+//   untold    freed blocks whose update was lost; the next update that arrives includes them
 // ```
 //
-// Where no update can be lost there is none of this, and no event: `credits` are on their way from
-// when a packet begins to leave.
+// If updates cannot be lost, none of this exists, and there is no event: `credits` are on their way
+// as soon as a packet begins to leave.
 
-/// A receiver's lane.
+/// State of a receiver's lane.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
     leaving_blocks: u32,
     untold_blocks: u32,
-    /// When it sent its last update.
+    /// Time of its last update, in ps.
     told_ps: u64,
 }
 
-/// What receivers know beside their senders.
+/// State of receivers that their senders do not know.
 #[derive(Clone, Debug)]
 pub(crate) struct Losses {
     plan: CreditLossPlan,
     lane_count: usize,
     /// By channel and lane.
     lanes: Vec<Lane>,
-    /// By channel.
+    /// Period of repeated updates, by channel.
     periods_ps: Vec<u64>,
 }
 
 impl Losses {
-    /// Those of a plan in which updates may be lost.
+    /// Returns the state, or `None` if updates cannot be lost.
     pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Option<Self> {
         let loss = packets.credit_loss.clone()?;
         let lane_count = usize::from(plan.lanes.count);
@@ -460,7 +461,8 @@ impl Losses {
         channel.index() * self.lane_count + usize::from(lane)
     }
 
-    /// Blocks of packets that are leaving a buffer, and such as came free and nobody was told.
+    /// Returns the blocks of packets that are leaving a buffer, and the freed blocks that were not
+    /// reported.
     pub(crate) fn unknown_blocks(&self, channel: ChannelId, lane: u8) -> [u32; 2] {
         let of = &self.lanes[self.place(channel, lane)];
         [of.leaving_blocks, of.untold_blocks]
@@ -468,7 +470,7 @@ impl Losses {
 }
 
 impl Network {
-    /// A packet begins to leave the buffer of a lane, and has left it at an instant.
+    /// Schedules the release of a packet's blocks at `end_ps`.
     pub(crate) fn free_at(&mut self, channel: ChannelId, lane: u8, blocks: u32, end_ps: u64) {
         let losses = self.losses.as_mut().expect("updates may be lost");
         let place = losses.place(channel, lane);
@@ -476,7 +478,7 @@ impl Network {
         self.clock.schedule(end_ps, Event::Freed { channel, lane, blocks });
     }
 
-    /// Blocks of a lane have come free, and its sender is told.
+    /// Frees blocks of a lane, and sends an update of credits.
     pub(crate) fn on_freed(&mut self, channel: ChannelId, lane: u8, blocks: u32) {
         let losses = self.losses.as_mut().expect("updates may be lost");
         let place = losses.place(channel, lane);
@@ -486,7 +488,8 @@ impl Network {
         self.tell_of_credits(channel, lane);
     }
 
-    /// A period is over: the count is said again, if nothing was said since it began.
+    /// Repeats the update of a lane at the end of a period, unless one was sent since the period
+    /// began.
     pub(crate) fn on_repeat(&mut self, channel: ChannelId, lane: u8) {
         let losses = self.losses.as_ref().expect("updates may be lost");
         let told_ps = losses.lanes[losses.place(channel, lane)].told_ps;

@@ -1,4 +1,4 @@
-//! Packets under way.
+//! Packets in flight.
 
 use gingham_kernel::{Time, optional_id_type};
 use gingham_net::{Arrival, Packet, Plan};
@@ -6,61 +6,60 @@ use gingham_topology::routing::{DatelineClass, KeptPath, LaneSet, Routes};
 use gingham_topology::{ChannelId, NodeId};
 
 optional_id_type!(
-    /// A packet under way; reused once it was delivered.
+    /// Index of a packet in flight; reused after its delivery.
     PacketId
 );
 
-/// Where a packet is.
+/// Location of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
-    /// It takes space of a buffer, and cannot go on yet.
+    /// In an input buffer, and not ready.
     Coming,
-    /// It takes space of a buffer, and somebody was told that its head was read.
+    /// In an input buffer, and the endpoints were notified that its head was read.
     Read,
-    /// It takes space of a buffer, is ready, and waits.
+    /// In an input buffer, ready and waiting.
     Waiting,
-    /// It takes space of the buffer of an output, and waits.
+    /// In the buffer of an output, waiting.
     Crossed,
-    /// It is on its last channel, or nowhere.
+    /// On its last channel, or in no buffer.
     Leaving,
 }
 
-/// A packet under way.
+/// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Moving {
     pub(crate) packet: Packet,
-    /// Its bytes.
+    /// Size on the wire, in bytes.
     pub(crate) wire_bytes: u32,
-    /// The packet behind it among those that wait for the same output, and may take the same
-    /// lanes.
+    /// The packet behind it in its list of waiting packets.
     pub(crate) next: Option<PacketId>,
-    /// When it entered the network, or its first byte arrived at the switch at which it is, in
-    /// picoseconds.
+    /// Time at which it entered the network, or at which its first byte arrived at its current
+    /// switch, in ps.
     pub(crate) came_ps: u64,
-    /// The channel by which it came, or on which it is.
+    /// The channel on which it arrived, or on which it is.
     pub(crate) input: ChannelId,
-    /// The channel by which it goes on.
+    /// The channel on which it goes on.
     pub(crate) output: ChannelId,
-    /// The lane by which it came.
+    /// The lane on which it arrived.
     pub(crate) lane: u8,
     pub(crate) place: Place,
     /// Its dateline class on `output`.
     pub(crate) dateline_class: DatelineClass,
     /// The lanes that it may take on `output`.
     pub(crate) lanes: LaneSet,
-    /// How often it was overtaken where it waits.
+    /// Number of times that it was overtaken at its current switch.
     pub(crate) overtaken: u32,
-    /// Switches that it has come to.
+    /// Number of switches reached.
     pub(crate) switches: u16,
-    /// Its path, where it is chosen at its source.
+    /// Stored path, if it is chosen at the source.
     path: Option<KeptPath>,
 }
 
 const _: () = assert!(size_of::<Moving>() == 128, "a packet under way is two cache lines");
 
 impl Moving {
-    /// A packet that enters by `channel`, at the end of which is `first_node`.
+    /// Returns a packet that enters on `channel`, at the end of which is `first_node`.
     pub(crate) fn new(
         plan: &Plan,
         packet: Packet,
@@ -91,7 +90,7 @@ impl Moving {
         }
     }
 
-    /// The channel by which it leaves the switch `node`, which is the next of its path.
+    /// Returns the channel on which it leaves the switch `node`, the next on its path.
     #[inline]
     pub(crate) fn output_at(&self, plan: &Plan, node: NodeId) -> ChannelId {
         let output = match (plan.routes(self.packet.path_set), self.path) {
@@ -107,7 +106,7 @@ impl Moving {
         output.expect("destinations are drawn among those that a route reaches")
     }
 
-    /// It goes on from the switch at which it is by the channel into the end of that.
+    /// Ends its path at its current switch; it leaves by `into_end`, to port 0.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         let (vc_class, class) = (self.packet.vc_class, self.dateline_class);
         let allowed = &plan.lanes.allowed;
@@ -117,7 +116,7 @@ impl Moving {
         (self.output, self.lanes, self.dateline_class) = (into_end, lanes, class);
     }
 
-    /// Its arrival, whole, at an instant, its first byte having arrived at another.
+    /// Returns the arrival record of a packet whose first byte arrived at `head_arrived`.
     pub(crate) fn arrival(&self, head_arrived: Time, arrived: Time) -> Arrival {
         Arrival {
             payload_bytes: self.packet.payload_bytes,
@@ -130,7 +129,7 @@ impl Moving {
     }
 }
 
-/// Packets by id, with the ids of delivered ones used again.
+/// Packets by id; ids of delivered packets are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Packets {
     packets: Vec<Moving>,
@@ -148,8 +147,8 @@ impl Packets {
         PacketId::new(self.packets.len() - 1)
     }
 
-    /// Frees the id of a packet that has arrived; what it was can still be read until another takes
-    /// it.
+    /// Frees the id of a packet that has arrived; the packet remains readable until the id is
+    /// reused.
     #[inline]
     pub(crate) fn remove(&mut self, id: PacketId) -> &Moving {
         self.free.push(id);
@@ -166,7 +165,7 @@ impl Packets {
         &mut self.packets[id.index()]
     }
 
-    /// Those that take space of the buffer of an input and have not begun to leave it.
+    /// Iterates over the packets that take space of an input buffer and have not begun to leave it.
     pub(crate) fn in_inputs(&self) -> impl Iterator<Item = (PacketId, &Moving)> {
         let ids = (0..self.packets.len()).map(PacketId::new);
         let is_there = |place| !matches!(place, Place::Crossed | Place::Leaving);

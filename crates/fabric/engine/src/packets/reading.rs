@@ -1,5 +1,5 @@
-//! Rules of switches beside oldest first: other orders, inputs that are read by one output at a
-//! time, and how often a packet may be overtaken.
+//! Switch rules other than oldest first: other orders, inputs read by one output at a time, and
+//! limits of overtaking.
 
 use crate::packets::network::Network;
 use crate::packets::packet::{Moving, PacketId};
@@ -9,7 +9,7 @@ use gingham_net::{Among, Arbitration, OvertakingPlan, PacketsPlan, Plan, Read};
 use gingham_topology::ChannelId;
 use std::collections::{BTreeSet, VecDeque};
 
-/// How switches choose.
+/// Selection rules of switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     /// Whether the first packet of each list is always the next to leave.
@@ -19,15 +19,15 @@ pub(crate) struct Rules {
     arbitration: Arbitration,
     overtaking: OvertakingPlan,
     lane_count: usize,
-    /// By channel, where inputs are read by one output at a time: until when each is.
+    /// By channel, if inputs are read by one output at a time: end of the current read, in ps.
     read_until_ps: Vec<u64>,
     /// By channel and lane; empty unless packets of one buffer may overtake each other.
     buffers: Vec<InputBuffer>,
-    /// By output and lane, for round robin: the input port of the last packet, and one more.
+    /// By output and lane, for round robin: the input port of the last packet, plus one.
     after: Vec<u16>,
 }
 
-/// The place of a packet in the order of a switch: the least goes first.
+/// Rank of a packet in the order of a switch; the least goes first.
 type Place = (u64, Age);
 
 /// Packets that wait in the buffer of an input.
@@ -60,7 +60,7 @@ impl Rules {
 
     // Events.
 
-    /// A packet is ready.
+    /// Records that a packet is ready.
     pub(crate) fn on_ready(&mut self, id: PacketId, network: &Network) {
         if self.buffers.is_empty() {
             return;
@@ -97,8 +97,8 @@ impl Rules {
         }
     }
 
-    /// Counts the packets overtaken by a start on a lane of an output: packets that come before it
-    /// in the order of the lane and, where buffers count, older ones of its buffer.
+    /// Counts the packets overtaken by a start on a lane of an output: packets before it in the
+    /// order of the lane and, if the limit applies to whole buffers, older ones of its buffer.
     fn overtake(
         &mut self,
         id: PacketId,
@@ -137,7 +137,7 @@ impl Rules {
         exhausted.remove(&own_age);
     }
 
-    /// A packet that came by a channel starts; its tail leaves at an instant.
+    /// Records that a packet that arrived on `input` starts; its tail leaves at `end_ps`.
     #[inline]
     pub(crate) fn on_start(&mut self, input: ChannelId, end_ps: u64) {
         if let Some(until_ps) = self.read_until_ps.get_mut(input.index()) {
@@ -147,7 +147,7 @@ impl Rules {
 
     // Eligible packets.
 
-    /// The next packet of each lane of an output.
+    /// Returns the next packet of each lane of an output.
     pub(crate) fn candidates(&self, output: ChannelId, network: &Network) -> Candidates {
         let mut candidates = [None; LANES];
         for lane in 0..network.plan.lanes.count {
@@ -177,8 +177,8 @@ impl Rules {
         awaited.is_none_or(|awaited| place < awaited).then_some(id)
     }
 
-    /// The first in the order of those that may take a lane of an output and that nothing holds
-    /// back, whether it can be read or not.
+    /// Returns the first packet, in order, that may take a lane of an output and is not held back,
+    /// readable or not.
     pub(crate) fn first(&self, output: ChannelId, lane: u8, network: &Network) -> Option<PacketId> {
         let order = self.order(output, lane);
         let place = |id: &PacketId| order.place(&network.plan, network.packets.get(*id));
@@ -198,7 +198,7 @@ impl Rules {
         of_lane.filter_map(List::first).filter(move |id| !self.is_held_back(*id, network))
     }
 
-    /// Whether an older packet of its buffer is waited for.
+    /// Whether an older packet of its buffer has reached the limit of overtaking and must go first.
     pub(crate) fn is_held_back(&self, id: PacketId, network: &Network) -> bool {
         let packet = network.packets.get(id);
         let Some(buffer) = self.buffers.get(self.buffer(packet)) else { return false };
@@ -223,11 +223,11 @@ impl Rules {
     }
 }
 
-/// The order of a lane of an output.
+/// The order of packets for a lane of an output.
 #[derive(Clone, Copy, Debug)]
 struct Order {
     arbitration: Arbitration,
-    /// For round robin: the input port of the last packet, and one more.
+    /// For round robin: the input port of the last packet, plus one.
     after: u16,
 }
 
@@ -253,7 +253,7 @@ pub(crate) fn is_plain(of: &PacketsPlan) -> bool {
     is_by_age(of.arbitration) && of.read == Read::Any && is_of_output
 }
 
-/// The place of a packet's buffer among those of all channels and lanes.
+/// Returns the index of a packet's buffer among those of all channels and lanes.
 fn buffer_at(packet: &Moving, lane_count: usize) -> usize {
     packet.input.index() * lane_count + usize::from(packet.lane)
 }

@@ -1,4 +1,4 @@
-//! The simulation: events, and what starts at the end of an instant.
+//! The simulation: events, and starts at the end of an instant.
 
 use crate::packed::assert_indices_fit;
 use crate::packets::event::{Event, ready};
@@ -14,13 +14,13 @@ use gingham_net::{Endpoints, Notice, PacketsPlan, Plan, WaitForGraph};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
-/// A run of whole packets.
+/// A run with whole-packet switching.
 #[derive(Debug)]
 pub(crate) struct Simulation {
     network: Network,
     switches: Switches,
     hosts: Hosts,
-    /// Of the last section; its memory is used again.
+    /// Counts of the last section, kept to reuse the allocation.
     counts: Vec<(ChannelId, ChannelCount)>,
 }
 
@@ -82,14 +82,14 @@ impl gingham_net::Network for Simulation {
         self.count_section(end);
     }
 
-    /// Checks that the blocks of every buffer are somewhere.
+    /// Checks that the blocks of every buffer are conserved.
     fn assert_invariants(&self) {
         self.waits().assert_invariants();
     }
 }
 
 impl Simulation {
-    /// A run of `plan`, at time zero.
+    /// Starts a run of `plan` at time zero.
     pub(crate) fn new(plan: Arc<Plan>, packets: Arc<PacketsPlan>) -> Self {
         let network = Network::new(plan, packets);
         assert_indices_fit(&network.endpoints);
@@ -109,7 +109,7 @@ impl Simulation {
         self.switches.on_ready(packet, &mut self.network);
     }
 
-    /// Starts what can at the end of an instant, if it is over.
+    /// Starts the packets that can start, if the instant is over.
     #[inline]
     fn start_all(&mut self) {
         while let Some(channel) = self.network.clock.next_start() {
@@ -170,7 +170,7 @@ impl Simulation {
         network.carry_out();
     }
 
-    /// A section ends, and nothing more is to happen before: tells the collector.
+    /// Ends a section at `end` for the endpoints, after all earlier events.
     #[inline(never)] // `benches/bench.py` finds it by its name.
     fn count_section(&mut self, end: Time) {
         self.network.counts_of_section(end.as_ps(), &mut self.counts);
@@ -186,7 +186,7 @@ fn wake(endpoint: EndpointId, network: &mut Network) {
     network.tell(Notice::Woken { endpoint });
 }
 
-/// The head of a packet is read, and somebody wants to know.
+/// Notifies the endpoints that the head of a packet is read, as far as they need it.
 fn read(input: ChannelId, id: PacketId, network: &mut Network) {
     if network.wanted.read {
         network.tell_read(id, input);

@@ -1,10 +1,10 @@
-//! Bytes in each buffer, counted when heads are read. Counted only if a result needs them.
+//! Bytes in each buffer, evaluated when heads are read. Counted only if a result needs them.
 //!
 //! ```text
 //!   bytes 320     coming  +64 at 7 us     leaving  -64 at 9 us
 //! ```
 //!
-//! Arrival and departure times are known in advance, and are counted when they are reached.
+//! Arrival and departure times are known in advance; the changes are applied when they are reached.
 
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ struct Change {
     wire_bytes: u32,
 }
 
-/// The fill of a buffer, with its pending changes.
+/// Fill of a buffer, with its pending changes.
 #[derive(Clone, Debug, Default)]
 struct Stand {
     bytes: u64,
@@ -25,7 +25,7 @@ struct Stand {
     leaving: VecDeque<Change>,
 }
 
-/// All buffers.
+/// Fill of all buffers.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
     lane_count: usize,
@@ -58,7 +58,7 @@ impl Standing {
         self.buffers.get_mut(input.index() * self.lane_count + usize::from(lane))
     }
 
-    /// The first byte of a packet comes to a buffer at an instant.
+    /// Records that the first byte of a packet enters a buffer at `came_ps`.
     #[inline]
     pub(crate) fn come(&mut self, input: ChannelId, lane: u8, wire_bytes: u32, came_ps: u64) {
         if let Some(of) = self.buffer(input, lane) {
@@ -81,7 +81,7 @@ impl Standing {
         of.leaving.insert(place, Change { time_ps: left_ps, wire_bytes });
     }
 
-    /// Bytes of the packets that stand in a buffer now.
+    /// Returns the bytes of the packets in a buffer now.
     pub(crate) fn bytes(&mut self, input: ChannelId, lane: u8, now: u64) -> u64 {
         self.buffer(input, lane).map_or(0, |of| {
             of.settle(now);

@@ -1,5 +1,5 @@
-//! Who waits, for congestion trees (`docs/concepts/timing-packets.md`, congestion trees): the
-//! packets in buffers of inputs that have not begun to leave, and the first of every queue of hosts.
+//! Blocked packets, for congestion trees (`docs/concepts/timing-packets.md`, congestion trees): the
+//! packets in input buffers that have not begun to leave, and the first of every queue at hosts.
 
 use crate::packets::network::Network;
 use crate::packets::network::blocks_of;
@@ -12,7 +12,7 @@ use gingham_topology::routing::{Buffer, LaneSet};
 use std::collections::BTreeSet;
 
 impl Waits<'_> {
-    /// Everything that waits before `now`.
+    /// Returns all packets that wait before `now`.
     pub(crate) fn waiters(self, now: Time) -> Vec<Waiter> {
         let Network { plan, packets, endpoints, .. } = self.network;
         let mut found = Vec::new();

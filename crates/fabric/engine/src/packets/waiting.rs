@@ -9,9 +9,9 @@
 //! ```
 //!
 //! A list is linked through its packets. Its order is that of arrival at the switch, then of input
-//! port and lane. Every order of a switch keeps the order of a list, and the packets of one buffer
-//! are read or held back in that order. A decision therefore compares the first packets of lists,
-//! at a cost independent of the number of waiting packets.
+//! port and lane. Every order of a switch preserves the order within a list, and the packets of one
+//! buffer are read or held back in that order. A decision therefore compares the first packets of
+//! lists, at a cost independent of the number of waiting packets.
 
 use crate::packets::packet::{Moving, PacketId, Packets, Place};
 use gingham_net::Plan;
@@ -19,7 +19,7 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 use smallvec::SmallVec;
 
-/// The buffer of an input, and a level of priority.
+/// Input buffer and priority level of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Origin {
     input: ChannelId,
@@ -39,7 +39,7 @@ impl Origin {
 pub(crate) struct List {
     pub(crate) lanes: LaneSet,
     origin: Option<Origin>,
-    /// The first and the last.
+    /// First and last packet.
     ends: Option<(PacketId, PacketId)>,
     /// The first packet below the limit of overtaking. `None` if all packets reached the limit, or
     /// overtaking is not counted.
@@ -47,23 +47,23 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// The oldest.
+    /// Returns the oldest packet.
     #[inline]
     pub(crate) fn first(&self) -> Option<PacketId> {
         self.ends.map(|(first, _)| first)
     }
 }
 
-/// By age: what comes first is the least.
+/// Age of a packet: arrival time in ps, input port and lane; older packets compare as less.
 pub(crate) type Age = (u64, u16, u8);
 
-/// The age of a packet at a switch.
+/// Returns the age of a packet at its switch.
 #[inline]
 pub(crate) fn age(plan: &Plan, packet: &Moving) -> Age {
     (packet.came_ps, plan.fabric.target(packet.input).port, packet.lane)
 }
 
-/// All that wait.
+/// All waiting packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
     /// By channel.
@@ -77,19 +77,19 @@ impl Waiting {
         Self { lists: vec![SmallVec::new(); channels], are_by_origin }
     }
 
-    /// The lists of an output.
+    /// Returns the lists of an output.
     #[inline]
     pub(crate) fn lists(&self, output: ChannelId) -> &[List] {
         &self.lists[output.index()]
     }
 
-    /// The oldest for an output of one lane.
+    /// Returns the oldest packet for an output with one lane.
     #[inline]
     pub(crate) fn first(&self, output: ChannelId) -> Option<PacketId> {
         self.lists(output).first()?.first()
     }
 
-    /// A packet is ready.
+    /// Inserts a packet that is ready.
     #[inline]
     pub(crate) fn insert(&mut self, plan: &Plan, packets: &mut Packets, id: PacketId) {
         let packet = packets.get_mut(id);
@@ -116,7 +116,7 @@ impl Waiting {
         });
     }
 
-    /// A packet begins to leave.
+    /// Removes a packet that begins to leave.
     #[inline]
     pub(crate) fn remove(&mut self, packets: &mut Packets, id: PacketId) {
         let packet = packets.get(id);
@@ -180,7 +180,7 @@ fn is_before(plan: &Plan, packets: &Packets, one: PacketId, other: PacketId) -> 
     age(plan, packets.get(one)) < age(plan, packets.get(other))
 }
 
-/// Puts a packet where it belongs, before the last of a list. Returns the first.
+/// Inserts a packet in order, before the last of a list. Returns the first packet.
 #[cold]
 fn insert_before(plan: &Plan, packets: &mut Packets, first: PacketId, id: PacketId) -> PacketId {
     if is_before(plan, packets, id, first) {

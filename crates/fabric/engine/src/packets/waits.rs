@@ -1,4 +1,4 @@
-//! Who waits for whom: what a search for a deadlock looks at, and what must always hold.
+//! Wait-for graph for deadlock checks, and invariants.
 
 use crate::packets::network::Network;
 use crate::packets::network::blocks_of;
@@ -10,7 +10,7 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::Buffer;
 use std::collections::BTreeMap;
 
-/// What a search looks at.
+/// State of a run from which waits are derived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waits<'a> {
     pub(crate) network: &'a Network,
@@ -18,7 +18,7 @@ pub(crate) struct Waits<'a> {
 }
 
 impl Waits<'_> {
-    /// The wait-for graph.
+    /// Returns the wait-for graph.
     pub(crate) fn graph(self) -> WaitForGraph {
         let packets = self.network.packets.in_inputs();
         let mut waiting: Vec<(Buffer, PacketId)> = packets
@@ -32,7 +32,7 @@ impl Waits<'_> {
             .collect()
     }
 
-    /// What a buffer waits for, in which these packets wait, if it does.
+    /// Returns the wait of a buffer, given the packets that wait in it, if nothing in it can move.
     fn waits_for(self, of: &[(Buffer, PacketId)]) -> Option<Wait> {
         if self.are_others_there(of) {
             return None;
@@ -56,8 +56,8 @@ impl Waits<'_> {
         Some(Wait::Any(waits))
     }
 
-    /// Whether other packets are in a buffer than these, which wait in it: that cannot go on yet, or are
-    /// leaving.
+    /// Whether a buffer has packets other than those that wait in it: packets that are not ready,
+    /// or are leaving.
     fn are_others_there(self, of: &[(Buffer, PacketId)]) -> bool {
         let Network { packets, credits, packets_plan, .. } = self.network;
         let Buffer { channel, lane } = of[0].0;
@@ -74,7 +74,7 @@ impl Waits<'_> {
         credits.free_until(channel, lane, left_ps) + untold + waiting < all
     }
 
-    /// Whether a lane of an output stays short of space for what is to go next on it.
+    /// Whether a lane of an output stays short of space for its next packet.
     fn is_blocked(self, output: ChannelId, lane: u8) -> bool {
         let Network { packets, credits, pauses, links, .. } = self.network;
         if !links.is_into_switch(output) {
@@ -101,14 +101,14 @@ impl Waits<'_> {
         })
     }
 
-    /// Blocks of packets that are leaving a buffer, and such as came free, where their sender may not
-    /// hear of them.
+    /// Returns the blocks of packets that are leaving a buffer, and the freed blocks that were not
+    /// reported, if updates may be lost.
     fn unknown_blocks(self, channel: ChannelId, lane: u8) -> [u32; 2] {
         let losses = self.network.losses.as_ref();
         losses.map_or([0; 2], |losses| losses.unknown_blocks(channel, lane))
     }
 
-    /// Checks that blocks are conserved; for tests. Slow.
+    /// Checks that blocks are conserved; slow, for tests.
     pub(crate) fn assert_invariants(self) {
         let Network { plan, packets, credits, pauses, links, packets_plan, .. } = self.network;
         self.assert_outputs();
@@ -135,7 +135,7 @@ impl Waits<'_> {
 }
 
 impl Waits<'_> {
-    /// Checks the space of outputs, where those have buffers.
+    /// Checks the space of output buffers, if there are any.
     fn assert_outputs(self) {
         let Network { plan, packets, output_buffers, packets_plan, .. } = self.network;
         let Some(buffers) = output_buffers else { return };
@@ -147,7 +147,7 @@ impl Waits<'_> {
         }
     }
 
-    /// Checks that bytes are conserved where lanes are paused; for tests. Slow.
+    /// Checks that bytes are conserved, if receivers pause lanes; slow, for tests.
     fn assert_taken(self, pauses: &Pauses) {
         let mut taken = BTreeMap::new();
         for (_, packet) in self.network.packets.in_inputs() {
