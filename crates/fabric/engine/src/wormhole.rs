@@ -1,24 +1,24 @@
-//! Wormhole networks: exact, and much faster than following flits.
+//! Wormhole networks: exact, and much faster than simulating flit by flit.
 //!
-//! Between two events nothing about a worm changes but its position. The engine follows runs of
-//! flits: a run is (first start, period, count), a worm on a channel is a few runs, and the cost of
-//! a worm is a handful of events a hop, whatever its length.
+//! Between two events nothing about a worm changes except its position. The engine works on runs of
+//! flits: a run is (first start, period, count), a worm on a channel is a few runs, and a worm
+//! costs a handful of events per hop, whatever its length.
 //!
 //! ```text
 //!   run         starts of flits as a few numbers
-//!   excess      when a fill crosses a mark, from the runs that come in and go out
+//!   excess      time at which a fill crosses a mark, from the arriving and departing runs
 //!   links/      both ends of every channel: flits, marks, STOP and GO, counts
 //!   switches    headers, requests, grants
-//!   arbiter     who requests an output, and who is next
-//!   hosts/      messages become worms and arrive, and worms in transit go on
-//!   worm        worms under way
-//!   network     what switches and hosts work on
-//!   event       a worm's life, drawn
-//!   clock       the current instant, and the events to come
+//!   arbiter     requests for an output, and round robin
+//!   hosts/      messages become worms and arrive; in-transit hosts
+//!   worm        worms in flight
+//!   network     state shared by switches and hosts
+//!   event       phases of a worm's life
+//!   clock       current time, and pending events
 //!   simulation  the loop
 //! ```
 //!
-//! Invariants: every delivery happens at the picosecond at which the oracle has it; what has
+//! Invariants: every delivery happens at the same picosecond as in the oracle; a flit that has
 //! started is never changed.
 
 mod arbiter;

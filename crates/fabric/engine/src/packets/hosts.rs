@@ -1,4 +1,4 @@
-//! Hosts: sources create messages, adapters start packets, and what ends here is delivered.
+//! Hosts: sources create messages, adapters start packets, and packets are delivered.
 
 use crate::packets::clock::Clock;
 use crate::packets::event::Event;
@@ -12,31 +12,32 @@ use gingham_net::{Content, Created, Next, Notice, Order, Turn, Weighing};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
-/// All hosts.
+/// State of all hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
-    /// By channel: its host, if one sends there.
+    /// By channel: index of the host that sends on it, if any.
     of_channel: Vec<Option<u32>>,
     hosts: Vec<Host>,
 }
 
-/// A host.
+/// State of a host.
 #[derive(Clone, Debug)]
 struct Host {
     endpoint: EndpointId,
-    /// The node at the end of its channel.
+    /// Node at the end of its channel.
     peer: NodeId,
-    /// The lanes of each group of its queues.
+    /// Lanes of each group of its queues.
     groups: Box<[LaneSet]>,
-    /// Whether all its packets go on one lane, the only one.
+    /// Whether all its packets go on the only lane.
     is_in_line: bool,
-    /// What the packet carries that started last.
+    /// Content of the packet that started last.
     sending: Content,
-    /// When it is asked again on account of tokens or a pace, in picoseconds; 0 if it is not.
+    /// Time of the next attempt after tokens or a rate limit held back a packet, in ps; 0 if none
+    /// is scheduled.
     released_ps: u64,
 }
 
-/// What the lanes of a host would start.
+/// Packets that the lanes of a host could start.
 #[derive(Clone, Copy, Debug)]
 struct Offers {
     eligible: u16,
@@ -70,15 +71,15 @@ impl Hosts {
         Self { of_channel, hosts: plan.fabric.endpoint_ids().map(host).collect() }
     }
 
-    /// The number of the host that sends on a channel, if one does.
+    /// Returns the index of the host that sends on a channel, if any.
     #[inline]
     pub(crate) fn at(&self, channel: ChannelId) -> Option<usize> {
         self.of_channel[channel.index()].map(|number| number as usize)
     }
 
-    // What happens.
+    // Events.
 
-    /// A source creates a message.
+    /// Creates the next message of a source.
     pub(crate) fn create(source: usize, network: &mut Network) {
         let Created { next, endpoint } =
             network.endpoints.create_next(source, network.clock.time());
@@ -89,7 +90,7 @@ impl Hosts {
         network.carry_out();
     }
 
-    /// The tail of a packet has left on the channel of a host.
+    /// Handles the departure of a packet's tail on the channel of a host.
     pub(crate) fn on_left(&self, number: usize, channel: ChannelId, network: &mut Network) {
         network.clock.start(channel);
         if network.wanted.left {
@@ -103,7 +104,7 @@ impl Hosts {
         }
     }
 
-    /// A packet has arrived whole at its destination.
+    /// Delivers a packet that has arrived whole at its destination.
     pub(crate) fn deliver(channel: ChannelId, id: PacketId, network: &mut Network) {
         let now = network.clock.time();
         let moving = *network.packets.remove(id);
@@ -113,9 +114,9 @@ impl Hosts {
         network.tell(Notice::Received { packet: &moving.packet, arrival });
     }
 
-    // What starts.
+    // Starts.
 
-    /// A host whose channel is idle starts a packet, if it can.
+    /// Starts a packet of a host whose channel is idle, if possible.
     pub(crate) fn try_start(&mut self, number: usize, channel: ChannelId, network: &mut Network) {
         let chosen = if self.hosts[number].is_in_line {
             self.next_in_line(number, channel, network).then_some((0, 0))
@@ -144,7 +145,7 @@ impl Hosts {
         }
     }
 
-    /// Whether a host all of whose packets wait for one lane can start the first now.
+    /// Whether a host with a single queue can start its first packet now.
     #[inline]
     fn next_in_line(&mut self, number: usize, channel: ChannelId, network: &mut Network) -> bool {
         let host = &mut self.hosts[number];
@@ -162,7 +163,7 @@ impl Hosts {
         false
     }
 
-    /// The lane that a host serves now, and the group whose packet it takes.
+    /// Selects the lane that a host serves now, and the group whose packet it takes.
     fn choose(
         &mut self,
         number: usize,
@@ -175,7 +176,7 @@ impl Hosts {
         Some((lane, offers.groups[usize::from(lane)].into()))
     }
 
-    /// What each lane of a host could start now.
+    /// Returns the packets that the lanes of a host could start now.
     fn offers(&mut self, number: usize, channel: ChannelId, network: &mut Network) -> Offers {
         let mut offers = Offers {
             eligible: 0,
@@ -214,7 +215,7 @@ impl Hosts {
 }
 
 impl Host {
-    /// What it holds back may go at an instant: it is asked again then.
+    /// Schedules the next attempt to send for `time`, at which a packet that is held back may go.
     fn hold_until(&mut self, time: Time, channel: ChannelId, clock: &mut Clock) {
         let time_ps = time.as_ps();
         let is_known = self.released_ps > clock.now() && self.released_ps <= time_ps;
@@ -226,7 +227,7 @@ impl Host {
 }
 
 impl Network {
-    /// Carries out what the endpoints order.
+    /// Carries out the orders of the endpoints.
     #[inline]
     pub(crate) fn carry_out(&mut self) {
         while let Some(order) = self.endpoints.next_order() {
@@ -242,7 +243,7 @@ impl Network {
                 }
                 Order::Gather => self.tell_gathered(),
                 Order::Weigh(Weighing { channel, lane, weight, .. }) => {
-                    // A single lane is served whatever it weighs.
+                    // A single lane is served whatever its weight.
                     if let Some(arbiter) = self.arbiters.get_mut(channel.index()) {
                         arbiter.weigh(lane, weight);
                     }
@@ -251,7 +252,7 @@ impl Network {
         }
     }
 
-    /// Bytes of a packet with so much payload.
+    /// Returns the wire bytes of a packet.
     #[inline]
     pub(crate) fn wire_bytes(&self, payload_bytes: u32) -> u32 {
         let bytes = self.packets_plan.wire_bytes(payload_bytes);

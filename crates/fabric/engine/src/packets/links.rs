@@ -1,4 +1,4 @@
-//! Where channels begin: until when each is busy, and with what.
+//! Senders, at the start of channels: busy times, and the packets that are sent.
 
 use gingham_kernel::{ByteTime, Span};
 use gingham_net::{ChannelPlan, PacketsPlan, Plan};
@@ -7,34 +7,34 @@ use gingham_topology::{ChannelId, NodeId};
 /// No channel.
 const NONE: u32 = u32::MAX;
 
-/// What stays as it is of a channel: what a packet that starts there needs to know.
+/// Constant properties of a channel, as needed by a packet that starts there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     pub(crate) bytes: ByteTime,
     pub(crate) delay_ps: u64,
     pub(crate) target: NodeId,
-    /// Whether that is a switch, so that there is a buffer.
+    /// Whether the target is a switch, which has a buffer.
     pub(crate) is_into_switch: bool,
 }
 
-/// The start of a channel.
+/// State at the start of a channel.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Sender {
     line: Line,
-    /// The tail of the last packet leaves then.
+    /// Time at which the tail of the last packet leaves, in ps.
     busy_until_ps: u64,
     /// Bytes of packets that have begun.
     started_bytes: u64,
-    /// When the last head was read at its end, in a switch.
+    /// Time at which the last head was read at the end of the channel, in a switch; in ps.
     head_ps: u64,
-    /// The bytes of the last packet.
+    /// Size of the last packet, in bytes.
     wire_bytes: u32,
-    /// The channel by which it came, where a switch sends.
+    /// Channel on which the last packet arrived, if a switch sends it; else `NONE`.
     from: u32,
     /// Packets that are ready and wait for the channel, at a switch.
     waiting: u32,
-    /// Whether the end of the last packet is an event.
+    /// Whether an event is scheduled for the end of the last packet.
     is_awaited: bool,
 }
 
@@ -43,7 +43,7 @@ struct Sender {
 struct CreditWait {
     /// Start of the current wait; `NOT_WAITING` if there is none.
     since_ps: u64,
-    /// Picoseconds of all earlier waits.
+    /// Duration of all earlier waits, in ps.
     past_ps: u64,
 }
 
@@ -52,7 +52,7 @@ const NOT_WAITING: u64 = u64::MAX;
 
 const _: () = assert!(size_of::<Sender>() == 64, "what a start needs to know is a cache line");
 
-/// The starts of all channels.
+/// State at the start of all channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     senders: Vec<Sender>,
@@ -99,27 +99,28 @@ impl Links {
         }
     }
 
-    /// Time in ps, up to `end_ps`, that an idle channel spent with a packet ready but no credits
-    /// for it.
+    /// Returns the time in ps, up to `end_ps`, that an idle channel spent with a packet ready but
+    /// no credits for it.
     pub(crate) fn credit_wait_ps(&self, channel: ChannelId, end_ps: u64) -> u64 {
         let CreditWait { since_ps, past_ps } = self.credit_waits[channel.index()];
         past_ps + end_ps.saturating_sub(since_ps)
     }
 
-    /// What stays as it is of a channel.
+    /// Returns the constant properties of a channel.
     #[inline]
     pub(crate) fn line(&self, channel: ChannelId) -> &Line {
         &self.senders[channel.index()].line
     }
 
-    /// Whether bytes take as long on two channels.
+    /// Whether two channels have the same rate.
     #[inline]
     pub(crate) fn are_of_one_rate(&self, one: ChannelId, other: ChannelId) -> bool {
         self.is_of_one_rate || self.line(one).bytes == self.line(other).bytes
     }
 
-    /// From when on a packet of so many bytes, the last of which comes by one channel at an instant,
-    /// may start on another: onto a faster one only when it cannot run dry.
+    /// Returns the earliest start of a packet on a channel `to`, in ps, such that the channel does
+    /// not run dry: for a faster channel later than the packet's head. The last byte arrives on
+    /// `from` at `last_ps`.
     #[inline]
     pub(crate) fn never_dry_ps(
         &self,
@@ -134,8 +135,8 @@ impl Links {
         last_ps.saturating_sub(onward.as_ps())
     }
 
-    /// When the head of a packet is read that comes by a channel, where its first byte arrives at
-    /// an instant.
+    /// Returns the time, in ps, at which the head of a packet is read whose first byte arrives at
+    /// `arrival_ps`, and records it.
     #[inline]
     pub(crate) fn read_head(&mut self, input: ChannelId, arrival_ps: u64, of: &PacketsPlan) -> u64 {
         let last = &mut self.senders[input.index()].head_ps;
@@ -146,13 +147,13 @@ impl Links {
         *last
     }
 
-    /// Whether a channel leads into a switch, so that there is a buffer at its end.
+    /// Whether a channel ends at a switch, which has a buffer.
     #[inline]
     pub(crate) fn is_into_switch(&self, channel: ChannelId) -> bool {
         self.line(channel).is_into_switch
     }
 
-    /// When the channel is idle again, or was.
+    /// Returns the time at which the channel is, or became, idle; in ps.
     #[inline]
     pub(crate) fn busy_until_ps(&self, channel: ChannelId) -> u64 {
         self.senders[channel.index()].busy_until_ps
@@ -171,32 +172,33 @@ impl Links {
         sender.busy_until_ps <= now && sender.waiting == 0
     }
 
-    /// A packet waits for a channel.
+    /// Counts a packet that waits for a channel.
     #[inline]
     pub(crate) fn wait(&mut self, channel: ChannelId) {
         self.senders[channel.index()].waiting += 1;
     }
 
-    /// One that waited does no longer.
+    /// Removes a packet from those that wait for a channel.
     #[inline]
     pub(crate) fn wait_no_more(&mut self, channel: ChannelId) {
         self.senders[channel.index()].waiting -= 1;
     }
 
-    /// Somebody waits for the end of the packet on a channel: whether that is to become an event.
+    /// Requests an event for the end of the packet on a channel. Returns whether the event must be
+    /// scheduled.
     #[inline]
     pub(crate) fn await_end(&mut self, channel: ChannelId) -> bool {
         !std::mem::replace(&mut self.senders[channel.index()].is_awaited, true)
     }
 
-    /// The end of the packet on a channel, which was awaited, is here.
+    /// Clears the requested event at the end of the packet on a channel.
     #[inline]
     pub(crate) fn end(&mut self, channel: ChannelId) {
         self.senders[channel.index()].is_awaited = false;
     }
 
-    /// A packet of so many bytes begins on a channel and keeps it busy until an instant; `from` is
-    /// the channel by which it came, if a switch sends it.
+    /// Begins a packet on a channel, busy until `busy_until_ps`; `from` is the channel on which the
+    /// packet arrived, if a switch sends it.
     #[inline]
     pub(crate) fn begin(
         &mut self,
@@ -214,19 +216,20 @@ impl Links {
             from.map_or(NONE, |from| u32::try_from(from.index()).expect("ids have 32 bits"));
     }
 
-    /// The packet that is or was last on a channel: its bytes, and how long it takes.
+    /// Returns the size and duration of the present or last packet on a channel.
     pub(crate) fn last(&self, channel: ChannelId) -> (u64, Span) {
         let wire_bytes = self.senders[channel.index()].wire_bytes.into();
         (wire_bytes, self.line(channel).bytes.of(wire_bytes))
     }
 
-    /// The channel by which the packet came that is or was last on a channel.
+    /// Returns the channel on which the present or last packet of a channel had arrived.
     pub(crate) fn came_by(&self, channel: ChannelId) -> Option<ChannelId> {
         let from = self.senders[channel.index()].from;
         (from != NONE).then(|| ChannelId::new(from as usize))
     }
 
-    /// Bytes that have started on a channel before an instant, which is not long past.
+    /// Returns the bytes that have started on a channel before `end_ps`, which must not precede the
+    /// last packet.
     pub(crate) fn bytes_before(&self, channel: ChannelId, end_ps: u64) -> u64 {
         let started = self.senders[channel.index()].started_bytes;
         let busy_until_ps = self.busy_until_ps(channel);

@@ -1,14 +1,13 @@
-//! Pauses of lanes, in place of credits: what fills each buffer, who asked for a pause, and who has
-//! heard of it.
+//! Pauses of lanes, in place of credits: fill of each buffer, and pauses requested and in effect.
 //!
 //! ```text
-//!   fill 320 B      coming  +64 at 7 us          a look is an event only where a mark may be passed:
-//!                   going   -64 at 9 us          where a packet comes to a fill near `pause`, and, once a
-//!                                                pause was asked for, where a packet has left
+//!   fill 320 B      coming  +64 at 7 us          the fill is checked only when a mark may be passed:
+//!                   going   -64 at 9 us          when a packet raises it near `pause`, and, after a
+//!                                                pause was requested, when a packet has left
 //! ```
 //!
-//! Both ends of a stay in a buffer are known before they are here, so that a fill is a number as of an
-//! instant, as credits are.
+//! The start and end of a stay in a buffer are known in advance, so a fill can be computed for any
+//! instant, like credits.
 //!
 //! Invariant: no buffer overflows.
 
@@ -21,56 +20,56 @@ use gingham_net::{BLOCK_BYTES, Notice, PacketsPlan, PausesPlan, Plan, Stay};
 use gingham_topology::{ChannelId, Fabric};
 use std::collections::VecDeque;
 
-/// Bytes that a buffer is filled by, or loses, at an instant.
+/// Bytes that enter or leave a buffer at an instant.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     time_ps: u64,
     bytes: u64,
 }
 
-/// What is known of a lane, at both ends of its channel.
+/// State of a lane, at both ends of its channel.
 #[derive(Clone, Debug, Default)]
 struct LanePause {
-    /// Of all changes that are over.
+    /// Fill after all changes that are over.
     fill_bytes: u64,
-    /// In order of time.
+    /// Pending arrivals in order of time.
     coming: VecDeque<Change>,
     going: Vec<Change>,
-    /// Whether the last that was asked for is a pause.
+    /// Whether the last request of the receiver is a pause.
     is_asked: bool,
-    /// Whether the last that was heard is one.
+    /// Whether the sender is paused.
     is_paused: bool,
-    /// What was asked for and not heard yet.
+    /// Requests that have not taken effect.
     under_way: u32,
-    /// Whether somebody wanted to start something in vain.
+    /// Whether the sender had a packet to start while it was paused.
     is_awaited: bool,
 }
 
-/// The pauses of a channel that were heard.
+/// Pauses of a channel at its sender.
 #[derive(Clone, Copy, Debug, Default)]
 struct Heard {
     pauses: u64,
     paused_lanes: u32,
-    /// Since when any lane is paused, if one is.
+    /// Start of the present pause of any lane, in ps.
     since_ps: u64,
     past_ps: u64,
 }
 
-/// Those of all channels.
+/// Pauses of all channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Pauses {
     plan: PausesPlan,
     lane_count: usize,
     lanes: Vec<LanePause>,
     heard: Vec<Heard>,
-    /// By lane.
+    /// Buffer size by lane.
     holds_bytes: Vec<u64>,
-    /// By channel: until what its receiver asks for is heard.
+    /// By channel: delay from a request of the receiver until it takes effect, in ps.
     heard_after_ps: Vec<u64>,
 }
 
 impl LanePause {
-    /// What is over by `now` fills the buffer, or does no more.
+    /// Applies the changes up to `now` to the fill.
     fn settle(&mut self, now: u64) {
         while let Some(change) = self.coming.front().filter(|change| change.time_ps <= now) {
             self.fill_bytes += change.bytes;
@@ -83,7 +82,8 @@ impl LanePause {
         });
     }
 
-    /// Bytes of all that is there or on its way, but for what is known to have left by an instant.
+    /// Returns the bytes in the buffer or on their way to it, without those known to have left by
+    /// `time_ps`.
     fn taken_bytes(&self, time_ps: u64) -> u64 {
         let coming: u64 = self.coming.iter().map(|change| change.bytes).sum();
         let gone = self.going.iter().filter(|change| change.time_ps <= time_ps);
@@ -92,7 +92,7 @@ impl LanePause {
 }
 
 impl Pauses {
-    /// Those of a plan in which receivers pause lanes.
+    /// Returns the pauses, or `None` if receivers do not pause lanes.
     pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Option<Self> {
         let pauses = packets.pauses.clone()?;
         let lane_count = usize::from(plan.lanes.count);
@@ -123,9 +123,9 @@ impl Pauses {
         &mut self.lanes[place]
     }
 
-    // What happens.
+    // Events.
 
-    /// A packet starts that will fill the buffer of a lane from an instant on.
+    /// Records a packet that starts and will fill the buffer of a lane from `time_ps` on.
     pub(crate) fn come(
         &mut self,
         (channel, lane): (ChannelId, u8),
@@ -142,7 +142,7 @@ impl Pauses {
         }
     }
 
-    /// A packet begins to leave the buffer of a lane, and has left it at an instant.
+    /// Records a packet that begins to leave the buffer of a lane and has left it at `time_ps`.
     pub(crate) fn leave(
         &mut self,
         (channel, lane): (ChannelId, u8),
@@ -158,7 +158,7 @@ impl Pauses {
         }
     }
 
-    /// The receiver looks at the buffer of a lane: all of this instant has come and left.
+    /// Checks the fill of a lane's buffer against its marks, after all changes of this instant.
     pub(crate) fn look(&mut self, channel: ChannelId, lane: u8, clock: &mut Clock) {
         let [pause_bytes, resume_bytes] =
             [&self.plan.pause_bytes, &self.plan.resume_bytes].map(|marks| marks[usize::from(lane)]);
@@ -181,7 +181,8 @@ impl Pauses {
         }
     }
 
-    /// The sender of a channel hears of a lane. Whether it may go on and wanted to.
+    /// Applies a pause or resume frame at the sender of a channel. Returns whether the sender
+    /// waited for the lane and may go on.
     pub(crate) fn hear(&mut self, channel: ChannelId, lane: u8, is_pause: bool, now: u64) -> bool {
         let of = self.lane_mut(channel, lane);
         of.under_way -= 1;
@@ -200,16 +201,16 @@ impl Pauses {
         was_awaited
     }
 
-    // What is asked.
+    // Queries.
 
-    /// Whether a packet may start on a lane. If not, somebody wanted to.
+    /// Whether a packet may start on a lane. If not, the sender is marked as waiting.
     pub(crate) fn may_start(&mut self, channel: ChannelId, lane: u8) -> bool {
         let of = self.lane_mut(channel, lane);
         of.is_awaited |= of.is_paused;
         !of.is_paused
     }
 
-    /// Whether the last that the sender of a lane heard is a pause.
+    /// Whether the sender of a lane is paused.
     pub(crate) fn is_paused(&self, channel: ChannelId, lane: u8) -> bool {
         self.lane(channel, lane).is_paused
     }
@@ -220,20 +221,20 @@ impl Pauses {
         of.is_asked && of.under_way == 0
     }
 
-    /// Bytes of all that is in a buffer or on its way there, but for what has left by an instant or is
-    /// known to.
+    /// Returns the bytes in a buffer or on their way to it, without those known to have left by
+    /// `time_ps`.
     pub(crate) fn taken_bytes(&self, channel: ChannelId, lane: u8, time_ps: u64) -> u64 {
         self.lane(channel, lane).taken_bytes(time_ps)
     }
 
-    /// Pauses of a channel that were heard, and the picoseconds for which any lane was paused, up to
-    /// an instant.
+    /// Returns the number of pauses of a channel, and the time in ps, up to `end_ps`, for which any
+    /// lane was paused.
     pub(crate) fn heard(&self, channel: ChannelId, end_ps: u64) -> (u64, u64) {
         let heard = &self.heard[channel.index()];
         (heard.pauses, heard.paused_ps(end_ps))
     }
 
-    /// Whether nothing is in any buffer of a channel after an instant, and nobody is paused or will be.
+    /// Whether all buffers of a channel are empty after `end_ps`, and no lane is or will be paused.
     pub(crate) fn is_at_rest(&self, channel: ChannelId, end_ps: u64) -> bool {
         let first = self.place(channel, 0);
         self.lanes[first..first + self.lane_count].iter().all(|of| {
@@ -249,13 +250,14 @@ impl Heard {
 }
 
 impl Network {
-    /// A receiver looks at the buffer of a lane.
+    /// Checks the buffer of a lane at its receiver.
     pub(crate) fn look(&mut self, channel: ChannelId, lane: u8) {
         let pauses = self.pauses.as_mut().expect("receivers pause lanes");
         pauses.look(channel, lane, &mut self.clock);
     }
 
-    /// A sender, which is a host or a switch, hears of a lane. A host asks again only if it awaits that.
+    /// Applies a pause or resume frame at a sender. A host tries to start only if it waits for the
+    /// lane; a switch always does.
     pub(crate) fn hear(&mut self, channel: ChannelId, lane: u8, is_pause: bool, is_host: bool) {
         let pauses = self.pauses.as_mut().expect("receivers pause lanes");
         let was_awaited = pauses.hear(channel, lane, is_pause, self.clock.now());
@@ -265,8 +267,8 @@ impl Network {
     }
 }
 
-// What somebody wants to know of packets in switches: that they wait for an output, start on it, and
-// what all of an instant has come to.
+// Notices about packets in switches: queued for an output, forwarded, and settled at the end of an
+// instant.
 
 impl From<&Moving> for Stay {
     fn from(packet: &Moving) -> Self {
@@ -277,8 +279,8 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
-    /// The head of a packet that came by a channel is read, and who reads it may divert it. It is ready
-    /// as soon as it cannot run dry.
+    /// Notifies the endpoints that the head of a packet is read, and schedules its readiness. The
+    /// endpoints may divert the packet, so the time at which it is ready is known only now.
     #[inline(never)]
     pub(crate) fn tell_read(&mut self, id: PacketId, input: ChannelId) {
         let Self { plan, clock, endpoints, packets, links, standing, .. } = self;
@@ -295,7 +297,7 @@ impl Network {
         clock.schedule(ready_ps, Event::Ready { channel: input, packet: id });
     }
 
-    /// The head of a packet was read, or was before.
+    /// Notifies the endpoints that a packet is queued, unless they were notified before.
     #[inline(never)]
     pub(crate) fn tell_queued(&mut self, id: PacketId) {
         let packet = self.packets.get_mut(id);
@@ -308,7 +310,7 @@ impl Network {
         self.read.push(stay);
     }
 
-    /// A packet is about to start on its output.
+    /// Notifies the endpoints that a packet is about to start on its output.
     #[inline(never)]
     pub(crate) fn tell_forwarded(&mut self, id: PacketId, output: ChannelId) {
         let moving = self.packets.get_mut(id);
@@ -319,7 +321,7 @@ impl Network {
         self.endpoints.tell(now, Notice::Forwarded { stay, left, packet });
     }
 
-    /// All has happened of an instant at which heads were read.
+    /// Notifies the endpoints that an instant at which heads were read is over.
     #[inline(never)]
     pub(crate) fn tell_settled(&mut self) {
         if self.read.len() == 1 {
@@ -340,7 +342,8 @@ impl Network {
         self.tell(Notice::Settled { stay, has_space });
     }
 
-    /// Whether an output knows of space for a packet as long as one, on a lane that it may take.
+    /// Whether an output knows of space for a packet of this length, on a lane that the packet may
+    /// take.
     fn has_space_for(&mut self, stay: &Stay) -> bool {
         let Self { links, credits, pauses, clock, .. } = self;
         if !links.is_into_switch(stay.output) {

@@ -1,13 +1,13 @@
-//! Switches: which packet an idle output starts, and on which lane.
+//! Switches: selection of the packet that an idle output starts, and of its lane.
 //!
 //! ```text
 //!   order        candidates, one a lane        space known?        arbiter of the link output
 //!   p4 p7 p5 ──► lane 0: p4, lane 2: p5  ──►   lane 2        ──►   p5 on lane 2
 //! ```
 //!
-//! Where the oldest goes first, inputs are read by any number of outputs, and only packets for the
-//! same output overtake each other, the first of a list is its candidate and nothing is ever
-//! overtaken. All other rules are those of `reading`.
+//! With oldest first, inputs that any number of outputs may read, and overtaking only among packets
+//! for the same output, the first packet of a list is its candidate and nothing is ever overtaken.
+//! All other rules are in `reading`.
 
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;
@@ -24,17 +24,17 @@ use gingham_topology::routing::LANES_MAX;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Lanes of a channel at the most.
+/// Most lanes of a channel.
 pub(crate) const LANES: usize = LANES_MAX as usize;
 
-/// By lane: which packet it would start.
+/// By lane: the packet that it would start.
 pub(crate) type Candidates = [Option<PacketId>; LANES];
 
-/// What switches decide by.
+/// Selection state of all switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
     pub(crate) rules: Rules,
-    /// Whether what waits for an output goes in one line: on one lane, and the oldest first.
+    /// Whether the packets for an output form one queue: one lane, and the oldest first.
     is_in_line: bool,
 }
 
@@ -47,7 +47,7 @@ impl Switches {
         Self { rules, is_in_line }
     }
 
-    /// A packet may go on.
+    /// Starts a packet that is ready, or queues it.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn on_ready(&mut self, id: PacketId, network: &mut Network) {
@@ -59,7 +59,7 @@ impl Switches {
         }
     }
 
-    /// A packet that may go on waits for its output.
+    /// Queues a packet that is ready for its output.
     #[inline(never)]
     fn wait(&mut self, id: PacketId, output: ChannelId, network: &mut Network) {
         network.waiting.insert(&network.plan, &mut network.packets, id);
@@ -68,13 +68,13 @@ impl Switches {
         if self.is_in_line || network.output_buffers.is_none() {
             network.try_at_end(output);
         } else {
-            // It may cross, whatever is on the channel.
+            // It may cross to the output's buffer even if the channel is busy.
             network.clock.start(output);
         }
     }
 
-    /// Whether a packet that is ready starts now, whatever else may happen: most do, and need not
-    /// be put into a list.
+    /// Whether a packet that is ready starts now regardless of other events, without entering a
+    /// list, as most do.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     fn goes_at_once(&self, id: PacketId, output: ChannelId, network: &mut Network) -> bool {
@@ -84,7 +84,7 @@ impl Switches {
             && network.has_space(output, 0, id)
     }
 
-    /// The tail of a packet has left on a channel of a switch.
+    /// Handles the departure of a packet's tail on a channel of a switch.
     pub(crate) fn on_left(&mut self, output: ChannelId, network: &mut Network) {
         network.clock.start(output);
         if self.rules.couple_outputs {
@@ -92,7 +92,7 @@ impl Switches {
         }
     }
 
-    /// An idle output starts a packet, if it can.
+    /// Starts a packet on an idle output, if possible.
     #[inline(never)]
     pub(crate) fn try_start(&mut self, output: ChannelId, network: &mut Network) {
         let chosen = if self.is_in_line {
@@ -113,7 +113,7 @@ impl Switches {
         self.start(id, output, lane, network);
     }
 
-    /// A packet that stands in no list starts on a lane of an output.
+    /// Starts a packet that is in no list on a lane of an output.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     fn start(&mut self, id: PacketId, output: ChannelId, lane: u8, network: &mut Network) {
@@ -132,7 +132,7 @@ impl Switches {
         }
     }
 
-    /// By lane of an output: what goes next.
+    /// Returns the next packet of each lane of an output.
     #[inline]
     pub(crate) fn candidates(&self, output: ChannelId, network: &Network) -> Candidates {
         if self.rules.are_plain {
@@ -144,7 +144,7 @@ impl Switches {
 }
 
 impl Network {
-    /// Which lane an output serves, of those with a candidate for which there is space.
+    /// Selects a lane of an output with a candidate for which there is space.
     fn choose(&mut self, output: ChannelId, candidates: &Candidates) -> Option<(u8, PacketId)> {
         let mut heads = [Head::default(); LANES];
         let mut eligible = 0_u16;
@@ -168,7 +168,7 @@ impl Network {
         self.links.set_credit_wait(channel, waits, self.clock.now());
     }
 
-    /// What reads the same inputs as an output may start something, too.
+    /// Tries the other outputs of a switch, which read the same inputs.
     fn try_all(&mut self, output: ChannelId) {
         let plan = Arc::clone(&self.plan);
         for other in plan.fabric.channels_from(plan.fabric.source(output).node) {
@@ -178,7 +178,7 @@ impl Network {
         }
     }
 
-    /// A channel has something to start as soon as it is idle.
+    /// Makes a channel try to start a packet as soon as it is idle.
     #[inline]
     pub(crate) fn try_at_end(&mut self, channel: ChannelId) {
         if self.is_idle(channel) {
@@ -188,7 +188,7 @@ impl Network {
         }
     }
 
-    /// The end of the packet on a channel is waited for.
+    /// Schedules an event for the end of the packet on a channel.
     #[inline]
     pub(crate) fn await_end(&mut self, channel: ChannelId) {
         if self.links.await_end(channel) {
@@ -204,7 +204,7 @@ impl Network {
         self.has_blocks(channel, lane, blocks)
     }
 
-    /// Whether so many blocks are free, as far as is known, on a lane of a channel.
+    /// Whether `blocks` blocks are free, as far as is known, on a lane of a channel.
     #[inline]
     pub(crate) fn has_blocks(&mut self, channel: ChannelId, lane: u8, blocks: u32) -> bool {
         !self.links.is_into_switch(channel)
@@ -215,7 +215,7 @@ impl Network {
     }
 }
 
-/// By lane the oldest packet that may take it.
+/// Returns by lane the oldest packet that may take it.
 #[inline]
 fn oldest(output: ChannelId, network: &Network) -> Candidates {
     let mut candidates = [None; LANES];
@@ -236,7 +236,7 @@ fn is_older(plan: &Plan, network: &Network, one: PacketId, other: PacketId) -> b
     age(plan, network.packets.get(one)) < age(plan, network.packets.get(other))
 }
 
-/// Whether the oldest goes first, whatever its port or priority.
+/// Whether the oldest packet goes first, whatever its port or priority.
 pub(crate) fn is_by_age(arbitration: Arbitration) -> bool {
     match arbitration {
         Arbitration::OldestFirst => true,
@@ -247,17 +247,17 @@ pub(crate) fn is_by_age(arbitration: Arbitration) -> bool {
 // Outputs with buffers: packets cross to them as soon as there is space, and start from there.
 //
 // ```text
-//   waiting ── crosses at x: space of the output ──► line of the lane ── starts ──► space is free at e
-//   input's space is free once the tail has come, and its last byte has crossed
+//   waiting ── crosses at x: space of the output ──► queue of the lane ── starts ──► space is free at e
+//   input's space is free once the tail has arrived, and its last byte has crossed
 // ```
 //
-// Both ends of a stay are known before they are here, so that the space of an output is a number as
-// of an instant, as credits are.
+// The start and end of a stay are known in advance, so the free space of an output can be computed
+// for any instant, like credits.
 //
-// Invariant: what stands in the line of a lane takes its blocks, and nothing else does that is not
-// leaving.
+// Invariant: the blocks of an output lane are taken by the packets in its queue and by packets that
+// are leaving, and by nothing else.
 
-/// What is kept of packets that cross before it is looked through.
+/// Least number of entries of `crossing` before it is pruned.
 const CROSSING_MIN: usize = 64;
 
 /// A packet in the buffer of an output.
@@ -267,32 +267,32 @@ struct Crossed {
     crossed_ps: u64,
 }
 
-/// A packet whose tail has not left its input yet, when it crossed.
+/// A packet that crossed before its tail left its input.
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
     input: ChannelId,
     wire_bytes: u32,
-    /// When it has.
+    /// Time at which the tail leaves the input, in ps.
     left_ps: u64,
 }
 
-/// The buffers of all outputs.
+/// Buffers of all outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputBuffers {
     lane_count: usize,
     arbitration: Arbitration,
-    /// By channel and lane, in the order in which they crossed.
+    /// Queues by channel and lane, in the order of crossing.
     lines: Vec<VecDeque<Crossed>>,
-    /// Space of lanes, as of an instant.
+    /// Free space of lanes.
     room: Credits,
-    /// What may be on its way through the switch.
+    /// Packets that may be on their way through the switch.
     crossing: Vec<Crossing>,
-    /// As many of these are looked through for what is not any more.
+    /// Number of entries at which `crossing` is pruned.
     crossing_max: usize,
 }
 
 impl OutputBuffers {
-    /// Those of a plan whose outputs have buffers.
+    /// Returns the buffers, or `None` if outputs have none.
     pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Option<Self> {
         let blocks = packets.output_blocks?;
         let lane_count = usize::from(plan.lanes.count);
@@ -311,8 +311,8 @@ impl OutputBuffers {
         &self.lines[output.index() * self.lane_count + usize::from(lane)]
     }
 
-    /// The place in the line of a lane of what starts first: the first, of the highest level with
-    /// strict priority.
+    /// Returns the position, in the queue of a lane, of the packet that starts first: the front,
+    /// with strict priority that of the highest level.
     fn first_place(&self, output: ChannelId, lane: u8, of: &Packets) -> Option<usize> {
         let waiting = self.line(output, lane);
         let level = |place: &usize| of.get(waiting[*place].id).packet.priority.level();
@@ -324,23 +324,24 @@ impl OutputBuffers {
         }
     }
 
-    /// What starts first of a lane.
+    /// Returns the packet that starts first on a lane.
     pub(crate) fn first(&self, output: ChannelId, lane: u8, of: &Packets) -> Option<PacketId> {
         let place = self.first_place(output, lane, of)?;
         Some(self.line(output, lane)[place].id)
     }
 
-    /// Blocks of a lane that nothing takes that is not leaving.
+    /// Returns the blocks of a lane that are free or belong to packets that are leaving.
     pub(crate) fn free_soon(&self, output: ChannelId, lane: u8) -> u32 {
         self.room.free(output, lane)
     }
 
-    /// Space of a lane has come free, or may have.
+    /// Clears the event for free space of a lane.
     pub(crate) fn on_known(&mut self, output: ChannelId, lane: u8, now: u64) {
         self.room.on_known(output, lane, now);
     }
 
-    /// Of the lanes with space for their candidate that with the most; the lowest of equal ones.
+    /// Returns the lane with the most free space, and its candidate, among those with space for
+    /// their candidate; the lowest of equal lanes.
     fn next_to_cross(
         &mut self,
         output: ChannelId,
@@ -360,7 +361,7 @@ impl OutputBuffers {
         next.map(|(_, lane, id)| (lane, id))
     }
 
-    /// A packet crosses, whose tail has left its input at an instant.
+    /// Records a packet that crosses before its tail has left its input.
     fn keep(&mut self, crossing: Crossing, now: u64) {
         if self.crossing.len() >= self.crossing_max {
             self.crossing.retain(|crossing| crossing.left_ps > now);
@@ -369,8 +370,8 @@ impl OutputBuffers {
         self.crossing.push(crossing);
     }
 
-    /// By packets on their way through a switch at an instant: where they came in, their bytes, and
-    /// for how long their tails stay there.
+    /// Iterates over the packets on their way through a switch at `end_ps`: input, bytes, and
+    /// remaining stay of the tail in ps.
     pub(crate) fn staying(&self, end_ps: u64) -> impl Iterator<Item = (ChannelId, u32, u64)> + '_ {
         self.crossing.iter().map(move |crossing| {
             let Crossing { input, wire_bytes, left_ps } = *crossing;
@@ -378,7 +379,7 @@ impl OutputBuffers {
         })
     }
 
-    /// Checks that the space of a lane is free or taken by what stands there; for tests.
+    /// Checks that the space of a lane is free or taken by the packets in its queue; for tests.
     pub(crate) fn assert_space(&self, (output, lane): (ChannelId, u8), of: &Packets, holds: u32) {
         let blocks = |crossed: &Crossed| blocks_of(of.get(crossed.id).wire_bytes);
         let taken: u32 = self.line(output, lane).iter().map(blocks).sum();
@@ -387,16 +388,16 @@ impl OutputBuffers {
 }
 
 impl Switches {
-    /// A busy output takes in what it can, if it has a buffer.
+    /// Moves packets into the buffer of a busy output, if it has one.
     #[inline]
     pub(crate) fn try_cross(&mut self, output: ChannelId, network: &mut Network) {
-        // At hosts nothing waits so.
+        // Hosts have no such queue.
         if network.output_buffers.is_some() && network.links.is_any_waiting(output) {
             self.cross_and_start(output, network);
         }
     }
 
-    /// An output with a buffer takes in what it can; then it starts something, if it is idle.
+    /// Moves packets into the buffer of an output; then starts one, if the output is idle.
     #[inline(never)]
     pub(crate) fn cross_and_start(&mut self, output: ChannelId, network: &mut Network) {
         loop {
@@ -419,7 +420,7 @@ impl Switches {
 }
 
 impl Network {
-    /// An idle output starts what its arbiter chooses of what has crossed.
+    /// Starts the packet that the arbiter of an idle output selects from those that have crossed.
     fn choose_crossed(&mut self, output: ChannelId) {
         let mut heads = [Head::default(); LANES];
         let mut eligible = 0_u16;
@@ -443,7 +444,7 @@ impl Network {
         }
     }
 
-    /// A packet that stands in no list crosses to a lane of an output, where it fits.
+    /// Moves a packet, which is in no list, into the buffer of an output lane, where it fits.
     fn cross(&mut self, id: PacketId, output: ChannelId, lane: u8) {
         let now = self.clock.now();
         let packet = self.packets.get_mut(id);
@@ -462,7 +463,7 @@ impl Network {
         buffers.keep(Crossing { input, wire_bytes, left_ps }, now);
     }
 
-    /// What is first of a lane of an idle output starts, with space for it at the other end.
+    /// Starts the first packet of a lane of an idle output, with space for it at the other end.
     fn start_crossed(&mut self, output: ChannelId, lane: u8) {
         let buffers = self.output_buffers.as_mut().expect("outputs have buffers");
         let first =
@@ -474,7 +475,7 @@ impl Network {
         let Self { output_buffers, clock, .. } = self;
         let buffers = output_buffers.as_mut().expect("outputs have buffers");
         buffers.room.give_back(output, lane, blocks_of(stay.wire_bytes), end_ps, clock);
-        // What it leaves is no buffer of an input.
+        // It leaves the buffer of an output, not of an input.
         self.links.begin(output, stay.wire_bytes, end_ps, None);
     }
 }

@@ -1,4 +1,4 @@
-//! The arbiter of an output: who requests it, and who is granted it next: round robin.
+//! The arbiter of an output: round robin among its requests.
 //!
 //! ```text
 //!   level 1   ports 3, 6      a grant goes to the highest level that has a request,
@@ -10,36 +10,36 @@ use gingham_fairq::{Arbiter as _, Ready, RoundRobin};
 /// Input ports that request an output of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Arbiter {
-    /// Ports that request, at any level.
+    /// Number of requesting ports, at any level.
     requests: u32,
     lowest: Level,
-    /// The levels above it, from the lowest on.
+    /// Levels above the lowest, in ascending order.
     above: Box<[Level]>,
 }
 
-/// Those of one level.
+/// Requests of one level.
 #[derive(Clone, Debug)]
 struct Level {
     round_robin: RoundRobin,
     /// A bit a port, where a switch has no more than 64.
     few: [u64; 1],
-    /// The same for a switch with more; else empty.
+    /// A bit for each port of a larger switch; otherwise empty.
     many: Box<[u64]>,
 }
 
 impl Arbiter {
-    /// An arbiter of a switch with so many ports and at least one level.
+    /// Returns an arbiter for a switch with `ports` ports and at least one level.
     pub(crate) fn new(ports: usize, levels: usize) -> Self {
         let above = (1..levels).map(|_| Level::new(ports)).collect();
         Self { requests: 0, lowest: Level::new(ports), above }
     }
 
-    /// Whether nobody requests.
+    /// Whether there are no requests.
     pub(crate) const fn is_idle(&self) -> bool {
         self.requests == 0
     }
 
-    /// A port requests at a level.
+    /// Records a request of a port at a level.
     pub(crate) fn request(&mut self, port: usize, level: usize) {
         self.requests += 1;
         match level {
@@ -48,7 +48,8 @@ impl Arbiter {
         }
     }
 
-    /// Chooses, round robin, among the ports that request at the highest level, and takes it out.
+    /// Grants a port by round robin among the requests of the highest level, and removes its
+    /// request.
     pub(crate) fn grant(&mut self) -> Option<usize> {
         let higher = self.above.iter_mut().rev().find_map(Level::grant);
         let port = higher.or_else(|| self.lowest.grant())?;
@@ -113,7 +114,7 @@ mod tests {
         }
         assert_eq!([(); 3].map(|()| arbiter.grant()), [Some(3), Some(5), Some(4)]);
         assert_eq!(arbiter.grant(), Some(1));
-        // The last winner of level 2 was 5, that of level 0 was 1: each goes on from there.
+        // The last winner of level 2 was 5, that of level 0 was 1: each level continues from there.
         for (port, level) in [(1, 0), (3, 2), (6, 2)] {
             arbiter.request(port, level);
         }

@@ -1,10 +1,10 @@
-//! The current instant, and the events to come.
+//! Current time, and pending events.
 
 use crate::packed::Packed;
 use crate::wormhole::event::Event;
 use gingham_kernel::{Time, Wheel};
 
-/// Where a run has come, and what is to happen. Times in picoseconds.
+/// Current time and event queue, in ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     now: u64,
@@ -12,17 +12,17 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Time zero, with nothing to come.
+    /// Returns a clock at time zero without events.
     pub(crate) fn new() -> Self {
         Self { now: 0, queue: Wheel::new() }
     }
 
-    /// The current instant.
+    /// Returns the current time, in ps.
     pub(crate) fn now(&self) -> u64 {
         self.now
     }
 
-    /// The current instant, as endpoints take it.
+    /// Returns the current time, as endpoints take it.
     pub(crate) fn time(&self) -> Time {
         Time::from_ps(self.now)
     }
@@ -31,25 +31,25 @@ impl Clock {
         self.queue.schedule(time, event.into());
     }
 
-    /// The next event and its time.
+    /// Returns the next event and its time.
     pub(crate) fn peek(&mut self) -> Option<(u64, Packed)> {
         self.queue.peek()
     }
 
-    /// Goes on to the next event, which there is.
+    /// Removes the next event, which must exist, and advances the clock to its time.
     pub(crate) fn next_event(&mut self) -> Event {
         let (time, event) = self.queue.pop().expect("an event is pending");
         self.now = time;
         event.into()
     }
 
-    /// Goes on to a time before which nothing happens.
+    /// Advances the clock to a time before which nothing happens.
     pub(crate) fn set(&mut self, time: u64) {
         self.now = time;
     }
 
-    /// Whether no other event of this instant is pending, so that what belongs to a later phase of
-    /// it may be done at once.
+    /// Whether no other event of this instant is pending, so that work of a later phase may be done
+    /// at once.
     pub(crate) fn instant_is_over(&mut self) -> bool {
         self.queue.peek().is_none_or(|(time, _)| time > self.now)
     }

@@ -1,22 +1,22 @@
-//! The events of the engine, in the order of their phases.
+//! Events of the engine, in the order of their phases.
 //!
 //! ```text
-//!   a worm's life over one switch, undisturbed          and what may disturb it
+//!   a worm's life at one switch, undisturbed           and possible disturbances
 //!
 //!   ReadHead ─► Request ─► Arbitrate ─► Release          EmitControl ─► ControlArrives
-//!   (head is    (routing   (the output  (the tail        (a mark was      (STOP cuts what is
-//!    there)      is over)   is granted)  has left)        crossed)         predicted, GO goes on)
+//!   (head has  (routing   (the output  (the tail        (a mark was      (STOP cuts the
+//!    arrived)   is over)   is granted)  has left)        crossed)         predictions, GO resumes)
 //! ```
 //!
-//! An event says where to look, not what is so: what was predicted when it was scheduled may have
-//! been cut since, so that every handler first asks whether its moment has come. An event whose
-//! moment has passed or not come does nothing, which makes revoking a prediction free.
+//! An event is a hint to check some state: the prediction behind it may have been cut since it was
+//! scheduled, so every handler first checks whether the predicted moment is now. Otherwise the
+//! event does nothing, which makes revoking a prediction free.
 
 use crate::packed::Packed;
 use crate::wormhole::worm::WormId;
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Something that may happen at an instant. Variants stand in the order of their phases
+/// An event that may apply at an instant. Variants are in the order of their phases
 /// (`docs/concepts/timing.md`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
@@ -32,13 +32,13 @@ pub(crate) enum Event {
     Release { output: ChannelId },
     /// Phase 4: the input at the end of `channel` may have a header to read.
     ReadHead { channel: ChannelId },
-    /// Phase 4: the header that this input read is decoded.
+    /// Phase 4: the header read by this input is decoded.
     Request { channel: ChannelId },
     /// Phase 5: `output` may be granted.
     Arbitrate { output: ChannelId },
     /// Phase 6: the host at the start of `channel` may start its next worm.
     StartWorm { channel: ChannelId },
-    /// Phase 6: `channel` is idle and may carry the control flit that waits.
+    /// Phase 6: `channel` is idle and may carry the waiting control flit.
     SendControl { channel: ChannelId },
     /// Phase 7: the fill of the input at the end of `channel` may have crossed a mark.
     EmitControl { channel: ChannelId },

@@ -1,9 +1,9 @@
-//! When one sequence of flits gets ahead of another by a given number.
+//! Time at which one sequence of flits gets ahead of another by a given number.
 //!
-//! The fill of a buffer is what arrived less what left. It passes the STOP mark at an arrival and
+//! The fill of a buffer is arrivals minus departures. It passes the STOP mark at an arrival and
 //! falls below the GO mark at a departure: both are the first moment at which one sequence of runs
-//! is ahead of another by some number. Within a pair of equally spaced pieces the lead changes in
-//! one direction only, so that the moment is found by bisection.
+//! is ahead of another by some number. Within a pair of equally spaced pieces the lead is
+//! monotonic, so bisection finds the moment.
 //!
 //! ```text
 //!   leader    |  |  |  |  |  |  |        period p       p < q: the lead grows
@@ -12,8 +12,8 @@
 
 use crate::wormhole::run::Run;
 
-/// The time of the first flit of `leader` that, itself counted, makes the leader `lead` flits ahead
-/// of what `follower` starts up to and at that time. `lead` is at least 1.
+/// Returns the time of the first flit of `leader` that, itself counted, puts the leader `lead`
+/// flits ahead of those that `follower` starts up to and at that time. `lead` is at least 1.
 pub(crate) fn first_lead(
     leader: impl Iterator<Item = Run>,
     follower: impl Iterator<Item = Run>,
@@ -25,17 +25,17 @@ pub(crate) fn first_lead(
     leader.into_iter().find_map(|piece| race.over(piece))
 }
 
-/// The state between two pieces of the leader.
+/// State between two pieces of the leader.
 struct Race<F> {
     follower: F,
-    /// The follower's flits that are not counted yet.
+    /// Uncounted flits of the follower.
     behind: Option<Run>,
-    /// By how much the leader must still get ahead.
+    /// Lead that is still missing.
     wanted: i64,
 }
 
 impl<F: Iterator<Item = Run>> Race<F> {
-    /// Runs over one piece of the leader, in parts that meet at most one piece of the follower.
+    /// Processes one piece of the leader, in parts that meet at most one piece of the follower.
     fn over(&mut self, mut piece: Run) -> Option<u64> {
         loop {
             self.catch_up(piece.time);
@@ -64,8 +64,8 @@ impl<F: Iterator<Item = Run>> Race<F> {
         }
     }
 
-    /// The moment within the first `part` flits of a piece, during which the follower is either
-    /// before its next run or inside it; counts them if there is none.
+    /// Returns the moment within the first `part` flits of a piece, during which the follower is
+    /// either before its next run or inside it; counts the flits if there is none.
     fn part(&mut self, piece: &Run, part: u64) -> Option<u64> {
         let followed = |index: u64| {
             let time = piece.time + index * piece.period;
@@ -94,7 +94,7 @@ fn signed(count: u64) -> i64 {
     i64::try_from(count).expect("a buffer holds few flits")
 }
 
-/// A run without its first `count` flits.
+/// Returns a run without its first `count` flits.
 fn after(run: &Run, count: u64) -> Run {
     Run {
         first: run.first + count,
@@ -104,7 +104,8 @@ fn after(run: &Run, count: u64) -> Run {
     }
 }
 
-/// The least index above `no` for which `leads` holds, where it does not at `no` and does at `yes`.
+/// Returns the least index above `no` for which `leads` holds, given that it fails at `no`, holds
+/// at `yes`, and changes once.
 fn bisect(mut no: u64, mut yes: u64, leads: impl Fn(u64) -> bool) -> u64 {
     while yes - no > 1 {
         let middle = no + (yes - no) / 2;
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// The definition, flit by flit.
+    /// Computes the same result flit by flit, from the definition.
     fn by_counting(leader: &[Run], follower: &[Run], lead: u64) -> Option<u64> {
         let times = |runs: &[Run]| -> Vec<u64> {
             runs.iter().flat_map(|run| (run.first..run.end()).map(|n| run.start_of(n))).collect()

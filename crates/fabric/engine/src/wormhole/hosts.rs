@@ -1,11 +1,11 @@
-//! Hosts: sources create messages, adapters send them packet by packet, and put together what
-//! arrives.
+//! Hosts: sources create messages, adapters send them packet by packet, and reassemble arriving
+//! ones.
 //!
 //! ```text
-//!   in_transit   worms that a host takes in and sends on
+//!   in_transit   worms that a host ejects and re-injects
 //!   port         the port of a host that stops its sender when the pool is full
-//!   throttled    what hosts look at before they begin a message
-//!   waiters      what hosts have for their own channels, for congestion trees
+//!   throttled    network state used for injection throttling
+//!   waiters      packets of hosts that wait for their channels, for congestion trees
 //! ```
 
 mod in_transit;
@@ -30,38 +30,37 @@ pub(crate) struct Hosts {
     plan: Arc<Plan>,
     wormhole: WormholePlan,
     endpoints: Endpoints,
-    /// By channel: the cable of the host that sends on it, if one does.
+    /// By channel: the cable of the host that sends on it, if any.
     cables: Vec<Option<Cable>>,
-    /// By endpoint; empty where no path visits a host and no host has a port.
+    /// By endpoint; empty if no path visits a host and no host has a port.
     in_transit: Vec<InTransit>,
-    /// By endpoint: what its own worm carries that began last, where somebody asks.
+    /// By endpoint: content of its own worm that began last, if tails that leave are reported.
     sending: Vec<Content>,
     wanted: Wanted,
-    /// Channels whose buffers are counted, where they are.
+    /// Channels whose full buffers are counted for injection throttling.
     gathered: Box<[ChannelId]>,
 }
 
-/// What a host's own channel joins.
+/// Ends of a host's own channel.
 #[derive(Clone, Copy, Debug)]
 struct Cable {
     endpoint: EndpointId,
-    /// The node at the other end.
+    /// Node at the other end.
     node: NodeId,
 }
 
-/// What a host has of worms in transit.
+/// State of worms in transit at a host.
 #[derive(Clone, Debug)]
 struct InTransit {
     host: InTransitHost<Incoming>,
-    /// One that goes by the host's memory and whose tail has not left the last switch.
+    /// A worm that goes through the host's memory and whose tail has not left the last switch.
     spilled: Option<(Incoming, TakenIn)>,
-    /// What the one took that is being sent, if one is.
+    /// Pool share of the worm that is being sent, if any.
     sending: Option<TakenIn>,
 }
 
 impl Hosts {
-    /// The hosts of a plan, which have sent nothing; `takes_in` says whether worms may go on from
-    /// them.
+    /// Returns the hosts of a plan in their initial state; `takes_in` enables in-transit worms.
     pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, takes_in: bool) -> Self {
         let cable = |channel| {
             let ends = plan.ends(channel);
@@ -99,14 +98,14 @@ impl Hosts {
         self.cables[channel.index()].expect("a host sends here")
     }
 
-    /// The host at the end of `channel`.
+    /// Returns the host at the end of `channel`.
     fn host_at(&self, channel: ChannelId) -> EndpointId {
         self.cable(Fabric::reverse(channel)).endpoint
     }
 
     // Notices and orders.
 
-    /// A source creates a message.
+    /// Creates the next message of a source.
     #[inline(never)]
     pub(crate) fn create(&mut self, network: &mut Network, source: u32) {
         let created = self.endpoints.create_next(source as usize, network.clock.time());
@@ -117,14 +116,14 @@ impl Hosts {
         self.carry_out(network);
     }
 
-    /// Tells the endpoints what happens now, and carries out what they order.
+    /// Notifies the endpoints of an event at the current time, and carries out their orders.
     pub(crate) fn tell(&mut self, network: &mut Network, notice: Notice<'_>) {
         self.endpoints.tell(network.clock.time(), notice);
         self.carry_out(network);
     }
 
-    /// Carries out what the endpoints order. Worms start in phase 6 of this instant, now if nothing
-    /// else is to happen before.
+    /// Carries out the orders of the endpoints. Worms start in phase 6 of this instant, at once if
+    /// no earlier event is pending.
     #[inline]
     pub(crate) fn carry_out(&mut self, network: &mut Network) {
         if self.endpoints.has_orders() {
@@ -152,7 +151,7 @@ impl Hosts {
         }
     }
 
-    /// The header of a worm that came in by a channel is decoded.
+    /// Notifies the endpoints that the header of a worm that arrived on a channel is decoded.
     #[inline(never)]
     pub(crate) fn tell_read(&mut self, network: &mut Network, input: ChannelId) {
         let worm = network.links.input_mut(input).worm();
@@ -167,7 +166,7 @@ impl Hosts {
 
     // Phase 2: control arrives.
 
-    /// `channel` may be used again: if a host sends on it, that may start a worm.
+    /// Tries to start a worm on `channel`, which may be used again, if a host sends on it.
     pub(crate) fn on_go(&mut self, network: &mut Network, channel: ChannelId) {
         if self.cables[channel.index()].is_some() {
             self.start_soon(network, channel);
@@ -176,7 +175,7 @@ impl Hosts {
 
     // Phase 3: flits arrive.
 
-    /// The tail of `worm` has arrived, if its moment has come.
+    /// Delivers `worm` if its tail has arrived now.
     pub(crate) fn tail_arrives(&mut self, network: &mut Network, channel: ChannelId, worm: WormId) {
         let Network { clock, links, worms } = network;
         if links.end(channel) == End::Port {
@@ -186,8 +185,8 @@ impl Hosts {
         }
     }
 
-    /// A worm has arrived whole. What is ordered on account of it is to be carried out once
-    /// everything else that happens with it has.
+    /// Delivers a worm that has arrived whole. Resulting orders must be carried out after all other
+    /// effects of the arrival.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every worm")]
     #[inline(always)]
     fn deliver(&mut self, network: &mut Network, channel: ChannelId, worm: WormId) {
@@ -204,7 +203,7 @@ impl Hosts {
 
     // Phase 4: release.
 
-    /// The tail of a worm of so many flits has left the host at the start of `channel`.
+    /// Handles the departure of a worm's tail from the host at the start of `channel`.
     #[inline]
     pub(crate) fn leave_host(&mut self, network: &mut Network, channel: ChannelId, flits: u64) {
         if !self.in_transit.is_empty() || self.wanted.left {
@@ -217,7 +216,7 @@ impl Hosts {
     fn tail_left(&mut self, network: &mut Network, channel: ChannelId, flits: u64) {
         let is_local = self.in_transit.is_empty() || !self.leave_pool(network, channel);
         if is_local && self.wanted.left {
-            // The adapter is told how long a packet of its own took to leave.
+            // The adapter needs the time that a packet of its own took to leave.
             let endpoint = self.cable(channel).endpoint;
             // The first flit starts when the host begins to send the worm.
             let (began, flit) = network.links.last_begin(channel);
@@ -230,7 +229,7 @@ impl Hosts {
 
     // Phase 6: transfer.
 
-    /// Starts the next worm in phase 6 of this instant: now, if nothing else is to happen before.
+    /// Starts the next worm in phase 6 of this instant: at once, if no earlier event is pending.
     pub(crate) fn start_soon(&mut self, network: &mut Network, channel: ChannelId) {
         if network.links.is_held(channel) {
             return;
@@ -242,7 +241,8 @@ impl Hosts {
         }
     }
 
-    /// Starts the next worm of the host at the start of `channel`, if there is one and it may.
+    /// Starts the next worm of the host at the start of `channel`, if there is one and it may
+    /// start.
     pub(crate) fn start_worm(&mut self, network: &mut Network, channel: ChannelId) {
         let now = network.clock.now();
         if !network.links.may_begin(channel, now) {
@@ -268,17 +268,17 @@ impl Hosts {
         let worm = network.worms.insert(worm);
         network.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, now);
         if self.wanted.began.has(&packet) {
-            // Not before the channel is taken, lest it be taken twice.
+            // Only after the channel is taken, because an order may start another worm.
             self.tell(network, Notice::Began { endpoint, packet: &packet });
         }
     }
 }
 
-// Who waits, for congestion trees: what stands in inputs, and what hosts have for their own
-// channels.
+// Blocked packets, for congestion trees: those in inputs, and those of hosts that wait for their
+// own channels.
 
 impl Hosts {
-    /// Everything that waits before `now`.
+    /// Returns all packets that wait before `now`.
     pub(crate) fn waiters(&self, network: &Network, now: Time) -> Vec<Waiter> {
         let Network { links, worms, .. } = network;
         let mut found = links.waiters(worms, now.as_ps());
@@ -294,10 +294,11 @@ impl Hosts {
     }
 }
 
-// What hosts look at before they begin a message: outputs that are free, and full buffers.
+// Injection throttling: free outputs and full buffers, reported to hosts before they begin a
+// message.
 
 impl Hosts {
-    /// Outputs of switches were taken or released.
+    /// Reports the outputs of switches that were taken or released to the endpoints.
     #[inline(never)]
     pub(crate) fn tell_lanes(&mut self, network: &mut Network) {
         while let Some(output) = network.links.next_taken() {
@@ -308,8 +309,8 @@ impl Hosts {
         self.carry_out(network);
     }
 
-    /// Tells the endpoints how many buffers between switches are full. What that orders is carried
-    /// out by the call that is under way.
+    /// Reports the number of full buffers between switches to the endpoints. The current call
+    /// carries out the resulting orders.
     #[inline(never)]
     fn tell_gathered(&mut self, network: &Network) {
         let now = network.clock.now();

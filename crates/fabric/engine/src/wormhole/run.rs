@@ -1,4 +1,4 @@
-//! Runs of flits: when the flits of a channel start, a few numbers for many flits.
+//! Runs of flits: the starts of many flits of a channel as a few numbers.
 //!
 //! ```text
 //!   number   7     8     9     10            11    12
@@ -8,15 +8,15 @@
 //! ```
 //!
 //! Flits of a channel are numbered from 0 over its whole life. A [`Schedule`] holds the runs of the
-//! flits that somebody still asks about: those under way, in the buffer at the end of the channel,
-//! and those predicted. What is predicted may be cut from the back at any time; what has started
-//! stays.
+//! flits that may still be queried: those in flight, those in the buffer at the end of the channel,
+//! and predicted ones. Predictions may be cut from the back at any time; flits that have started
+//! stay.
 //!
-//! Invariants: runs are in order and do not overlap; numbers follow each other without a gap.
+//! Invariants: runs are in order and do not overlap; numbers are contiguous.
 
 use std::cmp::Ordering;
 
-/// Equally spaced starts of flits that follow each other. Times in picoseconds.
+/// Consecutive, equally spaced starts of flits; times in ps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
     /// Number of the first flit.
@@ -25,36 +25,36 @@ pub(crate) struct Run {
     pub(crate) count: u64,
     /// Start of the first flit.
     pub(crate) time: u64,
-    /// From one start to the next.
+    /// Time between starts.
     pub(crate) period: u64,
 }
 
 impl Run {
-    /// Number of the flit after the last.
+    /// Returns the number of the flit after the last.
     pub(crate) const fn end(&self) -> u64 {
         self.first + self.count
     }
 
-    /// Start of the flit with this number.
+    /// Returns the start of the flit with this number.
     pub(crate) const fn start_of(&self, number: u64) -> u64 {
         self.time + (number - self.first) * self.period
     }
 
-    /// Start of the last flit.
+    /// Returns the start of the last flit.
     pub(crate) const fn last_start(&self) -> u64 {
         self.time + (self.count - 1) * self.period
     }
 
-    /// Sum of the starts of its flits from `first` to before `end`, of which it has some.
+    /// Returns the sum of the starts of its flits from `first` to before `end`, a nonempty range.
     #[inline]
     const fn sum_of_starts(&self, first: u64, end: u64) -> i128 {
         let (time, span) = (self.start_of(first), (end - first - 1) * self.period);
-        // The earliest start for each of them, and half of what lies between earliest and latest.
+        // The earliest start for each flit, plus half the time between earliest and latest.
         let count = (end - first) as i128;
         count * time as i128 + ((count * span as i128) >> 1)
     }
 
-    /// How many of its flits start at `time` or before.
+    /// Returns the number of its flits that start at `time` or before.
     pub(crate) fn started_by(&self, time: u64) -> u64 {
         if time < self.time {
             0
@@ -66,13 +66,13 @@ impl Run {
     }
 }
 
-/// The starts of a channel's flits, known and predicted.
+/// Starts of a channel's flits, known and predicted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
-    /// Runs in order; those before `begin` are forgotten.
+    /// Runs in order; those before index `begin` are forgotten.
     runs: Vec<Run>,
     begin: usize,
-    /// Flits scheduled so far: the number of the next one.
+    /// Number of flits scheduled so far, and number of the next one.
     end: u64,
     /// Sum of the starts of the flits before `summed`, which all have started.
     sum: i128,
@@ -80,41 +80,43 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Runs that a channel holds at a time without growing; as many forgotten ones are let stand.
+    /// Number of runs that a channel usually holds; as many forgotten ones are kept before they are
+    /// removed.
     const RUNS_EXPECTED: usize = 8;
 
     pub(crate) fn new() -> Self {
         Self { runs: Vec::with_capacity(2 * Self::RUNS_EXPECTED), ..Self::default() }
     }
 
-    /// The runs that are held.
+    /// Returns the held runs.
     #[inline]
     fn held(&self) -> &[Run] {
         &self.runs[self.begin..]
     }
 
-    /// The number of the next flit to be scheduled.
+    /// Returns the number of the next flit to be scheduled.
     pub(crate) const fn end(&self) -> u64 {
         self.end
     }
 
-    /// Start of the last scheduled flit.
+    /// Returns the start of the last scheduled flit.
     pub(crate) fn last_start(&self) -> Option<u64> {
         self.runs.last().map(Run::last_start)
     }
 
-    /// The last run that is held.
+    /// Returns the last held run.
     pub(crate) fn last_run(&self) -> Option<&Run> {
         self.runs.last()
     }
 
-    /// Start of a flit that is still held; `None` for one that was not scheduled.
+    /// Returns the start of a flit that is still held; `None` for one that was not scheduled.
     pub(crate) fn start_of(&self, number: u64) -> Option<u64> {
         let run = self.held().iter().rev().find(|run| run.first <= number)?;
         (number < run.end()).then(|| run.start_of(number))
     }
 
-    /// Number of flits that start at `time` or before, counted from the channel's first.
+    /// Returns the number of flits that start at `time` or before, counted from the channel's
+    /// first.
     #[expect(clippy::inline_always, reason = "nearly always it is the last run")]
     #[inline(always)]
     pub(crate) fn started_by(&self, time: u64) -> u64 {
@@ -134,7 +136,7 @@ impl Schedule {
         }
     }
 
-    /// Start of the last flit that starts at `time` or before, if it is still held.
+    /// Returns the start of the last flit that starts at `time` or before, if it is still held.
     pub(crate) fn last_start_by(&self, time: u64) -> Option<u64> {
         let run = self.held().iter().rev().find(|run| run.time <= time)?;
         Some(run.start_of(run.first + run.started_by(time) - 1))
@@ -157,7 +159,7 @@ impl Schedule {
         self.runs.push(Run { first, count, time, period });
     }
 
-    /// Unschedules the flits that start at `time` or later; returns how many.
+    /// Unschedules the flits that start at `time` or later. Returns their number.
     pub(crate) fn cut_from(&mut self, time: u64) -> u64 {
         let before = self.end;
         while self.runs.len() > self.begin {
@@ -174,7 +176,7 @@ impl Schedule {
         before - self.end
     }
 
-    /// Unschedules the flits from `number` on; returns how many.
+    /// Unschedules the flits from `number` on. Returns how many there were.
     pub(crate) fn cut_from_number(&mut self, number: u64) -> u64 {
         let before = self.end;
         while self.runs.len() > self.begin {
@@ -190,8 +192,8 @@ impl Schedule {
         before - self.end
     }
 
-    /// Forgets runs that end at `number` or before, all of them in the past, but for the last of
-    /// these: it tells when the channel was busy, even if all that is predicted behind it is cut.
+    /// Forgets the runs that end at `number` or before, all of them in the past, except the last:
+    /// it records when the channel was busy, even if all predictions behind it are cut.
     pub(crate) fn forget_before(&mut self, number: u64) {
         debug_assert!(number <= self.summed, "what is forgotten stays in the sum");
         while self.begin + 1 < self.runs.len() && self.runs[self.begin + 1].end() <= number {
@@ -203,12 +205,13 @@ impl Schedule {
         }
     }
 
-    /// Sum of the starts of the flits that [`Schedule::sum_all`] met.
+    /// Returns the sum of the starts that [`Schedule::sum_all`] or `sum_up_to` has added.
     pub(crate) const fn sum(&self) -> i128 {
         self.sum
     }
 
-    /// Puts the starts of all flits, which all have started, into the sum that is kept.
+    /// Adds the starts of all flits, which must all have started, to the running sum. Returns the
+    /// sum.
     #[inline]
     pub(crate) fn sum_all(&mut self) -> i128 {
         match self.runs.last() {
@@ -221,8 +224,7 @@ impl Schedule {
         self.sum
     }
 
-    /// Puts the starts of the flits before `number`, all of them in the past, into the sum that is
-    /// kept.
+    /// Adds the starts of the flits before `number`, all of them in the past, to the running sum.
     pub(crate) fn sum_up_to(&mut self, number: u64) {
         if number > self.summed {
             self.sum += self.sum_between(self.summed, number);
@@ -230,8 +232,8 @@ impl Schedule {
         }
     }
 
-    /// Sum of the starts of all flits before `number`, which may be no less than the first that is
-    /// held.
+    /// Returns the sum of the starts of all flits before `number`, which must not precede the first
+    /// held flit.
     pub(crate) fn sum_before(&self, number: u64) -> i128 {
         match number.cmp(&self.summed) {
             Ordering::Less => self.sum - self.sum_between(number, self.summed),
@@ -246,17 +248,17 @@ impl Schedule {
         behind.filter(|run| run.first < end).map(of_run).sum()
     }
 
-    /// What is held from the flit `number` on, in pieces of equal spacing, with `delay` added to
+    /// Returns the held flits from `number` on, in equally spaced pieces, with `delay` added to
     /// every start.
     pub(crate) fn pieces_from(&self, number: u64, delay: u64) -> Pieces<'_> {
         let held = self.held();
-        // What is asked for is near the end.
+        // Usually `number` is near the end.
         let skip = held.iter().rposition(|run| run.end() <= number).map_or(0, |last| last + 1);
         Pieces { runs: &held[skip..], number, delay }
     }
 }
 
-/// See [`Schedule::pieces_from`].
+/// Iterator of [`Schedule::pieces_from`].
 #[derive(Clone, Debug)]
 pub(crate) struct Pieces<'a> {
     runs: &'a [Run],
@@ -278,7 +280,7 @@ impl Iterator for Pieces<'_> {
 }
 
 impl Pieces<'_> {
-    /// The only piece, if there is just one.
+    /// Returns the only piece, if there is just one.
     pub(crate) fn only(&self) -> Option<Run> {
         if self.runs.len() == 1 { self.clone().next() } else { None }
     }
@@ -338,7 +340,7 @@ mod tests {
         schedule.sum_up_to(6);
         schedule.forget_before(6);
         assert_eq!((schedule.held().len(), schedule.started_by(140)), (2, 4));
-        // The prediction behind what is over is cut, and another one takes its place.
+        // The prediction behind the past runs is cut, and another one takes its place.
         assert_eq!(schedule.cut_from(300), 3);
         assert_eq!(schedule.last_start(), Some(160));
         schedule.push(400, 10, 2);

@@ -1,4 +1,4 @@
-//! The simulation: one event at a time, few events a worm.
+//! The simulation: one event at a time, few events per worm.
 
 use crate::packed::assert_indices_fit;
 use crate::wormhole::clock::Clock;
@@ -15,7 +15,7 @@ use gingham_net::{Endpoints, Notice, Plan, WaitForGraph, WormholePlan};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
-/// A wormhole run by runs of flits.
+/// A wormhole simulation that works on runs of flits.
 #[derive(Debug)]
 pub(crate) struct Simulation {
     network: Network,
@@ -94,7 +94,7 @@ impl gingham_net::Network for Simulation {
 }
 
 impl Simulation {
-    /// A run of `plan`, at time zero.
+    /// Starts a run of `plan` at time zero.
     pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
         let links = Links::new(&plan);
         let mut hosts = Hosts::new(Arc::clone(&plan), wormhole, links.may_go_on());
@@ -151,7 +151,7 @@ impl Simulation {
         }
     }
 
-    /// Phase 4: the tail has left on `output`, if its moment has come: both ends are free.
+    /// Phase 4: releases both ends of a worm's connection if its tail has left on `output`.
     fn release(&mut self, output: ChannelId) {
         let Self { network, switches, hosts, .. } = self;
         let Network { clock, links, worms } = network;

@@ -1,4 +1,4 @@
-//! Switches: input ports read headers and request outputs; outputs choose among the requests.
+//! Switches: input ports read headers and request outputs; outputs arbitrate among the requests.
 
 use crate::wormhole::arbiter::Arbiter;
 use crate::wormhole::event::Event;
@@ -13,15 +13,15 @@ use std::sync::Arc;
 pub(crate) struct Switches {
     plan: Arc<Plan>,
     wormhole: WormholePlan,
-    /// By channel: that of the output at its start.
+    /// Arbiter of the output at the start of each channel.
     arbiters: Vec<Arbiter>,
-    /// By channel: the port at its end.
+    /// Port at the end of each channel.
     ports: Vec<PortAt>,
-    /// Whether endpoints want to know which headers are decoded.
+    /// Whether endpoints are notified of decoded headers.
     reads_are_told: bool,
 }
 
-/// Where a port is.
+/// Location of a port.
 #[derive(Clone, Copy, Debug)]
 struct PortAt {
     node: NodeId,
@@ -29,7 +29,7 @@ struct PortAt {
 }
 
 impl Switches {
-    /// The switches of a plan, whose outputs nobody requests.
+    /// Returns the switches of a plan, without requests.
     pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, reads_are_told: bool) -> Self {
         let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
         let arbiter = |channel| {
@@ -56,7 +56,7 @@ impl Switches {
 
     // Phase 4: request.
 
-    /// Reads the header at the head of the input at the end of `channel`, if one is there and the
+    /// Reads the header at the head of the input at the end of `channel`, if it has arrived and the
     /// input is free.
     pub(crate) fn read_head(&mut self, network: &mut Network, channel: ChannelId) {
         let Some(incoming) = network.links.read_head(channel, network.clock.now()) else { return };
@@ -72,12 +72,12 @@ impl Switches {
         }
     }
 
-    /// The header that the input at the end of `channel` read is decoded: it requests its output.
+    /// Requests the output for the decoded header of the input at the end of `channel`.
     pub(crate) fn request(&mut self, network: &mut Network, channel: ChannelId) {
         let input = network.links.input_mut(channel);
         let output = input.request();
         let port = usize::from(self.ports[channel.index()].port);
-        // The worm is looked up only where it matters: this happens at every hop.
+        // The worm is looked up only if its priority matters: this code runs at every hop.
         let level = match self.wormhole.arbitration {
             Arbitration::RoundRobin | Arbitration::OldestFirst => 0,
             Arbitration::StrictPriority => network.worms.get(input.worm()).packet.priority.level(),
@@ -88,7 +88,7 @@ impl Switches {
 
     // Phase 5: arbitrate.
 
-    /// Arbitrates in phase 5 of this instant: now, if nothing else is to happen before.
+    /// Arbitrates in phase 5 of this instant: at once, if no earlier event is pending.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn arbitrate_soon(&mut self, network: &mut Network, output: ChannelId) {
@@ -102,7 +102,7 @@ impl Switches {
         }
     }
 
-    /// Grants `output`, if it is free and somebody requests it.
+    /// Grants `output`, if it is free and has a request.
     pub(crate) fn arbitrate(&mut self, network: &mut Network, output: ChannelId) {
         if network.links.is_held(output) {
             return;

@@ -1,4 +1,4 @@
-//! Worms under way, and the way ahead of them.
+//! Worms in flight and their paths.
 
 use gingham_kernel::{Time, id_type};
 use gingham_net::{Arrival, Packet, PathLength, Plan, WormholePlan};
@@ -6,24 +6,24 @@ use gingham_topology::routing::{KeptPath, Routes};
 use gingham_topology::{ChannelId, NodeId};
 
 id_type!(
-    /// A worm under way; reused once it was delivered.
+    /// Index of a worm in flight; reused after its delivery.
     WormId
 );
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
-    /// Its path, where it is chosen at its source.
+    /// Stored path, if it is chosen at the source.
     path: Option<KeptPath>,
     length: PathLength,
-    /// Arrival of the first flit at the destination, once its tail has left the last switch, in
-    /// picoseconds.
+    /// Arrival of the first flit at the destination, in ps; set once the tail has left the last
+    /// switch.
     head_arrived: u64,
 }
 
 impl Worm {
-    /// The worm of a packet that enters; `first_node` is at the end of its host's cable.
+    /// Returns the worm of an injected packet; `first_node` is at the end of its host's cable.
     #[expect(clippy::inline_always, reason = "a worm is built where it is kept")]
     #[inline(always)]
     pub(crate) fn new(plan: &Plan, packet: Packet, first_node: NodeId) -> Self {
@@ -39,8 +39,8 @@ impl Worm {
         Self { packet, path, length, head_arrived: 0 }
     }
 
-    /// The output that the worm takes at the `position`-th switch or host of its path, which is
-    /// `node`.
+    /// Returns the output of the worm at `node`, which is at `position` among the switches and
+    /// in-transit hosts of its path.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn output(
@@ -63,12 +63,12 @@ impl Worm {
         output.expect("destinations are drawn among those that a route reaches")
     }
 
-    /// Its flits at the source.
+    /// Returns the number of flits at the source.
     pub(crate) fn flits(&self, wormhole: &WormholePlan) -> u64 {
         wormhole.worm_flits(self.packet.payload_bytes, self.length)
     }
 
-    /// Its arrival, whole, at `now`.
+    /// Returns the arrival record of a worm that has arrived whole at `now`.
     pub(crate) fn arrival(&self, wormhole: &WormholePlan, now: u64) -> Arrival {
         let count = |of: usize| u16::try_from(of).expect("a route has few switches");
         Arrival {
@@ -82,7 +82,7 @@ impl Worm {
     }
 }
 
-/// A worm that comes in at the end of a channel, or will.
+/// A worm that arrives at the end of a channel, now or later.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
     pub(crate) worm: WormId,
@@ -90,11 +90,11 @@ pub(crate) struct Incoming {
     pub(crate) first: u64,
     /// Its flits on this channel.
     pub(crate) flits: u64,
-    /// The place of this switch or in-transit host on its route, from 0.
+    /// Position of this switch or in-transit host on its path, from 0.
     pub(crate) position: u16,
 }
 
-/// Worms by id, with the ids of delivered ones used again.
+/// Worms by id; ids of delivered worms are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Worms {
     worms: Vec<Worm>,
@@ -113,8 +113,7 @@ impl Worms {
         WormId::new(self.worms.len() - 1)
     }
 
-    /// Frees the id of a worm that has arrived; what it was can still be read until another takes
-    /// it.
+    /// Frees the id of a worm that has arrived; the worm remains readable until the id is reused.
     pub(crate) fn remove(&mut self, id: WormId) -> &Worm {
         self.free.push(id);
         &self.worms[id.index()]

@@ -1,15 +1,15 @@
-//! In-transit hosts: worms that a host takes in and sends on.
+//! In-transit hosts: worms that a host ejects and re-injects.
 //!
 //! ```text
-//!   ejection channel ──► head arrives ──┬─ room in the pool ──► ready T_d + T_r later, while the rest arrives ──┐
-//!                        (incoming)     └─ none: to memory ──► ready some time after the tail has arrived ──────┤
-//!   host's channel   ◄── the worm that became ready first, else the adapter ◄───────────────── (ready) ◄────────┘
+//!   ejection channel ──► head arrives ──┬─ space in the pool ─► ready T_d + T_r later, while the rest arrives ──┐
+//!                        (incoming)     └─ none: to memory ───► ready some time after the tail has arrived ─────┤
+//!   host's channel   ◄── the worm that became ready first, else the adapter ◄──────────────── (ready) ◄─────────┘
 //! ```
 //!
-//! [`gingham_net::InTransitHost`] says whether there is room and who is ready; here it is told
-//! what arrives. A worm of which something is still to arrive when it is sent on is fed by the
-//! channel into the host, in the same manner as an output of a switch is fed by an input; one that
-//! is there whole is sent as if it began there. `docs/concepts/timing.md` says when things happen.
+//! [`gingham_net::InTransitHost`] decides whether there is space and which worm is ready; this
+//! module reports arrivals to it. A worm that is re-injected before it has arrived whole is fed by
+//! the channel into the host, as an output of a switch is fed by an input; one that has arrived
+//! whole is sent as if it began at the host. `docs/concepts/timing.md` defines the times.
 
 use super::Hosts;
 use crate::wormhole::event::Event;
@@ -20,14 +20,14 @@ use gingham_net::Notice;
 use gingham_topology::{ChannelId, Fabric};
 
 impl Hosts {
-    /// What a worm in transit that comes in is made shorter by.
+    /// Returns the flits of the in-transit mark, which the host strips from a worm in transit.
     fn mark(&self) -> u64 {
         u64::from(self.wormhole.mark_bytes)
     }
 
     // Phase 4: request.
 
-    /// Looks at the head of the next worm in transit that comes in `channel`, if it is there.
+    /// Reads the head of the next worm in transit that arrives on `channel`, if it has arrived.
     #[inline(never)]
     pub(crate) fn recognise(&mut self, network: &mut Network, channel: ChannelId) {
         let now = network.clock.now();
@@ -37,8 +37,8 @@ impl Hosts {
         }
     }
 
-    /// Takes in a worm whose head was read at `head`, unless the pool has no room and its sender is
-    /// to be stopped. Returns whether it did.
+    /// Admits a worm whose head was read at `head`, unless the pool has no space and the sender
+    /// must be stopped. Returns whether it was admitted.
     pub(super) fn take_in(
         &mut self,
         network: &mut Network,
@@ -71,8 +71,8 @@ impl Hosts {
         true
     }
 
-    /// The tail of a worm in transit has left on `channel` into a host, and will arrive at
-    /// `arrival`.
+    /// Handles the departure on `channel`, into a host, of the tail of a worm in transit, which
+    /// will arrive at `arrival`.
     #[inline(never)]
     pub(crate) fn tail_of_transit_left(
         &mut self,
@@ -82,7 +82,7 @@ impl Hosts {
     ) {
         let host = self.host_at(channel);
         let in_transit = &mut self.in_transit[host.index()];
-        // If its head is still to come, it is not known whether the pool has room.
+        // Before the head arrives, it is not known whether the pool has space.
         if let Some((worm, mut taken)) = in_transit.spilled.take() {
             let ready = in_transit.host.tail_received(worm, &mut taken, Time::from_ps(arrival));
             let ready = ready.expect("what spilled is sent on once it is there");
@@ -90,8 +90,8 @@ impl Hosts {
         }
     }
 
-    /// The tail of a worm has left the host by `channel`: one in transit gives back its space.
-    /// Returns whether it is one.
+    /// Releases the pool space of a worm in transit whose tail has left the host by `channel`.
+    /// Returns whether the worm was in transit.
     pub(super) fn leave_pool(&mut self, network: &mut Network, channel: ChannelId) -> bool {
         let host = self.cable(channel).endpoint;
         let in_transit = &mut self.in_transit[host.index()];
@@ -104,7 +104,8 @@ impl Hosts {
 
     // Phase 6: transfer.
 
-    /// Sends on the worm that became ready first, if there is one; the host's `channel` is free.
+    /// Sends the in-transit worm that became ready first, if there is one, on the free `channel` of
+    /// the host. Returns whether it did.
     #[inline(never)]
     pub(super) fn send_on(&mut self, network: &mut Network, channel: ChannelId) -> bool {
         let (endpoint, mark, now) =
@@ -115,7 +116,7 @@ impl Hosts {
         network.links.feed_on(channel, worm, worm.first + mark, network.clock.now());
         let next = Incoming { flits: worm.flits - mark, position: worm.position + 1, ..worm };
         network.begin(channel, next, now.as_ps());
-        // Not before the channel is taken, lest it be taken twice.
+        // Only after the channel is taken, because an order may start another worm.
         let packet = &mut network.worms.get_mut(worm.worm).packet;
         let notice = Notice::SentOn { endpoint, waited: now.since(ready), packet };
         self.endpoints.tell(now, notice);
@@ -124,8 +125,8 @@ impl Hosts {
     }
 }
 
-/// The worm that came by `channel` may be sent on from an instant on, which is now or later: after all
-/// that is still read at the host.
+/// Schedules the re-injection of the worm that arrived on `channel` at `ready`, at the earliest
+/// after all other reads of this instant at the host.
 fn send_on_from(network: &mut Network, channel: ChannelId, ready: Time) {
     network.clock.schedule(ready.as_ps(), Event::StartWorm { channel: Fabric::reverse(channel) });
 }

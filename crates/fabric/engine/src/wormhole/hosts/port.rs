@@ -1,5 +1,5 @@
 //! The port of a host that stops its sender when the pool is full: heads are read one after the
-//! other, and a worm goes through once it has room or ends here.
+//! other, and a worm passes once it has pool space or ends here.
 
 use super::Hosts;
 use crate::wormhole::event::Event;
@@ -14,7 +14,7 @@ impl Hosts {
 
     // Phase 3: flits arrive.
 
-    /// The tail of the worm that goes through the port may have arrived.
+    /// Handles the possible arrival of the tail of the worm that passes the port.
     pub(super) fn tail_at_port(&mut self, network: &mut Network, channel: ChannelId) {
         if let Some(worm) = network.links.tail_at_port(channel, network.clock.now()) {
             self.has_passed(network, channel, worm);
@@ -22,15 +22,15 @@ impl Hosts {
             && worm.flits == 1
             && self.ends_here(&network.worms, channel, worm)
         {
-            // It is consumed when its only flit has arrived, where others are read before their
-            // tail is there.
+            // A worm of a single flit is consumed when that flit has arrived; others are read
+            // before their tail arrives.
             self.read_port(network, channel);
         }
     }
 
     // Phase 4: request.
 
-    /// Reads the heads that stand at the port of a host, one after the other.
+    /// Reads the heads at the port of a host, one after the other.
     #[inline(never)]
     pub(crate) fn read_port(&mut self, network: &mut Network, channel: ChannelId) {
         let now = network.clock.now();
@@ -46,7 +46,7 @@ impl Hosts {
         }
     }
 
-    /// The pool has more room than before: the worm that waits for it may go through.
+    /// Lets the waiting worm pass, if the space that was added to the pool suffices.
     pub(super) fn offer_room(&mut self, network: &mut Network, channel: ChannelId) {
         if let Some((worm, head)) = network.links.waiting_at_port(channel)
             && self.take_in(network, channel, worm, head)
@@ -56,7 +56,8 @@ impl Hosts {
         }
     }
 
-    /// What has gathered of the worm at the head leaves now. Returns whether that is all of it.
+    /// Removes the flits gathered so far of the worm at the head. Returns whether the worm is
+    /// complete.
     fn open_port(&mut self, network: &mut Network, channel: ChannelId, worm: Incoming) -> bool {
         let is_whole = network.links.open_port(channel, worm, network.clock.now());
         if is_whole {
@@ -65,7 +66,7 @@ impl Hosts {
         is_whole
     }
 
-    /// All of a worm has left the port.
+    /// Delivers a worm that has left the port, if it ends here.
     fn has_passed(&mut self, network: &mut Network, channel: ChannelId, worm: Incoming) {
         if self.ends_here(&network.worms, channel, worm) {
             self.deliver(network, channel, worm.worm);
