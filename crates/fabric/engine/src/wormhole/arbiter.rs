@@ -21,7 +21,7 @@ pub(crate) struct Arbiter {
 #[derive(Clone, Debug)]
 struct Level {
     round_robin: RoundRobin,
-    /// A bit a port, where a switch has no more than 64.
+    /// A bit for each port, if the switch has at most 64.
     few: [u64; 1],
     /// A bit for each port of a larger switch; otherwise empty.
     many: Box<[u64]>,

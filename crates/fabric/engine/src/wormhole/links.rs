@@ -1,19 +1,20 @@
-//! Links: both ends of every channel, and what goes over them.
+//! Links: both ends of every channel, and the flits on them.
 //!
 //! ```text
 //!   sender    the sending end, with the schedule of its flits
 //!   input     the receiving end with a slack buffer
 //!   ejection  the receiving end at an in-transit host
-//!   flow      schedules flits as far as is known, and takes back what cannot be
-//!   marks     when the fill of an input crosses a mark
+//!   flow      schedules flits as far as is known, and cuts predictions that fail
+//!   marks     time at which the fill of an input crosses a mark
 //!   control   STOP and GO
-//!   ports     what goes into hosts
-//!   counts    what channels carried, and how full buffers were
-//!   waits     who waits for whom
-//!   waiters   who waits, for congestion trees
+//!   ports     channels into hosts
+//!   counts    traffic of channels, and occupancy of buffers
+//!   waits     wait-for graph
+//!   waiters   blocked worms, for congestion trees
 //! ```
 //!
-//! Links know neither switches nor hosts: those read heads, choose who goes on, and say so.
+//! Links know neither switches nor hosts: those read heads, arbitrate, and call links with the
+//! result.
 
 mod ejection;
 mod flow;
@@ -40,27 +41,27 @@ use sender::{Left, Sender};
 pub(crate) struct Links {
     /// By channel.
     senders: Vec<Sender>,
-    /// By channel; none where the channel ends at a host that takes in all that comes.
+    /// By channel; `None` if the channel ends at a host that accepts every flit.
     inputs: Vec<Option<Input>>,
-    /// By channel; none where it ends at a switch, and empty where no path visits a host and no
-    /// host has a port.
+    /// By channel; `None` if it ends at a switch. Empty if no path visits a host and no host has a
+    /// port.
     ejections: Vec<Option<Ejection>>,
     /// Inputs whose arrivals or departures changed in this instant.
     changed: Vec<ChannelId>,
-    /// By channel: what is counted as it comes.
+    /// By channel: counts that are updated as events happen.
     counts: Vec<ChannelCount>,
-    /// Channels whose counts may have changed since the last section end.
+    /// Channels whose counts may have changed since the end of the last section.
     touched: Bits,
-    /// What is counted at a section end; its memory is used again.
+    /// Counts at the end of a section, kept to reuse the allocation.
     section_counts: Vec<(ChannelId, ChannelCount)>,
-    /// By channel: whether somebody wants to know when it is taken and free; empty where nobody does.
+    /// By channel: whether its state, held or free, is reported to hosts; empty if none is.
     watched: Box<[bool]>,
-    /// Such channels that were taken or released since that was told.
+    /// Watched channels that were taken or released since the last report.
     taken: Vec<ChannelId>,
 }
 
 impl Links {
-    /// The idle channels of a plan.
+    /// Returns the idle channels of a plan.
     pub(crate) fn new(plan: &Plan) -> Self {
         let channels = || ChannelId::first(plan.channels.len());
         let has_ports = plan.in_transit.when_full == WhenFull::Stop;
@@ -88,7 +89,7 @@ impl Links {
         }
     }
 
-    /// Whether worms may go on from hosts.
+    /// Whether hosts may have worms in transit.
     pub(crate) fn may_go_on(&self) -> bool {
         !self.ejections.is_empty()
     }
@@ -106,12 +107,12 @@ impl Links {
         self.inputs[channel.index()].as_mut().expect("the channel ends at an input")
     }
 
-    /// What is at the end of a channel.
+    /// Returns the kind of end of a channel.
     pub(crate) fn end(&self, channel: ChannelId) -> End {
         self.inputs[channel.index()].as_ref().map_or(End::Host, |input| input.end)
     }
 
-    /// Gives `channel` to a worm, whose first flit may start at `ready`.
+    /// Assigns `channel` to a worm, whose first flit may start at `ready`.
     pub(crate) fn begin(
         &mut self,
         clock: &mut Clock,
@@ -131,8 +132,9 @@ impl Links {
         self.extend(clock, channel);
     }
 
-    /// The worm that comes next out of `channel`, if its head is there and is to be read: another
-    /// one is not before it, and where hosts take in all that comes it is in transit.
+    /// Removes and returns the next worm on `channel`, if its head has arrived and is to be read
+    /// now: no other worm is at the head of the input, and at a host without a port the worm is in
+    /// transit.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn read_head(&mut self, channel: ChannelId, now: u64) -> Option<Incoming> {
@@ -155,8 +157,8 @@ impl Links {
         Some(worm)
     }
 
-    /// The worm that was read at the end of `channel`, a switch's, goes to `output`; its first flit
-    /// was stripped `now`, if it was.
+    /// Routes the worm that was read at the end of `channel`, at a switch, to `output`; its first
+    /// flit is stripped `now` if `is_stripped`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn route(
@@ -173,7 +175,7 @@ impl Links {
         }
     }
 
-    /// The worm at the head of the input at the end of `channel` is sent on at `output`, which it
+    /// Connects the worm at the head of the input at the end of `channel` to `output`, which it
     /// holds from now on.
     pub(crate) fn connect(&mut self, channel: ChannelId, output: ChannelId) -> Incoming {
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
@@ -185,7 +187,7 @@ impl Links {
         input.current.expect("the header was read")
     }
 
-    /// The tail has left on `channel`, if its moment has come: says what it was.
+    /// Releases `channel` if the tail of its worm has left now. Returns the worm.
     pub(crate) fn release(&mut self, clock: &mut Clock, channel: ChannelId) -> Option<Left> {
         let left = self.senders[channel.index()].release(clock.now());
         if left.is_none() {
@@ -194,8 +196,8 @@ impl Links {
         left
     }
 
-    /// What fed a worm that has left feeds nothing any more. Returns the channel if it ends at an
-    /// input of a switch, which is free then.
+    /// Ends the feeding of a worm that has left. Returns the feeding channel if it ends at a switch
+    /// input, which is now free.
     pub(crate) fn disconnect(&mut self, left: &Left) -> Option<ChannelId> {
         let channel = left.feeder?;
         let feeder = &mut self.senders[channel.index()];
@@ -206,19 +208,19 @@ impl Links {
         Some(channel)
     }
 
-    /// Flits in the buffer at the end of `channel` once everything of this instant has happened.
+    /// Returns the flits in the buffer at the end of `channel` after all events of this instant.
     pub(crate) fn fill(&self, channel: ChannelId, now: u64) -> u64 {
         self.arrived(channel, now) - self.gone(channel, now)
     }
 
-    /// Whether the buffer at the end of `channel` held more than its STOP mark before `now`, of which
-    /// nothing has happened. Only one that asks for STOP does.
+    /// Whether the buffer at the end of `channel` held more than its STOP mark before `now`, of
+    /// which nothing has happened. Only a buffer that requests STOP can.
     pub(crate) fn was_above_stop(&self, channel: ChannelId, now: u64) -> bool {
         let input = self.input(channel);
         input.wants_stop && self.fill(channel, now - 1) > u64::from(input.slack.stop)
     }
 
-    /// An output of a switch is taken or released: somebody may want to know.
+    /// Records that an output of a switch was taken or released, if it is watched.
     #[inline]
     pub(crate) fn note_taken(&mut self, output: ChannelId) {
         if self.watched.get(output.index()) == Some(&true) {
@@ -226,13 +228,13 @@ impl Links {
         }
     }
 
-    /// Whether somebody wants to know of outputs that were taken or released.
+    /// Whether watched outputs were taken or released since the last report.
     #[inline]
     pub(crate) fn has_taken(&self) -> bool {
         !self.taken.is_empty()
     }
 
-    /// One of these.
+    /// Removes and returns one of these outputs.
     pub(crate) fn next_taken(&mut self) -> Option<ChannelId> {
         self.taken.pop()
     }
@@ -252,7 +254,7 @@ impl Links {
         input.taken + self.senders[output.index()].sent_by(now)
     }
 
-    /// Checks that no buffer overflows and no schedule runs ahead of its feeder; for tests. Slow.
+    /// Checks that no buffer overflows and no schedule runs ahead of its feeder; slow, for tests.
     pub(crate) fn assert_invariants(&self, now: u64) {
         for channel in ChannelId::first(self.senders.len()) {
             let Some(input) = &self.inputs[channel.index()] else { continue };
@@ -270,9 +272,9 @@ impl Links {
 // The wait-for graph of a wormhole network; [`WaitCycle`](gingham_net::WaitCycle) defines deadlock.
 
 impl Links {
-    /// The wait-for graph.
+    /// Returns the wait-for graph.
     pub(crate) fn wait_for_graph(&self) -> WaitForGraph {
-        // Where a worm waits something happened since all was at rest.
+        // Only channels with activity since they were last at rest can have a waiting worm.
         let wait = |channel| {
             let channel = ChannelId::new(channel);
             Some((channel.into(), Wait::one(self.waits_for(channel)?)))
@@ -280,7 +282,7 @@ impl Links {
         self.touched.iter().filter_map(wait).collect()
     }
 
-    /// The input that the one at the end of `channel` waits for, if any.
+    /// Returns the input that the one at the end of `channel` waits for, if any.
     fn waits_for(&self, channel: ChannelId) -> Option<ChannelId> {
         match self.inputs[channel.index()].as_ref()?.head {
             Head::Idle | Head::Routing { .. } | Head::Open => None,
@@ -290,7 +292,7 @@ impl Links {
         }
     }
 
-    /// The input at the end of `channel`, if it stops the channel and goes on to.
+    /// Returns `channel` if the input at its end stops it and keeps requesting STOP.
     fn stopped_by(&self, channel: ChannelId) -> Option<ChannelId> {
         let blocker = self.inputs[channel.index()].as_ref()?;
         let is_stopped = self.senders[channel.index()].stopped_since.is_some();
@@ -298,10 +300,11 @@ impl Links {
     }
 }
 
-// Who waits in inputs, for congestion trees: worms whose header was read, and those behind them.
+// Worms that wait in inputs, for congestion trees: those whose header was read, and those behind
+// them.
 
 impl Links {
-    /// Those that stand in inputs before `now`.
+    /// Returns the worms in inputs before `now`.
     pub(crate) fn waiters(&self, worms: &Worms, now: u64) -> Vec<Waiter> {
         let mut found = Vec::new();
         for channel in ChannelId::first(self.inputs.len()) {
@@ -317,7 +320,8 @@ impl Links {
         found
     }
 
-    /// Where the worm goes that an input serves, or that waits at a host for the pool.
+    /// Returns the next channel of the worm that an input serves, or that waits at a host for the
+    /// pool.
     fn output_of(&self, channel: ChannelId, input: &Input) -> Option<ChannelId> {
         match input.head {
             Head::Idle | Head::Open => None,
@@ -327,51 +331,51 @@ impl Links {
         }
     }
 
-    /// By a channel, which is blocked if it was stopped.
+    /// Returns the onward channel of a waiter, which is blocked if it was stopped.
     pub(crate) fn onward(&self, output: ChannelId) -> Onward {
         Onward::by_channel(output, self.senders[output.index()].stopped_since.is_some())
     }
 
-    /// The worm that holds a channel.
+    /// Returns the worm that holds a channel.
     pub(crate) fn holder(&self, channel: ChannelId) -> Option<WormId> {
         self.senders[channel.index()].worm
     }
 }
 
-// Counts: what every channel carried up to an instant, from the runs of its flits.
+// Counts: traffic of every channel up to an instant, from the runs of its flits.
 //
-// STOPs and control flits are counted as they come; flits are what a schedule says. Occupancy is
-// fill times time:
+// STOPs and control flits are counted as they happen; flits are counted from the schedule.
+// Occupancy is fill times time:
 //
 // ```text
 //   fill       ┌──┐  ┌─────┐                 a flit that arrives at a and leaves at d adds d - a, one that
 //          ────┘  └──┘     └───► time        is still there at t adds t - a
 // ```
 //
-// The area up to `t` is therefore the sum of the departures, less the sum of the arrivals, plus
-// `t` for every flit that is in the buffer. Both sums come run by run, whatever the length of a
-// run; what is forgotten of a schedule is kept as one number. A worm costs one sum at a switch,
-// and the rest is computed when somebody asks.
+// The area up to `t` is therefore the sum of the departures, minus the sum of the arrivals, plus
+// `t` for every flit that is in the buffer. Both sums are computed run by run, whatever the length
+// of a run; the forgotten part of a schedule is kept as one number. A worm costs one sum at a
+// switch, and the rest is computed on demand.
 //
-// Invariant: counts are cumulative since time zero and exact at any instant before which nothing
-// is to happen.
+// Invariant: counts are cumulative since time zero and exact at any instant before which no event
+// is pending.
 
 impl Links {
-    /// Counts by channel since time zero, this instant included, with a stop that lasts still
+    /// Returns the counts by channel since time zero, this instant included, with a stop that lasts
     /// counted up to now.
     pub(crate) fn channel_counts(&self, now: u64) -> Vec<ChannelCount> {
         let count = |channel| self.count(channel, Some(now), now);
         ChannelId::first(self.senders.len()).map(count).collect()
     }
 
-    /// Remembers that the counts of `channel` change.
+    /// Marks the counts of `channel` as changing.
     #[inline]
     fn touch(&mut self, channel: ChannelId) {
         self.touched.insert(channel.index());
     }
 
-    /// Counts at the end of a section, at `time`, of the channels that something happened to since
-    /// they were last at rest; nothing more is to happen before.
+    /// Returns the counts at the end of a section, at `time`, of the channels with activity since
+    /// they were last at rest; no earlier event may be pending.
     pub(crate) fn section_counts(&mut self, time: u64) -> &[(ChannelId, ChannelCount)] {
         let mut touched = std::mem::take(&mut self.touched);
         let mut counts = std::mem::take(&mut self.section_counts);
@@ -385,13 +389,13 @@ impl Links {
         &self.section_counts
     }
 
-    /// Counts of a channel before `time`; nothing more is to happen before that.
+    /// Returns the counts of a channel before `time`; no earlier event may be pending.
     pub(crate) fn count_before(&self, channel: ChannelId, time: u64) -> ChannelCount {
         self.count(channel, time.checked_sub(1), time)
     }
 
-    /// Whether nothing that counts at `channel` goes on at `time`: no worm holds it, no flit is on
-    /// it or in the buffer at its end, and nobody stops it.
+    /// Whether the counts of `channel` are constant at `time`: no worm holds it, no flit is on it
+    /// or in the buffer at its end, and it is not stopped.
     fn is_at_rest(&self, channel: ChannelId, time: u64) -> bool {
         let sender = &self.senders[channel.index()];
         let is_empty = |input: &Input| input.taken == sender.schedule.end();
@@ -401,8 +405,8 @@ impl Links {
             && self.inputs[channel.index()].as_ref().is_none_or(is_empty)
     }
 
-    /// Counts of a channel: of what started at `last_start` or before, with what lasts counted up
-    /// to `end`.
+    /// Returns the counts of a channel: flits that started at `last_start` or before, and durations
+    /// up to `end`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every channel")]
     #[inline(always)]
     fn count(&self, channel: ChannelId, last_start: Option<u64>, end: u64) -> ChannelCount {
@@ -424,8 +428,8 @@ impl Links {
         }
     }
 
-    /// Fill times time of a buffer from the start of the run to `time`, in flits times picoseconds,
-    /// when so many flits have arrived from `sender`.
+    /// Returns the occupancy of a buffer from the start of the run to `time`, in flit ps, when
+    /// `arrived` flits have arrived from `sender`.
     fn occupancy_flit_ps(&self, sender: &Sender, input: &Input, arrived: u64, time: u64) -> u128 {
         let latency = i128::from(sender.latency);
         let arrivals = sender.schedule.sum_before(arrived) + i128::from(arrived) * latency;
@@ -454,8 +458,8 @@ impl Links {
 impl Links {
     // Phase 2: control arrives.
 
-    /// A STOP (or GO) reaches the sender of `channel`. Returns whether it may start a worm now and
-    /// has none.
+    /// Applies a STOP or GO at the sender of `channel`. Returns whether the channel has no worm and
+    /// may start one now.
     pub(crate) fn on_control(&mut self, clock: &mut Clock, channel: ChannelId, stop: bool) -> bool {
         let now = clock.now();
         let was_stopped = self.senders[channel.index()].stopped_since.is_some();
@@ -469,7 +473,7 @@ impl Links {
             return false;
         }
         self.counts[channel.index()].stopped_ps += self.senders[channel.index()].go(now);
-        // A long worm is many runs when it is stopped often; those that are over can go.
+        // A long worm that is stopped often has many runs; past ones can be forgotten.
         if self.end(channel) == End::Switch {
             let gone = self.gone(channel, now);
             self.senders[channel.index()].forget_before(gone);
@@ -483,8 +487,8 @@ impl Links {
 
     // Phase 6: transfer.
 
-    /// The flit that kept `channel` busy has left: the control flit that waits goes first. Returns
-    /// whether a host may start a worm there instead.
+    /// Sends the waiting control flit after the flit that kept `channel` busy. Returns whether a
+    /// host may start a worm there instead.
     pub(crate) fn send_waiting_control(&mut self, clock: &mut Clock, channel: ChannelId) -> bool {
         let about = Fabric::reverse(channel);
         let input = self.input(about);
@@ -496,7 +500,7 @@ impl Links {
         false
     }
 
-    /// Whether a control flit is to start on a host's `channel` before anything else does.
+    /// Whether a control flit must start on a host's `channel` before a worm does.
     pub(crate) fn control_waits(&self, channel: ChannelId) -> bool {
         let port = self.inputs[Fabric::reverse(channel).index()].as_ref();
         port.is_some_and(Input::control_pending)
@@ -504,7 +508,8 @@ impl Links {
 
     // Phase 7: emit control.
 
-    /// The fill of the input at the end of `channel` may have crossed a mark.
+    /// Checks the fill of the input at the end of `channel`, which may have crossed a mark, and
+    /// sends or schedules a STOP or GO.
     pub(crate) fn emit_control(&mut self, clock: &mut Clock, channel: ChannelId) {
         let now = clock.now();
         let fill = self.fill(channel, now);
@@ -526,8 +531,8 @@ impl Links {
         self.note_change(channel);
     }
 
-    /// Tells the sender of `channel`, over the other channel of the cable. Data flits of that one
-    /// which would start at `from` or later, and before the control flit has left, are put off.
+    /// Sends a STOP or GO for `channel` on the reverse channel. Data flits of that channel which
+    /// would start at `from` or later, but before the control flit has left, are delayed.
     fn send_control(&mut self, clock: &mut Clock, channel: ChannelId, from: u64) {
         let input = self.input_mut(channel);
         let (stop, is_host) = (input.wants_stop, input.is_at_host());

@@ -4,8 +4,8 @@
 //! ```text
 //!   switch    Idle ── head read ──► Routing ──► Waiting ── granted ──► Connected ── tail left ──► Idle
 //!
-//!   host      Idle ── head read ──┬─ ends here, or finds room ──────────► Open ── tail arrived ──► Idle
-//!                                 └─ no room ──► Full ── room is there ────┘
+//!   host      Idle ── head read ──┬─ ends here, or pool has space ──────► Open ── tail arrived ──► Idle
+//!                                 └─ no space ──► Full ── space is free ───┘
 //! ```
 
 use crate::wormhole::worm::{Incoming, WormId};
@@ -13,35 +13,35 @@ use gingham_net::SlackBuffer;
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
 
-/// What an input port is doing with the worm at its head.
+/// State of an input port and the worm at its head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Head {
     /// No header was read.
     Idle,
     /// The header is being decoded.
     Routing { output: ChannelId },
-    /// It requests this output.
+    /// The worm requests this output.
     Waiting { output: ChannelId },
-    /// It holds the output that it feeds.
+    /// The worm holds the output that it feeds.
     Connected,
-    /// At a host: the worm, whose head was read then, waits for room in the pool.
+    /// At a host: the worm waits for space in the pool; its head was read at `read_at` (ps).
     Full { read_at: u64 },
-    /// At a host: what arrives of the worm goes through in no time.
+    /// At a host: flits of the worm leave the port as they arrive.
     Open,
 }
 
-/// What is at the end of a channel.
+/// Kind of end of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
     /// An input port of a switch.
     Switch,
-    /// The port of a host that stops its sender while a worm finds no room in its pool.
+    /// The port of a host that stops its sender while its pool has no space for a worm.
     Port,
-    /// A host that takes in all that comes, and has no input.
+    /// A host that accepts every flit, and has no input.
     Host,
 }
 
-/// The input port at the end of a channel. Times in picoseconds.
+/// The input port at the end of a channel; times in ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(super) slack: SlackBuffer,
@@ -51,18 +51,18 @@ pub(crate) struct Input {
     pub(super) current: Option<Incoming>,
     /// Worms behind it.
     pub(super) incoming: VecDeque<Incoming>,
-    /// Flits that left the buffer, but for those that the present connection takes.
+    /// Flits that left the buffer, except those taken by the present connection.
     pub(super) taken: u64,
-    /// Sum of the times at which these left; while a connection lasts, less the sum of all starts
-    /// of its output before.
+    /// Sum of the times at which these flits left; during a connection, minus the sum of all
+    /// earlier starts of its output.
     pub(super) taken_sum: i128,
-    /// Whether its fill asks for STOP.
+    /// Whether the fill requires STOP.
     pub(super) wants_stop: bool,
-    /// Whether it told the sender STOP last.
+    /// Whether the last control flit to the sender was STOP.
     pub(super) announced_stop: bool,
-    /// When the next `EmitControl` is due, if one is scheduled.
+    /// Time of the scheduled `EmitControl`, if any.
     pub(super) emit_at: Option<u64>,
-    /// Whether it stands in the list of those whose arrivals or departures changed in this instant.
+    /// Whether it is in the list of inputs that changed in this instant.
     pub(super) changed: bool,
 }
 
@@ -88,18 +88,18 @@ impl Input {
         self.end == End::Port
     }
 
-    /// The worm whose header was read.
+    /// Returns the worm whose header was read.
     pub(crate) fn worm(&self) -> WormId {
         self.current.expect("the header was read").worm
     }
 
-    /// The worm whose header is to be read next, if the port is free and one comes.
+    /// Returns the worm whose header is read next, if the port is free and a worm arrives.
     pub(super) fn next(&self) -> Option<&Incoming> {
         if self.head == Head::Idle { self.incoming.front() } else { None }
     }
 
-    /// The worm that was read goes to `output`. If its first flit is the header and was stripped,
-    /// that left `now`.
+    /// Routes the worm that was read to `output`. If its first flit is the header and is stripped,
+    /// that flit leaves `now`.
     pub(crate) fn route(&mut self, output: ChannelId, is_stripped: bool, now: u64) {
         self.head = Head::Routing { output };
         if is_stripped {
@@ -108,20 +108,20 @@ impl Input {
         }
     }
 
-    /// The worm whose header is decoded goes to another output.
+    /// Changes the output of the worm whose header is decoded.
     pub(crate) fn divert(&mut self, output: ChannelId) {
         self.head = Head::Routing { output };
     }
 
-    /// Its header is decoded: it requests its output.
+    /// Requests the output after the header is decoded. Returns the output.
     pub(crate) fn request(&mut self) -> ChannelId {
         let Head::Routing { output } = self.head else { panic!("a request follows routing") };
         self.head = Head::Waiting { output };
         output
     }
 
-    /// All of the worm at the head has left: flits before `taken`, which left at times with this
-    /// sum in addition.
+    /// Ends the worm at the head, all of which has left. Flits before `taken` have left; `sum` is
+    /// added to the sum of their departure times.
     pub(super) fn close(&mut self, taken: u64, sum: i128) {
         self.taken = taken;
         self.taken_sum += sum;
@@ -134,7 +134,7 @@ impl Input {
         self.wants_stop != self.announced_stop
     }
 
-    /// What a fill asks for.
+    /// Returns whether a fill requires STOP, with the hysteresis of the two marks.
     pub(super) fn judges_stop(&self, fill: u64) -> bool {
         if fill > u64::from(self.slack.stop) {
             true

@@ -1,8 +1,8 @@
-//! Marks: when the fill of an input crosses one, so that it sends a STOP or a GO.
+//! Marks: prediction of the time at which the fill of an input crosses a mark, and a STOP or a GO
+//! is sent.
 //!
-//! An input is looked at once an instant, when everything before the last phase has happened: what
-//! changed for it is noted, and then the next moment at which it changes its mind is predicted and
-//! put into the queue.
+//! An input is evaluated once per instant, before the last phase: changes to it are noted, and then
+//! the next crossing of a mark is predicted and scheduled.
 
 use super::Links;
 use super::input::{Head, Input};
@@ -14,7 +14,7 @@ use crate::wormhole::run::Pieces;
 use gingham_topology::ChannelId;
 
 impl Links {
-    /// Remembers to look at the input at the end of `channel` when this instant is over.
+    /// Marks the input at the end of `channel` for evaluation at the end of this instant.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn note_change(&mut self, channel: ChannelId) {
@@ -25,13 +25,13 @@ impl Links {
         }
     }
 
-    /// Whether there are inputs to look at.
+    /// Whether any input is marked for evaluation.
     #[inline]
     pub(crate) fn has_changes(&self) -> bool {
         !self.changed.is_empty()
     }
 
-    /// Looks at all inputs that something changed for; the last phase is still to come.
+    /// Evaluates all marked inputs, before the last phase of the instant.
     pub(crate) fn predict_crossings(&mut self, clock: &mut Clock) {
         while let Some(channel) = self.changed.pop() {
             self.input_mut(channel).changed = false;
@@ -39,8 +39,8 @@ impl Links {
         }
     }
 
-    /// Looks ahead for the next moment at which the input at the end of `channel` changes its mind
-    /// about STOP and GO, and schedules it.
+    /// Predicts and schedules the next time at which the input at the end of `channel` switches
+    /// between STOP and GO.
     fn predict(&mut self, clock: &mut Clock, channel: ChannelId) {
         let now = clock.now();
         let input = self.input(channel);
@@ -50,7 +50,7 @@ impl Links {
             return;
         }
         let gone = self.gone(channel, now);
-        // Fewer flits than the mark in all: nothing can pass it.
+        // With no more flits in all than the mark, nothing can pass it.
         if !input.wants_stop && sender.schedule.end() - gone <= u64::from(input.slack.stop) {
             return;
         }
@@ -61,8 +61,8 @@ impl Links {
             Some(now)
         };
         let Some(time) = crossing else { return };
-        // While a STOP is on its way the sender's flits are still predicted to come, which the STOP
-        // will cut and look here again: what lies beyond its arrival is not worth an event.
+        // While a STOP is on its way, flits of the sender are still predicted. The STOP will cut
+        // them and cause another evaluation, so crossings after its arrival need no event.
         let stop_arrives = now + sender.latency + 2 * sender.flit;
         if input.wants_stop && sender.stopped_since.is_none() && time > stop_arrives {
             return;
@@ -74,8 +74,8 @@ impl Links {
 
     /// Whether a fill surely stays at or below the STOP mark: the common case of one worm that
     /// streams through, its arrivals one run and its departures one run that is no slower. A flit
-    /// then waits no longer than the first of the run did, so that those that wait together arrived
-    /// within that time; what follows the run may come on top.
+    /// then waits no longer than the first of the run did, so the flits that wait together arrived
+    /// within that time; flits after the run may be in addition.
     fn streams_through(&self, sender: &Sender, input: &Input, now: u64) -> bool {
         let Some(output) = sender.feeds else { return false };
         let output = &self.senders[output.index()];
@@ -86,7 +86,7 @@ impl Links {
         };
         let first_leaving = leaving.first.max(output.worm_first);
         let first = input.taken + (first_leaving - output.worm_first);
-        // What left before the run has left, or does so before any of it.
+        // Flits before the run have left, or leave before any flit of the run.
         let is_alone = leaving.time <= now || leaving.first <= output.worm_first;
         let is_begun = leaving.end() > output.worm_first;
         let is_slower = arriving.first <= first && arriving.period >= leaving.period;
@@ -99,7 +99,8 @@ impl Links {
         together.is_some_and(|together| wait <= together * arriving.period)
     }
 
-    /// When a fill passes the STOP mark, or falls below the GO mark if STOP is wanted.
+    /// Returns the time at which a fill passes the STOP mark or, if STOP is wanted, falls below the
+    /// GO mark.
     fn next_crossing(
         &self,
         channel: ChannelId,

@@ -1,12 +1,12 @@
-//! What goes into hosts, and through the port of one that stops its sender when the pool is full.
+//! Channels into hosts, and the port of a host that stops its sender when the pool is full.
 //!
-//! What arrives while a port is open is consumed or goes into the pool in no time. What gathered
-//! before leaves all at once when it opens, so that the fill of the port needs no schedule: it is
-//! what arrived since, or nothing.
+//! Flits that arrive while a port is open leave it at once, consumed or moved to the pool. Flits
+//! that gathered before leave all together when it opens. So the fill of the port needs no
+//! schedule: it is the flits that arrived since, or zero.
 //!
-//! Invariants: a worm that is read is the only one of which flits have left the port and others
-//! have not; the channel into an in-transit host keeps the runs of all flits that have not arrived,
-//! and those of the worm that is arriving or sent on.
+//! Invariants: only the worm that was read may have left the port in part; the channel into an
+//! in-transit host keeps the runs of all flits that have not arrived, and those of the worm that is
+//! arriving or being re-injected.
 
 use super::Links;
 use super::ejection::Ejection;
@@ -30,8 +30,8 @@ impl Links {
         sender.worm.is_none() && sender.stopped_since.is_none() && sender.free_at() <= now
     }
 
-    /// When the first flit of the worm that left a host last might start, and the time of a flit
-    /// there.
+    /// Returns the earliest start of the first flit of the worm that left a host last, and the flit
+    /// time there.
     pub(crate) fn last_begin(&self, channel: ChannelId) -> (Time, Span) {
         let sender = &self.senders[channel.index()];
         (Time::from_ps(sender.ready), Span::from_ps(sender.flit))
@@ -39,9 +39,9 @@ impl Links {
 
     // Hosts without a port.
 
-    /// The tail of `worm` arrives at the end of `channel`. On a cable without delay that was a
-    /// prediction, and the release, a later phase of this instant, is still to come. Returns
-    /// whether it is there.
+    /// Returns whether the tail of `worm` has arrived at the end of `channel`. On a cable without
+    /// delay the arrival was predicted, and the release, a later phase of this instant, is still
+    /// pending.
     pub(crate) fn tail_at_host(
         &mut self,
         worms: &mut Worms,
@@ -61,8 +61,8 @@ impl Links {
         true
     }
 
-    /// The tail of `worm` has left on `channel` into a host without a port. If it is in transit,
-    /// returns when the tail arrives.
+    /// Handles the departure of the tail of `worm` on `channel` into a host without a port. Returns
+    /// the arrival time of the tail if the worm is in transit.
     pub(crate) fn leave_for_host(
         &mut self,
         clock: &mut Clock,
@@ -90,7 +90,7 @@ impl Links {
         None
     }
 
-    /// A worm begins on `channel` into a host: remembers it if it is in transit there.
+    /// Records whether a worm that begins on `channel`, into a host, is in transit there.
     #[inline(never)] // Most runs have no worms in transit: here and below their code stays out of the way.
     pub(super) fn await_transit(&mut self, worms: &Worms, channel: ChannelId, worm: Incoming) {
         let ejection = self.ejection_mut(channel);
@@ -101,7 +101,7 @@ impl Links {
         self.senders[channel.index()].in_transit = is_in_transit;
     }
 
-    /// When the tail of a worm that comes in `channel` is there, if it has left for it.
+    /// Returns the arrival time of the tail of a worm on `channel`, if the tail has left.
     pub(crate) fn tail_arrival(&self, channel: ChannelId, worm: Incoming) -> Option<u64> {
         let sender = &self.senders[channel.index()];
         if sender.worm.is_some() && sender.worm_first == worm.first {
@@ -113,14 +113,14 @@ impl Links {
 
     // In transit.
 
-    /// The head of a worm in transit that comes in `channel` is looked at: its runs are needed
-    /// until it has arrived.
+    /// Keeps the runs of a worm in transit, whose head was read on `channel`, until it has arrived.
     pub(crate) fn keep_arriving(&mut self, channel: ChannelId, worm: Incoming) {
         self.ejection_mut(channel).latest = Some(worm);
     }
 
-    /// A worm that came into a host is sent on at its `own` channel, from the flit `first` of
-    /// `worm` on: fed, if something of it is still to arrive.
+    /// Prepares the re-injection on the channel `own` of a worm that arrived at a host, from the
+    /// flit `first` of its incoming channel on: fed by that channel, if part of it is still to
+    /// arrive.
     pub(crate) fn feed_on(&mut self, own: ChannelId, worm: Incoming, first: u64, now: u64) {
         let arriving = Fabric::reverse(own);
         if worm.first + worm.flits > self.arrived(arriving, now) {
@@ -129,7 +129,7 @@ impl Links {
         }
     }
 
-    /// Forgets those runs of `channel` into a host that nobody will ask about.
+    /// Forgets the runs of `channel`, into a host, that are no longer needed.
     #[inline(never)]
     pub(crate) fn forget_at_host(&mut self, channel: ChannelId, now: u64) {
         let sender = &self.senders[channel.index()];
@@ -145,14 +145,14 @@ impl Links {
 
     // Ports.
 
-    /// Flits that have left the port at the end of `channel`.
+    /// Returns the flits that have left the port at the end of `channel`.
     #[inline(never)]
     pub(super) fn gone_from_port(&self, channel: ChannelId, now: u64) -> u64 {
         let input = self.input(channel);
         if input.head == Head::Open { self.arrived(channel, now) } else { input.taken }
     }
 
-    /// The tail of `worm` has left on `channel` into a host with a port.
+    /// Handles the departure of the tail of `worm` on `channel` into a host with a port.
     pub(crate) fn leave_for_port(&mut self, clock: &mut Clock, channel: ChannelId, worm: WormId) {
         self.forget_at_host(channel, clock.now());
         let sender = &self.senders[channel.index()];
@@ -161,27 +161,27 @@ impl Links {
         }
     }
 
-    /// The worm that is next at the port at the end of `channel`, if none is at its head.
+    /// Returns the next worm at the port at the end of `channel`, if none is at its head.
     pub(crate) fn next_at_port(&self, channel: ChannelId) -> Option<Incoming> {
         self.input(channel).next().copied()
     }
 
-    /// The worm that was read at a port finds no room.
+    /// Makes the worm that was read at a port wait for pool space.
     pub(crate) fn wait_at_port(&mut self, channel: ChannelId, now: u64) {
         self.input_mut(channel).head = Head::Full { read_at: now };
         self.note_change(channel);
     }
 
-    /// The worm that waits for room at the end of `channel`, and since when, if there is a port and
-    /// one waits.
+    /// Returns the worm that waits for pool space at the end of `channel`, and the time at which
+    /// its head was read, if there is a port with such a worm.
     pub(crate) fn waiting_at_port(&self, channel: ChannelId) -> Option<(Incoming, u64)> {
         let input = self.inputs[channel.index()].as_ref()?;
         let Head::Full { read_at } = input.head else { return None };
         Some((input.current?, read_at))
     }
 
-    /// What has gathered of the worm at the head of a port leaves now. Returns whether that is all
-    /// of it.
+    /// Opens a port: the gathered flits of the worm at its head leave now. Returns whether these
+    /// complete the worm.
     pub(crate) fn open_port(&mut self, channel: ChannelId, worm: Incoming, now: u64) -> bool {
         let end = worm.first + worm.flits;
         let arrived = self.arrived(channel, now).min(end);
@@ -196,8 +196,8 @@ impl Links {
         arrived == end
     }
 
-    /// The worm that goes through the port at the end of `channel`, if its tail has arrived: all of
-    /// it has left then.
+    /// Ends the worm that passes the port at the end of `channel`, if its tail has arrived. Returns
+    /// the worm.
     pub(crate) fn tail_at_port(&mut self, channel: ChannelId, now: u64) -> Option<Incoming> {
         let (input, sender) = (self.input(channel), &self.senders[channel.index()]);
         let worm = input.current.filter(|_| input.head == Head::Open)?;
@@ -212,8 +212,8 @@ impl Links {
         Some(worm)
     }
 
-    /// All of a worm has left the port: flits before `end`, which left at times with this sum in
-    /// addition.
+    /// Ends a worm that has left the port. Flits before `end` have left; `sum` is added to the sum
+    /// of their departure times.
     fn close_port(&mut self, channel: ChannelId, end: u64, sum: i128, now: u64) {
         self.input_mut(channel).close(end, sum);
         self.note_change(channel);

@@ -5,9 +5,9 @@
 //!     worm, left                                                    fill = arrived - taken
 //! ```
 //!
-//! Whatever sends on what arrives, an output of a switch or an in-transit host, is fed in the same
-//! manner: the two senders know each other, and the second the number that its first flit has in
-//! the schedule of the first.
+//! An output of a switch and an in-transit host that re-injects are fed in the same way: the two
+//! senders know each other, and the second knows the number of its first flit in the schedule of
+//! the first.
 //!
 //! ```text
 //!   feeder   ... 40 41 42 43 44 ...      feeds ──► the fed sender
@@ -31,14 +31,14 @@ pub(crate) struct Left {
     pub(crate) sum: i128,
 }
 
-/// The sending end of a channel. Times in picoseconds.
+/// The sending end of a channel; times in ps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sender {
     /// Time of one flit.
     pub(super) flit: u64,
-    /// From the start of a flit to its arrival: flit time and delay.
+    /// Flit time plus cable delay: from the start of a flit to its arrival.
     pub(super) latency: u64,
-    /// When data flits start.
+    /// Starts of data flits.
     pub(super) schedule: Schedule,
     /// The worm that holds the channel.
     pub(super) worm: Option<WormId>,
@@ -46,25 +46,24 @@ pub(super) struct Sender {
     pub(super) worm_first: u64,
     /// Its flits that are not scheduled yet.
     left: u64,
-    /// The channel on which the worm arrives while it is sent; `None` if all of it is there, as at
-    /// the host where it begins.
+    /// The channel on which the worm arrives while it is sent; `None` if it is present whole, as at
+    /// its source.
     pub(super) feeder: Option<ChannelId>,
-    /// Number there of the first flit that is sent on, if it is fed.
+    /// Number of its first flit on the feeder, if there is one.
     pub(super) feeder_first: u64,
-    /// The channel that what arrives at this one's end is sent on at.
+    /// The channel that forwards the arrivals of this one.
     pub(super) feeds: Option<ChannelId>,
-    /// When the worm's first flit may start.
+    /// Earliest start of the worm's first flit.
     pub(super) ready: u64,
-    /// Whether the worm goes on from the host at the end of the channel.
+    /// Whether the worm is in transit at the host at the end of the channel.
     pub(super) in_transit: bool,
-    /// Whether it was delivered: on a cable without delay that is before its release, in the same
-    /// instant.
+    /// Whether it was delivered: on a cable without delay, before its release in the same instant.
     pub(super) delivered: bool,
-    /// A control flit keeps the channel busy until then.
+    /// End of the time for which a control flit keeps the channel busy.
     control_until: u64,
-    /// Since when the other end forbids data, if it does.
+    /// Start of the present stop, if there is one.
     pub(super) stopped_since: Option<u64>,
-    /// When the `Release` that is scheduled comes, if one is: the tail may leave later than then.
+    /// Time of the scheduled `Release`, if any; the tail may leave later.
     release_at: Option<u64>,
 }
 
@@ -79,47 +78,48 @@ impl Sender {
         }
     }
 
-    /// By how much later a flit arrives than it has left.
+    /// Returns the cable delay.
     pub(super) const fn delay(&self) -> u64 {
         self.latency - self.flit
     }
 
-    // What it has sent.
+    // Flits sent.
 
-    /// Flits that have arrived at `time` or before.
+    /// Returns the number of flits that have arrived at `time` or before.
     pub(super) fn arrived_by(&self, time: u64) -> u64 {
         time.checked_sub(self.latency).map_or(0, |started| self.schedule.started_by(started))
     }
 
-    /// When a flit arrives that is still held; `None` for one that was not scheduled.
+    /// Returns the arrival time of a flit that is still held; `None` for one that was not
+    /// scheduled.
     pub(super) fn arrival_of(&self, number: u64) -> Option<u64> {
         Some(self.schedule.start_of(number)? + self.latency)
     }
 
-    /// When the first flit of the worm arrives.
+    /// Returns the arrival time of the worm's first flit.
     pub(super) fn head_arrival(&self) -> u64 {
         self.arrival_of(self.worm_first).expect("its runs are held")
     }
 
-    /// Flits of the worm that start at `time` or before.
+    /// Returns the number of the worm's flits that start at `time` or before.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(super) fn sent_by(&self, time: u64) -> u64 {
         self.schedule.started_by(time).saturating_sub(self.worm_first)
     }
 
-    /// Whether every flit that is scheduled has arrived before `time`.
+    /// Whether every scheduled flit has arrived before `time`.
     pub(super) fn is_silent_from(&self, time: u64) -> bool {
         self.schedule.last_start().is_none_or(|start| start + self.latency < time)
     }
 
-    /// Until when flits that start at `time` or before keep the channel busy.
+    /// Returns the end of the busy time due to flits that start at `time` or before.
     pub(super) fn busy_until(&self, time: u64) -> u64 {
         let data = self.schedule.last_start_by(time).map_or(0, |start| start + self.flit);
         data.max(self.control_until)
     }
 
-    /// When the last scheduled flit has left, and the channel is free for the next.
+    /// Returns the time at which the last scheduled flit has left and the channel is free.
     pub(super) fn free_at(&self) -> u64 {
         let data = self.schedule.last_start().map_or(0, |start| start + self.flit);
         data.max(self.control_until)
@@ -131,9 +131,10 @@ impl Sender {
         self.worm.is_some() && self.left == 0 && left == Some(now)
     }
 
-    // A worm takes the channel, and leaves it.
+    // Start and end of a worm.
 
-    /// Gives it to a worm, whose first flit may start at `ready`. Returns the number of that flit.
+    /// Assigns the channel to a worm, whose first flit may start at `ready`. Returns the number of
+    /// that flit.
     pub(super) fn begin(&mut self, worm: &Incoming, ready: u64) -> u64 {
         self.worm = Some(worm.worm);
         self.worm_first = self.schedule.end();
@@ -141,13 +142,14 @@ impl Sender {
         self.worm_first
     }
 
-    /// The next worm arrives on `feeder` while it is sent, from the flit `first` there on.
+    /// Sets the channel on which the next worm arrives while it is sent, and the number there of
+    /// its first flit.
     pub(super) fn feed_by(&mut self, feeder: ChannelId, first: u64) {
         (self.feeder, self.feeder_first) = (Some(feeder), first);
     }
 
-    /// When its tail will have left, if that is known and no release is scheduled before: there one
-    /// is to be.
+    /// Returns the time at which the tail will have left, if a release must be scheduled for it:
+    /// the time is known, and no earlier release is scheduled.
     pub(super) fn next_release(&mut self) -> Option<u64> {
         if self.worm.is_none() || self.left > 0 {
             return None;
@@ -156,7 +158,7 @@ impl Sender {
         self.release_at.is_none_or(|at| left < at).then(|| *self.release_at.insert(left))
     }
 
-    /// The tail has left, if its moment has come: the channel is free.
+    /// Frees the channel if the tail has left now. Returns the worm that left.
     pub(super) fn release(&mut self, now: u64) -> Option<Left> {
         if self.release_at == Some(now) {
             self.release_at = None;
@@ -169,26 +171,26 @@ impl Sender {
         Some(Left { worm, flits, feeder: self.feeder.take(), sum: self.schedule.sum_all() })
     }
 
-    // Its flits are scheduled, and taken back.
+    // Scheduling and cuts.
 
-    /// Whether flits of its worm are to be scheduled and nobody forbids it.
+    /// Whether the worm has flits to schedule and the channel is not stopped.
     pub(super) fn may_schedule(&self) -> bool {
         self.worm.is_some() && self.left != 0 && self.stopped_since.is_none()
     }
 
-    /// When the next flit may start at the earliest.
+    /// Returns the earliest start of the next flit.
     fn next_start(&self, now: u64) -> u64 {
         self.free_at().max(self.ready).max(now)
     }
 
-    /// Schedules all that is left of a worm that is there whole.
+    /// Schedules the rest of a worm that is present whole.
     pub(super) fn schedule_at_once(&mut self, now: u64) {
         let start = self.next_start(now);
         self.schedule.push(start, self.flit, self.left);
         self.left = 0;
     }
 
-    /// Schedules departures at the later of arrival and the end of the flit before.
+    /// Schedules departures at the later of arrival and the end of the previous flit.
     pub(super) fn schedule_from(&mut self, feeder: &Self, now: u64) {
         let mut start = self.next_start(now);
         let first = self.feeder_first + (self.schedule.end() - self.worm_first);
@@ -207,16 +209,16 @@ impl Sender {
         }
     }
 
-    /// Takes back the flits that would start at `time` or later. Returns whether there were any.
+    /// Revokes the flits that would start at `time` or later. Returns whether there were any.
     pub(super) fn cut_from(&mut self, time: u64) -> bool {
         let count = self.schedule.cut_from(time);
         self.left += count;
         count > 0
     }
 
-    /// Takes back what its feeder, which schedules flits up to `end`, will not have sent. Returns
-    /// whether there was something. Flits of the next worm may stand behind this one's in the same
-    /// buffer.
+    /// Revokes the flits that its feeder, which has scheduled flits up to `end`, will not have
+    /// sent. Returns whether there were any. Flits of the next worm may follow this worm's in the
+    /// same buffer.
     pub(super) fn cut_to_feed(&mut self, end: u64) -> bool {
         let available = self.worm_first + end.saturating_sub(self.feeder_first);
         let count = self.schedule.cut_from_number(available);
@@ -224,7 +226,8 @@ impl Sender {
         count > 0
     }
 
-    /// Forgets runs of flits before `number`, all of them in the past, which stay in the sum.
+    /// Forgets the runs of flits before `number`, all of them in the past; their starts remain in
+    /// the sum.
     pub(super) fn forget_before(&mut self, number: u64) {
         self.schedule.sum_up_to(number);
         self.schedule.forget_before(number);
@@ -232,19 +235,18 @@ impl Sender {
 
     // STOP, GO and control flits.
 
-    /// The other end allows data again. Returns for how long it did not.
+    /// Ends a stop. Returns its duration.
     pub(super) fn go(&mut self, now: u64) -> u64 {
         self.stopped_since.take().map_or(0, |since| now - since)
     }
 
-    /// Carries a control flit from `now` on. Returns until when that keeps it busy, and when the
-    /// flit arrives.
+    /// Sends a control flit at `now`. Returns the end of its busy time, and its arrival time.
     pub(super) fn send_control(&mut self, now: u64) -> (u64, u64) {
         self.control_until = now + self.flit;
         (self.control_until, now + self.latency)
     }
 
-    /// Checks that it does not run ahead of its feeder; for tests.
+    /// Checks that the schedule does not run ahead of its feeder; for tests.
     pub(super) fn assert_fed(&self, feeder: &Self) {
         let (first, sent) = (self.feeder_first, self.schedule.end() - self.worm_first);
         let known = feeder.schedule.end();
@@ -255,12 +257,12 @@ impl Sender {
     }
 }
 
-/// The first departures from a piece of arrivals: (start, period, count). `start` is when the
-/// output is free, `flit` its flit time.
+/// Returns the first departures from a piece of arrivals as (start, period, count). The output is
+/// free at `start`, and `flit` is its flit time.
 fn departures(start: u64, flit: u64, piece: &Run, left: u64) -> (u64, u64, u64) {
     let count = piece.count.min(left);
     if piece.time >= start {
-        // Starved: flits leave as they arrive, or faster arrivals wait for each other.
+        // Starved: flits leave as they arrive, or faster arrivals queue.
         return (piece.time, piece.period.max(flit), count);
     }
     if piece.period <= flit {
