@@ -1,4 +1,4 @@
-//! Mechanisms: a folder each, with all that the laboratory knows of it.
+//! Mechanisms: one folder each, with all parts of it in this crate.
 //!
 //! ```text
 //!   keys      what a scenario writes; types of `gingham_net` where a state machine takes them as they are
@@ -7,7 +7,7 @@
 //!   columns   what results report of it
 //! ```
 //!
-//! A file is missing where a mechanism has nothing of its kind.
+//! A mechanism leaves out the files that it does not need.
 
 pub(crate) mod admission;
 pub(crate) mod arbiters;

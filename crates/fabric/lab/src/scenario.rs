@@ -1,4 +1,4 @@
-//! A scenario: everything a run depends on, as people write it in TOML.
+//! A scenario: the complete description of a run, written in TOML.
 //!
 //! ```toml
 //! seed = 1
@@ -18,8 +18,8 @@
 //! time = "2 ms"
 //! ```
 //!
-//! Names and units end here: what follows ([`crate::compile()`]) is typed and in integers. The
-//! doc comments of the fields are what `gingham` shows as help.
+//! Names and units are resolved here; the plan that [`crate::compile()`] makes is typed and in
+//! integers. `gingham` shows the doc comments of the fields as help.
 
 mod datasheet;
 mod datelines;
@@ -72,7 +72,7 @@ use gingham_input::{FORMAT, InputError, OtherName, Tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A scenario as it was written, with defaults for what was not.
+/// A scenario as written, with defaults for the keys left out.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -80,15 +80,15 @@ pub struct Scenario {
     #[serde(default = "gingham_input::present_format", skip_serializing)]
     #[schemars(range(min = 1, max = FORMAT), extend("default" = FORMAT))]
     pub format: u32,
-    /// What the scenario shows, for titles of tables and pictures.
+    /// Title of tables and figures.
     #[serde(default)]
     pub title: String,
     /// Seed of all random streams. The same scenario and seed give the same bits on any machine.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// Where the fabric comes from.
+    /// Source of the fabric.
     pub topology: Topology,
-    /// How packets are routed.
+    /// Routing of packets.
     #[serde(default)]
     pub routing: Routing,
     /// Links, switches and adapters.
@@ -97,9 +97,9 @@ pub struct Scenario {
     /// Traffic classes, each with its hosts.
     #[serde(serialize_with = "traffic::as_read_again")]
     pub traffic: Vec<TrafficClass>,
-    /// When the run ends and what counts.
+    /// End of the run, and the part of it that is measured.
     pub stop: Stop,
-    /// What is kept of the run in addition to its sums.
+    /// Data kept of the run in addition to its totals.
     #[serde(default)]
     pub measure: Measure,
 }

@@ -7,7 +7,7 @@
 //!   tables of InfiniBand, a file ────► lanes that exist ──┴─► Scheduler ─► lanes that are served ⊇ lanes of a class
 //! ```
 //!
-//! Invariant: [`gingham_net::LaneArbiter::new`] takes every scheduler of a plan.
+//! Invariant: [`gingham_net::LaneArbiter::new`] accepts every scheduler of a plan.
 
 mod checks;
 mod file;
@@ -21,12 +21,12 @@ use gingham_net::ArbiterPlace;
 use gingham_topology::routing::LaneSet;
 use gingham_topology::subnet::PortKind;
 
-/// What a scenario and a real fabric call a place.
+/// Names of an arbiter's place in scenarios and in `opensm.conf`.
 trait Place {
-    /// Its key.
+    /// Returns its scenario key.
     fn key(self) -> &'static str;
 
-    /// The ports whose tables in `opensm.conf` are taken.
+    /// Returns the kind of ports whose tables in `opensm.conf` apply.
     fn port_kind(self) -> PortKind;
 }
 
@@ -48,12 +48,12 @@ impl Place for ArbiterPlace {
     }
 }
 
-/// What an arbiter chooses among.
+/// Lanes among which an arbiter chooses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Among {
-    /// Lanes of a channel.
+    /// Number of lanes of a channel.
     pub(crate) count: u8,
-    /// Bytes of a flit.
+    /// Size of a flit, in bytes.
     pub(crate) flit_bytes: u32,
     /// Lanes with virtual cut-through.
     pub(crate) cut_through: LaneSet,

@@ -1,4 +1,4 @@
-//! Flow control of whole packets: credits, with updates that get lost, or pauses.
+//! Flow control of whole packets: credits, with lost updates, or pauses.
 //!
 //! State machines: `gingham_net::pauses` and `gingham_net::credit_loss`.
 

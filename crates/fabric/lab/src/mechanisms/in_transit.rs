@@ -1,4 +1,4 @@
-//! In-transit hosts: adapters that send packets on.
+//! In-transit hosts: adapters that re-inject packets of others.
 //!
 //! State machine: `gingham_net::in_transit`.
 
@@ -13,7 +13,8 @@ use crate::scenario::Parameters;
 use gingham_net::WhenPoolFull;
 use gingham_topology::routing::Ejection;
 
-/// What the proof may rely on: a host that spills takes in whatever comes.
+/// Returns the ejection that the deadlock proof may assume: a host that spills accepts every
+/// packet.
 pub(crate) fn ejection(parameters: &Parameters) -> Ejection {
     match parameters.in_transit.when_full {
         WhenPoolFull::Spill => Ejection::Always,

@@ -1,4 +1,4 @@
-//! Marks that switches set on packets, and what flows make of them.
+//! Congestion marks that switches set on packets, and the responses of flows.
 //!
 //! Keys: [`gingham_net::Marking`]. State machines: `gingham_net::marking`.
 

@@ -1,4 +1,4 @@
-//! Streams of a class: many for each host, each with frames or bursts of its own.
+//! Streams of a class: many for each host, each with its own frames or bursts.
 //!
 //! State machine: `gingham_net::traffic::streams`.
 

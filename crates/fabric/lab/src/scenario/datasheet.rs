@@ -7,7 +7,7 @@
 //!   whole packets    forwarding_delay         bytes of each lane
 //! ```
 //!
-//! STOP and GO stand where Myrinet has them: at 56 and 40 of 80.
+//! The fractions for STOP and GO are Myrinet's: 56 and 40 of 80.
 
 use super::section::Over;
 use super::{
@@ -18,27 +18,27 @@ use gingham_kernel::{Bytes, Rate, Span};
 use gingham_net::{BLOCK_BYTES, SlackBuffer};
 use serde::Deserialize;
 
-/// Cycles from a head's arrival to its start on the next cable in a switch of five stages, without
-/// those of the pipeline and of routing (`docs/concepts/virtual-lanes.md`). Derived routing takes no
-/// cycle, because it would cost rate between two packets.
+/// Cycles from a head's arrival to its start on the next cable in a five-stage switch, without
+/// `pipeline_cycles` and `routing_cycles` (`docs/concepts/virtual-lanes.md`). Derived parameters
+/// set `routing_cycles` to 0, because a routing cycle would cost rate between two packets.
 const STAGES: u64 = 4;
 
 /// Largest depth of a lane, in flits (`network.lanes.depth`).
 const DEPTH_MAX: u64 = 65_535;
 
-/// Buffers of whole packets are counted in these.
+/// Unit of buffers for whole packets, in bytes.
 const BLOCK: u64 = BLOCK_BYTES as u64;
 
-/// Bytes of a mark before the rest of the route of an in-transit host.
+/// Length of the mark before the rest of the route of an in-transit host.
 const MARK: Bytes = Bytes(2);
 
-/// Rate of links if neither the preset nor the scenario gives one.
+/// Link rate if neither the preset nor the scenario gives one.
 pub(super) const RATE: Rate = Rate::from_bytes_per_second(1_000_000_000);
 
-/// Flit if neither the preset nor the scenario gives one.
+/// Flit size if neither the preset nor the scenario gives one.
 const FLIT: Bytes = Bytes(64);
 
-/// Keys of a preset and those that a scenario writes over them.
+/// The network section of a preset, and that of a scenario, which takes precedence.
 #[derive(Clone, Copy)]
 pub(super) struct Layers<'a> {
     pub(super) preset: &'a Network,
@@ -46,7 +46,7 @@ pub(super) struct Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
-    /// Lays a section of the preset, and then that of the scenario, over `base`.
+    /// Applies a section of the preset, and then that of the scenario, to `base`.
     pub(super) fn over<S: Over<T> + 'a, T>(
         self,
         section: impl Fn(&'a Network) -> &'a S,
@@ -55,30 +55,32 @@ impl<'a> Layers<'a> {
         section(self.written).over(section(self.preset).over(base))
     }
 
-    /// Value of a key in the scenario, or else in the preset.
+    /// Returns the value of a key in the scenario, or else in the preset.
     fn value<T: Copy>(self, key: impl Fn(&Network) -> Option<T>) -> Option<T> {
         key(self.written).or_else(|| key(self.preset))
     }
 }
 
-/// Numbers of a switch, whatever the switching kind.
+/// Data-sheet values of a switch, independent of the switching kind.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Datasheet {
-    /// From the first byte of a packet at one port to its first byte at another.
+    /// Time from the first byte of a packet at one port to its first byte at another.
     switch_delay: Span,
-    /// Buffer of an input port, for all lanes.
+    /// Buffer of an input port, shared by all lanes.
     port_buffer: Bytes,
     /// Largest grant of flow control on a lane.
     lane_buffer_max: Option<Bytes>,
-    /// Time from the arrival of a pause until the sender obeys it, if flow control is by pauses.
+    /// Time from the arrival of a pause frame until the sender applies it, if flow control is by
+    /// pauses.
     pause_answer: Option<Span>,
     /// Usual payload of a packet, if the technology has one.
     pub(super) packet: Option<Bytes>,
 }
 
 impl Datasheet {
-    /// Parameters of a switching kind, with the keys of the preset and the scenario laid over them.
+    /// Derives the parameters of a switching kind, then applies the keys of the preset and the
+    /// scenario.
     pub(super) fn under(&self, kind: SwitchingName, layers: Layers<'_>) -> SwitchingParameters {
         match kind {
             SwitchingName::Wormhole => {
@@ -155,14 +157,14 @@ impl Datasheet {
         }
     }
 
-    /// Buffer of one of `count` lanes at an input port.
+    /// Returns the buffer of one of `count` lanes at an input port.
     fn lane_buffer(&self, count: i64) -> Bytes {
         let share = self.port_buffer.0 / u64::try_from(count.max(1)).unwrap_or(1);
         Bytes(self.lane_buffer_max.map_or(share, |most| share.min(most.0)))
     }
 }
 
-/// Lanes of the preset and the scenario over `base`.
+/// Applies the lane keys of the preset and the scenario to `base`.
 fn lanes(layers: Layers<'_>, base: LaneParameters) -> LaneParameters {
     let arbiters = layers.over(|network| &network.lanes, base.arbiters);
     layers.over(|network| &network.lanes, LaneParameters { arbiters, ..base })

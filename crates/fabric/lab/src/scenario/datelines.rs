@@ -1,4 +1,4 @@
-//! Whether there are datelines, and by which rule: a truth value, or the name of a rule.
+//! The key `network.lanes.datelines`: a Boolean, or the name of a dateline rule.
 
 use gingham_topology::routing::DatelineRule;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -7,17 +7,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
-/// What is asked of datelines.
+/// Dateline setting of a scenario.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DatelineChoice {
-    /// None: `false`.
+    /// No datelines: `false`.
     Without,
-    /// Those of a rule: its name, or `true` for that by hop.
+    /// Datelines by the named rule; `true` stands for `"by-hop"`.
     By(DatelineRule),
 }
 
 impl DatelineChoice {
-    /// The rule; `None` where there are none.
+    /// Returns the rule, or `None` without datelines.
     pub fn rule(self) -> Option<DatelineRule> {
         match self {
             Self::Without => None,

@@ -1,10 +1,10 @@
-//! What a fabric decides where a scenario says nothing: the preset, and what it makes of traffic.
+//! Defaults that follow from the fabric: the preset, and the packet size that it implies.
 //!
 //! ```text
 //!   speeds of cables ──fastest generation──► network.preset ──a packet carries──► traffic.*.length, traffic.*.segmentation
 //! ```
 //!
-//! The fastest generation, because a switch is as new as its fastest port.
+//! The fastest generation decides, because a switch is as new as its fastest port.
 
 use super::topology::{ScenarioFabric, fabric};
 use super::{Preset, ScenarioSource};
@@ -14,7 +14,7 @@ use gingham_net::Segmentation;
 use gingham_net::traffic::{Arrivals, Lengths};
 use gingham_topology::{Cable, Fabric, Generation, LinkSpeed, PartialSpeed};
 
-/// The scenario with all that its fabric decides.
+/// Returns the scenario with all defaults that follow from its fabric.
 pub(crate) fn completed(
     source: &ScenarioSource,
     origin: &ScenarioFabric,
@@ -24,7 +24,8 @@ pub(crate) fn completed(
     completed.scenario.network.preset = Some(preset);
     let file = preset.file();
     if let Some(packet) = file.datasheet.packet {
-        // A preset whose packets are as long as its limit follows a limit that is given either way.
+        // If the preset's packets are as long as its limit, they follow a limit set in the scenario
+        // in either direction.
         let is_longest = file.network.packet_max == Some(packet);
         let limited = |most| if is_longest { most } else { packet.min(most) };
         let packet = completed.scenario.network.packet_max.map_or(packet, limited);
@@ -38,13 +39,14 @@ pub(crate) fn completed(
     Ok(completed)
 }
 
-/// What a scenario simulates, for titles; its fabric decides where it says nothing.
+/// Returns the description of the simulated network for titles, with defaults from the fabric.
 pub fn network_said(source: &ScenarioSource) -> Result<String, LabError> {
     let completed = completed(source, &fabric(source)?)?;
     Ok(completed.scenario.network.said())
 }
 
-/// The preset that is named and goes with the fabric, or that of its speeds.
+/// Returns the preset that the scenario names, after a check against the fabric, or the one that
+/// matches the cable speeds.
 fn preset(source: &ScenarioSource, origin: &ScenarioFabric) -> Result<Preset, InputError> {
     let network = &source.scenario.network;
     let fabric = &origin.loaded.fabric;
@@ -86,12 +88,12 @@ fn check_speeds(
     Err(source.refuse("network.preset", message))
 }
 
-/// The generation of each cable that tells one.
+/// Returns the InfiniBand generation of each cable for which it is known.
 fn generations(fabric: &Fabric) -> impl Iterator<Item = Generation> {
     fabric.cables().iter().filter_map(generation)
 }
 
-/// The InfiniBand generation of a cable, if it is known; its width may be unknown.
+/// Returns the InfiniBand generation of a cable, if known; its width may be unknown.
 fn generation(cable: &Cable) -> Option<Generation> {
     match (cable.speed, cable.partial_speed) {
         (Some(LinkSpeed::InfiniBand { generation, .. }), _)

@@ -1,4 +1,4 @@
-//! The section on virtual lanes: buffers, credits, crossbar and schedulers.
+//! The section on virtual lanes: buffers, credits, crossbar and arbiters.
 
 use super::datelines::DatelineChoice;
 use super::section::{Over, section};
@@ -13,17 +13,16 @@ use std::fmt;
 use std::marker::PhantomData;
 
 section! {
-/// Lanes of every channel, each with a buffer and credits of its own (Yum et al. 2002, section
-/// 3.1).
+/// Lanes of every channel, each with its own buffer and credits (Yum et al. 2002, section 3.1).
 pub struct Lanes {
-    /// Lanes of every channel, whatever the switches.
+    /// Lane parameters common to all switching kinds with lanes.
     [
         LaneParameters,
         /// Arbiters of ports.
         #[serde(flatten)]
         arbiters: LaneArbiters
     ] {
-        /// Lanes of every channel, from 1 to 16. Default: the preset's.
+        /// Number of lanes of every channel, from 1 to 16. Default: the preset's.
         value count: i64,
     }
     [written] {
@@ -33,65 +32,69 @@ pub struct Lanes {
         #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.6; several lanes are ours"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         only per_vl: Option<i64>,
-        /// Whether the lanes of a class are shared out among dateline classes, so that rings of switches
-        /// are free of deadlock. With `true` or `"by-hop"` a packet takes a higher one when it crosses a
-        /// dateline. With `"by-wrap"` it has the higher one in all of a dimension whose dateline it is
-        /// going to cross, which balances the two. Unless given they are by hop where dimension-order
-        /// routing needs it and every class has enough lanes.
+        /// Whether the lanes of a class are divided into dateline classes, so that rings of
+        /// switches are free of deadlock. With `true` or `"by-hop"` a packet moves to a higher
+        /// dateline class when it crosses a dateline. With `"by-wrap"` it uses the higher class
+        /// throughout a dimension whose dateline it will cross, which balances the two. Default: by
+        /// hop if dimension-order routing needs datelines and every class has enough lanes, and
+        /// none otherwise.
         #[schemars(extend("x-source" = "Dally and Seitz 1987, section IV; by wrap: Scott and Thorson 1994"))]
         #[schemars(extend("x-example" = r#"routing.algorithm = "dimension-order"
 network.lanes = { count = 2, datelines = true }"#))]
         only datelines: Option<DatelineChoice>,
     }
-    /// The switch of five stages and its lanes.
+    /// Parameters of the five-stage switch.
     [
         PipelineParameters,
-        /// Its lanes.
+        /// Lane parameters.
         #[serde(flatten)]
         lanes: LaneParameters
     ] {
-        /// Flits that the buffer of a lane holds at the end of a channel, for all lanes or as a list of
-        /// one a lane. Default: the preset's.
+        /// Capacity of a lane buffer at the end of a channel, in flits, for all lanes or as a list
+        /// of one a lane. Default: the preset's.
         #[schemars(extend("x-needs" = "five-stages"))]
         value depth: PerLane<i64>,
-        /// What one flit carries. Default: the preset's.
+        /// Size of a flit. Default: the preset's.
         #[schemars(extend("x-needs" = "five-stages"))]
         value flit: Bytes,
         /// How packets are forwarded to the next switch, for all lanes or as a list of one a lane.
         /// Default: the preset's.
         value forwarding: PerLane<Forwarding>,
-        /// Flits that wait for the link at the output of a switch, for all lanes or as a list of one a
-        /// lane. Default: as many as the lane buffers hold. With 0 for all lanes none waits there: a
-        /// flit crosses only if there is a credit for it, and takes it then.
+        /// Capacity of an output lane of a switch, in flits waiting for the link, for all lanes or
+        /// as a list of one a lane. Default: as many as the lane buffers hold. With 0 for all lanes
+        /// there is no output queue: a flit crosses only if a credit is available, and takes it
+        /// then.
         #[schemars(extend("x-needs" = "five-stages"))]
         open output_depth: PerLane<i64>,
-        /// Cycles from the arrival of a flit at a switch to its lane buffer. This is a pipeline that
-        /// accepts a flit a cycle: it models switches that are slower and carry no less. Default: the
-        /// preset's.
+        /// Cycles from the arrival of a flit at a switch to its lane buffer. This pipeline accepts
+        /// a flit every cycle: it models switches with a higher delay and an unchanged rate.
+        /// Default: the preset's.
         #[schemars(extend("x-needs" = "five-stages"))]
         value pipeline_cycles: i64,
-        /// Cycles of route computation, before a packet requests its output. The next packet of the
+        /// Cycles of route computation before a packet requests its output. The next packet of the
         /// lane is routed afterwards. Default: the preset's.
         #[schemars(extend("x-needs" = "five-stages"))]
         value routing_cycles: i64,
-        /// Cycles that a credit takes back to its sender. Default: those of the cable.
+        /// Cycles until a credit reaches its sender. Default: the delay of the cable.
         #[schemars(extend("x-source" = "Jiang et al. 2013, credit_delay"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         open credit_delay: i64,
         /// When an output lane can be granted to another packet. Default: the preset's.
         #[schemars(extend("x-needs" = "five-stages"))]
         value reallocation: Reallocation,
-        /// How packets that request an output are matched with its lanes. Default: the preset's.
+        /// VC allocation: how packets that request an output are matched with its lanes. Default:
+        /// the preset's.
         #[schemars(extend("x-needs" = "five-stages"))]
         value vc_allocator: VcAllocator,
-        /// How many flits cross a switch in a cycle. Default: the preset's.
+        /// Number of flits that cross a switch in a cycle. Default: the preset's.
         #[schemars(extend("x-needs" = "five-stages"))]
         value crossbar: Crossbar,
-        /// How inputs and outputs of a multiplexed crossbar are matched. Default: the preset's.
+        /// Switch allocation: how inputs and outputs of a multiplexed crossbar are matched.
+        /// Default: the preset's.
         #[schemars(extend("x-needs" = "five-stages"))]
         value allocator: Allocator,
-        /// Crossbar inputs of an input port: how many of its lanes cross a multiplexed crossbar in a
-        /// cycle. The number of a lane decides on its crossbar input. Default: the preset's.
+        /// Crossbar inputs of an input port: how many of its lanes cross a multiplexed crossbar in
+        /// a cycle. The lane number determines the crossbar input. Default: the preset's.
         #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, input_speedup"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         value input_speedup: i64,
@@ -100,16 +103,16 @@ network.lanes = { count = 2, datelines = true }"#))]
         #[schemars(extend("x-source" = "Dally and Towles 2004, section 17.2; Jiang et al. 2013, output_speedup; by output lane is ours"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         value output_speedup: i64,
-        /// How an input port of a switch chooses the lane that sends through a multiplexed crossbar.
-        /// Default: round robin.
+        /// How an input port of a switch chooses the lane that sends through a multiplexed
+        /// crossbar. Default: round robin.
         #[schemars(extend("x-needs" = "five-stages"))]
         value crossbar_input: Scheduler,
-        /// How an output port of a multiplexed crossbar chooses among its lanes that can accept a flit,
-        /// and so which input it grants. Default: it grants input ports by round robin, whatever their
-        /// lanes.
+        /// How an output port of a multiplexed crossbar chooses among its lanes that can accept a
+        /// flit, and thereby the input that it grants. Default: it grants input ports by round
+        /// robin, regardless of their lanes.
         #[schemars(extend("x-needs" = "five-stages"))]
         open crossbar_output: Scheduler,
-        /// How many packets of its own a host may be in the middle of. Default: the preset's.
+        /// Number of its own packets that a host may send concurrently. Default: the preset's.
         #[schemars(extend("x-needs" = "five-stages"))]
         value injection: Injection,
     }
@@ -128,18 +131,19 @@ network.lanes = { count = 2, datelines = true }"#))]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forwarding {
-    /// A packet is forwarded as soon as there is room for its head, and may then occupy several
-    /// switches.
+    /// A packet is forwarded as soon as there is buffer space for its head, and may then occupy
+    /// several switches.
     #[schemars(extend("x-source" = "Dally and Seitz 1987", "x-needs" = "partial-forwarding"))]
     Wormhole,
-    /// A packet is forwarded only if the next lane has room for all of it, so it never occupies
+    /// A packet is forwarded only if the next lane has space for all of it, so it never occupies
     /// several switches for long (Kermani and Kleinrock 1979).
     #[schemars(extend("x-source" = "Kermani and Kleinrock 1979"))]
     VirtualCutThrough,
 }
 
 impl LaneArbiters {
-    /// The same where ports choose among lanes by the packet, since nothing else is sent.
+    /// Returns these arbiters with lanes chosen per packet, for switches that send only whole
+    /// packets.
     pub(super) fn by_packet(self) -> Self {
         Self {
             link_output: self.link_output.by_packet(),
@@ -149,8 +153,8 @@ impl LaneArbiters {
 }
 
 impl Default for PipelineParameters {
-    /// Yum et al. 2002, sections 3.1 and 4: 16 lanes of 10 flits of 128 bits, five stages, a
-    /// multiplexed crossbar.
+    /// Returns the parameters of Yum et al. 2002, sections 3.1 and 4: 16 lanes of 10 flits of 128
+    /// bits, five stages, a multiplexed crossbar.
     fn default() -> Self {
         Self {
             lanes: LaneParameters { arbiters: LaneArbiters::default(), count: 16 },
@@ -177,14 +181,14 @@ impl Default for PipelineParameters {
 /// One value for all lanes, or a list of one a lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PerLane<T> {
-    /// The same for all.
+    /// One value for all lanes.
     All(T),
-    /// By lane.
+    /// Values by lane.
     Each(Vec<T>),
 }
 
 impl<T: Copy> PerLane<T> {
-    /// The value of every lane, or the length of a list that has another.
+    /// Returns one value per lane; the error is the length of a list that does not match `count`.
     pub(crate) fn by_lane(&self, count: usize) -> Result<Vec<T>, usize> {
         match self {
             Self::All(value) => Ok(vec![*value; count]),

@@ -1,11 +1,11 @@
-//! When a run ends, what of it counts, and what is kept.
+//! When a run ends, which part of it is measured, and which data are kept.
 
 use gingham_kernel::Span;
 use gingham_net::{KeptMessages, Quantity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When the run ends and what counts.
+/// End of the run, and the part of it that is measured.
 ///
 /// ```text
 ///   0 ── warm-up ──┬────────── window ──────────┬── follow ── end
@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
-    /// Simulated time at which the measurement window ends at the latest. The other rules below can
-    /// only end it earlier.
+    /// Simulated time at which the measurement window ends at the latest. The other rules can only
+    /// end it earlier.
     pub time: Span,
-    /// Results count what happens from here on, rounded up to a section (a 64th to a 32nd of the
-    /// run so far). By default the run finds where the mean latency settles, by MSER-5 (White 1997;
+    /// Start of the measurement window, rounded up to a section (a 64th to a 32nd of the run so
+    /// far). By default the run detects where the mean latency settles, by MSER-5 (White 1997;
     /// Franklin and White 2008), within its first half.
     pub warm_up: Option<Span>,
     /// The window ends when, for every class, the half-width of the 95 % interval is this fraction
@@ -29,22 +29,22 @@ pub struct Stop {
     /// The mean to which `relative_width` applies. Default: the latency.
     pub quantity: Option<Quantity>,
     /// The window ends with the first section by which this many messages, over all classes, were
-    /// created in it and delivered.
+    /// created in the window and delivered.
     pub messages: Option<u64>,
-    /// How long after the window messages created in it are followed at most, while traffic
-    /// continues. What is not delivered by then is censored, and counted as such. Default: a tenth
-    /// of `time`.
+    /// Maximum time after the window for which messages created in it are followed, while traffic
+    /// continues. Messages not delivered by then are counted as censored. Default: a tenth of
+    /// `time`.
     pub follow: Option<Span>,
 }
 
 impl Stop {
-    /// The time of following in force.
+    /// Returns the follow time in effect.
     pub fn follow(&self) -> Span {
         self.follow.unwrap_or(Span::from_ps(self.time.as_ps() / 10))
     }
 }
 
-/// What is kept of a run in addition to its sums.
+/// Data kept of a run in addition to its totals.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
@@ -52,32 +52,33 @@ pub struct Measure {
     /// those created in the window (Vitter 1985), the same for the same seed; or `all`, every
     /// message of the run, written to the run folder as it arrives.
     pub messages: KeptMessages,
-    /// Most rows of a sample, from 1 to 10,000,000; each takes about 80 bytes of memory.
+    /// Maximum number of rows of a sample, from 1 to 10,000,000; each takes about 80 bytes of
+    /// memory.
     pub sample_size: u64,
     /// Percentiles of latency, each above 0 and below 100. The p-th needs 100 / (100 - p)
     /// messages of a class: the 99.9th a thousand.
     pub percentiles: Vec<f64>,
-    /// Width of a step of the table `series`; a run has at most 100,000. Default: the width of the
-    /// slices in which everything is summed, of which there are 512 to 1,024.
+    /// Width of a step of the table `series`; a run has at most 100,000 steps. Default: the width
+    /// of the slices in which all quantities are summed, of which there are 512 to 1,024.
     pub step: Option<Span>,
     /// Whether every flow is counted separately. A flow is a class from one host to another, or a
     /// stream.
     pub flows: bool,
-    /// Flows and channels that are followed step by step. None by default.
+    /// Flows and channels to record step by step. None by default.
     pub follow: Option<Follow>,
-    /// Congestion trees, which the run looks for step by step. Off by default.
+    /// Periodic search for congestion trees. Off by default.
     pub congestion: Option<Congestion>,
 }
 
-/// How often a run looks for congestion trees.
+/// Interval of the search for congestion trees.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Congestion {
-    /// Time from one look to the next, at most 100,000 of them a run.
+    /// Time between searches; a run has at most 100,000.
     pub step: Span,
 }
 
-/// What is followed step by step.
+/// Flows and channels to record step by step.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Follow {
@@ -89,9 +90,9 @@ pub struct Follow {
     /// them by `["*"]`.
     #[serde(default)]
     pub links: Vec<String>,
-    /// Width of a step, at most 100,000 of them a run.
+    /// Width of a step; a run has at most 100,000.
     pub step: Span,
-    /// Steps over which a centred mean goes: an odd number. Default: 1.
+    /// Number of steps of the centred moving average: an odd number. Default: 1.
     #[serde(default = "default_window")]
     pub window: i64,
 }
@@ -100,7 +101,7 @@ const fn default_window() -> i64 {
     1
 }
 
-/// What is asked for where nobody asks.
+/// Percentiles reported if the scenario lists none.
 pub(crate) const PERCENTILES_DEFAULT: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
 impl Default for Measure {

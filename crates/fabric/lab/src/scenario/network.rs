@@ -1,4 +1,4 @@
-//! The network section: a preset, and what departs from it.
+//! The network section: a preset, and the keys that override it.
 
 use super::datasheet::{Layers, RATE};
 use super::preset::PresetFile;
@@ -13,64 +13,64 @@ section! {
 /// Links, switches and adapters.
 pub struct Network {
     [written] {
-        /// Named parameters to start from. Default: those of the fastest generation of InfiniBand
-        /// in the fabric, if speeds of cables are known, and `myrinet-1280` otherwise. A dump of
-        /// ibnetdiscover without speeds needs one.
+        /// Named parameters to start from. Default: those of the fastest InfiniBand generation in
+        /// the fabric if cable speeds are known, and `myrinet-1280` otherwise. An ibnetdiscover
+        /// dump without speeds requires a preset.
         only preset: Option<Preset>,
         /// How switches forward packets. Default: `packets` under presets of InfiniBand and
         /// `santos-4x`, `virtual-lanes` under `yum-1600`, `wormhole` under those of Myrinet.
         only switching: Option<SwitchingName>,
     }
-    /// Links and packets, whatever the switching kind.
+    /// Link and packet parameters common to all switching kinds.
     [LinkParameters] {
-        /// Rate of every cable, in place of the speeds in the fabric and of the preset's.
+        /// Rate of every cable. It overrides the speeds in the fabric and the preset.
         value link_rate: Rate,
         /// Length of cables for which the fabric gives none. Default: the preset's.
         value cable_length: Length,
         /// Propagation delay of one metre of cable. Default: the preset's.
         value delay_per_metre: Span,
-        /// What forward error correction adds to every cable. Default: the preset's.
+        /// Delay that forward error correction adds to every cable. Default: the preset's.
         value fec_delay: Span,
         /// Largest payload of a packet, which `segmentation` may not exceed. Default: 4 KiB under
         /// presets of InfiniBand, the payload of a packet under those of RoCE; no limit under others.
         open packet_max: Bytes,
     }
-    /// Wormhole switches with slack buffers, STOP and GO.
+    /// Parameters of wormhole switches with slack buffers, STOP and GO.
     [
         WormholeParameters,
-        /// Bytes beside the payload that switches and in-transit hosts consume.
+        /// Header bytes that switches and in-transit hosts consume.
         #[serde(flatten)]
         header: RouteHeader
     ] {
-        /// From reading a header to the request for its output. Default: the preset's.
+        /// Time from reading a header to the request for its output. Default: the preset's.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "a switch takes network.lanes.routing_cycles to find an output"))]
         value routing_delay: Span,
-        /// From the grant of an output to its first flit. Default: the preset's.
+        /// Time from the grant of an output to its first flit. Default: the preset's.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "its five stages take the place of a set-up delay"))]
         value setup_delay: Span,
-        /// Input buffer of every switch port, in flits, used exactly as given. Default: the preset's,
-        /// grown where a cable needs more.
+        /// Input buffer of every switch port, in flits, used exactly as given. Default: the
+        /// preset's, enlarged if a cable needs more.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "its buffers are those of the lanes, network.lanes.depth"))]
         value slack: SlackBuffer,
     }
     [written] {
-        /// Bytes beside the payload. Default: the preset's.
+        /// Header and trailer bytes. Default: the preset's.
         only header: Option<Header>,
         /// How a switch chooses among packets for the same output. Default: the preset's.
         only arbitration: Option<Arbitration>,
         /// Which packets switches mark as they read their heads. None by default.
         only marking: Option<Marking>,
-        /// What in-transit hosts do with packets that go on.
+        /// Handling of in-transit packets at hosts.
         #[schemars(extend("x-needs" = "in-transit-hosts"))]
         only in_transit: InTransit,
-        /// Channel adapters with a send buffer, to which messages are posted. Without them a message
-        /// enters its queue when it is created, however many wait there.
+        /// Channel adapters with a send buffer, to which messages are posted. Without them a
+        /// message enters its queue when it is created, whatever the length of the queue.
         only adapters: Option<Adapters>,
-        /// Admission control of streams: a probe reserves the rate of a stream at every node on its
-        /// way, or is refused. Without it streams send without asking.
+        /// Admission control of streams: a probe reserves the rate of a stream at every node of its
+        /// path, or is refused. Without it, streams send without a reservation.
         #[schemars(extend("x-source" = "Yum et al. 2002, section 4.1"))]
         #[schemars(extend("x-example" = r#"network.admission = { share = 0.5 }
 
@@ -90,9 +90,9 @@ streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interva
 }
 }
 
-/// Hosts that crash. From an instant on they create no message and ignore answers to probes, so
-/// nobody releases what their streams have reserved. What they had created still leaves, and what
-/// arrives is accepted.
+/// Hosts that crash. From the crash on they create no messages and ignore responses to probes,
+/// which leaves the reservations of their streams in place. Messages created earlier still leave,
+/// and arriving packets are accepted.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Crash {
@@ -109,14 +109,14 @@ pub struct Header {
     /// The header of wormhole networks, which switches and in-transit hosts consume.
     #[derive(Copy, Eq)]
     [RouteHeader] {
-        /// Whether the packet carries one route byte a switch, which the switch consumes. Default: the
-        /// preset's.
+        /// Whether the packet carries one route byte for each switch, which the switch consumes.
+        /// Default: the preset's.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "the head flit carries the route"))]
         value route_bytes: bool,
-        /// Bytes before the rest of the route, one group for each in-transit host. They tell it that
-        /// the packet goes on and how much of the route is left, and are dropped there. Default: the
-        /// preset's.
+        /// Bytes before the rest of the route, one group for each in-transit host. They mark the
+        /// packet as in transit and give the length of the remaining route; the host strips them.
+        /// Default: the preset's.
         #[schemars(extend("x-needs" = "slack-buffers"))]
         #[schemars(extend("x-instead" = "the head flit carries the marks"))]
         value mark_bytes: Bytes,
@@ -133,7 +133,7 @@ pub struct Header {
 }
 
 impl Default for LinkParameters {
-    /// Ideal cables; every preset gives all of these but the limit on packets.
+    /// Returns ideal cables; every preset sets all of these except the limit on packets.
     fn default() -> Self {
         Self {
             link_rate: RATE,
@@ -146,8 +146,8 @@ impl Default for LinkParameters {
 }
 
 impl Network {
-    /// The parameters in force. Keys of another switching kind change nothing here: they are
-    /// refused when the scenario is compiled.
+    /// Returns the parameters in effect. Keys of another switching kind have no effect here: they
+    /// are rejected when the scenario is compiled.
     pub fn parameters(&self) -> Parameters {
         let PresetFile { network: preset, datasheet, .. } = self.preset().file();
         let layers = Layers { preset, written: self };
@@ -163,14 +163,14 @@ impl Network {
         }
     }
 
-    /// The preset that is named, or the one that holds where the fabric does not decide.
+    /// Returns the configured preset, or the default for a fabric that does not determine one.
     pub fn preset(&self) -> Preset {
         self.preset.unwrap_or(Preset::DEFAULT)
     }
 
-    /// Description of the simulated network for titles, such as
-    /// `infiniband-ndr (whole packets, oldest-first)`: the preset, the switching kind, the
-    /// arbitration rule, and a mark if the preset was changed.
+    /// Returns the description of the simulated network for titles, such as `infiniband-ndr (whole
+    /// packets, oldest-first)`: the preset, the switching kind, the arbitration rule, and a note if
+    /// the preset was changed.
     pub fn said(&self) -> String {
         let kind = match self.kind() {
             SwitchingName::Wormhole => "wormhole",
@@ -187,8 +187,8 @@ impl Network {
         format!("{} ({kind}, {arbiter}{changed})", self.preset().name())
     }
 
-    /// Arbitration rule of a switch among packets for the same output: the configured one, or the
-    /// default of the switching kind.
+    /// Returns the arbitration rule of a switch among packets for the same output: the configured
+    /// one, or the default of the switching kind.
     fn arbitration(&self) -> Arbitration {
         self.arbitration.unwrap_or(match self.kind() {
             SwitchingName::Packets => Arbitration::OldestFirst,
@@ -196,7 +196,7 @@ impl Network {
         })
     }
 
-    /// The switching kind that is named, or the preset's own.
+    /// Returns the configured switching kind, or the preset's default.
     pub(crate) fn kind(&self) -> SwitchingName {
         self.switching.unwrap_or_else(|| self.preset().own_kind())
     }

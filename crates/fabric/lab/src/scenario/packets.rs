@@ -1,4 +1,4 @@
-//! The section on whole packets: buffers at inputs, reading and overtaking.
+//! The section on whole packets: input buffers, reads and overtaking.
 
 use super::section::{Over, section};
 use super::{CreditLoss, FlowControl, LaneArbiters, LaneParameters, PerLane};
@@ -11,61 +11,64 @@ section! {
 /// Switches that keep whole packets in a buffer of each input and lane (Santos et al. 2002, section
 /// III).
 pub struct Packets {
-    /// The switch of whole packets and its lanes.
+    /// Parameters of the switch of whole packets.
     [
         PacketsParameters,
-        /// Its lanes.
+        /// Lane parameters.
         #[serde(flatten)]
         lanes: LaneParameters,
-        /// How often a packet may be overtaken.
+        /// Limits on overtaking.
         overtaking: OvertakingParameters
     ] {
-        /// From the arrival of the first byte at a switch to the earliest start on an output; at least
-        /// the time of a byte on every cable. Default: the preset's.
+        /// Time from the arrival of the first byte at a switch to the earliest start on an output;
+        /// at least one byte time on every cable. Default: the preset's.
         value forwarding_delay: Span,
-        /// Least time between the heads that one input port reads. Default: the preset's.
+        /// Minimum time between the heads that one input port reads. Default: the preset's.
         value head_interval: Span,
-        /// What the buffer of an input and lane holds, in whole blocks of 64 B, for all lanes or as a
-        /// list of one a lane. Default: the preset's.
+        /// Capacity of the buffer of an input and lane, in whole blocks of 64 B, for all lanes or
+        /// as a list of one a lane. Default: the preset's.
         value buffer: PerLane<Bytes>,
-        /// What the buffer of a lane at each output of a switch holds, in whole blocks of 64 B, for all
-        /// lanes or as a list of one a lane. By default outputs have no buffers. Packets cross to
-        /// output buffers as soon as there is space, so `read` and `overtaking` mean nothing.
+        /// Capacity of the buffer of a lane at each output of a switch, in whole blocks of 64 B,
+        /// for all lanes or as a list of one a lane. By default outputs have no buffers. Packets
+        /// cross to output buffers as soon as there is space, so `read` and `overtaking` have no
+        /// effect.
         open output_buffer: PerLane<Bytes>,
-        /// How many packets of an input port may leave at once. Default: the preset's.
+        /// Number of packets of an input port that may leave simultaneously. Default: the preset's.
         value read: Read,
-        /// From the arrival of a credit update until it counts. Default: the preset's.
+        /// Time from the arrival of a credit update until it takes effect. Default: the preset's.
         value credit_delay: Span,
-        /// Credit updates that are lost. None by default.
+        /// Loss of credit updates. None by default.
         open credit_loss: CreditLoss,
-        /// How a receiver holds back its sender. Default: the preset's.
+        /// How a receiver limits its sender. Default: the preset's.
         merged flow_control: FlowControl,
     }
     [written] {
-        /// How often a packet may be overtaken. Default: the preset's.
+        /// Limits on overtaking. Default: the preset's.
         only overtaking: Option<Overtaking>,
     }
 }
 }
 
 section! {
-/// How often a packet may be overtaken, and by which.
+/// Limits on overtaking.
 #[derive(Copy, Eq)]
 pub struct Overtaking {
-    /// How often a packet may be overtaken, and by which.
+    /// Limits on overtaking.
     #[derive(Copy, Eq)]
     [OvertakingParameters] {
-        /// How often; from then on the others wait for it. Default: the preset's.
+        /// How often a packet may be overtaken; after that, other packets wait for it. Default: the
+        /// preset's.
         value at_most: i64,
-        /// By which packets. Default: the preset's.
+        /// Which packets may overtake. Default: the preset's.
         value among: Among,
     }
 }
 }
 
 impl Default for PacketsParameters {
-    /// Santos et al. 2002, table I: 40 ns, four packets of 2,068 B a port (33 blocks of 64 B each),
-    /// four times overtaken. One lane, heads and credits that cost no time are ours.
+    /// Returns the parameters of Santos et al. 2002, table I: 40 ns, four packets of 2,068 B a port
+    /// (33 blocks of 64 B each), overtaken at most four times. One lane, and heads and credits
+    /// without delay, are ours.
     fn default() -> Self {
         Self {
             lanes: LaneParameters { arbiters: LaneArbiters::default().by_packet(), count: 1 },

@@ -1,5 +1,5 @@
-//! The parameters in force: those that a switching kind derives from a preset, with the keys of the
-//! preset and of the network section laid over them.
+//! The parameters in effect: those that a switching kind derives from a preset, overridden by the
+//! keys of the preset and of the network section.
 //!
 //! ```text
 //!   Parameters   every kind: links, bytes beside the payload, arbitration, in-transit hosts
@@ -16,7 +16,7 @@ use gingham_net::{Arbitration, InTransitParameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How switches pass on packets.
+/// Switching technique.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SwitchingName {
@@ -29,7 +29,7 @@ pub enum SwitchingName {
 }
 
 impl SwitchingName {
-    /// As scenarios have it.
+    /// Returns the name in scenarios.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Wormhole => "wormhole",
@@ -39,7 +39,7 @@ impl SwitchingName {
     }
 }
 
-/// Everything that a network needs to know beyond its fabric.
+/// All parameters of a network except its fabric.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Parameters {
     /// Links and packets.
@@ -50,13 +50,13 @@ pub struct Parameters {
     pub header: HeaderParameters,
     /// How a switch chooses among packets for the same output.
     pub arbitration: Arbitration,
-    /// What in-transit hosts do with packets that go on.
+    /// Handling of in-transit packets at hosts.
     pub in_transit: InTransitParameters,
-    /// What only networks of its kind have.
+    /// Parameters of the switching kind.
     pub switching: SwitchingParameters,
 }
 
-/// A switching kind with its figures.
+/// A switching kind with its parameters.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SwitchingParameters {
@@ -69,14 +69,14 @@ pub enum SwitchingParameters {
 }
 
 impl Parameters {
-    /// What a cable of this length delays.
+    /// Returns the delay of a cable of this length, including forward error correction.
     pub(crate) fn cable_delay(&self, length: Length) -> Span {
         length.propagation(self.links.delay_per_metre) + self.links.fec_delay
     }
 }
 
 impl SwitchingParameters {
-    /// The kind.
+    /// Returns the switching kind.
     pub const fn name(&self) -> SwitchingName {
         match self {
             Self::Wormhole(_) => SwitchingName::Wormhole,
@@ -85,7 +85,7 @@ impl SwitchingParameters {
         }
     }
 
-    /// The name of the kind, as scenarios have it.
+    /// Returns the name of the switching kind in scenarios.
     pub const fn kind(&self) -> &'static str {
         self.name().as_str()
     }

@@ -1,4 +1,4 @@
-//! Presets: named settings that a network starts from, each in a file of `presets/`.
+//! Presets: named network settings, each in a file of `presets/`.
 //!
 //! ```text
 //!   presets/infiniband-ndr.toml
@@ -7,11 +7,11 @@
 //!     [datasheet]     numbers of a switch; each switching kind derives its parameters from them
 //! ```
 //!
-//! A preset of a paper names its switching kind (`network.switching`); under another kind its
-//! datasheet decides. Sources: `source` of each file; networks of today:
-//! `docs/adr/0011-networks-of-today.md`. In those of papers, two type bytes, one checksum byte, two
-//! bytes before an in-transit host and the marks 56 and 40 are ours, from memory of Myrinet's
-//! documents, and so are cables of 10 m under Yum et al. and Santos et al.
+//! The preset of a paper names its switching kind (`network.switching`); under another kind its
+//! data sheet applies. Sources: `source` of each file; for current networks,
+//! `docs/adr/0011-networks-of-today.md`. In presets of papers, the following are ours, from memory
+//! of Myrinet's documents: two type bytes, one checksum byte, two bytes before an in-transit host,
+//! and the marks 56 and 40. Cables of 10 m under Yum et al. and Santos et al. are ours too.
 
 use super::datasheet::Datasheet;
 use super::{Network, SwitchingName};
@@ -23,10 +23,10 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Declares the presets: a variant, and the name of its file.
+/// Declares the presets: for each, a variant and the name of its file.
 macro_rules! presets {
     ($($variant:ident = $name:literal,)+) => {
-        /// A named set of figures for a network, with the switching kind that is its own.
+        /// A named set of network parameters, with its default switching kind.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
         pub enum Preset {
             $(
@@ -42,7 +42,7 @@ macro_rules! presets {
 
             const TEXTS: &[&str] = &[$(include_str!(concat!("../../presets/", $name, ".toml"))),+];
 
-            /// The name in scenarios.
+            /// Returns the name in scenarios.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
@@ -75,7 +75,7 @@ presets! {
     Roce800 = "roce-800",
 }
 
-/// A preset as its file states it.
+/// A preset as written in its file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PresetFile {
@@ -85,7 +85,7 @@ pub(super) struct PresetFile {
     pub(super) network: Network,
 }
 
-/// Files of presets that were read, in the order of [`Preset::ALL`].
+/// Parsed preset files, in the order of [`Preset::ALL`].
 static FILES: [OnceLock<PresetFile>; Preset::ALL.len()] =
     [const { OnceLock::new() }; Preset::ALL.len()];
 
@@ -107,7 +107,7 @@ impl JsonSchema for Preset {
 /// Architecture Specification, Volume 1, section 7.7.8).
 pub(crate) const INFINIBAND_PACKET_MAX: Bytes = Bytes(4_096);
 
-/// Presets of InfiniBand, by generation; FDR10 has the switches of FDR.
+/// InfiniBand presets by generation; FDR10 has the switches of FDR.
 const GENERATIONS: [(Generation, Preset); 9] = [
     (Generation::Sdr, Preset::InfinibandSdr),
     (Generation::Ddr, Preset::InfinibandDdr),
@@ -121,27 +121,27 @@ const GENERATIONS: [(Generation, Preset); 9] = [
 ];
 
 impl Preset {
-    /// What a network starts from that names none, over a fabric that does not decide.
+    /// Preset of a network that names none, over a fabric that does not determine one.
     pub const DEFAULT: Self = Self::Myrinet1280;
 
-    /// That of InfiniBand of a generation.
+    /// Returns the preset of an InfiniBand generation.
     pub(super) fn of_generation(generation: Generation) -> Self {
         let found = GENERATIONS.iter().find(|(of, _)| *of == generation);
         found.expect("every generation has a preset").1
     }
 
-    /// Whether this is a generation of InfiniBand.
+    /// Whether this is the preset of an InfiniBand generation.
     pub(crate) fn is_infiniband(self) -> bool {
         GENERATIONS.iter().any(|(_, preset)| *preset == self)
     }
 
-    /// Whether it stands for links of a generation; `None` for one that stands for no InfiniBand of
-    /// today.
+    /// Whether the preset models links of a generation; `None` if it models no InfiniBand
+    /// generation.
     pub(super) fn stands_for(self, generation: Generation) -> Option<bool> {
         self.is_infiniband().then(|| Self::of_generation(generation) == self)
     }
 
-    /// The file of the preset.
+    /// Returns the parsed file of the preset.
     pub(super) fn file(self) -> &'static PresetFile {
         let place = self as usize;
         FILES[place].get_or_init(|| {
@@ -160,12 +160,12 @@ impl Preset {
         })
     }
 
-    /// The kind that its paper models, if it is of one.
+    /// Returns the switching kind that its paper models, for the preset of a paper.
     pub(crate) fn modelled_kind(self) -> Option<SwitchingName> {
         self.file().network.switching
     }
 
-    /// The kind of a network that names none.
+    /// Returns the default switching kind.
     pub(super) fn own_kind(self) -> SwitchingName {
         self.modelled_kind().unwrap_or(SwitchingName::Packets)
     }

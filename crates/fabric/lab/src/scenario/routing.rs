@@ -1,4 +1,4 @@
-//! The routing section: one path set, or two and which of its paths a packet takes.
+//! The routing section: one path set, or two and the rule that chooses between them.
 
 use gingham_kernel::{Bytes, FileName};
 use gingham_net::{Choose, Reselect, Select};
@@ -6,7 +6,7 @@ use gingham_topology::routing::{Algorithm, Form, ROUTE_BYTES_MAX, UpDown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How packets are routed.
+/// Routing of packets.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Routing {
@@ -15,14 +15,14 @@ pub struct Routing {
     /// Whether packets carry their route (`source`) or switches look it up (`table`). Default:
     /// packets carry it, up to 16,777,216 pairs of a switch with hosts and a host.
     pub form: Option<Form>,
-    /// The memory that the routes of a path set may take. More is refused, before any of it is
-    /// taken.
+    /// Limit on the memory of the routes of a path set. Larger path sets are refused before any
+    /// memory is allocated.
     pub memory_max: Bytes,
-    /// An alternative path for every pair of hosts, and which of the two a packet takes. By default
-    /// a pair has one path. Packets must carry their route.
+    /// An alternative path for every pair of hosts, and the rule that chooses between the two. By
+    /// default a pair has one path. Packets must carry their route.
     pub alternative: Option<AlternativePaths>,
-    /// Packets that choose at every switch among all channels on a shortest way. By default they
-    /// follow the paths of the algorithm alone. Switches look routes up then.
+    /// Adaptive routing: packets choose at every switch among all channels on a shortest path. By
+    /// default they follow the paths of the algorithm alone. Switches then look routes up.
     #[schemars(extend("x-needs" = "five-stages"))]
     pub adaptive: Option<AdaptiveRouting>,
     /// Forwarding tables of a subnet manager, instead of an algorithm: a file from dump_lfts or
@@ -38,37 +38,37 @@ pub struct Routing {
     pub service_levels: Option<FileName>,
 }
 
-/// Packets that choose at every switch. In a tree that is random or least-loaded ascent to a nearest
-/// common ancestor; on a mesh or torus it takes escape lanes.
+/// Adaptive routing. In a tree it is random or least-loaded ascent to a nearest common ancestor; on
+/// a mesh or torus it uses escape lanes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdaptiveRouting {
-    /// Which of the outputs that could take it a packet asks for.
+    /// How a packet chooses among the outputs that it may request.
     pub select: Select,
-    /// When a packet that waits for a lane chooses again. Default: `never` with `random`, as one draw
-    /// a switch is what random routing means, and else `every-cycle`.
+    /// When a packet that waits for a lane chooses again. Default: `never` with `random`, because
+    /// random routing means one draw a switch, and otherwise `every-cycle`.
     pub reselect: Option<Reselect>,
-    /// The lowest lanes of every class, on which a packet may go on by the path of the algorithm alone
-    /// (Duato 1993). Default: what dimension-order needs, 1 on a mesh and 2 where rings of four
-    /// switches or more close, and none under other algorithms.
+    /// Number of escape lanes: the lowest lanes of every class, on which a packet follows the path
+    /// of the algorithm alone (Duato 1993). Default: the number that dimension-order needs, 1 on a
+    /// mesh and 2 if rings of four switches or more close, and 0 under other algorithms.
     pub escape_lanes: Option<i64>,
 }
 
-/// An alternative path for every pair, and which of its two paths a packet takes (Flich et al.
-/// 2001, section III).
+/// An alternative path for every pair of hosts, and the rule that chooses between the two (Flich et
+/// al. 2001, section III).
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AlternativePaths {
     /// The routing algorithm of the alternative paths.
     #[schemars(required)]
     pub algorithm: Option<Algorithm>,
-    /// Which packets take them.
+    /// Which packets take the alternative paths.
     #[schemars(required)]
     pub choose: Option<Choose>,
 }
 
 impl AdaptiveRouting {
-    /// When a packet that waits chooses again.
+    /// Returns when a waiting packet chooses again, with the default applied.
     pub(crate) fn reselect(&self) -> Reselect {
         let usual =
             if self.select == Select::Random { Reselect::Never } else { Reselect::EveryCycle };

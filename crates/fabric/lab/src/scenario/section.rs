@@ -7,10 +7,10 @@
 //!     └─► Over             written keys laid over the values of a preset
 //! ```
 //!
-//! A preset is a section too, read from its file: the values in force are the defaults of a kind,
-//! with the keys of the preset and then those of the scenario laid over them.
+//! A preset is also a section, read from its file. The values in effect are the defaults of a kind,
+//! overridden first by the keys of the preset and then by those of the scenario.
 
-/// A section whose written keys replace values of `T`.
+/// A section whose written keys override values of `T`.
 pub(crate) trait Over<T> {
     /// Returns `base` with the written values in place of its own.
     fn over(&self, base: T) -> T;
@@ -27,14 +27,14 @@ impl<S: Over<T>, T> Over<T> for Option<S> {
 
 /// Declares a section of a scenario.
 ///
-/// Each group in braces names the struct of its values in force, or `written` if its keys have none.
-/// `existing` names a struct that stands elsewhere. Further fields of the struct follow its name;
+/// Each group in braces names the struct of its values in effect, or `written` if its keys have
+/// none. `existing` names a struct defined elsewhere. Further fields of the struct follow its name;
 /// no key of this section sets them. Kinds of keys:
 ///
-/// - `value` always has a value in force;
+/// - `value` always has a value in effect;
 /// - `open` may have none;
-/// - `merged` is a section of its own, laid over the value in force by its method `over`;
-/// - `only`, in groups `written`, is given with its whole type.
+/// - `merged` is a section of its own, applied to the value in effect by its method `over`;
+/// - `only`, in groups `written`, is declared with its whole type.
 macro_rules! section {
     (
         $(#[$about:meta])*

@@ -1,4 +1,4 @@
-//! The topology section: where the fabric comes from.
+//! The topology section: the source of the fabric.
 
 use super::ScenarioSource;
 use crate::error::LabError;
@@ -10,15 +10,14 @@ use gingham_topology::generate::Generator;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the fabric comes from.
+/// Source of the fabric.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Topology {
     /// A file: an ibnetdiscover dump, BookSim anynet, or our TOML; the path is relative to the
     /// scenario.
     File(FileName),
-    /// The fabric itself, as text in our TOML format: for small fabrics, and for self-contained
-    /// scenarios.
+    /// The fabric as text in our TOML format: for small fabrics and self-contained scenarios.
     Inline(String),
     /// A generated fabric; random ones draw from the scenario's seed.
     Generate(Generator),
@@ -31,7 +30,7 @@ pub(crate) struct ScenarioFabric {
     pub(crate) file: Option<FileRead>,
 }
 
-/// The fabric that the scenario names or generates.
+/// Loads or generates the fabric of a scenario.
 pub(crate) fn fabric(source: &ScenarioSource) -> Result<ScenarioFabric, LabError> {
     match &source.scenario.topology {
         Topology::File(name) => {

@@ -15,49 +15,48 @@ pub struct TrafficClass {
     /// Name of the class in results; it is part of the key of its random streams.
     #[serde(default = "default_name")]
     pub name: String,
-    /// The hosts that send: names or patterns with `*` and `?`, such as `a08-*`.
+    /// The sending hosts: names or patterns with `*` and `?`, such as `a08-*`.
     #[schemars(extend("default" = ["*"]))]
     pub hosts: Option<Vec<String>>,
     /// When messages are created.
     #[serde(default = "default_arrivals")]
     pub arrivals: Arrivals,
-    /// Offered load of each host as a fraction of its link, payload only: above 0 and at most 1,
-    /// and of streams also more. Backlogged classes, schedules and replies take none.
+    /// Offered load of each host as a fraction of its link, payload only: above 0 and at most 1;
+    /// streams may exceed 1. Not allowed for backlogged classes, schedules and replies.
     pub load: Option<f64>,
-    /// Payload length of messages. Default: what a packet carries, where the preset says so. A
-    /// schedule takes none.
+    /// Payload length of messages. Default: the payload of a packet, if the preset gives one. Not
+    /// allowed for a schedule.
     pub length: Option<Lengths>,
-    /// Where messages go; replies go back.
+    /// Destinations of messages; replies return to the sender.
     #[schemars(extend("default" = "uniform"))]
     pub destinations: Option<Destinations>,
-    /// Priority level of the class, from 0, the lowest, to 7. At a host its packets go before those
-    /// of lower levels, and at switches too where `network.arbitration` says so.
+    /// Priority level of the class, from 0, the lowest, to 7. A host sends its packets before those
+    /// of lower levels; switches do so if `network.arbitration` sets it.
     #[serde(default)]
     #[schemars(range(min = 0, max = 7))]
     pub priority: i64,
-    /// Lanes on which its packets may go, each on any of them. Default: all but 15.
+    /// Lanes that its packets may use. Default: all but 15.
     #[schemars(extend("x-needs" = "lanes"))]
     pub lanes: Option<Vec<i64>>,
-    /// On which of its lanes a message goes.
+    /// How a message chooses among the lanes of the class.
     #[serde(default)]
     pub lane: LaneName,
     /// Service level of its packets, from 0 to 15, which tables map to lanes
     /// (`routing.lane_tables`). Default: the level that the tables give each pair of hosts.
     #[schemars(range(min = 0, max = 15), extend("x-needs" = "lanes"))]
     pub service_level: Option<i64>,
-    /// How hosts cut messages into packets. Default: into what a packet carries by the preset, or
-    /// not at all where the preset does not say.
+    /// How hosts cut messages into packets. Default: into the packet payload of the preset, or not
+    /// at all if the preset gives none.
     pub segmentation: Option<Segmentation>,
     /// How its messages are posted to channel adapters (`network.adapters`).
     pub post: Option<Post>,
-    /// How much of the class a host may send. Unlimited by default.
+    /// Limit on the traffic of the class from each host. Unlimited by default.
     pub policing: Option<Policing>,
-    /// Streams, of which a host may send many. They replace `arrivals`, `length` and
-    /// `destinations`.
+    /// Streams; a host may have many. They replace `arrivals`, `length` and `destinations`.
     pub streams: Option<Streams>,
-    /// How many packets of a flow may be in flight. A flow is the class from one host to another.
-    /// Each packet is answered when it has arrived whole, and the answer lets one more start.
-    /// Unlimited by default.
+    /// Maximum number of packets of a flow in flight. A flow is the class from one host to another.
+    /// Each packet is acknowledged when it has arrived completely, and the acknowledgement allows
+    /// another one to start. Unlimited by default.
     #[schemars(extend("x-source" = "textbook; one answer a packet: Santos et al. 2002, section I"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 load = 0.1
@@ -65,42 +64,42 @@ length = { fixed = "64 B" }
 window = { packets = 4, answer = { length = "20 B" } }"#))]
     pub window: Option<Window>,
     /// Payload rate of a flow as a fraction of the host's link, above 0 and at most 1. A packet
-    /// starts no sooner than the one before it plus the time that its payload takes at this rate.
-    /// Unlimited by default.
+    /// starts no earlier than the start of the previous one plus the time that its payload takes at
+    /// this rate. Unlimited by default.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 pace = 0.25"#))]
     pub pace: Option<f64>,
-    /// The class creates messages from this instant on. Default: the beginning of the run.
+    /// Time at which the class begins to create messages. Default: the beginning of the run.
     pub start: Option<Span>,
-    /// The hosts of the class start one after the other. Default: all at once.
+    /// Staggered starts of the hosts of the class. Default: all start together.
     #[schemars(extend("x-source" = "Santos et al. 2002, section III; jitter: ours"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 arrivals = "backlogged"
 length = { fixed = "64 B" }
 stagger = { every = "10 us", jitter = "10 us" }"#))]
     pub stagger: Option<Stagger>,
-    /// It creates none from this instant on. Default: until the end of the run.
+    /// Time from which the class creates no more messages. Default: the end of the run.
     pub stop: Option<Span>,
 }
 
-/// How the hosts of a class start one after the other.
+/// Staggered starts of the hosts of a class.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stagger {
-    /// From one host of the class to the next, in the order of the fabric; the first starts with
-    /// the class.
+    /// Time from one host of the class to the next, in fabric order; the first starts with the
+    /// class.
     pub every: Span,
-    /// Each host, the first too, starts later by a random time below this, drawn from the seed.
+    /// Upper limit of a random extra delay, drawn from the seed for each host, including the first.
     #[serde(default)]
     pub jitter: Span,
 }
 
 impl TrafficClass {
-    /// Says what holds where nothing is written. Streams and a schedule have their own hosts and destinations, and
-    /// replies go where their messages came from.
+    /// Fills in default hosts and destinations. Streams and a schedule have their own, and replies
+    /// return to the sender.
     pub(super) fn fill_in(&mut self) {
         if let Some(streams) = &self.streams {
             if !matches!(streams.placement, Placement::Pairs(_)) {
@@ -117,8 +116,8 @@ impl TrafficClass {
     }
 }
 
-/// Writes classes so that they can be read again: one of streams leaves its arrivals open, beside which
-/// they cannot stand.
+/// Serializes classes in a form that can be parsed again: a class of streams leaves out its
+/// arrivals, which are not allowed beside streams.
 pub(super) fn as_read_again<S: Serializer>(
     classes: &[TrafficClass],
     serializer: S,
@@ -136,7 +135,7 @@ pub(super) fn as_read_again<S: Serializer>(
     all.end()
 }
 
-/// What a class is named that says no name.
+/// Name of a class that has none.
 pub(super) const UNNAMED_CLASS: &str = "all";
 
 fn default_name() -> String {

@@ -1,5 +1,5 @@
-//! Checks of admission control: shares and probes, and streams that use other links than their probes
-//! reserve.
+//! Checks of admission control: shares, probes, and streams whose links differ from those that
+//! their probes reserve.
 
 use crate::check::{Check, SHARE, Sentence, note, refuse, say, when, within};
 use crate::compile::classes::priority_out_of_range;
@@ -10,7 +10,7 @@ use gingham_net::{ClassId, Excess, PathSet, Plan};
 use gingham_results::real;
 use std::collections::BTreeSet;
 
-/// Rows on the keys.
+/// Returns the checks of the keys.
 pub(super) fn of_keys<'a>() -> [Check<&'a Admission>; 4] {
     [
         refuse("share", |it| {
@@ -27,7 +27,7 @@ pub(super) fn of_keys<'a>() -> [Check<&'a Admission>; 4] {
     ]
 }
 
-/// Rows on leases, rates, paths and policing under admission control.
+/// Returns the checks of leases, rates, paths and policing under admission control.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
     [
         refuse("network.admission.lease", |it| {
@@ -90,7 +90,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
     ]
 }
 
-/// A stream that would never be admitted, even alone.
+/// Refuses a stream that would never be admitted, even alone.
 fn never_admitted(plan: &Plan) -> Option<Sentence> {
     let admission = plan.admission.as_ref()?;
     asking(plan).find_map(|(class, sender, stream)| {
@@ -108,8 +108,8 @@ fn never_admitted(plan: &Plan) -> Option<Sentence> {
     })
 }
 
-/// Row on switches without a route back to a stream that they may refuse. It needs a plan with the
-/// ends of switches.
+/// Returns the check for switches without a route back to a stream that they may refuse. It needs a
+/// plan with switch ports 0.
 pub(super) fn of_answers<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("network.admission", |it| {
         asking(it.of).find_map(|(_, sender, stream)| {
@@ -129,8 +129,8 @@ pub(super) fn of_answers<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Streams that are admitted before they send, one of each class between each two hosts: others are
-/// like it.
+/// Returns the streams that request admission, one of each class for each pair of hosts; the others
+/// of the pair are alike.
 fn asking(plan: &Plan) -> impl Iterator<Item = (ClassId, &SourcePlan, &StreamPlan)> {
     let mut seen = BTreeSet::new();
     let asks = |class: ClassId| plan.admission.as_ref().is_some_and(|of| of.classes[class.index()]);

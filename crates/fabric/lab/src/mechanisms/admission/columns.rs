@@ -1,7 +1,8 @@
-//! What became of streams that asked before they sent, and what was reserved of every link.
+//! Results of admission control: the outcome of each request, and the reserved bandwidth of every
+//! link.
 //!
-//! A stream that is never admitted is a result: which node refused it stands in its row, and the link
-//! that had no room is one of that node with the most reserved.
+//! A stream that is never admitted is a result. Its row names the node that refused it, and the
+//! link without enough unreserved bandwidth: of that node's links the one with the most reserved.
 
 use crate::record::classes::{PS_PER_NS, half_width, mean};
 use crate::record::links::of_channels;
@@ -17,32 +18,32 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// What the streams of a class were told that asked before they sent, over the whole run; nothing where
-/// none asks.
+/// Admission outcomes of the streams of a class that requested admission, over the whole run; empty
+/// if none did.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct AdmissionSummary {
-    /// Streams that asked.
+    /// Streams that requested admission.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_asked: usize,
-    /// Of these, admitted.
+    /// Streams that were admitted.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_admitted: usize,
-    /// Refused by the adapter of a host: their own, or one in transit.
+    /// Streams refused by the adapter of a host: their own, or one in transit.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_refused_by_adapter: usize,
-    /// Refused by a switch.
+    /// Streams refused by a switch.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_refused_by_switch: usize,
-    /// Streams of which a node has ended a lease.
+    /// Streams with a lease that expired at a node.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_lapsed: usize,
-    /// Mean time from the request to the answer, of those admitted, in nanoseconds.
+    /// Mean time from the request to the response, over admitted streams, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub set_up_mean_ns: Option<f64>,
-    /// Half-width of that mean, over streams as if they were replications.
+    /// Half-width of `set_up_mean_ns`, with streams treated as replications.
     #[schemars(extend("x-unit" = "ns"))]
     pub set_up_half_width_ns: Option<f64>,
-    /// The longest such time, in nanoseconds.
+    /// Longest time from the request to the response, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub set_up_max_ns: Option<f64>,
 }
@@ -86,7 +87,8 @@ fn is_admitted(request: &Request) -> bool {
     matches!(request.standing, StreamStanding::Admitted | StreamStanding::Ended)
 }
 
-/// How many streams of a class were refused, and where most of them were, if any were.
+/// Describes how many streams of a class were refused, and the link with the most refusals, if
+/// there were any.
 pub(crate) fn refusals(view: &RunView<'_>, id: ClassId) -> Option<String> {
     let mut by_link: BTreeMap<ChannelId, usize> = BTreeMap::new();
     let (mut asked, mut refused) = (0, 0_usize);
@@ -108,7 +110,7 @@ pub(crate) fn refusals(view: &RunView<'_>, id: ClassId) -> Option<String> {
     ))
 }
 
-/// How a stream stands, in words.
+/// Names of stream states.
 const STANDINGS: [&str; 5] = ["silent", "asking", "admitted", "refused", "ended"];
 
 fn standing(request: &Request) -> usize {
@@ -121,7 +123,7 @@ fn standing(request: &Request) -> usize {
     }
 }
 
-/// Both tables.
+/// Returns the tables `requests` and `ledgers`.
 pub(crate) fn tables(names: &Names, view: &RunView<'_>) -> [Table; 2] {
     let (plan, endpoints) = (view.plan(), view.simulation.endpoints());
     let refused_by = |request: &Request| match request.standing {
@@ -157,12 +159,12 @@ pub(crate) fn tables(names: &Names, view: &RunView<'_>) -> [Table; 2] {
     [requests(names, &rows), ledgers(nodes, &links, |channel| plan.ends(channel))]
 }
 
-/// The same without rows.
+/// Returns both tables without rows.
 pub(crate) fn no_tables(names: &Names, ends: impl Fn(ChannelId) -> Ends) -> [Table; 2] {
     [requests(names, &[]), ledgers(Vec::new(), &[], ends)]
 }
 
-/// A stream that asked.
+/// A stream that requested admission.
 struct Row {
     number: u64,
     request: Request,
@@ -210,7 +212,7 @@ fn requests(names: &Names, rows: &[Row]) -> Table {
         .build("requests", "a row a stream that asked before it sent")
 }
 
-/// What was reserved of a channel.
+/// Reserved bandwidth of a channel.
 struct Link {
     channel: ChannelId,
     limit: u64,

@@ -1,4 +1,5 @@
-//! Plans of admission control: what streams may reserve, and the ends of switches that answer probes.
+//! Plans of admission control: the bandwidth that streams may reserve, and the switch ports 0 that
+//! respond to probes.
 
 use super::checks::{of_answers, of_keys};
 use crate::check::{Subject, check};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 const PS_PER_S: f64 = 1e12;
 
-/// The admission control of a scenario, if it has one.
+/// Returns the admission control of a scenario, if it has any.
 pub(crate) fn plan(
     source: &ScenarioSource,
     kind: &NetworkKind,
@@ -41,7 +42,8 @@ pub(crate) fn plan(
     })))
 }
 
-/// The fabric with the ends of switches, if these answer probes.
+/// Returns the fabric, with switch ports 0 if there is admission control, since switches then
+/// respond to probes.
 pub(crate) fn sending_fabric<'a>(source: &ScenarioSource, fabric: &'a Fabric) -> Cow<'a, Fabric> {
     match source.scenario.network.admission {
         None => Cow::Borrowed(fabric),
@@ -49,7 +51,7 @@ pub(crate) fn sending_fabric<'a>(source: &ScenarioSource, fabric: &'a Fabric) ->
     }
 }
 
-/// The lanes of that fabric.
+/// Returns the lanes of the fabric from [`sending_fabric`].
 pub(crate) fn sending_lanes<'a>(sending: &Fabric, lanes: &'a Lanes) -> Cow<'a, Lanes> {
     if sending.has_ports_0() {
         Cow::Owned(lanes.clone().with_ports_0(sending))
@@ -58,7 +60,8 @@ pub(crate) fn sending_lanes<'a>(sending: &Fabric, lanes: &'a Lanes) -> Cow<'a, L
     }
 }
 
-/// The plan with ends of switches, if these answer probes: last, since nothing else sees them.
+/// Adds switch ports 0 to the plan if switches respond to probes. This comes last, since nothing
+/// else uses them.
 pub(crate) fn settled(
     source: &ScenarioSource,
     plan: Plan,

@@ -1,10 +1,10 @@
-//! Tables of InfiniBand from a file of a real fabric: `opensm.conf`, or outputs of `smpquery
-//! vlarb`.
+//! Arbitration tables of InfiniBand from a file of a real fabric: `opensm.conf`, or outputs of
+//! `smpquery vlarb`.
 //!
-//! One table holds for all ports of a place: that of the kind of port in `opensm.conf` (`qos_swe_`
-//! for switches, `qos_ca_` for adapters, else `qos_`), and that on which all outputs of `smpquery`
-//! agree. Tables that differ from port to port are not supported. Slots of lanes that the network
-//! does not have are passed over, as ports do [IBA 7.6.9].
+//! One table applies to all ports of a place: in `opensm.conf` that of the kind of port (`qos_swe_`
+//! for switches, `qos_ca_` for adapters, else `qos_`), and with `smpquery` the table on which all
+//! outputs agree. Tables that differ from port to port are not supported. Slots of lanes that the
+//! network does not have are skipped, as ports do [IBA 7.6.9].
 
 use super::Place as _;
 use super::plan::Reader;
@@ -16,7 +16,7 @@ use gingham_net::scheduler::{InfiniBand, has_slots};
 use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables, PortArbitration};
 
 impl Reader<'_> {
-    /// Puts the tables of the file in its place, where one is named.
+    /// Replaces the reference to a file, if there is one, by the tables of the file.
     pub(crate) fn resolve(
         &self,
         written: &mut InfiniBand,
@@ -65,7 +65,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The tables on which all ports agree; slots of no weight do not count.
+    /// Returns the tables on which all ports agree; slots of weight 0 are ignored.
     fn tables_of_all(
         &self,
         ports: &[PortArbitration],
@@ -82,8 +82,7 @@ impl Reader<'_> {
         Ok(first)
     }
 
-    /// Passes over slots of lanes that the network does not have, and says so where they had a
-    /// weight.
+    /// Removes slots of lanes that the network does not have, with a note if they had a weight.
     fn leave_out(&self, tables: &mut ArbitrationTables, key: &str, gathered: &mut Gathered) {
         let slots = tables.high.iter().chain(&tables.low);
         let beyond =
@@ -105,7 +104,7 @@ impl Reader<'_> {
     }
 }
 
-/// High and low, without slots that are skipped anyway.
+/// Returns the tables of high and low priority without slots of weight 0, which are skipped anyway.
 fn tables_of(port: &PortArbitration) -> (Vec<ArbitrationSlot>, Vec<ArbitrationSlot>) {
     let with_weight =
         |slots: &[ArbitrationSlot]| slots.iter().copied().filter(|slot| slot.weight > 0).collect();

@@ -1,5 +1,5 @@
-//! Whether every lane on which a packet may stand, an answer among them, has a turn, for else it
-//! would stand there for ever.
+//! Checks that every lane that a packet or acknowledgement may use is served; otherwise it would
+//! wait there forever.
 //!
 //! ```text
 //!   lanes of a class, or of its service level at each hop of its pairs ⊆ lanes that the arbiter of the place ever serves
@@ -12,17 +12,17 @@ use gingham_net::{AnswerPlan, ArbiterPlace, ClassPlan, Plan, Scheduler};
 use gingham_topology::routing::{DatelineClass, LaneRule, LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Refuses classes, answers and probes that may use lanes which an arbiter never serves.
+/// Refuses classes, acknowledgements and probes that may use lanes which an arbiter never serves.
 pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
     let unserved = Unserved::of(plan);
-    // Tables decide by pair, and excess that is sent as another class goes between other pairs than
-    // that. Lanes that classes name are refused at the class that names them.
+    // With tables the lanes depend on the pair, and excess sent as another class uses other lanes.
+    // Without tables, lanes of another class are refused at that class.
     let classes = if unserved.is_by_tables() { usize::MAX } else { 1 };
     plan.classes.iter().enumerate().find_map(|(index, class)| {
         let sent = || sent_as(plan, class).take(classes);
         let answers = || sent().filter_map(|other| Some(other.window.as_ref()?.answer));
         let of_packets = || {
-            // What a class may use at all, before its pairs are followed.
+            // All lanes that a class may use, before its pairs are followed.
             let used = sent().fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));
             let key = format!("traffic.{index}.lanes");
             let packets = User { called: "packets", whose: "the class", key, class };
@@ -57,21 +57,21 @@ pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
 struct User<'a> {
     called: &'a str,
     whose: &'a str,
-    /// Where their lanes are named.
+    /// Scenario key that names their lanes.
     key: String,
     class: &'a ClassPlan,
 }
 
-/// The lanes of each place that have no turn.
+/// The lanes of each place that are never served.
 struct Unserved<'a> {
     plan: &'a Plan,
     places: [(ArbiterPlace, LaneSet); 4],
 }
 
-/// Where packets begin, and where they end.
+/// Source and destination of packets.
 type Pair = (EndpointId, EndpointId);
 
-/// A pair whose packets come to a lane without a turn.
+/// A pair whose packets reach a lane that is never served.
 struct Found {
     place: ArbiterPlace,
     lane: u8,
@@ -87,7 +87,7 @@ impl<'a> Unserved<'a> {
         Self { plan, places }
     }
 
-    /// One of these lanes that has no turn somewhere.
+    /// Returns one of these lanes that is never served at some place.
     fn any(&self, used: LaneSet) -> Option<(ArbiterPlace, u8)> {
         let lane = |(place, without): &(ArbiterPlace, LaneSet)| {
             Some((*place, (used & *without).lowest()?))
@@ -95,19 +95,19 @@ impl<'a> Unserved<'a> {
         self.places.iter().find_map(lane)
     }
 
-    /// The same at one place.
+    /// Returns one of these lanes that is never served at the given place.
     fn at(&self, place: ArbiterPlace, used: LaneSet) -> Option<(ArbiterPlace, u8)> {
         let (_, without) = self.places.iter().find(|(of, _)| *of == place)?;
         Some((place, (used & *without).lowest()?))
     }
 
-    /// Whether pairs decide on lanes.
+    /// Whether tables assign lanes by pair.
     fn is_by_tables(&self) -> bool {
         matches!(self.plan.lanes.allowed.rule(), LaneRule::Tables { .. })
     }
 
-    /// Refuses lanes without a turn among those that a class or its answers may use; `found` looks
-    /// along the way of a pair of the class.
+    /// Refuses lanes that are never served among those that a class or its acknowledgements may
+    /// use; `found` searches the path of a pair of the class.
     fn refusal(
         &self,
         of: &User<'_>,
@@ -139,7 +139,7 @@ impl<'a> Unserved<'a> {
         Some(sentence?.at(found.place.key()))
     }
 
-    /// The lane that has no turn where tables decide, and what to do.
+    /// Describes the unserved lane if tables assign lanes, and the remedy.
     fn cure_of_tables(&self, found: &Found) -> String {
         let lane = found.lane;
         let lanes_per_vl = self.plan.lanes.allowed.lanes_per_vl();
@@ -156,7 +156,8 @@ impl<'a> Unserved<'a> {
         )
     }
 
-    /// Whether packets of a VC class, or of that of the pair, come to a lane without a turn.
+    /// Finds an unserved lane on the paths of a pair, for packets of a VC class or by default of
+    /// the pair's.
     fn between(&self, (from, to): Pair, vc_class: Option<VcClass>) -> Option<Found> {
         let by_pair = || self.plan.lanes.allowed.vc_class_of_pair(from, to);
         let vc_class = vc_class.unwrap_or_else(by_pair);

@@ -9,12 +9,12 @@ use gingham_net::{BLOCK_BYTES, Plan};
 use gingham_topology::ChannelId;
 use std::ops::RangeInclusive;
 
-/// Periods after which a lost count is repeated.
+/// Allowed periods after which the count of a lane is repeated.
 const PERIODS: RangeInclusive<Span> = Span::from_ns(1)..=DELAY_MAX;
-/// Sizes of a pause frame.
+/// Allowed sizes of a pause frame.
 const FRAMES: RangeInclusive<Bytes> = Bytes(64)..=Bytes(16 << 10);
 
-/// Rows on the keys.
+/// Returns the checks of the keys.
 pub(crate) fn of_keys<'a>() -> [Check<&'a PacketsParameters>; 6] {
     [
         refuse("credit_loss", |it| {
@@ -59,24 +59,25 @@ pub(crate) fn of_keys<'a>() -> [Check<&'a PacketsParameters>; 6] {
     ]
 }
 
-/// Fills of a lane at which pauses begin and end, with the sizes behind them, in bytes.
+/// Buffer fills of a lane at which pauses begin and end, with the sizes that determine them, in
+/// bytes.
 pub(super) struct LaneMarks<'a> {
     pub(super) plan: &'a Plan,
     pub(super) lane: u8,
     /// Size of the buffer.
     pub(super) holds: u64,
-    /// The longest packet on the wire; 0 for a lane on which nothing is sent.
+    /// Longest packet on the wire; 0 for an unused lane.
     pub(super) longest: u64,
-    /// The most headroom that any channel needs, with the channel; `None` on an unused lane.
+    /// Largest headroom that any channel needs, with the channel; `None` on an unused lane.
     pub(super) headroom: Option<(u64, ChannelId)>,
-    /// From the arrival of a pause frame to its effect.
+    /// Time from the arrival of a pause frame to its effect.
     pub(super) answer: Span,
-    /// Marks as they are written.
+    /// Marks as written in the scenario.
     pub(super) pause: Option<u64>,
     pub(super) resume: Option<u64>,
 }
 
-/// Rows on the marks of a lane.
+/// Returns the checks of the marks of a lane.
 pub(super) fn of_marks<'a>() -> [Check<LaneMarks<'a>>; 4] {
     [
         refuse("flow_control.pfc.pause", |it| {
@@ -130,12 +131,13 @@ impl LaneMarks<'_> {
         self.headroom.map_or(0, |(headroom, _)| headroom)
     }
 
-    /// Fill above which a pause is requested: by default the most that leaves enough headroom.
+    /// Returns the fill above which a pause is requested: by default the highest that leaves enough
+    /// headroom.
     pub(super) fn pause_at(&self) -> u64 {
         self.pause.unwrap_or_else(|| self.holds.saturating_sub(self.headroom_bytes()))
     }
 
-    /// Fill at which the pause ends: by default a packet below the mark of the pause.
+    /// Returns the fill at which the pause ends: by default one packet below the pause mark.
     pub(super) fn resume_at(&self) -> u64 {
         self.resume.unwrap_or_else(|| self.pause_at().saturating_sub(self.longest))
     }
@@ -144,13 +146,13 @@ impl LaneMarks<'_> {
         self.pause_at().saturating_add(self.headroom_bytes()) > self.holds
     }
 
-    /// A buffer with enough headroom, in whole blocks.
+    /// Returns the smallest buffer with enough headroom, in whole blocks.
     fn enough(&self) -> Bytes {
         let block = u64::from(BLOCK_BYTES);
         Bytes((self.pause.unwrap_or(0) + self.headroom_bytes()).div_ceil(block) * block)
     }
 
-    /// Why headroom is needed.
+    /// Describes the contributions to the headroom.
     fn why(&self) -> Option<String> {
         let (headroom, channel) = self.headroom?;
         Some(format!(

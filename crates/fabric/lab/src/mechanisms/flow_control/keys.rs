@@ -1,59 +1,60 @@
-//! What keeps senders of whole packets from overfilling the buffers at the ends of their channels.
+//! Flow control of whole packets: credits or pauses.
 
 use crate::scenario::PerLane;
 use gingham_kernel::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a receiver of whole packets holds back its sender.
+/// How a receiver of whole packets limits its sender.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowControl {
-    /// Credits: the sender knows how many blocks are free, and starts no packet that does not fit.
+    /// Credits: the sender counts the free blocks of the receiver, and starts no packet that does
+    /// not fit.
     #[default]
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.9"))]
     Credits,
     /// Priority flow control, as in Ethernet: the sender sends on a lane until the receiver
-    /// requests a pause. What still arrives goes into headroom.
+    /// requests a pause. Packets that still arrive go into headroom.
     #[schemars(extend("x-source" = "IEEE 802.1Qbb; IEEE 802.3, annex 31B; a fill of whole packets, and frames that wait for none, are ours"))]
     #[schemars(extend("x-example" = r#"{ pfc = { pause = "6000 B", resume = "3000 B" } }"#))]
     Pfc(Pfc),
 }
 
-/// Updates of credits that get lost, a fault: the next update of the lane heals it, since credits are
-/// absolute, or a period (InfiniBand Architecture Specification, Volume 1, section 7.9).
+/// Loss of credit updates, a fault. Credits are absolute counts, so the next update of the lane
+/// repairs it, or the periodic one (InfiniBand Architecture Specification, Volume 1, section 7.9).
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreditLoss {
-    /// Per cent of updates that are lost, drawn independently.
+    /// Percentage of updates that are lost, drawn independently.
     pub percent: f64,
-    /// From this instant on. Default: the beginning of the run.
+    /// Start of the losses. Default: the beginning of the run.
     #[serde(default)]
     pub start: Span,
-    /// None from this instant on. Default: until the end.
+    /// End of the losses. Default: the end of the run.
     pub stop: Option<Span>,
-    /// The count of a lane is repeated this long after its last update. Default: 65,536 symbol
-    /// times of InfiniBand, which is what 4 x 65,536 bytes take, 262 us at 1 GB/s.
+    /// Time after the last update of a lane at which its count is sent again. Default: 65,536
+    /// symbol times of InfiniBand, the time of 4 x 65,536 bytes, 262 us at 1 GB/s.
     pub period: Option<Span>,
 }
 
-/// Priority flow control: pauses by lane.
+/// Priority flow control: pauses per lane.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pfc {
-    /// A fill of the buffer above this requests a pause (XOFF), for all lanes or as a list of one a
-    /// lane. Default: the most that leaves enough headroom.
+    /// Buffer fill above which a pause is requested (XOFF), for all lanes or as a list of one a
+    /// lane. Default: the highest that leaves enough headroom.
     pub pause: Option<PerLane<Bytes>>,
-    /// A fill at or below this ends the pause (XON), for all lanes or as a list of one a lane.
-    /// Default: `pause` less the longest packet of the lane.
+    /// Buffer fill at or below which the pause ends (XON), for all lanes or as a list of one a
+    /// lane. Default: `pause` less the longest packet of the lane.
     pub resume: Option<PerLane<Bytes>>,
     /// Size of a pause frame on the wire, with preamble and gap. Default: 84 B (IEEE 802.1Qbb,
     /// annex O: 672 bit times).
     pub frame: Bytes,
-    /// From the arrival of a pause frame until its sender starts nothing more. Default: the
-    /// preset's, or none where it has none. IEEE 802.3, 31B.3.7 allows quanta of 512 bit times: 67
-    /// at 10 Gb/s (3.43 us), 80 at 25 (1.64 us), and 118 at 40 (1.51 us). At 100 it is 394 (2.02
-    /// us), at 200 453 (1.16 us), and at 400 905 (1.16 us).
+    /// Time from the arrival of a pause frame until its sender starts no more packets. Default: the
+    /// preset's, or 0 if it has none. IEEE 802.3, 31B.3.7 allows quanta of 512 bit times: 67 at 10
+    /// Gb/s (3.43 us), 80 at 25 (1.64 us), and 118 at 40 (1.51 us). At 100 it is 394 (2.02 us), at
+    /// 200 453 (1.16 us), and at 400 905 (1.16 us).
     pub answer: Option<Span>,
 }
 
@@ -64,7 +65,7 @@ impl Default for Pfc {
 }
 
 impl FlowControl {
-    /// Priority flow control, if it is that.
+    /// Returns the parameters of priority flow control, if selected.
     pub(crate) fn pfc(&self) -> Option<&Pfc> {
         match self {
             Self::Pfc(pfc) => Some(pfc),
@@ -72,7 +73,7 @@ impl FlowControl {
         }
     }
 
-    /// This in place of a preset's, whose answer holds where nothing is said of one.
+    /// Overrides a preset's flow control; `answer` stays the preset's unless given.
     pub(crate) fn over(&self, preset: &Self) -> Self {
         match (self, preset) {
             (Self::Pfc(written), Self::Pfc(preset)) => {

@@ -1,4 +1,4 @@
-//! Plans of flow control: lost updates of credits, and the marks of pauses, which are written or follow
+//! Plans of flow control: lost credit updates, and the marks of pauses, which are given or follow
 //! from the headroom.
 //!
 //! ```text
@@ -23,7 +23,7 @@ use gingham_topology::routing::{LANES_MAX, LaneSet};
 use gingham_topology::{ChannelId, Fabric};
 use std::sync::Arc;
 
-/// Updates of credits that get lost, if any do.
+/// Returns the plan of lost credit updates, if there are any.
 pub(crate) fn credit_loss(switch: &PacketsParameters) -> Option<CreditLossPlan> {
     let loss = switch.credit_loss?;
     let stop = loss.stop.map_or(Time::MAX, |stop| Time::ZERO + stop);
@@ -31,7 +31,7 @@ pub(crate) fn credit_loss(switch: &PacketsParameters) -> Option<CreditLossPlan> 
     Some(CreditLossPlan { probability: loss.percent / 100.0, sent, period: loss.period })
 }
 
-/// Pauses without their marks, which depend on cables and packets.
+/// Returns pauses with marks unset, since these depend on cables and packets.
 pub(crate) fn pauses(switch: &PacketsParameters) -> Option<PausesPlan> {
     let pfc = switch.flow_control.pfc()?;
     Some(PausesPlan {
@@ -42,7 +42,7 @@ pub(crate) fn pauses(switch: &PacketsParameters) -> Option<PausesPlan> {
     })
 }
 
-/// Gives the lanes of a plan their marks; refuses those that leave too little headroom.
+/// Sets the marks of all lanes; refuses marks that leave too little headroom.
 pub(crate) fn settle(
     source: &ScenarioSource,
     parameters: &Parameters,
@@ -63,7 +63,7 @@ pub(crate) fn settle(
     for lane in 0..count {
         let place = usize::from(lane);
         let longest = longest_on(plan, LaneSet::one(lane));
-        // A lane on which nothing is sent needs no headroom.
+        // An unused lane needs no headroom.
         let longest = longest.map_or(0, |payload| packets.wire_bytes(payload));
         let marks = LaneMarks {
             plan,
@@ -86,7 +86,7 @@ pub(crate) fn settle(
     Ok(())
 }
 
-/// By lane, the marks that are written under a key.
+/// Returns the marks given under a key, by lane.
 fn written(
     source: &ScenarioSource,
     marks: Option<&PerLane<Bytes>>,
@@ -99,7 +99,7 @@ fn written(
     Ok(values.into_iter().map(|bytes| Some(bytes.0)).collect())
 }
 
-/// The most headroom that any channel needs for packets as long as this, and which needs it.
+/// Returns the largest headroom that any channel needs for packets of this length, and the channel.
 fn headroom(
     plan: &Plan,
     packets: &PacketsPlan,
@@ -112,6 +112,6 @@ fn headroom(
         (pauses.headroom_bytes(way, back, [packets.wire_bytes(1), longest]), channel)
     };
     let channels = ChannelId::first(plan.channels.len()).filter(into_switch).map(needs);
-    // Of equal ones the first.
+    // The first of equal ones.
     channels.reduce(|worst, other| if other.0 > worst.0 { other } else { worst })
 }

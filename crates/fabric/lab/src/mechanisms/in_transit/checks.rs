@@ -1,5 +1,5 @@
-//! Checks of in-transit hosts: delays, paths that lead through none, and packets that a pool does not
-//! hold.
+//! Checks of in-transit hosts: delays, paths without in-transit hosts, and packets larger than a
+//! pool.
 
 use super::room::{answer_without_room, has_room_anywhere, without_room};
 use crate::check::{
@@ -14,10 +14,10 @@ use gingham_net::{InTransitParameters, Plan, WhenFull, WhenPoolFull};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{FallBacks, Routes};
 
-/// Switches that a note names.
+/// Maximum number of switches named in a note.
 const SWITCHES_NAMED: usize = 4;
 
-/// Rows on the keys and the parameters in force.
+/// Returns the checks of the keys and of the parameters in effect.
 pub(crate) fn of_keys() -> [Check<InTransitParameters>; 6] {
     [
         refuse("spill_delay", |it| unspilled(it.source, |of| of.spill_delay.is_some())),
@@ -45,7 +45,7 @@ fn unspilled(source: &ScenarioSource, is_given: fn(&InTransit) -> bool) -> Optio
     )
 }
 
-/// Row on a section without paths that lead through in-transit hosts.
+/// Returns the check for an in-transit section without paths through in-transit hosts.
 fn of_sets<'a>() -> [Check<&'a [Routes]>; 1] {
     [note(|it| {
         let is_written = it.source.scenario.network.in_transit != InTransit::default();
@@ -57,7 +57,7 @@ fn of_sets<'a>() -> [Check<&'a [Routes]>; 1] {
     })]
 }
 
-/// Row on pairs that go a longer way than in-transit hosts should spare them.
+/// Returns the check for pairs that take a detour despite in-transit hosts.
 fn of_set<'a>() -> [Check<(&'a Fabric, &'a Routes)>; 1] {
     [note(|it| {
         let (fabric, Routes::Source(routes)) = it.of else { return None };
@@ -86,8 +86,8 @@ pub(crate) fn check_paths(
     each.try_for_each(|set| check(&of_set(), &set, gathered))
 }
 
-/// Rows on packets for which a pool has no room: under `stop` none waits for more room than the pool
-/// has, and under `spill` only a class whose messages may be of any length has such packets.
+/// Returns the checks for packets that do not fit into a pool. Under `stop` no packet may need more
+/// than the pool; under `spill` only classes with messages of unlimited length are exempt.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     [
         refuse("network.in_transit.pool", |it| {
@@ -119,7 +119,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
                 )
             })
         }),
-        // Probes and their answers take the ways of any packet.
+        // Probes and their responses use the paths of any packet.
         refuse("network.in_transit.pool", |it| {
             let payload_bytes = it.admission.as_ref()?.payload_bytes;
             let [probe, pool] = [payload_bytes.into(), it.in_transit.pool_bytes].map(Bytes);

@@ -1,4 +1,4 @@
-//! What in-transit hosts did, and what hosts made of the network that they send into.
+//! Results of in-transit hosts, and the contention that hosts observe.
 
 use crate::record::view::RunView;
 use gingham_net::measure::{ContentionStep, TransitReport};
@@ -9,23 +9,24 @@ use serde::Serialize;
 
 const PS_PER_NS: f64 = 1e3;
 
-/// An in-transit host with what it did.
+/// An in-transit host with its report.
 pub(crate) type Host = (EndpointId, TransitReport);
 
-/// Sums over all in-transit hosts.
+/// Totals over all in-transit hosts.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct InTransitTotals {
-    /// Packets that a host began to send on in the window, once for each of their in-transit hosts.
+    /// Packets whose re-injection began in the window, counted once for each of their in-transit
+    /// hosts.
     pub packets: u64,
-    /// Of those that came in the window, the ones that found no room in the in-transit buffer.
+    /// Packets that arrived in the window and did not fit into the in-transit buffer.
     pub spilled_packets: u64,
-    /// How long a packet that was ready to go on waited for the link, on average, in nanoseconds.
+    /// Mean time that a packet ready for re-injection waited for the link, in nanoseconds.
     pub wait_mean_ns: Option<f64>,
-    /// The most that the in-transit buffer of any host held, over the whole run, in bytes.
+    /// Highest fill of the in-transit buffer of any host, over the whole run, in bytes.
     pub pool_peak_bytes: u64,
 }
 
-/// What each host did; nothing where no path leads through any.
+/// Returns the report of each host; empty if no path leads through an in-transit host.
 pub(crate) fn rows(view: &RunView<'_>) -> Vec<Host> {
     let plan = view.plan();
     if !plan.has_in_transit_hosts() {
@@ -50,7 +51,7 @@ pub(crate) fn totals(rows: &[Host]) -> InTransitTotals {
     }
 }
 
-/// What a reader should know of packets that found no room.
+/// Returns a note on packets that did not fit into in-transit buffers, if there were any.
 pub(crate) fn note(view: &RunView<'_>, rows: &[Host]) -> Option<String> {
     let plan = view.plan();
     let of_all = totals(rows);
@@ -95,7 +96,7 @@ pub(crate) fn columns(rows: &[Host], name: impl Fn(EndpointId) -> String) -> Tab
         .build("in_transit", "a row a host, where any path leads through an in-transit host")
 }
 
-/// Contention coefficients over time.
+/// Returns the table of contention coefficients over time.
 pub(crate) fn contention(rows: &[ContentionStep]) -> Table {
     Builder::new(rows)
         .integers(("from_ps", "ps"), "the step begins", |step| step.from.as_ps())

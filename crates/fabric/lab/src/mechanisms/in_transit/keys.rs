@@ -1,4 +1,4 @@
-//! The section on hosts that send packets on.
+//! The section on in-transit hosts.
 
 use crate::scenario::section::{Over, section};
 use gingham_kernel::{Bytes, Rate, Span};
@@ -7,18 +7,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 section! {
-/// What an adapter does with in-transit packets (Flich et al. 2001, section IV-A).
+/// How an adapter handles in-transit packets (Flich et al. 2001, section IV-A).
 #[derive(Copy, Eq)]
 pub struct InTransit {
     [existing InTransitParameters] {
-        /// From the arrival of the first flit until the packet is known to be in transit, T_d. Default:
-        /// the preset's.
+        /// Time from the arrival of the first flit until the packet is recognized as in transit,
+        /// T_d. Default: the preset's.
         value detection: Span,
-        /// From then until the adapter is ready to re-inject it, T_r. Default: the preset's.
+        /// Further time until the adapter is ready to re-inject the packet, T_r. Default: the
+        /// preset's.
         value programming: Span,
         /// Size of the in-transit buffer of an adapter. Default: the preset's.
         value pool: Bytes,
-        /// Fate of a packet that does not fit into the buffer. Default: the preset's.
+        /// Handling of a packet that does not fit into the buffer. Default: the preset's.
         value when_full: WhenPoolFull,
         /// Fixed delay of a spilled packet. Default: the preset's.
         value spill_delay: Span,

@@ -1,4 +1,4 @@
-//! Search for packets for which the pool of an in-transit host never has room.
+//! Search for packets that never fit into the pool of an in-transit host.
 
 use crate::compile::longest::{answers, destinations, longest_as, sent_as};
 use crate::compile::paths::sets_used;
@@ -7,16 +7,16 @@ use gingham_net::{ClassPlan, PathLength, PathSet, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{Onward, Routes};
 
-/// A packet for which a pool has no room.
+/// A packet that does not fit into a pool.
 pub(super) struct Packet {
     pub(super) from: EndpointId,
     pub(super) to: EndpointId,
-    /// Bytes of the pool of the first host on its path.
+    /// Bytes that it needs in the pool of the first in-transit host on its path.
     pub(super) bytes: u64,
     pub(super) payload_bytes: u32,
 }
 
-/// A packet of a class for which a pool never has room, demoted ones among them.
+/// Finds a packet of a class, demoted ones included, that never fits into a pool.
 pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     class.sources.iter().find_map(|source| {
         let messages = source.payload_bytes();
@@ -31,7 +31,7 @@ pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     })
 }
 
-/// An answer to packets of a class for which a pool never has room, whatever its path.
+/// Finds an acknowledgement of the class that never fits into a pool, on any path.
 pub(super) fn answer_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     let payload_bytes = answers(plan, class).map(|answer| answer.payload_bytes).max()?;
     if has_room_anywhere(plan, payload_bytes) {
@@ -47,15 +47,15 @@ pub(super) fn answer_without_room(plan: &Plan, class: &ClassPlan) -> Option<Pack
     found.find(|packet| packet.bytes > plan.in_transit.pool_bytes)
 }
 
-/// Whether a pool has room for a packet with so much payload on whatever path.
+/// Whether a packet with `payload_bytes` fits into a pool on any path.
 pub(super) fn has_room_anywhere(plan: &Plan, payload_bytes: u32) -> bool {
     let switches = plan.fabric.switches().len() as u64;
     let header = plan.switching.beside_payload_at_most(switches);
     u64::from(payload_bytes).saturating_add(header) <= plan.in_transit.pool_bytes
 }
 
-/// The longest packet of a source to each of its destinations, where the path of a set leads
-/// through a host.
+/// Returns the longest packet of a source to each of its destinations whose path in a set leads
+/// through an in-transit host.
 fn over_set<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
@@ -70,8 +70,8 @@ fn over_set<'a>(
     })
 }
 
-/// What a packet of a pair takes, where the path of a set leads through a host; its payload by the
-/// switches between the two.
+/// Returns the packet of a pair at the first in-transit host of its path in a set, if there is one;
+/// `payload_bytes` gives the payload by the switches between the two.
 fn at_first_host(
     plan: &Plan,
     set: PathSet,
@@ -86,14 +86,15 @@ fn at_first_host(
     Some(Packet { from, to, bytes: bytes_at_host(plan, onward, payload_bytes), payload_bytes })
 }
 
-/// What a packet takes of the pool of the first host on its path.
+/// Returns the bytes that a packet needs in the pool of the first in-transit host on its path.
 fn bytes_at_host(plan: &Plan, onward: Onward<'_>, payload_bytes: u32) -> u64 {
     let is_switch = |channel| plan.is_switch(plan.fabric.source(channel).node);
     let first_leg = onward.iter().take_while(|channel| is_switch(*channel)).count() as u64;
     plan.switching.bytes_at_host(payload_bytes, PathLength::from(onward), first_leg)
 }
 
-/// The most payload that a packet of a class carries of a message, demoted ones among them.
+/// Returns the largest payload that one packet of a class, or its demoted excess, carries of a
+/// message.
 fn longest_packet(
     plan: &Plan,
     class: &ClassPlan,

@@ -1,4 +1,4 @@
-//! Checks of marks: policies that no switch can follow, and marks or responses without an effect.
+//! Checks of marking: policies that a switch cannot apply, and marks or responses without effect.
 
 use crate::catalogue::name_of;
 use crate::check::{Check, Sentence, note, refuse, say, when};
@@ -9,13 +9,14 @@ use gingham_net::{
 };
 use gingham_topology::{ChannelId, Fabric};
 
-/// Time constants of the slowest response that a run should last: one to settle, one to measure.
+/// Recommended length of a run in time constants of the slowest response: one to settle, one to
+/// measure.
 const RECOMMENDED: u64 = 2;
 
-/// Rows on policies and responses.
+/// Returns the checks of marking policies and responses.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
     [
-        // Other switching kinds are refused by the catalogue.
+        // The catalogue refuses other switching kinds.
         refuse("network.marking", |it| {
             let looks_at_outputs = it.marking.as_ref()?.looks_at_outputs();
             when!(
@@ -29,7 +30,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
             let (key, message) = marking.check().err()?;
             Some(say!("{message}")?.under(format!("{}.{key}", name_of(marking))))
         }),
-        // A threshold that no output ever passes.
+        // A threshold that no output ever exceeds.
         refuse("network.marking", |it| {
             let marking = it.marking.as_ref()?;
             let threshold = marking.triggers()?.threshold?;
@@ -41,7 +42,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
             );
             Some(sentence?.under(format!("{}.threshold", name_of(marking))))
         }),
-        // A fill that no buffer reaches, or that all always have.
+        // A fill that no buffer reaches, or that every buffer always has.
         refuse("network.marking", |it| {
             let marking = it.marking.as_ref()?;
             let fill = marking.triggers()?.fill?;
@@ -71,7 +72,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
     ]
 }
 
-/// The switches of whole packets, if the plan has such.
+/// Returns the switches of whole packets, if the plan has them.
 fn packets(plan: &Plan) -> Option<&PacketsPlan> {
     match &plan.switching {
         Switching::Packets(packets) => Some(packets),
@@ -79,14 +80,14 @@ fn packets(plan: &Plan) -> Option<&PacketsPlan> {
     }
 }
 
-/// Bytes that the buffer of each lane of an input holds.
+/// Returns the capacity of the buffer of each lane of an input, in bytes.
 fn held_by_lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> impl Iterator<Item = u64> + 'a {
     let lanes = packets.buffer_blocks.iter().take(plan.lanes.count.into());
     lanes.map(|blocks| u64::from(*blocks) * u64::from(BLOCK_BYTES))
 }
 
-/// Packets that the buffers of all inputs of a switch hold at the most, of the shortest that any class
-/// sends as data.
+/// Returns how many packets the buffers of all inputs of a switch hold at most, for the shortest
+/// data packet of any class.
 fn most_packets(plan: &Plan, packets: &PacketsPlan) -> u64 {
     let shortest = |class: &ClassPlan| {
         let messages = class.sources.iter().map(|source| *source.payload_bytes().start());
@@ -99,7 +100,7 @@ fn most_packets(plan: &Plan, packets: &PacketsPlan) -> u64 {
     most_inputs(plan) * of_input
 }
 
-/// Inputs with buffers of a switch at the most.
+/// Returns the largest number of buffered inputs of any switch.
 fn most_inputs(plan: &Plan) -> u64 {
     let inputs = |node| {
         let into = plan.fabric.channels_from(node).map(Fabric::reverse);
@@ -109,13 +110,13 @@ fn most_inputs(plan: &Plan) -> u64 {
     switches.map(inputs).max().unwrap_or(0)
 }
 
-/// The most payload of a packet of a class, if it sends any.
+/// Returns the largest payload of a packet of a class, if it sends any.
 fn longest_of(class: &ClassPlan) -> Option<u32> {
     let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
     messages.map(|message| class.longest_anywhere_bytes(message)).max()
 }
 
-/// Marks that no answer brings back or no flow responds to, or responses without marks.
+/// Notes marks that no acknowledgement returns or no flow responds to, and responses without marks.
 fn without_effect(plan: &Plan) -> Option<Sentence> {
     let mut windows = plan.classes.iter().filter_map(|class| class.window.as_ref()).peekable();
     let has_windows = windows.peek().is_some();
@@ -147,7 +148,7 @@ fn without_effect(plan: &Plan) -> Option<Sentence> {
     }
 }
 
-/// Why the marking policy of a plan never marks a packet, if it never does.
+/// Explains why the marking policy of a plan never marks a packet, if it never does.
 fn why_idle(plan: &Plan) -> Option<String> {
     let packets = packets(plan)?;
     match plan.marking.as_ref()? {
@@ -175,8 +176,8 @@ fn why_idle(plan: &Plan) -> Option<String> {
     }
 }
 
-/// The response that settles last of those that change rates on a timer: its time constant in ps,
-/// its class and its name.
+/// Returns the slowest of the responses that change rates on a timer: its time constant in ps, its
+/// class and its name.
 fn slowest_response(plan: &Plan) -> Option<(u64, usize, String)> {
     let slowest = plan.classes.iter().enumerate().filter_map(|(index, class)| {
         let (response, pace) = (&class.window.as_ref()?.response, class.pace.as_ref()?);
@@ -189,7 +190,7 @@ fn slowest_response(plan: &Plan) -> Option<(u64, usize, String)> {
     slowest.max_by_key(|(longest, ..)| *longest)
 }
 
-/// A time rounded up to whole microseconds.
+/// Rounds a time up to whole microseconds.
 fn whole_us(ps: u64) -> Span {
     const US: u64 = 1_000_000;
     Span::from_ps(ps.div_ceil(US).saturating_mul(US))

@@ -1,4 +1,4 @@
-//! Checks of token buckets: their rates and sizes, and messages and packets that they never let pass.
+//! Checks of token buckets: rates, sizes, and messages and packets that never conform.
 
 use super::plan::time_at;
 use crate::check::{Check, SHARE, Sentence, note, refuse, say, when, within};
@@ -17,7 +17,7 @@ pub(super) struct Policed<'a> {
     pub(super) sources: &'a [SourcePlan],
 }
 
-/// Rows on the keys.
+/// Returns the checks of the keys.
 pub(super) fn of_keys<'a>() -> [Check<Policed<'a>>; 9] {
     [
         refuse("policing.rate", |it| {
@@ -80,7 +80,7 @@ pub(super) fn of_keys<'a>() -> [Check<Policed<'a>>; 9] {
 }
 
 impl<'a> Policed<'a> {
-    /// Name of the class as which excess is sent, if it is.
+    /// Returns the name of the class as which excess is sent, if it is demoted.
     fn demoted_to(&self) -> Option<&'a str> {
         match &self.policing.excess {
             Excess::Demote(name) => Some(name),
@@ -88,13 +88,13 @@ impl<'a> Policed<'a> {
         }
     }
 
-    /// Classes of lower priority.
+    /// Returns the classes of lower priority.
     fn lower(&self) -> impl Iterator<Item = &'a TrafficClass> {
         let own = self.context.class.priority;
         self.context.source.scenario.traffic.iter().filter(move |class| class.priority < own)
     }
 
-    /// Refuses to send excess as an unknown class, or as one without a lower priority.
+    /// Refuses to demote excess to an unknown class, or to one without a lower priority.
     fn wrong_class(&self) -> Option<Sentence> {
         let (name, own) = (self.demoted_to()?, self.context.class.priority);
         let sentence = match self.context.class_called(name) {
@@ -111,14 +111,14 @@ impl<'a> Policed<'a> {
         Some(sentence?.suggesting(name, "classes of lower priority", names))
     }
 
-    /// Sources whose messages find their tokens when they are created, or never.
+    /// Returns the sources whose messages are checked for conformance once, when they are created.
     fn judged(&self) -> impl Iterator<Item = &'a SourcePlan> {
         let is_judged = self.policing.excess != Excess::Delay;
         self.sources.iter().filter(move |_| is_judged)
     }
 }
 
-/// Row on packets that would wait for more tokens than their bucket ever holds.
+/// Returns the check for packets larger than their token bucket, which would wait forever.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("traffic.*.policing.burst", |it| {
         it.classes.iter().enumerate().find_map(|(index, class)| {
@@ -140,7 +140,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// The most payload of a packet of a class over any of its routes.
+/// Returns the largest payload of a packet of a class over any of its routes.
 fn longest_packet_bytes(plan: &Plan, class: &ClassPlan) -> u32 {
     if matches!(class.segmentation, SegmentationPlan::None | SegmentationPlan::Fixed(_)) {
         return class.longest_packet_bytes(|| 1);

@@ -1,10 +1,11 @@
-//! How much of a class a host may send.
+//! The keys of policing.
 
 use gingham_kernel::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How much of a class a host may send: a token bucket for each host (Kwan et al. 1996, section 5).
+/// Limit on the traffic of a class from each host: a token bucket per host (Kwan et al. 1996,
+/// section 5).
 ///
 /// ```text
 ///   tokens flow in at `rate`, one for a byte ──► bucket of `burst`, full at first ──► what finds its tokens conforms
@@ -15,21 +16,21 @@ use serde::{Deserialize, Serialize};
 pub struct Policing {
     /// Token rate, in payload, as a fraction of the host's link, above 0 and at most 1.
     pub rate: f64,
-    /// Bucket size, in payload: what may be sent at once after an idle period.
+    /// Bucket size, in payload: the amount that may be sent at once after an idle period.
     pub burst: Bytes,
-    /// Most payload of one packet; longer ones are cut, in addition to `segmentation`. Unlimited by
-    /// default.
+    /// Maximum payload of one packet; longer ones are cut, in addition to `segmentation`. Unlimited
+    /// by default.
     pub longest: Option<Bytes>,
-    /// What becomes of a message, or packet, that finds too few tokens.
+    /// Handling of a message or packet that finds too few tokens.
     #[serde(default = "default_excess")]
     pub excess: Excess,
 }
 
-/// What becomes of what finds too few tokens.
+/// Handling of messages or packets that find too few tokens.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Excess {
-    /// Each packet waits until the bucket holds its payload. It holds up only packets of its class
+    /// Each packet waits until the bucket holds its payload. It delays only packets of its class
     /// behind it at its host.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 5; the bucket is that of ITU-T I.371"))]
     Delay,

@@ -1,4 +1,4 @@
-//! Plans of token buckets: rates become times, names classes.
+//! Plans of token buckets: converts rates to times and class names to ids.
 
 use super::checks::{Policed, of_keys};
 use crate::check::check;
@@ -12,7 +12,7 @@ use gingham_net::traffic::SourcePlan;
 use gingham_net::{self as net, ClassId, PolicingPlan, REFILL_BYTES};
 use gingham_topology::EndpointId;
 
-/// The policing of a class with these sources, if it is policed.
+/// Returns the policing of a class with these sources, if it is policed.
 pub(crate) fn plan(
     context: &ClassContext<'_>,
     sources: &[SourcePlan],
@@ -37,7 +37,7 @@ pub(crate) fn plan(
     }))
 }
 
-/// Time of so many bytes at a fraction of a host's link; the longest span if it is longer.
+/// Returns the time of `bytes` at a fraction of a host's link, saturating at the longest span.
 pub(crate) fn time_at(
     context: &ClassContext<'_>,
     host: EndpointId,

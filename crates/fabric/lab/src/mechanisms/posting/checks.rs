@@ -1,4 +1,4 @@
-//! Checks of adapters and posts: sizes, credits, and cables on which messages take no time.
+//! Checks of adapters and posts: sizes, credits, and cables without delay.
 
 use crate::check::{Check, Sentence, delay_too_long, note, refuse, say, when, within};
 use crate::compile::cables::RATE_MIN;
@@ -11,17 +11,17 @@ use gingham_net::{self as net, ClassPlan, Plan, PolicingPlan};
 use gingham_topology::EndpointId;
 use std::ops::{Bound, RangeInclusive};
 
-/// Messages of a send buffer, and credits for its places.
+/// Allowed capacity of a send buffer, in messages, and allowed number of credits.
 const MESSAGES: RangeInclusive<i64> = 1..=1_000_000;
 
-/// Row on the send buffer.
+/// Returns the check of the send buffer.
 pub(super) fn of_buffer() -> [Check<Adapters>; 1] {
     [refuse("send_buffer", |it| {
         within!(it.send_buffer, MESSAGES, "a send buffer holds from 1 to 1,000,000 messages")
     })]
 }
 
-/// Rows on the DMA engine.
+/// Returns the checks of the DMA engine.
 pub(super) fn of_dma() -> [Check<Adapters>; 2] {
     [
         refuse("dma.rate", |it| {
@@ -39,18 +39,18 @@ pub(super) struct Posted<'a> {
 }
 
 impl Posted<'_> {
-    /// Congestion control of the adapters, if there are any.
+    /// Returns the congestion control of the adapters, if there are any.
     fn control(&self) -> Option<CongestionControl> {
         Some(self.context.source.scenario.network.adapters?.congestion_control)
     }
 
-    /// Credits as they are written.
+    /// Returns the credits as written in the scenario.
     fn credits(&self) -> Option<Credits> {
         self.context.class.post?.credits
     }
 }
 
-/// Rows on the posts of a class.
+/// Returns the checks of the posts of a class.
 pub(super) fn of_class<'a>() -> [Check<Posted<'a>>; 7] {
     [
         refuse("lane", |it| {
@@ -117,7 +117,7 @@ pub(super) fn of_class<'a>() -> [Check<Posted<'a>>; 7] {
     ]
 }
 
-/// Rows on credits of hosts and classes, and on cables of hosts.
+/// Returns the checks of the credits of hosts and classes, and of the cables of hosts.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 3] {
     [
         refuse("network.adapters", |it| {
@@ -128,7 +128,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 3] {
                 beyond.or_else(|| immediate_cable(it.of, host))
             })
         }),
-        // Excess that is sent as another class is of no flow that has credits.
+        // Demoted excess belongs to no flow with credits.
         refuse("traffic.*.post.credits", |it| {
             it.classes.iter().enumerate().find_map(|(index, class)| {
                 let excess = class.policing.as_ref()?.excess;
@@ -157,7 +157,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 3] {
     ]
 }
 
-/// Refuses credits of a host beyond the places of its send buffer.
+/// Refuses more credits at a host than its send buffer has places.
 fn too_many_credits(plan: &Plan, host: EndpointId, buffer: u32) -> Option<Sentence> {
     let mut sum = 0;
     let (index, _) = plan.classes.iter().enumerate().find(|(index, class)| {
@@ -172,7 +172,7 @@ fn too_many_credits(plan: &Plan, host: EndpointId, buffer: u32) -> Option<Senten
     Some(sentence?.at(format!("traffic.{index}.post.credits")))
 }
 
-/// Credits of a class at a host.
+/// Returns the credits of a class at a host.
 fn credits_at(plan: &Plan, host: EndpointId, (index, class): (usize, &ClassPlan)) -> u64 {
     let mut senders = class.sources.iter().filter(|sender| sender.endpoint == host);
     let Some(first) = senders.next() else { return 0 };
@@ -187,7 +187,7 @@ fn credits_at(plan: &Plan, host: EndpointId, (index, class): (usize, &ClassPlan)
     }
 }
 
-/// Streams like one that its host may send at once, if they are admitted first.
+/// Returns how many streams like this one its host may send at once under admission control.
 fn admitted_at_most(plan: &Plan, class: usize, sender: &SourcePlan) -> Option<u64> {
     let admission = plan.admission.as_ref().filter(|admission| admission.classes[class])?;
     let cable = plan.fabric.endpoint_channel(sender.endpoint);
@@ -195,7 +195,7 @@ fn admitted_at_most(plan: &Plan, class: usize, sender: &SourcePlan) -> Option<u6
     Some(admission.limits[cable.index()] / rate.max(1))
 }
 
-/// Refuses a cable on which a message would arrive before it has left.
+/// Refuses a cable without delay between hosts, on which a message would arrive before it has left.
 fn immediate_cable(plan: &Plan, host: EndpointId) -> Option<Sentence> {
     let cable = plan.fabric.endpoint_channel(host);
     let is_switch = plan.is_switch(plan.ends(cable).target.node);

@@ -1,4 +1,4 @@
-//! How the messages of a class came into the adapters of their hosts.
+//! Results of posting messages to adapters.
 
 use crate::record::classes::{half_width, in_ns, mean};
 use crate::record::view::RunView;
@@ -7,25 +7,25 @@ use gingham_net::measure::ClassReport;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// How messages were posted, where there are channel adapters.
+/// Statistics of posting, with channel adapters.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct PostingSummary {
     /// Mean latency from the accepted post at the channel adapter to delivery, in nanoseconds;
-    /// missing where there are no adapters.
+    /// missing without adapters.
     #[schemars(extend("x-unit" = "ns"))]
     pub posted_latency_mean_ns: Option<f64>,
-    /// Half-width of that, in nanoseconds.
+    /// Half-width of `posted_latency_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub posted_latency_half_width_ns: Option<f64>,
     /// Mean time from creation to the accepted post, in which a message waits for a credit or for
-    /// room in the send buffer, in nanoseconds; missing where there are no adapters.
+    /// space in the send buffer, in nanoseconds; missing without adapters.
     #[schemars(extend("x-unit" = "ns"))]
     pub posting_mean_ns: Option<f64>,
-    /// Half-width of that, in nanoseconds.
+    /// Half-width of `posting_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub posting_half_width_ns: Option<f64>,
-    /// Posts that were refused over the whole run, of messages that were accepted in the end; those
-    /// of messages that wait are not counted.
+    /// Refused posts of messages that were accepted later, over the whole run; waiting messages are
+    /// not counted.
     #[schemars(extend("x-unit" = "posts"))]
     pub posts_refused: u64,
 }

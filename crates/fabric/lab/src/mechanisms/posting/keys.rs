@@ -1,4 +1,4 @@
-//! Channel adapters: what they hold, and how applications post messages to them.
+//! The keys of channel adapters: their send buffers, and how applications post messages.
 
 use crate::mechanisms::throttle::keys::CongestionControl;
 use gingham_kernel::{Rate, Span};
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Adapters {
-    /// Messages that the send buffer of an adapter holds (`M`), from 1 to 1,000,000. Default: 400.
+    /// Capacity of the send buffer of an adapter, in messages (`M`), from 1 to 1,000,000. Default:
+    /// 400.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub send_buffer: i64,
-    /// How the adapter copies messages from host memory into the buffer, one after the other: by
-    /// priority of their class, and then in the order of acceptance. By default copying takes no
-    /// time.
+    /// How the adapter copies messages from host memory into the buffer, one at a time: by priority
+    /// of their class, then in the order of acceptance. By default copying takes no time.
     pub dma: Option<Dma>,
-    /// What keeps hosts from sending more than the network takes. None by default.
+    /// Limit on the traffic that hosts inject. None by default.
     pub congestion_control: CongestionControl,
 }
 
@@ -41,27 +41,27 @@ pub struct Dma {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Post {
-    /// How many messages may be in the adapter, from the accepted post until the tail has left.
-    /// Required under credit-based congestion control. Default elsewhere: all that the send buffer
-    /// has room for; `exempt` bypasses it.
+    /// Maximum number of messages in the adapter, from the accepted post until the tail has left.
+    /// Required under credit-based congestion control. Default otherwise: the capacity of the send
+    /// buffer; `exempt` bypasses it.
     pub credits: Option<Credits>,
-    /// What becomes of a message that finds no credit, or a full send buffer. Default: it waits.
+    /// Handling of a message that finds no credit, or a full send buffer. Default: it waits.
     pub refused: RefusedPost,
 }
 
-/// How many messages of a class may be in an adapter.
+/// Maximum number of messages of a class in an adapter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Credits {
-    /// Any number, beside the send buffer: control traffic.
+    /// Unlimited, bypassing the send buffer: for control traffic.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     Exempt,
-    /// This many of the class at each host.
+    /// This many for the class at each host.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = "{ per-host = 200 }"))]
     PerHost(i64),
-    /// By the rate that a stream requests: each stream gets that share of the link in places of the
-    /// send buffer, rounded down, and at least one.
+    /// In proportion to the rate that a stream requests: each stream gets that share of the link in
+    /// places of the send buffer, rounded down, and at least one.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2; rounding: ours"))]
     #[schemars(extend("x-example" = r#"network.adapters = { congestion_control = "credits" }
 
@@ -70,46 +70,47 @@ load = 0.5
 streams = { data = { mpeg2 = { mean = "1280 B", deviation = "200 B" } }, interval = "20 us" }
 post = { credits = "by-rate" }"#))]
     ByRate,
-    /// This many of each flow.
+    /// This many for each flow.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = "{ per-flow = 2 }"))]
     PerFlow(i64),
 }
 
-/// What becomes of a message whose post is refused.
+/// Handling of a message whose post is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = gingham_net::accept_bare_names)]
 pub enum RefusedPost {
-    /// It waits, first come first served.
+    /// It waits, in FIFO order.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2, best effort"))]
     Wait,
-    /// It is dropped and posted again after a while, until it is accepted.
+    /// It is dropped and posted again after a delay, until it is accepted.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2, real time; the time is ours"))]
     Retry(Retry),
 }
 
-/// When a message is posted again.
+/// Delay of repeated posts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retry {
-    /// Delay. Default: the time of the longest message of the class on the link of its host.
+    /// Time until the next attempt. Default: the time of the longest message of the class on the
+    /// link of its host.
     pub after: Option<Span>,
 }
 
-/// On which of the lanes of its class a message goes.
+/// How a message chooses among the lanes of its class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LaneName {
-    /// On any, chosen at every hop: the first that is free.
+    /// Chosen at every hop: the first free lane.
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     Any,
-    /// On one that is drawn when it is created, the same at every hop.
+    /// Drawn when the message is created; the same lane at every hop.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 5.2"))]
     AtRandom,
-    /// On one that is drawn with the first message of its flow, the same for the whole flow.
+    /// Drawn with the first message of the flow; the same lane for the whole flow.
     #[schemars(extend("x-source" = "ours"))]
     OfFlow,
 }

@@ -1,4 +1,4 @@
-//! Plans of adapters, and of posts: credits, the fate of refused ones, and lanes.
+//! Plans of adapters and of posts: credits, handling of refused posts, and lanes.
 
 use super::checks::{Posted, of_buffer, of_class, of_dma};
 use crate::check::{Subject, check};
@@ -15,7 +15,7 @@ use gingham_net::{
     self as net, AdapterPlan, DmaPlan, LaneChoice, PolicingPlan, PostPlan, REFILL_BYTES, Refused,
 };
 
-/// The adapters of a network, if it has any.
+/// Returns the adapters of a network, if it has any.
 pub(crate) fn adapters(
     source: &ScenarioSource,
     links: Links<'_>,
@@ -34,7 +34,7 @@ pub(crate) fn adapters(
     Ok(Some(AdapterPlan { send_buffer, dma: adapters.dma.map(dma), throttle }))
 }
 
-/// How messages of a class are posted.
+/// Returns how messages of a class are posted.
 pub(crate) fn post(
     context: &ClassContext<'_>,
     sources: &[SourcePlan],
@@ -50,7 +50,7 @@ pub(crate) fn post(
     Ok(PostPlan { credits, refused: refused(context, sources), lane })
 }
 
-/// Credits of a class at each endpoint.
+/// Returns the credits of a class at each endpoint.
 fn credits(context: &ClassContext<'_>, adapters: Adapters, sources: &[SourcePlan]) -> net::Credits {
     let everywhere =
         |count: i64| vec![checked_count(count); context.fabric.endpoints().len()].into();
@@ -69,7 +69,7 @@ fn credits(context: &ClassContext<'_>, adapters: Adapters, sources: &[SourcePlan
     }
 }
 
-/// Fate of messages that find no credit.
+/// Returns the handling of messages that find no credit.
 fn refused(context: &ClassContext<'_>, sources: &[SourcePlan]) -> Refused {
     let refused = context.class.post.unwrap_or_default().refused;
     let RefusedPost::Retry(Retry { after }) = refused else { return Refused::Wait };
@@ -82,7 +82,7 @@ fn refused(context: &ClassContext<'_>, sources: &[SourcePlan]) -> Refused {
     Refused::Retry(context.fabric.endpoint_ids().map(period).collect())
 }
 
-/// Lanes of a message among those of its class.
+/// Returns how a message chooses among the lanes of its class.
 fn lane_choice(context: &ClassContext<'_>) -> LaneChoice {
     let lanes = || context.links.kind.lanes.single_vc_classes(context.index);
     match context.class.lane {
@@ -92,12 +92,12 @@ fn lane_choice(context: &ClassContext<'_>) -> LaneChoice {
     }
 }
 
-/// A number of messages or credits.
+/// Converts a checked number of messages or credits.
 fn checked_count(count: i64) -> u32 {
     u32::try_from(count).expect("a check refuses counts above a million, and below 1")
 }
 
-/// As many credits as a share of a link is of a send buffer, at least one.
+/// Returns the credits for a share of a link: that share of the send buffer, and at least one.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -105,6 +105,6 @@ fn checked_count(count: i64) -> u32 {
     reason = "a send buffer is small, and what is beyond all credits saturates"
 )]
 fn credits_of(share: f64, send_buffer: i64) -> u32 {
-    // A share that is a whole number of places but for the last digits is that number.
+    // The factor absorbs rounding errors of shares that are a whole number of places.
     ((share * send_buffer as f64 * (1.0 + 1e-9)) as u32).max(1)
 }

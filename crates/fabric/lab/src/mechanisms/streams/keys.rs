@@ -1,4 +1,4 @@
-//! Streams of a class, as a scenario writes them.
+//! The keys of streams.
 
 use gingham_kernel::{Bytes, FileName, Rate, Span};
 use gingham_net::accept_bare_names;
@@ -6,8 +6,8 @@ use gingham_net::traffic::Spread;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Streams, of which a host may send many: each goes from one host to one other, is a flow of its
-/// own, and sends frame after frame, or bursts.
+/// Streams; a host may send many. Each stream goes from one host to one other, is a separate flow,
+/// and sends a sequence of frames, or bursts.
 ///
 /// ```text
 ///   load x link rate / mean rate of a stream ─► streams a host ─placement─► each its destination
@@ -16,68 +16,67 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Streams {
-    /// What a stream sends.
+    /// Data that a stream sends.
     pub data: StreamData,
-    /// Streams of each host, or of each pair, from 1 to 1,000,000. Default: as many as come nearest
-    /// to the `load` of the class, which is load x rate of the link / mean rate of a stream,
-    /// rounded. Give `count` or `load`; for pairs 1 holds if neither is given.
+    /// Streams of each host, or of each pair, from 1 to 1,000,000. Default: the number nearest to
+    /// the `load` of the class, which is load x rate of the link / mean rate of a stream, rounded.
+    /// Give `count` or `load`; for pairs the default is 1 if neither is given.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub count: Option<i64>,
-    /// Where streams go.
+    /// Destinations of streams.
     #[serde(default)]
     pub placement: Placement,
-    /// From one frame of a stream to the next. Default: a thirtieth of a second.
+    /// Time from one frame of a stream to the next. Default: a thirtieth of a second.
     pub interval: Option<Span>,
-    /// Payload of a message. A frame is cut into messages of this size, and the last has the rest.
-    /// Default: that of Yum et al. 2002, section 6.1 (40 flits of 128 bits).
+    /// Payload of a message. A frame is cut into messages of this size, and the last carries the
+    /// remainder. Default: that of Yum et al. 2002, section 6.1 (40 flits of 128 bits).
     #[serde(default = "default_message")]
     pub message: Bytes,
-    /// When the messages of a frame are created: all at once as it begins, or evenly over its
-    /// interval. Default: at once.
+    /// When the messages of a frame are created: all when it begins, or evenly over its interval.
+    /// Default: at once.
     pub spread: Option<Spread>,
-    /// From the start of the class to that of each stream. Default: drawn for each stream, below an
-    /// interval of frames. Bursts begin in the middle of their periods.
+    /// Time from the start of the class to that of each stream. Default: drawn for each stream,
+    /// below an interval of frames. Bursts begin in the middle of their periods.
     pub start: Option<Span>,
-    /// How long each lasts: it has the frames whose intervals end by then. Default: as long as the
-    /// class sends.
+    /// Lifetime of each stream, which sends the frames whose intervals end within it. Default: as
+    /// long as the class sends.
     pub lifetime: Option<Span>,
-    /// Whether a stream asks before it sends, where there is admission control
+    /// Whether a stream requests admission before it sends, if admission control is on
     /// (`network.admission`).
     #[serde(default = "yes")]
     pub admission: bool,
-    /// The rate that a stream requests from admission control, as a multiple of its mean rate,
-    /// above 0.
+    /// Rate that a stream requests from admission control, as a multiple of its mean rate, above 0.
     #[serde(default = "one")]
     pub solicits: f64,
-    /// The share of streams whose application crashes, from 0 to 1, each at a random instant of its
-    /// lifetime. It sends no more, and does not release what it has reserved.
+    /// Fraction of streams whose application crashes, from 0 to 1, each at a random instant of its
+    /// lifetime. Such a stream stops sending and does not release its reservation.
     #[serde(default)]
     pub crashes: f64,
-    /// How frames are measured against their deadlines. Streams without frames take none.
+    /// How frames are compared with their deadlines. Not allowed for streams without frames.
     pub deadline: Option<Deadline>,
-    /// Memory that all streams of the class may take; more is refused.
+    /// Limit on the memory of all streams of the class; more is refused.
     #[serde(default = "default_memory_max")]
     pub memory_max: Bytes,
 }
 
 impl Streams {
-    /// From one frame to the next, in force.
+    /// Returns the frame interval in effect.
     pub(crate) fn interval(&self) -> Span {
         self.interval.unwrap_or(INTERVAL)
     }
 }
 
-/// A thirtieth of a second, of whole picoseconds.
+/// A thirtieth of a second, in whole picoseconds.
 const INTERVAL: Span = Span::from_ps(33_333_333_333);
 
-/// What a stream sends.
+/// Data that a stream sends.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = accept_bare_names)]
 pub enum StreamData {
-    /// The frames of a file, one after the other, repeated from the beginning. A line has a size in
-    /// bytes, or display index, time, type (`I`, `P` or `B`) and size, in order of transmission.
-    /// The path is relative to the scenario; gzip and xz are read.
+    /// The frames of a file in order, repeated from the beginning. A line has a size in bytes, or
+    /// display index, time, type (`I`, `P` or `B`) and size, in order of transmission. The path is
+    /// relative to the scenario; gzip and xz are read.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 6.2 (a film)"))]
     #[schemars(extend("x-example" = r#"{ trace = { file = "frames.txt" } }"#))]
     Trace(Trace),
@@ -96,9 +95,9 @@ streams = { data = { on-off = { rate = "8 MB/s", on = "20 us", off = "20 us" } }
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trace {
-    /// The file.
+    /// File with the frame sizes.
     pub file: FileName,
-    /// With which frame every stream begins, from 0. Default: drawn for each stream.
+    /// Index of the frame with which every stream begins, from 0. Default: drawn for each stream.
     #[schemars(range(min = 0))]
     pub first: Option<i64>,
 }
@@ -123,13 +122,13 @@ impl Default for Mpeg2 {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OnOffData {
-    /// Mean rate of payload, over on and off periods.
+    /// Mean payload rate, over on and off periods.
     pub rate: Rate,
     /// Mean length of an on period. Default: an interval of frames.
     pub on: Span,
     /// Mean length of an off period. Default: an interval of frames.
     pub off: Span,
-    /// Tail index of Pareto's law for the lengths of periods, above 1. Default: exponential
+    /// Tail index of a Pareto distribution of the period lengths, above 1. Default: exponential
     /// periods.
     pub shape: Option<f64>,
 }
@@ -141,35 +140,35 @@ impl Default for OnOffData {
     }
 }
 
-/// Where streams go.
+/// Destinations of streams.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// Every host receives as many as every other, where all send equally many. Those of each host
-    /// go to all others by rotation, in a random order.
+    /// Every host receives equally many streams if all send equally many. The streams of each host
+    /// go to all others in rotation, in a random order.
     #[default]
     #[schemars(extend("x-source" = "ours"))]
     Even,
     /// Each to a random other host, uniformly.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 6.2"))]
     Random,
-    /// Between the hosts of these pairs, such as `h0 -> h5`. A pair may occur twice. Takes no hosts
-    /// and no load.
+    /// Between the hosts of these pairs, such as `h0 -> h5`. A pair may occur twice. Does not allow
+    /// `hosts` and `load`.
     #[schemars(extend("x-source" = "ours"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 streams = { data = { mpeg2 = { mean = "640 B", deviation = "0 B" } }, interval = "20 us", placement = { pairs = ["h0-0-0 -> h1-0-0"] } }"#))]
     Pairs(Vec<String>),
 }
 
-/// What is measured of frames against their deadlines.
+/// How frames are compared with their deadlines.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Deadline {
-    /// The first frames of each stream that are not counted, from 0 to 1,000,000.
+    /// Number of first frames of each stream that are not counted, from 0 to 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub warm_up_frames: i64,
-    /// How much later than the fixed clock a frame may be before it counts as missed. The clock is
-    /// that of the first frame, plus an interval for each frame after it.
+    /// Time after the fixed clock at which a frame counts as missed. The clock is the time of the
+    /// first frame plus one interval for each frame after it.
     pub slack: Span,
 }
 

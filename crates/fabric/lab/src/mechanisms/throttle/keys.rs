@@ -1,19 +1,19 @@
-//! What keeps hosts from sending more than the network takes.
+//! The keys of congestion control at hosts.
 
 use gingham_kernel::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What keeps hosts from sending more than the network takes.
+/// Limit on the traffic that hosts inject.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = gingham_net::accept_bare_names)]
 pub enum CongestionControl {
-    /// Only the send buffer, which the classes of a host share, first come first served.
+    /// Only the send buffer, which the classes of a host share in FIFO order.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 6.1"))]
     None,
-    /// Credits: every class of a host, or every flow, has at most so many messages in the adapter
+    /// Credits: a limit on the messages of every class of a host, or of every flow, in the adapter
     /// (`traffic.*.post.credits`).
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2"))]
     #[schemars(extend("x-example" = r#"network.adapters = { congestion_control = "credits" }
@@ -24,8 +24,8 @@ length = { fixed = "64 B" }
 post = { credits = { per-host = 200 } }"#))]
     Credits,
     /// At least one: a host begins a message only while its first switch has a lane free for it.
-    /// Each output that the switch may give it has at least one of its lanes free, or one output
-    /// has all.
+    /// Each output that the switch may assign has at least one of its lanes free, or one output has
+    /// all.
     #[schemars(extend("x-source" = "Baydal, Lopez and Duato 2000"))]
     AtLeastOne,
     /// Self-tuned: no host begins a message while more buffers of the network are full than a
@@ -35,38 +35,39 @@ post = { credits = { per-host = 200 } }"#))]
     SelfTuned(SelfTuned),
 }
 
-/// Parameters of the self-tuned control. What we read of its paper is the abstract: each default is
+/// Parameters of the self-tuned control. Of its paper we read only the abstract: each default is
 /// recalled from the literature, or ours.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SelfTuned {
-    /// How often full buffers are counted. Default: 32 flit times of the first link of a switch, or
-    /// of 64 bytes where packets go whole. This is recalled, as 2 cycles a hop over half the side
-    /// of a torus of 16 x 16.
+    /// Interval at which full buffers are counted. Default: 32 flit times of the first link of a
+    /// switch, or of 64 bytes with whole packets. This is recalled, as 2 cycles a hop over half the
+    /// side of a torus of 16 x 16.
     pub gather: Option<Span>,
-    /// How long a count takes to reach the hosts, over a side band; at most a tuning period.
-    /// Default: as long as `gather` (recalled).
+    /// Time for a count to reach the hosts over a side band; at most a tuning period. Default: as
+    /// long as `gather` (recalled).
     pub side_band: Option<Span>,
-    /// Gathers of a tuning period, from 1 to 1,000. Default: 3 (recalled).
+    /// Number of gathers in a tuning period, from 1 to 1,000. Default: 3 (recalled).
     #[schemars(range(min = 1, max = 1_000))]
     pub tuning_gathers: i64,
-    /// The first threshold, as a fraction of all buffers. Default: .1 (ours).
+    /// Initial threshold, as a fraction of all buffers. Default: .1 (ours).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: f64,
-    /// Fraction of all buffers by which the threshold grows when a period throttled and the
-    /// throughput did not fall. Default: .01 (recalled).
+    /// Fraction of all buffers by which the threshold grows after a period with throttling in which
+    /// the throughput did not fall. Default: .01 (recalled).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub increase: f64,
-    /// Fraction of all buffers by which it falls when the throughput fell. Default: .04 (recalled).
+    /// Fraction of all buffers by which the threshold falls when the throughput fell. Default: .04
+    /// (recalled).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub decrease: f64,
-    /// The throughput of a period fell if it is lower than that of the period before, or of the
-    /// best, by more than this fraction of it. Default: .25 (recalled for the period before, ours
-    /// for the best).
+    /// Fraction by which the throughput of a period must be below that of the previous period, or
+    /// of the best, to count as a fall. Default: .25 (recalled for the previous period, ours for
+    /// the best).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub drop: f64,
-    /// Periods in a row far below the best, after which that is forgotten, from 1 to 1,000.
-    /// Default: 5 (recalled).
+    /// Number of consecutive periods far below the best after which the best is forgotten, from 1
+    /// to 1,000. Default: 5 (recalled).
     #[schemars(range(min = 1, max = 1_000))]
     pub patience: i64,
 }
