@@ -6,8 +6,8 @@
 //!                    └─► histogram, series, sample
 //! ```
 //!
-//! Invariant: every number of the summary is one of what was measured in another unit; nothing
-//! is estimated here but advice.
+//! Invariant: every number of the summary is a measured value converted to another unit; only
+//! advice contains estimates.
 
 mod advice;
 mod bottleneck;
@@ -53,58 +53,57 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use view::RunView;
 
-/// Everything that a run leaves behind.
+/// Results of a run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Record {
-    /// The worst of the classes' verdicts, or what ended the run early.
+    /// Worst verdict of the classes, or the event that ended the run early.
     pub verdict: Verdict,
-    /// Why, and what to do next.
+    /// Reason of the verdict, and advice for the next run.
     pub verdict_reason: String,
-    /// Start of the window that results count from, in picoseconds; classes that do not settle have
-    /// their own.
+    /// Start of the measurement window, in picoseconds; a class that does not settle has its own.
     pub warm_up_ps: u64,
     /// End of the window, in picoseconds.
     pub window_end_ps: u64,
-    /// Simulated time at the end of the run, in picoseconds, after what was created in the window
-    /// was followed to its delivery.
+    /// Simulated time at the end of the run, in picoseconds, after messages created in the window
+    /// were followed to their delivery.
     pub end_ps: u64,
     /// Time from zero to the last delivery, in picoseconds, if the workload ended within the run and
     /// every message was delivered.
     pub makespan_ps: Option<u64>,
-    /// Hosts that send in any class.
+    /// Number of hosts that send in any class.
     pub hosts: usize,
     /// 99th percentile of latency, from creation to delivery, in nanoseconds, over the followed
     /// messages of all classes; missing below 100 messages.
     pub latency_p99_ns: Option<f64>,
-    /// By traffic class.
+    /// Summaries by traffic class.
     pub classes: Vec<ClassSummary>,
     /// The busiest channels, at most three, with the flows on them.
     pub busiest: Vec<BusyChannel>,
-    /// Whether the routes are free of deadlock. A run over others may end without one by chance.
+    /// Whether the routes are free of deadlock. A run with other routes may avoid one by chance.
     pub deadlock_free: bool,
-    /// Over all links.
+    /// Totals over all links.
     pub links: LinkTotals,
-    /// Over all in-transit hosts.
+    /// Totals over all in-transit hosts.
     pub in_transit: InTransitTotals,
-    /// Over all congestion trees, where the run looks for them.
+    /// Totals over all congestion trees, if the run searched for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<TreeTotals>,
     /// Values that the run drew once; its intervals are conditional on this draw.
     pub draws: Vec<Draw>,
-    /// What was decided when the scenario was compiled, or happened in the run, and could surprise.
+    /// Remarks on decisions of the compilation and on events of the run that may be unexpected.
     pub notes: Vec<String>,
     /// Findings of the fabric file.
     pub findings: Vec<String>,
-    /// The channels of the cycle of waits, with their lanes where there are several, if the run
+    /// Channels of the cycle of waits, with their lanes if there are several, if the run
     /// deadlocked.
     pub deadlock: Vec<String>,
-    /// A row each message, class, link and so on; empty in a summary.
+    /// Tables with a row for each message, class, link and so on; empty in a summary.
     #[serde(skip)]
     pub tables: Vec<Table>,
 }
 
 impl Record {
-    /// The record of a run, or its summary alone, which takes a small part of the time.
+    /// Builds the record of a run. Without tables it takes a small part of the time.
     pub(crate) fn new(compiled: &Compiled, simulation: &dyn Simulation, with_tables: bool) -> Self {
         let view = RunView { compiled, simulation, report: simulation.collector().report() };
         let window = view.report.window();
@@ -144,7 +143,8 @@ impl Record {
     }
 }
 
-/// Addition to the reason of a verdict: the routes can deadlock, although this run did not.
+/// Returns an addition to the reason of a verdict if the routes can deadlock, although this run did
+/// not.
 fn could_deadlock(view: &RunView<'_>) -> &'static str {
     let has_deadlocked = matches!(view.simulation.status(), Status::Deadlocked(_));
     if view.compiled.proof.is_free() || has_deadlocked {
@@ -188,12 +188,12 @@ fn tables(
     tables
 }
 
-/// The table of messages that holds these.
+/// Returns the table of these messages.
 pub(crate) fn message_table(names: &Names, messages: &[Delivery]) -> Table {
     messages::table(names, messages)
 }
 
-/// Every table that a run leaves behind, without rows: what its columns are, mean and count.
+/// Returns every table of a run without rows: the columns and their descriptions.
 pub fn result_tables() -> Vec<Table> {
     let no_end = |_: ChannelId| unreachable!("a table without rows asks for no end");
     let names = Names::default();
@@ -218,7 +218,7 @@ pub fn result_tables() -> Vec<Table> {
     tables
 }
 
-/// JSON Schema of the summary, for reference pages.
+/// Returns the JSON Schema of the summary, for reference pages.
 pub fn summary_schema() -> serde_json::Value {
     gingham_results::schema_of::<Record>()
 }

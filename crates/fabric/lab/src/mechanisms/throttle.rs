@@ -1,4 +1,4 @@
-//! Congestion controls by which hosts look at the network before they begin a message.
+//! Congestion controls that delay messages at hosts by the state of the network.
 //!
 //! State machines: `gingham_net::throttle`.
 

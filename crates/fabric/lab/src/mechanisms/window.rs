@@ -1,4 +1,4 @@
-//! Windows, answers, responses to marks, and paces: what holds back the flows of a class.
+//! Windows, acknowledgements, responses to marks, and rate limits of the flows of a class.
 //!
 //! Keys of responses: [`gingham_net::Response`]. State machines: `gingham_net::window` and
 //! `gingham_net::response`.

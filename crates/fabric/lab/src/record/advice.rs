@@ -1,30 +1,31 @@
-//! Numbers in advice: rounded as a person would.
+//! Advice on longer runs and lower loads, with rounded numbers.
 
 use super::verdict::Asked;
 use super::view::RunView;
 use gingham_net::measure::Estimate;
 use gingham_net::{ClassId, Status};
 
-/// A load at which a saturated class should be safe, as a fraction of what the network took.
+/// Advised load of a saturated class, as a fraction of the load that the network accepted.
 const SAFE: f64 = 0.95;
 /// Advised load as a fraction of the bound of the traffic on its routes. The bound does not include
 /// gaps between packets on a channel.
 const SAFE_OF_BOUND: f64 = 0.9;
-/// More than what is needed by the estimate, because the estimate has an error of its own.
+/// Safety factor on the estimated length of a run, because the estimate has an error of its own.
 const MARGIN: f64 = 1.1;
 
-/// A run that its number of messages ends has 20 sections with some in each by then, as a rule.
+/// Messages of a run that ends by its number of messages; as a rule each of its 20 sections then
+/// has some.
 const MESSAGES_FOR_INTERVAL: f64 = 500.0;
 
-/// Digits behind the point of a percentage at most.
+/// Maximum number of decimal places of a percentage.
 const DIGITS_MAX: usize = 4;
 
-/// How much longer a run should have been.
+/// Factor by which a run should have been longer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Need {
-    /// A window that is so many times as long.
+    /// Factor for the length of the window.
     Window(f64),
-    /// A run, warm-up included, that is so many times as long.
+    /// Factor for the length of the run, warm-up included.
     Run(f64),
 }
 
@@ -35,7 +36,7 @@ impl Need {
         }
     }
 
-    /// The time at which the run should end.
+    /// Returns the time at which the run should end, in picoseconds.
     fn enough_ps(self, view: &RunView<'_>, class: ClassId) -> f64 {
         match self {
             Self::Window(factor) => {
@@ -48,7 +49,7 @@ impl Need {
     }
 }
 
-/// What to change for a run that meets all its needs.
+/// Describes the change that satisfies all needs of a longer run.
 pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> String {
     let factor = needs.iter().map(|need| need.factor()).fold(0.0, f64::max);
     let enough_ps = needs.iter().map(|need| need.enough_ps(view, class)).fold(0.0, f64::max);
@@ -60,7 +61,7 @@ pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> Stri
     if *status == Status::Drained {
         return "its sources had ended; let them send for longer".to_owned();
     }
-    // A run that was interrupted may have been asked to last for much longer than it needs.
+    // An interrupted run may have been set to last much longer than it needs.
     let floor = if *status == Status::Running { 0.0 } else { real(stop.time.as_ps()) * MARGIN };
     if let (true, Some(messages)) = (view.report.window().end < stop.time, stop.messages) {
         let enough =
@@ -71,8 +72,8 @@ pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> Stri
     format!("let the run last about {} (stop.time)", told(enough_ps))
 }
 
-/// What to change where the sources of a class, or of one that it waits for, had ended, so that it
-/// sends no more however long the run lasts.
+/// Describes the change if the sources of a class, or of one that it waits for, had ended, since a
+/// longer run would not make it send more.
 fn ended(view: &RunView<'_>, class: ClassId) -> Option<String> {
     let end = view.report.window().end;
     let classes = &view.plan().classes;
@@ -86,15 +87,15 @@ fn ended(view: &RunView<'_>, class: ClassId) -> Option<String> {
     Some(format!("{whose} had ended; let them send for longer (traffic.{index}.stop)"))
 }
 
-/// Whether a class sends no more however long the run lasts.
+/// Whether the class would send no more messages in a longer run.
 pub(super) fn has_ended(view: &RunView<'_>, class: ClassId) -> bool {
     ended(view, class).is_some()
 }
 
-/// How a saturated class comes to offer less.
+/// Describes how to lower the load of a saturated class.
 ///
-/// The load accepted past saturation may be more than the fullest channel could carry of each flow.
-/// The advised load therefore also leaves room on every channel beside the other classes.
+/// The load accepted past saturation may exceed the load at which the fullest channel carries every
+/// flow. The advised load therefore also leaves capacity on every channel for the other classes.
 pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let plan = view.plan();
     let class = asked.class.index();
@@ -119,7 +120,7 @@ pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
         return "offer less".to_owned();
     }
     let index = first.index();
-    // There are as many replies as messages to reply to.
+    // Every replied message has one reply.
     let fewer = match plan.offered_load(first) {
         Some(offered) => {
             let accepted = offered * asked.accepted_load / asked.generated_load;
@@ -133,7 +134,7 @@ pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     )
 }
 
-/// By how much all classes together should offer less.
+/// Describes the factor by which all classes together should lower their loads.
 fn alike(view: &RunView<'_>, asked: Asked) -> String {
     let bound = view.compiled.bound.class(view.plan(), asked.class);
     let room = bound.fullest.map_or(1.0, |fullest| SAFE_OF_BOUND / fullest.share);
@@ -144,7 +145,7 @@ fn alike(view: &RunView<'_>, asked: Asked) -> String {
     format!("the other classes leave no room for it: offer less in all of them{such}")
 }
 
-/// A load of a class to ask for, at most this. What accepted nothing says of no load that it would do.
+/// Formats an advised load of a class, at most `at_most`; `None` if that is 0 or unbounded.
 fn load(class: usize, at_most: f64) -> Option<String> {
     let safe = two_digits_below(at_most);
     (safe > 0.0 && safe.is_finite()).then(|| format!("traffic.{class}.load = {safe}"))
@@ -155,13 +156,13 @@ fn real(number: u64) -> f64 {
     number as f64
 }
 
-/// A share as a percentage of two digits.
+/// Formats a share as a percentage with two digits.
 pub(super) fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent >= 10.0 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
-/// A share and its interval as percentages, to two digits of the latter.
+/// Formats a share and its interval as percentages, to two digits of the interval.
 pub(super) fn share(estimate: Estimate) -> String {
     let [mean, half] = [estimate.mean, estimate.half_width.unwrap_or(0.0)].map(|it| 100.0 * it);
     let tenths = std::iter::successors(Some(1.0), |unit| Some(unit / 10.0)).take(DIGITS_MAX);
@@ -169,7 +170,7 @@ pub(super) fn share(estimate: Estimate) -> String {
     format!("{mean:.places$} ± {half:.places$} %")
 }
 
-/// An instant or span in three digits.
+/// Formats an instant or span with three digits.
 pub(super) fn short(ps: u64) -> String {
     let mut unit = 1;
     while ps / unit >= 1_000 {
@@ -178,7 +179,7 @@ pub(super) fn short(ps: u64) -> String {
     told(real((ps + unit / 2) / unit * unit))
 }
 
-/// Picoseconds in the unit that suits them, as a scenario takes it.
+/// Formats picoseconds in the largest suitable unit, in the syntax of scenarios.
 fn told(ps: f64) -> String {
     const UNITS: [(&str, f64); 4] = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)];
     let suits = UNITS.iter().find(|(_, unit_ps)| ps >= *unit_ps);
@@ -186,12 +187,12 @@ fn told(ps: f64) -> String {
     format!("{} {name}", ps / unit_ps)
 }
 
-/// The largest number of two digits that is no larger.
+/// Returns the largest number of two digits that is no larger.
 pub(super) fn two_digits_below(value: f64) -> f64 {
     in_two_digits(value, f64::floor)
 }
 
-/// The smallest number of two digits that is no smaller.
+/// Returns the smallest number of two digits that is no smaller.
 pub(super) fn two_digits_above(value: f64) -> f64 {
     in_two_digits(value, f64::ceil)
 }
@@ -200,7 +201,7 @@ fn in_two_digits(value: f64, round: impl Fn(f64) -> f64) -> f64 {
     if value <= 0.0 || !value.is_finite() {
         return value;
     }
-    // Multiplied or divided by a power of ten that is exact: 0.38 stays what a person writes.
+    // Scaled by an exact power of ten, so that 0.38 does not become 0.38000000000000006.
     let (mut digits, mut power) = (value, 0_i32);
     while digits >= 100.0 {
         digits /= 10.0;

@@ -29,18 +29,20 @@ pub struct BusyChannel {
     pub channel: String,
     /// Utilisation: share of the window with flits on the channel.
     pub utilisation: f64,
-    /// Half-width of that share.
+    /// Half-width of the utilisation.
     pub utilisation_half_width: Option<f64>,
-    /// Share of its capacity that the offered traffic asks for, backlogged classes left out; `None` if
-    /// packets choose their path by the state of the network, or a class has too many pairs of hosts.
+    /// Offered traffic as a share of the channel's capacity, without backlogged classes; `None` if
+    /// packets choose their path by the state of the network, or a class has too many pairs of
+    /// hosts.
     pub expected_share: Option<f64>,
-    /// Flows whose paths take it; missing if packets choose their path by the state of the network.
+    /// Number of flows whose paths use the channel; missing if packets choose their path by the
+    /// state of the network.
     pub flows: Option<u64>,
     /// Some of these flows by name.
     pub examples: Vec<String>,
 }
 
-/// The busiest channels in descending order; ties in the order of channels.
+/// Returns the busiest channels in descending order; ties in the order of channels.
 pub(super) fn busiest(view: &RunView<'_>, links: &[Link]) -> Vec<BusyChannel> {
     let mut busy: Vec<(ChannelId, Estimate)> =
         links.iter().filter_map(Link::busy).filter(|(_, of)| of.mean > 0.0).collect();
@@ -66,7 +68,7 @@ fn busy_channel(view: &RunView<'_>, channel: ChannelId, of: Estimate) -> BusyCha
     }
 }
 
-/// Name of a flow: its two endpoints, and its class if there are several.
+/// Returns the name of a flow: its two endpoints, and its class if there are several.
 fn flow_name(plan: &Plan, class: ClassId, [from, to]: [String; 2]) -> String {
     if plan.classes.len() == 1 {
         format!("{from} -> {to}")
@@ -75,10 +77,11 @@ fn flow_name(plan: &Plan, class: ClassId, [from, to]: [String; 2]) -> String {
     }
 }
 
-/// Reason why a class has no steady state, other than its mean load; `None` without evidence.
+/// Returns the reason why a class has no steady state, other than its mean load; `None` without
+/// evidence.
 ///
-/// The bound applies to a window of any length. Endpoints are judged only if `is_long_enough`:
-/// after a few latencies the backlog of a network that carries its load still grows.
+/// The bound applies to a window of any length. Endpoints are assessed only if `is_long_enough`:
+/// for the first few latencies the backlog grows even in a network that carries its load.
 pub(super) fn without_steady_state(
     view: &RunView<'_>,
     id: ClassId,

@@ -1,4 +1,4 @@
-//! What each traffic class offered, what the network took, and how long that took.
+//! Loads, latencies and message counts by traffic class.
 
 use super::Verdict;
 use super::load::{Capacity, bytes_per_ps};
@@ -17,28 +17,28 @@ use serde::Serialize;
 pub(crate) const PS_PER_NS: f64 = 1e3;
 const PS_PER_S: f64 = 1e12;
 
-/// What a class offered, what the network took, and how long that took.
+/// Loads, latencies and message counts of a class.
 ///
 /// Loads are fractions of the senders' links. A half-width is that of the 95 % interval, and
-/// missing where too little was measured for one.
+/// missing if there were too few measurements for one.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct ClassSummary {
     /// Name of the class.
     pub name: String,
-    /// Hosts that send; a host with several ports counts once a port.
+    /// Number of sending hosts; a host with several ports counts once a port.
     #[schemars(extend("x-unit" = "hosts"))]
     pub hosts: usize,
-    /// What the numbers are worth.
+    /// Assessment of the class: whether it reached a steady state that was measured well enough.
     #[schemars(extend("x-unit" = ""))]
     pub verdict: Verdict,
-    /// Why, and what to do next.
+    /// Reason of the verdict, and advice for the next run.
     pub verdict_reason: String,
-    /// Start of the window that the numbers of the class count from, in picoseconds: that of the
-    /// run, unless the class does not settle.
+    /// Start of the window of the class, in picoseconds: that of the run, unless the class does not
+    /// settle.
     #[schemars(extend("x-unit" = "ps"))]
     pub warm_up_ps: u64,
-    /// Load that the scenario asks for, payload only; over the time in which the class sends;
-    /// missing for a backlogged class, a schedule and replies.
+    /// Load set by the scenario, payload only, over the time in which the class sends; missing for
+    /// a backlogged class, a schedule and replies.
     #[schemars(extend("x-unit" = "1"))]
     pub offered_load: Option<f64>,
     /// Load that the sources generated in the window, payload only.
@@ -50,13 +50,15 @@ pub struct ClassSummary {
     /// Half-width of the accepted load.
     #[schemars(extend("x-unit" = "1"))]
     pub accepted_load_half_width: Option<f64>,
-    /// Payload delivered in the window, bytes per second over all hosts of the class.
+    /// Payload delivered in the window, in bytes per second, over all hosts of the class.
     #[schemars(extend("x-unit" = "B/s"))]
     pub accepted_bytes_per_s: f64,
-    /// The same with headers, route bytes and trailers, as they leave the source.
+    /// Bytes delivered in the window, with headers, route bytes and trailers as they leave the
+    /// source, in bytes per second.
     #[schemars(extend("x-unit" = "B/s"))]
     pub accepted_wire_bytes_per_s: f64,
-    /// The same in flits for each sending host and flit time of its link.
+    /// Wire bytes delivered in the window, in flits for each sending host and flit time of its
+    /// link.
     #[schemars(extend("x-unit" = "flits"))]
     pub accepted_flits_per_host_cycle: f64,
     /// Service of the least served endpoints.
@@ -65,25 +67,25 @@ pub struct ClassSummary {
     /// Load bound of its traffic on its routes.
     #[serde(flatten)]
     pub bound: BoundSummary,
-    /// Messages created in the window.
+    /// Number of messages created in the window.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_created: u64,
-    /// Of these, delivered in the window or while they were followed.
+    /// Messages created in the window and delivered in it or while they were followed.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_followed: u64,
-    /// Of these, still under way when following ended.
+    /// Messages created in the window and still in flight when following ended.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_censored: u64,
-    /// Of those followed, delayed by policing: a packet waited for tokens.
+    /// Followed messages delayed by policing: a packet waited for tokens.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_delayed: u64,
-    /// Of those followed, demoted by policing: sent as the messages of another class.
+    /// Followed messages demoted by policing: sent as the messages of another class.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_demoted: u64,
-    /// Of those created, dropped by policing: never sent.
+    /// Messages created in the window and dropped by policing: never sent.
     #[schemars(extend("x-unit" = "messages"))]
     pub messages_dropped: u64,
-    /// Mean latency from creation to delivery, in nanoseconds, of the messages followed.
+    /// Mean latency from creation to delivery, in nanoseconds, of the followed messages.
     #[schemars(extend("x-unit" = "ns"))]
     pub latency_mean_ns: Option<f64>,
     /// Half-width of the mean latency, in nanoseconds.
@@ -92,7 +94,7 @@ pub struct ClassSummary {
     /// Longest latency, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub latency_max_ns: Option<f64>,
-    /// How its messages came into the adapters.
+    /// Statistics of posting to the adapters.
     #[serde(flatten)]
     pub posting: PostingSummary,
     /// Mean latency from the first flit on the host's cable to delivery, in nanoseconds.
@@ -114,58 +116,61 @@ pub struct ClassSummary {
     /// Half-width of the mean number of switches.
     #[schemars(extend("x-unit" = "switches"))]
     pub hops_half_width: Option<f64>,
-    /// Mean number of hosts that took a message in and sent it on.
+    /// Mean number of in-transit hosts of a message.
     #[schemars(extend("x-unit" = "hosts"))]
     pub in_transit_hosts_mean: Option<f64>,
     /// Half-width of the mean number of in-transit hosts.
     #[schemars(extend("x-unit" = "hosts"))]
     pub in_transit_hosts_half_width: Option<f64>,
-    /// Fairness (Jain's index) of the payload that its flows delivered in the window: from 1,
-    /// where all are equal, to 1 over their number; missing where flows are not counted.
+    /// Fairness (Jain's index) of the payload that its flows delivered in the window: from 1 if all
+    /// are equal down to 1 over their number; missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness: Option<f64>,
-    /// Half-width of the index of fairness.
+    /// Half-width of the fairness index.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness_half_width: Option<f64>,
-    /// Share of the window for which its flows waited for answers, their windows being full, on
-    /// average over flows; missing where flows are not counted.
+    /// Share of the window for which its flows waited for acknowledgements with their windows full,
+    /// averaged over flows; missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_window: Option<f64>,
-    /// The same for their pace.
+    /// Share of the window for which its flows waited for their pace, averaged over flows; missing
+    /// if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_pace: Option<f64>,
-    /// The same for tokens.
+    /// Share of the window for which its flows waited for tokens, averaged over flows; missing if
+    /// flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_tokens: Option<f64>,
-    /// The most answers that waited in one adapter as one to its packets came in, those to packets
-    /// of other classes among them, over the whole run.
+    /// Maximum number of acknowledgements queued in one adapter when one for a packet of this class
+    /// joined them, those for other classes included, over the whole run.
     #[schemars(extend("x-unit" = "packets"))]
     pub answers_waiting_max: usize,
-    /// Share of its packets answered in the window that switches had marked; missing where none was
-    /// answered, or only such as were marked.
+    /// Share of its packets acknowledged in the window that switches had marked; missing if none
+    /// was acknowledged, or only marked packets are.
     #[schemars(extend("x-unit" = "1"))]
     pub packets_marked_share: Option<f64>,
-    /// Its data packets that switches marked over the whole run because the buffer of an input was
-    /// full.
+    /// Number of its data packets that switches marked because an input buffer was full, over the
+    /// whole run.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_marked_input: u64,
-    /// The same because too many packets waited for an output.
+    /// Number of its data packets that switches marked because too many packets waited for an
+    /// output, over the whole run.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_marked_output: u64,
-    /// What its streams made of their frames.
+    /// Frame statistics of its streams.
     #[serde(flatten)]
     pub frames: FrameSummary,
-    /// What its streams were told that asked before they sent.
+    /// Admission outcomes of its streams.
     #[serde(flatten)]
     pub admission: AdmissionSummary,
-    /// The percentiles of latency that were asked for and can be told.
+    /// Requested percentiles of latency for which there were enough messages.
     pub percentiles: Vec<PercentileSummary>,
 }
 
 /// A percentile of latency with its 95 % interval, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct PercentileSummary {
-    /// Per cent of the messages whose latency is at most `latency_ns`.
+    /// Percentage of the messages whose latency is at most `latency_ns`.
     #[schemars(extend("x-unit" = "%"))]
     pub percentile: f64,
     /// The latency, within 1 % above the true one of these messages.
@@ -174,12 +179,12 @@ pub struct PercentileSummary {
     /// Lower end of the interval.
     #[schemars(extend("x-unit" = "ns"))]
     pub low_ns: Option<f64>,
-    /// Upper end of the interval; missing where too few messages lie beyond.
+    /// Upper end of the interval; missing if too few messages lie beyond.
     #[schemars(extend("x-unit" = "ns"))]
     pub high_ns: Option<f64>,
 }
 
-/// The summary of every class.
+/// Returns the summary of every class.
 pub(crate) fn summaries(view: &RunView<'_>) -> Vec<ClassSummary> {
     ClassId::first(view.plan().classes.len()).map(|id| summary(view, id)).collect()
 }
@@ -289,7 +294,7 @@ pub(crate) fn span_ns(span: Span) -> f64 {
     span.as_ps() as f64 / PS_PER_NS
 }
 
-/// The mean that a stop rule asks about.
+/// Returns the estimate that a stop rule uses.
 pub(crate) fn estimate_of(of: &ClassReport, quantity: Quantity) -> Option<Estimate> {
     match quantity {
         Quantity::Latency => of.latency_ps,
@@ -300,7 +305,7 @@ pub(crate) fn estimate_of(of: &ClassReport, quantity: Quantity) -> Option<Estima
     }
 }
 
-/// The table of classes.
+/// Returns the table of classes.
 pub(crate) fn table(classes: &[ClassSummary]) -> Table {
     Builder::new(classes)
         .texts("class", "traffic class", |class| class.name.clone())
@@ -318,7 +323,7 @@ struct PercentileRow<'a> {
     summary: PercentileSummary,
 }
 
-/// The table of percentiles, a row each that can be told.
+/// Returns the table of percentiles that have enough messages.
 pub(crate) fn percentile_table(classes: &[ClassSummary]) -> Table {
     let mut rows = Vec::new();
     for class in classes {

@@ -1,4 +1,4 @@
-//! Latencies by their size and everything by its time: the tables that pictures are drawn from.
+//! Tables for plots: the histogram of latencies, and the series over time.
 
 use super::load::Capacity;
 use super::view::RunView;
@@ -6,7 +6,7 @@ use gingham_net::ClassId;
 use gingham_net::measure::{Bar, Step};
 use gingham_results::{Builder, Table};
 
-/// A row of one class.
+/// A row with the index of its class.
 type Of<T> = (usize, T);
 
 fn names(view: &RunView<'_>) -> Vec<String> {
@@ -18,7 +18,7 @@ fn rows<T>(view: &RunView<'_>, of_class: impl Fn(ClassId) -> Vec<T>) -> Vec<Of<T
     ClassId::first(view.plan().classes.len()).flat_map(rows_of).collect()
 }
 
-/// The histogram of latencies.
+/// Returns the histogram of latencies.
 pub(super) fn histogram(view: &RunView<'_>) -> Table {
     histogram_columns(names(view), &rows(view, |id| view.report.histogram(id)))
 }
@@ -39,7 +39,7 @@ pub(super) fn histogram_columns(classes: Vec<String>, rows: &[Of<Bar>]) -> Table
         )
 }
 
-/// A step with its loads.
+/// A step of the series with its loads.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct LoadedStep {
     step: Step,
@@ -47,7 +47,7 @@ pub(super) struct LoadedStep {
     accepted_load: f64,
 }
 
-/// What happened when.
+/// Returns the series of steps over time.
 pub(super) fn series(view: &RunView<'_>) -> Table {
     let steps = |id: ClassId| {
         let capacity = Capacity::of(view.plan(), id);

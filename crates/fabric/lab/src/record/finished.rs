@@ -42,13 +42,13 @@ fn delivered(messages: u64, dropped: u64) -> String {
     }
 }
 
-/// The streams of some classes that admission control refused, if any.
+/// Describes the streams of these classes that admission control refused, if any.
 fn refused(view: &RunView<'_>, classes: impl IntoIterator<Item = ClassId>) -> String {
     let refusals = classes.into_iter().filter_map(|id| refusals(view, id));
     refusals.fold(String::new(), |all, refusals| all + "; " + &refusals)
 }
 
-/// Which part of the workload the numbers describe.
+/// Describes the part of the workload covered by the results.
 fn scope(view: &RunView<'_>) -> String {
     let start = view.report.window().start;
     if view.report.window().warm_up == WarmUp::Whole || start == Time::ZERO {

@@ -1,4 +1,4 @@
-//! What flows did: one row a flow that was used, and one a step of each that is followed.
+//! Tables of flows: one row for each used flow, and one for each step of a followed flow.
 
 use super::messages::Names;
 use super::view::RunView;
@@ -9,10 +9,10 @@ use gingham_results::{Builder, Table};
 const PS_PER_NS: f64 = 1e3;
 const PS_PER_S: f64 = 1e12;
 
-/// A flow of which something is told.
+/// A value of a flow, with the flow's key.
 pub(super) type OfFlow<T> = (FlowKey, T);
 
-/// The table of flows that were used in the window.
+/// Returns the table of flows that were used in the window.
 pub(super) fn table(names: &Names, view: &RunView<'_>) -> Table {
     let rows: Vec<_> = view.report.flows().into_iter().map(|flow| (flow.key, flow)).collect();
     columns(names, &rows)
@@ -75,7 +75,7 @@ pub(super) fn columns(names: &Names, rows: &[OfFlow<FlowReport>]) -> Table {
         )
 }
 
-/// The table of followed flows over time.
+/// Returns the table of followed flows over time.
 pub(super) fn series(names: &Names, view: &RunView<'_>) -> Table {
     let mut rows = Vec::new();
     for flow in view.report.flow_series() {
@@ -133,7 +133,7 @@ pub(super) fn series_columns(names: &Names, rows: &[OfFlow<FlowStep>]) -> Table 
         )
 }
 
-/// The columns that say which flow.
+/// Adds the columns that identify the flow.
 pub(super) fn of_flows<'a, T>(names: &Names, rows: &'a [OfFlow<T>]) -> Builder<'a, OfFlow<T>> {
     let Names { classes, endpoints } = names.clone();
     Builder::new(rows)

@@ -11,11 +11,11 @@ use gingham_kernel::{Bytes, Span, Time};
 use gingham_net::traffic::STREAM_BYTES;
 use std::ops::{Bound, Range, RangeInclusive};
 
-/// On periods between two messages of a stream: more would take time and mean nothing.
+/// Limit on the on periods between two messages of a stream; more would only take time.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
-/// Frames that are not counted.
+/// Limit on the frames that are not counted.
 const WARM_UP_MAX: i64 = 1_000_000;
-/// Streams of a host.
+/// Allowed number of streams of a host.
 const COUNTS: RangeInclusive<i64> = 1..=1_000_000;
 /// Highest load of streams, far above that of any study of overload.
 const LOAD_MAX: f64 = 100.0;
@@ -24,12 +24,12 @@ const LOAD_MAX: f64 = 100.0;
 pub(super) struct Streaming<'a> {
     pub(super) context: &'a ClassContext<'a>,
     pub(super) streams: &'a Streams,
-    /// When the class sends.
+    /// Time range in which the class sends.
     pub(super) active: &'a Range<Time>,
 }
 
 impl<'a> Streaming<'a> {
-    /// Bursts, if streams send these.
+    /// Returns the bursts, if streams send these.
     fn bursts(&self) -> Option<&'a OnOffData> {
         match &self.streams.data {
             StreamData::OnOff(bursts) => Some(bursts),
@@ -37,7 +37,7 @@ impl<'a> Streaming<'a> {
         }
     }
 
-    /// Drawn frames, if streams send these.
+    /// Returns the parameters of synthetic frames, if streams send these.
     fn mpeg2(&self) -> Option<&'a Mpeg2> {
         match &self.streams.data {
             StreamData::Mpeg2(mpeg2) => Some(mpeg2),
@@ -45,12 +45,12 @@ impl<'a> Streaming<'a> {
         }
     }
 
-    /// From one frame to the next, if streams have frames.
+    /// Returns the time from one frame to the next, if streams have frames.
     fn interval(&self) -> Option<Span> {
         self.bursts().is_none().then(|| self.streams.interval())
     }
 
-    /// Pairs of hosts, if streams are placed between these.
+    /// Returns the pairs of hosts, if streams are placed by pairs.
     fn pairs(&self) -> Option<&'a [String]> {
         match &self.streams.placement {
             Placement::Pairs(pairs) => Some(pairs),
@@ -59,7 +59,7 @@ impl<'a> Streaming<'a> {
     }
 }
 
-/// Rows on keys beside streams, and on messages.
+/// Returns the checks of keys that conflict with streams, and of messages.
 pub(super) fn of_class<'a>() -> [Check<&'a Streaming<'a>>; 2] {
     [
         refuse("streams", |it| {
@@ -74,7 +74,7 @@ pub(super) fn of_class<'a>() -> [Check<&'a Streaming<'a>>; 2] {
     ]
 }
 
-/// Rows on data.
+/// Returns the checks of stream data.
 pub(super) fn of_data<'a>() -> [Check<&'a Streaming<'a>>; 9] {
     [
         refuse("streams.data.mpeg2.mean", |it| {
@@ -136,7 +136,7 @@ pub(super) fn of_data<'a>() -> [Check<&'a Streaming<'a>>; 9] {
     ]
 }
 
-/// Rows on times, shares and pairs.
+/// Returns the checks of times, fractions and pairs.
 pub(super) fn of_rest<'a>() -> [Check<&'a Streaming<'a>>; 7] {
     [
         refuse("streams.start", |it| {
@@ -184,7 +184,7 @@ pub(super) fn of_rest<'a>() -> [Check<&'a Streaming<'a>>; 7] {
     ]
 }
 
-/// Rows on numbers of streams by count or load.
+/// Returns the checks of the number of streams, by count or load.
 pub(super) fn of_counts<'a>() -> [Check<&'a Streaming<'a>>; 4] {
     [
         refuse("streams.count", |it| {
@@ -209,18 +209,18 @@ pub(super) fn of_counts<'a>() -> [Check<&'a Streaming<'a>>; 4] {
     ]
 }
 
-/// Refuses a number of streams that no host has.
+/// Refuses a number of streams outside the allowed range.
 fn wrong_count(count: i64) -> Option<Sentence> {
     within!(count, COUNTS, "a host has from 1 to {} streams", COUNTS.end())
 }
 
-/// A class with the number of its streams.
+/// A class of streams with their number.
 pub(super) struct Counted<'a> {
     pub(super) streaming: &'a Streaming<'a>,
     pub(super) count: u64,
 }
 
-/// Row on more streams than memory may hold.
+/// Returns the check of the memory of streams.
 pub(super) fn of_memory<'a>() -> [Check<Counted<'a>>; 1] {
     [refuse("streams.memory_max", |it| {
         let needed = it.count.saturating_mul(STREAM_BYTES);
@@ -236,7 +236,7 @@ pub(super) fn of_memory<'a>() -> [Check<Counted<'a>>; 1] {
     })]
 }
 
-/// Row on runs that are too short for any frame to be counted.
+/// Returns the check for runs too short for any counted frame.
 pub(super) fn of_frames<'a>() -> [Check<&'a Streaming<'a>>; 1] {
     [note(|it| {
         let (streams, interval) = (it.streams, it.interval()?);

@@ -1,4 +1,4 @@
-//! What streams sent, and how their frames met their deadlines: one row a stream.
+//! Table of streams: the traffic of each, and how its frames met their deadlines.
 
 use crate::record::messages::Names;
 use crate::record::view::RunView;
@@ -9,7 +9,7 @@ use gingham_results::{Builder, Table};
 const PS_PER_NS: f64 = 1e3;
 const PS_PER_S: f64 = 1e12;
 
-/// A stream, and what is told of its frames, if it has any.
+/// A stream with the report on its frames, if it has any.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row<'a> {
     number: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Row<'a> {
     frames: Option<StreamReport>,
 }
 
-/// The table of all streams.
+/// Returns the table of all streams.
 pub(crate) fn table(names: &Names, view: &RunView<'_>) -> Table {
     let plan = view.plan();
     let deadlines = view.simulation.collector().deadlines();
@@ -83,12 +83,12 @@ pub(crate) fn columns(names: &Names, rows: &[Row<'_>]) -> Table {
         )
 }
 
-/// A count of a stream, of none where it has no frames.
+/// Returns a count of a stream, 0 if it has no frames.
 fn count(of: fn(&StreamReport) -> u32) -> impl Fn(&Row<'_>) -> u64 {
     move |row| row.frames.as_ref().map_or(0, |frames| u64::from(of(frames)))
 }
 
-/// The columns that say what came of the frames counted.
+/// Adds the columns with statistics of the counted frames.
 fn shares<'a, 'r>(columns: Builder<'a, Row<'r>>) -> Builder<'a, Row<'r>> {
     let share = |of: fn(&StreamReport) -> u32| {
         move |row: &Row<'_>| {

@@ -1,4 +1,4 @@
-//! Numbers of streams of each host.
+//! Number of streams of each host.
 
 use super::checks::{Counted, Streaming, of_counts, of_memory};
 use crate::check::check;
@@ -8,7 +8,7 @@ use crate::error::LabError;
 use gingham_net::traffic::DataPlan;
 use gingham_topology::EndpointId;
 
-/// How many streams each of these hosts has.
+/// Returns the number of streams of each of these hosts.
 pub(super) fn counts(
     of: &Streaming<'_>,
     data: &DataPlan,
@@ -24,12 +24,12 @@ pub(super) fn counts(
     Ok(counts)
 }
 
-/// A number of streams, one if none is written.
+/// Converts a checked number of streams; the default is one.
 pub(super) fn checked_count(count: Option<i64>) -> u64 {
     u64::try_from(count.unwrap_or(1)).expect("a check refuses fewer streams than one")
 }
 
-/// Refuses more streams than memory may hold.
+/// Refuses more streams than `memory_max` allows.
 pub(super) fn check_memory(
     of: &Streaming<'_>,
     count: u64,
@@ -39,7 +39,7 @@ pub(super) fn check_memory(
     check(&of_memory(), &counted, gathered)
 }
 
-/// As many as come nearest to a load.
+/// Returns the number of streams nearest to a load, by host.
 fn counts_by_load(
     context: &ClassContext<'_>,
     load: f64,
@@ -84,7 +84,7 @@ fn counts_by_load(
     Ok(counts)
 }
 
-/// The mean rate of a stream.
+/// Formats the mean rate of a stream.
 fn rate_said(data: &DataPlan) -> String {
     format!("{:.2} Mbit/s", data.bytes_per_ps() * 8e6)
 }

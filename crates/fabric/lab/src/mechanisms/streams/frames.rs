@@ -1,6 +1,6 @@
-//! How the frames of a class met their deadlines.
+//! Frames of a class and their deadlines.
 //!
-//! Invariant: half-widths go over streams, as if they were replications
+//! Invariant: half-widths are taken over streams, treated as replications
 //! (`gingham_net::measure::Deadlines`).
 
 use crate::record::classes::{PS_PER_NS, half_width, in_ns, mean};
@@ -9,28 +9,28 @@ use gingham_net::ClassId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What the streams of a class made of their frames, from the beginning of the run to the end of the
+/// Frame statistics of the streams of a class, from the beginning of the run to the end of the
 /// window.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct FrameSummary {
-    /// Its streams; none where its sources are hosts.
+    /// Number of its streams; 0 if its sources are hosts.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams: usize,
-    /// Frames that arrived whole before the window ended and are not counted: the first of each
-    /// stream.
+    /// Frames that arrived completely before the window ended and are not counted: the first of
+    /// each stream.
     #[schemars(extend("x-unit" = "frames"))]
     pub frames_warm_up: u64,
-    /// Frames that arrived whole before the window ended and are counted.
+    /// Frames that arrived completely before the window ended and are counted.
     #[schemars(extend("x-unit" = "frames"))]
     pub frames_counted: u64,
-    /// Frames of which policing dropped a message, so that they never arrive.
+    /// Frames with a message dropped by policing, so that they never arrive.
     #[schemars(extend("x-unit" = "frames"))]
     pub frames_lost: u64,
-    /// Share of the frames counted that were later than their deadline (DMP): that of the frame before
-    /// and an interval, or after a miss its arrival and an interval.
+    /// Share of the counted frames that were later than their deadline (DMP): one interval after
+    /// the deadline of the previous frame, or after its arrival if that frame missed.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed: Option<f64>,
-    /// Half-width of that share, over streams as if they were replications.
+    /// Half-width of `deadlines_missed`, with streams treated as replications.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed_half_width: Option<f64>,
     /// Mean lateness of the frames that missed their deadline (DMT), in nanoseconds.
@@ -39,15 +39,15 @@ pub struct FrameSummary {
     /// Half-width of the mean lateness, over streams.
     #[schemars(extend("x-unit" = "ns"))]
     pub deadline_late_half_width_ns: Option<f64>,
-    /// The share that would miss if frames were independent of each other, whatever their latencies:
-    /// the law of records.
+    /// Share of frames that would miss if frames were independent, whatever their latencies: the
+    /// law of records.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed_law: Option<f64>,
-    /// Share of the frames counted that were later than a fixed clock and the slack: the arrival of the
-    /// first frame of the stream, and an interval for each after it.
+    /// Share of the counted frames that were later than a fixed clock plus the slack. The clock is
+    /// the arrival of the first frame of the stream, plus one interval for each frame after it.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed_fixed: Option<f64>,
-    /// Half-width of that share, over streams.
+    /// Half-width of `deadlines_missed_fixed`, over streams.
     #[schemars(extend("x-unit" = "1"))]
     pub deadlines_missed_fixed_half_width: Option<f64>,
     /// Mean time from the delivery of a frame to that of the next one, in nanoseconds.

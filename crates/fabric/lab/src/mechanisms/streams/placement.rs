@@ -1,4 +1,4 @@
-//! Where streams go.
+//! Placement of streams on destinations.
 //!
 //! ```text
 //!   even, 4 hosts of 4 streams      turns: + 2, + 1, + 3, + 2      an order that is drawn, round after round
@@ -18,10 +18,10 @@ use gingham_kernel::{Purpose, Stream};
 use gingham_net::traffic::{DataPlan, OtherHosts};
 use gingham_topology::EndpointId;
 
-/// A stream: from where to where.
+/// Source and destination of a stream.
 pub(crate) type Pair = (EndpointId, EndpointId);
 
-/// Both ends of every stream, those of a host together.
+/// Returns source and destination of every stream, grouped by source.
 pub(super) fn placed(
     of: &Streaming<'_>,
     data: &DataPlan,
@@ -55,20 +55,20 @@ pub(super) fn placed(
     Ok(placed)
 }
 
-/// The streams of a host go to all others in turn.
+/// Places the streams of a host on all others in rotation.
 fn placed_evenly(context: &ClassContext<'_>, host: EndpointId, count: u64, placed: &mut Vec<Pair>) {
     let OtherHosts { among, own } = hosts_near(context, host);
     let others = among.len() - own.len();
     let turns = turns(context, others);
     let turn = |stream: u64| {
         let turn = turns[usize::try_from(stream % others as u64).expect("below a length")];
-        // Counted on from the last of its own node.
+        // Counted from the last endpoint of its own node.
         among[(own.end + turn) % among.len()]
     };
     placed.extend((0..count).map(|stream| (host, turn(stream))));
 }
 
-/// By how many hosts further each turn goes, in the order of the turns: the same for all hosts.
+/// Returns the offset to the destination in each turn of the rotation; equal for all hosts.
 fn turns(context: &ClassContext<'_>, others: usize) -> Vec<usize> {
     let mut turns: Vec<usize> = (0..others).collect();
     let (seed, name) = (context.source.scenario.seed, &context.class.name);
@@ -108,7 +108,7 @@ fn placed_pairs(
         let pair = pair(of.context, &format!("streams.placement.pairs.{index}"), text)?;
         placed.extend((0..count).map(|_| pair));
     }
-    // Those of a host stand together, in the order in which they are written.
+    // Streams of a host are adjacent, in the order of the scenario.
     placed.sort_by_key(|(source, _)| *source);
     Ok(placed)
 }

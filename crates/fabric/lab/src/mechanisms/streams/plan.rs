@@ -1,12 +1,12 @@
-//! Plans of streams: what they send, how many a host has, and where each goes.
+//! Plans of streams: their data, their number by host, and their destinations.
 //!
 //! ```text
 //!   data ─► DataPlan ─► mean rate ─┐
 //!   load, link rate ───────────────┴► streams a host ─► placement ─► a SourcePlan each
 //! ```
 //!
-//! Invariants: streams of a host stand together, in the order of their numbers; what they would take
-//! of memory is told before it is taken.
+//! Invariants: streams of a host are adjacent, in the order of their numbers; their memory is
+//! checked before it is allocated.
 
 use super::checks::{Streaming, of_class, of_data, of_frames, of_rest};
 use super::placement::placed;
@@ -25,7 +25,7 @@ use gingham_net::traffic::{
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The sources of a class of streams.
+/// Returns the sources of a class of streams.
 pub(crate) fn streams(
     context: &ClassContext<'_>,
     active: &Range<Time>,
@@ -59,7 +59,7 @@ pub(crate) fn streams(
     Ok(sources)
 }
 
-/// Data of each stream: frames, of a trace if there is one, or bursts.
+/// Returns the data of each stream: frames, of a trace if there is one, or bursts.
 fn data(streams: &Streams, trace: Option<FrameSizes>) -> DataPlan {
     let message_bytes = checked_payload(streams.message);
     let sizes = match (&streams.data, trace) {
@@ -88,21 +88,21 @@ fn data(streams: &Streams, trace: Option<FrameSizes>) -> DataPlan {
     })
 }
 
-/// Time from message to message in an on period, in picoseconds.
+/// Returns the time from one message to the next in an on period, in picoseconds.
 pub(super) fn interval_ps(bursts: &OnOffData, message: Bytes) -> f64 {
     let OnOffData { rate, on, off, .. } = *bursts;
     let periods = PeriodPlan { on_mean: on, off_mean: off, law: PeriodLaw::Exponential };
     f64::from(checked_payload(message)) * rate.byte_time().byte_ps() * periods.share_on()
 }
 
-/// How much later than its class each stream starts.
+/// Returns the offsets of stream starts from the start of their class.
 fn later(streams: &Streams, data: &DataPlan) -> LaterPlan {
     let has_phase = streams.start.is_none() && data.frames().is_some();
     let jitter = if has_phase { streams.interval() } else { Span::ZERO };
     LaterPlan { turn: streams.start.unwrap_or(Span::ZERO), jitter }
 }
 
-/// Time for which a class sends in a run.
+/// Returns the time for which a class sends in a run.
 pub(super) fn sends_for(context: &ClassContext<'_>, active: &Range<Time>) -> Span {
     let end = Time::ZERO + context.source.scenario.stop.time;
     active.end.min(end).since(active.start)

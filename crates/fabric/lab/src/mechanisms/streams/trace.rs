@@ -7,10 +7,10 @@
 //!   ...                                1  33.3   B  5020        sent behind the frame 3 that it needs
 //! ```
 //!
-//! Fields stand apart by blanks, tabs, commas or semicolons; empty lines and those that begin with `#`
-//! are passed over, and so is what stands behind the fourth field. In order of transmission frames
-//! that others need (`I` and `P`) come in order of display, and a `B` lies between the two of them
-//! that were sent last: what does not is refused. Times are not looked at, since a stream has its own.
+//! Fields are separated by blanks, tabs, commas or semicolons. Empty lines, lines that begin with
+//! `#` and fields after the fourth are skipped. Lines are in order of transmission: reference
+//! frames (`I` and `P`) come in order of display, and a `B` lies between the last two of them in
+//! display order; other orders are refused. Times are ignored, since streams have their own.
 
 use crate::compile::classes::context::ClassContext;
 use crate::compile::classes::lengths::payload;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 const KEY: &str = "streams.data.trace.file";
 
-/// The frames of a trace, and with which of them streams begin.
+/// Returns the frames of a trace and the first frame of the streams.
 pub(super) fn trace_sizes(
     context: &ClassContext<'_>,
     trace: &Trace,
@@ -47,7 +47,7 @@ pub(super) fn trace_sizes(
     Ok(FrameSizes::Trace { bytes, first: FirstFrame::At(place) })
 }
 
-/// The sizes of a trace, in its order.
+/// Reads the frame sizes of a trace, in its order.
 fn read_trace(
     context: &ClassContext<'_>,
     name: &FileName,
@@ -67,22 +67,22 @@ fn read_trace(
     Ok(sizes.into())
 }
 
-/// What is wrong with a trace, and in which line, from 1.
+/// An error in a trace, with its line, from 1.
 #[derive(Debug)]
 struct Fault {
     line: Option<u32>,
     message: String,
 }
 
-/// The order in which frames are sent, as far as they tell it.
+/// State of the check of the transmission order.
 #[derive(Default)]
 struct Order {
     seen: BTreeSet<u64>,
-    /// The last two frames that others need.
+    /// Display indices of the last two reference frames.
     anchors: [Option<u64>; 2],
 }
 
-/// What the lines of a trace have.
+/// Format of the lines of a trace.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Sizes,
@@ -160,7 +160,7 @@ fn frame_size(text: &str) -> Result<u32, String> {
 }
 
 impl Order {
-    /// The next frame, if it may come here.
+    /// Checks that the next frame may be transmitted here, and records it.
     fn next(&mut self, index: &str, kind: &str) -> Result<(), String> {
         let found: u64 = index.parse().map_err(|_| {
             format!("found `{index}` as the index of a frame, expected a whole number")

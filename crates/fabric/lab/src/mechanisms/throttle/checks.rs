@@ -6,20 +6,20 @@ use crate::scenario::SelfTuned;
 use gingham_kernel::Span;
 use std::ops::{Bound, RangeInclusive};
 
-/// Gathers of a tuning period, and periods until the best is forgotten.
+/// Allowed numbers of gathers in a tuning period, and of periods until the best is forgotten.
 const COUNTS: RangeInclusive<i64> = 1..=1_000;
 const COUNT_RULE: &str = "from 1 to 1,000";
 const FRACTIONS: RangeInclusive<f64> = 0.0..=1.0;
 const FRACTION_RULE: &str = "a fraction from 0 to 1";
 
-/// The control as it is written, with its times in force.
+/// The control as written, with its times in effect.
 pub(super) struct Written {
     pub(super) tuned: SelfTuned,
     pub(super) gather: Span,
     pub(super) side_band: Span,
 }
 
-/// Rows on the keys.
+/// Returns the checks of the keys.
 pub(super) fn of_keys() -> [Check<Written>; 8] {
     [
         refuse("gather", |it| {

@@ -1,4 +1,4 @@
-//! Plans of congestion controls that look at the network.
+//! Plans of congestion controls that use the state of the network.
 
 use super::checks::{Written, of_keys};
 use crate::check::{Subject, check};
@@ -10,10 +10,10 @@ use gingham_kernel::Span;
 use gingham_net::{BLOCK_BYTES, SelfTunedPlan, Switching, ThrottlePlan};
 use gingham_topology::ChannelId;
 
-/// Flit times of a gather, by default.
+/// Default gather interval, in flit times.
 const GATHER_FLITS: u64 = 32;
 
-/// The control that delays the messages of hosts by the state of the network, if there is one.
+/// Returns the control that delays messages by the state of the network, if there is one.
 pub(crate) fn plan(
     source: &ScenarioSource,
     links: Links<'_>,
@@ -44,8 +44,8 @@ pub(crate) fn plan(
     })))
 }
 
-/// Time of a flit, or of a block in networks of whole packets, on the first channel between switches;
-/// on the first of all if no two switches are joined.
+/// Returns the time of a flit, or of a block with whole packets, on the first channel between
+/// switches, or on the first channel if no two switches are joined.
 fn flit_time(links: Links<'_>) -> Span {
     let is_switch = |channel: ChannelId| {
         let ends = [links.fabric.source(channel), links.fabric.target(channel)];
@@ -60,7 +60,7 @@ fn flit_time(links: Links<'_>) -> Span {
     }
 }
 
-/// A fraction in millionths, rounded.
+/// Converts a fraction to millionths, rounded.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! Checks of windows and paces: sizes, rates, and packets that take longer than a run.
+//! Checks of windows and rate limits: sizes, rates, and packets that take longer than a run.
 
 use crate::catalogue::name_of;
 use crate::check::{Check, SHARE, outside, refuse, say, when, within};
@@ -12,12 +12,12 @@ use gingham_kernel::Bytes;
 use gingham_net::{Answered, ClassPlan, PacePlan, Plan, REFILL_BYTES, Response};
 use std::ops::{Bound, RangeInclusive};
 
-/// Windows: up to more packets than a network of any size holds of one flow.
+/// Allowed windows, in packets; the limit exceeds the packets of one flow in any network.
 const WINDOWS: RangeInclusive<i64> = 1..=1_000_000;
-/// Factors by which a mark divides a rate: up to more than any paper asks for.
+/// Allowed factors by which a mark divides a rate; the limit exceeds the factors of all papers.
 const FACTORS: (Bound<f64>, Bound<f64>) = (Bound::Excluded(1.0), Bound::Included(FACTOR_MAX));
 const FACTOR_MAX: f64 = 1e6;
-/// Payloads of an answer: up to more than any acknowledgement needs.
+/// Allowed payloads of an acknowledgement; the limit exceeds every practical size.
 const ANSWERS: RangeInclusive<Bytes> = Bytes(1)..=Bytes(64 << 10);
 
 /// A class with a window.
@@ -26,7 +26,7 @@ pub(super) struct Windowed<'a> {
     pub(super) window: &'a Window,
 }
 
-/// Rows on the keys of a window.
+/// Returns the checks of the keys of a window.
 pub(super) fn of_keys<'a>() -> [Check<Windowed<'a>>; 10] {
     [
         refuse("window.packets", |it| {
@@ -92,7 +92,7 @@ pub(super) fn of_keys<'a>() -> [Check<Windowed<'a>>; 10] {
     ]
 }
 
-/// Row on the pace of a class, or of the response of its window.
+/// Returns the check of the rate limit of a class.
 pub(super) fn of_pace<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     [refuse("pace", |it| {
         let rule = "a pace is a fraction of the host's link, above 0 and at most 1";
@@ -100,7 +100,7 @@ pub(super) fn of_pace<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     })]
 }
 
-/// Row on paces at which a packet takes longer than any run.
+/// Returns the check for rates at which a packet takes longer than any run.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("traffic.*.pace", |it| {
         it.classes.iter().find_map(|class| {
@@ -129,8 +129,8 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// The most payload of a packet of one class, sent as those of another, if its time at the pace of
-/// that, or the time of 64 KiB, is longer than any run.
+/// Returns the largest payload of a packet of `class`, sent as a packet of `paced`, if its time at
+/// the lowest rate of `paced`, or the time of 64 KiB, is longer than any run.
 fn too_long(
     class: &ClassPlan,
     paced: &ClassPlan,
@@ -146,7 +146,7 @@ fn too_long(
     })
 }
 
-/// A time at the pace of a class, at the lowest rate of its response.
+/// Returns the refill time of a class at the lowest rate of its response.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,

@@ -1,4 +1,4 @@
-//! Plans of windows and paces.
+//! Plans of windows and rate limits.
 
 use super::checks::{Windowed, of_keys, of_pace};
 use crate::check::check;
@@ -10,7 +10,7 @@ use crate::error::LabError;
 use crate::mechanisms::policing::time_at;
 use gingham_net::{AnswerPlan, PacePlan, Priority, REFILL_BYTES, WindowPlan};
 
-/// The window of a class of this priority, if it has one.
+/// Returns the window of a class of this priority, if it has one.
 pub(crate) fn window(
     context: &ClassContext<'_>,
     of_class: Priority,
@@ -31,14 +31,15 @@ pub(crate) fn window(
     }))
 }
 
-/// The pace of a class, at every endpoint: excess of another class may be sent as one of it.
+/// Returns the rate limit of a class at every endpoint, since excess of another class may be sent
+/// as this class.
 pub(crate) fn pace(
     context: &ClassContext<'_>,
     gathered: &mut Gathered,
 ) -> Result<Option<PacePlan>, LabError> {
     check(&of_pace(), &context.subject(context), gathered)?;
     let response = context.class.window.as_ref().map(|window| &window.response);
-    // What changes a pace goes down from that of the class, or from the full rate.
+    // A response that changes rates starts at the pace of the class, or else at the full rate.
     let full = response.filter(|of| of.is_paced()).map(|_| 1.0);
     let Some(pace) = context.class.pace.or(full) else { return Ok(None) };
     let refill = |endpoint| time_at(context, endpoint, pace, REFILL_BYTES);
