@@ -6,14 +6,14 @@
 //!                       load that fills the fullest channel of the class ◄─────────────────────────────┘
 //! ```
 //!
-//! With fixed paths the expected load of a channel is a sum over the pairs whose paths take it. No
-//! flow control and no arbitration lets a channel carry more than its capacity, so that the load of
-//! a class is bounded by the channel that fills first (Dally and Towles, "Principles and Practices
-//! of Interconnection Networks", Morgan Kaufmann 2004, section 3.3.1: the bound from the maximum
+//! With fixed paths the expected load of a channel is a sum over the pairs whose paths use it. No
+//! flow control and no arbitration lets a channel carry more than its capacity, so the load of a
+//! class is bounded by the channel that fills first (Dally and Towles, "Principles and Practices of
+//! Interconnection Networks", Morgan Kaufmann 2004, section 3.3.1: the bound from the maximum
 //! channel load). A network saturates at the bound or below it, never above.
 //!
-//! - Payload counts with the overhead of its packets: headers, route bytes that are left, whole
-//!   flits. Acknowledgements are not counted.
+//! - Payload counts with the overhead of its packets: headers, remaining route bytes, whole flits.
+//!   Acknowledgements are not counted.
 //! - Two path sets are weighted by how packets choose, if that does not depend on the network.
 //! - If packets choose their path by the state of the network, only host channels are bounded.
 //! - A backlogged class is bounded at equal loads of all its senders.
@@ -40,7 +40,7 @@ use std::ops::Range;
 
 /// Limit on the pairs of endpoints of a class that are followed one by one.
 const PAIRS_MAX: usize = 1 << 22;
-/// Shares above 1 by less than this are rounding.
+/// Tolerance for rounding of shares above 1.
 const ROUNDING: f64 = 1e-6;
 
 /// The set of channels that a bound considers.
@@ -67,9 +67,9 @@ pub struct TrafficBound {
 #[derive(Clone, Debug)]
 struct ClassTraffic {
     kind: BoundKind,
-    /// By channel, as a share of its capacity; at load 1 for a backlogged class.
+    /// Load by channel, as a share of its capacity; at load 1 for a backlogged class.
     loads: Vec<f64>,
-    /// By channel: number of flows of the class that use it.
+    /// Number of flows of the class by channel.
     flows: Vec<u32>,
     /// The class at the start of the chain of replies, or the class itself.
     root: ClassId,
@@ -105,8 +105,9 @@ pub struct ClassBound {
     pub host: Option<(EndpointId, f64)>,
     /// The fullest channel, if classes that never stop offer more than it can carry together.
     pub over: Option<Loaded>,
-    /// The fullest channel, if this class, with those that it replies to or that reply to it, offers
-    /// more than it can carry: the class has no steady state, whatever other classes do.
+    /// The fullest channel, if this class, with those that it replies to or that reply to it,
+    /// offers more than it can carry: the class then has no steady state, regardless of other
+    /// classes.
     pub over_alone: Option<Loaded>,
 }
 
@@ -121,7 +122,7 @@ impl TrafficBound {
         Self { classes, together }
     }
 
-    /// The bound of a class.
+    /// Returns the bound of a class.
     pub fn class(&self, plan: &Plan, id: ClassId) -> ClassBound {
         let own = &self.classes[id.index()];
         let used = |channel: &ChannelId| own.loads[channel.index()] > 0.0;
@@ -152,7 +153,7 @@ impl TrafficBound {
         }
     }
 
-    /// The set of channels considered, by class.
+    /// Returns the set of channels considered, by class.
     pub fn kinds(&self) -> impl Iterator<Item = BoundKind> {
         self.classes.iter().map(|class| class.kind)
     }
@@ -168,26 +169,26 @@ impl TrafficBound {
         })
     }
 
-    /// Returns the peak load of all classes but backlogged ones on a channel, as a share of its
+    /// Returns the peak load of all classes except backlogged ones on a channel, as a share of its
     /// capacity.
     pub fn offered_share(&self, channel: ChannelId) -> f64 {
         self.most(channel, |_| true, |of| !of.is_backlogged)
     }
 
-    /// Flows of all classes on a channel.
+    /// Returns the number of flows of all classes on a channel.
     pub fn flows(&self, channel: ChannelId) -> u64 {
         self.classes.iter().map(|class| u64::from(class.flows[channel.index()])).sum()
     }
 
-    /// Flows on a channel of a class and of those with the same root.
+    /// Returns the number of flows on a channel of a class and of those with the same root.
     pub fn flows_of(&self, id: ClassId, channel: ChannelId) -> u64 {
         let root = self.classes[id.index()].root;
         let own = self.classes.iter().filter(|of| of.root == root);
         own.map(|of| u64::from(of.flows[channel.index()])).sum()
     }
 
-    /// Some of the flows on a channel, by class, source and destination. Gives up after a number of
-    /// pairs, so that a channel that few pairs take costs little.
+    /// Returns some of the flows on a channel, by class, source and destination. Stops after a
+    /// number of pairs, which limits the cost of a channel with few flows.
     pub fn examples(
         &self,
         plan: &Plan,
@@ -214,8 +215,8 @@ impl TrafficBound {
         found
     }
 
-    /// What all classes put on a channel while a class sends, beside a backlogged class that class
-    /// alone.
+    /// Returns the load of a channel while a class sends, as a share of its capacity: that of all
+    /// classes but backlogged ones, or for a backlogged class its own.
     fn share(&self, id: ClassId, channel: ChannelId) -> f64 {
         let own = &self.classes[id.index()];
         let counts = |of: &ClassTraffic| {
@@ -225,8 +226,8 @@ impl TrafficBound {
     }
 
     /// Returns the largest load of a class's root that fills no channel of the class beyond `share`
-    /// while all other classes keep their loads: zero or less if these leave no room. `None` if the
-    /// class has no load to change, or no bound.
+    /// while all other classes keep their loads: zero or less if these leave no capacity. `None` if
+    /// the class has no load to change, or no bound.
     pub fn load_beside_others(&self, plan: &Plan, id: ClassId, share: f64) -> Option<f64> {
         let own = &self.classes[id.index()];
         if own.kind == BoundKind::None || own.is_backlogged {
@@ -265,7 +266,7 @@ impl TrafficBound {
         sets.map(sum).fold(0.0, f64::max)
     }
 
-    /// Load of the root class that fills a channel of the class or of its replies.
+    /// Returns the load of the root class that fills a channel of the class or of its replies.
     fn bound_load(&self, plan: &Plan, id: ClassId) -> Option<f64> {
         let own = &self.classes[id.index()];
         if own.kind == BoundKind::None {
@@ -303,10 +304,10 @@ impl ClassTraffic {
     }
 }
 
-/// The largest sets of classes that send at one time, given when each one does.
+/// Returns the largest sets of classes that send at one time, from their active times.
 fn together(active: &[&Range<Time>]) -> Vec<BTreeSet<ClassId>> {
     let mut sets: Vec<BTreeSet<ClassId>> = Vec::new();
-    // Sets grow only where a class begins.
+    // Sets grow only at the start of a class.
     for now in active.iter().map(|of| of.start) {
         let sends = |id: &ClassId| active[id.index()].contains(&now);
         let set: BTreeSet<ClassId> = ClassId::first(active.len()).filter(sends).collect();
@@ -322,12 +323,12 @@ fn are_adaptive(routes: &Routes) -> bool {
     matches!(routes, Routes::Table(tables) if tables.are_adaptive())
 }
 
-/// The channel into an endpoint.
+/// Returns the channel into an endpoint.
 fn ejection(plan: &Plan, endpoint: EndpointId) -> ChannelId {
     Fabric::reverse(plan.fabric.endpoint_channel(endpoint))
 }
 
-/// The fullest of the given channels; the first one in a tie.
+/// Returns the fullest of the given channels; the first one in a tie.
 fn fuller(channels: impl Iterator<Item = Loaded>) -> Option<Loaded> {
     channels.reduce(|a, b| if is_fuller(b.share, a.share) { b } else { a })
 }

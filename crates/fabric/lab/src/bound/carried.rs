@@ -1,7 +1,7 @@
 //! Sums the expected traffic of a class over the channels of its paths.
 //!
 //! Hosts of one switch share the path from that switch to a destination. Uniform traffic therefore
-//! takes one walk for each pair of switch and destination, not one for each pair of hosts.
+//! needs one walk for each pair of switch and destination, not one for each pair of hosts.
 
 use super::demand::{self, Demand, Uniform};
 use super::wire::{Consumed, Wire, Wires};
@@ -14,7 +14,7 @@ use std::ops::Range;
 /// Limit on the walks of a class, which take a few seconds.
 const WALKS_MAX: usize = 1 << 28;
 
-/// Follows the paths of a plan.
+/// Adds up the load along the paths of a plan.
 pub(super) struct Carrier<'a> {
     plan: &'a Plan,
     consumed: Consumed,
@@ -22,7 +22,8 @@ pub(super) struct Carrier<'a> {
     hosts_only: bool,
     /// The channels of the last walk, from the first switch on.
     channels: Vec<ChannelId>,
-    /// Those of the walk before between the same endpoints, which has counted its flows.
+    /// The channels of the previous walk between the same endpoints, whose flows are counted
+    /// already.
     counted: Vec<ChannelId>,
 }
 
@@ -36,7 +37,7 @@ pub(super) struct Carried {
     pub(super) flows: u32,
 }
 
-/// What senders of one switch send to one destination, or to several that share a path.
+/// Traffic from the senders of one switch to one destination, or to several that share a path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     messages_per_ps: f64,
@@ -64,13 +65,13 @@ impl<'a> Carrier<'a> {
         Self { plan, consumed, hosts_only: false, channels: Vec::new(), counted: Vec::new() }
     }
 
-    /// Considers the first and the last channel of each path alone.
+    /// Restricts the sums to the first and the last channel of each path.
     pub(super) fn with_hosts_only(self, hosts_only: bool) -> Self {
         Self { hosts_only, ..self }
     }
 
-    /// Returns the load that the demand of a class puts on each channel; `None` if that would take
-    /// too many walks.
+    /// Returns the load that the demand of a class puts on each channel; `None` if that needs too
+    /// many walks.
     pub(super) fn carry(&mut self, id: ClassId, demand: &Demand<'_>) -> Option<Vec<Carried>> {
         let class = &self.plan.classes[id.index()];
         let lengths = demand::lengths_of(self.plan, class);
@@ -179,7 +180,8 @@ impl<'a> Carrier<'a> {
         on_injection
     }
 
-    /// Neighbours in a list whose paths differ in their last channel alone, with their places.
+    /// Returns runs of neighbours in a list whose paths differ only in their last channel, with
+    /// their indices.
     fn runs<'l>(
         &self,
         among: &'l [EndpointId],
@@ -278,7 +280,7 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// The senders of a group, keyed by their switch.
+    /// Returns the senders of a group, keyed by their switch.
     fn switches_of<'g>(&self, group: &Group<'g>) -> BTreeMap<NodeId, Vec<&'g Uniform<'g>>> {
         let fabric = &self.plan.fabric;
         let mut switches: BTreeMap<NodeId, Vec<&Uniform<'_>>> = BTreeMap::new();
@@ -291,12 +293,12 @@ impl<'a> Carrier<'a> {
 }
 
 impl Uniform<'_> {
-    /// Messages per picosecond to all destinations together.
+    /// Returns messages per picosecond to all destinations together.
     fn total(&self) -> f64 {
         self.messages_per_ps * f64::from(self.receivers())
     }
 
-    /// Flows of its source that only this list has.
+    /// Returns the number of flows of its source that only this list contains.
     fn flows(&self) -> u32 {
         if self.counts_flows { self.receivers() } else { 0 }
     }
@@ -306,7 +308,7 @@ impl Uniform<'_> {
     }
 }
 
-/// Traffic from `senders` to the destination at index `place` of their list.
+/// Returns the traffic from `senders` to the destination at index `place` of their list.
 fn sent(senders: &[&Uniform<'_>], place: usize) -> Sent {
     let to_it = senders.iter().filter(|sender| !sender.to.own.contains(&place));
     let by = |sender: &&Uniform<'_>| Sent {

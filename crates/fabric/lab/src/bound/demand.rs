@@ -15,7 +15,7 @@ pub(super) struct Uniform<'a> {
     pub(super) to: &'a OtherHosts,
     /// Rate to each destination.
     pub(super) messages_per_ps: f64,
-    /// Whether its flows count: not where another list of the source holds all of them.
+    /// Whether its flows count; false if another list of the source contains all of them.
     pub(super) counts_flows: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
         && plan.reply_chain(id).all(is_free)
 }
 
-/// Lengths of a class's messages with their probabilities, over all its sources.
+/// Returns the lengths of a class's messages with their probabilities, over all its sources.
 pub(super) fn lengths_of(plan: &Plan, class: &ClassPlan) -> Vec<(u32, f64)> {
     let of = |lengths: &LengthPlan| super::wire::lengths(lengths);
     match class.sources.first().map(|source| &source.messages) {
@@ -69,7 +69,7 @@ fn scheduled_lengths(plan: &Plan, class: &ClassPlan) -> Vec<(u32, f64)> {
     counts.into_iter().map(|(bytes, count)| (bytes, real(count.into()) / total)).collect()
 }
 
-/// The messages of a schedule that are created before the end of the run.
+/// Returns the messages of a schedule that are created before the end of the run.
 fn scheduled<'a>(
     plan: &'a Plan,
     source: &'a SourcePlan,
@@ -81,7 +81,8 @@ fn scheduled<'a>(
     messages.iter().filter(|message| message.created < plan.stop.time)
 }
 
-/// Messages per picosecond of a source with drawn messages; a backlogged source counts with load 1.
+/// Returns messages per picosecond of a source with drawn messages; a backlogged source counts with
+/// load 1.
 fn drawn_rate(plan: &Plan, class: &ClassPlan, index: usize, drawn: &DrawnPlan) -> f64 {
     let source = &class.sources[index];
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
@@ -97,7 +98,7 @@ fn drawn_rate(plan: &Plan, class: &ClassPlan, index: usize, drawn: &DrawnPlan) -
     }
 }
 
-/// The traffic of a class.
+/// Expected traffic of a class.
 #[derive(Default)]
 pub(super) struct Demand<'a> {
     pub(super) uniform: Vec<Uniform<'a>>,
@@ -105,7 +106,8 @@ pub(super) struct Demand<'a> {
 }
 
 impl<'a> Demand<'a> {
-    /// The expected traffic of a class; `None` if it needs more than `pairs_max` separate pairs.
+    /// Returns the expected traffic of a class; `None` if it needs more than `pairs_max` separate
+    /// pairs.
     pub(super) fn of(plan: &'a Plan, id: ClassId, pairs_max: usize) -> Option<Self> {
         let class = &plan.classes[id.index()];
         let mut demand = Self::default();
@@ -197,7 +199,7 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// Pairs with one entry for each flow, in ascending order if any had several.
+/// Merges the pairs into one entry for each flow, in ascending order if any had several.
 fn merged(mut pairs: Vec<Pair>) -> Vec<Pair> {
     let ends = |pair: &Pair| (pair.0, pair.1);
     if pairs.is_sorted_by(|a, b| ends(a) < ends(b)) {

@@ -17,20 +17,20 @@ pub struct BoundSummary {
     /// this load.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_load: Option<f64>,
-    /// Expected load of that channel at the offered load of all classes, over its capacity. For a
-    /// backlogged class, that class alone counts, at a load of 1.
+    /// Expected load of the fullest channel at the offered load of all classes, over its capacity.
+    /// For a backlogged class, that class alone counts, at a load of 1.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_share: Option<f64>,
-    /// Name of that channel.
+    /// Name of the fullest channel.
     #[schemars(extend("x-unit" = ""))]
     pub bound_channel: Option<String>,
-    /// Flows of all classes that use that channel.
+    /// Flows of all classes that use the fullest channel.
     #[schemars(extend("x-unit" = "flows"))]
     pub bound_flows: u64,
     /// Expected load of the fullest channel into a destination, over its capacity.
     #[schemars(extend("x-unit" = "1"))]
     pub bound_host_share: Option<f64>,
-    /// Name of that destination.
+    /// Name of the destination with that channel.
     #[schemars(extend("x-unit" = ""))]
     pub bound_host: Option<String>,
 }

@@ -201,7 +201,7 @@ fn in_two_digits(value: f64, round: impl Fn(f64) -> f64) -> f64 {
     if value <= 0.0 || !value.is_finite() {
         return value;
     }
-    // Scaled by an exact power of ten, so that 0.38 does not become 0.38000000000000006.
+    // Scaled by an exact power of ten, so that 0.38 stays 0.38.
     let (mut digits, mut power) = (value, 0_i32);
     while digits >= 100.0 {
         digits /= 10.0;

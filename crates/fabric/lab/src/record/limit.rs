@@ -1,4 +1,4 @@
-//! What of a saturated class's own keys limits it, as far as its numbers tell.
+//! Detection of the key that limits a saturated class, from its measurements.
 //!
 //! ```text
 //!   payload accepted = what policing lets pass        the rate
@@ -6,8 +6,8 @@
 //!   neither, and windows were full for much of it     perhaps the window, or a network that answers late
 //! ```
 //!
-//! To be held back is not to be limited: a flow may wait for its pace before every packet, and would
-//! wait for its link without one.
+//! Waiting is no evidence of a limit: a flow may wait for its pace before every packet, and without
+//! the pace would wait for its link instead.
 
 use super::view::RunView;
 use gingham_kernel::Span;
@@ -16,26 +16,26 @@ use gingham_net::{ClassId, ClassPlan, Excess, Hold, Plan, REFILL_BYTES};
 use gingham_results::real;
 use gingham_topology::EndpointId;
 
-/// By how much less than a bound may have been accepted that was reached: as much as the half-width
-/// of what was accepted, within these, all as fractions of the bound.
+/// Range of the tolerance below a bound within which it counts as reached: the half-width of the
+/// accepted payload, clamped to this range, as fractions of the bound.
 const NEAR: [f64; 2] = [0.005, 0.02];
-/// A share of the time for which windows hold flows back that says that they may limit them.
+/// Share of the time for which full windows hold flows back that suggests a limit.
 const MUCH: f64 = 0.5;
 
-/// What limits a class of its own keys.
+/// Key that limits a class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Limit {
-    /// The rate at which its policing lets messages pass.
+    /// The rate of its policing.
     Rate,
     /// The pace of its flows.
     Pace,
-    /// Perhaps the window of its flows, which held them back for this share of the time.
+    /// Possibly the window of its flows, of `packets`, which held them back for a share `held` of
+    /// the time.
     Window { packets: u32, held: f64 },
 }
 
 impl Limit {
-    /// What limits a class of which this was measured; `None` where it is the network, or its load
-    /// itself.
+    /// Returns the key that limits a class; `None` if the limit is the network or the offered load.
     pub(super) fn of(view: &RunView<'_>, id: ClassId, of: &ClassReport) -> Option<Self> {
         let class = &view.plan().classes[id.index()];
         let accepted = of.accepted_bytes_per_ps?;
@@ -53,7 +53,7 @@ impl Limit {
     }
 }
 
-/// Payload that was accepted as a share of what policing lets pass; `None` where it delays nothing.
+/// Returns the accepted payload as a share of the policed rate; `None` if policing delays nothing.
 fn share_of_rate(plan: &Plan, class: &ClassPlan, accepted_bytes_per_ps: f64) -> Option<f64> {
     let policing = class.policing.as_ref().filter(|policing| policing.excess == Excess::Delay)?;
     let sources = class.sources.iter().zip(&policing.refill);
@@ -62,8 +62,8 @@ fn share_of_rate(plan: &Plan, class: &ClassPlan, accepted_bytes_per_ps: f64) -> 
     (!rates.is_empty()).then(|| accepted_bytes_per_ps / rates.iter().sum::<f64>())
 }
 
-/// Payload of the flows of a class as a share of their paces, on average over them; `None` where
-/// they have none.
+/// Returns the payload rate of the flows of a class as a share of their pace, averaged over flows;
+/// `None` without a pace.
 fn share_of_pace(view: &RunView<'_>, id: ClassId) -> Option<f64> {
     let pace = view.plan().classes[id.index()].pace.as_ref()?;
     let refill = |source: EndpointId| pace.refill[source.index()];
@@ -79,11 +79,11 @@ fn share_of_pace(view: &RunView<'_>, id: ClassId) -> Option<f64> {
 /// Whether a rate is below that of the endpoint's link, so that it can be raised.
 fn is_slower(plan: &Plan, endpoint: EndpointId, refill: Span) -> bool {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(endpoint));
-    // Rounded to a picosecond in so many bytes.
+    // Refill times are rounded to a picosecond in `REFILL_BYTES`.
     real(refill.as_ps().into()) > byte_ps * real(REFILL_BYTES.into()) + 1.0
 }
 
-/// Picoseconds of a byte at a rate.
+/// Converts a refill time to picoseconds per byte.
 fn refill_byte_ps(refill: Span) -> f64 {
     real(refill.as_ps().into()) / real(REFILL_BYTES.into())
 }

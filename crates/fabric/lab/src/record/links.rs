@@ -1,4 +1,4 @@
-//! One row a channel.
+//! Table of links: one row for each channel.
 
 use super::view::RunView;
 use gingham_net::measure::{ChannelReport, Estimate, LinkSeries, LinkStep};
@@ -8,31 +8,31 @@ use gingham_topology::ChannelId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a channel carried; nothing is known of an empty window.
+/// Statistics of a channel; missing for an empty window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Link {
     channel: ChannelId,
     plan: ChannelPlan,
     flit_bytes: u32,
-    /// What the buffer at its end holds, that of all lanes together; none where a host consumes.
+    /// Capacity of the buffer at its end, over all lanes; 0 at a host, which consumes immediately.
     buffer_flits: u32,
     measured: Option<ChannelReport>,
 }
 
-/// Sums over all links.
+/// Totals over all links.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct LinkTotals {
     /// Data flits that started in the window, over all channels: flits of packets times hops.
     pub data_flits: u64,
     /// Control flits (STOP and GO) that started in the window.
     pub control_flits: u64,
-    /// STOPs that were heard in the window.
+    /// STOPs that took effect in the window.
     pub stops: u64,
     /// Utilisation of the busiest channel.
     pub utilisation_max: f64,
 }
 
-/// The rows of the table, by channel, but for those between switches and their ends.
+/// Returns the rows of the table, by channel, except for channels to switch ports 0.
 pub(crate) fn rows(view: &RunView<'_>) -> Vec<Link> {
     let plan = view.plan();
     let row = |(channel, measured): (ChannelId, Option<ChannelReport>)| Link {
@@ -61,7 +61,7 @@ impl Link {
         self.measured.as_ref().map_or(0, of)
     }
 
-    /// The channel and its utilisation in the window.
+    /// Returns the channel and its utilisation in the window.
     pub(crate) fn busy(&self) -> Option<(ChannelId, Estimate)> {
         Some((self.channel, self.utilisation()?))
     }
@@ -95,7 +95,7 @@ pub(crate) fn node_names(plan: &Plan) -> Vec<String> {
     plan.fabric.nodes().iter().map(|node| node.name.clone()).collect()
 }
 
-/// The columns that say which channel.
+/// Adds the columns that identify the channel.
 pub(crate) fn of_channels<R>(
     nodes: Vec<String>,
     rows: &[R],
@@ -152,7 +152,7 @@ pub(crate) fn columns(
 /// A step of a followed channel.
 pub(crate) type OfChannel = (ChannelId, LinkStep);
 
-/// The table of followed channels over time.
+/// Returns the table of followed channels over time.
 pub(crate) fn series(plan: &Plan, followed: &[LinkSeries]) -> Table {
     let steps = |link: &LinkSeries| {
         let channel = link.channel;

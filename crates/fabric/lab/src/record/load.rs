@@ -1,13 +1,13 @@
-//! Bytes in a time as loads.
+//! Conversion of bytes and rates to loads.
 //!
-//! A load is a fraction of what the links of a class's senders carry: with a byte in
-//! `f_i` picoseconds at sender `i`, the class carries at most `sum 1 / f_i` bytes a picosecond.
+//! A load is a fraction of the capacity of the links of a class's senders: with a byte in `f_i`
+//! picoseconds at sender `i`, the class carries at most `sum 1 / f_i` bytes a picosecond.
 
 use gingham_kernel::Span;
 use gingham_net::{ClassId, Plan};
 use gingham_topology::EndpointId;
 
-/// What the links of all senders of a class carry.
+/// Capacity of the links of all senders of a class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Capacity {
     bytes_per_ps: f64,
@@ -21,23 +21,23 @@ impl Capacity {
         Self { bytes_per_ps }
     }
 
-    /// The capacity of one sender's link.
+    /// Returns the capacity of one sender's link.
     pub(super) fn of_endpoint(plan: &Plan, endpoint: EndpointId) -> Self {
         Self { bytes_per_ps: 1.0 / plan.byte_ps(plan.fabric.endpoint_channel(endpoint)) }
     }
 
-    /// The load of so many bytes in a time; zero in no time.
+    /// Returns the load of `bytes` in a time; 0 if the time is 0.
     pub(super) fn load(self, bytes: u64, span: Span) -> f64 {
         self.load_of(bytes_per_ps(bytes, span))
     }
 
-    /// The load of a rate.
+    /// Converts a rate to a load.
     pub(super) fn load_of(self, bytes_per_ps: f64) -> f64 {
         bytes_per_ps / self.bytes_per_ps
     }
 }
 
-/// Bytes a picosecond; zero in no time.
+/// Returns bytes per picosecond; 0 if the time is 0.
 #[expect(clippy::cast_precision_loss, reason = "loads need few digits")]
 pub(super) fn bytes_per_ps(bytes: u64, span: Span) -> f64 {
     if span == Span::ZERO { 0.0 } else { bytes as f64 / span.as_ps() as f64 }

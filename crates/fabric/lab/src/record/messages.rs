@@ -1,9 +1,9 @@
-//! One row a message: of the sample, or of all that were delivered.
+//! Table of messages: those of the sample, or all that were delivered.
 
 use gingham_net::{Conformance, Delivery, Plan};
 use gingham_results::{Builder, Table};
 
-/// What stands in the columns of words, by class and by endpoint.
+/// Names of classes and endpoints, for columns of words.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     pub(crate) classes: Vec<String>,
@@ -20,10 +20,10 @@ impl Names {
     }
 }
 
-/// What policing does to a message that is delivered.
+/// Effects of policing on a delivered message.
 const POLICING: [&str; 3] = ["conforming", "delayed", "demoted"];
 
-/// The place of what it did.
+/// Returns the index of a message's effect in [`POLICING`].
 fn policing(delivery: &Delivery) -> usize {
     match delivery.conformance {
         Conformance::Conforming => 0,
@@ -33,7 +33,7 @@ fn policing(delivery: &Delivery) -> usize {
     }
 }
 
-/// The table of these deliveries, in their order.
+/// Returns the table of these deliveries, in their order.
 pub(crate) fn table(names: &Names, rows: &[Delivery]) -> Table {
     let Names { classes, endpoints } = names.clone();
     Builder::new(rows)

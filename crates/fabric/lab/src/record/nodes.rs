@@ -1,9 +1,9 @@
-//! One row a node of the fabric.
+//! Table of nodes of the fabric.
 
 use gingham_results::{Builder, Table};
 use gingham_topology::{Fabric, Guid, Node};
 
-/// The table of nodes, in canonical order, but for ends of switches.
+/// Returns the table of nodes, in canonical order, except for switch ports 0.
 pub(super) fn table(fabric: &Fabric) -> Table {
     columns(fabric.listed_nodes())
 }

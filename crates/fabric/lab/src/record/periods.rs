@@ -9,9 +9,9 @@
 //!   sqrt( sum (r_i e_i)^2 ) / sum r_i
 //! ```
 //!
-//! *(ours)* Twice that must be at most a tenth, and the mean number of whole periods, on and off, of
-//! each source at least 40: two in each of the 20 batches of an interval, which are otherwise neither
-//! independent nor nearly normal. Replies have the periods of the requests that they answer.
+//! *(ours)* Twice that must be at most a tenth, and the mean number of whole periods, on and off,
+//! of each source at least 40: two in each of the 20 batches of an interval, which are otherwise
+//! neither independent nor nearly normal. Replies have the periods of their requests.
 
 use super::advice::percent;
 use super::verdict::Asked;
@@ -30,7 +30,8 @@ const STEPS_MAX: usize = 200;
 /// A source with periods, and its share in the load of all such sources.
 type Weighted<'a> = (&'a PeriodPlan, f64);
 
-/// Reason why the window has too few on-off periods, and the growth factor that it needs.
+/// Returns the reason why the window has too few on-off periods, and the factor by which it must
+/// grow.
 pub(super) fn too_few_periods(view: &RunView<'_>, asked: Asked) -> Option<(String, f64)> {
     let plan = view.plan();
     let byte_ps = |source: &SourcePlan| plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
@@ -64,17 +65,18 @@ fn lack(sources: &[Weighted<'_>], window: Span) -> Option<(String, f64)> {
     Some((reason, factors.next().unwrap_or(f64::INFINITY).min(LONGEST)))
 }
 
-/// The longest window that is advised, as a multiple of the present one.
+/// Limit on the advised window, as a multiple of the present one.
 const LONGEST: f64 = 1e6;
 
-/// Relative standard error of the load of all sources together within a span.
+/// Returns the relative standard error of the load of all sources together within a span.
 fn load_error(sources: &[Weighted<'_>], span: Span) -> f64 {
     let errors = sources.iter().map(|(periods, rate)| rate * periods.load_error(span));
     let square: f64 = errors.map(|error| error * error).sum();
     square.sqrt() / sources.iter().map(|(_, rate)| rate).sum::<f64>()
 }
 
-/// The on-off periods of a source, if it has any, and its mean rate in bytes per picosecond.
+/// Returns the on-off periods of a source, if it has any, and its mean rate in bytes per
+/// picosecond.
 fn periods_of(source: &SourcePlan, byte_ps: f64) -> Option<Weighted<'_>> {
     match &source.messages {
         MessagePlan::Drawn(drawn) => match &drawn.arrivals {

@@ -39,25 +39,26 @@ const BEHIND: f64 = 0.05;
 /// Service of the least served endpoints of a class.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct ServedSummary {
-    /// Accepted load of the sender, or flow, that is served least, relative to its share of the
-    /// offered traffic; in the unit of the accepted load (Dally and Towles 2004, section 23.1).
+    /// Accepted load of the least served sender or flow, relative to its share of the offered
+    /// traffic, in the unit of the accepted load (Dally and Towles 2004, section 23.1).
     #[schemars(extend("x-unit" = "1"))]
     pub least_served_load: Option<f64>,
-    /// Name of that sender, or of that flow where flows are counted.
+    /// Name of the least served sender, or of the least served flow if flows are counted.
     #[schemars(extend("x-unit" = ""))]
     pub least_served: Option<String>,
-    /// Payload delivered in the window to the destination that is served least, over the payload
-    /// created for it.
+    /// Payload delivered in the window to the least served destination, over the payload created
+    /// for it.
     #[schemars(extend("x-unit" = "1"))]
     pub least_served_destination_share: Option<f64>,
-    /// Name of that destination.
+    /// Name of the least served destination.
     #[schemars(extend("x-unit" = ""))]
     pub least_served_destination: Option<String>,
     /// Destinations whose backlog grew by more than a twentieth of the payload created for them,
     /// and by more than chance.
     #[schemars(extend("x-unit" = "hosts"))]
     pub destinations_behind: usize,
-    /// Senders whose backlog grew in the same way; none of a backlogged class.
+    /// Senders whose backlog grew by more than a twentieth of the payload that they created, and by
+    /// more than chance; 0 for a backlogged class.
     #[schemars(extend("x-unit" = "hosts"))]
     pub senders_behind: usize,
 }
@@ -105,7 +106,7 @@ impl Served {
     }
 }
 
-/// Payload delivered over payload created.
+/// Returns the payload delivered over the payload created.
 fn share(of: &EndpointReport) -> f64 {
     real(of.delivered_bytes.into()) / real(of.created_bytes.into())
 }
@@ -118,7 +119,7 @@ fn behind(fabric: &Fabric, reports: &[EndpointReport]) -> Vec<(String, f64)> {
     found.into_iter().map(|one| (fabric.endpoint_name(one.endpoint), share(one))).collect()
 }
 
-/// The sender that is served least.
+/// Returns the least served sender.
 fn least_sender(
     view: &RunView<'_>,
     id: ClassId,
@@ -161,7 +162,7 @@ fn least_sender(
     Some((plan.fabric.endpoint_name(sender), load.min(mean)))
 }
 
-/// By sender, the payload of [`MESSAGES_MIN`] of its longest messages.
+/// Returns the payload of [`MESSAGES_MIN`] of the longest messages, by sender.
 fn least_bytes(class: &ClassPlan) -> BTreeMap<EndpointId, u64> {
     let mut least: BTreeMap<EndpointId, u64> = BTreeMap::new();
     for source in &class.sources {
@@ -172,7 +173,7 @@ fn least_bytes(class: &ClassPlan) -> BTreeMap<EndpointId, u64> {
     least
 }
 
-/// The loads that senders offer, over that of the class; nothing without a load of the class.
+/// Returns the offered loads of senders over that of the class; empty if the class has no load.
 fn weights(plan: &Plan, id: ClassId) -> BTreeMap<EndpointId, f64> {
     let Some(offered) = plan.offered_load(id) else { return BTreeMap::new() };
     let mut loads: BTreeMap<EndpointId, f64> = BTreeMap::new();
@@ -183,7 +184,7 @@ fn weights(plan: &Plan, id: ClassId) -> BTreeMap<EndpointId, f64> {
     loads.into_iter().map(|(sender, load)| (sender, load / offered)).collect()
 }
 
-/// The least served flow, if flows are counted and senders have several.
+/// Returns the least served flow, if flows are counted and senders have several.
 fn least_flow(view: &RunView<'_>, id: ClassId, generated_load: f64) -> Least {
     let class = &view.plan().classes[id.index()];
     if !class.is_open_loop() || view.report.class_flows(id).is_none() || is_alone(class) {

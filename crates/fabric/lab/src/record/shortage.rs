@@ -1,12 +1,13 @@
-//! What a run is too short for, if anything, and how much longer it should be.
+//! Reasons why a run is too short, and the length that it needs.
 //!
 //! ```text
 //!   no message ─► few latencies ─► few on-off periods ─► in the warm-up ─► no interval
 //!     ─► wide interval ─► a trend ─► unseen growth ─► wider than asked
 //! ```
 //!
-//! The first that holds is the reason of `not-converged`: those in front make those behind worth
-//! less. The length of run that is advised is the longest that any of those asks for that hold. `docs/concepts/measurement.md` says how often each is wrong.
+//! The first one that applies is the reason of `not-converged`, because it makes the later ones
+//! less reliable. The advised length is the longest that any applicable one needs. The error rates
+//! of these tests are in `docs/concepts/measurement.md`.
 
 use super::advice::{self, Need, percent};
 use super::classes::estimate_of;
@@ -16,29 +17,30 @@ use super::view::RunView;
 use crate::compile::quantity_name;
 use gingham_net::measure::{ClassReport, WarmUp};
 
-/// A mean latency whose interval is wider, as a share of it, is not known.
+/// Relative half-width of the mean latency above which the mean counts as unknown.
 const WIDE: f64 = 0.2;
-/// Over the window a trend must move what it moves by this share of its mean to matter.
+/// Change over the window, as a share of the mean, from which a trend matters.
 const MATTERS: f64 = 0.1;
-/// A run must show that less of what is created stays behind than this share.
+/// Limit on the share of created messages left behind that a run must demonstrate.
 const LEFT_BEHIND: f64 = 0.05;
-/// Of so many messages that do not wait for each other the mean latency is known to a tenth, as a
-/// rule; where its interval is wide, they do.
+/// Number of independent messages that as a rule determine the mean latency to a tenth; if the
+/// interval is wider, they depend on each other.
 const MESSAGES_FOR_BURSTS: u64 = 500;
-/// Half-widths of what stays behind that must stay below this share for a run to show it, as a rule.
+/// Number of half-widths of the share left behind that must fit below [`LEFT_BEHIND`] for a run to
+/// demonstrate it, as a rule.
 const SAFE_HALF_WIDTHS: f64 = 2.0;
-/// What bounds advice on trends: so many times as long, at the least and at the most.
+/// Smallest and largest factor advised for trends.
 const LONGER: [f64; 2] = [2.0, 10.0];
 
-/// Least length of a window, in mean network latencies, for a growing backlog to be evidence of
-/// saturation. Before that, the backlog of a network that carries its load still grows.
+/// Minimum length of a window, in mean network latencies, for a growing backlog to be evidence of
+/// saturation. Earlier, the backlog grows even in a network that carries its load.
 const LATENCIES_MIN: f64 = 5.0;
 
-/// What there is too little of, and how much longer a run shows it.
+/// A reason why the run is too short, and the length that it needs.
 type Lack = (String, Need);
 
-/// What there is too little of, if anything, and how much more would do for all rules, as far as
-/// the run can tell.
+/// Returns the first reason why the run is too short, if any, and the length that satisfies all of
+/// them, as estimated from the run.
 pub(super) fn shortage(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Option<String> {
     let mut lacks = lacks(view, asked, of);
     let needs: Vec<Need> = lacks.iter().map(|(_, need)| *need).collect();
@@ -47,7 +49,7 @@ pub(super) fn shortage(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Op
     Some(format!("{reason}: {longer}{}", or_less(view, asked, of)))
 }
 
-/// All that there is too little of, the first reason in front.
+/// Returns all reasons why the run is too short, the main one first.
 fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     if of.created.messages == 0 {
         let reason = "its sources created no message in the window".to_owned();
@@ -80,12 +82,12 @@ fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     lacks
 }
 
-/// Reason and factor for a window shorter than a few mean network latencies, while the network
-/// still fills. A window without any delivery is too short, because no latency is known.
+/// Returns reason and factor for a window shorter than a few mean network latencies, while the
+/// network still fills. A window without any delivery is too short, because no latency is known.
 pub(super) fn too_short(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Option<Lack> {
     let window_ps = real(view.report.class_window(asked.class).span().as_ps());
     let latency_ps = of.network_latency_ps.map(|latency| latency.mean);
-    // A class none of whose messages was created and delivered within its window has no mean.
+    // A class without a message both created and delivered within its window has no mean.
     let least_ps = || view.report.least_network_latency_ps(asked.class);
     let Some(latency_ps) = latency_ps.or_else(least_ps) else {
         let reason = "no message was delivered".to_owned();
@@ -101,7 +103,7 @@ pub(super) fn too_short(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> O
     })
 }
 
-/// An interval that says hardly anything, and by what factor the run is too short for a better one.
+/// Returns reason and factor for an interval too wide to be useful.
 fn wide(of: &ClassReport) -> Option<(String, f64)> {
     let known = of.latency_ps?.relative_width()?;
     (known > WIDE).then(|| {
@@ -114,7 +116,7 @@ fn wide(of: &ClassReport) -> Option<(String, f64)> {
     })
 }
 
-/// A trend over the window, and by what factor the run is too short for one that does not matter.
+/// Returns reason and factor for a trend over the window.
 fn trend(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
     let matters = |rise: &f64| rise.abs() > MATTERS;
     let latency = of.latency_trend.filter(matters).map(|rise| ("latencies", rise));
@@ -126,7 +128,7 @@ fn trend(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
     Some((reason, (rise.abs() / MATTERS).clamp(LONGER[0], LONGER[1])))
 }
 
-/// A backlog that may grow by much without the run showing it, and by what factor it is too short.
+/// Returns reason and factor for a backlog whose growth the run cannot rule out.
 fn unseen_growth(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
     let left = of.left_behind?;
     let most = left.mean + left.half_width?;
@@ -136,14 +138,14 @@ fn unseen_growth(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
             "the backlog may grow by up to {most_percent} of what is created, for all that the run shows, and \
              {enough} is too much"
         );
-        // What stays behind by chance is as much in a longer run, of more.
+        // The mean share left behind stays equal in a longer run; only its half-width shrinks.
         let safe = left.mean.max(0.0) + SAFE_HALF_WIDTHS * (most - left.mean);
         (reason, (safe / LEFT_BEHIND).clamp(LONGER[0], LONGER[1]))
     })
 }
 
-/// What else may help a class that creates messages whatever becomes of them, where latencies or
-/// the backlog look like those of too high a load.
+/// Suggests a lower load for an open-loop class whose latencies or backlog resemble those of an
+/// overload.
 fn or_less(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
     match asked.offered_load {
         Some(_)
@@ -159,7 +161,7 @@ fn or_less(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
     }
 }
 
-/// Whether latencies rise or come in long bursts, or the backlog grows as far as the run shows.
+/// Whether latencies rise or come in long bursts, or the mean backlog grows.
 fn looks_overloaded(of: &ClassReport) -> bool {
     let rises = |rise: Option<f64>| rise.is_some_and(|rise| rise > MATTERS);
     let grows = of.left_behind.is_some_and(|left| left.mean > LEFT_BEHIND);
@@ -167,7 +169,7 @@ fn looks_overloaded(of: &ClassReport) -> bool {
     rises(of.latency_trend) || rises(of.backlog_trend) || grows || bursts
 }
 
-/// An interval that is wider than `stop.relative_width`, and by what factor the run is too short.
+/// Returns reason and factor for an interval wider than `stop.relative_width`.
 fn wider_than_asked(view: &RunView<'_>, of: &ClassReport) -> Option<(String, f64)> {
     let stop = &view.plan().stop;
     let wanted = stop.relative_width?;
@@ -183,13 +185,13 @@ fn wider_than_asked(view: &RunView<'_>, of: &ClassReport) -> Option<(String, f64
     })
 }
 
-/// How much longer a run must last for some messages in each of 20 batches.
+/// Returns the factor that gives each of 20 batches some messages.
 fn factor_for_interval(followed_messages: u64) -> f64 {
     (200.0 / real(followed_messages.max(1))).max(2.0)
 }
 
-/// How much longer a run must last to show that the backlog does not grow, from how many messages
-/// are under way: see [`messages_for_backlog`].
+/// Returns the factor for a run that rules out a growing backlog, from the number of messages in
+/// flight: see [`messages_for_backlog`].
 fn factor_for_backlog(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> f64 {
     let (true, Some(latency)) = (asked.open_loop, of.latency_ps) else { return 1.0 };
     let created = real(of.created.messages);
@@ -197,13 +199,13 @@ fn factor_for_backlog(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> f64
     messages_for_backlog(created, created * latency.mean / window_ps) / created
 }
 
-/// Messages that show that the backlog does not grow, if so many are under way in a run with so
-/// many `created`.
+/// Returns the number of messages that rules out a growing backlog, with `under_way` messages in
+/// flight in a run with `created` messages.
 ///
-/// Numbers under way at the ends of a batch vary by their root where they are far apart, as in
-/// Poisson's distribution, so that of N messages in 20 batches a share of
-/// 2.09 sqrt(20 * 2 * under way) / N stays behind by chance. The first messages have met few others
-/// and were too fast.
+/// The numbers in flight at the ends of a batch vary by their square root if the ends are far
+/// apart, as in a Poisson distribution. Of N messages in 20 batches a share of 2.09 sqrt(20 * 2 *
+/// under way) / N therefore stays behind by chance. The first messages met few others, so their
+/// latencies are too low.
 fn messages_for_backlog(created: f64, under_way: f64) -> f64 {
     let later = under_way * (1.0 + 10.0 / created);
     SAFE_HALF_WIDTHS * 2.09 * (40.0 * later).sqrt() / LEFT_BEHIND

@@ -1,4 +1,5 @@
-//! Congestion trees: how each lived, what was found at each look, and what channels and flows were.
+//! Tables of congestion trees: their lives, their state at each search, and the roles of channels
+//! and flows.
 
 use super::flows::of_flows;
 use super::links::of_channels;
@@ -11,38 +12,38 @@ use gingham_topology::ChannelId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The columns that say which root.
+/// Description of the columns that identify the root.
 const ROOT: &str =
     "channel that everything in the tree waits for, or `knot` where packets wait for each other";
 
-/// What became of congestion trees over a run.
+/// Totals of congestion trees over a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct TreeTotals {
-    /// How often the run looked for trees.
+    /// Number of searches for trees.
     pub looks: usize,
-    /// Time from one look to the next, in picoseconds; the first is so long after the beginning.
+    /// Time between searches, in picoseconds; the first search is one step after the beginning.
     pub step_ps: u64,
-    /// When the last look was, in picoseconds, or 0 if there was none: the end of the run may cut the
-    /// last step short.
+    /// Time of the last search, in picoseconds, or 0 if there was none; the end of the run may cut
+    /// the last step short.
     pub last_ps: u64,
-    /// Of these, looks that found one.
+    /// Number of searches that found a tree.
     pub looks_with_trees: usize,
-    /// Trees, one that is gone for a look and comes back being another.
+    /// Number of trees; a tree that is absent at one search and present later counts again.
     pub trees: usize,
-    /// The most branches of a tree at a look.
+    /// Maximum number of branches of a tree at one search.
     pub branches_max: usize,
-    /// The most branches from a leaf to the root.
+    /// Maximum number of branches from a leaf to the root.
     pub depth_max: usize,
-    /// The most hosts that a tree held at a look.
+    /// Maximum number of hosts in a tree at one search.
     pub hosts_max: usize,
-    /// The most flows that were victims of a tree at a look.
+    /// Maximum number of victim flows of a tree at one search.
     pub victims_max: usize,
 }
 
-/// A number of looks and of what.
+/// A value with the number of searches.
 pub(super) type Looked<T> = (T, usize);
 
-/// Totals; none where nobody asked.
+/// Returns the totals; `None` if the run does not search for trees.
 pub(super) fn totals(view: &RunView<'_>) -> Option<TreeTotals> {
     let step = view.plan().measure.look?;
     let trees = view.simulation.collector().trees();
@@ -61,7 +62,7 @@ pub(super) fn totals(view: &RunView<'_>) -> Option<TreeTotals> {
     })
 }
 
-/// The four tables.
+/// Returns the four tables.
 pub(super) fn tables(names: &Names, view: &RunView<'_>) -> Vec<Table> {
     let plan = view.plan();
     let trees = view.simulation.collector().trees();
@@ -78,7 +79,7 @@ pub(super) fn tables(names: &Names, view: &RunView<'_>) -> Vec<Table> {
     ]
 }
 
-/// The same without rows.
+/// Returns the four tables without rows.
 pub(super) fn no_tables(names: &Names, ends: impl Fn(ChannelId) -> Ends) -> Vec<Table> {
     let no_root = |_| String::new();
     vec![

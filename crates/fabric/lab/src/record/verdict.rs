@@ -1,4 +1,4 @@
-//! Verdicts: what a run's numbers are worth, why, and what to do next.
+//! Verdicts: the quality of a run's numbers, the reason, and advice.
 
 use super::ClassSummary;
 use super::advice::{self, percent};
@@ -18,41 +18,41 @@ use gingham_net::{ClassId, ClassPlan, Excess, Plan, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Channels of a cycle that a sentence names.
+/// Number of channels of a cycle named in a message.
 const CHANNELS_NAMED: usize = 3;
 
-/// What a result is worth, from best to worst.
+/// Quality of a result, from best to worst.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The numbers describe a steady state, each mean with its interval.
     Ok,
     /// As `ok`, for a run that drew values once, such as phases, a permutation or the cables of its
-    /// fabric (`draws`). Its intervals hold the means of a longer run with the same seed; other
+    /// fabric (`draws`). Its intervals cover the means of a longer run with the same seed; other
     /// seeds may have other means. `gingham run --replications N` measures over seeds.
     OkOfDraw,
     /// The workload ended within the run, and every message that policing did not drop was delivered.
     /// The numbers describe the whole workload, not a steady state; `makespan_ps` has the time of the
     /// last delivery.
     Finished,
-    /// No steady state was measured, or too little of it. There is no interval, or one wider than a
-    /// fifth of the mean latency or than `stop.relative_width`. Or the warm-up did not end in the
-    /// first half of the run. Or latencies or a backlog have a trend over the window. Or the backlog
-    /// may grow by a twentieth of what is created without the run showing it.
+    /// No steady state was measured, or too little of it. One of these holds: there is no interval,
+    /// or one wider than a fifth of the mean latency or than `stop.relative_width`; the warm-up did
+    /// not end in the first half of the run; latencies or a backlog have a trend over the window;
+    /// or the run cannot rule out that the backlog grows by a twentieth of the created messages.
     NotConverged,
-    /// A class was offered more than the network took, and its source queues grew. Or its routes
-    /// offer a channel more than its capacity, or a destination or sender falls behind. Its
+    /// A class was offered more than the network accepted, and its source queues grew. Or its
+    /// routes offer a channel more than its capacity, or a destination or sender falls behind. Its
     /// accepted load is that at this offered load; at a lower offered load more may be accepted.
     /// Its latencies reflect only the length of the run.
     Saturated,
-    /// The run was ended early, as by Ctrl-C. The numbers hold for what was simulated.
+    /// The run was ended early, as by Ctrl-C. The numbers describe the simulated part.
     Interrupted,
-    /// Packets wait for each other for ever. The numbers describe no steady state.
+    /// Packets wait for each other forever. The numbers describe no steady state.
     Deadlocked,
 }
 
 impl Verdict {
-    /// The name in results.
+    /// Returns the name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -66,18 +66,18 @@ impl Verdict {
     }
 }
 
-/// What a verdict on a class needs to know beside what was measured.
+/// Inputs of the verdict on a class in addition to its measurements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) class: ClassId,
-    /// Whether the class creates messages whatever becomes of them.
+    /// Whether the class is open-loop: it creates messages independently of the network.
     pub(super) open_loop: bool,
     pub(super) offered_load: Option<f64>,
     pub(super) generated_load: f64,
     pub(super) accepted_load: f64,
 }
 
-/// The verdict of a class and its reason.
+/// Returns the verdict on a class and its reason.
 pub(super) fn of_class(
     view: &RunView<'_>,
     asked: Asked,
@@ -109,12 +109,12 @@ pub(super) fn of_class(
     }
 }
 
-/// Verdict on a class whose steady state was measured.
+/// Returns the verdict on a class whose steady state was measured.
 fn steady(view: &RunView<'_>) -> Verdict {
     if view.compiled.draws.is_empty() { Verdict::Ok } else { Verdict::OkOfDraw }
 }
 
-/// Note on the values drawn once a run, if the results depend on any.
+/// Returns a note on the values drawn once a run, if the results depend on any.
 fn of_draw(view: &RunView<'_>) -> String {
     match nouns(&view.compiled.draws) {
         nouns if nouns.is_empty() => nouns,
@@ -152,7 +152,7 @@ fn saturated(
     format!("{took}{why}: {less}{}", limit.map_or_else(String::new, |limit| or_raise(class, limit)))
 }
 
-/// What else to do about what limits a class.
+/// Suggests raising the key that limits a class.
 fn or_raise(class: usize, limit: Limit) -> String {
     match limit {
         Limit::Rate => format!(", or let more pass with traffic.{class}.policing.rate"),
@@ -168,12 +168,12 @@ fn or_raise(class: usize, limit: Limit) -> String {
     }
 }
 
-/// Whether policing makes its messages wait.
+/// Whether policing delays its messages.
 fn is_delayed(plan: &ClassPlan) -> bool {
     plan.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay)
 }
 
-/// What takes the messages of a class that sends all it can.
+/// Names the limits on a class that sends as much as possible.
 fn takers(plan: &ClassPlan) -> String {
     let own = [
         (is_delayed(plan), "policing"),
@@ -216,7 +216,7 @@ fn sound(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
     format!("{follows}{known}{censored}")
 }
 
-/// The verdict of a run and its reason.
+/// Returns the verdict on a run and its reason.
 pub(super) fn of_run(view: &RunView<'_>, classes: &[ClassSummary]) -> (Verdict, String) {
     match view.simulation.status() {
         Status::Deadlocked(cycle) => {
@@ -244,7 +244,7 @@ fn deadlocked(view: &RunView<'_>, channels: &[String]) -> String {
     )
 }
 
-/// How many flows with windows a deadlock leaves with messages to deliver, if any.
+/// Describes how many flows with windows a deadlock leaves with undelivered messages, if any.
 fn unanswered(view: &RunView<'_>) -> String {
     let classes = ClassId::first(view.plan().classes.len()).zip(&view.plan().classes);
     let with_windows = classes.filter(|(_, class)| class.window.is_some());
@@ -289,7 +289,8 @@ fn worst(view: &RunView<'_>, classes: &[ClassSummary]) -> (Verdict, String) {
     (verdict, format!("class `{}`: {}{likewise}", first.name, first.verdict_reason))
 }
 
-/// What became of what sound classes offered, of which policing dropped so many messages.
+/// Describes the accepted traffic of classes with a good verdict; policing dropped `dropped`
+/// messages.
 fn sent(plan: &Plan, dropped: u64) -> String {
     if plan.classes.iter().any(ClassPlan::is_open_loop) {
         let less = match dropped {

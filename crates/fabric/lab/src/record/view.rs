@@ -1,11 +1,11 @@
-//! A run that is to be told.
+//! A run as input of its report.
 
 use crate::compile::Compiled;
 use crate::error::DeadlockReport;
 use gingham_net::measure::RunReport;
 use gingham_net::{Plan, Simulation, Status};
 
-/// A run as it stands, and what its collector says of it.
+/// A run in its current state, with the report of its collector.
 #[derive(Debug)]
 pub(crate) struct RunView<'a> {
     pub(crate) compiled: &'a Compiled,
