@@ -1,11 +1,11 @@
-//! The catalogue: every name that a scenario or a command line may use, with what it means,
-//! where it comes from, and its parameters.
+//! The catalogue: every name that a scenario or a command line may use, with its meaning, source
+//! and parameters.
 //!
-//! A mechanism is a variant of the enum of its concept (`concepts`): its summary and parameters are
-//! the doc comments of its types, its source and an example that a test runs stand beside them, and
-//! all of help, schema and reference pages is made from there. `support` says what a switching kind
-//! is and which features it has. A key or variant that needs one says so at its declaration
-//! (`x-needs`), and `keys` and `names` refuse it in networks of other kinds.
+//! A mechanism is a variant of the enum of its concept (`concepts`). The doc comments of its types
+//! give its summary and parameters, with its source and a tested example beside them; help, schema
+//! and reference pages are generated from there. `support` defines the switching kinds and their
+//! features. A key or variant that needs a feature declares it (`x-needs`), and `keys` and `names`
+//! refuse it in networks of other kinds.
 
 mod concepts;
 mod keys;
@@ -25,24 +25,25 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use support::Feature;
 
-/// One name.
+/// A mechanism: one name of the catalogue.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Entry {
-    /// What kind of name: `generator`, `routing`, `path-choice`, `preset`, `arbitration`,
-    /// `crossbar`, `forwarding`, `read`, `overtaking`, `lanes`, `scheduler`, `arrivals`, `length`,
-    /// `destinations`, `segmentation`, `policing`, `marking`, `response`, `flow`.
+    /// Concept to which the name belongs: `generator`, `routing`, `path-choice`, `preset`,
+    /// `arbitration`, `crossbar`, `forwarding`, `read`, `overtaking`, `lanes`, `scheduler`,
+    /// `arrivals`, `length`, `destinations`, `segmentation`, `policing`, `marking`, `response`,
+    /// `flow`.
     pub concept: &'static str,
-    /// The name.
+    /// Name in scenarios.
     pub name: String,
-    /// What it is, in a sentence or two.
+    /// Description in a sentence or two.
     pub summary: String,
-    /// Where it comes from.
+    /// Paper and section, or `textbook`.
     pub source: String,
-    /// JSON Schema of its parameters; `null` where it takes none.
+    /// JSON Schema of its parameters; `null` if it has none.
     pub parameters: Value,
     /// Its support under each switching kind.
     pub kinds: Vec<KindSupport>,
-    /// Keys of a scenario, as TOML, that use it.
+    /// Example: keys of a scenario, as TOML, that use it.
     pub example: String,
     /// Files that the example reads.
     pub files: Vec<ExampleFile>,
@@ -51,38 +52,38 @@ pub struct Entry {
 /// The support of a mechanism under one switching kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct KindSupport {
-    /// The name of the kind.
+    /// Name of the switching kind.
     pub kind: &'static str,
-    /// The support, and why where it is refused.
+    /// Support, with the reason of a refusal.
     #[serde(flatten)]
     pub support: Support,
 }
 
-/// A file beside a scenario.
+/// A file that an example scenario reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct ExampleFile {
-    /// Its name, relative to the scenario.
+    /// File name, relative to the scenario.
     pub name: &'static str,
-    /// What it holds.
+    /// Content of the file.
     pub text: &'static str,
 }
 
-/// Schema of scenarios as they are declared. It is made once, since that takes a while.
+/// Schema of scenarios as declared, generated once because that takes a while.
 static SCENARIO: LazyLock<Value> = LazyLock::new(schema_of::<Scenario>);
 
-/// JSON Schema of scenarios, for editors and reference pages.
+/// Returns the JSON Schema of scenarios, for editors and reference pages.
 pub fn scenario_schema() -> Value {
     let mut schema = SCENARIO.clone();
     keys::note_owners(&mut schema);
     schema
 }
 
-/// Every name.
+/// Returns all entries of the catalogue.
 pub fn catalogue() -> Vec<Entry> {
     CONCEPTS.iter().flat_map(entries).collect()
 }
 
-/// The names of a concept.
+/// Returns the entries of a concept.
 fn entries(concept: &Concept) -> Vec<Entry> {
     let schema = (concept.schema)();
     let needs = keys::needs(concept.key);
@@ -90,8 +91,8 @@ fn entries(concept: &Concept) -> Vec<Entry> {
     variants(&schema).into_iter().map(entry).collect()
 }
 
-/// The variants of an externally tagged enum, from its JSON Schema: the name of each, its schema
-/// and that of its parameters.
+/// Returns the variants of an externally tagged enum, from its JSON Schema: for each its name, its
+/// schema and the schema of its parameters.
 fn variants(schema: &Value) -> Vec<(&str, &Value, &Value)> {
     let branches = ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array());
     let mut found: Vec<_> = branches.flatten().flat_map(variants).collect();
@@ -105,7 +106,7 @@ fn variants(schema: &Value) -> Vec<(&str, &Value, &Value)> {
     found
 }
 
-/// The entry of a variant of a concept whose key needs these features.
+/// Builds the entry of a variant of a concept whose key needs these features.
 fn entry(
     concept: &Concept,
     name: &str,

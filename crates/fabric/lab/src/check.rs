@@ -32,18 +32,18 @@ pub(crate) struct Subject<'a, T> {
 }
 
 impl<'a, T> Subject<'a, T> {
-    /// A table of the scenario; without a path for rows with whole paths.
+    /// Creates the subject of a table of the scenario; the path is empty for rows with whole paths.
     pub(crate) fn of_table(source: &'a ScenarioSource, table: &str, of: T) -> Self {
         Self { source, table: table.to_owned(), class: None, of }
     }
 
-    /// A traffic class, by its index.
+    /// Creates the subject of a traffic class, by its index.
     pub(crate) fn of_class(source: &'a ScenarioSource, index: usize, of: T) -> Self {
         let class = Some(&*source.scenario.traffic[index].name);
         Self { source, table: format!("traffic.{index}"), class, of }
     }
 
-    /// The error of a sentence at a key of the table.
+    /// Returns the error for a sentence at a key of the table.
     fn error(&self, key: &str, Sentence { text, at, names }: Sentence) -> InputError {
         let dot = if self.table.is_empty() || key.is_empty() { "" } else { "." };
         let path = format!("{}{dot}{key}", self.table);
@@ -60,7 +60,7 @@ impl<'a, T> Subject<'a, T> {
         }
     }
 
-    /// A sentence as a note.
+    /// Formats a sentence as a note.
     fn note(&self, Sentence { text, .. }: Sentence) -> String {
         match self.class {
             None => text,
@@ -79,7 +79,7 @@ impl<T> Deref for Subject<'_, T> {
 
 /// Row of a table: a refusal of a scenario, or a note of its results.
 pub(crate) struct Check<T> {
-    /// The key at which an error stands; `None` for a note.
+    /// Key reported by the error; `None` for a note.
     key: Option<&'static str>,
     sentence: fn(&Subject<'_, T>) -> Option<Sentence>,
 }
@@ -97,7 +97,7 @@ pub(crate) const fn note<T>(sentence: fn(&Subject<'_, T>) -> Option<Sentence>) -
     Check { key: None, sentence }
 }
 
-/// Part of the path of a key that the sentence decides.
+/// Part of the path of a key that the sentence determines.
 enum At {
     Under(String),
     Class(usize),
@@ -185,12 +185,12 @@ macro_rules! within {
 
 pub(crate) use {say, when, within};
 
-/// The value if it is outside a range.
+/// Returns the value if it is outside a range.
 pub(crate) fn outside<T: PartialOrd>(value: T, allowed: impl RangeBounds<T>) -> Option<T> {
     (!allowed.contains(&value)).then_some(value)
 }
 
-/// Formats the rule of delays for one that is longer.
+/// Refuses a delay above the limit.
 pub(crate) fn delay_too_long(delay: Span) -> Option<Sentence> {
     within!(delay, ..=DELAY_MAX, "a delay is at most {DELAY_MAX}")
 }

@@ -1,4 +1,4 @@
-//! What can go wrong between a scenario and its record, and is not our fault.
+//! Errors of the user's input on the way from a scenario to its record.
 
 use crate::safe_routes;
 use gingham_input::InputError;
@@ -10,76 +10,78 @@ use gingham_topology::routing::{
 };
 use std::fmt;
 
-/// Why there is no run.
+/// Reason why a scenario cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// The scenario, the fabric file or a parameter is wrong: exit code 2.
     #[error("{0}")]
     Input(#[from] InputError),
-    /// The routes could deadlock and nobody allowed that: exit code 3.
+    /// The routes could deadlock and the caller did not allow it: exit code 3.
     #[error("{0}")]
     Deadlock(Box<DeadlockReport>),
 }
 
 impl LabError {
-    /// The message of a routing error, at the key that chose the algorithm.
+    /// Returns a routing error at the key that chose the algorithm.
     pub(crate) fn from_routing(tree: &gingham_input::Tree, key: &str, error: &RouteError) -> Self {
         InputError::at(tree, key, error).into()
     }
 }
 
-/// Where each path set has its algorithm.
+/// Key of the algorithm of each path set.
 const KEYS: [&str; 2] = ["routing.algorithm", "routing.alternative.algorithm"];
 
-/// The same where it is only together that two path sets can.
+/// Remedy if the path sets can deadlock only together.
 const CURE_TOGETHER: &str = "each path set alone is free of deadlock, and together they are not: let them agree on what is \
                              up and down, by the same root and tree, or allow it (allow_deadlock=True)";
 
-/// The same where only hosts that are full can.
+/// Remedy if only hosts with full pools can deadlock.
 const CURE_FULL: &str = "while in-transit hosts take packets in there is no such cycle: let those that are full spill \
                          (network.in_transit.when_full = \"spill\"), or allow it (allow_deadlock=True)";
 
-/// The same for routes and lanes that a subnet manager decided on.
+/// Remedy for routes and lanes from a subnet manager.
 const CURE_IMPORTED: &str = "let the subnet manager route with an engine whose lanes break every cycle, and name its tables, \
                              lane tables and service levels together, or allow it (allow_deadlock=True)";
 
-/// The same where the routes themselves are sound on dateline classes.
+/// Remedy if the routes are free of deadlock on dateline classes.
 const CURE_DATELINES: &str = "share the lanes of each class out among dateline classes: network.lanes.datelines = true, which takes two lanes \
                               or more of every class (network.lanes.count, traffic.*.lanes), or allow it (allow_deadlock=True)";
 
-/// The same where packets choose at every switch.
+/// Remedy for adaptive routing without enough escape lanes.
 const CURE_ADAPTIVE: &str = "packets that choose at every switch need a way out: give every class escape lanes (routing.adaptive.escape_lanes), \
                              on which they follow paths that are free of deadlock by themselves, such as those of \
                              dimension-order, or allow it (--allow-deadlock)";
 
-/// The same where datelines do not help: classes have one lane, or share some, so that one's
-/// dateline classes are not another's, or the routes turn in ways for which datelines are not made.
+/// Remedy if the configured datelines do not break the cycles: classes have one lane, or share only
+/// some lanes, so that their dateline classes overlap, or the routes make turns that datelines do
+/// not cover.
 const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order routes if every class has at least two lanes, and any two \
                            classes all of them in common or none, answers among them (traffic.*.lanes, \
                            traffic.*.window.answer.lanes): give them such lanes, or allow it (allow_deadlock=True)";
 
-/// A cycle of channels, in names.
+/// A cycle of channels, by name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeadlockReport {
-    /// What it means and what to do.
+    /// Explanation and advice.
     pub summary: String,
-    /// The channels of the cycle in order, such as `s0[2] -> s1[1]`, with the lane where there are
-    /// several, and with the VL where a VL owns several.
+    /// The channels of the cycle in order, such as `s0[2] -> s1[1]`, with the lane if there are
+    /// several, and with the VL if a VL owns several.
     pub channels: Vec<String>,
-    /// One line a dependency: the cycle with an example of a route for each step.
+    /// One line per dependency: the cycle with an example of a route for each step.
     pub lines: Vec<String>,
-    /// The key of the scenario that decides on it, where it is one: `traffic[0].window.answer.lanes`.
+    /// The scenario key responsible, if it is a single one, such as
+    /// `traffic[0].window.answer.lanes`.
     pub key: Option<String>,
 }
 
-/// What to change so that routes cannot deadlock, and at which key if it is one alone.
+/// Change that makes routes free of deadlock, with its key if it is a single one.
 pub(crate) struct Cure {
     pub(crate) text: String,
     pub(crate) key: Option<String>,
 }
 
 impl DeadlockReport {
-    /// The report on routes that could deadlock.
+    /// Builds the report on routes that could deadlock.
     pub(crate) fn of_routes(
         fabric: &Fabric,
         routes: RouteSet<'_>,
@@ -98,7 +100,7 @@ impl DeadlockReport {
         Self { summary, channels, lines, key: cure.key }
     }
 
-    /// The report on packets that stand still.
+    /// Builds the report on deadlocked packets of a run.
     pub fn of_run(plan: &Plan, cycle: &WaitCycle) -> Self {
         let summary = format!(
             "the run deadlocked: the {} at the ends of these {} wait for each other, each \
@@ -113,7 +115,7 @@ impl DeadlockReport {
 }
 
 impl Cure {
-    /// Where it is for the routes themselves, or the lanes of classes.
+    /// Returns the remedy that applies to the routes themselves, or to the lanes of classes.
     pub(crate) fn of_routes(fabric: &Fabric, routes: RouteSet<'_>, is_imported: bool) -> Self {
         let text =
             if is_imported { CURE_IMPORTED.to_owned() } else { text_of_cure(fabric, routes) };
@@ -150,7 +152,7 @@ fn text_of_cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
     }
 }
 
-/// Advice to choose another algorithm, regardless of the lanes.
+/// Returns advice to choose another algorithm, regardless of the lanes.
 fn other_algorithm(fabric: &Fabric, routes: &Routes) -> String {
     format!(
         "choose an algorithm whose proof succeeds, such as {}, or allow it (allow_deadlock=True)",
@@ -166,7 +168,7 @@ fn is_free_with_datelines(fabric: &Fabric, routes: RouteSet<'_>) -> bool {
     prove_between_hosts(fabric, RouteSet { lanes: Some(&lanes), ..routes }).is_free()
 }
 
-/// A lane of a run, with its VL where a VL owns several lanes.
+/// Returns the name of a lane of a run, with its VL if a VL owns several lanes.
 fn lane_name(plan: &Plan, buffer: Buffer) -> String {
     let name = buffer_name(&plan.fabric, buffer, plan.lanes.count.into());
     match plan.lanes.allowed.lanes_per_vl() {

@@ -1,26 +1,26 @@
-//! Fabric files: one of the places where a path is opened (others: the scenario, the files beside
-//! it, and `subnet_files`).
+//! Loading of fabric files. Other files are opened by the scenario, for its attachments, and by
+//! `subnet_files`.
 
 use gingham_input::{InputError, digest, read, unpack, unpacked_name};
 use gingham_topology::format::{self, Faults, Format, FormatError};
 use gingham_topology::{Fabric, Finding, FindingKind};
 use std::path::Path;
 
-/// A fabric and what its file had to say.
+/// A fabric with the findings of its file.
 #[derive(Clone, Debug)]
 pub struct LoadedFabric {
     /// The fabric.
     pub fabric: Fabric,
-    /// What reads well and cannot be right.
+    /// Content that parses but is wrong or unusual.
     pub findings: Vec<Finding>,
     /// SHA-256 of the file's bytes, in hexadecimal.
     pub digest: String,
-    /// Whether ibnetdiscover wrote it.
+    /// Whether the file is an ibnetdiscover dump.
     pub is_dump: bool,
 }
 
 impl LoadedFabric {
-    /// One that stands in no file.
+    /// Wraps a fabric that comes from no file.
     pub(crate) const fn without_file(fabric: Fabric, findings: Vec<Finding>) -> Self {
         Self { fabric, findings, digest: String::new(), is_dump: false }
     }
@@ -50,14 +50,14 @@ pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
     })
 }
 
-/// A finding for a file whose extension contradicts the format of its content.
+/// Returns a finding for a file whose extension contradicts the format of its content.
 fn wrong_ending(ending: &str, format: Format) -> Option<Finding> {
     let named = Format::from_extension(ending).filter(|named| *named != format)?;
     let text = format!("the ending says {named}, and the content is {format}, read as such");
     Some(Finding { line: None, kind: FindingKind::Assumption, text })
 }
 
-/// All faults of a text in one error.
+/// Combines all faults of a text in one error.
 fn from_faults(name: &str, faults: &Faults) -> InputError {
     let mut named: Vec<InputError> =
         faults.named().iter().map(|fault| from_format(name, fault)).collect();
@@ -65,8 +65,8 @@ fn from_faults(name: &str, faults: &Faults) -> InputError {
     named.remove(0).with_others(named, unnamed)
 }
 
-/// A format error in the form that all input errors have. What was expected goes where they
-/// keep it; other advice stays with the message.
+/// Converts a format error to an input error. An expectation goes into its own field; other advice
+/// stays in the message.
 pub(crate) fn from_format(name: &str, error: &FormatError) -> InputError {
     let line = (error.line > 0).then_some(error.line);
     let (message, expected) = match error.expected.strip_prefix("expected ") {

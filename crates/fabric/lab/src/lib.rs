@@ -5,7 +5,8 @@
 //!                                             └ topology file or generator
 //! ```
 //!
-//! Strings end here: below this crate no name selects behaviour and no path is opened.
+//! Names and paths are resolved here: the crates below select no behaviour by name and open no
+//! files.
 
 mod bound;
 mod catalogue;

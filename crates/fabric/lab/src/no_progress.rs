@@ -29,7 +29,7 @@ const PART_MAX: u64 = 1 << 22;
     .at.as_ps() / 1_000
 )]
 pub struct NoProgress {
-    /// The instant.
+    /// Simulated time at which the run stands still.
     pub at: Time,
     /// Lower bound on the events handled at this instant.
     pub events: u64,
@@ -44,19 +44,19 @@ impl NoProgress {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProgressGuard {
     at: Time,
-    /// Events handled when time was first seen at `at`.
+    /// Number of events handled when time first reached `at`.
     events_before: u64,
     events_max: u64,
 }
 
 impl ProgressGuard {
-    /// The guard of a run of a plan at time zero.
+    /// Creates the guard of a run at time zero.
     pub(crate) fn new(plan: &Plan) -> Self {
         let lanes = plan.channels.len() as u64 * u64::from(plan.lanes.count);
         Self::within(EVENTS_MAX + EVENTS_PER_LANE * lanes)
     }
 
-    /// A guard that allows `events_max` events at one instant.
+    /// Creates a guard that allows `events_max` events at one instant.
     pub(crate) const fn within(events_max: u64) -> Self {
         Self { at: Time::ZERO, events_before: 0, events_max }
     }
@@ -76,7 +76,7 @@ impl ProgressGuard {
         Ok(())
     }
 
-    /// Notes the time after `events` events in all.
+    /// Records the time after a total of `events` events.
     fn look(&mut self, now: Time, events: u64) -> Result<(), NoProgress> {
         if now > self.at {
             (self.at, self.events_before) = (now, events);

@@ -1,23 +1,22 @@
-//! Names that have new ones by now. None works any more; whoever meets one says what it is called
-//! now.
+//! Renamed keys, columns and engines. Old names are refused with a message that gives the new one.
 
 use gingham_input::{InputError, Tree};
 use serde::Serialize;
 use std::fmt;
 
-/// A name of scenarios, results or the command line that has a new one by now.
+/// A renamed key, column or engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct OldName {
-    /// What it names: `key` (of a scenario, a dotted path), `column` (of a table or summary) or
+    /// Kind of name: `key` (of a scenario, a dotted path), `column` (of a table or summary) or
     /// `engine`.
     pub what: &'static str,
-    /// What it was called.
+    /// Former name.
     pub old: &'static str,
-    /// What it is called now.
+    /// Current name.
     pub new: &'static str,
 }
 
-/// Every name that has a new one by now.
+/// All renamed keys, columns and engines.
 #[rustfmt::skip]
 pub const OLD_NAMES: [OldName; 4] = [
     OldName { what: "key", old: "routing.second", new: "routing.alternative" },
@@ -33,7 +32,7 @@ impl fmt::Display for OldName {
     }
 }
 
-/// Refuses a scenario that is written with old keys, in one message about all of them.
+/// Refuses a scenario with old keys, in one message about all of them.
 pub(crate) fn refuse_old_keys(tree: &Tree) -> Result<(), InputError> {
     let is_written = |name: &&OldName| name.what == "key" && tree.get(name.old).is_some();
     let written: Vec<&OldName> = OLD_NAMES.iter().filter(is_written).collect();

@@ -1,4 +1,4 @@
-//! Routes with their proof, and what is said of them.
+//! Routes with their proof of deadlock freedom, and descriptions of them.
 //!
 //! ```text
 //!   fabric, routes, lanes, ejection ──prove──► ProvedRoutes ─┬─► a sentence, or the cycle
@@ -6,7 +6,7 @@
 //!                                                            └─► a path, or who shares a channel, by names
 //! ```
 //!
-//! A name that the fabric does not have is an error that says which one is near.
+//! An error about an unknown name suggests the nearest name of the fabric.
 
 use gingham_input::InputError;
 use gingham_topology::routing::{
@@ -17,7 +17,7 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Of a longer cycle the beginning and the end are shown.
+/// Number of lines of a cycle that are shown; a longer one is cut in the middle.
 const CYCLE_LINES_MAX: usize = 11;
 
 /// The routes of a fabric, proved or refuted.
@@ -30,14 +30,14 @@ pub struct ProvedRoutes {
     proof: Proof,
 }
 
-/// Among what packets choose that do so at every switch.
+/// Options of packets that choose at every switch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AdaptiveChoice {
     /// Lanes on which packets follow the tables alone.
     pub escape_lanes: Vec<u8>,
-    /// All others.
+    /// All other lanes.
     pub adaptive_lanes: Vec<u8>,
-    /// Among how many outputs they choose.
+    /// Number of outputs among which packets choose.
     pub outputs: Choice,
 }
 
@@ -54,32 +54,32 @@ impl ProvedRoutes {
         Self { fabric, by_offset, lanes, ejection, proof }
     }
 
-    /// The fabric that is routed.
+    /// Returns the routed fabric.
     pub fn fabric(&self) -> &Fabric {
         &self.fabric
     }
 
-    /// The routes of each LID offset.
+    /// Returns the routes of each LID offset.
     pub fn by_offset(&self) -> &[Routes] {
         &self.by_offset
     }
 
-    /// The lanes that packets may take, if there are several.
+    /// Returns the lanes that packets may take, if there are several.
     pub fn lanes(&self) -> Option<&Lanes> {
         self.lanes.as_ref()
     }
 
-    /// What was proved together.
+    /// Returns the routes, lanes and ejection that were proved together.
     pub fn set(&self) -> RouteSet<'_> {
         RouteSet { routes: &self.by_offset, lanes: self.lanes.as_ref(), ejection: self.ejection }
     }
 
-    /// The first path of every pair.
+    /// Returns the routes of LID offset 0, with the first path of every pair.
     pub fn first(&self) -> &Routes {
         &self.by_offset[0]
     }
 
-    /// Whether packets carry their route (`source`) or switches look it up (`table`).
+    /// Returns whether packets carry their route (`source`) or switches look it up (`table`).
     pub fn form(&self) -> &'static str {
         match self.first() {
             Routes::Source(_) => "source",
@@ -87,7 +87,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// By which rule packets take their dateline class; `None` where there are no datelines.
+    /// Returns the rule by which packets take their dateline class; `None` without datelines.
     pub fn dateline_rule(&self) -> Option<&'static str> {
         match self.lanes.as_ref()?.rule() {
             LaneRule::Datelines(datelines) => Some(match datelines.rule() {
@@ -98,12 +98,13 @@ impl ProvedRoutes {
         }
     }
 
-    /// A shortest cycle of channels (and lanes) that wait for one another; empty if there is none.
+    /// Returns a shortest cycle of channels (and lanes) that wait for one another; empty if there
+    /// is none.
     pub fn cycle(&self) -> Vec<String> {
         self.cycle_names(&self.proof)
     }
 
-    /// The same without the packets that go round for ever.
+    /// Returns a shortest cycle without packets that loop forever; empty if there is none.
     pub fn cycle_without_loops(&self) -> Vec<String> {
         if self.proof.is_free() {
             return Vec::new();
@@ -111,7 +112,8 @@ impl ProvedRoutes {
         self.cycle_names(&prove_without_loops(&self.fabric, self.set()))
     }
 
-    /// The same between hosts alone, as if aggregation nodes and routers sent nothing.
+    /// Returns a shortest cycle between hosts alone, as if aggregation nodes and routers sent
+    /// nothing; empty if there is none.
     pub fn cycle_between_hosts(&self) -> Vec<String> {
         if self.proof.is_free() {
             return Vec::new();
@@ -127,7 +129,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// The proof in a sentence, or the cycle with a route for each of its steps.
+    /// Describes the proof in a sentence, or the cycle with a route for each of its steps.
     pub fn explain(&self) -> String {
         match &self.proof {
             Proof::Free { order } if !self.escape_lanes().is_empty() => self.escaped(order),
@@ -155,7 +157,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// The tables, if packets choose beside them at every switch.
+    /// Returns the tables if routing is adaptive.
     fn tables_to_choose(&self) -> Option<&TableRoutes> {
         match self.first() {
             Routes::Table(tables) if tables.are_adaptive() => Some(tables),
@@ -163,7 +165,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// The lanes on which packets that choose follow the tables alone.
+    /// Returns the lanes on which packets with adaptive routes follow the tables alone.
     fn escape_lanes(&self) -> LaneSet {
         match self.lanes.as_ref().map(Lanes::rule) {
             Some(LaneRule::Escape(escape)) => escape.all_escape(),
@@ -171,7 +173,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// The proof of packets that choose and can escape, in sentences.
+    /// Describes the proof of adaptive routes with escape lanes.
     fn escaped(&self, order: &[u32]) -> String {
         let lanes = self.escape_lanes().len() as usize;
         let count = order.len() / self.set().lane_count() * lanes;
@@ -188,7 +190,8 @@ impl ProvedRoutes {
         self.by_offset.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// The switches at which shortest paths would need a host to turn, and that have none.
+    /// Returns the switches at which shortest paths would need an in-transit host and that have no
+    /// host.
     pub fn hostless_switches(&self) -> Vec<&str> {
         match self.first() {
             Routes::Source(routes) => {
@@ -199,8 +202,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// Where packets choose at every switch: their lanes, and among how many outputs they choose;
-    /// `None` where they follow one path.
+    /// Returns the lanes and outputs among which packets choose; `None` if they follow one path.
     pub fn choice(&self) -> Option<AdaptiveChoice> {
         let outputs = Choice::new(&self.fabric, self.tables_to_choose()?);
         let count = self.lanes.as_ref().map_or(1, Lanes::count);
@@ -209,7 +211,7 @@ impl ProvedRoutes {
         Some(AdaptiveChoice { escape_lanes, adaptive_lanes, outputs })
     }
 
-    /// A sentence for each way in which packets do not arrive.
+    /// Returns a sentence for each routing fault.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for (number, routes) in self.by_offset.iter().enumerate() {
@@ -225,7 +227,7 @@ impl ProvedRoutes {
         faults
     }
 
-    /// The endpoint of a name; `key` of the call `of` gave it.
+    /// Finds an endpoint by name; errors refer to argument `key` of function `of`.
     pub fn endpoint(&self, of: &str, key: &str, name: &str) -> Result<EndpointId, InputError> {
         let fabric = &self.fabric;
         let found = fabric.endpoint_ids().find(|endpoint| fabric.endpoint_name(*endpoint) == name);
@@ -235,7 +237,7 @@ impl ProvedRoutes {
         })
     }
 
-    /// The channel of a name.
+    /// Finds a channel by name; errors refer to argument `key` of function `of`.
     pub fn channel(&self, of: &str, key: &str, name: &str) -> Result<ChannelId, InputError> {
         let fabric = &self.fabric;
         let mut all = ChannelId::first(fabric.channel_count());
@@ -246,8 +248,8 @@ impl ProvedRoutes {
         })
     }
 
-    /// For each list of channels that fail: the number of groups of channels that still wait for
-    /// one another in cycles ([`DependencyGraph::cyclic_groups`]).
+    /// Returns, for each list of failed channels, the number of groups of channels that still wait
+    /// for one another in cycles ([`DependencyGraph::cyclic_groups`]).
     pub fn deadlock_groups(&self, failures: &[Vec<String>]) -> Result<Vec<usize>, InputError> {
         let by_name: BTreeMap<String, ChannelId> = ChannelId::first(self.fabric.channel_count())
             .map(|channel| (self.fabric.channel_name(channel), channel))
@@ -265,7 +267,7 @@ impl ProvedRoutes {
         Ok(gone.iter().map(|gone| graph.cyclic_groups(gone)).collect())
     }
 
-    /// The channels from one endpoint to another, by their names; `None` if no route leads there.
+    /// Returns the channels from one endpoint to another, by name; `None` without a route.
     pub fn path(&self, source: &str, to: &str) -> Result<Option<Vec<String>>, InputError> {
         let from = self.endpoint("Routes.path", "source", source)?;
         let to = self.endpoint("Routes.path", "destination", to)?;
@@ -275,7 +277,7 @@ impl ProvedRoutes {
     }
 }
 
-/// A name that a fabric does not have, in a call.
+/// Returns the error for an unknown name in an argument.
 fn unknown(
     of: &str,
     key: &str,
@@ -288,13 +290,13 @@ fn unknown(
     error.suggesting(name, heading, known)
 }
 
-/// The beginning and the end of a cycle of more lines than people read.
+/// Cuts a long cycle in the middle.
 fn shortened(cycle: &str) -> String {
     let lines: Vec<&str> = cycle.lines().collect();
     let Some(left) = lines.len().checked_sub(CYCLE_LINES_MAX).filter(|left| *left > 0) else {
         return cycle.to_owned();
     };
-    // The last closes the cycle.
+    // The last line closes the cycle.
     let [begin, end] = [&lines[..CYCLE_LINES_MAX - 1], &lines[lines.len() - 1..]];
     let more = format!("... and {left} more; all of them: `Routes.cycle`");
     [begin, &[more.as_str()], end].concat().join("\n")

@@ -1,4 +1,4 @@
-//! One run: a compiled scenario being simulated.
+//! One run: the simulation of a compiled scenario.
 
 use crate::compile::{Compiled, first_written};
 use crate::no_progress::{NoProgress, ProgressGuard};
@@ -11,18 +11,18 @@ use gingham_net::{ClassId, KeptMessages, Plan, Simulation, Status, SteppedBy, St
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What moves the flits of a run.
+/// Implementation of the simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// What needs no look at every flit: fast.
+    /// The fast engine, which need not process every flit.
     #[default]
     Fast,
-    /// Every flit by itself: slow, and what the other is held to.
+    /// Reference simulation of every flit: slow; the fast engine must agree with it.
     Oracle,
 }
 
-/// Why switches of a run are not stepped as was asked for.
+/// Error: the requested stepper cannot run this plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "engine = \"{}\" does not step this run, because {because}; engine = \"fast\" chooses what does",
@@ -35,14 +35,14 @@ pub struct NotStepped {
 }
 
 impl NotStepped {
-    /// The same at the key that stands against it.
+    /// Returns the error at the scenario key responsible.
     pub fn at(&self, source: &ScenarioSource) -> InputError {
         source.refuse(first_written(source, self.keys), self)
     }
 }
 
 impl Engine {
-    /// A run of `plan`, at time zero.
+    /// Starts a run of `plan`, at time zero.
     fn start(self, plan: Arc<Plan>) -> Box<dyn Simulation> {
         match self {
             Self::Fast => gingham_engine::start(plan),
@@ -51,12 +51,11 @@ impl Engine {
     }
 }
 
-/// How far a run has come, for a progress bar.
+/// Progress of a run, for a progress bar.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
-    /// Share of the run that is done, from 0 to 1: by the rule that will end its window first, as
-    /// far as one can tell. It may go back a little where that rule is about the width of an
-    /// interval.
+    /// Estimated share of the run that is done, from 0 to 1, by the rule expected to end its window
+    /// first. It may decrease slightly if that rule is the width of an interval.
     pub fraction: f64,
     /// Simulated time in picoseconds.
     pub now_ps: u64,
@@ -68,10 +67,10 @@ pub struct Progress {
     pub done: bool,
 }
 
-/// Share of a run that has passed when its window closes: following takes the rest.
+/// Share of a run that has passed when its window closes; following takes the rest.
 const WINDOW_SHARE: f64 = 0.99;
 
-/// A run under way.
+/// A simulation in progress.
 #[derive(Debug)]
 pub struct Run {
     compiled: Compiled,
@@ -81,7 +80,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run at time zero.
+    /// Starts a run at time zero.
     pub fn new(mut compiled: Compiled, engine: Engine) -> Self {
         let simulation = engine.start(Arc::clone(&compiled.plan));
         let names = Names::of(&compiled.plan);
@@ -90,7 +89,8 @@ impl Run {
         Self { compiled, simulation, guard, names }
     }
 
-    /// The same by the fast engine, its switches of virtual lanes stepped so, whatever is faster.
+    /// Starts a run by the fast engine with the given stepper for virtual lanes, even if another is
+    /// faster; fails if the plan does not support it.
     pub fn stepped_by(compiled: Compiled, by: SteppedBy) -> Result<Self, NotStepped> {
         let simulation = gingham_engine::start_by(Arc::clone(&compiled.plan), by)
             .map_err(|Refusal { keys, because }| NotStepped { by, because, keys })?;
@@ -99,19 +99,20 @@ impl Run {
         Ok(Self { compiled, simulation, guard, names })
     }
 
-    /// How switches are stepped, and why so; nothing where they are not.
+    /// Returns the stepper of the switches and the reason for its choice; `None` if switches are
+    /// not stepped.
     pub fn stepping(&self) -> Option<Stepping> {
         self.simulation.stepping()
     }
 
-    /// Simulates at most `events_max` events; the size of a call never changes a result. Fails where
+    /// Simulates at most `events_max` events; the size of a call never changes a result. Fails if
     /// simulated time stands still.
     pub fn advance(&mut self, events_max: u64) -> Result<Progress, NoProgress> {
         self.guard.advance(&mut *self.simulation, events_max)?;
         Ok(self.progress())
     }
 
-    /// How far the run has come.
+    /// Returns the progress of the run.
     pub fn progress(&self) -> Progress {
         let collector = self.simulation.collector();
         let done = *self.simulation.status() != Status::Running;
@@ -124,7 +125,7 @@ impl Run {
         }
     }
 
-    /// Share of the run that is done.
+    /// Returns the share of the run that is done.
     #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
     fn fraction(&self) -> f64 {
         let collector = self.simulation.collector();
@@ -142,8 +143,8 @@ impl Run {
         WINDOW_SHARE * of_time.max(of_messages).max(of_width).min(1.0)
     }
 
-    /// Share of the time after which every interval is as narrow as `wanted`, if it shrinks with
-    /// the root of time; zero as long as a class has none.
+    /// Returns the elapsed share of the time after which every interval is as narrow as `wanted`,
+    /// if widths shrink with the square root of time; zero while a class has no interval.
     fn width_share(&self, wanted: f64) -> f64 {
         let plan = &self.compiled.plan;
         let measured = self.simulation.collector().report();
@@ -155,38 +156,38 @@ impl Run {
         ClassId::first(plan.classes.len()).map(share).fold(1.0, f64::min)
     }
 
-    /// Events handled so far.
+    /// Returns the number of events handled.
     pub fn events(&self) -> u64 {
         self.simulation.events()
     }
 
-    /// Counts by channel since time zero.
+    /// Returns the counts by channel since time zero.
     pub fn channel_counts(&self) -> Vec<ChannelCount> {
         self.simulation.channel_counts()
     }
 
-    /// What was measured, at the end or at an interruption.
+    /// Returns the record, at the end of the run or at an interruption.
     pub fn record(&self) -> Record {
         Record::new(&self.compiled, &*self.simulation, true)
     }
 
-    /// The same without its tables.
+    /// Returns the record without its tables.
     pub fn summary(&self) -> Record {
         Record::new(&self.compiled, &*self.simulation, false)
     }
 
-    /// Whether every message is kept, so that somebody must take them.
+    /// Whether every message is kept, so that the caller must take them.
     pub fn keeps_all_messages(&self) -> bool {
         self.compiled.plan.measure.messages == KeptMessages::All
     }
 
-    /// The messages delivered since the last call, in order of delivery, where all are kept;
-    /// without rows elsewhere.
+    /// Returns the messages delivered since the last call, in order of delivery, if all are kept;
+    /// otherwise a table without rows.
     pub fn take_messages(&mut self) -> Table {
         message_table(&self.names, &self.simulation.take_messages())
     }
 
-    /// What the scenario was compiled to.
+    /// Returns the compiled scenario.
     pub fn compiled(&self) -> &Compiled {
         &self.compiled
     }

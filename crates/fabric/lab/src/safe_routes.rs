@@ -34,8 +34,8 @@ pub(crate) struct SafeRoutes {
     pub(crate) bound: f64,
 }
 
-/// Value of `routing.algorithm` to use instead of an algorithm that gave these routes, for one
-/// lane.
+/// Returns the value of `routing.algorithm` to use instead of the algorithm that gave these routes,
+/// for one lane.
 pub(crate) fn advice(fabric: &Fabric, routes: &Routes) -> String {
     let form = match routes {
         Routes::Source(_) => Form::Source,
@@ -57,8 +57,9 @@ pub(crate) fn advice(fabric: &Fabric, routes: &Routes) -> String {
     )
 }
 
-/// The candidate with the highest bound among those free of deadlock on one lane; the first one in
-/// a tie. `None` if the fabric is too large for the comparison, or if no two hosts are connected.
+/// Returns the candidate with the highest bound among those free of deadlock on one lane; the first
+/// one in a tie. `None` if the fabric is too large for the comparison, or if no two hosts are
+/// connected.
 pub(crate) fn best(fabric: &Fabric, form: Form) -> Option<SafeRoutes> {
     let switches = fabric.switches().len();
     let hosts = fabric.endpoint_ids().filter(|end| fabric.is_host_endpoint(*end)).count();
@@ -75,7 +76,7 @@ pub(crate) fn best(fabric: &Fabric, form: Form) -> Option<SafeRoutes> {
     best
 }
 
-/// The candidates from simple to elaborate, each as TOML and as a value.
+/// Returns the candidates from simple to elaborate, each as TOML and as a value.
 fn candidates(switches: usize) -> Vec<(&'static str, Algorithm)> {
     let depth_first = UpDown { root: Root::LargestTotalDistance, tree: SpanningTree::DepthFirst };
     let mut all = vec![
@@ -96,8 +97,8 @@ fn candidates(switches: usize) -> Vec<(&'static str, Algorithm)> {
     all
 }
 
-/// Bound on all-to-all load of an algorithm, if it routes the fabric in this form and its routes
-/// connect any hosts and are free of deadlock on one lane.
+/// Returns the bound on all-to-all load of an algorithm, if it routes the fabric in this form and
+/// its routes connect any hosts and are free of deadlock on one lane.
 fn proved_bound(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Option<f64> {
     let routes = [routing::route(fabric, algorithm, form).ok()?];
     let set = RouteSet { routes: &routes, lanes: None, ejection: Ejection::Always };

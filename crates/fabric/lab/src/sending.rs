@@ -1,5 +1,4 @@
-//! How hosts send each class: its priority, and the longest payload of its packets by the length of
-//! the route.
+//! Priority of each class, and the longest payload of its packets by the length of the route.
 
 use crate::compile::Compiled;
 use gingham_net::{ClassPlan, Plan, SegmentationPlan};
@@ -7,14 +6,14 @@ use gingham_topology::{EndpointId, NodeKind};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How hosts send a class.
+/// Priority and packet size of a class.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Sending {
     /// Traffic class.
     pub class: String,
-    /// Its level, 0 being the lowest.
+    /// Priority level; 0 is the lowest.
     pub priority: usize,
-    /// The most payload of a packet in bytes.
+    /// Largest payload of a packet, in bytes.
     pub longest_payload_bytes: LongestPayload,
 }
 
@@ -22,16 +21,16 @@ pub struct Sending {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum LongestPayload {
-    /// That of its longest message: nothing cuts it.
+    /// No limit: a packet carries a whole message.
     Unlimited,
-    /// The same on all routes.
+    /// One limit for all routes.
     Fixed(u32),
-    /// By the number of switches on the route, for the lengths that routes between hosts have.
+    /// Limit by the number of switches on the route, for the lengths of routes between hosts.
     ByRoute(BTreeMap<usize, u32>),
 }
 
 impl Compiled {
-    /// How hosts send each class.
+    /// Returns priority and packet size of each class.
     pub fn sending(&self) -> Vec<Sending> {
         let plan = &*self.plan;
         let follows_route = |class: &ClassPlan| match class.segmentation {
@@ -67,8 +66,8 @@ impl Compiled {
     }
 }
 
-/// How many switches the routes between hosts have. Hosts of one switch share their routes to all
-/// but each other.
+/// Returns the numbers of switches on routes between hosts. Hosts of one switch share their routes,
+/// except to each other.
 fn route_lengths(plan: &Plan) -> BTreeSet<usize> {
     let fabric = &plan.fabric;
     let is_host =

@@ -1,4 +1,5 @@
-//! Files that tell what a subnet manager decided: another place where a path is opened.
+//! Loading of a subnet manager's files: forwarding tables, lane tables, service levels and
+//! arbitration tables.
 
 use crate::fabric_file::from_format;
 use gingham_input::{InputError, read, unpack};
@@ -11,36 +12,36 @@ use gingham_topology::subnet::{
 use gingham_topology::{Fabric, Finding};
 use std::path::{Path, PathBuf};
 
-/// Which files tell of routes and lanes.
+/// Files with routes and lanes.
 #[derive(Clone, Debug)]
 pub struct SubnetFiles {
-    /// The fabric's own file, for messages.
+    /// Name of the fabric file, for messages.
     pub fabric: String,
     /// Forwarding tables.
     pub tables: PathBuf,
-    /// Tables from service level to lane.
+    /// Tables that map service levels to lanes.
     pub lanes: Option<PathBuf>,
-    /// Service levels of pairs.
+    /// Service levels of pairs of hosts.
     pub levels: Option<PathBuf>,
 }
 
-/// Routes and lanes as a subnet manager decided on them.
+/// Routes and lanes of a subnet manager.
 #[derive(Clone, Debug)]
 pub struct LoadedRoutes {
-    /// Routes, for each LID offset.
+    /// Routes by LID offset.
     pub routes: Vec<Routes>,
-    /// Lanes; `None` if no file tells anything of them.
+    /// Lanes; `None` without files on lanes or service levels.
     pub lanes: Option<Lanes>,
     /// Routes to the switches themselves.
     pub to_switches: SwitchTables,
-    /// File and finding.
+    /// Findings, each with its file.
     pub findings: Vec<(String, Finding)>,
 }
 
-/// Reads the files and joins them with the fabric that they belong to.
+/// Reads the files and joins them with their fabric.
 ///
-/// Without service levels every pair sends on SL 0. Without tables of lanes the levels run on
-/// the lanes that OpenSM gives where nothing is configured.
+/// Without service levels every pair sends on SL 0. Without lane tables, service levels map to the
+/// lanes of an unconfigured OpenSM.
 pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes, InputError> {
     let subnet = Subnet::new(fabric, &files.fabric)?;
     let mut findings = Vec::new();
@@ -74,16 +75,16 @@ pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes,
     })
 }
 
-/// The arbitration among lanes that a file tells of.
+/// Arbitration tables of lanes, as read from a file.
 #[derive(Clone, Debug)]
 pub enum LoadedArbitration {
-    /// Of single ports, as `smpquery` asked them.
+    /// Tables of single ports, as queried by `smpquery`.
     Ports(Vec<PortArbitration>),
-    /// As OpenSM is configured.
+    /// Tables in the configuration of OpenSM.
     Kinds {
-        /// Whether it writes tables into ports at all.
+        /// Whether OpenSM writes the tables into ports.
         is_enabled: bool,
-        /// Of all ports of each kind.
+        /// Tables by kind of port.
         kinds: Vec<(PortKind, ArbitrationTables)>,
     },
 }
@@ -93,7 +94,7 @@ pub fn load_arbitration(path: &Path) -> Result<LoadedArbitration, InputError> {
     arbitration_of(&path.display().to_string(), &read(path)?)
 }
 
-/// The same of a file that was read already; errors name it so.
+/// Parses the bytes of an arbitration file; errors refer to it by `name`.
 pub(crate) fn arbitration_of(name: &str, bytes: &[u8]) -> Result<LoadedArbitration, InputError> {
     let read_text = |text: &str| {
         if text.lines().any(|line| line.starts_with("qos")) {
@@ -107,25 +108,25 @@ pub(crate) fn arbitration_of(name: &str, bytes: &[u8]) -> Result<LoadedArbitrati
     joined(name, bytes, read_text)
 }
 
-/// What a subnet manager decided on for one fabric, file by file; errors name the files.
+/// Tables of a subnet manager for one fabric, read file by file; errors name the files.
 pub(crate) struct Subnet<'a> {
     fabric: &'a Fabric,
     lids: Lids,
 }
 
 impl<'a> Subnet<'a> {
-    /// Knows who answers to which LID; errors name the fabric's own file.
+    /// Collects the LIDs of the fabric; errors refer to the fabric file by `name`.
     pub(crate) fn new(fabric: &'a Fabric, name: &str) -> Result<Self, InputError> {
         let lids = Lids::of(fabric).map_err(|error| from_format(name, &error))?;
         Ok(Self { fabric, lids })
     }
 
-    /// Forwarding tables.
+    /// Parses forwarding tables.
     pub(crate) fn tables(&self, name: &str, bytes: &[u8]) -> Result<ForwardingTables, InputError> {
         joined(name, bytes, |text| subnet::join(self.fabric, &self.lids, &TableDump::read(text)?))
     }
 
-    /// Tables from service level to lane.
+    /// Parses tables that map service levels to lanes.
     pub(crate) fn lanes(
         &self,
         name: &str,
@@ -136,7 +137,7 @@ impl<'a> Subnet<'a> {
         })
     }
 
-    /// Service levels of pairs.
+    /// Parses the service levels of pairs.
     pub(crate) fn levels(
         &self,
         name: &str,
@@ -147,7 +148,7 @@ impl<'a> Subnet<'a> {
         })
     }
 
-    /// Both, with what holds where a file does not tell them.
+    /// Fills in the defaults for a missing lane map or missing service levels.
     pub(crate) fn completed(
         &self,
         map: Option<LaneMap>,
@@ -160,7 +161,7 @@ impl<'a> Subnet<'a> {
     }
 }
 
-/// What `read_text` makes of a file that was read already; errors name it so.
+/// Unpacks a file and parses it with `read_text`; errors refer to it by `name`.
 fn joined<T>(
     name: &str,
     bytes: &[u8],

@@ -4,7 +4,7 @@
 //!   length drawn ──segmentation──► packets of at most L ──overhead, whole flits──► bytes on the wire
 //! ```
 //!
-//! Route bytes and marks of wormhole packets are consumed on the way, so that a channel carries
+//! Route bytes and marks of wormhole packets are consumed along the path, so a channel carries
 //! fewer of them the nearer it is to the destination: they are counted by packet and by hop.
 
 use gingham_net::traffic::LengthPlan;
@@ -18,16 +18,16 @@ const EXPONENTIAL_MEANS: f64 = 30.0;
 /// Mean channel usage of a message over all lengths, without route bytes and marks.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Wire {
-    /// Probability that a message takes the path set in question.
+    /// Probability that a message takes this path set.
     pub(super) share: f64,
-    /// Packets per message, times that probability.
+    /// Packets per message, times `share`.
     pub(super) packets: f64,
-    /// Bytes per message on the wire, times that probability.
+    /// Bytes per message on the wire, times `share`.
     pub(super) bytes: f64,
 }
 
 impl Wire {
-    /// Bytes on a channel behind which a packet still has to come through `left`.
+    /// Returns the bytes per message on a channel from which a packet still has to pass `left`.
     #[inline]
     pub(super) fn bytes_on(&self, consumed: Consumed, left: PathLength) -> f64 {
         let Consumed { by_switch, by_host } = consumed;
@@ -37,7 +37,7 @@ impl Wire {
     }
 }
 
-/// Bytes of a packet that are consumed on its way, zero but for wormhole packets.
+/// Bytes of a packet that are consumed along its path; zero except for wormhole packets.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Consumed {
     /// Route bytes that a switch consumes.
@@ -64,7 +64,7 @@ pub(super) struct Wires<'a> {
     switching: &'a Switching,
     choice: &'a PathChoice,
     lengths: Vec<(u32, f64)>,
-    /// By path set and number of switches.
+    /// Known usage by path set and number of switches.
     known: [Vec<Option<Wire>>; 2],
 }
 
@@ -78,7 +78,7 @@ impl<'a> Wires<'a> {
         Self { class, switching, choice, lengths, known: [Vec::new(), Vec::new()] }
     }
 
-    /// Mean usage of a message that crosses `switches` switches on a path of `set`.
+    /// Returns the mean usage of a message that crosses `switches` switches on a path of `set`.
     pub(super) fn of(&mut self, set: PathSet, switches: usize) -> Wire {
         let known = &mut self.known[set.index()];
         if known.len() <= switches {
@@ -100,7 +100,7 @@ impl<'a> Wires<'a> {
         sum
     }
 
-    /// Packets of a message, and their total bytes on the wire.
+    /// Returns the number of packets of a message, and their total bytes on the wire.
     fn message(&self, length: u32, longest: u32) -> (f64, f64) {
         let whole = (length - 1) / longest;
         let last = length - whole * longest;
@@ -108,7 +108,7 @@ impl<'a> Wires<'a> {
         (f64::from(whole) + 1.0, bytes)
     }
 
-    /// Bytes on the wire of a packet with the given payload.
+    /// Returns the bytes on the wire of a packet with the given payload.
     fn packet(&self, payload: u32) -> f64 {
         match self.switching {
             Switching::Wormhole(plan) => f64::from(payload) + f64::from(plan.overhead_bytes),
@@ -120,7 +120,7 @@ impl<'a> Wires<'a> {
     }
 }
 
-/// Probability that a message of the given length takes a path of the given set.
+/// Returns the probability that a message of the given length takes a path of the given set.
 fn probability_of(choice: &PathChoice, set: PathSet, length: u32) -> f64 {
     let alternative = match choice {
         PathChoice::Only | PathChoice::ByContention(_) => 0.0,
@@ -133,8 +133,8 @@ fn probability_of(choice: &PathChoice, set: PathSet, length: u32) -> f64 {
     }
 }
 
-/// Lengths in bytes with their probabilities. Beyond [`LENGTHS_MAX`] distinct lengths, neighbours
-/// are grouped and represented by the middle one.
+/// Returns lengths in bytes with their probabilities. Beyond [`LENGTHS_MAX`] distinct lengths,
+/// neighbours are grouped and represented by the middle one.
 pub(super) fn lengths(plan: &LengthPlan) -> Vec<(u32, f64)> {
     match plan {
         LengthPlan::Fixed(bytes) => vec![(*bytes, 1.0)],
@@ -153,7 +153,7 @@ pub(super) fn lengths(plan: &LengthPlan) -> Vec<(u32, f64)> {
     }
 }
 
-/// Geometric distribution on 1, 2, 3, ...: a length exceeds `k` with probability `q^k`.
+/// Returns a geometric distribution on 1, 2, 3, ...: a length exceeds `k` with probability `q^k`.
 fn exponential(mean: f64) -> Vec<(u32, f64)> {
     if mean <= 1.0 {
         return vec![(1, 1.0)];
@@ -168,7 +168,7 @@ fn exponential(mean: f64) -> Vec<(u32, f64)> {
     groups(1, last, last / LENGTHS_MAX + 1).map(of_group).collect()
 }
 
-/// Power by repeated squaring, with identical bits on every platform.
+/// Returns a power by repeated squaring, with identical bits on every platform.
 fn power(base: f64, exponent: u32) -> f64 {
     let (mut square, mut rest, mut product) = (base, exponent, 1.0);
     while rest > 0 {

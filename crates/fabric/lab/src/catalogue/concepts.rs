@@ -1,4 +1,4 @@
-//! The concepts: what all names of one have in common.
+//! The concepts: properties shared by all names of a concept.
 //!
 //! ```text
 //!   name       what kind of names they are
@@ -7,11 +7,11 @@
 //!   example    keys of a scenario, as TOML, with a pair of braces where the value of a variant goes
 //! ```
 //!
-//! What is of one name stands at its variant: doc comment, parameters, and extensions of the schema.
-//! `x-source` is paper and section, or "textbook". `x-needs` is the feature that not all switching
-//! kinds have. `x-example` is the value in one line, or all keys in several; the bare name unless
-//! given. What an example leaves open is that of a 4x4 torus whose hosts send 64-byte messages
-//! (`tests/test_catalogue.py`, which runs every example).
+//! Properties of a single name are declared at its variant: doc comment, parameters, and extensions
+//! of the schema. `x-source` is paper and section, or "textbook". `x-needs` is a feature that only
+//! some switching kinds have. `x-example` is the value in one line, or all keys in several; the
+//! default is the bare name. Keys that an example leaves out are those of a 4x4 torus whose hosts
+//! send 64-byte messages (`tests/test_catalogue.py`, which runs every example).
 
 use super::support::SwitchingKind;
 use crate::scenario::{
@@ -29,18 +29,19 @@ use gingham_topology::routing::Algorithm;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-/// A kind of names.
+/// A group of alternative names, such as all routing algorithms.
 pub(super) struct Concept {
     pub(super) name: &'static str,
-    /// Key of a scenario, which may need a feature of switching kinds, as may the tables around it.
+    /// Scenario key of the names. The key, or a table around it, may need a feature of switching
+    /// kinds.
     pub(super) key: &'static str,
     pub(super) schema: fn() -> Value,
-    /// Whether a name asks for a kind, where names ask for one.
+    /// Whether a name belongs to a switching kind; `None` if names do not depend on it.
     pub(super) kind: Option<fn(&str, &SwitchingKind) -> bool>,
     pub(super) example: &'static str,
 }
 
-/// Every concept, in the order in which help shows them.
+/// Every concept, in the order of help.
 #[rustfmt::skip]
 pub(super) const CONCEPTS: [Concept; 34] = [
     concept::<Generator>("generator", "topology", "topology.generate.{}"),
@@ -128,12 +129,12 @@ const fn concept<T: JsonSchema>(
     Concept { name, key, schema: schema_of::<T>, kind: None, example }
 }
 
-/// The key of a network that is a mechanism by itself.
+/// Returns the schema of the network key `admission`, a mechanism by itself.
 fn admission() -> Value {
     variant(&mut schema_of::<Network>(), "admission")
 }
 
-/// The key of a table that is a mechanism by itself, whatever it may be set to.
+/// Returns the schema of the key `datelines`, a mechanism by itself whatever its value.
 fn datelines() -> Value {
     let key = schema_of::<Lanes>()["properties"]["datelines"].take();
     let mut mechanism = json!({ "const": "datelines" });
@@ -143,14 +144,15 @@ fn datelines() -> Value {
     mechanism
 }
 
-/// The keys of a class that are mechanisms by themselves: what holds back its flows.
+/// Returns the schema of the keys of a class that are mechanisms by themselves: `window` and
+/// `pace`.
 fn of_flows() -> Value {
     let mut class = schema_of::<TrafficClass>();
     let variants = ["window", "pace"].map(|name| variant(&mut class, name));
     json!({ "oneOf": variants })
 }
 
-/// The key of a table as the variant of an enum, which has the keys of its table for parameters.
+/// Returns the key of a table as the variant of an enum, with the keys of its table as parameters.
 fn variant(table: &mut Value, name: &str) -> Value {
     let mut variant = table["properties"][name].take();
     let parameters = variant.clone();
@@ -158,15 +160,15 @@ fn variant(table: &mut Value, name: &str) -> Value {
     variant
 }
 
-/// Whether a preset asks for a kind: that of a paper for the kind that it models, and one of a
-/// technology for each.
+/// Whether a preset belongs to a kind: the preset of a paper to the kind that it models, and the
+/// preset of a technology to every kind.
 fn is_asked(name: &str, kind: &SwitchingKind) -> bool {
     let preset = Preset::ALL.iter().find(|preset| preset.name() == name);
     let asked = preset.expect("a preset has its name").modelled_kind();
     asked.is_none_or(|asked| kind.name == asked.as_str())
 }
 
-/// Files that examples read, by the name under which they do: (name, content).
+/// Files that examples read: (name, content).
 pub(super) const FILES: &[(&str, &str)] = &[
     (
         "schedule.csv",

@@ -1,8 +1,8 @@
-//! Keys of a scenario that have a meaning in networks of some switching kinds only: what refuses
-//! them elsewhere, and what the reference says of them.
+//! Scenario keys that exist only in networks of some switching kinds: their refusal elsewhere, and
+//! their note in the reference.
 //!
-//! A key or table says at its declaration which feature of a kind it needs (`x-needs`), and what
-//! stands for it in switches of five stages, if anything does (`x-instead`).
+//! The declaration of a key or table gives the feature that it needs (`x-needs`), and the
+//! equivalent in five-stage switches, if there is one (`x-instead`).
 
 use super::SCENARIO;
 use super::support::{Feature, KINDS, SwitchingKind};
@@ -10,7 +10,8 @@ use crate::error::LabError;
 use crate::scenario::{ScenarioSource, SwitchingParameters};
 use serde_json::Value;
 
-/// Tables with such keys, in the order in which their keys are refused; `*` is any place in a list.
+/// Tables with such keys, in the order in which their keys are refused; `*` stands for every index
+/// of a list.
 const TABLES: [&str; 8] = [
     "network",
     "network.header",
@@ -23,12 +24,12 @@ const TABLES: [&str; 8] = [
 ];
 
 impl Feature {
-    /// What networks that have it are called.
+    /// Returns the description of networks with the feature.
     fn owners(self) -> &'static str {
         self.reason().strip_prefix("belongs to ").expect("a reason names the owners")
     }
 
-    /// What to do about a key that needs it elsewhere.
+    /// Returns the remedy for a key that needs the feature in a network without it.
     fn cure(self) -> String {
         let kinds = KINDS.iter().filter(|kind| kind.has(self));
         let kinds: Vec<String> = kinds.map(|kind| format!("\"{}\"", kind.name)).collect();
@@ -36,18 +37,18 @@ impl Feature {
     }
 }
 
-/// JSON pointer to a key or table in the schema of scenarios.
+/// Returns the JSON pointer to a key or table in the schema of scenarios.
 fn pointer(path: &str) -> String {
     let step = |step| if step == "*" { "/items".to_owned() } else { format!("/properties/{step}") };
     path.split('.').map(step).collect()
 }
 
-/// The schema of a key or table of a scenario.
+/// Returns the schema of a key or table of a scenario.
 pub(super) fn schema_at(path: &str) -> &'static Value {
     SCENARIO.pointer(&pointer(path)).expect("a key of scenarios")
 }
 
-/// The features that a key needs, and then those of the tables around it.
+/// Returns the features that a key needs, and then those of the tables around it.
 pub(super) fn needs(key: &str) -> Vec<Feature> {
     let ends = key.match_indices('.').map(|(end, _)| end).chain([key.len()]);
     let mut needs: Vec<Feature> =
@@ -56,8 +57,8 @@ pub(super) fn needs(key: &str) -> Vec<Feature> {
     needs
 }
 
-/// The keys of a table that need a feature by themselves, with what stands for them in switches of
-/// five stages, and then, if the table needs one, all.
+/// Returns the keys of a table that need a feature by themselves, with their equivalents in
+/// five-stage switches, and then, if the table needs a feature, all keys.
 fn owned_keys(path: &str) -> impl Iterator<Item = (&'static str, Feature, &'static str)> {
     let table = schema_at(path);
     let keys = table["properties"].as_object().expect("a table has keys");
@@ -70,7 +71,7 @@ fn owned_keys(path: &str) -> impl Iterator<Item = (&'static str, Feature, &'stat
     own.chain(of_table.flat_map(|feature| keys.keys().map(move |key| (&**key, feature, ""))))
 }
 
-/// Whether a key of a table is a table with a line of its own.
+/// Whether a key of a table is a table listed in [`TABLES`].
 fn is_table(path: &str, key: &str) -> bool {
     TABLES.contains(&&*format!("{path}.{key}"))
 }
@@ -107,8 +108,8 @@ pub(crate) fn refuse_foreign(
     Ok(())
 }
 
-/// Says in the schema of scenarios which keys only some networks have: of a table, if all its keys
-/// are such, and not again of its keys.
+/// Adds notes on the networks that have a key to the schema of scenarios: at the table if all its
+/// keys need the feature, and otherwise at the keys.
 pub(super) fn note_owners(schema: &mut Value) {
     for path in TABLES {
         let table = schema.pointer_mut(&pointer(path)).expect("a table of scenarios");
@@ -118,7 +119,7 @@ pub(super) fn note_owners(schema: &mut Value) {
     }
 }
 
-/// Adds its owners to the description of a key or table, if only some networks have it.
+/// Adds the owners to the description of a key or table that only some networks have.
 fn note_owner(of: &mut Value) {
     if let Some(feature) = Feature::needed_by(of) {
         let meaning = of["description"].as_str().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Names that networks of some switching kinds do not take: what refuses them, with the reason of the
-//! feature that their variant needs.
+//! Refusal of names that networks of some switching kinds do not support, with the reason of the
+//! feature that the variant needs.
 
 use super::keys::schema_at;
 use super::support::{Feature, SwitchingKind};
@@ -9,9 +9,9 @@ use crate::scenario::{PerLane, ScenarioSource};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Refuses the first name that networks of the scenario's kind do not take.
+/// Refuses the first name that networks of the scenario's kind do not support.
 ///
-/// Keys that belong to some kinds, and all names under them, are refused before.
+/// Keys that belong to other kinds, and all names under them, are refused earlier.
 pub(crate) fn refuse_unsupported(source: &ScenarioSource) -> Result<(), LabError> {
     let scenario = &source.scenario;
     let (routing, network) = (&scenario.routing, &scenario.network);
@@ -34,7 +34,8 @@ pub(crate) fn refuse_unsupported(source: &ScenarioSource) -> Result<(), LabError
     }
 }
 
-/// Refuses the variant of a key that needs what networks of the scenario's kind do not have.
+/// Refuses the variant of a key if it needs a feature that the scenario's switching kind does not
+/// have.
 fn refuse(
     source: &ScenarioSource,
     key: &str,
@@ -66,7 +67,7 @@ fn refuse_at(
     }
 }
 
-/// The name of a variant, as a scenario writes it.
+/// Returns the name of a variant in scenarios.
 pub(crate) fn name_of(variant: impl Serialize) -> String {
     match serde_json::to_value(variant) {
         Ok(Value::String(name)) => name,

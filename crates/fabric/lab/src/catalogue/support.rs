@@ -7,40 +7,40 @@
 //!   a paper's preset works         meaningless     meaningless
 //! ```
 //!
-//! A fabric has one switching kind. A new kind is one entry of [`KINDS`]: its features decide on
-//! every cell of its column, and on the keys of a scenario that it has (`keys`).
+//! A fabric has one switching kind. A new kind is one entry of [`KINDS`]: its features determine
+//! every cell of its column, and the scenario keys that it has (`keys`).
 
 use crate::scenario::{Network, SwitchingParameters};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A way in which switches pass on packets.
+/// A switching technique.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct SwitchingKind {
-    /// The name.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// What it is, in a sentence or two.
+    /// Description in a sentence or two.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Papers with sections.
     pub source: &'static str,
-    /// Keys of a scenario, as TOML, that ask for it.
+    /// Example: keys of a scenario, as TOML, that select it.
     pub example: &'static str,
-    /// What a network of the kind is called.
+    /// Noun phrase for a network of the kind, for messages.
     #[serde(skip)]
     pub(super) called: &'static str,
-    /// What its networks have that not all have.
+    /// Features that not every kind has.
     #[serde(skip)]
     pub(super) features: &'static [Feature],
 }
 
 impl SwitchingKind {
-    /// The kind of which a network has the figures.
+    /// Returns the kind to which these parameters belong.
     pub(super) fn of(switching: &SwitchingParameters) -> &'static Self {
         let kind = KINDS.iter().find(|kind| kind.name == switching.kind());
         kind.expect("every kind stands in the catalogue")
     }
 
-    /// A network of it, with what made it so.
+    /// Describes a network of the kind, with the key that selected it.
     pub(super) fn under(&self, network: &Network) -> String {
         let by = match network.switching {
             Some(_) => "network.switching".to_owned(),
@@ -49,7 +49,7 @@ impl SwitchingKind {
         format!("{} ({by})", self.called)
     }
 
-    /// The support of what needs these features.
+    /// Returns the support of a mechanism that needs these features.
     pub(super) fn support(&self, needs: &[Feature]) -> Support {
         match needs.iter().find(|feature| !self.has(**feature)) {
             None => Support::Works,
@@ -57,49 +57,49 @@ impl SwitchingKind {
         }
     }
 
-    /// Whether its networks have something that not all have.
+    /// Whether networks of the kind have a feature.
     pub(super) fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature)
     }
 }
 
-/// What only networks of some kinds have. Keys and mechanisms that need it say so where they are
-/// declared, by the extension `x-needs` of their schema.
+/// Property of the networks of some kinds. Keys and mechanisms that need it declare it in the
+/// extension `x-needs` of their schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Feature {
     /// Slack buffers, STOP and GO, and a route in front of the packet.
     SlackBuffers,
-    /// Several lanes of a channel, each with credits.
+    /// Several lanes per channel, each with credits.
     Lanes,
-    /// Switches of five stages that move flits over lanes.
+    /// Five-stage switches that move flits over lanes.
     FiveStages,
-    /// Hosts that send packets on.
+    /// Hosts that re-inject packets of others.
     InTransitHosts,
     /// Switches that keep whole packets at their inputs.
     WholePackets,
-    /// Cycles of switches.
+    /// Switches with clock cycles.
     Cycles,
-    /// Packets that go by the time of their arrival at a switch.
+    /// Arbitration by the arrival time of packets at a switch.
     Ages,
-    /// Counts of what waits for each output.
+    /// Counts of the packets that wait for each output.
     OutputQueues,
     /// Routes through in-transit hosts.
     InTransitRoutes,
-    /// Packets that halt as they leave their host.
+    /// Packets that may stop while they leave their host.
     Halts,
-    /// Packets that go on where there is room for a part of them.
+    /// Packets that move on when there is space for a part of them.
     PartialForwarding,
 }
 
 impl Feature {
-    /// The feature that the schema of a key or variant needs, if any.
+    /// Returns the feature that the schema of a key or variant needs, if any.
     pub(super) fn needed_by(schema: &Value) -> Option<Self> {
         let name = schema.get("x-needs")?.clone();
         Some(serde_json::from_value(name).expect("`x-needs` names a feature"))
     }
 
-    /// Why what needs it is refused elsewhere.
+    /// Returns the reason why a key or name that needs the feature is refused elsewhere.
     pub(super) const fn reason(self) -> &'static str {
         match self {
             Self::SlackBuffers => "belongs to wormhole networks",
@@ -124,7 +124,7 @@ impl Feature {
     }
 }
 
-/// Every switching kind, in the order in which the cells of a line are given.
+/// Every switching kind, in the order of the columns of support tables.
 pub const KINDS: [SwitchingKind; 3] = [
     SwitchingKind {
         name: "wormhole",
@@ -174,14 +174,14 @@ pub const KINDS: [SwitchingKind; 3] = [
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "support", rename_all = "lowercase")]
 pub enum Support {
-    /// It may be used together.
+    /// The combination is allowed.
     Works,
-    /// A scenario that asks for both is refused with a message that holds this reason.
+    /// A scenario with both is refused, with this reason in the message.
     Refused {
-        /// Why.
+        /// Reason of the refusal.
         reason: &'static str,
     },
-    /// The question does not arise.
+    /// The combination does not exist.
     Meaningless,
 }
 
