@@ -1,4 +1,5 @@
-//! From a scenario to a plan: names become ids, units integers, and what cannot work is refused.
+//! Compilation of a scenario to a plan: names become ids, units become integers, and invalid
+//! scenarios are refused.
 
 mod adaptive;
 pub(crate) mod cables;
@@ -40,30 +41,30 @@ use network::{Links, NetworkKind};
 use paths::Paths;
 use std::sync::Arc;
 
-/// A plan, and what a reader of its results should know.
+/// A plan with the data that its results report.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The plan.
     pub plan: Arc<Plan>,
-    /// The percentiles that were asked for, in ascending order.
+    /// Requested percentiles of latency, in ascending order.
     pub percentiles: Vec<f64>,
-    /// The parameters in force, before they grew with the cables.
+    /// The parameters in effect, before buffers are enlarged for cables.
     pub parameters: Parameters,
-    /// The network that is simulated, for titles.
+    /// Description of the simulated network, for titles.
     pub network: String,
     /// Source of the routes, for titles.
     pub routes: String,
-    /// What was decided on the way and could surprise.
+    /// Remarks on decisions of the compilation that may be unexpected.
     pub notes: Vec<String>,
     /// Findings of the fabric file.
     pub findings: Vec<Finding>,
     /// Values that the run draws once; its results are conditional on this draw.
     pub draws: Vec<Draw>,
-    /// Whether the routes are free of deadlock; a cycle only if that was allowed.
+    /// Proof of deadlock freedom; a cycle only if the caller allowed one.
     pub proof: Proof,
-    /// The expected loads of channels, and the bound on each class.
+    /// Expected loads of channels, and the bound on each class.
     pub bound: Arc<TrafficBound>,
-    /// The files that were read, with their digests; the scenario's own stands elsewhere.
+    /// Files that were read, with their digests, except the scenario itself.
     pub files: Vec<FileRead>,
 }
 
@@ -72,13 +73,13 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     compile_observed(source, allow_deadlock, &mut |_| ())
 }
 
-/// The same, and `reached` is told of each milestone.
+/// Compiles a scenario like [`compile`], and calls `reached` at each milestone.
 pub fn compile_observed(
     source: &ScenarioSource,
     allow_deadlock: bool,
     reached: &mut dyn FnMut(Milestone),
 ) -> Result<Compiled, LabError> {
-    // What needs no fabric first: routing a big one takes a while.
+    // Checks that need no fabric come first: routing a large one takes a while.
     let stop = measure::stop(source)?;
     let measure = measure::measure(source)?;
     follow::check(source)?;
@@ -95,7 +96,7 @@ pub fn compile_observed(
     check(&in_transit::of_keys(), &table, &mut gathered)?;
     let kind = NetworkKind::of(source, &parameters, &mut gathered)?;
     let imported = imported::imported(source, &fabric, &mut gathered)?;
-    // Switches that answer probes send on the ways of their own.
+    // Switches that respond to probes send on paths of their own.
     let sending = admission::sending_fabric(source, &fabric);
     let Paths { sets: path_sets, choice: path_choice } =
         paths::paths(source, &sending, imported.routes, &mut gathered)?;
@@ -177,7 +178,7 @@ fn compiled(
     }
 }
 
-/// Refuses what no run could do, and notes what could surprise, where it takes the whole plan to tell.
+/// Refuses impossible runs, and notes unexpected properties, that depend on the whole plan.
 fn check_plan(
     source: &ScenarioSource,
     plan: &Plan,

@@ -1,12 +1,12 @@
-//! Packets that choose at every switch: what that needs, and which lanes are for escape.
+//! Compilation of adaptive routing: its requirements, and the escape lanes.
 //!
 //! ```text
 //!   routing.algorithm ──► tables ──► beside them any channel on a shortest way
 //!   routing.adaptive.escape_lanes ──► the lowest lanes of each class, for the tables alone
 //! ```
 //!
-//! Invariant: where there are escape lanes, every class has a lane beside them, into which packets
-//! come whole, or which is empty before it takes the next one.
+//! Invariant: with escape lanes, every class also has an adaptive lane, and each adaptive lane
+//! either receives whole packets or is empty before it accepts the next packet.
 
 use super::network::NetworkKind;
 use super::written::first_written;
@@ -18,7 +18,7 @@ use gingham_topology::routing::{EscapeError, Form, LaneRule, Lanes, Routes};
 
 const ESCAPE_KEY: &str = "routing.adaptive.escape_lanes";
 
-/// Refuses what cannot be while packets choose at every switch.
+/// Refuses keys that conflict with adaptive routing.
 pub(super) fn check(source: &ScenarioSource) -> Result<(), LabError> {
     let (routing, network) = (&source.scenario.routing, &source.scenario.network);
     if routing.adaptive.is_none() {
@@ -68,7 +68,7 @@ pub(super) fn check(source: &ScenarioSource) -> Result<(), LabError> {
     })
 }
 
-/// Tables beside which packets choose.
+/// Adds the adaptive choices to the tables of the algorithm.
 pub(super) fn routes(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -81,8 +81,8 @@ pub(super) fn routes(
         .map_err(|longer| source.refuse("routing.algorithm", longer.describe(fabric)).into())
 }
 
-/// Why lanes cannot be shared out for escape; `user` says of a class with fewer lanes than it is
-/// told what it is called, and the key of its lanes where it has one.
+/// Returns the error for lanes that cannot be divided into escape and adaptive lanes. `user` gives
+/// the name of a class with fewer lanes than its argument, and the key of its lanes, if any.
 pub(super) fn no_escape(
     source: &ScenarioSource,
     error: EscapeError,
@@ -107,7 +107,7 @@ pub(super) fn no_escape(
     source.refuse(&key, message).into()
 }
 
-/// Refuses lanes on which a packet could wait behind another and still hold escape lanes.
+/// Refuses lanes on which a packet could wait behind another while it holds escape lanes.
 pub(super) fn check_whole(
     source: &ScenarioSource,
     kind: &NetworkKind,

@@ -1,4 +1,4 @@
-//! Cables: rates and lengths become flit times, delays and slack buffers.
+//! Compilation of cables: rates and lengths become flit times, delays and slack buffers.
 
 use super::network::NetworkKind;
 use crate::error::LabError;
@@ -8,18 +8,19 @@ use gingham_kernel::{FlitTime, Length, Rate, Span};
 use gingham_net::{ChannelPlan, InTransitParameters, SlackBuffer, Switching, WhenPoolFull};
 use gingham_topology::{ChannelId, Fabric, LinkSpeed, PartialSpeed};
 
-/// Rounding errors below this need no mention.
+/// Relative rounding error above which a note is given.
 const ROUNDING_NOTED: f64 = 1e-3;
-/// The slowest link: the longest worm, of 2^32 flits, then passes it in less than 2^63 ps.
+/// Slowest link: the longest worm, of 2^32 flits, then passes it in less than 2^63 ps.
 pub(crate) const RATE_MIN: Rate = Rate::from_bytes_per_second(1_000);
-/// The longest delay of a cable or a header.
+/// Longest delay of a cable or a header.
 pub(crate) const DELAY_MAX: Span = Span::from_ps(1_000_000_000_000);
-/// Lanes of a cable of the presets of InfiniBand.
+/// Width of a cable in the presets of InfiniBand, in lanes.
 const LANES_OF_PRESETS: u8 = 4;
-/// Flits that a cable or a waiting header may hold: buffers scaled for them still count in 32 bits.
+/// Limit on the flits that a cable or a waiting header may hold: buffers scaled for them still
+/// count in 32 bits.
 const FLITS_MAX: u64 = 1 << 30;
 
-/// The channels of every cable, with notes on what departs from the preset.
+/// Returns the channels of every cable, with notes on deviations from the preset.
 pub(crate) fn channels(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -48,7 +49,7 @@ pub(crate) fn channels(
         let slack = slack_buffer(source, fabric, cable, parameters, kind, &mut census)?;
         census.see_rate(told.is_some_and(|told| told != parameters.links.link_rate));
         census.see_unknown(fabric.cable_of(channel));
-        // Whole packets take the time of their bytes, whatever is that of one.
+        // The time of a whole packet is computed from its bytes, without rounding per flit.
         if !matches!(kind.switching, Switching::Packets(_)) {
             census.see_rounding(&flit);
         }
@@ -82,7 +83,7 @@ struct Cable {
     delay: Span,
 }
 
-/// The slack buffer at the end of a channel, where there is one.
+/// Returns the slack buffer at the end of a channel, if there is one.
 fn slack_buffer(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -108,8 +109,8 @@ fn slack_buffer(
     Ok(Some(slack))
 }
 
-/// For how long the port at the end of a channel holds the header of a lone worm; `None` where
-/// whatever comes is taken in.
+/// Returns how long the port at the end of a channel holds the header of a lone worm; `None` at a
+/// host that accepts every packet.
 fn held_header(
     fabric: &Fabric,
     channel: ChannelId,
@@ -143,8 +144,8 @@ fn check_delays(
     }
 }
 
-/// Refuses what 64 bits of picoseconds or 32 bits of flits could not hold: the key to change and
-/// why.
+/// Refuses values beyond 64 bits of picoseconds or 32 bits of flits; the error has the key and the
+/// reason.
 fn check_cable(
     rate: Rate,
     length: Length,
@@ -186,7 +187,7 @@ fn check_cable(
     Ok(())
 }
 
-/// The keys of the delays of a switch.
+/// Returns the keys of the delays of a switch.
 const fn delay_keys(switching: &SwitchingParameters) -> &'static str {
     match switching {
         SwitchingParameters::Wormhole(_) => "network.setup_delay, network.routing_delay",
@@ -197,7 +198,7 @@ const fn delay_keys(switching: &SwitchingParameters) -> &'static str {
     }
 }
 
-/// What deserves a note.
+/// Counts of cables and buffers that are worth a note.
 #[derive(Default)]
 struct Census {
     foreign_speeds: usize,

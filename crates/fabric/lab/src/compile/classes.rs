@@ -1,4 +1,5 @@
-//! Traffic classes: host patterns become endpoints, files are read, loads and lengths are checked.
+//! Compilation of traffic classes: host patterns become endpoints, files are read, loads and
+//! lengths are checked.
 //!
 //! ```text
 //!   hosts ── in canonical order: places 0, 1, ..., N - 1
@@ -9,8 +10,8 @@
 //!   streams ──────────────────────────► many SourcePlans for each host, a stream each
 //! ```
 //!
-//! Invariants: a source has somewhere to send to, and every destination can be reached; what a
-//! user might not expect stands in a note.
+//! Invariants: every source has a destination, and every destination can be reached; notes report
+//! unexpected results.
 
 pub(crate) mod arrivals;
 pub(crate) mod chosen_hosts;
@@ -47,7 +48,7 @@ use gingham_net::{Arbitration, ClassId, ClassPlan};
 use replies::Compiled;
 use std::collections::BTreeMap;
 
-/// The traffic classes of a scenario.
+/// Returns the traffic classes of a scenario.
 pub(crate) fn classes(
     source: &ScenarioSource,
     links: Links<'_>,
@@ -86,7 +87,7 @@ fn check_names(source: &ScenarioSource) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Says where switches look at priorities and find one only.
+/// Notes that switches arbitrate by priority although there is only one priority.
 fn note_levels(parameters: &Parameters, classes: &[ClassPlan], gathered: &mut Gathered) {
     let first = classes[0].priority;
     let is_one = classes.iter().flat_map(ClassPlan::priorities).all(|level| level == first);
@@ -96,7 +97,7 @@ fn note_levels(parameters: &Parameters, classes: &[ClassPlan], gathered: &mut Ga
     }
 }
 
-/// The plan of a class that replies to `to`, if to any; that one is `compiled` already.
+/// Returns the plan of a class; if it replies to a class `to`, that one is `compiled` already.
 fn compile(
     context: &ClassContext<'_>,
     to: Option<ClassId>,
@@ -131,7 +132,7 @@ fn compile(
     })
 }
 
-/// The sources of a class that draws its messages.
+/// Returns the sources of a class that draws its messages.
 fn drawn(context: &ClassContext<'_>, gathered: &mut Gathered) -> Result<Vec<SourcePlan>, LabError> {
     let arrivals = arrivals::arrivals(context, gathered)?;
     let lengths = lengths::lengths(context, gathered)?;
@@ -165,7 +166,7 @@ fn drawn(context: &ClassContext<'_>, gathered: &mut Gathered) -> Result<Vec<Sour
     Ok(sources)
 }
 
-/// The error of a class all of whose hosts are silent, at what made them so.
+/// Returns the error for a class without a sending host, with the reasons.
 fn nobody_sends(context: &ClassContext<'_>, silent: &BTreeMap<&str, usize>) -> InputError {
     let key = match context.source.tree.get(&context.path("destinations")) {
         Some(_) => "destinations",

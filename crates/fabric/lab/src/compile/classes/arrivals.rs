@@ -1,4 +1,4 @@
-//! When a class sends: its start and stop, its load, and its arrival process.
+//! Send times of a class: its start and stop, its load, and its arrival process.
 
 use super::context::ClassContext;
 use crate::catalogue::name_of;
@@ -12,21 +12,21 @@ use gingham_net::traffic::{
 use gingham_topology::EndpointId;
 use std::ops::{Range, RangeInclusive};
 
-/// The longest period: no run lasts longer.
+/// Longest on or off period; no run lasts longer.
 const PERIOD_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
-/// Tail indices: means of a heavier tail are not reached within any run.
+/// Allowed tail indices; the mean of a heavier tail is not reached within any run.
 pub(crate) const SHAPES: RangeInclusive<f64> = 1.01..=f64::MAX;
-/// Periods that pass by without a message cost time and mean nothing.
+/// Limit on the on periods between two messages, since periods without a message only cost time.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
-/// Loads that add up to 1 may miss it by so much.
+/// Tolerance for loads that add up to 1.
 const ROUNDING: f64 = 1e-9;
 
-/// Whether a source with this load would send more than its link carries.
+/// Whether a source with this load would exceed its link's capacity.
 pub(crate) fn is_too_much(load: f64) -> bool {
     load > 1.0 + ROUNDING
 }
 
-/// A limit of a load as a message gives it: with few digits, and never above the limit.
+/// Rounds a limit of a load for a message: to few digits, and never above the limit.
 pub(crate) fn shown_limit(load: f64) -> f64 {
     let mut scale = 1e4;
     while load * scale < 1e3 {
@@ -35,7 +35,7 @@ pub(crate) fn shown_limit(load: f64) -> f64 {
     (load * scale).floor() / scale
 }
 
-/// From its start to its stop.
+/// Returns the time range from the start of a class to its stop.
 pub(crate) fn active(context: &ClassContext<'_>) -> Result<Range<Time>, LabError> {
     let (start, end) =
         (context.class.start.unwrap_or(Span::ZERO), context.source.scenario.stop.time);
@@ -52,7 +52,7 @@ pub(crate) fn active(context: &ClassContext<'_>) -> Result<Range<Time>, LabError
     }
 }
 
-/// The arrival process of a class that draws its messages, at the load of the class.
+/// Returns the arrival process of a class that draws its messages, at the load of the class.
 pub(super) fn arrivals(
     context: &ClassContext<'_>,
     gathered: &mut Gathered,
@@ -77,7 +77,7 @@ pub(super) fn arrivals(
     })
 }
 
-/// On and off periods, if arrivals have such.
+/// Returns the on and off periods, if the arrivals have them.
 fn periods(of: &Arrivals) -> Option<PeriodPlan> {
     let (on, off, law) = match *of {
         Arrivals::OnOff(OnOff { on, off }) => (on, off, PeriodLaw::Exponential),
@@ -89,7 +89,7 @@ fn periods(of: &Arrivals) -> Option<PeriodPlan> {
     Some(PeriodPlan { on_mean: on, off_mean: off, law })
 }
 
-/// Rows on load and arrivals of a class that draws its messages.
+/// Returns the checks of load and arrivals of a class that draws its messages.
 fn of_arrivals<'a>() -> [Check<&'a ClassContext<'a>>; 5] {
     [
         refuse("load", |it| match (&it.class.arrivals, it.class.load) {
@@ -123,7 +123,7 @@ fn of_arrivals<'a>() -> [Check<&'a ClassContext<'a>>; 5] {
             let PeriodPlan { on_mean, off_mean, .. } = periods(&it.class.arrivals)?;
             wrong_periods(&name_of(&it.class.arrivals), on_mean, off_mean)
         }),
-        // Bursts that a link cannot carry.
+        // Bursts above the capacity of a link.
         refuse("load", |it| {
             let (load, periods) = (it.class.load?, periods(&it.class.arrivals)?);
             let PeriodPlan { on_mean, off_mean, .. } = periods;
@@ -138,7 +138,7 @@ fn of_arrivals<'a>() -> [Check<&'a ClassContext<'a>>; 5] {
     ]
 }
 
-/// Refuses on and off periods that no run could have, under their table.
+/// Refuses on and off periods out of range, under their table.
 pub(crate) fn wrong_periods(table: &str, on: Span, off: Span) -> Option<Sentence> {
     let key = |key: &str| format!("{table}.{key}");
     if on == Span::ZERO {
@@ -150,7 +150,7 @@ pub(crate) fn wrong_periods(table: &str, on: Span, off: Span) -> Option<Sentence
     })
 }
 
-/// Refuses coins that would have to create more than a message a cycle.
+/// Rejects Bernoulli loads above one message per cycle.
 pub(crate) fn check_cycles(
     context: &ClassContext<'_>,
     host: EndpointId,
@@ -175,7 +175,8 @@ pub(crate) fn check_cycles(
     Err(context.error("load", message).into())
 }
 
-/// Refuses on periods so short that thousands of them pass between two messages of a host.
+/// Refuses on periods so short that more than a thousand of them pass between two messages of a
+/// host.
 pub(crate) fn check_periods(
     context: &ClassContext<'_>,
     host: EndpointId,

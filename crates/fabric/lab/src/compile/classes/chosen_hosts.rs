@@ -1,4 +1,4 @@
-//! The hosts of a class: who sends, and who can be sent to.
+//! The hosts of a class: senders and possible destinations.
 
 use super::context::ClassContext;
 use super::hosts::matching;
@@ -8,7 +8,7 @@ use gingham_net::traffic::OtherHosts;
 use gingham_topology::EndpointId;
 use std::sync::Arc;
 
-/// The endpoints whose hosts send, in canonical order.
+/// Returns the endpoints of the sending hosts, in canonical order.
 pub(crate) fn sending_hosts(context: &ClassContext<'_>) -> Result<Vec<EndpointId>, LabError> {
     let patterns = context.class.hosts.as_deref().unwrap_or_default();
     if patterns.is_empty() {
@@ -26,7 +26,7 @@ pub(crate) fn hosts_matching(
     patterns: &[String],
 ) -> Result<Vec<EndpointId>, LabError> {
     let mut chosen = vec![false; context.fabric.endpoints().len()];
-    // By endpoint: the entry that names it alone, without wildcards.
+    // For each endpoint, the entry that names it without wildcards.
     let mut named: Vec<Option<usize>> = vec![None; chosen.len()];
     for (index, pattern) in patterns.iter().enumerate() {
         let matched = matching(context.fabric, pattern);
@@ -50,7 +50,7 @@ pub(crate) fn hosts_matching(
     Ok(context.fabric.endpoint_ids().filter(|endpoint| chosen[endpoint.index()]).collect())
 }
 
-/// Error for an entry that matches hosts of an earlier one.
+/// Returns the error for an entry that matches hosts of an earlier one.
 fn listed_twice(
     context: &ClassContext<'_>,
     key: &str,
@@ -67,7 +67,7 @@ fn listed_twice(
     context.error(&format!("{key}.{index}"), message).coded("duplicate-host")
 }
 
-/// The one endpoint that a pattern under a key stands for.
+/// Returns the single endpoint that matches a pattern under a key.
 pub(crate) fn host_matching(
     context: &ClassContext<'_>,
     key: &str,
@@ -78,7 +78,7 @@ pub(crate) fn host_matching(
     one.map_err(|fault| fault.within(|message| context.error(key, message)))
 }
 
-/// All hosts that `source` can reach, but for its own.
+/// Returns all hosts that `source` can reach, except its own.
 pub(crate) fn hosts_near(context: &ClassContext<'_>, source: EndpointId) -> OtherHosts {
     let island = context.hosts.island[source.index()];
     let near = context.hosts.on_island.get(&island).cloned().unwrap_or_default();
@@ -90,7 +90,7 @@ pub(crate) fn is_own(context: &ClassContext<'_>, source: EndpointId, other: Endp
     context.fabric.endpoint(source).node == context.fabric.endpoint(other).node
 }
 
-/// Endpoints in canonical order without those on the node of `source`.
+/// Returns endpoints in canonical order without those on the node of `source`.
 pub(crate) fn but_own(
     context: &ClassContext<'_>,
     among: Arc<[EndpointId]>,

@@ -1,4 +1,4 @@
-//! A traffic class as the compiler and the checks see it: as it is written, and as it is planned.
+//! Context of the compilation and checks of one traffic class.
 
 use super::hosts::Hosts;
 use crate::check::Subject;
@@ -9,7 +9,7 @@ use gingham_input::InputError;
 use gingham_topology::Fabric;
 use std::fmt::Display;
 
-/// A class as it is written, with the network that it is compiled against.
+/// A class as written, with the network for which it is compiled.
 pub(crate) struct ClassContext<'a> {
     pub(crate) source: &'a ScenarioSource,
     pub(crate) links: Links<'a>,
@@ -20,22 +20,22 @@ pub(crate) struct ClassContext<'a> {
 }
 
 impl ClassContext<'_> {
-    /// The dotted path of one of its keys.
+    /// Returns the dotted path of one of its keys.
     pub(crate) fn path(&self, key: &str) -> String {
         format!("traffic.{}.{key}", self.index)
     }
 
-    /// The class as the subject of rows on something of it.
+    /// Returns the subject of checks on a part of the class.
     pub(crate) fn subject<T>(&self, of: T) -> Subject<'_, T> {
         Subject::of_class(self.source, self.index, of)
     }
 
-    /// Whether one of its keys is written.
+    /// Whether the scenario sets one of its keys.
     pub(crate) fn is_written(&self, key: &str) -> bool {
         self.source.tree.get(&self.path(key)).is_some()
     }
 
-    /// Index of the class of this name.
+    /// Returns the index of the class with this name.
     pub(crate) fn class_called(&self, name: &str) -> Option<usize> {
         self.source.scenario.traffic.iter().position(|class| class.name == name)
     }

@@ -1,4 +1,4 @@
-//! Where the hosts of a class send to.
+//! Destinations of the hosts of a class.
 
 use super::context::ClassContext;
 use crate::compile::gathered::Gathered;
@@ -12,16 +12,16 @@ use gingham_topology::EndpointId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What becomes of one host of a class.
+/// Role of one host of a class.
 #[derive(Clone, Debug)]
 pub(super) enum Aim {
-    /// It sends.
+    /// The host sends.
     At {
         destinations: DestinationPlan,
-        /// Its load in terms of the class's.
+        /// Factor by which its load differs from that of the class.
         load_factor: f64,
     },
-    /// It is silent; why, after "so many hosts".
+    /// The host is silent; the reason as a predicate, to follow "N of M hosts".
     Nowhere(&'static str),
 }
 
@@ -33,7 +33,7 @@ impl Aim {
 
 pub(super) const UNREACHABLE: &str = "can reach no destination";
 
-/// The aim of each host.
+/// Returns the role of each host.
 pub(super) fn aims(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -100,7 +100,8 @@ pub(super) fn aims(
     }
 }
 
-/// Uniform among the hosts of the fabric or of the class, mostly without the sender's own.
+/// Returns uniform destinations among the hosts of the fabric or of the class, by default without
+/// the sender's own.
 fn to_uniform(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -158,8 +159,8 @@ fn note_within(
     );
 }
 
-/// Any of these hosts with equal probability. If there is none, the reason why the source never
-/// sends.
+/// Returns uniform destinations among these hosts. If there are none, the source is silent for the
+/// reason `why_none`.
 pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
     if others.has_any() {
         Aim::at(DestinationPlan::Uniform(others))
@@ -168,8 +169,8 @@ pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
     }
 }
 
-/// Host s of N sends to the hosts s mod N / 2 and N / 2 above it, and one of these is the host
-/// itself.
+/// Returns destinations by which host s of N sends to the hosts s mod N / 2 and N / 2 above it; one
+/// of these is the host itself.
 fn asymmetric(context: &ClassContext<'_>, hosts: &[EndpointId]) -> Result<Vec<Aim>, LabError> {
     let count = hosts.len();
     if !count.is_multiple_of(2) {
@@ -191,8 +192,8 @@ fn asymmetric(context: &ClassContext<'_>, hosts: &[EndpointId]) -> Result<Vec<Ai
     Ok(hosts.iter().enumerate().map(aim).collect())
 }
 
-/// Refuses hosts that send to themselves where nothing leads them back, or nothing proves that it
-/// always does.
+/// Refuses self-traffic in fabrics and networks that cannot return it, or for which the proof of
+/// deadlock freedom does not cover it.
 fn check_itself(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -226,7 +227,7 @@ fn check_itself(
     }
 }
 
-/// One destination, unless it is the source's own host, or on another island.
+/// Returns one destination, unless it is the source's own host, or on another island.
 pub(super) fn fixed(
     context: &ClassContext<'_>,
     source: EndpointId,
@@ -242,7 +243,7 @@ pub(super) fn fixed(
     }
 }
 
-/// The host at each place sends to the host at the place that `target` gives.
+/// Returns fixed destinations: the host at each place sends to the host at place `target(place)`.
 pub(super) fn at_places(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -276,12 +277,12 @@ fn to_hot_spot(
     let mut near: BTreeMap<EndpointId, Arc<[EndpointId]>> = BTreeMap::new();
     let aim = |host: &EndpointId| {
         let all = super::chosen_hosts::hosts_near(context, *host);
-        // Hosts of one island share one list, known by the first host on it.
+        // Hosts of one island share one list, keyed by the first host on it.
         let island = *all.among.first()?;
         let joined = || hot.iter().copied().filter(|h| context.hosts.joined(*host, *h)).collect();
         let among = near.entry(island).or_insert_with(joined);
         let hot = super::chosen_hosts::but_own(context, Arc::clone(among), *host);
-        // The only hot host has no other to send its share to.
+        // The only hot host has no other hot host to send to.
         let plan = if hot.has_any() {
             DestinationPlan::HotSpot { hot, share, all }
         } else {

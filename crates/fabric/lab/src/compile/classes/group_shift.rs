@@ -6,9 +6,9 @@
 //!                                  └─────────────────────────────┘
 //! ```
 //!
-//! On a dragonfly, minimal routing then has the few cables between two groups for all of the traffic of a
-//! group (Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA
-//! 2008, section 4). There a message goes to any host of the next group, here `any = true`.
+//! On a dragonfly, minimal routing then carries all traffic of a group over the few cables between
+//! two groups (Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology",
+//! ISCA 2008, section 4). There a message goes to any host of the next group, here `any = true`.
 
 use super::context::ClassContext;
 use super::destinations::{Aim, UNREACHABLE};
@@ -77,7 +77,7 @@ fn to_any(
     members.iter().map(aim).collect()
 }
 
-/// The hosts of each group, at least two groups.
+/// Returns the hosts of each group; there are at least two groups.
 fn groups(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -121,8 +121,8 @@ fn groups(
     Ok(groups)
 }
 
-/// The nearest group sizes below and above `size` that divide `count` hosts into groups which a shift
-/// by `by` leads to others; nothing if there is none.
+/// Names the nearest group sizes below and above `size` that divide `count` hosts into groups which
+/// a shift by `by` maps to others; empty if there is none.
 fn sizes_near(size: usize, count: usize, by: i64) -> String {
     let does = |size: &usize| count.is_multiple_of(*size) && group_target(0, by, count / size) != 0;
     let below = (1..size.min(count)).rev().find(does);

@@ -1,4 +1,4 @@
-//! Hosts: by pattern, by name, and which of them can reach each other.
+//! Hosts: lookup by pattern or name, and reachability.
 
 use crate::error::LabError;
 use gingham_input::InputError;
@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use wildmatch::WildMatch;
 
-/// The hosts of a fabric as traffic sees them.
+/// Index of the hosts of a fabric.
 pub(crate) struct Hosts {
-    /// By the name that tables give to an endpoint.
+    /// Endpoints by their name in tables.
     named: BTreeMap<String, EndpointId>,
-    /// By endpoint: the island that it is on.
+    /// Island of each endpoint.
     pub(super) island: Vec<usize>,
     /// The hosts of each island, in canonical order.
     pub(super) on_island: BTreeMap<usize, Arc<[EndpointId]>>,
 }
 
-/// A name that stands for no host, or for several.
+/// A name that matches no host, or several.
 pub(crate) struct NameFault {
     text: String,
     message: String,
@@ -26,7 +26,8 @@ pub(crate) struct NameFault {
 }
 
 impl NameFault {
-    /// The error that `report` makes of the message, with the names that would have been right.
+    /// Converts the fault to an error: `report` builds it from the message, and the valid names are
+    /// added.
     pub(crate) fn within(self, report: impl FnOnce(String) -> InputError) -> LabError {
         report(self.message).suggesting(&self.text, self.heading, self.names).into()
     }
@@ -39,7 +40,7 @@ impl Hosts {
         let label_of = |endpoint: EndpointId| {
             let peer = fabric.target(fabric.endpoint_channel(endpoint));
             match fabric.endpoint_at(peer) {
-                // Two endpoints on one cable are an island of their own.
+                // Two endpoints on one cable form an island.
                 Some(peer) => fabric.nodes().len() + endpoint.index().min(peer.index()),
                 None => of_switch[peer.node.index()],
             }
@@ -53,12 +54,12 @@ impl Hosts {
         Self { named, island, on_island }
     }
 
-    /// Whether messages from one can reach the other.
+    /// Whether messages from one endpoint can reach the other.
     pub(crate) fn joined(&self, a: EndpointId, b: EndpointId) -> bool {
         self.island[a.index()] == self.island[b.index()]
     }
 
-    /// The one host endpoint of this name, node name, dump id or GUID.
+    /// Returns the single host endpoint with this name, node name, dump id or GUID.
     pub(crate) fn find(&self, fabric: &Fabric, text: &str) -> Result<EndpointId, NameFault> {
         if let Some(host) = self.named.get(text) {
             return Ok(*host);
@@ -101,7 +102,7 @@ fn host_endpoints(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
     fabric.endpoint_ids().filter(|endpoint| fabric.is_host_endpoint(*endpoint))
 }
 
-/// Host endpoints whose name, node name or dump id matches a pattern.
+/// Returns the host endpoints whose name, node name or dump id matches a pattern.
 pub(crate) fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
     let wild = WildMatch::new(pattern);
     let exact = fabric.find_node(pattern).filter(|id| fabric.node(*id).kind == NodeKind::Host);
@@ -114,7 +115,7 @@ pub(crate) fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
     host_endpoints(fabric).filter(matches).collect()
 }
 
-/// A label a connected part, by switch; hosts join nothing, because they do not forward.
+/// Labels the connected components, by switch; hosts connect nothing, because they do not forward.
 fn label_switches(fabric: &Fabric) -> Vec<usize> {
     let mut label = vec![usize::MAX; fabric.switches().len()];
     for start in fabric.switches() {

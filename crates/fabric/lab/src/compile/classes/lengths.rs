@@ -1,4 +1,4 @@
-//! How long the messages of a class are.
+//! Lengths of the messages of a class.
 
 use super::context::ClassContext;
 use super::sheet::Sheet;
@@ -9,20 +9,20 @@ use gingham_net::traffic::{Bimodal, LengthPlan, Lengths, Uniform, Weighted};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Payloads that a message may have.
+/// Allowed payloads of a message.
 pub(crate) const PAYLOAD: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 30);
 
-/// A payload of so many bytes, if a message may have it.
+/// Returns a payload of `bytes`, if it is allowed.
 pub(crate) fn payload(bytes: u64) -> Option<u32> {
     u32::try_from(bytes).ok().filter(|_| PAYLOAD.contains(&Bytes(bytes)))
 }
 
-/// A payload that a check has found to be one.
+/// Converts a checked payload.
 pub(crate) fn checked_payload(bytes: Bytes) -> u32 {
     payload(bytes.0).expect("a check refuses payloads that no message has")
 }
 
-/// Predicate of a packet with the longest payload.
+/// Describes a packet with the longest payload, as a predicate.
 pub(crate) fn longest_said(payload_bytes: u32) -> String {
     match payload_bytes {
         u32::MAX => "may be of any length".to_owned(),
@@ -30,7 +30,7 @@ pub(crate) fn longest_said(payload_bytes: u32) -> String {
     }
 }
 
-/// What to say of a payload that no message has.
+/// Returns the message for a payload out of range.
 pub(crate) fn payload_message(bytes: u64) -> String {
     format!("a message has from 1 B to 1024 MiB of payload, not {}", Bytes(bytes))
 }

@@ -1,4 +1,4 @@
-//! Permutations: which host stands at which place, and where it sends to.
+//! Permutations: the place of each host, and the place that it sends to.
 //!
 //! ```text
 //!   bits, square       the hosts of the class in canonical order, numbered from 0
@@ -41,8 +41,8 @@ pub(super) fn shifted(
     }))
 }
 
-/// The grid of the hosts of a class: the one given in the scenario, else the fabric's own, else
-/// a ring. A note reports which of the last two is used.
+/// Returns the grid of the hosts of a class: the one given in the scenario, else the fabric's own,
+/// else a ring. A note reports which of the last two is used.
 pub(super) fn layout(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -68,7 +68,7 @@ pub(super) fn layout(
     }
 }
 
-/// The sizes of a grid that a scenario gives, if the hosts fill its cells equally.
+/// Returns the sizes of the grid in the scenario, if the hosts fill its cells equally.
 fn sizes(
     context: &ClassContext<'_>,
     name: &str,
@@ -88,7 +88,7 @@ fn sizes(
     Err(context.error(&format!("destinations.{name}.dimensions"), message).into())
 }
 
-/// The fabric's own grid, or the reason why it has none.
+/// Returns the fabric's own grid, or the reason why it has none.
 fn fabric_layout(context: &ClassContext<'_>, hosts: &[EndpointId]) -> Result<Layout, String> {
     if context.fabric.switches().len() < 2 {
         return Err("the fabric has no grid of switches".to_owned());

@@ -1,11 +1,10 @@
-//! Classes that wait for others: whom they reply to, and in which order they are compiled.
+//! Classes that reply to others: their order of compilation, and their sources.
 //!
 //! ```text
 //!   requests: h0, h1 ──► h2, h3        replies: those of h2 and h3 that are hosts of the class ──► h0, h1
 //! ```
 //!
-//! Invariant: whoever follows the classes that wait for each other comes to one that waits for
-//! none.
+//! Invariant: every chain of replies begins with a class that replies to none.
 
 use super::context::ClassContext;
 use crate::compile::gathered::Gathered;
@@ -18,13 +17,13 @@ use gingham_net::{ClassId, ClassPlan};
 use gingham_topology::{EndpointId, Fabric};
 use std::collections::BTreeMap;
 
-/// Classes that are compiled already.
+/// Classes compiled so far.
 pub(super) type Compiled = BTreeMap<ClassId, ClassPlan>;
 
-/// Where a class says what it replies to.
+/// Key of the class that is replied to.
 const TO: &str = "arrivals.reply.to";
 
-/// By class, the one that it replies to, if it does.
+/// Returns for each class the one that it replies to, if any.
 pub(super) fn replied(source: &ScenarioSource) -> Result<Vec<Option<usize>>, LabError> {
     let classes = &source.scenario.traffic;
     let key = |index: usize| format!("traffic.{index}.{TO}");
@@ -61,8 +60,8 @@ pub(super) fn replied(source: &ScenarioSource) -> Result<Vec<Option<usize>>, Lab
     Ok(replied)
 }
 
-/// The classes from one on, each of which waits for the next and the last for the first; `None` if
-/// it is in no circle.
+/// Returns the cycle of classes from `index` on, each of which replies to the next and the last to
+/// the first; `None` if it is in no cycle.
 fn circle(replied: &[Option<usize>], index: usize) -> Option<Vec<usize>> {
     let mut circle = vec![index];
     while circle.len() <= replied.len() {
@@ -74,8 +73,8 @@ fn circle(replied: &[Option<usize>], index: usize) -> Option<Vec<usize>> {
     None
 }
 
-/// All classes, each behind the one that it replies to, and as they are written where that leaves
-/// it open.
+/// Returns all classes in order of compilation: each after the one that it replies to, otherwise in
+/// the order of the scenario.
 pub(super) fn in_order(replied: &[Option<usize>]) -> Vec<usize> {
     let before = |index: &usize| std::iter::successors(replied[*index], |to| replied[*to]).count();
     let mut order: Vec<usize> = (0..replied.len()).collect();
@@ -83,8 +82,8 @@ pub(super) fn in_order(replied: &[Option<usize>]) -> Vec<usize> {
     order
 }
 
-/// The sources of a class that replies to another: those of its hosts that messages of that
-/// reach.
+/// Returns the sources of a class that replies to another: those of its hosts that receive messages
+/// of the other class.
 pub(super) fn replies(
     context: &ClassContext<'_>,
     reply: &Reply,
@@ -114,7 +113,7 @@ pub(super) fn replies(
     Ok(repliers.into_iter().map(|host| replier(host, to, reply, &lengths)).collect())
 }
 
-/// Refuses what is said of replies beside when they come.
+/// Refuses keys that conflict with replies, and think times beyond the run.
 fn check_reply(context: &ClassContext<'_>, reply: &Reply) -> Result<(), LabError> {
     if context.class.load.is_some() {
         let message = "there are as many replies as messages to reply to; leave `load` out";
@@ -140,8 +139,8 @@ fn replier(endpoint: EndpointId, to: ClassId, reply: &Reply, lengths: &LengthPla
     SourcePlan { endpoint, messages: MessagePlan::Replies(plan) }
 }
 
-/// By endpoint, whether messages of a class may go there; `compiled` are the classes that it may
-/// reply to.
+/// Returns for each endpoint whether it may receive messages of a class; `compiled` has the classes
+/// that it may reply to.
 fn receivers(fabric: &Fabric, class: &ClassPlan, compiled: &Compiled) -> Vec<bool> {
     let mut receives = vec![false; fabric.endpoints().len()];
     let mut mark = |host: EndpointId| receives[host.index()] = true;

@@ -1,4 +1,4 @@
-//! Schedules: messages as a file lists them.
+//! Schedules: messages listed in a file.
 //!
 //! ```text
 //!   created_ps,source,destination,payload_bytes
@@ -6,8 +6,8 @@
 //!   6250,h1,h0,64
 //! ```
 //!
-//! These are columns of the table of messages that a run leaves, so that a run can be replayed.
-//! Columns in any order; further ones are ignored.
+//! These columns are also in a run's table of messages, so that a run can be replayed. Columns may
+//! be in any order; others are ignored.
 
 use super::context::ClassContext;
 use super::lengths::{payload, payload_message};
@@ -19,7 +19,7 @@ use gingham_topology::EndpointId;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The sources of a schedule, in canonical order.
+/// Returns the sources of a schedule, in canonical order.
 pub(super) fn scheduled(
     context: &ClassContext<'_>,
     file: &FileName,
@@ -74,7 +74,7 @@ pub(super) fn scheduled(
     Ok(messages.into_iter().map(source).collect())
 }
 
-/// A schedule says itself how much is sent, and from where to where.
+/// Refuses keys beside a schedule, which defines load, lengths, hosts and destinations.
 fn check_alone(context: &ClassContext<'_>) -> Result<(), LabError> {
     let written = [
         ("load", context.class.load.is_some()),

@@ -11,25 +11,25 @@ use crate::scenario::{INFINIBAND_PACKET_MAX, ScenarioSource};
 use gingham_kernel::Bytes;
 use gingham_net::{Plan, Priority, Segmentation, SegmentationPlan};
 
-/// Refuses a priority that is no level.
+/// Refuses a priority outside the range of levels.
 pub(crate) fn priority_out_of_range(written: i64) -> Option<Sentence> {
     let highest = Priority::LEVELS - 1;
     let levels = 0..=i64::from(highest);
     within!(written, levels, "a priority lies from 0, the lowest, to {highest}")
 }
 
-/// A priority that a check has found to be a level.
+/// Converts a checked priority.
 pub(crate) fn checked_priority(written: i64) -> Priority {
     let level = u8::try_from(written).ok().and_then(Priority::new);
     level.expect("a check refuses priorities that are no level")
 }
 
-/// Row on the priority of a class.
+/// Returns the check of the priority of a class.
 pub(super) fn of_priority<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     [refuse("priority", |it| priority_out_of_range(it.class.priority))]
 }
 
-/// Row on the segmentation of a class.
+/// Returns the check of the segmentation of a class.
 fn of_segmentation<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     [refuse("segmentation", |it| match it.class.segmentation.as_ref()? {
         Segmentation::None => None,
@@ -50,7 +50,7 @@ fn of_segmentation<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     })]
 }
 
-/// Refuses a segment that the network does not take.
+/// Refuses a segment that the network does not allow.
 fn wrong_segment(context: &ClassContext<'_>, bytes: Bytes) -> Option<Sentence> {
     packet_too_long(context, bytes).or_else(|| segment_out_of_range(bytes))
 }
@@ -59,7 +59,7 @@ fn segment_out_of_range(bytes: Bytes) -> Option<Sentence> {
     within!(bytes, PAYLOAD, "a segment carries from 1 B to 1024 MiB of payload")
 }
 
-/// How hosts cut the messages of a class into packets.
+/// Returns how hosts cut the messages of a class into packets.
 pub(super) fn segmentation(
     context: &ClassContext<'_>,
     gathered: &mut Gathered,
@@ -81,13 +81,13 @@ pub(super) fn segmentation(
     })
 }
 
-/// What one switch holds of a packet: its slack buffer, or the shallowest of the class's lanes.
+/// Returns the bytes of a packet that one switch holds: its slack buffer, or the shallowest of the
+/// class's lanes.
 fn buffer(context: &ClassContext<'_>) -> Bytes {
     Bytes(context.links.kind.held_bytes[context.index])
 }
 
-/// Notes that cables which need more than the network's buffer leave more than one capacity to
-/// choose from.
+/// Notes that some buffers are larger than the capacity counted, because their cables need more.
 fn note_grown_buffers(context: &ClassContext<'_>, gathered: &mut Gathered) {
     let Bytes(counted) = buffer(context);
     let largest = context.links.largest_buffer_bytes();
@@ -107,8 +107,8 @@ pub(crate) fn packet_too_long(context: &ClassContext<'_>, bytes: Bytes) -> Optio
     when!(bytes > max, "{}", packet_max_message(context.source, bytes, max))
 }
 
-/// The segmentation that gives each switch on the route `per_switch` bytes, up to the longest packet
-/// of the network.
+/// Returns the segmentation that counts `per_switch` bytes for each switch on the route, up to the
+/// longest packet of the network.
 fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
     match max.and_then(|max| u32::try_from(max.0).ok()) {
         None => SegmentationPlan::PerSwitch(per_switch),
@@ -139,7 +139,7 @@ pub(crate) fn check_limit(source: &ScenarioSource, max: Option<Bytes>) -> Result
     }
 }
 
-/// The subject and verb of a sentence on the longest packets.
+/// Returns subject and verb of a sentence on the longest packets.
 fn whose_limit(source: &ScenarioSource) -> String {
     let network = &source.scenario.network;
     match network.packet_max {
@@ -148,7 +148,8 @@ fn whose_limit(source: &ScenarioSource) -> String {
     }
 }
 
-/// A cure for packets above the limit `max`, or to raise the limit if the technology allows it.
+/// Returns the remedy for packets above the limit `max`, or raising the limit if the technology
+/// allows it.
 fn or_raised(source: &ScenarioSource, max: Bytes, cure: String) -> String {
     let is_infiniband = source.scenario.network.preset().is_infiniband();
     if is_infiniband && max == INFINIBAND_PACKET_MAX {
@@ -168,8 +169,7 @@ fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> Stri
     format!("a packet {carries}, and {whose} packets of at most {max} of payload: {cure}")
 }
 
-/// Rejects classes whose messages are not segmented into packets of a length that the network
-/// allows.
+/// Rejects classes whose messages are not segmented into packets of an allowed length.
 pub(crate) fn check_packet_max(
     source: &ScenarioSource,
     plan: &Plan,
