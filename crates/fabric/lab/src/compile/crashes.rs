@@ -1,4 +1,4 @@
-//! Hosts that crash while a run goes on.
+//! Compilation of host crashes.
 
 use super::classes::{Hosts, matching};
 use crate::error::LabError;
@@ -7,7 +7,7 @@ use gingham_kernel::Time;
 use gingham_topology::{EndpointId, Fabric};
 use std::collections::BTreeMap;
 
-/// When each of them does; the earlier instant if several hold.
+/// Returns the crash time of each crashing host; the earliest one if there are several.
 pub(super) fn plan(
     source: &ScenarioSource,
     fabric: &Fabric,

@@ -5,10 +5,12 @@
 //!   once a run            phases, permutations, placements, cables             only other seeds vary by them
 //! ```
 //!
-//! A run that draws such a value measures the steady state of this draw: its intervals hold the mean
-//! of a longer run with the same seed, not the mean over seeds. Only replications know the latter.
+//! A run that draws such a value measures the steady state of this draw: its intervals cover the
+//! mean of a longer run with the same seed, not the mean over seeds. Only replications measure the
+//! latter.
 //!
-//! Left out are values whose effect dies away, such as the start of a source with Poisson arrivals.
+//! Values with a vanishing effect are left out, such as the start of a source with Poisson
+//! arrivals.
 
 use crate::scenario::{Placement, ScenarioSource, Topology};
 use gingham_kernel::Span;
@@ -27,7 +29,7 @@ use serde::Serialize;
 pub enum DrawKind {
     /// The cables of a generated fabric.
     Topology,
-    /// The phase of each host that sends at a constant rate.
+    /// The phase of each host with constant arrivals.
     Phase,
     /// The permutation that gives each host its destination.
     Permutation,
@@ -35,14 +37,14 @@ pub enum DrawKind {
     Placement,
     /// The start time of each host or stream whose later messages come at regular intervals.
     Start,
-    /// The frame of a trace that a stream starts with.
+    /// The first frame of each stream in its trace.
     FirstFrame,
     /// Which applications crash, and when.
     Crash,
 }
 
 impl DrawKind {
-    /// The plural noun for messages.
+    /// Returns the plural noun for messages.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::Topology => "cables",
@@ -67,7 +69,7 @@ pub struct Draw {
     pub key: String,
 }
 
-/// All values that a run of this scenario draws once, those of the fabric first.
+/// Returns all values that a run of this scenario draws once, those of the fabric first.
 pub(super) fn draws(source: &ScenarioSource, plan: &Plan) -> Vec<Draw> {
     let mut draws = Vec::new();
     if let Topology::Generate(Generator::Irregular(_)) = source.scenario.topology {
@@ -86,7 +88,7 @@ pub(super) fn draws(source: &ScenarioSource, plan: &Plan) -> Vec<Draw> {
     draws
 }
 
-/// Values drawn while the scenario is compiled: the plan contains only their outcome.
+/// Returns the values drawn while the scenario is compiled: the plan contains only their outcome.
 fn of_scenario(
     source: &ScenarioSource,
     index: usize,
@@ -104,7 +106,7 @@ fn of_scenario(
     permutation.into_iter().chain(placement)
 }
 
-/// Values that sources draw when they start.
+/// Returns the values that sources draw when they start.
 fn of_sources(class: &ClassPlan) -> impl Iterator<Item = (DrawKind, &'static str)> {
     let mut found: Vec<(DrawKind, &'static str)> = Vec::new();
     for source in &class.sources {
@@ -145,7 +147,7 @@ fn of_stream(stream: &StreamPlan) -> impl Iterator<Item = (DrawKind, &'static st
     kinds.into_iter().filter(|(is_drawn, _)| *is_drawn).map(|(_, draw)| draw)
 }
 
-/// The distinct nouns of some draws, joined for a message.
+/// Joins the distinct nouns of some draws, for a message.
 pub(crate) fn nouns(draws: &[Draw]) -> String {
     let mut kinds: Vec<DrawKind> = draws.iter().map(|draw| draw.kind).collect();
     kinds.sort_unstable();

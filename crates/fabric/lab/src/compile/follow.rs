@@ -1,4 +1,4 @@
-//! What is followed step by step: names become flows and channels.
+//! Compilation of the flows and channels to record step by step, from their names.
 //!
 //! ```text
 //!   "data: h0 -> h5"                          class, source and destination
@@ -7,7 +7,7 @@
 //!   "*", alone                                every channel
 //! ```
 //!
-//! Invariant: every flow that a plan follows may have messages, and a way to its destination.
+//! Invariant: every followed flow may have messages, and has a path to its destination.
 
 use super::classes::Hosts;
 use super::longest::{destinations, sent_as};
@@ -20,16 +20,16 @@ use gingham_net::{ClassId, ClassPlan, FlowKey, FollowPlan, Plan, StreamId};
 use gingham_topology::{ChannelId, EndpointId, Fabric, PortRef};
 use std::collections::BTreeSet;
 
-/// Rows that are kept at the most.
+/// Limit on the rows of the tables.
 const ROWS_MAX: u64 = 10_000_000;
-/// How a flow is written.
+/// Syntax of a flow, for messages.
 const FLOW: &str = "`class: source -> destination`, such as";
-/// What stands between the two ends of a flow or a link.
+/// Separator between the two ends of a flow or a link.
 const ARROW: &str = "->";
-/// What stands for every link.
+/// Name of all links.
 const ALL: &str = "*";
 
-/// Refuses steps and means that no run of this length has; what needs no fabric.
+/// Runs the checks that need no fabric: steps and averages that do not fit into the run.
 pub(crate) fn check(source: &ScenarioSource) -> Result<(), LabError> {
     let Some(follow) = &source.scenario.measure.follow else { return Ok(()) };
     let Follow { flows, links, step, window } = follow;
@@ -58,7 +58,7 @@ pub(crate) fn check(source: &ScenarioSource) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Refuses more rows than are kept.
+/// Refuses more rows than the limit.
 fn check_rows(source: &ScenarioSource, follow: &Follow, followed: u64) -> Result<(), LabError> {
     let (step, time) = (follow.step, source.scenario.stop.time);
     let rows = followed * time.div_ceil(step);
@@ -72,7 +72,7 @@ fn check_rows(source: &ScenarioSource, follow: &Follow, followed: u64) -> Result
     Err(source.refuse("measure.follow.step", message).into())
 }
 
-/// What a scenario names.
+/// Returns the flows and channels to record.
 pub(crate) fn plan(source: &ScenarioSource, plan: &Plan) -> Result<FollowPlan, LabError> {
     let Some(follow) = &source.scenario.measure.follow else { return Ok(FollowPlan::default()) };
     let reader = Reader { source, plan, hosts: Hosts::of(&plan.fabric) };
@@ -93,7 +93,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// What each text of a list stands for.
+    /// Parses each text of a list, and refuses duplicates.
     fn each<T: PartialEq>(
         &self,
         list: &str,
@@ -146,7 +146,7 @@ impl Reader<'_> {
         Ok(FlowKey { stream: self.stream(key, text, flow, number)?, ..flow })
     }
 
-    /// The stream that is meant, where a flow is one.
+    /// Returns the stream of a flow, if the flow consists of streams.
     fn stream(
         &self,
         key: &str,
@@ -184,7 +184,7 @@ impl Reader<'_> {
         Err(self.source.refuse(key, message).suggesting(text, "its streams", names).into())
     }
 
-    /// The class of a flow, and what stands behind it. Names may have colons in them.
+    /// Returns the class of a flow and the text after it. Class names may contain colons.
     fn class<'t>(&self, key: &str, text: &'t str) -> Result<(ClassId, &'t str), LabError> {
         let classes = &self.plan.classes;
         let behind = |class: &ClassPlan| {
@@ -204,7 +204,7 @@ impl Reader<'_> {
         Err(error.suggesting(name.trim(), "classes", names).into())
     }
 
-    /// The sources whose packets are sent as those of a class.
+    /// Returns the sources whose packets are sent as packets of a class.
     fn sources(&self, class: ClassId) -> impl Iterator<Item = &SourcePlan> {
         let wanted = &self.plan.classes[class.index()];
         let sends =
@@ -212,7 +212,7 @@ impl Reader<'_> {
         self.plan.classes.iter().filter(sends).flat_map(|of| &of.sources)
     }
 
-    /// The hosts at which packets are sent as those of a class.
+    /// Returns the hosts that send packets of a class.
     fn senders(&self, class: ClassId) -> Vec<EndpointId> {
         let senders: BTreeSet<EndpointId> =
             self.sources(class).map(|source| source.endpoint).collect();
@@ -244,7 +244,7 @@ impl Reader<'_> {
         let (message, heading, mut names): (_, _, Vec<String>) = match &found[..] {
             [one] => return Ok(*one),
             [] => {
-                // Suggestions have ports where the text has.
+                // Suggestions have ports if the text has one.
                 let name = if text.contains('[') { Fabric::channel_name } else { short_name };
                 let names = all().map(|channel| name(fabric, channel)).collect();
                 (format!("no link is called `{text}`"), "known links", names)
@@ -260,7 +260,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a source may ever have a message for a host; a reply, if that may send one to it.
+/// Whether a source may ever have a message for a host; for replies, whether that host may send the
+/// source a message.
 fn may_send(plan: &Plan, source: &SourcePlan, to: EndpointId) -> bool {
     let MessagePlan::Replies(replies) = &source.messages else {
         return destinations(plan, source).any(|host| host == to);
@@ -269,14 +270,14 @@ fn may_send(plan: &Plan, source: &SourcePlan, to: EndpointId) -> bool {
     requests.any(|request| request.endpoint == to && may_send(plan, request, source.endpoint))
 }
 
-/// A flow without the number of its stream, and that number.
+/// Splits off the number of the stream of a flow.
 fn numbered(text: &str) -> (&str, Option<usize>) {
     let found =
         text.rsplit_once('#').and_then(|(flow, number)| Some((flow, number.trim().parse().ok()?)));
     found.map_or((text, None), |(flow, number)| (flow, Some(number)))
 }
 
-/// The names on both sides of the arrow.
+/// Returns the names on both sides of the arrow.
 pub(crate) fn ends(text: &str) -> Option<(&str, &str)> {
     let (from, to) = text.split_once(ARROW)?;
     let (from, to) = (from.trim(), to.trim());

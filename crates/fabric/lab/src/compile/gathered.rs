@@ -1,4 +1,4 @@
-//! What a compilation collects beside its plan.
+//! Data that a compilation collects in addition to its plan.
 
 use gingham_input::FileRead;
 

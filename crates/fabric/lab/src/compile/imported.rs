@@ -1,4 +1,4 @@
-//! What a subnet manager decided on, from the files that a scenario names.
+//! Import of a subnet manager's tables, from the files of a scenario.
 //!
 //! ```text
 //!   routing.tables ─────────► Routes, in place of routing.algorithm
@@ -6,11 +6,11 @@
 //!   routing.service_levels ─┴► Lanes, in place of traffic.*.lanes; traffic.*.service_level goes before the level of a pair
 //! ```
 //!
-//! Hosts may answer to several LIDs (an LMC above 0), to which routes differ; which of them a
-//! sender takes is for its software to say, and here all take the first.
+//! A host may have several LIDs (an LMC above 0), with different routes. A sender's software
+//! chooses among them; here every sender uses the first.
 //!
-//! Invariants: the tables lead from every host to every other on its island, and no packet that a
-//! class sends is dropped for want of a lane.
+//! Invariants: the tables lead from every host to every other on its island, and no packet of any
+//! class is dropped because it has no lane.
 
 use super::gathered::Gathered;
 use super::lanes::ClassLevels;
@@ -24,24 +24,24 @@ use gingham_topology::routing::{
 };
 use gingham_topology::{Algorithm, Fabric, Finding};
 
-/// How many findings of a file become notes of their own.
+/// Maximum number of findings of a file that become separate notes.
 const FINDINGS_MAX: usize = 5;
 
-/// What the files of a scenario tell.
+/// Data of the imported files.
 #[derive(Default)]
 pub(super) struct Imported {
-    /// Routes that take the place of an algorithm.
+    /// Routes that replace an algorithm.
     pub(super) routes: Option<Routes>,
-    /// What decides on lanes.
+    /// Tables that assign lanes.
     pub(super) lanes: Option<(LaneMap, ServiceLevels)>,
 }
 
-/// Whether tables decide on lanes, by the service level of packets.
+/// Whether tables assign lanes, by the service level of packets.
 pub(super) fn decides_on_lanes(routing: &Routing) -> bool {
     routing.lane_tables.is_some() || routing.service_levels.is_some()
 }
 
-/// Reads what the scenario names.
+/// Reads the files that the scenario names.
 pub(super) fn imported(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -79,7 +79,7 @@ pub(super) fn imported(
     Ok(imported)
 }
 
-/// Refuses what tables take the place of.
+/// Refuses keys that routing tables replace.
 fn check_keys(source: &ScenarioSource) -> Result<(), LabError> {
     let routing = &source.scenario.routing;
     if routing.tables.is_none() {
@@ -98,7 +98,7 @@ fn check_keys(source: &ScenarioSource) -> Result<(), LabError> {
     Ok(())
 }
 
-/// The fabric as messages name it.
+/// Returns the name of the fabric for messages.
 fn name_of_fabric(source: &ScenarioSource) -> String {
     match &source.scenario.topology {
         crate::scenario::Topology::File(name) => source.path_of(name).display().to_string(),
@@ -112,7 +112,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The name of a file for messages, and its bytes.
+    /// Returns the name of a file for messages, and its bytes.
     fn open(&mut self, key: &str, name: &FileName) -> Result<(String, Vec<u8>), LabError> {
         let path = self.source.path_of(name);
         let (read, bytes) = FileRead::open(key, &path).map_err(|error| {
@@ -137,7 +137,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The routes to the first LID of each host, which must lead from all to all.
+    /// Returns the routes to the first LID of each host; they must connect all pairs of hosts.
     fn first(&mut self, fabric: &Fabric, routes: Vec<Routes>) -> Result<Routes, LabError> {
         let count = routes.len();
         if count > 1 {
@@ -161,17 +161,17 @@ impl Reader<'_> {
     }
 }
 
-/// The lanes that tables may use.
+/// Lanes available to tables.
 #[derive(Clone, Copy)]
 pub(super) struct Among {
-    /// Lanes of a channel.
+    /// Number of lanes of a channel.
     pub(super) count: u8,
-    /// Lanes that each VL owns; `None` for as many as there are for each.
+    /// Number of lanes that each VL owns; `None` for an equal share of all lanes.
     pub(super) lanes_per_vl: Option<u8>,
 }
 
-/// Lanes by tables, where classes and their answers go on these service levels, or on that of the
-/// pair.
+/// Returns lanes by tables, with classes and acknowledgements on these service levels, or on that
+/// of the pair.
 pub(super) fn lanes(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -180,7 +180,7 @@ pub(super) fn lanes(
     Among { count, lanes_per_vl }: Among,
     gathered: &mut Gathered,
 ) -> Result<Lanes, LabError> {
-    // Probes of an admission control go on the level of their pair.
+    // Probes of admission control use the level of their pair.
     let has_probes = source.scenario.network.admission.is_some();
     let is_bound_by_pair = has_probes || classes.all().any(|level| level.is_none());
     let everywhere: Vec<VcClass> = classes.all().flatten().collect();
@@ -207,14 +207,15 @@ pub(super) fn lanes(
     Ok(lanes.with_lanes_per_vl(lanes_per_vl))
 }
 
-/// The highest VL that packets take somewhere.
+/// The highest VL that packets use.
 struct HighestVl {
     vl: u8,
-    /// Packets that take it, as messages call them.
+    /// Packets that use it, as messages name them.
     whose: String,
 }
 
-/// The highest VL of all packets, and of those the first that take it; `lanes` has a lane a VL.
+/// Returns the highest VL of all packets, with the first packets that use it; `lanes` has one lane
+/// per VL.
 fn highest_vl(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -237,7 +238,7 @@ fn highest_vl(
     vls.reduce(|highest, other| if other.vl > highest.vl { other } else { highest })
 }
 
-/// The error of VLs that need more lanes than a channel has.
+/// Returns the error for VLs that need more lanes than a channel has.
 fn too_few(
     source: &ScenarioSource,
     HighestVl { vl, whose }: &HighestVl,
@@ -270,7 +271,7 @@ fn too_few(
     source.refuse("network.lanes.per_vl", message).into()
 }
 
-/// Refuses packets that have no lane somewhere on their way.
+/// Refuses packets that have no lane at some hop of their path.
 pub(super) fn check_drops(
     source: &ScenarioSource,
     fabric: &Fabric,

@@ -1,5 +1,5 @@
-//! Lanes: classes are given theirs, datelines laid, figures of switches checked, and what
-//! surprises is noted.
+//! Compilation of lanes: assigns lanes to classes, lays datelines, checks switch parameters, and
+//! notes unexpected results.
 //!
 //! ```text
 //!   network.lanes, traffic.*.lanes ──► LaneFigures     what needs no fabric     ┐
@@ -40,16 +40,16 @@ pub(crate) use pipeline::{check, lane_bytes, plan};
 pub(crate) use rooms::{Room, check as check_rooms};
 pub(crate) use section::{count_of_lanes, value_by_lane};
 
-/// What is known of the lanes of a network before there are routes.
+/// Lane settings of a network, before there are routes.
 #[derive(Clone)]
 pub(crate) struct LaneFigures {
     count: u8,
     link_output: Scheduler,
     adapter_port: Scheduler,
     classes: ClassLanes,
-    /// Where tables decide on lanes.
+    /// Service levels, if tables assign lanes.
     levels: Option<ClassLevels>,
-    /// Lanes that each VL of these owns; `None` for as many as there are for each.
+    /// Number of lanes that each VL of tables owns; `None` for an equal share of all.
     lanes_per_vl: Option<u8>,
 }
 
@@ -72,12 +72,12 @@ impl LaneFigures {
         Self { lanes_per_vl, ..self }
     }
 
-    /// The lanes of each class, as it says them.
+    /// Returns the lanes of each class, as configured.
     pub(crate) fn by_class(&self) -> &[LaneSet] {
         &self.classes.by_class
     }
 
-    /// The VC class of the packets of a class; `None` where the pair decides.
+    /// Returns the VC class of the packets of a class; `None` if it depends on the pair.
     pub(crate) fn vc_class(&self, class: usize) -> Option<VcClass> {
         if let Some(levels) = &self.levels {
             return levels.by_class[class];
@@ -85,17 +85,18 @@ impl LaneFigures {
         Some(self.classes.vc_class(class))
     }
 
-    /// The VC classes of the single lanes of a class, each of whose messages keeps to one.
+    /// Returns the VC classes of the single lanes of a class whose messages each keep to one lane.
     pub(crate) fn single_vc_classes(&self, class: usize) -> Box<[VcClass]> {
         self.classes.single_vc_classes(class)
     }
 
-    /// The VC class of an admission control; `None` where the pair decides.
+    /// Returns the VC class of admission control; `None` if it depends on the pair.
     pub(crate) fn vc_class_of_admission(&self) -> Option<VcClass> {
         if self.levels.is_some() { None } else { self.classes.vc_class_of_admission() }
     }
 
-    /// The same of the answers of a class, whose packets are answered.
+    /// Returns the VC class of the acknowledgements of a class with a window; `None` if it depends
+    /// on the pair.
     pub(crate) fn vc_class_of_answers(&self, class: usize) -> Option<VcClass> {
         match &self.levels {
             Some(levels) => levels.of_answers.get(&class).copied().flatten(),
@@ -103,7 +104,7 @@ impl LaneFigures {
         }
     }
 
-    /// The same if answers of these classes went as the classes themselves do.
+    /// Returns a copy in which acknowledgements of these classes use the lanes of the classes.
     fn with_answers_as(&self, classes: impl Iterator<Item = usize>) -> Self {
         let mut other = self.clone();
         for class in classes {
@@ -115,7 +116,7 @@ impl LaneFigures {
         other
     }
 
-    /// Which lanes packets may take at each hop.
+    /// Returns the lanes that packets may take at each hop.
     pub(crate) fn allowed(
         &self,
         source: &ScenarioSource,
@@ -136,7 +137,7 @@ impl LaneFigures {
         }
     }
 
-    /// The lanes of packets that choose at every switch.
+    /// Returns the lanes of packets with adaptive routes.
     fn with_escape(&self, source: &ScenarioSource, fabric: &Fabric) -> Result<Lanes, LabError> {
         let routing = &source.scenario.routing;
         let asked = routing.adaptive.as_ref().and_then(|adaptive| adaptive.escape_lanes);
@@ -152,7 +153,7 @@ impl LaneFigures {
         })
     }
 
-    /// The datelines in force: those that are asked for, or, where nothing is said, those that
+    /// Returns the datelines in effect: the configured ones, or by default those that
     /// dimension-order routing needs if every class has a lane for each dateline class.
     fn datelines(
         &self,
@@ -200,7 +201,7 @@ impl LaneFigures {
         Ok(Some(datelines))
     }
 
-    /// Says that lanes are shared out where nobody asked for it.
+    /// Returns the note that lanes are divided into dateline classes by default.
     fn shared_out(&self) -> String {
         let whose = match self.classes.sets.len() {
             1 => "the lanes are",
@@ -212,7 +213,7 @@ impl LaneFigures {
         )
     }
 
-    /// The plan with what decides on lanes.
+    /// Builds the lane plan with the allowed lanes.
     pub(crate) fn plan(self, allowed: Lanes) -> LanePlan {
         let Self { count, link_output, adapter_port, .. } = self;
         LanePlan { allowed, count, link_output, adapter_port }

@@ -1,10 +1,10 @@
-//! CSV files that a scenario names.
+//! CSV files named by a scenario.
 //!
 //! ```text
 //!   demand.csv:3: in `traffic[0].destinations.matrix`: no host is called `h9`
 //! ```
 //!
-//! A sheet is read row by row; errors stand at the row at hand, and at the header before the first.
+//! A sheet is read row by row; errors refer to the current row, and to the header before the first.
 
 use super::context::ClassContext;
 use crate::compile::gathered::Gathered;
@@ -15,10 +15,10 @@ use gingham_kernel::FileName;
 use std::fmt::Display;
 use std::io::Cursor;
 
-/// A CSV file with a header, at one of its rows.
+/// A CSV file with a header, and its current row.
 pub(super) struct Sheet {
     file: String,
-    /// As messages show it.
+    /// Scenario key of the file, as shown in messages.
     key: String,
     header: StringRecord,
     reader: csv::Reader<Cursor<Vec<u8>>>,
@@ -26,7 +26,7 @@ pub(super) struct Sheet {
     line: u64,
 }
 
-/// Opens the file that stands under a key of the class, and writes down that it was read.
+/// Opens the file named by a key of the class, and records that it was read.
 pub(super) fn open_sheet(
     context: &ClassContext<'_>,
     key: &str,
@@ -77,7 +77,7 @@ impl Sheet {
         Ok(found)
     }
 
-    /// Goes to the next row; whether there is one.
+    /// Advances to the next row; returns whether there is one.
     pub(super) fn advance(&mut self) -> Result<bool, LabError> {
         let found = self.read_row()?;
         if found && self.row.len() != self.header.len() {
@@ -91,34 +91,34 @@ impl Sheet {
         Ok(found)
     }
 
-    /// An error at the present row.
+    /// Returns an error at the current row.
     pub(super) fn error(&self, message: impl Display) -> InputError {
         self.error_at(self.line, message)
     }
 
-    /// The line of the present row, from 1.
+    /// Returns the line of the current row, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// An error at another row.
+    /// Returns an error at another row.
     pub(super) fn error_at(&self, line: u64, message: impl Display) -> InputError {
         let line = u32::try_from(line).ok();
         let message = format!("in `{}`: {message}", self.key);
         InputError::from_parts(&self.file, line, None, Some(self.key.clone()), message, [], None)
     }
 
-    /// The error of a file whose weights are all zero, or too large to be added.
+    /// Returns the error for a file whose weights are all zero, or have no finite sum.
     pub(super) fn all_zero(&self) -> InputError {
         self.error("there must be a weight above 0, and all together a finite sum")
     }
 
-    /// The fields of the header.
+    /// Returns the fields of the header.
     pub(super) fn header(&self) -> Vec<String> {
         self.header.iter().map(str::to_owned).collect()
     }
 
-    /// The place of a column.
+    /// Returns the index of a column.
     pub(super) fn column(&self, name: &str) -> Result<usize, LabError> {
         let mut places = (0..self.header.len()).filter(|place| &self.header[*place] == name);
         match (places.next(), places.next()) {
@@ -133,12 +133,12 @@ impl Sheet {
         }
     }
 
-    /// A field of the present row.
+    /// Returns a field of the current row.
     pub(super) fn text(&self, column: usize) -> &str {
         &self.row[column]
     }
 
-    /// A field as a whole number.
+    /// Parses a field as a whole number.
     pub(super) fn whole(&self, column: usize) -> Result<u64, LabError> {
         self.text(column).parse().map_err(|_| {
             let (found, name) = (self.text(column), &self.header[column]);
@@ -146,7 +146,7 @@ impl Sheet {
         })
     }
 
-    /// A field as a weight.
+    /// Parses a field as a weight.
     pub(super) fn weight(&self, column: usize) -> Result<f64, LabError> {
         let weight: Option<f64> = self.text(column).parse().ok();
         weight.filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {

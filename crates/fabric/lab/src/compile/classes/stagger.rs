@@ -1,14 +1,14 @@
-//! Hosts that start one after the other.
+//! Staggered starts of the hosts of a class.
 //!
 //! ```text
 //!   start        + every         + 2 every
 //!   │ host 0 ·   │ host 1    ·   │  host 2 ·       · = less than `jitter` later, drawn from the seed
 //! ```
 //!
-//! Santos et al. 2002, section III: flows start one after the other, every 100 us. The jitter is
-//! ours: without it a scenario in which nothing else is drawn has one course, and its numbers have
-//! no interval. Hosts are numbered as they stand in the fabric, silent ones too, so that who sends
-//! does not move the starts of others.
+//! In Santos et al. 2002, section III, flows start one after the other, every 100 us. The jitter is
+//! ours: without it a scenario with no other random draw has only one possible run, so its results
+//! have no interval. Hosts are numbered in fabric order, silent ones included, so that a change of
+//! the senders does not shift the starts of other hosts.
 
 use super::context::ClassContext;
 use crate::error::LabError;
@@ -16,7 +16,7 @@ use crate::scenario::Stagger;
 use gingham_kernel::Span;
 use gingham_net::traffic::{Arrivals, LaterPlan};
 
-/// Refuses to stagger what has instants of its own.
+/// Refuses to stagger classes with times of their own.
 pub(super) fn check_stagger(context: &ClassContext<'_>) -> Result<(), LabError> {
     let what = match &context.class.arrivals {
         _ if context.class.stagger.is_none() => return Ok(()),
@@ -27,7 +27,7 @@ pub(super) fn check_stagger(context: &ClassContext<'_>) -> Result<(), LabError> 
     Err(context.error("stagger", format!("{what}: leave out `stagger`")).into())
 }
 
-/// How much later than the class each of so many hosts starts.
+/// Returns the start of each of the first `hosts` hosts after the start of the class.
 pub(super) fn later(context: &ClassContext<'_>, hosts: usize) -> Result<Vec<LaterPlan>, LabError> {
     let Some(stagger) = &context.class.stagger else {
         return Ok(vec![LaterPlan::default(); hosts]);

@@ -1,4 +1,4 @@
-//! Stencils: each message to one of the neighbours of its host on a grid.
+//! Stencils: each message goes to one of the neighbours of its host on a grid.
 //!
 //! ```text
 //!   the grid       as for shifts (`permutations.rs`); the place within a cell stays
@@ -15,7 +15,7 @@ use gingham_topology::EndpointId;
 /// Pairs of host and neighbour that a class may have: all pairs of 4,096 hosts.
 const PAIRS_MAX: usize = 1 << 24;
 
-/// Destinations of a stencil, with a note on the number of neighbours of a host.
+/// Returns the destinations of a stencil, with a note on the number of neighbours of a host.
 pub(super) fn stencil(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],

@@ -1,4 +1,4 @@
-//! Whether routes can deadlock because of the lanes that answers have, and which key says these.
+//! Detection of deadlocks that are due to the lanes of acknowledgements.
 
 use super::LaneFigures;
 use super::users::{LaneUser, users};
@@ -8,8 +8,8 @@ use crate::scenario::ScenarioSource;
 use gingham_topology::Fabric;
 use gingham_topology::routing::{LaneRule, Lanes, RouteSet, prove_between_hosts};
 
-/// What to change about answers where routes can deadlock that could not if answers went as their
-/// classes do.
+/// Returns the remedy if the routes can deadlock, but could not if acknowledgements used the lanes
+/// of their classes.
 pub(crate) fn cure(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -24,7 +24,7 @@ pub(crate) fn cure(
         let classes = culprits.iter().map(|user| user.class);
         is_free(source, fabric, routes, &figures.with_answers_as(classes))
     };
-    // One of them, if one is enough.
+    // A single key, if changing it is enough.
     let one = all.iter().position(|user| is_free_without(std::slice::from_ref(user)));
     let culprits = match one {
         Some(place) => &all[place..=place],

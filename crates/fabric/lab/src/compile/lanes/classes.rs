@@ -1,4 +1,4 @@
-//! The lanes of each class, and of its answers.
+//! The lanes of each class, and of its acknowledgements.
 
 use super::users::{LaneUser, admission_user, users};
 use crate::error::LabError;
@@ -6,24 +6,24 @@ use crate::scenario::{LaneName, ScenarioSource};
 use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE, VcClass};
 use std::collections::BTreeMap;
 
-/// Which lanes classes and their answers may use; those with the same lanes share a VC class.
+/// Lanes of classes and their acknowledgements; those with equal lanes share a VC class.
 #[derive(Clone)]
 pub(super) struct ClassLanes {
-    /// By class.
+    /// Lanes by class.
     pub(super) by_class: Vec<LaneSet>,
-    /// By class: the lanes of its answers, if its packets are answered.
+    /// Lanes of acknowledgements, by class with a window.
     of_answers: BTreeMap<usize, LaneSet>,
-    /// By class: whether each of its messages keeps to one lane.
+    /// Whether each message keeps to one lane, by class.
     is_single: Vec<bool>,
-    /// The lanes of an admission control, if there is one.
+    /// Lanes of admission control, if there is any.
     of_admission: Option<LaneSet>,
-    /// By VC class.
+    /// Lanes by VC class.
     pub(super) sets: Vec<LaneSet>,
 }
 
 impl ClassLanes {
-    /// The lanes of every class, which are all but InfiniBand's lane of management where it names
-    /// none, and those of its answers, which are the same where they name none.
+    /// Returns the lanes of every class and its acknowledgements. Defaults: for classes all lanes
+    /// except InfiniBand's management lane, for acknowledgements the lanes of their class.
     pub(super) fn of(source: &ScenarioSource, count: u8) -> Result<Self, LabError> {
         let traffic = &source.scenario.traffic;
         let is_single = traffic.iter().map(|class| class.lane != LaneName::Any).collect();
@@ -69,7 +69,7 @@ impl ClassLanes {
         Ok(lanes)
     }
 
-    /// The VC class of an admission control, if there is one.
+    /// Returns the VC class of admission control, if there is any.
     pub(super) fn vc_class_of_admission(&self) -> Option<VcClass> {
         self.of_admission.map(|own| self.vc_class_of(own))
     }
@@ -80,12 +80,12 @@ impl ClassLanes {
         }
     }
 
-    /// The VC classes of the single lanes of a class, each of whose messages keeps to one.
+    /// Returns the VC classes of the single lanes of a class whose messages each keep to one lane.
     pub(super) fn single_vc_classes(&self, class: usize) -> Box<[VcClass]> {
         self.by_class[class].lanes().map(|lane| self.vc_class_of(LaneSet::one(lane))).collect()
     }
 
-    /// Lets answers of a class use its lanes.
+    /// Makes acknowledgements of a class use the lanes of the class.
     pub(super) fn answer_as_class(&mut self, class: usize) {
         self.of_answers.insert(class, self.by_class[class]);
         let all: Vec<LaneSet> = self
@@ -116,7 +116,7 @@ impl ClassLanes {
         VcClass(u8::try_from(place).expect("sets are few"))
     }
 
-    /// Who has fewer than so many lanes, if anybody.
+    /// Returns the first lane user with fewer than `count` lanes, if any.
     pub(super) fn with_fewer<'a>(
         &self,
         source: &'a ScenarioSource,
@@ -130,7 +130,7 @@ impl ClassLanes {
     }
 }
 
-/// The lanes that somebody names.
+/// Returns the lanes that a lane user names.
 fn named(
     source: &ScenarioSource,
     user: &LaneUser<'_>,

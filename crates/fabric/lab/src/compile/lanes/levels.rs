@@ -1,4 +1,4 @@
-//! Service levels of classes and of their answers, where tables decide on lanes.
+//! Service levels of classes and of their acknowledgements, for lanes by tables.
 
 use super::users::users;
 use crate::compile::imported::decides_on_lanes;
@@ -7,17 +7,17 @@ use crate::scenario::{LaneName, ScenarioSource};
 use gingham_topology::routing::{LEVELS, VcClass};
 use std::collections::BTreeMap;
 
-/// The service levels that classes and their answers say; `None` where that of the pair holds.
+/// Service levels of classes and their acknowledgements; `None` for that of the pair.
 #[derive(Clone)]
 pub(crate) struct ClassLevels {
-    /// By class.
+    /// Level by class.
     pub(crate) by_class: Vec<Option<VcClass>>,
-    /// By class: the level of its answers, if its packets are answered.
+    /// Level of acknowledgements, by class with a window.
     pub(crate) of_answers: BTreeMap<usize, Option<VcClass>>,
 }
 
 impl ClassLevels {
-    /// What scenarios say; `None` if lanes are not decided on by tables.
+    /// Returns the levels in the scenario; `None` if tables do not assign lanes.
     pub(super) fn of(source: &ScenarioSource) -> Result<Option<Self>, LabError> {
         let refuse =
             |key: &str, message: String| -> LabError { source.refuse(key, message).into() };
@@ -66,7 +66,7 @@ impl ClassLevels {
         Ok(by_tables.then_some(levels))
     }
 
-    /// Those of classes and of answers.
+    /// Returns the levels of all classes and acknowledgements.
     pub(crate) fn all(&self) -> impl Iterator<Item = Option<VcClass>> {
         self.by_class.iter().chain(self.of_answers.values()).copied()
     }

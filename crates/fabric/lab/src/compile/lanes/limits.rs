@@ -1,5 +1,5 @@
-//! What no simulation could hold: switches of too many lanes, and cables that are too slow or too
-//! long for the cycle.
+//! Limits of the simulation: switches with too many lanes, and cables too slow or too long for the
+//! cycle.
 
 use crate::compile::written::{first_written, whose};
 use crate::error::LabError;
@@ -7,14 +7,15 @@ use crate::scenario::ScenarioSource;
 use gingham_net::{PipelinePlan, Plan};
 use gingham_topology::ChannelId;
 
-/// The lanes of a switch are counted in 16 bits, those of each port as a power of two.
+/// Limit on the lanes of a switch, which are counted in 16 bits, with those of each port rounded up
+/// to a power of two.
 const SWITCH_LANES_MAX: usize = (1 << 16) - 2;
-/// The most cycles that a flit may keep a channel busy.
+/// Maximum number of cycles that a flit may occupy a channel.
 const FLIT_CYCLES_MAX: u64 = 1 << 12;
-/// The most cycles that a cable may delay.
+/// Maximum delay of a cable, in cycles.
 const DELAY_CYCLES_MAX: u64 = 1 << 20;
 
-/// Refuses what is beyond these limits.
+/// Refuses plans beyond these limits.
 pub(super) fn check(
     source: &ScenarioSource,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! What of lanes surprises: buffers too shallow for their cables, lanes that nobody uses.
+//! Notes on lanes: buffers too shallow for their cables, and unused lanes.
 //!
 //! ```text
 //!       begins        arrives            crosses     credit counts
@@ -19,7 +19,7 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::{LaneRule, LaneSet, MANAGEMENT_LANE};
 use std::fmt;
 
-/// Says which lanes are too shallow for the full rate.
+/// Notes lanes that are too shallow for the full rate.
 pub(super) fn note_shallow(plan: &Plan, pipeline: &PipelinePlan, gathered: &mut Gathered) {
     let used = used_lanes(plan);
     let cut = |lane: &u8| pipeline.cut_through.contains(*lane);
@@ -29,15 +29,16 @@ pub(super) fn note_shallow(plan: &Plan, pipeline: &PipelinePlan, gathered: &mut 
     gathered.notes.extend(shallow(plan, pipeline, used.lanes().filter(cut), packet_flits));
 }
 
-/// Says which lanes nobody uses.
+/// Notes unused lanes.
 pub(crate) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
     let is_by_tables = matches!(plan.lanes.allowed.rule(), LaneRule::Tables { .. });
     let key = if is_by_tables { "network.lanes.count" } else { "traffic.*.lanes" };
     gathered.notes.extend(unused(plan.lanes.count, used_lanes(plan), key));
 }
 
-/// Says where lanes of one kind are too shallow: those that are wormhole, or those with virtual
-/// cut-through, where a head needs room for a packet of `packet_flits` beside what is under way.
+/// Notes channels on which lanes of one kind are too shallow: wormhole lanes, or lanes with virtual
+/// cut-through, where a head needs space for a packet of `packet_flits` in addition to flits in
+/// flight.
 fn shallow(
     plan: &Plan,
     pipeline: &PipelinePlan,
@@ -50,8 +51,8 @@ fn shallow(
     };
     let depths: Vec<u32> = among.map(|lane| pipeline.depths_flits[usize::from(lane)]).collect();
     let shallowest = *depths.iter().min()?;
-    // Flits behind a head that waits for a lane wait as long, so that one place more is in use when
-    // the next head asks.
+    // Flits behind a head that waits for a lane wait equally long, so one more place is in use when
+    // the next head requests the lane.
     let room_flits = if packet_flits > 0 { packet_flits + 1 } else { 0 };
     let channels: Vec<(ChannelId, Span)> = ChannelId::first(plan.channels.len())
         .filter(takes_credits)
@@ -87,7 +88,7 @@ fn shallow(
     ))
 }
 
-/// How long a place of a lane at the end of a channel is in use.
+/// Returns how long a place of a lane at the end of a channel is in use.
 fn credit_round_trip(plan: &Plan, pipeline: &PipelinePlan, channel: ChannelId) -> Span {
     let ends = plan.ends(channel);
     let channel = plan.channel(channel);
@@ -99,7 +100,8 @@ fn credit_round_trip(plan: &Plan, pipeline: &PipelinePlan, channel: ChannelId) -
     pipeline.cycle * (crosses + pipeline.credit_cycles(channel))
 }
 
-/// What the shallowest of some lanes carries of channels with these round trips, and what all do.
+/// Describes the share of the full rate that the shallowest of some lanes carries, and that all
+/// carry together, on channels with these round trips.
 fn shares(plan: &Plan, channels: &[(ChannelId, Span)], depths: &[u32]) -> String {
     let told = |flits: u64| {
         let share = |(channel, round_trip): &(ChannelId, Span)| {
@@ -116,7 +118,7 @@ fn shares(plan: &Plan, channels: &[(ChannelId, Span)], depths: &[u32]) -> String
     }
 }
 
-/// The most of some shares, and the least with the channels that have it.
+/// Describes the highest of some shares, and the lowest with its channels.
 fn shares_by_channel(
     shares: &[(ChannelId, Share)],
     name: impl FnOnce(ChannelId) -> String,
@@ -131,16 +133,16 @@ fn shares_by_channel(
     format!("{most}, on {count} of these channels {least}, such as {}", name(*channel))
 }
 
-/// What lanes carry of the full rate of a channel.
+/// Share of the full rate of a channel that lanes carry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Share {
-    /// Less than all of it: so many thousandths at most.
+    /// Less than the full rate: at most this many thousandths.
     Thousandths(u128),
     All,
 }
 
 impl Share {
-    /// Of so many flits in each round trip.
+    /// Returns the share of `flits` flits in each round trip.
     fn of(flit: Span, flits: u64, round_trip: Span) -> Self {
         let carries = u128::from(flit.as_ps()) * u128::from(flits);
         let whole = u128::from(round_trip.as_ps());

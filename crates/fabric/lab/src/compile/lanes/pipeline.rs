@@ -1,4 +1,4 @@
-//! The switch of five stages: its figures, what is beyond them, and what of them surprises.
+//! Compilation of the five-stage switch: its parameters, limits and notes.
 
 use super::rooms::{Room, check as check_rooms};
 use super::section::{Section, count_of_lanes};
@@ -11,8 +11,8 @@ use gingham_kernel::Span;
 use gingham_net::{PipelinePlan, Plan};
 use gingham_topology::routing::LaneSet;
 
-/// The plan of such switches but for their cycle, which the channels decide on, and what is known
-/// of lanes.
+/// Returns the plan of five-stage switches, except their cycle, which depends on the channels, and
+/// the lane settings.
 pub(crate) fn plan(
     source: &ScenarioSource,
     parameters: &Parameters,
@@ -58,14 +58,15 @@ pub(crate) fn plan(
     Ok((pipeline, figures))
 }
 
-/// Payload that the shallowest of some lanes holds: what adaptive segments count for a switch.
+/// Returns the payload that the shallowest of some lanes holds, which adaptive segments count per
+/// switch.
 pub(crate) fn lane_bytes(pipeline: &PipelinePlan, lanes: LaneSet) -> u64 {
     let depths = lanes.lanes().map(|lane| pipeline.depths_flits[usize::from(lane)]);
     let bytes = pipeline.wire_bytes(depths.min().unwrap_or(1).into());
     bytes.saturating_sub(pipeline.overhead_bytes.into()).max(1)
 }
 
-/// Refuses what such switches cannot do, and says what one might not expect of them.
+/// Refuses plans that five-stage switches cannot run, and notes unexpected properties.
 pub(crate) fn check(
     source: &ScenarioSource,
     plan: &Plan,

@@ -1,7 +1,7 @@
-//! Whether every packet fits into any lane that must hold it whole.
+//! Checks that every packet fits into any lane that must hold it whole.
 //!
-//! It goes on only where there is room for all of it, so that one that is longer than the lane
-//! would wait for ever.
+//! Such a lane accepts a packet only with free space for all of it, so a packet longer than the
+//! lane would wait forever.
 
 use crate::compile::longest::{
     destinations, lanes_of_answers, lanes_of_probes, longest_as, sent_as,
@@ -15,31 +15,31 @@ use gingham_net::{ClassPlan, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{LANES_MAX, LaneSet};
 
-/// What lanes hold, and what packets take of that.
+/// Capacity of lanes, and the space that packets need in them.
 pub(crate) struct Room<'a> {
-    /// The lanes that must hold packets whole.
+    /// Lanes that must hold whole packets.
     pub(crate) lanes: LaneSet,
-    /// By lane, in units.
+    /// Capacity by lane, in units.
     pub(crate) holds: &'a [u32; LANES_MAX as usize],
-    /// By the payload of a packet.
+    /// Units that a packet needs, by its payload.
     pub(crate) takes: &'a dyn Fn(u32) -> u64,
-    /// The key that says what they hold.
+    /// Key that sets the capacity.
     pub(crate) key: &'static str,
-    /// What tells such a lane from others, behind its number.
+    /// Description of such lanes, to follow the lane number.
     pub(crate) kind: &'static str,
-    /// The units.
+    /// Name of the units.
     pub(crate) unit: &'static str,
 }
 
 impl Room<'_> {
-    /// The lane that holds least of these.
+    /// Returns the lane of least capacity among these.
     fn smallest(&self, lanes: LaneSet) -> Option<(u8, u32)> {
         let held = |lane: u8| (lane, self.holds[usize::from(lane)]);
         (lanes & self.lanes).lanes().map(held).min_by_key(|(_, held)| *held)
     }
 }
 
-/// Refuses packets that are longer than a lane on which they may go and which must hold them.
+/// Refuses packets longer than a lane that they may use and that must hold them whole.
 pub(crate) fn check(source: &ScenarioSource, plan: &Plan, room: &Room<'_>) -> Result<(), LabError> {
     if room.lanes.is_empty() {
         return Ok(());
@@ -87,7 +87,7 @@ pub(crate) fn check(source: &ScenarioSource, plan: &Plan, room: &Room<'_>) -> Re
     }
 }
 
-/// The same of packets of one length that no message is behind.
+/// Refuses acknowledgements or probes that are longer than such a lane.
 fn check_short(
     source: &ScenarioSource,
     room: &Room<'_>,
@@ -109,8 +109,8 @@ fn check_short(
     Err(source.refuse(first_written(source, &[key, own]), message).into())
 }
 
-/// The payload of a packet of messages of one class, sent as those of the other, that takes more
-/// than a lane has `held`.
+/// Returns the payload of a packet that needs more than `held` units, among messages of the first
+/// class sent as packets of the second.
 fn too_long(
     plan: &Plan,
     room: &Room<'_>,

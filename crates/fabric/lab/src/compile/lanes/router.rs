@@ -1,7 +1,7 @@
-//! The numbers of `network.lanes` in which routers differ: credits, outputs, allocators.
+//! The parameters of `network.lanes` in which routers differ: credits, outputs, allocators.
 //!
-//! What does not go together is refused with the key that asks for it: flits that would wait at an
-//! output without a buffer, and arbiters of a crossbar that is taken in turn.
+//! Conflicting keys are refused at the key responsible: flits that would wait at an output without
+//! a buffer, and arbiters of a crossbar that an allocator matches in round robin.
 
 use super::section::Section;
 use crate::compile::written::{first_written, whose};
@@ -10,13 +10,13 @@ use crate::scenario::PipelineParameters;
 use gingham_net::{Allocator, Crossbar, Islip, Scheduler, VcAllocator};
 use gingham_topology::routing::LANES_MAX;
 
-/// The most cycles of a credit on its way.
+/// Maximum delay of a credit, in cycles.
 const CREDIT_DELAY_MAX: i64 = 65_535;
-/// The most iterations of an allocator.
+/// Maximum number of iterations of an allocator.
 const ITERATIONS_MAX: i64 = 1_000;
 
 impl Section<'_> {
-    /// Cycles of a credit on its way, where they are said.
+    /// Returns the delay of a credit in cycles, if configured.
     pub(super) fn credit_delay(
         &self,
         switch: &PipelineParameters,
@@ -26,7 +26,7 @@ impl Section<'_> {
         switch.credit_delay.map(number).transpose()
     }
 
-    /// What output lanes hold; refuses what goes with none that hold nothing.
+    /// Returns the depths of output lanes; refuses keys that conflict with a depth of 0.
     pub(super) fn output_depths(
         &self,
         switch: &PipelineParameters,
@@ -59,7 +59,8 @@ impl Section<'_> {
         }
     }
 
-    /// Refuses what makes flits wait at outputs that hold none, with what to say at its key instead.
+    /// Refuses a key that makes flits wait at outputs without buffers; `cure` is the value to use
+    /// instead.
     fn refuse_full_output(&self, key: &str, why: &str, cure: &str) -> LabError {
         let [depth, other] = ["output_depth", key].map(|key| format!("network.lanes.{key}"));
         let [of_depth, of_other] = [&depth, &other].map(|key| whose(self.source, key));
@@ -71,7 +72,7 @@ impl Section<'_> {
         self.source.refuse(first_written(self.source, &[&depth, &other]), message).into()
     }
 
-    /// How a multiplexed crossbar is allocated, and the ways of a port into it and out of it.
+    /// Returns the allocator of a multiplexed crossbar, and its input and output speedup.
     pub(super) fn allocator(
         &self,
         switch: &PipelineParameters,
@@ -112,7 +113,7 @@ impl Section<'_> {
         Ok((allocator, speedups))
     }
 
-    /// How heads that request an output are matched with its lanes.
+    /// Returns the VC allocator.
     pub(super) fn vc_allocator(
         &self,
         switch: &PipelineParameters,
@@ -128,8 +129,8 @@ impl Section<'_> {
         self.number(key, iterations.into(), 1..=ITERATIONS_MAX, &rule).map(|_| ())
     }
 
-    /// Refuses what does not go with a crossbar of which this key is said, and what to say there
-    /// instead.
+    /// Refuses a full crossbar or other arbiters beside a key of the allocator; `cure` is the value
+    /// of the key to use instead.
     fn check_turns(
         &self,
         switch: &PipelineParameters,

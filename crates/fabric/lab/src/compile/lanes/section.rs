@@ -1,4 +1,4 @@
-//! The numbers of `network.lanes`, and how their mistakes are told.
+//! The numbers of `network.lanes`, and the errors about them.
 
 use crate::compile::imported::decides_on_lanes;
 use crate::compile::written::whose;
@@ -7,16 +7,16 @@ use crate::scenario::{Forwarding, LaneParameters, PerLane, PipelineParameters, S
 use gingham_topology::routing::{LANES_MAX, LaneSet};
 use std::ops::RangeInclusive;
 
-/// The largest flit.
+/// Largest flit, in bytes.
 const FLIT_MAX_BYTES: u32 = 1 << 12;
-/// The deepest buffer of a lane.
+/// Deepest lane buffer, in flits.
 pub(crate) const DEPTH_MAX: i64 = 65_535;
-/// The most cycles of the pipeline before a lane buffer.
+/// Maximum number of cycles of the pipeline before a lane buffer.
 const PIPELINE_CYCLES_MAX: i64 = 65_535;
-/// The most cycles of routing.
+/// Maximum number of routing cycles.
 const ROUTING_CYCLES_MAX: i64 = 1_000;
 
-/// How many lanes a channel has.
+/// Returns the number of lanes of a channel.
 pub(crate) fn count_of_lanes(
     source: &ScenarioSource,
     lanes: &LaneParameters,
@@ -26,7 +26,7 @@ pub(crate) fn count_of_lanes(
     Ok(u8::try_from(count).expect("checked"))
 }
 
-/// The value of each lane, or why a list has not one for each.
+/// Returns the value of each lane; the error explains why a list does not fit.
 pub(crate) fn value_by_lane<T: Copy>(
     source: &ScenarioSource,
     values: &PerLane<T>,
@@ -41,7 +41,7 @@ pub(crate) fn value_by_lane<T: Copy>(
     })
 }
 
-/// The section `network.lanes`, and how its mistakes are told.
+/// The section `network.lanes`, and the errors about it.
 pub(crate) struct Section<'a> {
     pub(crate) source: &'a ScenarioSource,
 }
@@ -62,7 +62,7 @@ impl Section<'_> {
         within.ok_or_else(|| self.refuse(key, format!("{rule}, not {value}")))
     }
 
-    /// Number of lanes that each VL of imported tables owns, if given.
+    /// Returns the number of lanes that each VL of imported tables owns, if given.
     pub(crate) fn lanes_per_vl(&self, count: u8) -> Result<Option<u8>, LabError> {
         let Some(written) = self.source.scenario.network.lanes.per_vl else { return Ok(None) };
         if !decides_on_lanes(&self.source.scenario.routing) {
@@ -86,7 +86,7 @@ impl Section<'_> {
         value_by_lane(self.source, values, count).map_err(|why| self.refuse(key, why))
     }
 
-    /// By lane; 0 for lanes that are not there.
+    /// Returns depths by lane; 0 for lanes that do not exist.
     pub(crate) fn depths(
         &self,
         key: &str,

@@ -1,29 +1,29 @@
-//! Who sends on lanes: classes, and the answers of those whose flows have a window.
+//! Users of lanes: classes, and the acknowledgements of classes with a window.
 
 use crate::scenario::ScenarioSource;
 
-/// A class, or the answers of one, with what it says of its lanes.
+/// A class, or its acknowledgements, with the lanes that it names.
 pub(super) struct LaneUser<'a> {
-    /// The class.
+    /// Index of the class.
     pub(super) class: usize,
-    /// Whether it is its answers.
+    /// Whether this is the class's acknowledgements.
     pub(super) is_answer: bool,
-    /// The path of the table that says it.
+    /// Path of the table with its keys.
     pub(super) path: String,
-    /// As messages call it.
+    /// Name in messages.
     pub(super) called: String,
     pub(super) lanes: Option<&'a [i64]>,
     pub(super) service_level: Option<i64>,
 }
 
 impl LaneUser<'_> {
-    /// The path of one of its keys.
+    /// Returns the path of one of its keys.
     pub(super) fn key(&self, name: &str) -> String {
         format!("{}.{name}", self.path)
     }
 }
 
-/// Everybody, each class before its answers.
+/// Returns all users, each class before its acknowledgements.
 pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_>> {
     source.scenario.traffic.iter().enumerate().flat_map(|(index, class)| {
         let own = LaneUser {
@@ -46,7 +46,7 @@ pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_
     })
 }
 
-/// The admission control, if there is one. Its class means nothing.
+/// Returns admission control as a lane user, if there is any. Its class index is meaningless.
 pub(super) fn admission_user(source: &ScenarioSource) -> Option<LaneUser<'_>> {
     let admission = source.scenario.network.admission.as_ref()?;
     Some(LaneUser {
