@@ -1,4 +1,5 @@
-//! The longest packets of a class, how they are answered, and where they go.
+//! Queries on a plan: the longest packets of a class, their acknowledgements, and their
+//! destinations.
 
 use super::paths::hosts;
 use gingham_net::traffic::{DestinationPlan, MessagePlan, SourcePlan};
@@ -6,8 +7,8 @@ use gingham_net::{AdmissionPlan, AnswerPlan, ClassPlan, Excess, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
 
-/// The classes as whose packets those of a class may be sent: itself, and that to which its excess
-/// is demoted.
+/// Returns the classes as which packets of a class may be sent: itself, and the one to which its
+/// excess is demoted.
 pub(crate) fn sent_as<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
@@ -19,7 +20,7 @@ pub(crate) fn sent_as<'a>(
     std::iter::once(class).chain(demoted)
 }
 
-/// The packets that answer those of a class, as whosever they are sent.
+/// Returns the acknowledgements of packets of a class, for each class as which they are sent.
 pub(crate) fn answers<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
@@ -27,12 +28,12 @@ pub(crate) fn answers<'a>(
     sent_as(plan, class).filter_map(|other| Some(other.window.as_ref()?.answer))
 }
 
-/// The lanes on which answers may go somewhere.
+/// Returns the lanes that acknowledgements may use at any hop.
 pub(crate) fn lanes_of_answers(plan: &Plan, answer: AnswerPlan) -> LaneSet {
     plan.lanes.allowed.anywhere(&plan.fabric, answer.vc_class)
 }
 
-/// The most payload that a packet of a message carries which is sent as those of a class are.
+/// Returns the largest payload of a packet of a message that is sent as a message of `class`.
 pub(crate) fn longest_as(
     class: &ClassPlan,
     message_bytes: u32,
@@ -41,12 +42,12 @@ pub(crate) fn longest_as(
     message_bytes.min(class.longest_packet_bytes(switches))
 }
 
-/// The lanes on which probes and answers of an admission control may go.
+/// Returns the lanes that probes and responses of admission control may use at any hop.
 pub(crate) fn lanes_of_probes(plan: &Plan, admission: &AdmissionPlan) -> LaneSet {
     plan.lanes.allowed.anywhere(&plan.fabric, admission.vc_class)
 }
 
-/// The lanes of all classes, answers and probes.
+/// Returns the lanes of all classes, acknowledgements and probes.
 pub(crate) fn used_lanes(plan: &Plan) -> LaneSet {
     let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
     let answers = plan.classes.iter().filter_map(|class| class.window.as_ref());
@@ -55,7 +56,8 @@ pub(crate) fn used_lanes(plan: &Plan) -> LaneSet {
     classes.chain(answers).chain(probes).fold(LaneSet::EMPTY, |all, of| all | of)
 }
 
-/// The most payload of a packet, an answer or a probe that may go on one of some lanes.
+/// Returns the largest payload of a packet, acknowledgement or probe that may use one of these
+/// lanes.
 pub(crate) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
     let uses = |class: &&ClassPlan| !(plan.lanes_of(class) & lanes).is_empty();
     let payload = |class: &ClassPlan| {
@@ -88,7 +90,7 @@ fn sends_to_itself(plan: &Plan, source: &SourcePlan) -> bool {
     }
 }
 
-/// Where messages of a source may go.
+/// Returns the possible destinations of messages of a source.
 pub(crate) fn destinations<'a>(
     plan: &'a Plan,
     source: &'a SourcePlan,

@@ -1,7 +1,7 @@
-//! The window, its stop rules and what is kept: checked, and made integers.
+//! Compilation of the measurement: the window, its stop rules and the data kept.
 //!
-//! What can never come true is refused here with its key, rather than found out after hours: a
-//! rule that no run of this length could meet, a percentile that its messages could not carry.
+//! Settings that can never be satisfied are refused here with their key, rather than after hours of
+//! simulation: a rule that no run of this length could meet, a percentile without enough messages.
 
 use crate::error::LabError;
 use crate::scenario::{PERCENTILES_DEFAULT, ScenarioSource, Stop};
@@ -12,20 +12,21 @@ use gingham_net::{ClassPlan, MeasurePlan, Plan, Quantity, StopPlan};
 use gingham_topology::EndpointId;
 use std::ops::Range;
 
-/// The longest run: far below what 64 bits of picoseconds hold, with room for what is in flight.
+/// Longest run, far below the limit of 64 bits of picoseconds, so that packets in flight fit.
 pub(crate) const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 
-/// Sections of a run that lasts its whole time.
+/// Number of sections of a run that lasts its whole time.
 const SECTIONS: u64 = 64;
-/// Sections that an interval needs.
+/// Number of sections that an interval needs.
 const SECTIONS_FOR_INTERVAL: u64 = 20;
 const SAMPLE_MAX: u64 = 10_000_000;
 const STEPS_MAX: u64 = 100_000;
 const LOOK_KEY: &str = "measure.congestion.step";
-/// Trees of a run, one look after the other.
+/// Limit on the trees of a run, summed over all searches.
 const TREES_MAX: u64 = 10_000_000;
 const PERCENTILES_MAX: usize = 100;
-/// A run creates no more messages than so many times what its loads say, and a few.
+/// Factor on the expected messages above which `stop.messages` is out of reach, beyond
+/// `MARGIN_MESSAGES`.
 const MARGIN: f64 = 2.0;
 const MARGIN_MESSAGES: f64 = 1_000.0;
 
@@ -36,7 +37,7 @@ fn refuse<T>(source: &ScenarioSource, key: &str, message: impl std::fmt::Display
     Err(InputError::at(&source.tree, key, message).into())
 }
 
-/// When the window ends.
+/// Returns the rules by which the window ends.
 pub(crate) fn stop(source: &ScenarioSource) -> Checked<StopPlan> {
     let stop = &source.scenario.stop;
     if stop.time == Span::ZERO || stop.time > TIME_MAX {
@@ -97,7 +98,7 @@ fn check_width(source: &ScenarioSource, stop: &Stop) -> Checked<()> {
     }
 }
 
-/// What is kept.
+/// Returns the data to keep.
 pub(crate) fn measure(source: &ScenarioSource) -> Checked<MeasurePlan> {
     let measure = &source.scenario.measure;
     if !(1..=SAMPLE_MAX).contains(&measure.sample_size) {
@@ -123,8 +124,8 @@ pub(crate) fn measure(source: &ScenarioSource) -> Checked<MeasurePlan> {
     })
 }
 
-/// Refuses looks for congestion trees that could find more of them than are kept: each has a root
-/// of its own.
+/// Refuses searches for congestion trees that could find more trees than are kept, with each
+/// channel as the root of one.
 pub(crate) fn check_looks(source: &ScenarioSource, plan: &Plan) -> Checked<()> {
     let Some(step) = plan.measure.look else { return Ok(()) };
     let (time, channels) = (source.scenario.stop.time, plan.channels.len() as u64);
@@ -140,7 +141,7 @@ pub(crate) fn check_looks(source: &ScenarioSource, plan: &Plan) -> Checked<()> {
     refuse(source, LOOK_KEY, message)
 }
 
-/// Refuses a step, at its key, that no run of this length has, or too many of.
+/// Refuses a step longer than the run, or with too many steps in it.
 pub(crate) fn check_step(source: &ScenarioSource, key: &str, step: Span) -> Checked<()> {
     let time = source.scenario.stop.time;
     if step == Span::ZERO || step > time {
@@ -159,7 +160,7 @@ pub(crate) fn check_step(source: &ScenarioSource, key: &str, step: Span) -> Chec
     Ok(())
 }
 
-/// The percentiles that were asked for, in ascending order.
+/// Returns the requested percentiles, in ascending order.
 pub(crate) fn percentiles(source: &ScenarioSource) -> Checked<Vec<f64>> {
     let asked = &source.scenario.measure.percentiles;
     if asked.len() > PERCENTILES_MAX {
@@ -175,7 +176,7 @@ pub(crate) fn percentiles(source: &ScenarioSource) -> Checked<Vec<f64>> {
         if asked[..index].contains(percent) {
             return refuse(source, &key, format!("the {percent}th percentile is there twice"));
         }
-        // Who did not ask is not told.
+        // The default list is not checked: percentiles without enough messages are left out.
         if let Some(messages) = source.scenario.stop.messages
             && asked[..] != PERCENTILES_DEFAULT
             && needed_messages(*percent) > messages
@@ -193,10 +194,10 @@ pub(crate) fn percentiles(source: &ScenarioSource) -> Checked<Vec<f64>> {
     Ok(percentiles)
 }
 
-/// Messages of which one lies beyond the percentile.
+/// Returns the number of messages with one of them beyond the percentile.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1")]
 fn needed_messages(percent: f64) -> u64 {
-    // What a decimal fraction lost in binary does not make one more.
+    // The subtraction cancels the rounding error of a decimal fraction in binary.
     (100.0 / (100.0 - percent) - 1e-6).ceil() as u64
 }
 
@@ -229,18 +230,19 @@ pub(crate) fn check_messages(
     refuse(source, "stop.messages", message)
 }
 
-/// Picoseconds of the window in which a class sends.
+/// Returns the time of the window in which a class sends, in picoseconds.
 fn overlap_ps(active: &Range<Time>, window: &Range<Span>) -> u64 {
     let from = active.start.as_ps().max(window.start.as_ps());
     active.end.as_ps().min(window.end.as_ps()).saturating_sub(from)
 }
 
-/// How many messages a source creates in so long; a backlogged one, how many its link carries.
+/// Returns the expected number of messages of a source in `span_ps`; for a backlogged one, the
+/// number that its link carries.
 #[expect(clippy::cast_precision_loss, reason = "a bound with a margin")]
 fn messages_expected(source: &SourcePlan, byte_ps: f64, span_ps: u64) -> f64 {
     match &source.messages {
         MessagePlan::Scheduled(messages) => messages.len() as f64,
-        // As many as messages come, which is no more than links carry.
+        // At most the number of messages that links carry.
         MessagePlan::Replies(replies) => span_ps as f64 / (replies.lengths.mean_bytes() * byte_ps),
         MessagePlan::Stream(stream) => span_ps as f64 * stream.data.messages_per_ps(),
         MessagePlan::Drawn(drawn) => {
@@ -251,7 +253,7 @@ fn messages_expected(source: &SourcePlan, byte_ps: f64, span_ps: u64) -> f64 {
     }
 }
 
-/// The name in scenarios.
+/// Returns the name in scenarios.
 pub(crate) const fn quantity_name(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Latency => "latency",

@@ -9,7 +9,7 @@
 //! Invariant: each stage is reported once, in this order, when it is complete. A scenario that is
 //! refused reports no stage that it did not complete.
 
-/// Stage of a compilation that is complete.
+/// A completed stage of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Milestone {
     /// The fabric, read or generated.

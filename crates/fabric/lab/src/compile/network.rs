@@ -1,4 +1,4 @@
-//! The switching kind of a network: what a preset decides, and which keys it makes meaningless.
+//! The switching kind of a network: compiles its parameters and refuses the keys of other kinds.
 //!
 //! ```text
 //!   network.preset ──► Parameters ──► NetworkKind: the plan of its switches, and what is known of lanes before there are routes
@@ -20,22 +20,22 @@ use gingham_net::{ChannelPlan, Plan, Scheduler, SlackBuffer, Switching, Wormhole
 use gingham_topology::{EndpointId, Fabric};
 use std::sync::Arc;
 
-/// The most bytes of a mark: more than anything that it could have to say.
+/// Maximum length of a mark, in bytes, far above practical values.
 const MARK_MAX_BYTES: u32 = 1 << 10;
 
-/// The switching kind, as far as it is known without a fabric.
+/// Plan of the switches and lanes of a network, before its fabric is known.
 pub(crate) struct NetworkKind {
-    /// Without what channels decide on.
+    /// Plan of the switches, without values that depend on channels.
     pub(crate) switching: Switching,
     pub(crate) lanes: LaneFigures,
-    /// By class: what one switch holds of a packet, in bytes.
+    /// Bytes of a packet that one switch holds, by class.
     pub(crate) held_bytes: Vec<u64>,
-    /// The smallest input buffer of a switch, where buffers grow with their cables.
+    /// Smallest input buffer of a switch, if buffers grow with their cables.
     pub(crate) slack: Option<SlackBuffer>,
 }
 
 impl NetworkKind {
-    /// The kind that the preset decides on, with its figures checked.
+    /// Returns the kind in effect, after a check of its parameters.
     pub(crate) fn of(
         source: &ScenarioSource,
         parameters: &Parameters,
@@ -71,7 +71,7 @@ impl NetworkKind {
         }
     }
 
-    /// The delays of a switch, each with its key; cycles of routing are bounded elsewhere.
+    /// Returns the delays of a switch, each with its key; routing cycles are checked elsewhere.
     pub(crate) fn switch_delays(&self) -> Vec<(&'static str, Span)> {
         match &self.switching {
             Switching::Wormhole(wormhole) => vec![
@@ -93,8 +93,8 @@ impl NetworkKind {
         }
     }
 
-    /// What a switch takes to pass on a header, with the key to change, where a slack buffer takes
-    /// in what comes meanwhile.
+    /// Returns the time in which a switch forwards a header, with its key, if a slack buffer must
+    /// hold flits that arrive meanwhile.
     pub(crate) fn header_delay(&self) -> Option<(&'static str, Span)> {
         match &self.switching {
             Switching::Wormhole(wormhole) => {
@@ -105,7 +105,7 @@ impl NetworkKind {
     }
 }
 
-/// The same over these channels.
+/// Returns the plan of the switches completed with the cycle of these channels.
 pub(crate) fn over(switching: Switching, channels: &[ChannelPlan]) -> Switching {
     match switching {
         Switching::Wormhole(_) | Switching::Packets(_) => switching,
@@ -117,7 +117,7 @@ pub(crate) fn over(switching: Switching, channels: &[ChannelPlan]) -> Switching 
     }
 }
 
-/// Refuses what the switches of a kind cannot do, and says what one might not expect of them.
+/// Refuses plans that the switches of a kind cannot run, and notes unexpected properties.
 pub(crate) fn check(
     source: &ScenarioSource,
     plan: &Plan,
@@ -166,18 +166,18 @@ fn wormhole_plan(
     })
 }
 
-/// The channels of a fabric, and what they are parts of.
+/// The channels of a fabric with their context.
 #[derive(Clone, Copy)]
 pub(crate) struct Links<'a> {
     pub(crate) fabric: &'a Fabric,
-    /// By channel.
+    /// Channels by id.
     pub(crate) channels: &'a [ChannelPlan],
     pub(crate) parameters: &'a Parameters,
     pub(crate) kind: &'a NetworkKind,
 }
 
 impl Links<'_> {
-    /// The largest buffer of any channel in bytes, where they differ from channel to channel.
+    /// Returns the largest buffer of any channel in bytes, if buffers differ between channels.
     pub(crate) fn largest_buffer_bytes(&self) -> Option<u64> {
         match self.kind.switching {
             Switching::Wormhole(_) => {
@@ -188,12 +188,12 @@ impl Links<'_> {
         }
     }
 
-    /// The cycle of all switches, where they tick.
+    /// Returns the cycle of all switches, if they have one.
     pub(crate) fn cycle(&self) -> Option<Span> {
         over(self.kind.switching.clone(), self.channels).cycle_ps().map(Span::from_ps)
     }
 
-    /// Time of a byte on the cable of a host, in picoseconds.
+    /// Returns the time of a byte on the cable of a host, in picoseconds.
     pub(crate) fn byte_ps(&self, host: EndpointId) -> f64 {
         let channel = &self.channels[self.fabric.endpoint_channel(host).index()];
         self.kind.switching.byte_ps(channel)

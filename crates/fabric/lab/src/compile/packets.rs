@@ -1,12 +1,12 @@
-//! Whole packets: the figures of their switches, what is beyond them, and what of them surprises.
+//! Compilation of switches of whole packets: their parameters, limits and notes.
 //!
 //! ```text
 //!   network.packets ─► blocks of buffers, delays, reading, marks ────────┐
 //!   network.lanes ───► LaneFigures, arbiters that choose by the packet ─┴► PacketsPlan
 //! ```
 //!
-//! Invariants: every packet fits into the buffer of any lane on which it may go; a byte comes in no
-//! more time than it takes to forward a packet; where lanes are paused, buffers have the headroom.
+//! Invariants: every packet fits into the buffer of any lane that it may use; a byte arrives in at
+//! most the forwarding delay of a packet; if lanes are paused, buffers have the headroom.
 
 mod limits;
 mod notes;
@@ -23,7 +23,7 @@ use gingham_net::{BLOCK_BYTES, PacketsPlan, Plan};
 use gingham_topology::routing::LaneSet;
 use section::Section;
 
-/// The plan of such switches, and what is known of lanes.
+/// Returns the plan of switches of whole packets, and the lane settings.
 pub(super) fn plan(
     source: &ScenarioSource,
     parameters: &Parameters,
@@ -58,15 +58,15 @@ pub(super) fn plan(
     Ok((packets, LaneFigures::of(source, count, ports)?))
 }
 
-/// Payload of a packet that fills the smallest buffer of some lanes: what adaptive segments count
-/// for a switch.
+/// Returns the payload of a packet that fills the smallest buffer of some lanes, which adaptive
+/// segments count per switch.
 pub(super) fn held_bytes(packets: &PacketsPlan, lanes: LaneSet) -> u64 {
     let blocks = lanes.lanes().map(|lane| packets.buffer_blocks[usize::from(lane)]).min();
     let bytes = u64::from(blocks.unwrap_or(1)) * u64::from(BLOCK_BYTES);
     bytes.saturating_sub(packets.overhead_bytes.into()).max(1)
 }
 
-/// Refuses what such switches cannot do, and says what one might not expect of them.
+/// Refuses plans that switches of whole packets cannot run, and notes unexpected properties.
 pub(super) fn check(
     source: &ScenarioSource,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! Path sets: one path a pair, or two and which of them a packet takes.
+//! Path sets: one path a pair, or two and the rule that chooses between them.
 //!
 //! ```text
 //!   routing.algorithm ─────────────► primary set ─────┐
@@ -6,8 +6,8 @@
 //!   routing.tables ────────────────► one set
 //! ```
 //!
-//! Invariants: two sets are of source form and join the same pairs; they are proven free of
-//! deadlock together, for packets of both meet in the same buffers.
+//! Invariants: two sets are of source form and connect the same pairs; they are proven free of
+//! deadlock together, because packets of both meet in the same buffers.
 
 use super::adaptive;
 use super::classes::payload;
@@ -22,22 +22,22 @@ use gingham_net::{ByContention, Choose, ClassPlan, ContentionPlan, PathChoice};
 use gingham_topology::routing::{self, Algorithm, Form, Proof, RouteError, RouteSet, Routes};
 use gingham_topology::{EndpointId, Fabric, NodeId};
 
-/// The ways to choose, as messages tell them.
+/// The rules of choice, for messages.
 const WAYS: &str = "by-length, at-random or by-contention";
 
-/// The path sets of a run, and how packets choose.
+/// Path sets of a run, and how packets choose between them.
 pub(crate) struct Paths {
     pub(crate) sets: Vec<Routes>,
     pub(crate) choice: PathChoice,
 }
 
-/// What a scenario says of its alternative paths, complete.
+/// A complete section on alternative paths.
 struct Alternative<'a> {
     algorithm: &'a Algorithm,
     choice: PathChoice,
 }
 
-/// Routes a fabric as a scenario says.
+/// Routes a fabric as the scenario specifies.
 pub(crate) fn paths(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -49,10 +49,10 @@ pub(crate) fn paths(
         return Ok(Paths { sets: vec![routes], choice: PathChoice::Only });
     }
     let written = &source.scenario.routing;
-    // What needs no routes first: a big fabric takes a while.
+    // Checks that need no routes come first: routing a large fabric takes a while.
     let alternative =
         written.alternative.as_ref().map(|written| read(source, written)).transpose()?;
-    // A packet that chooses carries its route.
+    // A packet that chooses between two paths carries its route.
     adaptive::check(source)?;
     let form = match (written.form, &alternative) {
         (None, None) if written.adaptive.is_some() => Form::Table,
@@ -134,7 +134,7 @@ fn read<'a>(
     Ok(Alternative { algorithm, choice })
 }
 
-/// What a scenario writes as what an adapter does; else the key that is wrong, and why.
+/// Converts a rule of choice; the error has the key and the reason.
 fn choice(choose: &Choose) -> Result<PathChoice, (&'static str, String)> {
     match choose {
         Choose::ByLength(of) => match payload(of.below.0) {
@@ -191,7 +191,7 @@ fn contention(of: &ByContention) -> Result<PathChoice, (&'static str, String)> {
     Ok(PathChoice::ByContention(ContentionPlan { alpha, beta, above, below, start }))
 }
 
-/// Two hosts that only one of two path sets joins.
+/// Finds two hosts that only one of two path sets connects.
 fn joined_by_one(
     fabric: &Fabric,
     one: &Routes,
@@ -218,7 +218,7 @@ fn joined_by_one(
     None
 }
 
-/// The endpoints of hosts.
+/// Returns the endpoints of hosts.
 pub(crate) fn hosts(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
     fabric.endpoint_ids().filter(|endpoint| fabric.is_host_endpoint(*endpoint))
 }
@@ -234,7 +234,7 @@ pub(crate) fn prove(
     if let Some(lanes) = routes.lanes {
         adaptive::check_whole(source, kind, lanes, allow_deadlock)?;
     }
-    // Only hosts send: what aggregation nodes and routers could do to each other is no matter here.
+    // Only hosts send, so deadlocks between aggregation nodes and routers do not matter here.
     let proof = routing::prove_between_hosts(fabric, routes);
     match &proof {
         Proof::Cycle { buffers } if !allow_deadlock => {
@@ -249,7 +249,7 @@ pub(crate) fn prove(
     }
 }
 
-/// Which of the two path sets packets of messages with so much payload may take.
+/// Returns which of the two path sets packets of messages in a range of payloads may take.
 pub(crate) fn sets_used(choice: &PathChoice, payload: &std::ops::RangeInclusive<u32>) -> [bool; 2] {
     match choice {
         PathChoice::Only => [true, false],
@@ -261,7 +261,7 @@ pub(crate) fn sets_used(choice: &PathChoice, payload: &std::ops::RangeInclusive<
     }
 }
 
-/// Says where one of two path sets is there for nothing.
+/// Notes a path set that no packet uses.
 pub(crate) fn note_unused(choice: &PathChoice, classes: &[ClassPlan], gathered: &mut Gathered) {
     let sources = || classes.iter().flat_map(|class| &class.sources);
     if *choice == PathChoice::Only || sources().next().is_none() {

@@ -5,17 +5,17 @@ use crate::error::LabError;
 use crate::scenario::{self, ScenarioSource};
 use gingham_topology::routing::Proof;
 
-/// The key that names the tables of a subnet manager.
+/// Key of the tables of a subnet manager.
 const TABLES: &str = "routing.tables";
 
 /// Describes the source of the routes and whether they can deadlock, for titles of tables and
-/// pictures.
+/// figures.
 pub(super) fn said(source: &ScenarioSource, is_dump: bool, proof: &Proof) -> String {
     let risk = if proof.is_free() { "" } else { ", which can deadlock" };
     format!("{}{risk}", named(source, is_dump))
 }
 
-/// Describes the source of the routes of a scenario. Reads its fabric; routes nothing.
+/// Describes the source of the routes of a scenario. Loads the fabric but computes no routes.
 pub fn routes_title(source: &ScenarioSource) -> Result<String, LabError> {
     let is_dump = scenario::fabric(source)?.loaded.is_dump;
     Ok(named(source, is_dump))

@@ -1,4 +1,4 @@
-//! What no switch of whole packets could do: read a head before a byte of it has come.
+//! Limits of switches of whole packets: a head can be read only after its first byte has arrived.
 
 use crate::compile::written::{first_written, whose};
 use crate::error::LabError;
@@ -6,7 +6,7 @@ use crate::scenario::ScenarioSource;
 use gingham_net::{PacketsPlan, Plan};
 use gingham_topology::ChannelId;
 
-/// Refuses cables on which a byte takes longer than a switch takes to forward a packet.
+/// Refuses cables with a byte time above the forwarding delay.
 pub(super) fn check(
     source: &ScenarioSource,
     plan: &Plan,

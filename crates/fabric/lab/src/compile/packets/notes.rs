@@ -1,4 +1,4 @@
-//! What of whole packets surprises: buffers that hold too little for the full rate.
+//! Notes on buffers for whole packets that are too small for the full rate.
 //!
 //! ```text
 //!   starts ── d ── F ── cuts through: the tail has left ── d ── c ──► the space is known again
@@ -14,12 +14,12 @@ use gingham_net::{BLOCK_BYTES, ChannelPlan, PacketsPlan, Plan};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 
-/// Says which lanes carry less than the full rate by themselves.
+/// Notes lanes that by themselves carry less than the full rate.
 pub(super) fn note_small(plan: &Plan, packets: &PacketsPlan, gathered: &mut Gathered) {
     if packets.pauses.is_some() {
         return;
     }
-    // Lanes with the same buffer and the same longest packet have one note.
+    // Lanes with equal buffers and equal longest packets share one note.
     let mut told = Vec::new();
     for lane in used_lanes(plan).lanes() {
         let Some(payload) = longest_on(plan, LaneSet::one(lane)) else { continue };
@@ -57,8 +57,8 @@ fn small(
     ))
 }
 
-/// How many packets a buffer must hold so that a sender that is never out of them never waits for
-/// space, onto outputs that are idle.
+/// Returns how many packets a buffer must hold so that a backlogged sender never waits for space,
+/// with idle outputs.
 fn packets_for_full_rate(channel: &ChannelPlan, packets: &PacketsPlan, wire_bytes: u64) -> u64 {
     let time = channel.bytes.of(wire_bytes).max(Span::from_ps(1));
     let back = packets.forwarding_delay + packets.credit_delay;

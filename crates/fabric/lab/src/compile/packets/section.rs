@@ -1,4 +1,4 @@
-//! The numbers of `network.packets`, and how their mistakes are told.
+//! The numbers of `network.packets`, and the errors about them.
 
 use crate::compile::lanes::value_by_lane;
 use crate::error::LabError;
@@ -6,12 +6,12 @@ use crate::scenario::{OvertakingParameters, PerLane, ScenarioSource};
 use gingham_kernel::Bytes;
 use gingham_net::{BLOCK_BYTES, LaneBlocks, OvertakingPlan};
 
-/// The largest buffer of a lane: those of 16 lanes still count in 32 bits.
+/// Largest buffer of a lane: buffers of 16 lanes still count in 32 bits.
 const BUFFER_MAX: Bytes = Bytes(128 << 20);
-/// The most that anybody may want to be overtaken.
+/// Limit on `overtaking.at_most`, far above practical values.
 const OVERTAKEN_MAX: i64 = 1_000_000;
 
-/// The section `network.packets`, and how its mistakes are told.
+/// The section `network.packets`, and the errors about it.
 pub(crate) struct Section<'a> {
     pub(crate) source: &'a ScenarioSource,
 }
@@ -21,7 +21,7 @@ impl Section<'_> {
         self.source.refuse(&format!("network.packets.{key}"), message).into()
     }
 
-    /// By lane, in whole blocks; 0 for lanes that are not there.
+    /// Returns buffers by lane, in whole blocks; 0 for lanes that do not exist.
     pub(crate) fn buffer_blocks(
         &self,
         key: &str,
@@ -49,7 +49,8 @@ impl Section<'_> {
         Ok(blocks)
     }
 
-    /// The same of outputs, if those have buffers, which nothing reads and where nothing overtakes.
+    /// Returns the output buffers in blocks, if there are any; refuses `read` and `overtaking`
+    /// beside them.
     pub(crate) fn output_blocks(
         &self,
         written: Option<&PerLane<Bytes>>,
