@@ -1,4 +1,4 @@
-//! Admission control: a stream sends once every link on its way has room for its rate.
+//! Admission control: a stream sends after every link on its path has reserved its rate.
 //!
 //! ```text
 //!   source        s0            s1            s2              probe: reserves at each node, as it is read
@@ -10,12 +10,12 @@
 //!     │══ data ... last packet ═══════════════════►            releases at each node that it passes
 //! ```
 //!
-//! Every node keeps a [`Ledger`] of what is reserved of each link, where it begins and where it ends.
-//! A probe is a packet like any other, on lanes of its own; what a node decides it decides as it reads
-//! the probe, and what ends at a switch goes to the end of that switch (port 0), which answers.
+//! Every node keeps a [`Ledger`] of the reserved bandwidth of each link, at both ends of the link.
+//! A probe is an ordinary packet, on its own lanes. A node decides when it reads the probe. A
+//! signal that ends at a switch is redirected to port 0 of that switch, which responds.
 //!
-//! A host in transit has no such end. It decides as it sends the probe on: one that it refuses goes on
-//! as a NACK, to the switch behind it, which ends it.
+//! An in-transit host has no port 0. It decides when it re-injects the probe: a refused probe
+//! continues as a NACK to the next switch, where it ends.
 //!
 //! ```text
 //!   source        s0         h0         s0              the path turns at s0, by way of its host
@@ -24,14 +24,14 @@
 //!     │◄──────── NACK(h0 to s0) ─────────┘
 //! ```
 //!
-//! Source: Yum et al. 2002, section 4.1. Ours: that the share of a link which streams may have is
-//! bounded, that a stream sends from the instant at which the ACK has arrived whole, as late as it was
-//! admitted, and what hosts in transit do.
+//! Source: Yum et al. 2002, section 4.1. Ours: the limit on the share of a link that streams may
+//! reserve, the start of a stream when its ACK has arrived completely, however late, and the
+//! behaviour of in-transit hosts.
 //!
-//! Invariants: what is reserved of a link is the sum of the rates of the streams that have reserved
-//! and not released there, and whose lease there is not over; when all streams have ended, or were
-//! refused and have released, that is nothing. A stream whose host crashes does neither, and holds what
-//! it has reserved for as long as its lease, or for ever where there is none.
+//! Invariants: the reserved bandwidth of a link is the sum of the rates of the streams that have
+//! reserved and not released it, and whose lease has not expired; it is 0 after all streams have
+//! ended, or were refused and have released. A stream whose host crashes does neither, and keeps
+//! its reservations until their leases expire, or forever without leases.
 
 mod desk;
 mod leases;
@@ -49,30 +49,29 @@ use gingham_kernel::Span;
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// An admission control.
+/// Admission control of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AdmissionPlan {
-    /// By class: whether its streams ask before they send.
+    /// Whether streams request admission before they send, by class.
     pub classes: Box<[bool]>,
-    /// By channel: what streams may reserve of it, in bytes of payload a second.
+    /// Bandwidth that streams may reserve, by channel, in bytes of payload per second.
     pub limits: Box<[u64]>,
-    /// By channel: what it carries, in bytes of payload a second.
+    /// Capacity by channel, in bytes of payload per second.
     pub rates: Box<[u64]>,
-    /// For how long what is reserved stays so unless a packet of the stream renews it; for ever if not
-    /// given.
+    /// Lifetime of a reservation unless a packet of the stream renews it; unlimited if `None`.
     pub lease: Option<Span>,
-    /// The least weight of a lane that streams do not use, in 64ths of a link.
+    /// Minimum weight of a lane not used by streams, in 64ths of a link.
     pub others_min: u16,
-    /// Payload of a probe, and of what answers it, at least 1 B.
+    /// Payload of a probe and of its response, at least 1 B.
     pub payload_bytes: u32,
-    /// Their level.
+    /// Priority of these packets.
     pub priority: Priority,
-    /// Their VC class; that which the lanes say of the pair if not given.
+    /// VC class of these packets; if `None`, that of the pair.
     pub vc_class: Option<VcClass>,
 }
 
 impl AdmissionPlan {
-    /// The lanes of classes whose streams ask, and those that only others have.
+    /// Returns the lanes of classes with admission control, and those used only by other classes.
     pub fn lanes(&self, plan: &Plan) -> [LaneSet; 2] {
         let of = |asks: bool| {
             let of = plan.classes.iter().zip(&self.classes).filter(|(_, asked)| **asked == asks);
@@ -83,21 +82,22 @@ impl AdmissionPlan {
     }
 }
 
-/// What packets of an admission control say of a stream.
+/// Content of the packets of admission control, about one stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
-    /// May it?
+    /// Request for admission.
     Probe(StreamId),
-    /// It may.
+    /// Admission.
     Ack(StreamId),
-    /// It may not: there was no room on this channel, says the node that sends on it.
+    /// Refusal: the node that sends on this channel had too little unreserved bandwidth on it.
     Nack(StreamId, ChannelId),
-    /// What it has reserved is free again, up to the node before the one that sends on this channel.
+    /// Release of the reservations of a refused stream, up to the node before the one that sends on
+    /// this channel.
     Release(StreamId, ChannelId),
 }
 
 impl Signal {
-    /// Of which stream.
+    /// Returns the stream of the signal.
     pub const fn stream(self) -> StreamId {
         match self {
             Self::Probe(stream)

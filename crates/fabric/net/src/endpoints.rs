@@ -10,11 +10,12 @@
 //!     Throttle      hosts that look at the network, if any do   Marker       marks of switches, if there are any
 //! ```
 //!
-//! A network reports events ([`Endpoints::tell`]) and carries out orders ([`Endpoints::next_order`]).
-//! It calls [`Endpoints::due`] before every event, and serves the checkpoint that this returns.
+//! A network reports events ([`Endpoints::tell`]) and carries out orders
+//! ([`Endpoints::next_order`]). It calls [`Endpoints::due`] before every event, and serves the
+//! checkpoint that this returns.
 //!
-//! Invariant: endpoints do not depend on the movement of flits. Two simulations of a plan that
-//! deliver the same packets at the same instants leave equal collectors.
+//! Invariant: endpoints do not depend on the movement of flits. If two simulations of a plan
+//! deliver the same packets at the same instants, their collectors are equal.
 
 mod admission;
 mod checkpoints;
@@ -58,22 +59,23 @@ pub enum Due {
     /// End of a step of followed quantities, before any event of this time
     /// ([`crate::Notice::Sampled`]).
     StepEnd(Time),
-    /// Look at waiting packets, before any event of this time ([`crate::Notice::Looked`]).
+    /// Search for congestion trees among waiting packets, before any event of this time
+    /// ([`crate::Notice::Looked`]).
     Look(Time),
     /// Deadlock check, after all events of this time ([`Endpoints::check_deadlock`]).
     DeadlockCheck(Time),
 }
 
-/// Endpoints of a run, and how far the run has come.
+/// Endpoints and progress of a run.
 #[derive(Clone, Debug)]
 pub struct Endpoints {
     plan: Arc<Plan>,
     sources: Sources,
     replies: Replies,
     outbox: Outbox,
-    /// Flows, of classes that tell them apart.
+    /// Flows of the classes that distinguish them.
     flows: Flows,
-    /// Messages under way.
+    /// Messages in flight.
     messages: Messages,
     lanes: LaneChooser,
     admission: Option<Box<Admission>>,
@@ -90,7 +92,8 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// Endpoints of a run at time zero. Their first orders are those of the first messages.
+    /// Creates the endpoints of a run at time zero. Their first orders are those of the first
+    /// messages.
     pub fn new(plan: Arc<Plan>) -> Self {
         let sources = Sources::new(&plan);
         let replies = Replies::new(&sources);
@@ -124,12 +127,12 @@ impl Endpoints {
         endpoints
     }
 
-    /// Plan of the run.
+    /// Returns the plan of the run.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
-    /// Status of the run.
+    /// Returns the status of the run.
     pub fn status(&self) -> &Status {
         &self.status
     }
@@ -139,12 +142,12 @@ impl Endpoints {
         self.status == Status::Running
     }
 
-    /// Collector with all counts so far.
+    /// Returns the collector with all counts so far.
     pub fn collector(&self) -> &Collector {
         &self.collector
     }
 
-    /// Collector, for reports of in-transit hosts.
+    /// Returns the collector, for reports of in-transit hosts.
     pub fn collector_mut(&mut self) -> &mut Collector {
         &mut self.collector
     }
@@ -154,59 +157,60 @@ impl Endpoints {
         self.collector.take_messages()
     }
 
-    /// Number of sources.
+    /// Returns the number of sources.
     pub fn source_count(&self) -> usize {
         self.sources.len()
     }
 
-    /// Adapters, by endpoint.
+    /// Returns the adapters, by endpoint.
     #[inline]
     pub fn adapters(&self) -> &[Adapter] {
         self.outbox.adapters()
     }
 
-    /// Adapter of an endpoint.
+    /// Returns the adapter of an endpoint.
     #[inline]
     pub fn adapter(&self, endpoint: EndpointId) -> &Adapter {
         &self.outbox.adapters()[endpoint.index()]
     }
 
-    /// Optional notices that the endpoints need; constant over the run.
+    /// Returns the optional notices that the endpoints need; constant over the run.
     pub fn wanted(&self) -> Wanted {
         self.wanted
     }
 
-    /// Notices recorded by the probe, in order; empty without a probe.
+    /// Returns the notices recorded by the probe, in order; empty without a probe.
     pub fn noted(&self) -> &[Noted] {
         self.probe.as_ref().map_or(&[], |probe| probe.noted())
     }
 
-    /// Requests of streams, by stream; empty without an admission control.
+    /// Returns the requests of streams, by stream; empty without admission control.
     pub fn requests(&self) -> &[Request] {
         self.admission.as_ref().map_or(&[], |admission| admission.requests())
     }
 
-    /// Reserved bandwidth, if there is an admission control.
+    /// Returns the reserved bandwidth, if there is admission control.
     pub fn ledger(&self) -> Option<&Ledger> {
         self.admission.as_ref().map(|admission| admission.ledger())
     }
 
-    /// Number of times that a throttled host was woken.
+    /// Returns how often a throttled host was woken.
     pub fn throttled(&self) -> u64 {
         self.throttle.as_ref().map_or(0, |throttle| throttle.woken())
     }
 
     // Turns.
 
-    /// Packet that [`Self::turn`] would return for a group of queues of an endpoint.
+    /// Returns the packet that [`Self::turn`] would return for a group of queues of an endpoint.
     pub fn next(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Next {
         let adapter = self.outbox.adapter(endpoint);
         let throttle = self.throttle.as_deref_mut();
         adapter.next(&mut self.flows, &mut self.messages, throttle, group, begins)
     }
 
-    /// Whether a group of queues of an endpoint has a packet at an instant that neither window nor pace
-    /// holds back. Unlike [`Self::next`], it tests no bucket and no control of hosts, and changes nothing.
+    /// Whether a group of queues of an endpoint has a packet that neither its window nor its pace
+    /// holds back at an instant. Unlike [`Self::next`], it ignores token buckets and throttling,
+    /// and changes nothing.
     pub fn has_ready(&self, endpoint: EndpointId, group: usize, now: Time) -> bool {
         self.adapter(endpoint).has_ready(&self.flows, group, now)
     }
@@ -225,26 +229,27 @@ impl Endpoints {
         turn
     }
 
-    /// Packets that an endpoint could send `now` if its link were free: the first of each queue,
-    /// except those that wait for an answer or their pace.
+    /// Returns the packets that an endpoint could send `now` if its link were free: the first of
+    /// each queue, except those that wait for an acknowledgement or their pace.
     pub fn queued(&self, endpoint: EndpointId, now: Time) -> Vec<Queued> {
         self.adapter(endpoint).queued(&self.flows, &self.messages, now)
     }
 
-    /// Whether any order is to be carried out.
+    /// Whether any order is pending.
     #[inline]
     pub fn has_orders(&self) -> bool {
         !self.outbox.orders().is_empty()
     }
 
-    /// Takes the next order to be carried out, the latest first: a source that creates its next
-    /// message now is scheduled before its endpoint is asked to send.
+    /// Takes the next pending order, the latest first: a source that creates its next message now
+    /// is scheduled before its endpoint is ordered to send.
     #[inline]
     pub fn next_order(&mut self) -> Option<Order> {
         self.outbox.orders_mut().pop()
     }
 
-    /// Reports to the collector the times over which flows were held back, as far as they are known.
+    /// Reports to the collector the times over which flows were held back, as far as they are
+    /// known.
     #[inline(never)]
     fn report_held(&mut self) {
         while let Some(held) = self.flows.next_held() {
@@ -254,20 +259,20 @@ impl Endpoints {
 
     // Sections, deadlock checks and the end.
 
-    /// Time before which events need no checkpoint. It changes with deliveries, section ends and
-    /// deadlock checks.
+    /// Returns the time before which events need no checkpoint. It changes with deliveries, section
+    /// ends and deadlock checks.
     #[inline]
     pub fn checkpoint(&self) -> Time {
         self.checkpoints.next()
     }
 
-    /// Next action if the next event happens at `next`.
+    /// Returns the next action if the next event happens at `next`.
     pub fn due(&self, next: Option<Time>) -> Due {
         self.checkpoints.due(next, &self.collector)
     }
 
-    /// Ends the section that is due. `counts` are those since time zero of at least the channels
-    /// with events since the last section, in ascending order.
+    /// Ends the section that is due. `counts` are the counts since time zero of at least the
+    /// channels with events since the last section, in ascending order.
     pub fn end_section(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         self.flows.settle(self.checkpoints.next());
         self.report_held();
@@ -276,7 +281,7 @@ impl Endpoints {
     }
 
     /// Handles a deadlock check after all events of `time`: the run may be deadlocked, or over.
-    /// `has_events` says whether any event is still to come.
+    /// `has_events` is whether any event is still to come.
     pub fn check_deadlock(&mut self, time: Time, cycle: Option<WaitCycle>, has_events: bool) {
         self.checkpoints.pass_check(time);
         let (in_flight, others) = (self.collector.in_flight_messages(), self.outbox.under_way());
@@ -293,8 +298,8 @@ impl Endpoints {
             }
             self.status = if drained { Status::Drained } else { Status::Finished };
         } else {
-            // Waits for tokens or a pace end with an event, and an answer is a packet in a queue,
-            // which an event empties, or in the network.
+            // Waits for tokens or a pace end with an event, and an acknowledgement is a packet in
+            // the network or in a queue, which an event empties.
             assert!(
                 (in_flight == 0 && others == 0) || has_events,
                 "{in_flight} messages and {others} packets without one are left, {} flows wait for answers, nothing can happen, \
@@ -306,7 +311,7 @@ impl Endpoints {
     }
 }
 
-/// Optional notices that the endpoints of a plan need.
+/// Returns the optional notices that the endpoints of a plan need.
 fn wanted(plan: &Plan, has_backlogged: bool) -> Wanted {
     let is_probed = plan.probe.is_some();
     Wanted {
@@ -326,7 +331,7 @@ fn wanted(plan: &Plan, has_backlogged: bool) -> Wanted {
     }
 }
 
-/// Notices of packets in switches that the endpoints of a plan need.
+/// Returns the notices of packets in switches that the endpoints of a plan need.
 fn switched(plan: &Plan) -> Switched {
     let marking = plan.marking.as_ref();
     let asks = |of: fn(&Marking) -> bool| plan.probe.is_some() || marking.is_some_and(of);

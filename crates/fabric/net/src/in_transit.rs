@@ -1,4 +1,4 @@
-//! In-transit hosts: what an adapter does with a packet that is to go on.
+//! In-transit hosts: adapters that re-inject packets of others.
 //!
 //! ```text
 //!                     mark recognised    programmed
@@ -6,13 +6,13 @@
 //!                   └ pool: space for all of it, until its tail has left │ no space: spill, or stop
 //! ```
 //!
-//! A path may visit hosts. Each takes the packet in and sends it on, so that nothing that the
-//! packet holds before the host waits for what is behind it (Flich et al. 2001, section III). What
-//! is in the way at the host waits in a pool, the **in-transit buffer**. The rules of timing are in
-//! `docs/concepts/timing.md`.
+//! A path may visit hosts. Each ejects the packet and re-injects it, so that no resource that the
+//! packet holds before the host waits for one behind it (Flich et al. 2001, section III). Packets
+//! that cannot leave the host yet wait in a pool, the **in-transit buffer**. The rules of timing
+//! are in `docs/concepts/timing.md`.
 //!
-//! Here stands what such hosts are like, in a scenario and in a plan; [`InTransitHost`] is the
-//! machine that every simulation asks.
+//! This module has the parameters of such hosts, in a scenario and in a plan; [`InTransitHost`] is
+//! the state machine that all simulations share.
 
 mod host;
 
@@ -22,65 +22,65 @@ use gingham_kernel::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What all in-transit hosts of a run have in common.
+/// Parameters of all in-transit hosts of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InTransitPlan {
-    /// From the arrival of the first flit until the packet is known to be in transit: `T_d`.
+    /// Time from the arrival of the first flit until the packet is recognized as in transit: `T_d`.
     pub detection: Span,
-    /// From then until the adapter is ready to send it on: `T_r`.
+    /// Further time until the adapter is ready to re-inject it: `T_r`.
     pub programming: Span,
-    /// What the pool of an adapter holds.
+    /// Capacity of the pool of an adapter, in bytes.
     pub pool_bytes: u64,
-    /// What becomes of a packet for which the pool has no room.
+    /// Handling of a packet that does not fit into the pool.
     pub when_full: WhenFull,
 }
 
-/// What becomes of a packet for which the pool has no room.
+/// Handling of a packet that does not fit into the pool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WhenFull {
-    /// It is taken into the memory of the host, and from there again once all of it is there.
+    /// It is copied to host memory, and re-injected from there after all of it has arrived.
     Spill {
-        /// What that costs whatever the length.
+        /// Fixed delay, independent of the length.
         delay: Span,
-        /// Time of a byte on the bus, which each crosses twice.
+        /// Time of a byte on the bus, which each byte crosses twice.
         byte: Span,
     },
     /// It waits in the input of the adapter, which stops its sender.
     Stop,
 }
 
-/// What becomes of a packet for which the in-transit buffer has no room, as a scenario names it.
+/// Handling of a packet that does not fit into the in-transit buffer, as named in scenarios.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenPoolFull {
-    /// It is taken into the memory of the host, and sent on from there once all of it has come.
+    /// It is copied to host memory, and re-injected from there after all of it has arrived.
     #[default]
     Spill,
-    /// It waits in the input of the adapter, which stops its sender. Hosts are then links of cycles
-    /// in which packets wait for each other for ever, and routes are proven with them.
+    /// It waits in the input of the adapter, which stops its sender. Hosts can then be part of
+    /// cycles of packets that wait for each other forever, so the deadlock proof includes them.
     Stop,
 }
 
-/// Figures of in-transit hosts.
+/// Parameters of in-transit hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct InTransitParameters {
-    /// From the arrival of the first flit until the packet is known to be in transit: `T_d`.
+    /// Time from the arrival of the first flit until the packet is recognized as in transit: `T_d`.
     pub detection: Span,
-    /// From then until the adapter is ready to send it on: `T_r`.
+    /// Further time until the adapter is ready to re-inject it: `T_r`.
     pub programming: Span,
-    /// What the in-transit buffer of an adapter holds.
+    /// Capacity of the in-transit buffer of an adapter.
     pub pool: Bytes,
-    /// What becomes of a packet for which it has no room.
+    /// Handling of a packet that does not fit into the in-transit buffer.
     pub when_full: WhenPoolFull,
-    /// What a packet that spills loses whatever its length.
+    /// Fixed delay of a spilled packet, independent of its length.
     pub spill_delay: Span,
-    /// Rate of the bus to the host's memory, which a packet that spills crosses twice.
+    /// Rate of the bus to host memory, which a spilled packet crosses twice.
     pub spill_rate: Rate,
 }
 
 impl Default for InTransitParameters {
-    /// Flich et al. 2001, section IV-A: 275 ns, 200 ns, 512 KB. What spilling costs is ours: 5 us,
-    /// and a bus of 132 MB/s (PCI, 32 bits at 33 MHz).
+    /// Returns the parameters of Flich et al. 2001, section IV-A: 275 ns, 200 ns, 512 KB. The cost
+    /// of spilling is ours: 5 us, and a bus of 132 MB/s (PCI, 32 bits at 33 MHz).
     fn default() -> Self {
         Self {
             detection: Span::from_ns(275),
@@ -94,7 +94,7 @@ impl Default for InTransitParameters {
 }
 
 impl InTransitParameters {
-    /// The same in integers.
+    /// Converts the parameters to integers.
     pub fn plan(&self) -> InTransitPlan {
         InTransitPlan {
             detection: self.detection,

@@ -1,7 +1,8 @@
-//! Who asks, who may, and what is reserved: the decisions of all nodes, each on what it knows.
+//! The admission controller: requests of streams, and the decisions of all nodes, each from its own
+//! ledger.
 //!
-//! Nothing here moves packets. Whoever does says where a signal is read or has arrived, and is told
-//! whether it goes on, ends here, or is answered.
+//! The controller moves no packets. Its caller reports where a signal is read or received, and gets
+//! back whether the signal continues, ends, or needs a response.
 
 use super::leases::{Leases, Over, Place};
 use super::ledger::{End, Ledger};
@@ -13,86 +14,86 @@ use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
-/// How far a stream has come.
+/// State of a stream's admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Standing {
-    /// It has not asked.
+    /// Not requested yet.
     #[default]
     Silent,
-    /// Its probe is under way, or the answer to it.
+    /// The probe or its response is in flight.
     Asking,
-    /// It sends.
+    /// The stream may send.
     Admitted,
-    /// It was refused: there was no room on this channel, said the node that sends on it.
+    /// Refused, by the node that sends on this channel, which had too little unreserved bandwidth.
     Refused(ChannelId),
-    /// It has ended, and released what it had reserved where it began.
+    /// The stream has ended and released its reservation at its adapter.
     Ended,
 }
 
 /// The request of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// Its class.
+    /// Class of the stream.
     pub class: ClassId,
-    /// Where it begins.
+    /// Sending host.
     pub source: EndpointId,
-    /// Where it goes.
+    /// Receiving host.
     pub destination: EndpointId,
-    /// What it solicits, in bytes of payload a second.
+    /// Requested rate, in bytes of payload per second.
     pub rate: u64,
-    /// How far it has come.
+    /// State of the admission.
     pub standing: Standing,
-    /// When it asked.
+    /// Time of the request.
     pub asked: Option<Time>,
-    /// When it had its answer.
+    /// Time at which the host received the response.
     pub answered: Option<Time>,
-    /// Since when the first of its leases has been over, if one was.
+    /// Expiry of its first expired lease, if any.
     pub lapsed: Option<Time>,
 }
 
 impl Request {
-    /// From the request to the answer.
+    /// Returns the time from the request to the response.
     pub fn set_up(&self) -> Option<Span> {
         Some(self.answered?.since(self.asked?))
     }
 }
 
-/// Where a signal is on its way.
+/// Position of a signal on its path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Way {
-    /// The channel by which it came.
+    /// Channel on which it arrived.
     pub(crate) input: ChannelId,
-    /// That by which it goes on.
+    /// Channel on which it continues.
     pub(crate) output: ChannelId,
-    /// That by which it goes on from the next node, if it does.
+    /// Channel on which it continues from the next node, if any.
     pub(crate) after: Option<ChannelId>,
 }
 
-/// What becomes of a signal that a switch has read.
+/// Handling of a signal that a switch has read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Onward {
-    /// It goes on.
+    /// It continues on its path.
     Goes,
-    /// It goes to the end of the switch, as this.
+    /// It goes to port 0 of the switch, as this signal.
     Ends(Signal),
 }
 
-/// The admission control of a run.
+/// Admission controller of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Desk {
     plan: Arc<AdmissionPlan>,
-    /// By stream.
+    /// Requests by stream.
     requests: Vec<Request>,
     ledger: Ledger,
-    /// For how long that holds, if not for ever.
+    /// Leases of reservations; `None` if reservations do not expire.
     leases: Option<Leases>,
-    /// What weights follow the ledgers, if any do, and those that have not been told.
+    /// Lane weights that follow the ledgers, if any, and below it the changes not yet reported.
     weights: Option<Weights>,
     weighed: Vec<Weighing>,
 }
 
 impl Desk {
-    /// Nobody has asked; `None` where there is no admission control.
+    /// Creates the controller without requests; `None` if the plan has no admission control.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let admission = Arc::clone(plan.admission.as_ref()?);
         let request = |(class, source, stream): (ClassId, &SourcePlan, &StreamPlan)| Request {
@@ -110,7 +111,7 @@ impl Desk {
         Some(Self { weights, ..Self::of(admission, requests, plan.channels.len()) })
     }
 
-    /// The same of these requests, on so many channels.
+    /// Creates the controller with given requests and a number of channels.
     pub(super) fn of(plan: Arc<AdmissionPlan>, requests: Vec<Request>, channels: usize) -> Self {
         let (ledger, weighed) = (Ledger::new(channels), Vec::new());
         let leases = plan.lease.map(|lease| Leases::new(lease, requests.len()));
@@ -121,12 +122,12 @@ impl Desk {
         &self.plan
     }
 
-    /// What became of every stream, by its number.
+    /// Returns the request of every stream, by stream.
     pub(crate) fn requests(&self) -> &[Request] {
         &self.requests
     }
 
-    /// What is reserved.
+    /// Returns the reserved bandwidth.
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -141,8 +142,8 @@ impl Desk {
         &self.requests[stream.index()]
     }
 
-    /// A stream asks for its rate at the adapter that sends on a channel. Returns whether a probe goes;
-    /// else the adapter has refused.
+    /// Requests admission of a stream at the adapter that sends on `channel`. Returns whether to
+    /// send a probe; otherwise the adapter has refused.
     pub(crate) fn ask(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let request = &mut self.requests[stream.index()];
         (request.standing, request.asked) = (Standing::Asking, Some(now));
@@ -154,7 +155,7 @@ impl Desk {
         false
     }
 
-    /// A switch has read a signal on its way from the host that asked.
+    /// Handles a signal from the requesting host that a switch has read.
     pub(crate) fn read(&mut self, signal: Signal, way: Way, now: Time) -> Onward {
         match signal {
             Signal::Probe(stream) => match (self.probed(stream, way, now), way.after) {
@@ -162,7 +163,7 @@ impl Desk {
                 (Ok(()), None) => Onward::Ends(Signal::Ack(stream)),
                 (Ok(()), Some(_)) => Onward::Goes,
             },
-            // The node before it is a host in transit, at which nothing ends.
+            // The previous node is an in-transit host, at which no signal ends.
             Signal::Release(_, refused) if way.output == refused => Onward::Ends(signal),
             Signal::Release(stream, refused) => {
                 self.release(stream, Some(way.input), way.output);
@@ -173,7 +174,7 @@ impl Desk {
         }
     }
 
-    /// A host in transit sends such a signal on. Returns as what.
+    /// Handles such a signal that an in-transit host re-injects. Returns the signal to send on.
     pub(crate) fn sent_on(&mut self, signal: Signal, way: Way, now: Time) -> Signal {
         match signal {
             Signal::Probe(stream) => self.probed(stream, way, now).err().unwrap_or(signal),
@@ -185,7 +186,7 @@ impl Desk {
         }
     }
 
-    /// A probe is at a node that is not its first, which reserves, or refuses it.
+    /// Reserves the rate at a node after the first, or refuses the probe.
     fn probed(
         &mut self,
         stream: StreamId,
@@ -200,8 +201,8 @@ impl Desk {
         Ok(())
     }
 
-    /// The last packet of a stream has passed a node: it came by one channel, if it did not begin
-    /// there, and goes on by another.
+    /// Releases the reservation of a stream at a node that its last packet has passed, from
+    /// `input`, which is `None` at its adapter, to `output`.
     pub(crate) fn pass(&mut self, stream: StreamId, input: Option<ChannelId>, output: ChannelId) {
         self.release(stream, input, output);
         if input.is_none() {
@@ -209,8 +210,8 @@ impl Desk {
         }
     }
 
-    /// The answer to a probe has arrived at the host that asked, whose streams go by `channel` to a
-    /// switch and from there by `first`. Returns what is to be done about it.
+    /// Handles the response to a probe at the requesting host, whose streams take `channel` to a
+    /// switch and from there `first`. Returns the action of the host.
     pub(crate) fn answered(
         &mut self,
         signal: Signal,
@@ -235,7 +236,7 @@ impl Desk {
         }
     }
 
-    /// A packet of a stream that is not the last has passed a node: what is reserved stays so.
+    /// Renews the leases of a stream at a node that a packet other than the last has passed.
     pub(crate) fn renew(
         &mut self,
         stream: StreamId,
@@ -249,7 +250,7 @@ impl Desk {
         }
     }
 
-    /// The answer to a probe has arrived at a host that has crashed: nobody does anything about it.
+    /// Records the response to a probe that has arrived at a crashed host, which takes no action.
     pub(crate) fn ignored(&mut self, signal: Signal, now: Time) {
         let request = &mut self.requests[signal.stream().index()];
         request.answered = Some(now);
@@ -259,7 +260,7 @@ impl Desk {
         };
     }
 
-    /// The run is over: so is every lease that has not been renewed.
+    /// Ends the leases that were not renewed by the end of the run.
     pub(crate) fn settle(&mut self, now: Time) {
         let places = self.leases.as_ref().map(Leases::places);
         for place in places.unwrap_or_default() {
@@ -267,7 +268,7 @@ impl Desk {
         }
     }
 
-    /// What is reserved at a place for streams whose leases are over is free again.
+    /// Releases the reservations of a place whose leases have expired.
     fn end_leases(&mut self, place: Place, now: Time) {
         while let Some(Over { stream, place: (channel, end), at }) =
             self.leases.as_mut().and_then(|leases| leases.next_over(place, now))
@@ -279,7 +280,7 @@ impl Desk {
         }
     }
 
-    /// Enters the rate of a stream into a ledger.
+    /// Adds the rate of a stream to the ledger of a place.
     fn enter(&mut self, stream: StreamId, place: Place, now: Time) {
         let (channel, end) = place;
         self.ledger.reserve(channel, end, self.request(stream).rate);
@@ -289,7 +290,7 @@ impl Desk {
         self.changed(channel, end);
     }
 
-    /// Strikes it from one, unless its lease was over.
+    /// Subtracts the rate of a stream from the ledger of a place, unless its lease has expired.
     fn strike(&mut self, stream: StreamId, place: Place) {
         let is_held = self.leases.as_mut().is_none_or(|leases| leases.give_back(stream, place));
         if is_held {
@@ -299,7 +300,7 @@ impl Desk {
         }
     }
 
-    /// Reserves the rate of a stream on a channel, if there is room for it.
+    /// Reserves the rate of a stream on a channel, if enough bandwidth is unreserved.
     fn reserve(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         self.end_leases((channel, End::Leaving), now);
         let rate = self.request(stream).rate;
@@ -324,19 +325,19 @@ impl Desk {
         }
     }
 
-    /// The weights that have changed since this was asked last.
+    /// Returns the weights that have changed since the last call.
     pub(crate) fn take_weighed(&mut self) -> Vec<Weighing> {
         std::mem::take(&mut self.weighed)
     }
 }
 
-/// What a host does on the answer to its probe.
+/// Action of a host on the response to its probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    /// It sends.
+    /// Start sending.
     Send,
-    /// It releases what is reserved up to the node before the one that sends on this channel.
+    /// Release the reservations up to the node before the one that sends on this channel.
     Release(ChannelId),
-    /// Nothing: only it itself had reserved anything.
+    /// None: only the host itself had reserved bandwidth.
     Nothing,
 }

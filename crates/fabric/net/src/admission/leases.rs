@@ -1,4 +1,4 @@
-//! Leases: reservations that end by themselves, so that a host that has died holds nothing for ever.
+//! Leases: reservations that expire, so that a crashed host does not hold bandwidth forever.
 //!
 //! ```text
 //!   probe read      data read    data read
@@ -7,9 +7,9 @@
 //!                                  ├──── lease ────┤ over: free again, for the next probe that asks
 //! ```
 //!
-//! A packet of the stream that is read at the very instant at which a lease ends renews it. That a lease
-//! is over is found where somebody asks for the link, and at the end of a run, so that no timer keeps
-//! a run alive.
+//! A packet of the stream read at the very instant at which a lease ends still renews it. Expired
+//! leases are found at the next request for the link, and at the end of a run, so that no timer
+//! keeps a run alive.
 //!
 //! Source: ours; Yum et al. 2002 release by the last packet of a stream alone.
 
@@ -21,25 +21,25 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// One end of a channel, of which something is reserved.
+/// One end of a channel with reservations.
 pub(super) type Place = (ChannelId, End);
 
-/// A lease that is over.
+/// An expired lease.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Over {
     pub(super) stream: StreamId,
     pub(super) place: Place,
-    /// Since when.
+    /// Time of expiry.
     pub(super) at: Time,
 }
 
-/// What is reserved by whom, and for how long.
+/// Reservations with their leases.
 #[derive(Clone, Debug)]
 pub(super) struct Leases {
     lease: Span,
-    /// By stream: where it has reserved, and when that was renewed last.
+    /// Places that each stream has reserved, with the time of the last renewal.
     held: Vec<Vec<(Place, Time)>>,
-    /// By place: no earlier than then is the lease of this stream over.
+    /// Lower bounds on the expiry of leases, by place, with their streams.
     due: BTreeMap<Place, BinaryHeap<Reverse<(Time, StreamId)>>>,
 }
 
@@ -48,13 +48,13 @@ impl Leases {
         Self { lease, held: vec![Vec::new(); streams], due: BTreeMap::new() }
     }
 
-    /// A stream has reserved.
+    /// Adds a lease for a new reservation.
     pub(super) fn take(&mut self, stream: StreamId, place: Place, now: Time) {
         self.held[stream.index()].push((place, now));
         self.due.entry(place).or_default().push(Reverse((now + self.lease, stream)));
     }
 
-    /// A packet of a stream has been read, or has left its adapter.
+    /// Renews a lease when a packet of the stream has been read, or has left its adapter.
     pub(super) fn renew(&mut self, stream: StreamId, place: Place, now: Time) {
         let held = self.held[stream.index()].iter_mut().find(|(at, _)| *at == place);
         if let Some((_, renewed)) = held {
@@ -62,12 +62,12 @@ impl Leases {
         }
     }
 
-    /// A stream releases. Returns whether it still had anything there.
+    /// Removes a lease when a stream releases. Returns whether the lease still existed.
     pub(super) fn give_back(&mut self, stream: StreamId, place: Place) -> bool {
         take_out(&mut self.held[stream.index()], place).is_some()
     }
 
-    /// The next lease of a place that is over by now, if there is one; it is held no more.
+    /// Removes and returns the next lease of a place that has expired by now, if any.
     pub(super) fn next_over(&mut self, place: Place, now: Time) -> Option<Over> {
         let due = self.due.get_mut(&place)?;
         while let Some(mut first) = due.peek_mut() {
@@ -91,13 +91,13 @@ impl Leases {
         None
     }
 
-    /// All places of which anything was ever reserved.
+    /// Returns all places that were ever reserved.
     pub(super) fn places(&self) -> Vec<Place> {
         self.due.keys().copied().collect()
     }
 }
 
-/// Takes a place out of those that a stream holds: when it was renewed last.
+/// Removes a place from those that a stream holds; returns the time of its last renewal.
 fn take_out(held: &mut Vec<(Place, Time)>, place: Place) -> Option<Time> {
     let found = held.iter().position(|(at, _)| *at == place)?;
     Some(held.swap_remove(found).1)

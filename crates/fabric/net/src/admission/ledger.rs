@@ -1,8 +1,8 @@
-//! What is reserved of every link, at either end of it.
+//! Ledgers: the reserved bandwidth of every link, at either end of it.
 
 use gingham_topology::ChannelId;
 
-/// Which end of a channel keeps the account.
+/// End of a channel whose node keeps the ledger.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum End {
     /// The node that sends on it.
@@ -14,14 +14,14 @@ pub(super) enum End {
 /// The ledgers of all nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ledger {
-    /// By channel and end, in bytes of payload a second.
+    /// Reserved bandwidth by channel and end, in bytes of payload per second.
     reserved: Box<[[u64; 2]]>,
-    /// By channel: the most that was reserved where it leaves.
+    /// Highest reserved bandwidth by channel, at its sending node.
     most: Box<[u64]>,
 }
 
 impl Ledger {
-    /// Nothing is reserved.
+    /// Creates ledgers without reservations.
     pub(super) fn new(channels: usize) -> Self {
         Self { reserved: vec![[0; 2]; channels].into(), most: vec![0; channels].into() }
     }
@@ -44,12 +44,13 @@ impl Ledger {
         self.reserved[channel.index()][end as usize]
     }
 
-    /// What is reserved of a channel at the node that sends on it, in bytes of payload a second.
+    /// Returns the reserved bandwidth of a channel at its sending node, in bytes of payload per
+    /// second.
     pub fn reserved(&self, channel: ChannelId) -> u64 {
         self.reserved[channel.index()][End::Leaving as usize]
     }
 
-    /// The most that was ever reserved of a channel.
+    /// Returns the highest reserved bandwidth of a channel so far.
     pub fn most(&self, channel: ChannelId) -> u64 {
         self.most[channel.index()]
     }

@@ -1,4 +1,4 @@
-//! The decisions by hand, and the ledgers under requests in any order.
+//! Decisions of the admission controller by hand, and property tests of its ledgers.
 
 use super::desk::{Answer, Desk, Onward, Request, Standing, Way as Place};
 use super::*;
@@ -16,12 +16,12 @@ fn stream(number: usize) -> StreamId {
     StreamId::new(number)
 }
 
-/// Streams of these rates over channels of 100 B/s each.
+/// Creates a controller for streams of these rates over channels of 100 B/s each.
 fn desk(rates: &[u64], channels: usize) -> Desk {
     leased_desk(rates, channels, None)
 }
 
-/// The same with leases of so long.
+/// Creates such a controller with leases.
 fn leased_desk(rates: &[u64], channels: usize, lease: Option<Span>) -> Desk {
     let plan = AdmissionPlan {
         classes: [true].into(),
@@ -46,31 +46,32 @@ fn leased_desk(rates: &[u64], channels: usize, lease: Option<Span>) -> Desk {
     Desk::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
 }
 
-/// On ways in the middle of which it is, this channel leaves a host in transit.
+/// Channel that leaves an in-transit host, on paths with this channel in the middle.
 const HOST: usize = 4;
 
-/// A way: the channels that a packet takes, from its host on. Node `c + 10` sends on channel `c`; all
-/// but the first are switches. What happens on it happens at an instant.
+/// A path: the channels that a packet takes, from its host on, and the current time. Node `c + 10`
+/// sends on channel `c`; all nodes but the first are switches.
 struct Way<'a>(&'a [usize], Time);
 
-/// A way at time zero.
+/// Returns a path at time zero.
 const fn over(channels: &[usize]) -> Way<'_> {
     Way(channels, Time::ZERO)
 }
 
 impl Way<'_> {
-    /// The same at another instant.
+    /// Returns the path at another time.
     fn then(&self, ps: u64) -> Self {
         Self(self.0, Time::from_ps(ps))
     }
 
-    /// What the switch at the end of the `place`-th channel makes of a signal.
+    /// Returns the decision of the switch at the end of the `place`-th channel on a signal.
     fn read(&self, desk: &mut Desk, signal: Signal, place: usize) -> Onward {
         desk.read(signal, self.at(place), self.1)
     }
 
-    /// What becomes of a signal at the end of the `place`-th channel, which a host in transit may be,
-    /// and whether it ends there. None is the first or the last node, and none is behind another.
+    /// Handles a signal at the end of the `place`-th channel, at a switch or an in-transit host;
+    /// returns the signal and whether it ends there. An in-transit host is neither the first nor
+    /// the last node, and two of them are never adjacent.
     fn reach(&self, desk: &mut Desk, signal: Signal, place: usize) -> (Signal, bool) {
         let is_switch = place == 0 || place + 2 == self.0.len() || self.0[place + 1] != HOST;
         if !is_switch {
@@ -87,7 +88,7 @@ impl Way<'_> {
         Place { input, output, after: self.0.get(place + 2).copied().map(channel) }
     }
 
-    /// What the host makes of the answer.
+    /// Returns the action of the host on the response.
     fn answered(&self, desk: &mut Desk, answer: Signal) -> Answer {
         let first = [self.0[0], self.0[1]].map(channel);
         desk.answered(answer, first, self.1)
@@ -97,7 +98,8 @@ impl Way<'_> {
         desk.ask(of, channel(self.0[0]), self.1)
     }
 
-    /// A stream asks, and all that follows happens at once. Returns whether it may send.
+    /// Requests admission for a stream and handles all that follows at once. Returns whether it may
+    /// send.
     fn ask(&self, desk: &mut Desk, of: StreamId) -> bool {
         if !desk.ask(of, channel(self.0[0]), Time::ZERO) {
             return false;
@@ -113,7 +115,7 @@ impl Way<'_> {
         }
     }
 
-    /// A signal goes until it ends. Returns as what.
+    /// Moves a signal until it ends. Returns the final signal.
     fn go(&self, desk: &mut Desk, mut signal: Signal) -> Signal {
         for place in 0.. {
             let (now, ends) = self.reach(desk, signal, place);
@@ -133,8 +135,8 @@ impl Way<'_> {
     }
 }
 
-/// Three switches: the second has no room for another 60. What was reserved before it is free again,
-/// and what others have stays.
+/// Three switches: the second has too little bandwidth for another 60. Reservations before it are
+/// released, and those of other streams stay.
 #[test]
 fn a_refusal_in_the_middle_leaves_nothing_behind() {
     let mut desk = desk(&[60, 60, 40], 5);
@@ -154,7 +156,7 @@ fn a_refusal_in_the_middle_leaves_nothing_behind() {
     assert_eq!(long.read(&mut desk, release, 0), Onward::Ends(release), "s1 is next");
     assert_eq!(reserved(&desk), [0, 0, 60, 60]);
     assert_eq!(desk.requests()[1].standing, Standing::Refused(channel(2)));
-    // 40 more fit exactly; when both have ended nothing is left.
+    // 40 more fit exactly; after both have ended nothing is reserved.
     assert!(long.ask(&mut desk, stream(2)));
     assert_eq!(reserved(&desk), [40, 40, 100, 100]);
     long.end(&mut desk, stream(2));
@@ -177,11 +179,11 @@ fn an_adapter_refuses_itself_and_the_first_switch_needs_no_release() {
     assert_eq!(desk.ledger().reserved(channel(0)), 0);
 }
 
-/// A way that turns at a switch, by way of its host: h0, s1, h2, the same switch, s4.
+/// A path that turns at a switch through its host: h0, s1, h2, s1 again, s4.
 const OVER_A_HOST: Way<'_> = over(&[0, 1, 2, 4, 5, 6]);
 
-/// The host has no room on its own link. Its NACK goes on to the switch, which ends it, and the release
-/// to that switch as it comes there first.
+/// The host has too little bandwidth on its own link. Its NACK continues to the switch, which ends
+/// it, and the release ends at that switch on its first visit.
 #[test]
 fn a_host_in_transit_refuses_what_its_link_has_no_room_for() {
     let mut desk = desk(&[60, 60], 7);
@@ -203,8 +205,8 @@ fn a_host_in_transit_refuses_what_its_link_has_no_room_for() {
     assert!(desk.ledger().is_empty());
 }
 
-/// The switch has no room when the probe comes back from the host: the release goes by the host too,
-/// at which nothing ends, and ends where the probe did.
+/// The switch refuses the probe that returns from the host. The release also passes the host, at
+/// which no signal ends, and ends at the same place as the probe.
 #[test]
 fn a_switch_refuses_what_comes_back_to_it_from_a_host_in_transit() {
     let mut desk = desk(&[60, 60, 40], 7);
@@ -220,8 +222,8 @@ fn a_switch_refuses_what_comes_back_to_it_from_a_host_in_transit() {
     assert!(desk.ledger().is_empty());
 }
 
-/// A stream of 60 crashes after it was admitted. Its adapter and its switch hold that for a lease, from
-/// the last packet that each has seen; the next that asks finds it over.
+/// A stream of 60 crashes after its admission. Its adapter and its switch keep the reservation for
+/// a lease, counted from the last packet that each has seen; the next request finds it expired.
 #[test]
 fn what_a_crashed_stream_has_reserved_ends_with_its_leases() {
     let at = Time::from_ps;
@@ -232,10 +234,10 @@ fn what_a_crashed_stream_has_reserved_ends_with_its_leases() {
     let ack = Onward::Ends(Signal::Ack(stream(0)));
     assert_eq!(way.then(1).read(&mut desk, probe(0), 0), ack);
     assert_eq!(way.then(2).answered(&mut desk, Signal::Ack(stream(0))), Answer::Send);
-    // One packet leaves at 5 and is read at 6, and no other.
+    // A single packet leaves at 5 and is read at 6.
     desk.renew(stream(0), (None, channel(0)), at(5));
     desk.renew(stream(0), (Some(channel(0)), channel(1)), at(6));
-    // At 16 the lease of the switch ends, and is not over.
+    // At 16 the lease of the switch ends, but has not expired yet.
     assert!(other.then(15).begin(&mut desk, stream(1)));
     let nack = Signal::Nack(stream(1), channel(1));
     assert_eq!(other.then(16).read(&mut desk, probe(1), 0), Onward::Ends(nack));
@@ -249,7 +251,8 @@ fn what_a_crashed_stream_has_reserved_ends_with_its_leases() {
     desk.settle(at(17));
     assert_eq!(reserved(&desk), [0, 60, 60]);
     assert_eq!(desk.requests()[0].lapsed, Some(at(15)), "that of its adapter was over first");
-    // It was no crash: the last packet comes late, and releases nothing that others have.
+    // In a variant without a crash the last packet arrives late, and releases no reservation of
+    // others.
     way.end(&mut desk, stream(0));
     assert_eq!(reserved(&desk), [0, 60, 60]);
     other.end(&mut desk, stream(2));
@@ -258,9 +261,9 @@ fn what_a_crashed_stream_has_reserved_ends_with_its_leases() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
-    /// Requests, refusals, crashes and ends of streams on random ways, each in parts and all mixed up: no
-    /// link is ever given away twice, and in the end nothing is reserved. Streams that crash do so one
-    /// by one (applications) or all of a host at once (adapters): those that begin on one channel.
+    /// Requests, refusals, crashes and ends of streams on random paths, in random interleavings: no
+    /// link is over-reserved, and in the end nothing is reserved. Streams crash one by one
+    /// (applications) or all of a host at once (adapters): those that begin on one channel.
     #[test]
     fn ledgers_are_empty_when_all_streams_have_ended(
         ways in prop::collection::vec((prop::sample::subsequence((0..8_usize).collect::<Vec<_>>(), 2..6), 1_u64..90), 1..12),
@@ -300,18 +303,18 @@ proptest! {
     }
 }
 
-/// How far a stream of the property test has come; a step at a time.
+/// State of a stream in the property test, which advances one step at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Story {
     Begins,
-    /// A signal is to be read by the `place`-th switch.
+    /// A signal to be read by the `place`-th switch.
     Signal(Signal, usize),
     Answer(Signal),
-    /// A packet that is not the last is to pass the `place`-th node, the host first.
+    /// A packet, not the last, to pass the `place`-th node, the host first.
     Sends(usize),
-    /// The last one is.
+    /// The last packet, to pass the `place`-th node.
     Ends(usize),
-    /// It has crashed: a probe still goes on, and what answers it is lost.
+    /// The stream has crashed: its probe continues, and the response is lost.
     Crashed(Signal, usize),
     Over,
 }
@@ -322,7 +325,7 @@ impl Story {
             Self::Signal(signal @ (Signal::Probe(_) | Signal::Nack(..)), place) => {
                 Self::Crashed(signal, place)
             }
-            // What was sent goes on, and here it is lost before it releases anything.
+            // Packets already sent would continue; here they are lost before they release anything.
             _ => Self::Over,
         }
     }
@@ -364,7 +367,7 @@ impl Story {
     }
 }
 
-/// By which channel a packet comes to the `place`-th node of its way, and by which it goes on.
+/// Returns the channels on which a packet reaches and leaves the `place`-th node of its path.
 fn hop(way: &Way<'_>, place: usize) -> (Option<ChannelId>, ChannelId) {
     (place.checked_sub(1).map(|before| channel(way.0[before])), channel(way.0[place]))
 }

@@ -1,13 +1,13 @@
-//! From ledgers to the weights of lanes.
+//! Lane weights that follow the ledgers.
 //!
-//! A lane of streams has what is reserved of the link in 64ths of it, shared out evenly among those
-//! lanes; the lanes of other classes have the rest, each at least a minimum, so that they make progress.
-//! Every lane has at least 1. Lanes of the admission control itself keep their weight: a scheduler that
-//! knows levels puts them first.
+//! The lanes of streams share the reserved bandwidth of the link evenly, in 64ths of the link. The
+//! lanes of other classes share the rest, each with at least a minimum, so that they make progress.
+//! Every lane has a weight of at least 1. Lanes of admission control itself keep their weight: a
+//! scheduler with levels serves them first.
 //!
 //! Source: Yum et al. 2002, sections 3.3 ("minimum forward progress bandwidth should be
-//! programmable") and 4.1 ("weight calculation for the WRR scheduling is also performed"); 64ths and
-//! how they are shared out are ours.
+//! programmable") and 4.1 ("weight calculation for the WRR scheduling is also performed"); 64ths
+//! and their division are ours.
 
 use super::AdmissionPlan;
 use super::ledger::{End, Ledger};
@@ -16,25 +16,25 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 use std::num::NonZeroU16;
 
-/// A whole link, in parts.
+/// Parts of a whole link.
 const PARTS: u64 = 64;
 
-/// What the weights of lanes follow.
+/// Lane weights that follow the ledgers.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    /// The places whose weights can change: of either end of a channel.
+    /// Arbiters with adjustable weights, by end of a channel.
     places: [Vec<ArbiterPlace>; 2],
     streams: LaneSet,
     others: LaneSet,
     others_min: u16,
-    /// By channel: whether it leaves a switch and leads to one; a place is at one of them.
+    /// By channel: whether its sending node and its receiving node are switches.
     switches: Box<[[bool; 2]]>,
-    /// By channel and end: the weights of a lane of streams and of another as they are.
+    /// Current weights of a stream lane and of another lane, by channel and end.
     known: Vec<[(u16, u16); 2]>,
 }
 
 impl Weights {
-    /// What can follow; `None` if nothing can.
+    /// Returns the arbiters that can follow; `None` if there are none.
     pub(super) fn new(plan: &Plan, admission: &AdmissionPlan) -> Option<Self> {
         let leaving =
             [ArbiterPlace::LinkOutput, ArbiterPlace::CrossbarOutput, ArbiterPlace::AdapterPort];
@@ -60,7 +60,7 @@ impl Weights {
         })
     }
 
-    /// What is reserved at an end of a channel has changed: the weights that follow.
+    /// Returns the weights that change with the reserved bandwidth at one end of a channel.
     pub(super) fn follow(
         &mut self,
         admission: &AdmissionPlan,

@@ -24,12 +24,12 @@ use std::sync::Arc;
 pub(super) struct Admission {
     plan: Arc<Plan>,
     desk: Desk,
-    /// By stream: index of its source.
+    /// Index of the source, by stream.
     sources: Vec<usize>,
 }
 
 impl Admission {
-    /// Admission control of `plan`, if it has one.
+    /// Creates the admission control of `plan`, if it has one.
     pub(super) fn new(plan: &Arc<Plan>, sources: &Sources) -> Option<Self> {
         let desk = Desk::new(plan)?;
         let is_stream = |index: &usize| sources.get(*index).stream().is_some();
@@ -37,12 +37,12 @@ impl Admission {
         Some(Self { plan: Arc::clone(plan), desk, sources })
     }
 
-    /// Requests of all streams, by stream.
+    /// Returns the requests of all streams, by stream.
     pub(super) fn requests(&self) -> &[Request] {
         self.desk.requests()
     }
 
-    /// Reserved bandwidth.
+    /// Returns the reserved bandwidth.
     pub(super) fn ledger(&self) -> &Ledger {
         self.desk.ledger()
     }
@@ -139,8 +139,8 @@ impl Admission {
 
     // Packets on their way.
 
-    /// Handles a packet read at a switch: a signal is decided on, the last packet of a stream
-    /// releases its reservation, and other packets renew it.
+    /// Handles a packet read at a switch: the controller decides on a signal, the last packet of a
+    /// stream releases its reservation, and other packets renew it.
     #[inline(never)]
     pub(super) fn on_read(
         &mut self,
@@ -166,7 +166,8 @@ impl Admission {
         }
     }
 
-    /// Handles a packet that an in-transit host sends on: as at a switch, but no signal ends here.
+    /// Handles a packet that an in-transit host re-injects: as at a switch, but no signal ends
+    /// here.
     #[inline(never)]
     pub(super) fn on_sent_on(
         &mut self,
@@ -247,7 +248,7 @@ impl Admission {
         self.order_weights(outbox);
     }
 
-    /// Stream of a message, if streams of its class make requests.
+    /// Returns the stream of a message, if streams of its class make requests.
     fn stream_of(
         &self,
         slot: MessageSlot,
@@ -258,7 +259,8 @@ impl Admission {
         messages.part(slot).filter(|_| asks).map(|part| part.stream)
     }
 
-    /// Position of a packet that was received from a channel; no path takes a channel twice.
+    /// Returns the position of a packet that was received from a channel; no path takes a channel
+    /// twice.
     fn way(&self, input: ChannelId, packet: &Packet) -> Way {
         let path = self.plan.path(packet.path_set, packet.source, packet.destination);
         let path = path.expect("a packet is on its path");

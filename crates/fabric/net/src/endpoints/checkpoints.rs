@@ -1,15 +1,16 @@
-//! Checkpoints of a run: ends of sections, followed steps, looks at congestion and deadlock checks.
+//! Checkpoints of a run: ends of sections, followed steps, searches for congestion trees and
+//! deadlock checks.
 //!
-//! Sections, steps and looks lie between instants: one that is due at `t` comes before any event of
-//! `t`. A deadlock check at `t` comes after all of them.
+//! Sections, steps and searches lie between instants: one that is due at `t` comes before any event
+//! of `t`. A deadlock check at `t` comes after all of them.
 
 use super::Due;
 use crate::Plan;
 use crate::measure::Collector;
 use gingham_kernel::{Span, Time};
 
-/// Deadlock checks in a run. *(ours)*, by judgement and not measured: a deadlock is found at most
-/// a 64th of the latest end of the run after it closed.
+/// Number of deadlock checks in a run. *(ours)*, by judgement and not measured: a deadlock is found
+/// at most a 64th of the latest end of the run after it closed.
 const DEADLOCK_CHECKS: u64 = 64;
 
 /// Times of the next checkpoint and of the next deadlock check.
@@ -35,7 +36,7 @@ impl Checkpoints {
         self.next
     }
 
-    /// Action due if the next event happens at `event`.
+    /// Returns the action due if the next event happens at `event`.
     pub(super) fn due(&self, event: Option<Time>, collector: &Collector) -> Due {
         if event.is_some_and(|event| event < self.next) {
             return Due::Event;
@@ -45,7 +46,7 @@ impl Checkpoints {
         if self.next > last {
             Due::DeadlockCheck(last)
         } else if is_now(collector.next_sample()) {
-            // A step that ends with a section is a part of it; so is a look.
+            // A step or search at the end of a section is part of that section.
             Due::StepEnd(self.next)
         } else if is_now(collector.next_look()) {
             Due::Look(self.next)
@@ -70,7 +71,7 @@ impl Checkpoints {
         self.next = end.unwrap_or(last + Span::from_ps(1));
     }
 
-    /// Last instant before the next deadlock check, or of the run.
+    /// Returns the last instant before the next deadlock check, or of the run.
     fn last_before_check(&self, collector: &Collector) -> Time {
         self.next_check.min(collector.end())
     }

@@ -82,9 +82,9 @@ impl Endpoints {
         }
     }
 
-    /// Creates the next message of a backlogged class when the first packet of one begins. Messages are
-    /// created before all other events of an instant, but no event of this instant depends on this
-    /// one any more.
+    /// Creates the next message of a backlogged class when the first packet of one begins. Messages
+    /// are normally created before all other events of an instant; here no event of this instant
+    /// depends on the new message any more.
     #[inline(never)]
     pub(super) fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {
         // A message that needs a credit is followed by the next one when it takes the credit.
@@ -125,8 +125,8 @@ impl Endpoints {
         adapter.admit(&self.plan, flows, messages, message, (class, conformance));
     }
 
-    /// [`Self::offer`] for messages of flows, streams included, for messages that policing drops
-    /// and for posted messages.
+    /// Does the work of [`Self::offer`] for messages of flows, streams included, for messages that
+    /// policing drops and for posted messages.
     #[inline(never)]
     fn offer_more(
         &mut self,
@@ -151,7 +151,7 @@ impl Endpoints {
         self.post(message, (class, conformance), part);
     }
 
-    /// Flow of a message that is sent as one of `class`.
+    /// Returns the flow of a message that is sent as one of `class`.
     fn flow_of(&mut self, class: ClassId, stream: Option<StreamId>, message: &Message) -> FlowId {
         let Message { source, destination, .. } = *message;
         let key = FlowKey { class, source, destination, stream };

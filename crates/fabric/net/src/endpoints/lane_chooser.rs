@@ -1,7 +1,8 @@
-//! Lanes of messages whose class draws one, evenly among its lanes: for every message or by flow.
+//! Lanes of messages whose class draws them, uniformly among its lanes: for every message or by
+//! flow.
 //!
-//! Source: Yum et al. 2002, section 5.2 ("VLs for a message are assigned using a uniform distribution
-//! of the available VLs").
+//! Source: Yum et al. 2002, section 5.2 ("VLs for a message are assigned using a uniform
+//! distribution of the available VLs").
 
 use crate::flows::Flows;
 use crate::{ClassId, LaneChoice, Message, Plan};
@@ -18,7 +19,7 @@ struct Draws {
     among: Box<[VcClass]>,
     /// Whether all messages of a flow take the lane of the first.
     is_by_flow: bool,
-    /// By endpoint.
+    /// Random streams by endpoint.
     streams: Box<[Stream]>,
 }
 
@@ -45,7 +46,7 @@ impl LaneChooser {
         !self.0.is_empty()
     }
 
-    /// VC class of a message that is sent as one of `class`.
+    /// Returns the VC class of a message that is sent as one of `class`.
     pub(super) fn choose(
         &mut self,
         plan: &Plan,

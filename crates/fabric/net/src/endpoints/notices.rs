@@ -1,4 +1,5 @@
-//! Notices of the network, and the messages, answers and replies that follow from them.
+//! Handling of notices from the network, and the messages, acknowledgements and replies that follow
+//! from them.
 //!
 //! ```text
 //!   created ──► message ──► adapter: send
@@ -162,7 +163,7 @@ impl Endpoints {
         }
     }
 
-    /// Answers a data packet of a flow that has a window, or it and earlier ones.
+    /// Acknowledges a data packet of a flow that has a window, alone or with earlier ones.
     fn answer(&mut self, flow: FlowId, packet: &Packet, now: Time) {
         let of = self.flows.get_mut(flow);
         let class = of.key.class;
@@ -255,7 +256,7 @@ impl Endpoints {
     fn on_forwarded(&mut self, stay: Stay, left: Time, packet: &mut Packet, now: Time) {
         let Some(marker) = &mut self.marker else { return };
         if let Some(trigger) = marker.forwarded(&stay, left, now) {
-            // Marks of answers are not counted: no answer carries them back.
+            // Marks of acknowledgements are not counted, because they are not returned to a source.
             if !packet.mark && matches!(packet.content, Content::Data(_)) {
                 self.collector.on_marked(packet.class, trigger);
             }

@@ -7,7 +7,7 @@ use gingham_topology::EndpointId;
 /// Adapters of all endpoints and the orders that the network has not carried out yet.
 #[derive(Clone, Debug)]
 pub(super) struct Outbox {
-    /// By endpoint.
+    /// Adapters by endpoint.
     adapters: Vec<Adapter>,
     orders: Vec<Order>,
     /// Packets without a message that have not arrived.
@@ -41,7 +41,7 @@ impl Outbox {
         self.orders.push(Order::Send { endpoint });
     }
 
-    /// Orders a weight of a lane, in place of an earlier one that has not been carried out.
+    /// Orders a weight of a lane, in place of a pending order for the same lane.
     pub(super) fn order_weight(&mut self, weighing: Weighing) {
         let is_same = |of: &Weighing| {
             (of.channel, of.place, of.lane) == (weighing.channel, weighing.place, weighing.lane)
@@ -74,7 +74,7 @@ impl Outbox {
         self.under_way -= 1;
     }
 
-    /// Number of packets without a message that have not arrived.
+    /// Returns the number of packets without a message that have not arrived.
     pub(super) fn under_way(&self) -> usize {
         self.under_way
     }

@@ -1,5 +1,5 @@
-//! Probe of a run: records notices, sends control packets, and diverts some of them to ends of
-//! switches, which answer.
+//! Probe of a run: records notices, sends control packets, and diverts some of them to switch ports
+//! 0, which respond.
 //!
 //! ```text
 //!   received at a host    one in `control_every`  ──► control packet back to the source
@@ -8,8 +8,8 @@
 //!   received at an end    each; every second one  ──► control packet back; and on to its destination
 //! ```
 //!
-//! Invariant: packets from the end of a switch are neither diverted nor answered, so that no packet
-//! leads to packets without end.
+//! Invariant: packets from a switch port 0 are neither diverted nor responded to, so that the
+//! number of packets stays finite.
 
 use super::outbox::Outbox;
 use crate::probe::Weights;
@@ -33,20 +33,20 @@ pub(super) struct Probe {
     weights: Weights,
     /// Number of control packets of hosts read at switches.
     read: u64,
-    /// Number of packets received at ends of switches.
+    /// Number of packets received at switch ports 0.
     taken_in: u64,
-    /// By end of a switch: original destinations of diverted packets on their way to it.
+    /// Original destinations of diverted packets in flight, by switch port 0.
     diverted: BTreeMap<EndpointId, VecDeque<EndpointId>>,
 }
 
-/// Counts one more. Returns whether the count is a multiple of `every`, which is not 0.
+/// Increments a count. Returns whether it is a multiple of `every`; false if `every` is 0.
 fn is_due(count: &mut u64, every: u64) -> bool {
     *count += 1;
     every > 0 && count.is_multiple_of(every)
 }
 
 impl Probe {
-    /// Probe of `plan`, if it has one.
+    /// Creates the probe of `plan`, if it has one.
     pub(super) fn new(plan: &Arc<Plan>) -> Option<Self> {
         Some(Self {
             of: plan.probe?,
@@ -61,7 +61,7 @@ impl Probe {
         })
     }
 
-    /// All notices so far, in order.
+    /// Returns all notices so far, in order.
     pub(super) fn noted(&self) -> &[Noted] {
         &self.noted
     }
@@ -110,7 +110,7 @@ impl Probe {
         outbox.send(control, now);
     }
 
-    /// Handles a packet read at a switch: some control packets are diverted to its end.
+    /// Handles a packet read at a switch: some control packets are diverted to its port 0.
     #[cold]
     pub(super) fn on_read(&mut self, input: ChannelId, packet: &mut Packet) {
         let fabric = &self.plan.fabric;

@@ -10,9 +10,9 @@ use std::sync::Arc;
 /// Sources of replies and the replies that wait for the end of a think time.
 #[derive(Clone, Debug)]
 pub(super) struct Replies {
-    /// By class and destination of the messages that are replied to.
+    /// Repliers by class and destination of the messages that are replied to.
     repliers: BTreeMap<(ClassId, EndpointId), Arc<[Replier]>>,
-    /// By endpoint, time and number.
+    /// Pending replies by endpoint, time and number.
     pending: BTreeMap<(EndpointId, Time, usize), Reply>,
     /// Number of replies that had to wait so far.
     number: usize,
@@ -51,7 +51,7 @@ impl Replies {
         !self.repliers.is_empty()
     }
 
-    /// Sources that reply to a message, if any do.
+    /// Returns the sources that reply to a message, if any do.
     pub(super) fn repliers_to(&self, message: &Message) -> Option<Arc<[Replier]>> {
         self.repliers.get(&(message.class, message.destination)).cloned()
     }
@@ -77,8 +77,8 @@ impl Replies {
 }
 
 impl Replier {
-    /// The reply to a message delivered `now`, with the time of its creation; `None` if the source
-    /// is not active then.
+    /// Returns the reply to a message delivered `now`, with the time of its creation; `None` if the
+    /// source is not active then.
     pub(super) fn reply(
         self,
         message: &Message,

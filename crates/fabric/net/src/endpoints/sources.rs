@@ -9,7 +9,7 @@ use gingham_topology::EndpointId;
 #[derive(Clone, Debug)]
 pub(super) struct Sources {
     all: Vec<Source>,
-    /// By endpoint: indices of its backlogged sources.
+    /// Indices of backlogged sources, by endpoint.
     backlogged: Vec<Vec<usize>>,
     /// Number of sources with a scheduled next message.
     scheduled: usize,
@@ -49,7 +49,7 @@ impl Sources {
         self.backlogged.iter().any(|sources| !sources.is_empty())
     }
 
-    /// Indices of the backlogged sources of an endpoint.
+    /// Returns the indices of the backlogged sources of an endpoint.
     pub(super) fn backlogged(&self, endpoint: EndpointId) -> &[usize] {
         &self.backlogged[endpoint.index()]
     }

@@ -1,4 +1,4 @@
-//! One in-transit host: its pool, and which packet it sends on next.
+//! One in-transit host: its pool, and the order in which it re-injects packets.
 //!
 //! ```text
 //!   take_in ──┬ room in the pool ──────────────────► ready ──┐
@@ -6,76 +6,76 @@
 //!             └ none, stop: it waits in the input (EjectionHead) until a release makes room
 //! ```
 //!
-//! A simulation says when the head of a packet and its tail are there, and when its tail has left
-//! again; the machine says from when on it may be sent. Packets that the host sends on wait in
-//! groups, one a group of queues of its adapter, and go in the order in which they become ready; of
-//! equals, that first which was taken in first.
+//! A simulation reports the arrival of a packet's head and tail, and the departure of its tail; the
+//! state machine computes when the packet may be sent. Packets to re-inject wait in groups, one for
+//! each group of queues of the adapter. They leave in the order in which they become ready; ties go
+//! in the order of ejection.
 //!
 //! Source: Flich et al. 2001, section III.
 //!
-//! Invariants: the pool never holds more than its size, and is what the packets in it need; what a
-//! packet takes of it is known when its head is there.
+//! Invariants: the fill of the pool is the sum of the sizes of its packets and never exceeds its
+//! capacity; the size of a packet is known when its head has arrived.
 
 use super::{InTransitPlan, WhenFull};
 use gingham_kernel::Time;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// What a host does with the packet that stands first in one of its input buffers.
+/// Handling of the first packet in one of the host's input buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EjectionHead {
-    /// It was not read.
+    /// Its head has not been read.
     #[default]
     Unread,
-    /// It ends here.
+    /// It is for this host.
     Consumed,
-    /// It goes on, and was taken in.
+    /// It is in transit and was ejected.
     InTransit,
-    /// It goes on, and waits for room in the pool.
+    /// It is in transit and waits for space in the pool.
     Waiting {
-        /// When its head was read.
+        /// Time at which its head was read.
         since: Time,
     },
 }
 
-/// A packet that a host has taken in to send it on.
+/// A packet that a host has ejected in order to re-inject it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TakenIn {
-    /// What it takes, in the pool or in the memory of the host.
+    /// Bytes that it occupies, in the pool or in host memory.
     pub bytes: u64,
-    /// The group of queues in which it waits.
+    /// Group of queues in which it waits.
     pub group: usize,
-    /// When its head was there.
+    /// Time at which its head arrived.
     head: Time,
-    /// Its place in the order in which packets were taken in.
+    /// Number in the order of ejection.
     number: u64,
-    /// Whether it goes by the memory of the host.
+    /// Whether it was spilled to host memory.
     pub is_spilled: bool,
-    /// From when on it may be sent, once that is known.
+    /// Earliest time at which it may be sent, once known.
     pub ready: Option<Time>,
 }
 
-/// An in-transit host; `P` is by what the simulation knows a packet.
+/// An in-transit host; `P` is the simulation's handle of a packet.
 #[derive(Clone, Debug)]
 pub struct InTransitHost<P> {
     plan: InTransitPlan,
     pool_bytes: u64,
-    /// Packets taken in so far.
+    /// Number of packets ejected so far.
     taken_in: u64,
-    /// By group.
+    /// Waiting packets by group.
     groups: Vec<Group<P>>,
 }
 
-/// The packets of a group of queues that have not begun to leave.
+/// Packets of a group of queues that have not begun to leave.
 #[derive(Clone, Debug)]
 struct Group<P> {
-    /// How many there are.
+    /// Number of these packets.
     waiting: u32,
-    /// Those of which it is known when they are ready, the first on top.
+    /// Packets whose ready time is known, the earliest on top.
     ready: BinaryHeap<Reverse<Ready<P>>>,
 }
 
-/// A packet that may be sent on from some instant.
+/// A packet with the time from which it may be sent.
 #[derive(Clone, Copy, Debug)]
 struct Ready<P> {
     at: Time,
@@ -84,26 +84,26 @@ struct Ready<P> {
 }
 
 impl<P: Copy> InTransitHost<P> {
-    /// A host with an empty pool whose adapter has so many groups of queues.
+    /// Creates a host with an empty pool and an adapter with `groups` groups of queues.
     pub fn new(plan: InTransitPlan, groups: usize) -> Self {
         let group = || Group { waiting: 0, ready: BinaryHeap::new() };
         let groups = (0..groups).map(|_| group()).collect();
         Self { plan, pool_bytes: 0, taken_in: 0, groups }
     }
 
-    /// What is taken of the pool.
+    /// Returns the fill of the pool, in bytes.
     pub fn pool_bytes(&self) -> u64 {
         self.pool_bytes
     }
 
-    /// Whether the pool has room for a packet.
+    /// Whether a packet of `bytes` fits into the pool.
     pub fn has_room(&self, bytes: u64) -> bool {
         self.pool_bytes + bytes <= self.plan.pool_bytes
     }
 
-    /// Takes in a packet `now` that needs so much and whose head was there at `head`: into the
-    /// pool, or, where that has no room, by the memory of the host. `None` where the host stops its
-    /// sender instead: the packet is to wait in the input.
+    /// Ejects a packet of `bytes` `now`, whose head arrived at `head`: into the pool, or if it does
+    /// not fit, into host memory. Returns `None` if the host stops its sender instead: the packet
+    /// must wait in the input.
     pub fn take_in(
         &mut self,
         packet: P,
@@ -128,8 +128,8 @@ impl<P: Copy> InTransitHost<P> {
         Some(taken)
     }
 
-    /// The tail of a packet is there at `tail`: one that spilled is sent on once it has crossed the
-    /// bus to the memory and back. Says when that is, if this is such a packet.
+    /// Handles the arrival of the tail of a packet: a spilled packet may be sent after it has
+    /// crossed the bus to memory and back. Returns that time for a spilled packet.
     pub fn tail_received(&mut self, packet: P, taken: &mut TakenIn, tail: Time) -> Option<Time> {
         let (true, WhenFull::Spill { delay, byte }) = (taken.is_spilled, self.plan.when_full)
         else {
@@ -147,15 +147,15 @@ impl<P: Copy> InTransitHost<P> {
         self.groups[taken.group].ready.push(Reverse(ready));
     }
 
-    /// The packet of a group that goes next at `now`, and since when it is ready.
+    /// Returns the next packet of a group to send at `now`, and since when it is ready.
     #[inline]
     pub fn next_ready(&self, group: usize, now: Time) -> Option<(P, Time)> {
         let Reverse(first) = self.groups[group].ready.peek()?;
         (first.at <= now).then_some((first.packet, first.at))
     }
 
-    /// The packet of a group that goes next begins to leave. Says what it took, for whoever did not
-    /// keep it.
+    /// Begins to send the next packet of a group. Returns its record, for callers that did not keep
+    /// it.
     ///
     /// # Panics
     /// If none is ready.
@@ -166,15 +166,15 @@ impl<P: Copy> InTransitHost<P> {
         first.taken
     }
 
-    /// The groups in which packets wait that have not begun to leave, as bits.
+    /// Returns a bit mask of the groups with packets that have not begun to leave.
     #[inline]
     pub fn waiting_groups(&self) -> u32 {
         let waits = |(index, group): (usize, &Group<P>)| u32::from(group.waiting > 0) << index;
         self.groups.iter().enumerate().map(waits).fold(0, |all, bit| all | bit)
     }
 
-    /// The tail of a packet has left the host: what it took of the pool is free again. Says whether
-    /// it took any.
+    /// Frees the pool space of a packet whose tail has left the host. Returns whether it occupied
+    /// any.
     pub fn release(&mut self, taken: &TakenIn) -> bool {
         if !taken.is_spilled {
             self.pool_bytes -= taken.bytes;
@@ -182,9 +182,9 @@ impl<P: Copy> InTransitHost<P> {
         !taken.is_spilled
     }
 
-    /// The input buffer whose head is to be taken in next, and since when that waits: of those that
-    /// wait and for which there is room, `bytes` saying how much each needs, the one that waits
-    /// longest, and of equals the lowest.
+    /// Returns the input buffer whose head is to be ejected next, and since when it waits: of the
+    /// waiting heads that fit into the pool, with sizes by `bytes`, the one that has waited
+    /// longest, and in a tie the lowest.
     pub fn next_admitted(
         &self,
         heads: &[EjectionHead],
