@@ -323,7 +323,6 @@ fn are_adaptive(routes: &Routes) -> bool {
     matches!(routes, Routes::Table(tables) if tables.are_adaptive())
 }
 
-/// Returns the channel into an endpoint.
 fn ejection(plan: &Plan, endpoint: EndpointId) -> ChannelId {
     Fabric::reverse(plan.fabric.endpoint_channel(endpoint))
 }

@@ -83,7 +83,6 @@ pub fn catalogue() -> Vec<Entry> {
     CONCEPTS.iter().flat_map(entries).collect()
 }
 
-/// Returns the entries of a concept.
 fn entries(concept: &Concept) -> Vec<Entry> {
     let schema = (concept.schema)();
     let needs = keys::needs(concept.key);

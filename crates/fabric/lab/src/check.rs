@@ -190,7 +190,6 @@ pub(crate) fn outside<T: PartialOrd>(value: T, allowed: impl RangeBounds<T>) -> 
     (!allowed.contains(&value)).then_some(value)
 }
 
-/// Refuses a delay above the limit.
 pub(crate) fn delay_too_long(delay: Span) -> Option<Sentence> {
     within!(delay, ..=DELAY_MAX, "a delay is at most {DELAY_MAX}")
 }
@@ -213,7 +212,7 @@ mod tests {
         ]
     }
 
-    /// The notes and the error of the rows for a value of the first class.
+    /// Returns the notes and the error of the rows for a value of the first class.
     fn applied(value: u32) -> (Vec<String>, Option<String>) {
         let source = ScenarioSource::parse("s.toml", TEXT, Path::new("."), &Overrides::default());
         let source = source.unwrap();

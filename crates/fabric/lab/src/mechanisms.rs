@@ -1,10 +1,10 @@
 //! Mechanisms: one folder each, with all parts of it in this crate.
 //!
 //! ```text
-//!   keys      what a scenario writes; types of `gingham_net` where a state machine takes them as they are
-//!   checks    what is refused or noted, a row each (`crate::check`)
-//!   plan      integers for the state machine, which is the folder of the same name in `gingham_net`
-//!   columns   what results report of it
+//!   keys      keys of a scenario; or types of `gingham_net` that a state machine uses unchanged
+//!   checks    refusals and notes, one row each (`crate::check`)
+//!   plan      integers for the state machine, in the folder of this name in `gingham_net`
+//!   columns   columns and summaries of results
 //! ```
 //!
 //! A mechanism leaves out the files that it does not need.

@@ -61,7 +61,6 @@ impl ProgressGuard {
         Self { at: Time::ZERO, events_before: 0, events_max }
     }
 
-    /// Advances a simulation by `events` events.
     pub(crate) fn advance(
         &mut self,
         simulation: &mut dyn Simulation,

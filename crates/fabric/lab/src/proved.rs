@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   fabric, routes, lanes, ejection ──prove──► ProvedRoutes ─┬─► a sentence, or the cycle
-//!                                                            ├─► what packets may choose
-//!                                                            └─► a path, or who shares a channel, by names
+//!                                                            ├─► the choices of adaptive packets
+//!                                                            └─► a path, or the flows of a channel, by name
 //! ```
 //!
 //! An error about an unknown name suggests the nearest name of the fabric.
@@ -308,7 +308,7 @@ mod tests {
     use gingham_topology::generate::Generator;
     use serde_json::json;
 
-    /// Dimension order around a ring of switches with a host each, on one lane.
+    /// Returns dimension-order routes around a ring of switches with one host each, on one lane.
     fn ring(switches: u32) -> ProvedRoutes {
         let torus = json!({ "torus": { "dimensions": [switches], "hosts_per_switch": 1 } });
         let torus: Generator = serde_json::from_value(torus).expect("a torus");
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn of_a_long_cycle_the_beginning_and_the_end_are_said() {
-        // The cycle goes round all 24 switches; its last line says that it closes.
+        // The cycle spans all 24 switches; its last line closes it.
         let routes = ring(24);
         assert_eq!(routes.cycle().len(), 24);
         let said = routes.explain();

@@ -1,7 +1,7 @@
 //! The record of a run: verdict, a summary by class, and tables.
 //!
 //! ```text
-//!   Collector ──RunReport──► classes ──► verdicts, with what to do next
+//!   Collector ──RunReport──► classes ──► verdicts, with advice
 //!                    ├─► links                      └─► Record: summary (JSON) and tables (columns)
 //!                    └─► histogram, series, sample
 //! ```
@@ -188,7 +188,6 @@ fn tables(
     tables
 }
 
-/// Returns the table of these messages.
 pub(crate) fn message_table(names: &Names, messages: &[Delivery]) -> Table {
     messages::table(names, messages)
 }

@@ -42,7 +42,6 @@ impl NotStepped {
 }
 
 impl Engine {
-    /// Starts a run of `plan`, at time zero.
     fn start(self, plan: Arc<Plan>) -> Box<dyn Simulation> {
         match self {
             Self::Fast => gingham_engine::start(plan),
@@ -125,7 +124,6 @@ impl Run {
         }
     }
 
-    /// Returns the share of the run that is done.
     #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
     fn fraction(&self) -> f64 {
         let collector = self.simulation.collector();
@@ -200,7 +198,7 @@ mod tests {
     use gingham_input::Overrides;
     use std::path::Path;
 
-    /// Three hosts on a switch, by an engine.
+    /// Creates a run of three hosts on a switch, with the given engine.
     fn run_of_three(engine: Engine) -> Run {
         let text = "topology.generate.star = { hosts = 3 }\nstop.time = \"20 us\"\n[[traffic]]\n\
                     hosts = [\"*\"]\narrivals = \"backlogged\"\nlength = { fixed = \"64 B\" }";

@@ -167,7 +167,8 @@ mod tests {
         assert!(found.algorithm.contains("up-down"), "{found:?}");
     }
 
-    /// The balanced dragonfly of 8 switches a group and 4 hosts a switch: 264 switches and 1,056 hosts.
+    /// A balanced dragonfly of 8 switches a group and 4 hosts a switch: 264 switches and 1,056
+    /// hosts.
     #[test]
     fn a_dragonfly_of_a_thousand_hosts_is_advised_what_was_proved() {
         let shape = Dragonfly {

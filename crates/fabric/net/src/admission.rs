@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   source        s0            s1            s2              probe: reserves at each node, as it is read
-//!     │── probe ──►│── probe ────►│── probe ────►│              the last switch answers: ACK
+//!     │── probe ──►│── probe ────►│── probe ────►│              the last switch responds: ACK
 //!     │◄──────────────────── ACK ────────────────┘
-//!     │── probe ──►│── probe ────►X  no room                    the switch that refuses answers: NACK
+//!     │── probe ──►│── probe ────►X  refused                    the refusing switch responds: NACK
 //!     │◄──────── NACK(s1) ────────┘                             the source releases, up to the node before it
 //!     │── release(s1) ──►│ s0 next to s1: ends here
 //!     │══ data ... last packet ═══════════════════►            releases at each node that it passes
@@ -19,8 +19,8 @@
 //!
 //! ```text
 //!   source        s0         h0         s0              the path turns at s0, by way of its host
-//!     │── probe ──►│─ probe ─►X no room
-//!     │            │          └─ NACK ──►│                s0 comes twice: a place is a channel, not a node
+//!     │── probe ──►│─ probe ─►X refused
+//!     │            │          └─ NACK ──►│                s0 is visited twice: positions are channels, not nodes
 //!     │◄──────── NACK(h0 to s0) ─────────┘
 //! ```
 //!

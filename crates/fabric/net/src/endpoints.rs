@@ -3,11 +3,11 @@
 //! ```text
 //!   sources ─► messages ─► adapters ─► packets ─► [ network ] ─► reassembly ─► collector
 //!
-//!   Endpoints     flows, messages, collector: what all parts share
-//!     Sources       when which source creates a message         Replies      replies to messages
+//!   Endpoints     flows, messages, collector: shared by all parts
+//!     Sources       times at which sources create messages      Replies      replies to messages
 //!     Outbox        adapters, and orders to the network         Checkpoints  sections, deadlock checks
-//!     Admission     requests of streams, if they need any       Posts        channel adapters, if there are any
-//!     Throttle      hosts that look at the network, if any do   Marker       marks of switches, if there are any
+//!     Admission     requests of streams, if any need admission  Posts        channel adapters, if there are any
+//!     Throttle      congestion control of hosts, if any         Marker       marks of switches, if there are any
 //! ```
 //!
 //! A network reports events ([`Endpoints::tell`]) and carries out orders

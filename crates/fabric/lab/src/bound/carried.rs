@@ -231,7 +231,6 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Adds the load on the channel into a destination.
     fn add_ejection(
         &self,
         to: EndpointId,

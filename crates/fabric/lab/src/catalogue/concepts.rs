@@ -1,10 +1,10 @@
 //! The concepts: properties shared by all names of a concept.
 //!
 //! ```text
-//!   name       what kind of names they are
-//!   key        of a scenario, at which they stand
-//!   schema     of the enum whose variants they are
-//!   example    keys of a scenario, as TOML, with a pair of braces where the value of a variant goes
+//!   name       name of the concept
+//!   key        scenario key of the names
+//!   schema     schema of the enum with the names as variants
+//!   example    keys of a scenario, as TOML, with a pair of braces for the value of a variant
 //! ```
 //!
 //! Properties of a single name are declared at its variant: doc comment, parameters, and extensions

@@ -67,7 +67,6 @@ fn refuse_at(
     }
 }
 
-/// Returns the name of a variant in scenarios.
 pub(crate) fn name_of(variant: impl Serialize) -> String {
     match serde_json::to_value(variant) {
         Ok(Value::String(name)) => name,

@@ -57,7 +57,6 @@ impl SwitchingKind {
         }
     }
 
-    /// Whether networks of the kind have a feature.
     pub(super) fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature)
     }

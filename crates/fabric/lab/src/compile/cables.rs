@@ -187,7 +187,6 @@ fn check_cable(
     Ok(())
 }
 
-/// Returns the keys of the delays of a switch.
 const fn delay_keys(switching: &SwitchingParameters) -> &'static str {
     match switching {
         SwitchingParameters::Wormhole(_) => "network.setup_delay, network.routing_delay",

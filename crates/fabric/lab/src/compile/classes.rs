@@ -6,8 +6,8 @@
 //!     │
 //!   arrivals + lengths + destinations ─► for each host a SourcePlan, or a reason to be silent
 //!   schedule ─────────────────────────► a SourcePlan for each host in it
-//!   reply + lengths ──────────────────► a SourcePlan for each host that is sent what it replies to
-//!   streams ──────────────────────────► many SourcePlans for each host, a stream each
+//!   reply + lengths ──────────────────► a SourcePlan for each host that receives messages to reply to
+//!   streams ──────────────────────────► many SourcePlans for each host, one per stream
 //! ```
 //!
 //! Invariants: every source has a destination, and every destination can be reached; notes report
@@ -48,7 +48,6 @@ use gingham_net::{Arbitration, ClassId, ClassPlan};
 use replies::Compiled;
 use std::collections::BTreeMap;
 
-/// Returns the traffic classes of a scenario.
 pub(crate) fn classes(
     source: &ScenarioSource,
     links: Links<'_>,

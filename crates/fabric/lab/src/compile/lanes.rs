@@ -2,9 +2,9 @@
 //! notes unexpected results.
 //!
 //! ```text
-//!   network.lanes, traffic.*.lanes ──► LaneFigures     what needs no fabric     ┐
-//!   fabric, routes ──────────────────► Lanes           what the proof asks, too ┴► LanePlan
-//!   network.lanes ───────────────────► PipelinePlan    the switch of five stages
+//!   network.lanes, traffic.*.lanes ──► LaneFigures     needs no fabric        ┐
+//!   fabric, routes ──────────────────► Lanes           also used by the proof ┴► LanePlan
+//!   network.lanes ───────────────────► PipelinePlan    the five-stage switch
 //! ```
 //!
 //! Invariant: every lane that a plan names exists, and a packet on a lane with virtual cut-through
@@ -213,7 +213,6 @@ impl LaneFigures {
         )
     }
 
-    /// Builds the lane plan with the allowed lanes.
     pub(crate) fn plan(self, allowed: Lanes) -> LanePlan {
         let Self { count, link_output, adapter_port, .. } = self;
         LanePlan { allowed, count, link_output, adapter_port }

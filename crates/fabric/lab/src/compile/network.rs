@@ -1,7 +1,7 @@
 //! The switching kind of a network: compiles its parameters and refuses the keys of other kinds.
 //!
 //! ```text
-//!   network.preset ──► Parameters ──► NetworkKind: the plan of its switches, and what is known of lanes before there are routes
+//!   network.preset ──► Parameters ──► NetworkKind: plan of its switches, and lane settings that need no routes
 //!                          └─► keys of other kinds are refused
 //! ```
 

@@ -326,7 +326,8 @@ mod tests {
     fn a_pair_that_one_set_alone_joins_is_found() {
         let (fabric, joined) = routed(JOINED);
         assert_eq!(joined_by_one(&fabric, &joined, &joined), None);
-        // The same nodes without the cable between the switches: only h0 and h1 are left together.
+        // The same nodes without the cable between the switches: only h0 and h1 are still
+        // connected.
         let (_, parted) = routed(&JOINED.replace(r#"{ ends = ["s0", "s1"] },"#, ""));
         for (one, other) in [(&joined, &parted), (&parted, &joined)] {
             let (from, to) = joined_by_one(&fabric, one, other).unwrap();

@@ -2,8 +2,8 @@
 //! the error refers to a key in the scenario.
 //!
 //! ```text
-//!   network.preset = "booksim-iq"          output_depth = 0, whose is " (of the preset booksim-iq)"
-//!   network.lanes.crossbar = "full"   ◄──  the message stands here
+//!   network.preset = "booksim-iq"          output_depth = 0: whose() gives " (of the preset booksim-iq)"
+//!   network.lanes.crossbar = "full"   ◄──  the error refers to this line
 //! ```
 
 use crate::scenario::ScenarioSource;

@@ -184,7 +184,6 @@ pub struct PercentileSummary {
     pub high_ns: Option<f64>,
 }
 
-/// Returns the summary of every class.
 pub(crate) fn summaries(view: &RunView<'_>) -> Vec<ClassSummary> {
     ClassId::first(view.plan().classes.len()).map(|id| summary(view, id)).collect()
 }
@@ -305,7 +304,6 @@ pub(crate) fn estimate_of(of: &ClassReport, quantity: Quantity) -> Option<Estima
     }
 }
 
-/// Returns the table of classes.
 pub(crate) fn table(classes: &[ClassSummary]) -> Table {
     Builder::new(classes)
         .texts("class", "traffic class", |class| class.name.clone())

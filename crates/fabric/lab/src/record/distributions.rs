@@ -18,7 +18,6 @@ fn rows<T>(view: &RunView<'_>, of_class: impl Fn(ClassId) -> Vec<T>) -> Vec<Of<T
     ClassId::first(view.plan().classes.len()).flat_map(rows_of).collect()
 }
 
-/// Returns the histogram of latencies.
 pub(super) fn histogram(view: &RunView<'_>) -> Table {
     histogram_columns(names(view), &rows(view, |id| view.report.histogram(id)))
 }

@@ -75,7 +75,6 @@ pub(super) fn columns(names: &Names, rows: &[OfFlow<FlowReport>]) -> Table {
         )
 }
 
-/// Returns the table of followed flows over time.
 pub(super) fn series(names: &Names, view: &RunView<'_>) -> Table {
     let mut rows = Vec::new();
     for flow in view.report.flow_series() {
@@ -178,7 +177,7 @@ mod tests {
         warm_up = "0 s"
     "#;
 
-    /// The record of a run in which nobody sends, whose collector is told a story before it begins.
+    /// Returns the record of a run without traffic, with the reports of `story` in its collector.
     fn record(change: impl Fn(&mut Plan), story: impl Fn(&mut Collector)) -> Record {
         let overrides = Overrides::texts(Vec::new());
         let source = ScenarioSource::parse("two.toml", TWO, Path::new("."), &overrides).unwrap();
@@ -202,7 +201,7 @@ mod tests {
         }
     }
 
-    /// A message of 1,000 bytes of a flow is created and delivered, in nanoseconds.
+    /// Reports the creation and the delivery of a message of 1,000 bytes of a flow, in nanoseconds.
     fn carry(collector: &mut Collector, flow: usize, created_ns: u64, delivered_ns: u64) {
         let [created, delivered] = [created_ns, delivered_ns].map(|ns| Time::from_ps(1_000 * ns));
         let message = Message {
@@ -229,8 +228,8 @@ mod tests {
         });
     }
 
-    /// Three messages of the flow from `h1` to `h0`, held back for 0.4 us by its window and 0.1 us
-    /// by its pace, and one the other way.
+    /// Reports three messages of the flow from `h1` to `h0`, held back for 0.4 us by its window and
+    /// 0.1 us by its pace, and one in the other direction.
     fn tell(collector: &mut Collector) {
         for flow in [0, 1] {
             collector.on_flow(FlowId::new(flow), key(flow));
@@ -252,7 +251,7 @@ mod tests {
         record.tables.iter().find(|table| table.name == name).unwrap()
     }
 
-    /// A column as texts, numbers in three digits behind the point.
+    /// Returns a column as texts, numbers with three decimal places.
     fn column(table: &Table, name: &str) -> Vec<String> {
         let column = table.columns.iter().find(|column| column.name == name).unwrap();
         match &column.data {
@@ -290,11 +289,11 @@ mod tests {
         assert_eq!(columns(flows, &names), [["0", "3"], ["0", "2"]]);
         let half_widths = column(flows, "accepted_bytes_per_s_half_width");
         assert!(half_widths.iter().all(|width| width != "NaN"), "{half_widths:?}");
-        // (1 + 3)^2 / (2 x 10); few sections hold anything.
+        // (1 + 3)^2 / (2 x 10); few sections contain any delivery.
         let class = &record.classes[0];
         assert!((class.fairness.unwrap() - 0.8).abs() < 1e-12);
         assert_eq!((class.fairness_half_width, class.answers_waiting_max), (None, 7));
-        // On average over two flows.
+        // Averaged over two flows.
         let held = [class.held_window, class.held_pace, class.held_tokens].map(Option::unwrap);
         assert!((held[0] - 0.2).abs() < 1e-12 && (held[1] - 0.05).abs() < 1e-12);
         assert!(held[2].abs() < 1e-12);
@@ -356,7 +355,7 @@ mod tests {
                 window_steps: 3,
             };
         };
-        // A flit takes 6,250 ps of a step of 80 of them.
+        // A flit takes 6,250 ps; a step is 80 of them.
         let sampled = |collector: &mut Collector| {
             for (ps, data_flits) in [(500_000, 40), (1_000_000, 60)] {
                 let count = ChannelCount { data_flits, ..ChannelCount::default() };

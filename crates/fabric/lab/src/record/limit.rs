@@ -1,9 +1,9 @@
 //! Detection of the key that limits a saturated class, from its measurements.
 //!
 //! ```text
-//!   payload accepted = what policing lets pass        the rate
-//!                    = what the paces let start       the pace
-//!   neither, and windows were full for much of it     perhaps the window, or a network that answers late
+//!   payload accepted = rate of the policing           the rate
+//!                    = pace of the flows              the pace
+//!   neither, and windows were full half of the time   perhaps the window, or a slow network
 //! ```
 //!
 //! Waiting is no evidence of a limit: a flow may wait for its pace before every packet, and without

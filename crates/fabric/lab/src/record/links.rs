@@ -152,7 +152,6 @@ pub(crate) fn columns(
 /// A step of a followed channel.
 pub(crate) type OfChannel = (ChannelId, LinkStep);
 
-/// Returns the table of followed channels over time.
 pub(crate) fn series(plan: &Plan, followed: &[LinkSeries]) -> Table {
     let steps = |link: &LinkSeries| {
         let channel = link.channel;

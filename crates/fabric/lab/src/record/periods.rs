@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use gingham_net::traffic::PeriodLaw;
 
-    /// On for 20 of 100 us on average.
+    /// Returns periods that are on for 20 of 100 us on average.
     fn plan() -> PeriodPlan {
         let [on_mean, off_mean] = [20_000, 80_000].map(Span::from_ns);
         PeriodPlan { on_mean, off_mean, law: PeriodLaw::Exponential }

@@ -238,7 +238,7 @@ mod tests {
         time = "10 ms"
     "#;
 
-    /// What is found of a class before anything happens, but for this.
+    /// Returns a report without measurements, with these changes.
     fn found(change: impl Fn(&mut ClassReport)) -> ClassReport {
         let overrides = Overrides::default();
         let source = ScenarioSource::parse("two.toml", TWO, Path::new("."), &overrides).unwrap();
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(of(-0.01, Some(0.05), true), None);
         assert_eq!(of(0.01, Some(0.2), false), None);
         assert_eq!(of(0.01, None, true), None);
-        // 3 % and twice 12 % by chance, over 5 %.
+        // 3 % and twice the 12 % of chance, over 5 %.
         let (reason, factor) = of(0.03, Some(0.12), true).unwrap();
         assert!(reason.starts_with("the backlog may grow by up to 15 % of what is created"));
         assert!((factor - 5.4).abs() < 1e-9);
@@ -291,7 +291,7 @@ mod tests {
     fn the_messages_that_show_a_steady_backlog_follow_from_those_under_way() {
         // 2 * 2.09 * sqrt(40 * 4 * 1.01) / 0.05
         assert!((messages_for_backlog(1000.0, 4.0) - 1062.7).abs() < 0.1);
-        // Ten messages at first: twice as many may be under way later.
+        // With ten messages at first, twice as many may be in flight later.
         assert!((messages_for_backlog(10.0, 2.0) - 1057.5).abs() < 0.1);
     }
 
@@ -335,7 +335,7 @@ mod tests {
         );
         let (reason, factor) = of(None, Some(3.0), true).unwrap();
         assert_eq!((reason, factor), (format!("messages under way rise by 300 % {over}"), 10.0));
-        // A backlog that falls empties; one of a class that waits for the network is its own.
+        // A falling backlog is harmless; the backlog of a closed-loop class depends on the network.
         assert_eq!(of(None, Some(-3.0), true), None);
         assert_eq!(of(None, Some(3.0), false), None);
     }

@@ -62,7 +62,6 @@ pub(super) fn totals(view: &RunView<'_>) -> Option<TreeTotals> {
     })
 }
 
-/// Returns the four tables.
 pub(super) fn tables(names: &Names, view: &RunView<'_>) -> Vec<Table> {
     let plan = view.plan();
     let trees = view.simulation.collector().trees();

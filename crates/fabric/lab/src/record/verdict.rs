@@ -350,7 +350,7 @@ mod tests {
         WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
     }
 
-    /// A class of a plan with these limits.
+    /// Returns a class of a plan with these limits.
     fn class(change: impl Fn(&mut ClassPlan)) -> ClassPlan {
         let mut class = compiled().plan.classes[0].clone();
         change(&mut class);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// ```text
 ///   0 ── warm-up ──┬────────── window ──────────┬── follow ── end
-///                  │ what is created here counts │ ... and is followed to its delivery
+///                  │ messages created here count │ ... and is followed to its delivery
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

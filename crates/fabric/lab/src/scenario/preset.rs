@@ -141,7 +141,6 @@ impl Preset {
         self.is_infiniband().then(|| Self::of_generation(generation) == self)
     }
 
-    /// Returns the parsed file of the preset.
     pub(super) fn file(self) -> &'static PresetFile {
         let place = self as usize;
         FILES[place].get_or_init(|| {
@@ -184,7 +183,7 @@ mod tests {
         }
     }
 
-    /// What a preset leaves out comes from defaults that belong to no network.
+    /// Keys missing from a preset come from defaults that belong to no particular network.
     #[test]
     fn presets_name_every_key_of_links_headers_and_lanes() {
         for preset in Preset::ALL {

@@ -4,7 +4,7 @@
 //!   probe read      data read    data read
 //!      ├── lease ─ ─ ─┤
 //!                     ├── lease ─ ─┤
-//!                                  ├──── lease ────┤ over: free again, for the next probe that asks
+//!                                  ├──── lease ────┤ expired: free for the next probe
 //! ```
 //!
 //! A packet of the stream read at the very instant at which a lease ends still renews it. Expired

@@ -3,9 +3,9 @@
 //!
 //! ```text
 //!   created ──► message ──► adapter: send
-//!   received ─┬ data ─────► answered, if its flow has a window: send
+//!   received ─┬ data ─────► acknowledged, if its flow has a window: send
 //!             │      ├────► last packet of its message: delivered; replies: send, or wake at
-//!             │ answer ───► its flow may go on: send
+//!             │ ACK ──────► its flow may go on: send
 //!             └ control
 //! ```
 

@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn who_waits_for_another_comes_behind_it() {
-        // 0 waits for 3, which waits for 1; 2 waits for nobody.
+        // 0 replies to 3, which replies to 1; 2 replies to none.
         let replied = [Some(3), None, None, Some(1)];
         assert_eq!(in_order(&replied), [1, 2, 3, 0]);
         assert!((0..4).all(|index| circle(&replied, index).is_none()));

@@ -24,12 +24,10 @@ pub(crate) fn checked_priority(written: i64) -> Priority {
     level.expect("a check refuses priorities that are no level")
 }
 
-/// Returns the check of the priority of a class.
 pub(super) fn of_priority<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     [refuse("priority", |it| priority_out_of_range(it.class.priority))]
 }
 
-/// Returns the check of the segmentation of a class.
 fn of_segmentation<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     [refuse("segmentation", |it| match it.class.segmentation.as_ref()? {
         Segmentation::None => None,

@@ -91,7 +91,6 @@ impl Sheet {
         Ok(found)
     }
 
-    /// Returns an error at the current row.
     pub(super) fn error(&self, message: impl Display) -> InputError {
         self.error_at(self.line, message)
     }
@@ -113,12 +112,10 @@ impl Sheet {
         self.error("there must be a weight above 0, and all together a finite sum")
     }
 
-    /// Returns the fields of the header.
     pub(super) fn header(&self) -> Vec<String> {
         self.header.iter().map(str::to_owned).collect()
     }
 
-    /// Returns the index of a column.
     pub(super) fn column(&self, name: &str) -> Result<usize, LabError> {
         let mut places = (0..self.header.len()).filter(|place| &self.header[*place] == name);
         match (places.next(), places.next()) {
@@ -133,12 +130,10 @@ impl Sheet {
         }
     }
 
-    /// Returns a field of the current row.
     pub(super) fn text(&self, column: usize) -> &str {
         &self.row[column]
     }
 
-    /// Parses a field as a whole number.
     pub(super) fn whole(&self, column: usize) -> Result<u64, LabError> {
         self.text(column).parse().map_err(|_| {
             let (found, name) = (self.text(column), &self.header[column]);
@@ -146,7 +141,6 @@ impl Sheet {
         })
     }
 
-    /// Parses a field as a weight.
     pub(super) fn weight(&self, column: usize) -> Result<f64, LabError> {
         let weight: Option<f64> = self.text(column).parse().ok();
         weight.filter(|weight| weight.is_finite() && *weight >= 0.0).ok_or_else(|| {

@@ -15,7 +15,6 @@ const FLIT_CYCLES_MAX: u64 = 1 << 12;
 /// Maximum delay of a cable, in cycles.
 const DELAY_CYCLES_MAX: u64 = 1 << 20;
 
-/// Refuses plans beyond these limits.
 pub(super) fn check(
     source: &ScenarioSource,
     plan: &Plan,

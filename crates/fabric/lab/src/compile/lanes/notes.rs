@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!       begins        arrives            crosses     credit counts
-//!   ── 1 ──┼── f + d ────┼── P ── + 1 ──────┼── 1 + C ──┼─►   so long one place of a lane is in use
-//!      │                 └ rounded up to a tick, D + 1 where a flit takes a cycle
-//!      └ where flits take their credits as they cross, and a switch sends them
+//!   ── 1 ──┼── f + d ────┼── P ── + 1 ──────┼── 1 + C ──┼─►   time for which one place of a lane is in use
+//!      │                 └ rounded up to a tick, D + 1 if a flit takes a cycle
+//!      └ only if a switch sends, and flits take their credits as they cross
 //! ```
 //!
 //! A lane carries the full rate of its channel if it has a place for every flit that begins in that
@@ -29,7 +29,6 @@ pub(super) fn note_shallow(plan: &Plan, pipeline: &PipelinePlan, gathered: &mut 
     gathered.notes.extend(shallow(plan, pipeline, used.lanes().filter(cut), packet_flits));
 }
 
-/// Notes unused lanes.
 pub(crate) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
     let is_by_tables = matches!(plan.lanes.allowed.rule(), LaneRule::Tables { .. });
     let key = if is_by_tables { "network.lanes.count" } else { "traffic.*.lanes" };
@@ -186,8 +185,8 @@ mod tests {
     use gingham_net::{ChannelPlan, Switching};
     use std::path::Path;
 
-    /// In cycles of 80 ps: the round trips of a channel from a host to a switch, between two
-    /// switches, and to a host.
+    /// Returns the round trips of a channel from a host to a switch, between two switches, and to a
+    /// host, in cycles of 80 ps.
     fn round_trips(flit: u64, delay: u64, change: impl FnOnce(&mut PipelinePlan)) -> [u64; 3] {
         let text = "topology.generate.two-hosts.switches = 2\nnetwork.preset = \"yum-1600\"\n\
                     network.lanes.count = 1\nstop.time = \"60 us\"\n[[traffic]]\nload = 0.1\nlength.fixed = \"64 B\"\n";
@@ -224,8 +223,8 @@ mod tests {
             let early = round_trips(80, delay, |of| of.output_depths_flits = [0; 16]);
             assert_eq!(early, [cycles, cycles + 1, cycles + 1]);
         }
-        // Half the rate, D = 3: there 5 ticks later, 2 + 3 more for the credit; ten cycles are five
-        // flits.
+        // Half the rate, D = 3: arrival after 5 ticks, 2 + 3 more for the credit; ten cycles are
+        // five flits.
         assert_eq!(round_trips(160, 240, |_| ()), [10; 3]);
     }
 

@@ -113,7 +113,6 @@ impl Section<'_> {
         Ok((allocator, speedups))
     }
 
-    /// Returns the VC allocator.
     pub(super) fn vc_allocator(
         &self,
         switch: &PipelineParameters,

@@ -10,7 +10,6 @@ use gingham_net::{ClassId, Excess, PathSet, Plan};
 use gingham_results::real;
 use std::collections::BTreeSet;
 
-/// Returns the checks of the keys.
 pub(super) fn of_keys<'a>() -> [Check<&'a Admission>; 4] {
     [
         refuse("share", |it| {

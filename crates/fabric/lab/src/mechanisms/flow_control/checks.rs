@@ -14,7 +14,6 @@ const PERIODS: RangeInclusive<Span> = Span::from_ns(1)..=DELAY_MAX;
 /// Allowed sizes of a pause frame.
 const FRAMES: RangeInclusive<Bytes> = Bytes(64)..=Bytes(16 << 10);
 
-/// Returns the checks of the keys.
 pub(crate) fn of_keys<'a>() -> [Check<&'a PacketsParameters>; 6] {
     [
         refuse("credit_loss", |it| {

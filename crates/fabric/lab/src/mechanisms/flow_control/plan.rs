@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   0 ......... resume ......... pause ........................ buffer
-//!                                      └ headroom: what the worst cable and the longest packet of the lane may bring ┘
+//!                                      └ headroom for the worst cable and the longest packet of the lane ┘
 //! ```
 //!
 //! Source: the headroom of `docs/concepts/timing-packets.md`.

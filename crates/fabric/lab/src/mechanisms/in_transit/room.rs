@@ -31,7 +31,7 @@ pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     })
 }
 
-/// Finds an acknowledgement of the class that never fits into a pool, on any path.
+/// Finds an acknowledgement of the class that never fits into a pool, over all path sets.
 pub(super) fn answer_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     let payload_bytes = answers(plan, class).map(|answer| answer.payload_bytes).max()?;
     if has_room_anywhere(plan, payload_bytes) {
@@ -47,7 +47,7 @@ pub(super) fn answer_without_room(plan: &Plan, class: &ClassPlan) -> Option<Pack
     found.find(|packet| packet.bytes > plan.in_transit.pool_bytes)
 }
 
-/// Whether a packet with `payload_bytes` fits into a pool on any path.
+/// Whether a packet with `payload_bytes` fits into a pool on every path.
 pub(super) fn has_room_anywhere(plan: &Plan, payload_bytes: u32) -> bool {
     let switches = plan.fabric.switches().len() as u64;
     let header = plan.switching.beside_payload_at_most(switches);

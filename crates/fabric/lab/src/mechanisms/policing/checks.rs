@@ -17,7 +17,6 @@ pub(super) struct Policed<'a> {
     pub(super) sources: &'a [SourcePlan],
 }
 
-/// Returns the checks of the keys.
 pub(super) fn of_keys<'a>() -> [Check<Policed<'a>>; 9] {
     [
         refuse("policing.rate", |it| {

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 /// section 5).
 ///
 /// ```text
-///   tokens flow in at `rate`, one for a byte ──► bucket of `burst`, full at first ──► what finds its tokens conforms
-///                                                                                 └─► what does not is `excess`
+///   tokens flow in at `rate`, one for a byte ──► bucket of `burst`, full at first ──► enough tokens: conforming
+///                                                                                 └─► too few: `excess`
 /// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -14,14 +14,12 @@ use std::ops::{Bound, RangeInclusive};
 /// Allowed capacity of a send buffer, in messages, and allowed number of credits.
 const MESSAGES: RangeInclusive<i64> = 1..=1_000_000;
 
-/// Returns the check of the send buffer.
 pub(super) fn of_buffer() -> [Check<Adapters>; 1] {
     [refuse("send_buffer", |it| {
         within!(it.send_buffer, MESSAGES, "a send buffer holds from 1 to 1,000,000 messages")
     })]
 }
 
-/// Returns the checks of the DMA engine.
 pub(super) fn of_dma() -> [Check<Adapters>; 2] {
     [
         refuse("dma.rate", |it| {

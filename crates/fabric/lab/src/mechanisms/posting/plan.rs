@@ -15,7 +15,6 @@ use gingham_net::{
     self as net, AdapterPlan, DmaPlan, LaneChoice, PolicingPlan, PostPlan, REFILL_BYTES, Refused,
 };
 
-/// Returns the adapters of a network, if it has any.
 pub(crate) fn adapters(
     source: &ScenarioSource,
     links: Links<'_>,

@@ -74,7 +74,6 @@ pub(super) fn of_class<'a>() -> [Check<&'a Streaming<'a>>; 2] {
     ]
 }
 
-/// Returns the checks of stream data.
 pub(super) fn of_data<'a>() -> [Check<&'a Streaming<'a>>; 9] {
     [
         refuse("streams.data.mpeg2.mean", |it| {

@@ -19,7 +19,6 @@ pub(crate) struct Row<'a> {
     frames: Option<StreamReport>,
 }
 
-/// Returns the table of all streams.
 pub(crate) fn table(names: &Names, view: &RunView<'_>) -> Table {
     let plan = view.plan();
     let deadlines = view.simulation.collector().deadlines();

@@ -84,7 +84,6 @@ fn counts_by_load(
     Ok(counts)
 }
 
-/// Formats the mean rate of a stream.
 fn rate_said(data: &DataPlan) -> String {
     format!("{:.2} Mbit/s", data.bytes_per_ps() * 8e6)
 }

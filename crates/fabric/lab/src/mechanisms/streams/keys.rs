@@ -167,8 +167,8 @@ pub struct Deadline {
     /// Number of first frames of each stream that are not counted, from 0 to 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub warm_up_frames: i64,
-    /// Time after the fixed clock at which a frame counts as missed. The clock is the time of the
-    /// first frame plus one interval for each frame after it.
+    /// Tolerance after the fixed clock before a frame counts as missed. The clock is the time of
+    /// the first frame plus one interval for each frame after it.
     pub slack: Span,
 }
 

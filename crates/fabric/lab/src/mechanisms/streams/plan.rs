@@ -25,7 +25,6 @@ use gingham_net::traffic::{
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Returns the sources of a class of streams.
 pub(crate) fn streams(
     context: &ClassContext<'_>,
     active: &Range<Time>,

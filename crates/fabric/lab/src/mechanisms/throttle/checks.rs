@@ -19,7 +19,6 @@ pub(super) struct Written {
     pub(super) side_band: Span,
 }
 
-/// Returns the checks of the keys.
 pub(super) fn of_keys() -> [Check<Written>; 8] {
     [
         refuse("gather", |it| {

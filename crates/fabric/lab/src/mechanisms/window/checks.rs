@@ -26,7 +26,6 @@ pub(super) struct Windowed<'a> {
     pub(super) window: &'a Window,
 }
 
-/// Returns the checks of the keys of a window.
 pub(super) fn of_keys<'a>() -> [Check<Windowed<'a>>; 10] {
     [
         refuse("window.packets", |it| {
