@@ -1,25 +1,26 @@
-"""Runs a Markdown page as a reader would: every block, in order, in a folder of its own.
+"""Runs a Markdown page as a reader would: every block, in order, in an empty folder.
 
-What happens to a block follows from its language:
+The language of a block determines its treatment:
 
-- `sh`: each command by itself, with the real `gingham`; `# exit 3` behind one says how it ends.
-- `console`: the same with `$ ` before each command, and below it what it prints, where `...`
-  stands for anything in a line, or alone for any lines. Spaces count as one, rules of tables as
-  none.
-- `python`: run in one namespace a page.
-- `toml`: a scenario, or a part of one, which stands in for the same keys of the last whole scenario
-  of the page, or of a small one (`tests.fragments.BASE`), or a whole striping scenario. It is
-  held against the schema and simulated for a moment. A name of a file in its first line,
-  `# first.toml`, writes it there.
+- `sh`: each command is run separately, with the real `gingham`; a trailing `# exit 3` gives its
+  exit code.
+- `console`: commands with `$ ` before each, followed by their output. In the output `...` stands
+  for any text in a line, or alone for any lines. Runs of spaces count as one, and rules of tables
+  are ignored.
+- `python`: run in one namespace per page.
+- `toml`: a scenario, a part of one, or a whole striping scenario. A part replaces keys of the last
+  whole scenario of the page, or of a small one (`tests.fragments.BASE`). The scenario is checked
+  against the schema and simulated briefly. With a file name in its first line, `# first.toml`, the
+  block is written to that file.
 - `csv`, `json`: files.
-- `text`: a drawing, or what the block before printed.
+- `text`: a drawing, or the output of the block before.
 
-Invisible comments before a block say the rest: `<!-- skip: reason -->`, `<!-- file: name -->`,
-`<!-- output -->`, and `<!-- needs: packages -->`, without whose programs the page ends here as
-skipped; a page with nothing to run says `<!-- nothing to run: reason -->`.
+Invisible comments before a block: `<!-- skip: reason -->`, `<!-- file: name -->`,
+`<!-- output -->`, and `<!-- needs: packages -->`, which skips the rest of the page if a program of
+these packages is missing. A page with nothing to run has `<!-- nothing to run: reason -->`.
 
-Why not Sybil: there each block is a test, and pytest-xdist hands the tests of a page to different
-workers, which tears its order apart; here a page is a test.
+Why not Sybil: it makes a test of each block, and pytest-xdist distributes the tests of a page over
+workers, which loses their order; here a page is one test.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ MARK = re.compile(r"<!--\s*(skip|file|output|needs|nothing to run)(?::\s*(.+?))?
 # Directives of the site (`docs/conf.py`), which GitHub shows as text.
 DIRECTIVES = {"{toctree}", "{eval-rst}"}
 WRITTEN = {"csv", "json"}
-# What a run says only if it lasts: no page can tell whether it will.
+# Progress messages, which only long runs print: whether they appear depends on the machine.
 PROGRESS = tuple(
     f"gingham: {said}" for work in (FLITS, STRIPES) for said in (work.doing, work.before)
 )
@@ -63,24 +64,24 @@ class Block:
 
     language: str
     text: str
-    # Line of the page on which its first line stands.
+    # Line number in the page of the first line of `text`.
     line: int
     marks: dict[str, str]
 
     @property
     def file(self) -> str | None:
-        """Name of the file that the block is."""
+        """Name of the file to which the block is written, if any."""
         named = re.match(r"# ([\w.-]+\.toml)$", self.text.partition("\n")[0])
         return named[1] if named and self.language == "toml" else self.marks.get("file")
 
 
 @dataclass
 class Page:
-    """A page and what its blocks left behind."""
+    """A page, with the state that its blocks have left."""
 
     name: str
     blocks: list[Block]
-    # Why there is nothing to run, if the page says so.
+    # The stated reason why the page has nothing to run.
     empty: str | None = None
     base: gingham.Scenario | None = None
     printed: str = ""
@@ -108,7 +109,7 @@ def read(name: str, text: str) -> Page:
 
 
 def run(page: Page) -> None:
-    """Run the blocks of a page in the present folder; `AssertionError` names page and line."""
+    """Run the blocks of a page in the current folder; an `AssertionError` gives page and line."""
     ran = 0
     for block in page.blocks:
         try:
@@ -185,7 +186,7 @@ def run_console(text: str) -> None:
 
 
 def compare(printed: str, shown: str) -> None:
-    """Assert that what was printed is what the page shows, `...` and progress aside."""
+    """Assert that the output equals the text on the page, except for `...` and progress."""
     pattern = "".join(map(pattern_of, plain_lines(shown)))
     lines = (line for line in plain_lines(printed) if not line.startswith(PROGRESS))
     plain = "".join(f"{line}\n" for line in lines)
@@ -193,13 +194,13 @@ def compare(printed: str, shown: str) -> None:
 
 
 def plain_lines(text: str) -> list[str]:
-    """Return the lines of a text that hold anything but rules of tables, with single spaces."""
+    """Return the lines of a text with single spaces, without blank lines and rules of tables."""
     lines = (" ".join(line.replace("─", "").split()) for line in text.splitlines())
     return [line for line in lines if line]
 
 
 def pattern_of(line: str) -> str:
-    """Return what a line that a page shows stands for."""
+    """Return the regular expression for a line of output on a page."""
     if line == "...":
         return r"(?:.*\n)*?"
     return ".*".join(map(re.escape, line.split("..."))) + r"\n"
@@ -207,7 +208,7 @@ def pattern_of(line: str) -> str:
 
 def run_python(page: Page, block: Block) -> str:
     """Run a block of Python in the namespace of its page; return what it prints."""
-    # Lines of tracebacks are lines of the page.
+    # The offset makes line numbers of tracebacks those of the page.
     code = compile("\n" * (block.line - 1) + block.text, page.name, "exec")
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -216,7 +217,7 @@ def run_python(page: Page, block: Block) -> str:
 
 
 def run_toml(page: Page, block: Block) -> None:
-    """Hold a scenario or a part of one against the schema, and simulate it for a moment."""
+    """Check a scenario or a part of one against the schema, and simulate it briefly."""
     if is_stripe(block.text):
         run_stripe(page, block)
         return
@@ -233,7 +234,7 @@ def run_toml(page: Page, block: Block) -> None:
 
 
 def run_stripe(page: Page, block: Block) -> None:
-    """Hold a striping scenario against the schema, and run it."""
+    """Check a striping scenario against the schema, and run it."""
     Draft202012Validator(stripe_schema()).validate(tomllib.loads(block.text))
     scenario = stripe.StripeScenario.parse(block.text, name=f"{page.name}:{block.line}")
     assert stripe.run(scenario).summary["packets_delivered"] > 0, "no packet arrives"
@@ -252,11 +253,11 @@ def is_stripe(text: str) -> bool:
 
 @cache
 def validator() -> Draft202012Validator:
-    """Return what holds values against the schema of scenarios."""
+    """Return the validator for the schema of scenarios."""
     Draft202012Validator.check_schema(scenario_schema())
     return Draft202012Validator(scenario_schema())
 
 
 def check_schema(text: str) -> None:
-    """Assert that a scenario is one by the schema that editors use."""
+    """Assert that a scenario is valid by the schema that editors use."""
     validator().validate(tomllib.loads(text))

@@ -1,11 +1,11 @@
-"""Two daemons between real network namespaces, an end each, and TCP through what they make.
+"""Two daemons in network namespaces, one at each end of a bundle, and TCP through it.
 
 ```
   left:  bundle0 10.90.0.1 == wan0 10.80.0.1 ---- 10.80.0.2 wan0 == bundle0 10.90.0.2  :right
                            == wan1 10.80.1.1 ---- 10.80.1.2 wan1 ==
 ```
 
-Lines are those of `pipes`.
+The links between the namespaces are those of `pipes`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from tests.system import programs
 from tests.system.flows import connection
 from tests.system.pipes import Line, first_priority
 
-# The longest that goes over Ethernet: 1,500 less the headers of IPv4 and UDP, the tag of a copy and
-# the check of the cipher.
+# The longest inner packet over Ethernet: 1,500 less the headers of IPv4 and UDP, the tag of a
+# retransmission and the authentication tag.
 MTU = 1500 - 28 - 20 - 16
-# What TCP has of a packet of that length, and what a line sees of it: Ethernet's header, IPv4's and
-# UDP's, the tag and the check, the packet.
+# TCP payload of a packet of that length, and its frame on the link: headers of Ethernet, IPv4 and
+# UDP, tag and authentication tag, packet.
 SEGMENT_BYTES = MTU - 20 - 32
 FRAME_BYTES = 14 + 28 + 12 + 16 + MTU
 CHUNK_BYTES = 1 << 16
@@ -46,8 +46,8 @@ def built(*options: str) -> Path:
     return made["striped"]
 
 
-# Private keys of both ends and of somebody else, and their public keys: X25519 of bytes that count
-# from 0, 32 and 64 on.
+# Private and public X25519 keys of both ends and of a third party: the private keys are bytes that
+# count from 0, 32 and 64.
 KEYS = {
     "left": (
         bytes(range(32)).hex(),
@@ -65,7 +65,7 @@ KEYS = {
 
 
 def key_file(folder: Path, name: str, secret: str) -> Path:
-    """Write a key that its owner alone may read."""
+    """Write a key file that only its owner can read."""
     path = folder / name
     path.touch(mode=0o600)
     path.write_text(secret + "\n")
@@ -73,13 +73,13 @@ def key_file(folder: Path, name: str, secret: str) -> Path:
 
 
 def key_files(folder: Path) -> None:
-    """Write the keys of all, each in a file of its own."""
+    """Write every private key to its own file."""
     for name, (secret, _) in KEYS.items():
         key_file(folder, f"{name}.key", secret)
 
 
 def config(end: str, channels: int, peer: dict[str, Any] | None = None, **changes: Any) -> str:
-    """Return the configuration of an end, with other values of keys, of the other end too."""
+    """Return the configuration of an end; `changes` and `peer` override keys."""
     number, other = ENDS.index(end) + 1, 2 - ENDS.index(end)
     values: dict[str, Any] = {
         "name": "bundle0",
@@ -97,7 +97,7 @@ def config(end: str, channels: int, peer: dict[str, Any] | None = None, **change
 
 
 def written(folder: Path, channels: int, **changes: Any) -> dict[str, Path]:
-    """Write a configuration an end, with their keys."""
+    """Write the configurations and keys of both ends; return the paths by end."""
     key_files(folder)
     paths = {end: folder / f"{end}.toml" for end in ENDS}
     for end, path in paths.items():
@@ -107,21 +107,21 @@ def written(folder: Path, channels: int, **changes: Any) -> dict[str, Path]:
 
 @dataclass
 class Daemon:
-    """A daemon, running."""
+    """A running daemon."""
 
     process: subprocess.Popen[str]
-    # What it says beside events: a file, since a pipe that nobody reads would stop it.
+    # Standard error: a file, because an unread pipe would block the daemon.
     log: Path
 
     def ended(self) -> dict[str, Any]:
-        """End it as `kill` does, and return what it tells."""
+        """End it by SIGTERM, and return its last event."""
         self.process.send_signal(signal.SIGTERM)
         out, _ = self.process.communicate(timeout=TIMEOUT_S)
         assert self.process.returncode == 0, self.log.read_text()
         return told(out.splitlines()[-1])
 
     def discarded(self) -> None:
-        """Kill it, if it still runs, and wait until the other half has ended too."""
+        """Kill it, if it still runs, and wait until its tunnel processes have ended too."""
         self.process.kill()
         self.process.wait()
         if self.process.stdout is not None and not self.process.stdout.closed:
@@ -129,29 +129,29 @@ class Daemon:
             self.process.stdout.close()
 
     def carriers(self) -> list[int]:
-        """Return the processes of the halves that carry packets, in the order of their bundles."""
+        """Return the ids of the tunnel processes, in the order of their bundles."""
         process = self.process.pid
         children = Path(f"/proc/{process}/task/{process}/children").read_text()
         return [int(child) for child in children.split()]
 
     def carrier(self) -> int:
-        """Return the process of the half that carries packets, where there is one."""
+        """Return the id of the only tunnel process."""
         (carrier,) = self.carriers()
         return carrier
 
     def counters(self) -> dict[str, Any]:
-        """Return what it has counted so far."""
+        """Return its present counters."""
         self.process.send_signal(signal.SIGUSR1)
         assert self.process.stdout is not None
         return told(self.process.stdout.readline())
 
     def is_carrying(self) -> bool:
-        """Whether the other end has answered, on all channels."""
+        """Return whether the pipe is open, with all channels in."""
         counted = self.counters()
         return bool(counted["is_open"] and all(one["is_in"] for one in counted["channels"]))
 
     def killed(self) -> None:
-        """End it as `kill -9` does, and wait until the half that it ran has ended too."""
+        """End the monitor by SIGKILL, and wait until its tunnel process has ended too."""
         carrier = self.carrier()
         self.process.kill()
         self.process.wait()
@@ -159,7 +159,7 @@ class Daemon:
 
 
 def process_status(process: int) -> dict[str, str]:
-    """Return what the kernel tells of a process, which is nothing where there is none."""
+    """Return the fields of `/proc/PID/status`, or nothing if there is no such process."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:
@@ -175,9 +175,9 @@ def started(
     stdout: int | IO[str] = subprocess.PIPE,
     environment: dict[str, str] | None = None,
 ) -> Daemon:
-    """Start a daemon, before all others or not, and wait until all its bundles are ready.
+    """Start a daemon, by default with real-time priority, and wait until its bundles are ready.
 
-    If its events go elsewhere than into a pipe, nobody waits.
+    It does not wait if the events go elsewhere than into a pipe.
     """
     log = paths[0].with_suffix(".log")
     with log.open("a") as said:
@@ -198,7 +198,7 @@ def started(
 
 @contextmanager
 def up(program: Path, namespace: str, *paths: Path, **how: Any) -> Iterator[Daemon]:
-    """Run a daemon, and kill it if it is not ended inside."""
+    """Run a daemon, and kill it at the end if it still runs."""
     daemon = started(program, namespace, *paths, **how)
     try:
         yield daemon
@@ -210,7 +210,7 @@ def up(program: Path, namespace: str, *paths: Path, **how: Any) -> Iterator[Daem
 def daemons(
     program: Path, names: dict[str, str], configs: dict[str, Path], *, priority: bool = True
 ) -> Iterator[dict[str, Daemon]]:
-    """Run a daemon an end, before all others or not, and kill what is not ended inside."""
+    """Run a daemon at each end, and kill them at the end if they still run."""
     with ExitStack() as stack:
         yield {
             end: stack.enter_context(up(program, names[end], configs[end], priority=priority))
@@ -219,7 +219,7 @@ def daemons(
 
 
 def command(program: Path, namespace: str, *paths: Path) -> list[str]:
-    """Return how an end is run."""
+    """Return the command that runs the daemon of an end."""
     require_programs("ip")
     runtime = str(runtime_of(paths[0]))
     inside = ["ip", "netns", "exec", namespace]
@@ -227,18 +227,18 @@ def command(program: Path, namespace: str, *paths: Path) -> list[str]:
 
 
 def runtime_of(path: Path) -> Path:
-    """Return where the daemon of a configuration is asked: both ends have the same names."""
+    """Return the runtime directory of a configuration, since both ends use the same names."""
     return path.with_suffix(".run")
 
 
 def told(line: str) -> dict[str, Any]:
-    """Return an event of a daemon, with what it says of its first peer beside it."""
+    """Return an event of a daemon, with the fields of its first peer added to it."""
     event: dict[str, Any] = json.loads(line)
     return dict(next(iter(event.get("peers", [])), {})) | event
 
 
 def refusal(program: Path, namespace: str, path: Path) -> str:
-    """Return what is said of a configuration that cannot be right."""
+    """Return the message about an invalid configuration."""
     done = subprocess.run(
         command(program, namespace, path),
         capture_output=True,
@@ -254,7 +254,7 @@ def refusal(program: Path, namespace: str, path: Path) -> str:
 
 @dataclass
 class Transfer:
-    """What a connection carried: bits a second from a time on, and whether it was what was sent."""
+    """Result of a connection: its rate, in bits per second, and whether all bytes arrived."""
 
     bits_per_s: float
     total_bytes: int
@@ -262,7 +262,7 @@ class Transfer:
 
 
 def transfer(names: dict[str, str], seconds: float, counted_from: float) -> Transfer:
-    """Send for so long over one connection of CUBIC, and count what came after the first while."""
+    """Send over one CUBIC connection; the rate counts from `counted_from` seconds on."""
     sender, receiver = connection(names, ADDRESSES["right"])
     sent: list[int] = []
     pattern = bytes(range(251)) * (CHUNK_BYTES // 251)
@@ -293,14 +293,14 @@ def transfer(names: dict[str, str], seconds: float, counted_from: float) -> Tran
 
 
 def sum_of(lines: list[Line]) -> float:
-    """Return what all lines carry of TCP, in bits a second."""
+    """Return the capacity of all links for TCP payload, in bits per second."""
     return sum(line.rate or 0 for line in lines) * 1e6 * SEGMENT_BYTES / FRAME_BYTES
 
 
 def ask(
     program: Path, namespace: str, command: str, *options: str, of: Path
 ) -> subprocess.CompletedProcess[str]:
-    """Ask the daemon of a configuration, as a user does."""
+    """Run a command of `striped` against the daemon of a configuration."""
     require_programs("ip")
     return subprocess.run(
         ["ip", "netns", "exec", namespace, program, command, *options],

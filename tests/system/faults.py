@@ -1,11 +1,11 @@
-"""What may befall two daemons: a box on the way that plays tricks, and strangers; what is left.
+"""Faults of two daemons: a misbehaving relay on the path, and unauthenticated senders.
 
 ```
   left:  10.80.0.1:7000 ====== 10.80.0.2:7001 [relay] any port ------ 10.80.0.2:7000  :right
 ```
 
-A relay stands where a NAT does: what comes from the left end goes on from a port of its own, and
-back. It runs at the right end, so that a line needs no third namespace.
+A relay works as a NAT: it forwards datagrams of the left end from a port of its own, and back. It
+runs at the right end, so that no third namespace is needed.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from tests.system.bundles import KEYS
 from tests.system.pipes import address, interfaces
 
 DAEMON_PORT, RELAY_PORT = 7000, 7001
-# How many datagrams a relay remembers to play them again.
+# Number of datagrams per direction that a relay stores for replay.
 REMEMBERED = 2_000
-# A datagram that is held back goes after so many others, or after so long.
+# A datagram that is held back goes after this number of others, or after this time.
 OVERTAKEN_BY, HELD_S = 3, 0.02
 DATAGRAM_BYTES_MAX = 1 << 16
-# Linux has these; Python names them later or not at all.
+# Constants of Linux, which older versions of Python lack.
 SOL_UDP, UDP_SEGMENT, SO_SNDBUFFORCE = 17, 103, 32
-# An initiation, where its first code begins, and how many of them the kernel cuts from one call.
+# Length of an initiation, offset and length of its first MAC, and datagrams per call.
 INITIATION_BYTES, MAC1_AT, MAC_BYTES, AT_ONCE = 166, 110, 16, 64
 
 
 def written(folder: Path, channels: int, relayed: int = 0, **changes: Any) -> dict[str, Path]:
-    """Write a configuration an end, with their keys; the first channels go by relays.
+    """Write the configurations and keys of both ends; the first channels go through relays.
 
-    Of those the right end learns where the left one is.
+    The right end learns the left end's address of these channels from datagrams.
     """
     paths = bundles.written(folder, channels, **changes)
     texts = {end: path.read_text() for end, path in paths.items()}
@@ -61,7 +61,7 @@ def written(folder: Path, channels: int, relayed: int = 0, **changes: Any) -> di
 
 
 def by_interfaces(path: Path, channels: int) -> None:
-    """Have the left end name interfaces, whose addresses may change."""
+    """Bind the left end's channels to interfaces, whose addresses may change."""
     text = path.read_text()
     for channel in range(channels):
         local = f'local = "{address(channel, "left")}:{DAEMON_PORT}"'
@@ -70,16 +70,16 @@ def by_interfaces(path: Path, channels: int) -> None:
 
 
 def replaced(text: str, old: str, new: str) -> str:
-    """Return a text with other words for some that it has once."""
+    """Return a text with its only occurrence of `old` replaced."""
     assert text.count(old) == 1, (old, text)
     return text.replace(old, new)
 
 
 @dataclass
 class Tricks:
-    """What a relay does to a datagram beside passing it on, each with this share.
+    """Faults that a relay injects, each with its probability per datagram.
 
-    Whatever is made up goes in addition: of genuine ones only those of `lost` do not arrive.
+    Made-up datagrams are sent in addition: of genuine ones only `lost` ones do not arrive.
     """
 
     lost: float = 0
@@ -87,15 +87,15 @@ class Tricks:
     truncated: float = 0
     forged: float = 0
     overtaken: float = 0
-    # All are of another version of the protocol.
+    # Whether every datagram is changed to another version of the protocol.
     other_version: bool = False
 
 
 class Relay:
-    """A box on the way of a channel, as a NAT is."""
+    """A relay on the path of a channel, as a NAT is."""
 
     def __init__(self, namespace: str, channel: int, seed: int = 1) -> None:
-        """Begin to pass on what comes."""
+        """Start to forward datagrams."""
         self.tricks = Tricks()
         self._place, self._namespace = address(channel, "right"), namespace
         self._random = random.Random(seed)  # noqa: S311 - what befalls them, no keys
@@ -105,7 +105,7 @@ class Relay:
         self._remembered: dict[bool, deque[bytes]] = {
             way: deque(maxlen=REMEMBERED) for way in (True, False)
         }
-        # What is held back, each with the time and the count of others after which it goes.
+        # Datagrams held back, each with the time and the count of others after which it goes.
         self._held: list[tuple[float, int, bool, bytes]] = []
         self._passed = 0
         self._forgets, self._ended = threading.Event(), threading.Event()
@@ -113,13 +113,13 @@ class Relay:
         self._thread.start()
 
     def forget(self) -> None:
-        """Have another port towards the right end from now on, and nothing at the one before."""
+        """Use another port towards the right end from now on, and close the old one."""
         self._forgets.set()
         while self._forgets.is_set():
             time.sleep(0.001)
 
     def end(self) -> None:
-        """Pass on nothing any more."""
+        """Stop forwarding, and close the sockets."""
         self._ended.set()
         self._thread.join()
         for one in (self._near, self._far):
@@ -149,7 +149,7 @@ class Relay:
             try:
                 datagram, sender = one.recvfrom(DATAGRAM_BYTES_MAX)
             except OSError:
-                # Nothing more, or a refusal of somebody who has just ended.
+                # The queue is empty, or a daemon that has just ended refuses datagrams.
                 return
             if is_forth:
                 self._left = sender
@@ -187,7 +187,7 @@ class Relay:
             self._send(is_forth, datagram)
 
     def _send(self, is_forth: bool, datagram: bytes) -> None:
-        # What a queue has no room for, or nobody wants, is lost as on any way.
+        # Datagrams to a full queue or a closed port are lost, as on any path.
         with suppress(OSError):
             if is_forth:
                 self._far.sendto(datagram, (self._place, DAEMON_PORT))
@@ -197,7 +197,7 @@ class Relay:
 
 @contextmanager
 def relays(names: dict[str, str], channels: int, seed: int = 1) -> Iterator[list[Relay]]:
-    """Have relays on the first channels."""
+    """Run relays on the first channels."""
     made: list[Relay] = []
     try:
         for channel in range(channels):
@@ -210,7 +210,7 @@ def relays(names: dict[str, str], channels: int, seed: int = 1) -> Iterator[list
 
 @dataclass
 class Garbage:
-    """What a stranger has sent."""
+    """Amount of garbage sent."""
 
     datagrams: int = 0
     seconds: float = 0
@@ -219,10 +219,10 @@ class Garbage:
 def pour(
     namespace: str, to: tuple[str, int], per_second: int, seconds: float, end: str = "right"
 ) -> Garbage:
-    """Send datagrams that nobody has sealed to an end, so many a second, evenly.
+    """Send unauthenticated datagrams to an end, evenly, at `per_second`.
 
-    By turns they are bytes by chance, what looks like a sealed packet, and the beginning of a
-    handshake whose first code is right, as whoever knows the public key can write it.
+    In rotation they are random bytes, an apparent sealed packet, and an initiation with a valid
+    first MAC, which anyone who knows the public key can compute.
     """
     made = made_in(namespace, lambda: socket.socket(type=socket.SOCK_DGRAM))
     made.setsockopt(SOL_UDP, UDP_SEGMENT, INITIATION_BYTES)
@@ -234,7 +234,7 @@ def pour(
             if poured.datagrams > past * per_second:
                 time.sleep(AT_ONCE / per_second)
                 continue
-            # What there is no room for was sent by somebody whose line is full.
+            # Datagrams to a full queue count as sent: they are lost on the link.
             with suppress(OSError):
                 made.sendto(calls[poured.datagrams // AT_ONCE % len(calls)], to)
             poured.datagrams += AT_ONCE
@@ -256,7 +256,7 @@ def _strange(kind: int, end: str) -> bytes:
 
 
 def left_behind(names: dict[str, str]) -> dict[str, Any]:
-    """Return what may not be more at the end than at the beginning, of both ends."""
+    """Return the interfaces, rules and routes of both ends, which a test must not change."""
     told: dict[str, Any] = {}
     for end in ENDS:
         told[f"{end} interfaces"] = interfaces(names[end])
@@ -269,7 +269,7 @@ def left_behind(names: dict[str, str]) -> dict[str, Any]:
 
 @contextmanager
 def nothing_left(names: dict[str, str]) -> Iterator[None]:
-    """Fail where anything is left of what was made meanwhile; loopback is there for relays."""
+    """Fail if interfaces, rules or routes differ at the end; relays need loopback."""
     ip("-n", names["right"], "link", "set", "lo", "up")
     before = left_behind(names)
     yield
@@ -277,11 +277,11 @@ def nothing_left(names: dict[str, str]) -> Iterator[None]:
 
 
 def resident_kb(process: int) -> int:
-    """Return the memory that a process has, in kB."""
+    """Return the resident memory of a process, in kB."""
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
 def descriptors(process: int) -> int:
-    """Return how many descriptors a process has."""
+    """Return the number of open descriptors of a process."""
     return len(list(Path(f"/proc/{process}/fd").iterdir()))

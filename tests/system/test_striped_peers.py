@@ -37,7 +37,7 @@ PATTERN = bytes(range(251)) * (CHUNK_BYTES // 251)
 
 
 def inside(number: int) -> str:
-    """Return the address inside of a client, by its number."""
+    """Return the inner address of a client, by its number."""
     return f"10.90.0.{number + 11}"
 
 
@@ -65,7 +65,7 @@ def _joined(names: dict[str, str], client: str, number: int, link: int) -> None:
 
 
 def keys(program: Path, folder: Path, names: list[str]) -> dict[str, str]:
-    """Make a key for each of these, and return the public ones."""
+    """Write a private key for each name, and return the public keys by name."""
     public = {}
     for number, name in enumerate(names):
         # Any 32 bytes are a private key.
@@ -77,7 +77,7 @@ def keys(program: Path, folder: Path, names: list[str]) -> dict[str, str]:
 
 
 def server_config(public: dict[str, str], clients: list[str], **changes: Any) -> str:
-    """Return what the server is told: two channels at one address, and who its peers are."""
+    """Return the server's configuration: two channels at one address, and a peer per client."""
     values = {"name": "bundle0", "addresses": ["10.90.0.1/24"], "private-key": "server.key"}
     lines = [f"{key} = {json.dumps(value)}" for key, value in (values | changes).items()]
     lines += ["[[channel]]", f'local = "{SERVER}:7000"'] * 2
@@ -88,7 +88,7 @@ def server_config(public: dict[str, str], clients: list[str], **changes: Any) ->
 
 
 def client_config(public: dict[str, str], client: str, number: int, **changes: Any) -> str:
-    """Return what a client is told: an interface a channel, whatever its address is."""
+    """Return a client's configuration: a channel per interface, independent of addresses."""
     values = {"name": "bundle0", "addresses": [f"{inside(number)}/24"]}
     values["private-key"] = f"{client}.key"
     lines = [f"{key} = {json.dumps(value)}" for key, value in (values | changes).items()]
@@ -99,7 +99,7 @@ def client_config(public: dict[str, str], client: str, number: int, **changes: A
 
 
 def written(program: Path, folder: Path) -> dict[str, Path]:
-    """Write what all are told."""
+    """Write the configuration of the server and of all clients."""
     public = keys(program, folder, ["server", *CLIENTS])
     texts = {"server": server_config(public, list(CLIENTS))}
     texts |= {one: client_config(public, one, number) for number, one in enumerate(CLIENTS)}
@@ -115,7 +115,7 @@ def running(
     paths: dict[str, Path],
     known: Sequence[str] = CLIENTS,
 ) -> Iterator[dict[str, Daemon]]:
-    """Run all of them until those whom the server knows carry, and kill what is not ended."""
+    """Start all daemons, wait until the `known` peers are connected, and kill them at the end."""
     with ExitStack() as stack:
         daemons = {
             name: stack.enter_context(up(program, names[name], path))
@@ -126,25 +126,25 @@ def running(
 
 
 def peers(server: Daemon) -> dict[str, dict[str, Any]]:
-    """Return what the server has counted of each peer."""
+    """Return the server's counters of each peer, by name."""
     return {one["name"]: one for one in server.counters()["peers"]}
 
 
 def all_are_carrying(server: Daemon, count: int) -> bool:
-    """Whether so many peers have answered, on all channels."""
+    """Return whether exactly `count` peers are open, with all their channels in."""
     channels = [one["channels"] for one in peers(server).values() if one["is_open"]]
     return len(channels) == count and all(one["is_in"] for some in channels for one in some)
 
 
 def ping(names: dict[str, str], end: str, to: str, *options: str) -> bool:
-    """Whether an answer comes to one of three."""
+    """Return whether at least one of three pings is answered."""
     require_programs("ping")
     sent = ["ip", "netns", "exec", names[end], "ping", "-c", "3", "-W", "2", *options, to]
     return subprocess.run(sent, capture_output=True, check=False).returncode == 0
 
 
 def carried(names: dict[str, str], client: str, total_bytes: int) -> bool:
-    """Send so much from a client to the server, and say whether it came as it was sent."""
+    """Send `total_bytes` from a client to the server; return whether they arrived unchanged."""
 
     def listening() -> socket.socket:
         listener = socket.create_server(("10.90.0.1", 0))
@@ -173,7 +173,7 @@ def carried(names: dict[str, str], client: str, total_bytes: int) -> bool:
 
 
 def together(work: Sequence[Callable[[], bool]]) -> list[bool]:
-    """Do all of it at one time."""
+    """Run all functions at once, a thread each, and return their results."""
     done = [False] * len(work)
 
     def do(number: int) -> None:
@@ -194,7 +194,7 @@ def test_each_peer_has_its_own_pipe_over_one_address(
         work = [partial(carried, names, client, 4_000_000) for client in CLIENTS]
         assert together(work) == [True] * len(CLIENTS)
         assert ping(names, "server", inside(2))
-        # Between two clients packets go through the server, if it forwards.
+        # No client has this address.
         assert not ping(names, "one", "10.90.0.99")
         told = peers(daemons["server"])
     for client in CLIENTS:
@@ -215,7 +215,7 @@ def test_a_packet_with_an_address_of_another_peer_is_dropped(
         told = peers(daemons["server"])
         assert told["one"]["refused_sources"] == 3, told
         assert told["two"]["refused_sources"] == told["three"]["refused_sources"] == 0, told
-        # Whose the address is has noticed nothing, and has it.
+        # The owner of the address is unaffected.
         assert told["two"]["entry"]["packets"] == before["two"]["entry"]["packets"]
         assert ping(names, "two", "10.90.0.1")
 
@@ -259,7 +259,7 @@ def test_one_moves_and_one_is_killed_while_the_others_go_on(
 
 
 def numbered(names: dict[str, str], client: str, is_over: threading.Event) -> list[int]:
-    """Send a datagram a millisecond from a client to the server, and return which came."""
+    """Send a datagram per millisecond from a client to the server; return the numbers received."""
     sender = made_in(names[client], lambda: socket.socket(type=socket.SOCK_DGRAM))
     receiver = made_in(names["server"], lambda: socket.socket(type=socket.SOCK_DGRAM))
     with sender, receiver:
@@ -304,20 +304,20 @@ def test_peers_come_and_go_under_the_load_of_another(
         flow.start()
         try:
             assert not ping(names, "two", "10.90.0.1")
-            # What cannot be is told before anything is touched, and what it takes.
+            # Invalid changes are refused before anything is changed, with the remedy.
             said = reload(head + one + two + three.replace(inside(2), inside(1)))
             assert (said.returncode, "peer[1] claims" in said.stderr) == (2, True), said.stderr
             said = reload(head.replace("10.90.0.1/24", "10.90.0.2/24") + one + three)
             assert (said.returncode, "`addresses`" in said.stderr) == (2, True), said.stderr
             assert "then up again" in said.stderr, said.stderr
             assert ping(names, "three", "10.90.0.1")
-            # One comes between both others, and the last goes.
+            # A peer is added between the two others, and the last is removed.
             assert reload(head + one + two).returncode == 0
             assert list(peers(daemon)) == ["one", "two"]
             wait_until(lambda: ping(names, "two", "10.90.0.1"), "who is new does not carry")
             assert not ping(names, "three", "10.90.0.1")
             assert knows(daemon, secret) == [True, True]
-            # Who came last goes, with the key; who went is back, before the one who stays.
+            # The added peer goes, with its key; the removed one returns, before the remaining one.
             assert reload(head + three + one).returncode == 0
             assert list(peers(daemon)) == ["three", "one"]
             wait_until(lambda: ping(names, "three", "10.90.0.1"), "who is back does not carry")
@@ -335,7 +335,7 @@ def test_peers_come_and_go_under_the_load_of_another(
 
 
 WRONG: dict[str, tuple[str, str, list[str]]] = {
-    # What is written in place of what, the key, and what is said.
+    # Text of the configuration, its replacement, and parts of the message, the key among them.
     "a prefix twice": (
         f"{inside(1)}/32",
         f"{inside(0)}/32",
@@ -381,7 +381,7 @@ FAIR_RUNS_MAX = 2
 
 
 def test_sixteen_active_peers_share_an_uplink_fairly(program: Path, tmp_path: Path) -> None:
-    """Hold what docs/concepts/striping-peers.md measured, less three standard deviations."""
+    """Meet the measurements of docs/concepts/striping-peers.md, less three standard deviations."""
     runs = []
     for number in range(FAIR_RUNS_MAX):
         folder = tmp_path / str(number)
@@ -393,10 +393,10 @@ def test_sixteen_active_peers_share_an_uplink_fairly(program: Path, tmp_path: Pa
 
 
 def is_fair(rates: list[float]) -> bool:
-    """Return whether rates of peers of an uplink of 40 Mbit/s meet all three bounds.
+    """Return whether the rates of peers over an uplink of 40 Mbit/s meet all three bounds.
 
-    A peer that gets next to nothing has no .4 of a fair share. Where half of the peers get twice
-    what the others do, the index is .90.
+    A starved peer has less than .4 of a fair share. If half of the peers get twice the rate of the
+    others, Jain's index is .90.
     """
     total = sum(rates)
     least = 0.4 * total / len(rates)
@@ -419,7 +419,7 @@ def test_the_bounds_of_fair_shares_refuse_unfair_ones(shares: list[float]) -> No
 
 
 def test_the_index_of_fairness_is_that_of_jain() -> None:
-    """Compute the index by hand, of shares that the test above is to refuse."""
+    """Compare with the index by hand, for shares that the test above refuses."""
     assert jain([1.0] * 16) == 1
     assert jain([1.0] * 15 + [0.0]) == pytest.approx(15 / 16)
     assert jain([2.0, 1.0] * 8) == pytest.approx(24**2 / (16 * 40))
@@ -428,7 +428,7 @@ def test_the_index_of_fairness_is_that_of_jain() -> None:
 def rates_of_peers(
     program: Path, tmp_path: Path, count: int, seconds: float, **changes: Any
 ) -> list[float]:
-    """Return what each of so many peers gets of 40 Mbit/s from the server, in bits a second."""
+    """Return the rate of each of `count` peers from a server of 40 Mbit/s, in bits per second."""
     clients = [f"c{number}" for number in range(count)]
     public = keys(program, tmp_path, ["server", *clients])
     with ExitStack() as stack:
@@ -457,7 +457,7 @@ def rates_of_peers(
 
 
 def jain(rates: list[float]) -> float:
-    """Return the index of fairness: 1 where all have as much, 1/n where one has all.
+    """Return Jain's fairness index: 1 if all rates are equal, 1/n if one peer has all.
 
     Jain, Chiu and Hawe 1984, DEC-TR-301.
     """
@@ -465,7 +465,7 @@ def jain(rates: list[float]) -> float:
 
 
 def _rates(names: dict[str, str], count: int, seconds: float) -> list[float]:
-    """Send all that goes over a connection to each, and return what came, in bits a second."""
+    """Saturate a connection to each peer; return the rates received, in bits per second."""
 
     def listening(number: int) -> socket.socket:
         listener = socket.socket()

@@ -1,4 +1,4 @@
-"""What a daemon routes: through the bundle what is told, past it what channels send, and all back.
+"""Routes of a daemon: configured ones through the bundle, channels past it, all removed at the end.
 
 ```
   left:  bundle0 10.90.0.1 == wan0 10.80.0.1 ---- 10.80.0.2 wan0 == bundle0 10.90.0.2  :right
@@ -39,7 +39,7 @@ from tests.system.flows import connection
 from tests.system.pipes import Line, Programs, interfaces, network
 
 LINES = [Line(50), Line(50)]
-# Behind the right end: what the routes are for, and where a channel ends.
+# Addresses behind the right end: two destinations of routes, and the end of a channel.
 FAR, FAR_V6, REMOTE = "203.0.113.1", "2001:db8:7::1", "198.51.100.2"
 TABLE, PRIORITY = 21332, 32000
 ROUTES = ["0.0.0.0/0", "10.80.0.0/23"]
@@ -52,14 +52,14 @@ def names(program: Path) -> Iterator[dict[str, str]]:
     require_programs("sysctl")
     with network(Programs(program, program), LINES) as (names, _):
         for name in names.values():
-            # Both, since loopback is older than what the default is for.
+            # Both, because `default` does not apply to loopback, which exists already.
             for interface in ("default", "lo"):
                 set_sysctl(name, f"net.ipv6.conf.{interface}.disable_ipv6=0")
         ip("-n", names["right"], "link", "set", "lo", "up")
         for address in (f"{FAR}/32", f"{REMOTE}/32", f"{FAR_V6}/128"):
             ip("-n", names["right"], "addr", "add", address, "dev", "lo")
         ip("-n", names["left"], "route", "add", "default", "via", "10.80.0.2")
-        # A filter asks by which way a datagram ought to come (RFC 3704).
+        # Reverse path filtering (RFC 3704).
         set_sysctl(names["left"], "net.ipv4.conf.all.rp_filter=1")
         yield names
 
@@ -71,7 +71,7 @@ def set_sysctl(name: str, setting: str) -> None:
 
 
 def written(folder: Path, left: dict[str, Any]) -> dict[str, Path]:
-    """Write a configuration an end; the first channel ends where the default route leads."""
+    """Write the configurations; the first channel ends behind the default route."""
     key_files(folder)
     paths = {end: folder / f"{end}.toml" for end in ENDS}
     for end, path in paths.items():
@@ -93,7 +93,7 @@ def routing(name: str) -> dict[str, Any]:
 
 
 def settled(name: str) -> dict[str, Any]:
-    """Return the same once it stays so: the kernel adds addresses of IPv6 a while later."""
+    """Return rules and routes once they are stable: the kernel adds IPv6 addresses with a delay."""
     last: dict[str, Any] = {}
     while (told := routing(name)) != last:
         last = told
@@ -102,17 +102,17 @@ def settled(name: str) -> dict[str, Any]:
 
 
 def has_interface(name: str) -> bool:
-    """Whether the interface of the daemon is there."""
+    """Return whether the interface of the daemon exists."""
     return "bundle0" in ip("-n", name, "-br", "link", "show")
 
 
 def way(name: str, *words: str) -> str:
-    """Return through which interface packets go."""
+    """Return the interface that `ip route get` selects."""
     return str(json.loads(ip("-n", name, "-j", "route", "get", *words))[0]["dev"])
 
 
 def answers(names: dict[str, str], address: str) -> bytes:
-    """Return what the right end hears on a connection from the left one to an address of it."""
+    """Return the bytes that the right end receives over a connection from the left one."""
 
     def made() -> socket.socket:
         return socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
@@ -144,11 +144,11 @@ def test_all_goes_through_the_bundle_but_for_its_channels(
         left = names["left"]
         assert way(left, FAR) == "bundle0"
         assert way(left, FAR_V6) == "bundle0"
-        # A channel, by its mark and by its place; all else to the same machine is no channel.
+        # A channel by its mark and by its port; other traffic to the same machine is routed.
         assert way(left, REMOTE, "mark", str(TABLE)) == "wan0"
         assert way(left, REMOTE, "ipproto", "udp", "dport", "7000") == "wan0"
         assert way(left, REMOTE) == "bundle0"
-        # A network of this place is longer than what is routed there.
+        # The local network has a longer prefix than the route.
         assert way(left, "10.80.1.9") == "wan1"
         assert answers(names, FAR) == b"through the bundle"
         assert answers(names, FAR_V6) == b"through the bundle"
@@ -162,7 +162,7 @@ def test_what_a_killed_daemon_left_is_taken_back_and_nothing_else(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
     left = names["left"]
-    # Rules and routes of others, beside ours and alike.
+    # Rules and routes of other programs, similar to ours.
     ip("-n", left, "rule", "add", "pref", "31000", "to", "192.0.2.0/24", "lookup", "77")
     ip("-n", left, "route", "add", "192.0.2.0/24", "via", "10.80.1.2", "table", "77", "proto", "83")
     before = routing(left)
@@ -171,7 +171,7 @@ def test_what_a_killed_daemon_left_is_taken_back_and_nothing_else(
         during = routing(left)
         running["left"].killed()
     assert during["rules -4"] != before["rules -4"]
-    # Of another file: it has no route, so the rules are of no use to it.
+    # Another configuration without routes, so the remaining rules are stale.
     paths = written(tmp_path, {})
     with daemons(program, names, paths) as running:
         assert routing(left)["rules -4"] == before["rules -4"]
@@ -201,7 +201,7 @@ def test_a_second_daemon_does_not_take_what_is_in_use(
 
 
 WRONG: dict[str, tuple[dict[str, Any], str, list[str]]] = {
-    # What is told, at which key, and what is said.
+    # Values, the key at fault, and parts of the message.
     "an address": ({"routes": ["10.1.0.1/16"]}, "routes[0]", ["an address in 10.1.0.0/16"]),
     "no route": ({"routes": ["default"]}, "routes[0]", ["`default`", "10.90.0.1/24"]),
     "twice": ({"routes": ["10.1.0.0/16"] * 2}, "routes[1]", ["routes[0] is 10.1.0.0/16 as well"]),
@@ -259,7 +259,7 @@ def test_what_cannot_be_routed_is_told_before_anything_is_touched(
 def test_nothing_is_left_where_routes_cannot_be_made(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
-    # The interface is made, and takes no route of IPv6.
+    # The interface can be made, but accepts no IPv6 route.
     keys = ("net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1")
     ip("netns", "exec", names["left"], "sysctl", "-qw", *keys)
     before = routing(names["left"])
@@ -327,7 +327,7 @@ def test_nothing_is_left_of_a_daemon_whose_half_that_carries_is_killed(
 def test_an_uplink_that_was_away_is_used_again(
     program: Path, names: dict[str, str], tmp_path: Path
 ) -> None:
-    # By interface, which takes a socket that the half without privileges may not open.
+    # A channel by interface needs a socket that the unprivileged process cannot open.
     paths = written(tmp_path, {"routes": ["0.0.0.0/0"], "user": "nobody"})
     for path in paths.values():
         text = path.read_text().replace("10.80.1.1:7000", "10.80.1.1:7001")
@@ -353,7 +353,7 @@ def test_what_is_longer_than_the_bundle_takes_is_answered(
     require_programs("ping")
     left = names["left"]
     with daemons(program, names, written(tmp_path, {"routes": ["0.0.0.0/0", "::/0"]})) as running:
-        # Somebody has made the interface longer than what the bundle takes.
+        # An administrator has raised the MTU of the interface above that of the bundle.
         ip("-n", left, "link", "set", "bundle0", "mtu", "1500")
         for address, header_bytes in ((FAR, 28), (FAR_V6, 48)):
             size = str(1500 - header_bytes)
@@ -363,7 +363,7 @@ def test_what_is_longer_than_the_bundle_takes_is_answered(
             )
             assert done.returncode == 1, done
             assert f"mtu={MTU}" in done.stdout.replace(" = ", "="), done
-            # And then it knows.
+            # The kernel has cached the path MTU.
             assert f"mtu {MTU}" in ip("-n", left, "route", "get", address)
         told = running["left"].ended()
         assert (told["too_long"], told["too_long_answered"]) == (2, 2), told
@@ -384,7 +384,7 @@ def test_the_interface_takes_what_the_bundle_does(
         sender, receiver = connection(names, "10.90.0.2")
         with sender, receiver:
             sender.sendall(bytes(100_000))
-            # All of it gets through, as soon as that is known.
+            # All bytes arrive once the new MTU is known.
             heard = 0
             while heard < 100_000:
                 heard += len(receiver.recv(1 << 16))
@@ -399,7 +399,7 @@ def test_connections_have_segments_that_fit_the_bundle(
             ip("-n", name, "link", "set", "bundle0", "mtu", "1500")
         sender, receiver = connection(names, "10.90.0.2")
         with sender, receiver:
-            # Without options: 12 bytes of times go off.
+            # TCP_MAXSEG excludes the timestamp option of 12 bytes.
             for one in (sender, receiver):
                 size = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
                 assert size == MTU - 40 - 12
