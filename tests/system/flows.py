@@ -1,4 +1,4 @@
-"""What flows between two namespaces, and what came of it: TCP, datagrams, bytes of interfaces."""
+"""Traffic between two namespaces and its measurement: TCP, datagrams, interface counters."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from tests.system.sending import HEAD
 PORT = 5001
 CHUNK_BYTES = 1 << 18
 BUFFER_BYTES = 8 << 20
-# Of Linux; Python names them later or not at all.
+# Constants of Linux, which older versions of Python lack.
 SO_RCVBUFFORCE, SO_TIMESTAMPNS = 33, 35
 TIMESPEC = struct.Struct("qq")
 NS_PER_S, NS_PER_MS = 1_000_000_000, 1e6
-# How often bytes are written down.
+# Interval between samples.
 SAMPLE_S = 0.02
-# With nothing for so long after the sender has ended, nothing more comes.
+# Silence after the end of the sender that ends the reception.
 SILENCE_S = 1.0
 
 
@@ -43,14 +43,14 @@ def connection(names: dict[str, str], address: str) -> tuple[socket.socket, sock
 def opened(
     names: dict[str, str], address: str, protocol: int
 ) -> tuple[socket.socket, socket.socket, socket.socket]:
-    """Return both ends of a connection, and what listens: subflows of MPTCP go there."""
+    """Return both ends of a connection, and the listener, which subflows of MPTCP need."""
 
     def made() -> socket.socket:
         return socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol)
 
     listener = made_in(names["right"], made)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    # Any address: a subflow goes to another.
+    # Any address, because a subflow goes to another one.
     listener.bind(("", PORT))
     listener.listen()
     listener.settimeout(TIMEOUT_S)
@@ -63,18 +63,18 @@ def opened(
 
 @dataclass
 class Course:
-    """Bytes so far, by the seconds of the monotonic clock."""
+    """Time series of a byte counter, by seconds of the monotonic clock."""
 
     times: list[float] = field(default_factory=list)
     totals: list[int] = field(default_factory=list)
 
     def add(self, at: float, total: int) -> None:
-        """Write down how many there are."""
+        """Add a sample."""
         self.times.append(at)
         self.totals.append(total)
 
     def total(self, at: float) -> float:
-        """Return how many there were, between what was written down in proportion."""
+        """Return the counter at a time, by linear interpolation between samples."""
         place = bisect_left(self.times, at)
         if place in {0, len(self.times)}:
             return float(self.totals[min(place, len(self.totals) - 1)]) if self.totals else 0.0
@@ -85,14 +85,14 @@ class Course:
         return before + (after - before) * (at - first) / (last - first)
 
     def bits_per_s(self, start: float, end: float) -> float:
-        """Return the rate from one instant to another."""
+        """Return the mean rate between two times."""
         return 8 * (self.total(end) - self.total(start)) / (end - start)
 
 
 def stream(
     names: dict[str, str], address: str, seconds: float, protocol: int = socket.IPPROTO_TCP
 ) -> Course:
-    """Send all that goes over one connection of CUBIC, and return what came when."""
+    """Saturate one CUBIC connection, and return the time series of received bytes."""
     sender, receiver, listener = opened(names, address, protocol)
     course = Course()
     ends_at = time.monotonic() + seconds
@@ -116,7 +116,7 @@ def stream(
             now = time.monotonic()
             if now - course.times[-1] >= SAMPLE_S:
                 course.add(now, total)
-    # What is still to go does not count: whoever sends is told that nobody is there.
+    # Bytes still in flight do not count: closing resets the connection.
     thread.join()
     sender.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     sender.close()
@@ -125,9 +125,9 @@ def stream(
 
 @dataclass
 class Datagrams:
-    """What came of those that were sent from an instant on.
+    """Results of the datagrams sent from `counted_from` on.
 
-    What the receiver was too slow for is lost, too, but measures the machine.
+    `too_slow` counts those lost to a slow receiver, which measures the machine.
     """
 
     sent: int
@@ -145,7 +145,7 @@ def datagrams(
     counted_from: float,
     lengths: tuple[int, ...] = (1_400,),
 ) -> Datagrams:
-    """Send datagrams at a rate in bits a second, and return what came of them."""
+    """Send datagrams at a rate in bits per second, and return their results."""
     receiver = made_in(names["right"], lambda: socket.socket(type=socket.SOCK_DGRAM))
     sender = made_in(names["left"], lambda: socket.socket(type=socket.SOCK_DGRAM))
     with receiver, sender:
@@ -174,12 +174,12 @@ def datagrams(
 
 
 def second_priority() -> None:
-    """Go before all others but the daemons: who sends and receives has little to do."""
+    """Give this process the priority below the daemons; senders and receivers need little time."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY - 1))
 
 
 def _dropped() -> int:
-    """Return how many datagrams the sockets of this namespace had no room for."""
+    """Return the number of datagrams dropped at full sockets of this namespace."""
     lines = Path("/proc/thread-self/net/udp").read_text().splitlines()[1:]
     return sum(int(line.split()[-1]) for line in lines if line.split()[1].endswith(f":{PORT:04X}"))
 
@@ -187,9 +187,9 @@ def _dropped() -> int:
 def _received(
     receiver: socket.socket, process: subprocess.Popen[str]
 ) -> tuple[list[int], list[int]]:
-    """Return numbers and delays, in nanoseconds, in the order of arrival, read by a thread.
+    """Return numbers and delays, in nanoseconds, in the order of arrival.
 
-    It has a priority of its own.
+    They are read by a thread with `second_priority`.
     """
     found: list[tuple[list[int], list[int]]] = []
 
@@ -222,7 +222,7 @@ def _read(receiver: socket.socket, process: subprocess.Popen[str]) -> tuple[list
 def _judged(
     numbers: list[int], delays: list[int], too_slow: int, sent: int, first_counted: int
 ) -> Datagrams:
-    """Tell order as RFC 4737 does: one is out of order if a later one was there before it."""
+    """Evaluate datagrams; one is out of order if a later one arrived before it (RFC 4737)."""
     counted = [pair for pair in zip(numbers, delays, strict=True) if pair[0] >= first_counted]
     out_of_order, next_number = 0, 0
     for number, _ in counted:
@@ -236,7 +236,7 @@ def _judged(
 
 @contextmanager
 def watched(namespace: str, devices: list[str]) -> Iterator[list[Course]]:
-    """Write down what interfaces of a namespace receive, as long as this goes on."""
+    """Sample the bytes received by interfaces of a namespace while the context is open."""
     courses, ended = [Course() for _ in devices], threading.Event()
 
     def watch() -> None:
@@ -261,7 +261,7 @@ def watched(namespace: str, devices: list[str]) -> Iterator[list[Course]]:
 
 
 def cpu_seconds(pids: list[int]) -> float:
-    """Return what processes have computed, with what the kernel computed for them."""
+    """Return the user and system CPU time of processes."""
     ticks = 0
     for pid in pids:
         values = Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()

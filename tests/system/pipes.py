@@ -1,10 +1,10 @@
-"""Two ends of a pipe over UDP, in network namespaces that shaped links join.
+"""Two ends of a pipe over UDP, in network namespaces joined by shaped links.
 
     left   pipe ══ 0: veth, tbf at both ends              (where there is no delay) ══ pipe   right
                 ══ 1: TAP ══ gingham-linkemu ══ TAP       (where there is)          ══
 
-A run in which emulators moved more than two in a thousand of the frames more than a millisecond
-too late measured the machine: it is repeated.
+If emulators deliver more than two in a thousand frames over a millisecond late, the run has
+measured the machine, and is repeated.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from tests.conftest import require_programs
 from tests.system import programs
 
 ROUTER = "router"
-# An emulator that is late more often than this spoils the run, which is begun again so often.
+# Largest share of late frames, above which a run is repeated, and the number of attempts.
 # With 6 of 1,000 late 100 + 300, 10 ms, 64 kB carried .913, with 2 .940, with fewer .945 to .958.
 LATE_SHARE_MAX = 0.002
 RUNS_MAX = 4
-# Ethernet's header, those of IPv4 and UDP, and what stands before a packet.
+# Headers before a packet: Ethernet, IPv4, UDP, and 12 bytes of the pipe's own.
 ETHERNET_BYTES = 14
 HEADER_BYTES = 14 + 20 + 8 + 12
 PACKET_BYTES = 1500 - 20 - 8 - 12
-# Of the real-time priorities: above all that is not the kernel's.
+# Real-time priority, above all processes except the kernel's.
 PRIORITY = 10
 
 
@@ -48,11 +48,11 @@ PRIORITY = 10
 class Line:
     """A channel: its rate in Mbit/s, its delay one way in ms, and the bytes of its queue.
 
-    It goes through a router, if there is to be one, which is nobody's on the way, and over IPv6 if
-    it is to; an emulated one may do more, as options of the emulator say.
+    It goes through a router in a third namespace if `is_routed`, and over IPv6 if `is_v6`.
+    `emulated` is further options of the emulator.
 
-    Without a rate it is a veth that nothing shapes. Jitter, in ms, is added to the delay, a loss is
-    that of each frame, and in an outage, in seconds from and until, nothing crosses.
+    Without a rate it is an unshaped veth. Jitter, in ms, is added to the delay; loss is the
+    probability per frame; an outage, in seconds from and until, passes nothing.
     """
 
     rate: float | None
@@ -67,11 +67,11 @@ class Line:
 
     @property
     def is_emulated(self) -> bool:
-        """Whether it takes more than `tbf`."""
+        """Whether it needs the emulator, beyond `tbf`."""
         return bool(self.delay or self.jitter or self.loss or self.outage)
 
     def options(self) -> list[str]:
-        """Return it as the emulator has it."""
+        """Return the options of the emulator for this line."""
         options = ["--rate", f"{self.rate} Mbit/s", "--delay", f"{self.delay} ms"]
         options += ["--queue", f"{self.queue_bytes} B", "--loss", f"{self.loss}"]
         options += ["--jitter", f"{self.jitter} ms"]
@@ -82,34 +82,34 @@ class Line:
 
 @dataclass(frozen=True)
 class Programs:
-    """What is run."""
+    """Programs under test."""
 
     pipe: Path
     emulator: Path
 
     @classmethod
     def of(cls, folder: Path) -> Programs:
-        """Take those that were built into a folder such as `target/release`."""
+        """Return the programs of a build folder such as `target/release`."""
         return cls(folder / "examples" / "pipe", folder / "gingham-linkemu")
 
     @classmethod
     def built(cls) -> Programs:
-        """Build both, as the tests of the crates build them."""
+        """Build both with the profile of the crates' tests."""
         made = programs.checked()
         return cls(made["pipe"], made["gingham-linkemu"])
 
 
 class LateError(Exception):
-    """The emulators were late in every run; what the last one told is there."""
+    """The emulators were late in every run; `told` is the report of the last one."""
 
     def __init__(self, told: dict[str, Any]) -> None:
-        """Keep what was told."""
+        """Store the report."""
         super().__init__(f"{told['emulated_late_share']:.3f} of the frames were moved late")
         self.told = told
 
 
 def sum_of(lines: list[Line]) -> float:
-    """Return what all lines carry of packets, in bits a second."""
+    """Return the capacity of all lines for packets, in bits per second."""
     rates = sum(line.rate or 0 for line in lines)
     return rates * 1e6 * PACKET_BYTES / (PACKET_BYTES + HEADER_BYTES)
 
@@ -121,7 +121,7 @@ def run(
     *options: str,
     priority: bool = True,
 ) -> dict[str, Any]:
-    """Send from left to right all that goes, and return what both ends and the emulators told."""
+    """Saturate the pipe from left to right; return the reports of both ends and the emulators."""
     for number in range(1, RUNS_MAX + 1):
         told = _run_once(programs, lines, seconds, options, priority=priority)
         told["runs"] = number
@@ -158,7 +158,7 @@ def started(
     priority: bool = True,
     offer: str | None = "all",
 ) -> dict[str, subprocess.Popen[str]]:
-    """Start both ends, which stop by themselves; the left one sends all, or what is said."""
+    """Start both ends, which stop by themselves; the left one sends the load `offer`."""
     pipes = {}
     for end, other in (("right", "left"), ("left", "right")):
         command = ["ip", "netns", "exec", names[end], str(programs.pipe), *options]
@@ -169,7 +169,7 @@ def started(
         if end == "left" and offer:
             command += ["--offer", offer]
         pipes[end] = subprocess.Popen(
-            # Who is left alone finds its channels silent.
+            # The right end runs longer, since an end without its peer finds its channels silent.
             [*command, "--time", f"{seconds + (end == 'right')} s"],
             stdout=subprocess.PIPE,
             text=True,
@@ -179,9 +179,9 @@ def started(
 
 
 def idle_bytes(programs: Programs, lines: list[Line], settle: float, seconds: float) -> list[float]:
-    """Return the bytes a day of each channel, both ways, that ends with nothing to send exchange.
+    """Return the bytes per day of each idle channel, both directions together.
 
-    IP and UDP headers are in it. Counting begins when the ends have had `settle` seconds to rest.
+    IP and UDP headers are included. Counting begins after `settle` seconds.
     """
     with network(programs, lines) as (names, _):
         pipes = started(programs, names, lines, settle + seconds + 1, (), offer=None)
@@ -194,14 +194,14 @@ def idle_bytes(programs: Programs, lines: list[Line], settle: float, seconds: fl
 
 
 def carried(name: str, channel: int) -> int:
-    """Return what an interface has carried both ways, without headers of Ethernet."""
+    """Return the bytes of an interface in both directions, without Ethernet headers."""
     counts = json.loads(ip("-n", name, "-s", "-j", "link", "show", f"wan{channel}"))[0]["stats64"]
     ways = (counts["rx"], counts["tx"])
     return sum(way["bytes"] - ETHERNET_BYTES * way["packets"] for way in ways)
 
 
 def told_by(pipes: dict[str, subprocess.Popen[str]], seconds: float) -> dict[str, Any]:
-    """Return what both ends tell when they stop."""
+    """Return the reports of both ends when they stop."""
     try:
         said = {end: pipe.communicate(timeout=seconds + TIMEOUT_S) for end, pipe in pipes.items()}
     finally:
@@ -212,7 +212,7 @@ def told_by(pipes: dict[str, subprocess.Popen[str]], seconds: float) -> dict[str
 
 
 def first_priority() -> None:
-    """Go before all others that are not the kernel's."""
+    """Give this process the first real-time priority after the kernel's."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
 
 
@@ -220,7 +220,7 @@ def first_priority() -> None:
 def network(
     programs: Programs, lines: list[Line]
 ) -> Iterator[tuple[dict[str, str], list[subprocess.Popen[str]]]]:
-    """Make both namespaces and what joins them, and remove all of it."""
+    """Create the namespaces and the lines between them, and remove them at the end."""
     require_programs("ip", "tc")
     if any(line.is_routed or line.is_v6 for line in lines):
         require_programs("sysctl")
@@ -228,7 +228,7 @@ def network(
     with namespaces(places) as names, ExitStack() as stack:
         emulators = []
         if any(line.is_v6 for line in lines):
-            # It may be turned off where namespaces begin.
+            # New namespaces may have IPv6 disabled.
             for name in names.values():
                 turned_on = [f"net.ipv6.conf.{of}.disable_ipv6=0" for of in ("all", "default")]
                 ip("netns", "exec", name, "sysctl", "-qw", *turned_on)
@@ -262,7 +262,7 @@ def _emulated(
 
 
 def joined(names: dict[str, str], channel: int, line: Line) -> None:
-    """Join both ends by a line that takes no emulator."""
+    """Join both ends by a line without an emulator."""
     device = f"wan{channel}"
     peer = ["peer", "name", device, "netns", names["right"]]
     ip("-n", names["left"], "link", "add", device, "type", "veth", *peer)
@@ -313,24 +313,24 @@ def _addressed(names: dict[str, str], channel: int, line: Line) -> None:
 
 
 def _add(name: str, device: str, prefix: str) -> None:
-    """Give an interface an address, which is its own at once."""
+    """Give an interface an address, usable at once (no duplicate address detection)."""
     at_once = ["nodad"] if ":" in prefix else []
     ip("-n", name, "addr", "add", prefix, "dev", device, *at_once)
 
 
 def address(channel: int, end: str, *, is_v6: bool = False) -> str:
-    """Return that of an end of a channel."""
+    """Return the address of an end of a channel."""
     number = ENDS.index(end) + 1
     return f"fd80:0:0:{channel}::{number}" if is_v6 else f"10.80.{channel}.{number}"
 
 
 def interfaces(name: str) -> set[str]:
-    """Return those that a namespace has."""
+    """Return the names of the interfaces of a namespace."""
     return {link["ifname"] for link in json.loads(ip("-n", name, "-j", "link", "show"))}
 
 
 def late_share(emulators: list[subprocess.Popen[str]]) -> float:
-    """End emulators, and return which share of the frames they moved too late."""
+    """End the emulators, and return the share of frames that they delivered late."""
     ways = [_ended(one)[way] for one in emulators for way in ("forth", "back")]
     late, moved = (sum(way[key] for way in ways) for key in ("late", "delivered"))
     return late / moved if moved else 0.0

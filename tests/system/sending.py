@@ -1,10 +1,10 @@
-"""Sends datagrams at a steady rate on a socket that it was given, and tells how many they were.
+"""Sends datagrams at a steady rate on an inherited socket, and prints their number.
 
     python sending.py SOCKET ADDRESS PORT BITS_PER_S SECONDS COUNTED_FROM LENGTH...
 
-Rates and lengths are of what UDP carries. Each datagram begins with its number and the nanosecond
-of the realtime clock at which it went, as the kernel stamps arrivals. It is a program of its own,
-so that a receiver beside it does not hold it up.
+Rates and lengths are those of the UDP payload. Each datagram begins with its number and its time of
+departure, in nanoseconds of the realtime clock, which the kernel also uses for receive timestamps.
+It is a separate process, so that the receiver does not delay it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import time
 
 HEAD = struct.Struct("<QQ")
 UDP_SEGMENT = 103
-# What is due is sent so often; what more than so much of time has made due is not made good.
+# Interval between sends, and the longest delay that is caught up.
 EVERY_S = 1e-3
 BURST_S = 4e-3
-# From so many on of one length they go in a call, at most so many.
+# Smallest and largest number of datagrams of one length sent in a call.
 RUN_MIN, RUN_MAX = 8, 40
 
 
 def send(
     one: socket.socket, to: tuple[str, int], rate: float, seconds: float, lengths: list[int]
 ) -> list[float]:
-    """Send, and return when each datagram went, from the first on."""
+    """Send, and return the time of each datagram since the start, in seconds."""
     gap_s = 8 * sum(lengths) / len(lengths) / rate
     buffers = [bytearray(length) for length in lengths]
     went: list[float] = []
@@ -53,7 +53,7 @@ def send(
 
 
 def main() -> None:
-    """Send, and tell."""
+    """Send, and print the counts."""
     number, address, port, rate, seconds, counted_from, *lengths = sys.argv[1:]
     one = socket.socket(fileno=int(number))
     to = (address, int(port))

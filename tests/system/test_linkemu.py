@@ -1,6 +1,6 @@
-"""`gingham-linkemu` between two real network namespaces: what real programs see of the link.
+"""`gingham-linkemu` between two real network namespaces, measured by real programs.
 
-What is asserted of times is what the link promises: nothing arrives early.
+Assertions on times test only the guarantee of the link: nothing arrives early.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ADDRESSES = {"left": "10.79.0.1", "right": "10.79.0.2"}
 
 
 def ip(*words: object) -> str:
-    """Run `ip` and return what it says."""
+    """Run `ip` and return its output."""
     return spoken("ip", *words)
 
 
@@ -41,21 +41,21 @@ def spoken(program: str, *words: object) -> str:
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    """The program, built as the tests of the crates build it."""
+    """The emulator, built with the profile of the crates' tests."""
     require_programs("ip")
     return programs.checked()["gingham-linkemu"]
 
 
 @pytest.fixture
 def names() -> Iterator[dict[str, str]]:
-    """Two namespaces, by the names of their ends."""
+    """Two namespaces: their names, by end."""
     require_programs("ip", "ping")
     require_root()
     named = {end: f"gingham-{os.getpid()}-{end}" for end in ADDRESSES}
     try:
         for name in named.values():
             ip("netns", "add", name)
-            # Nothing but what the test sends: no neighbour discovery of IPv6.
+            # No IPv6 neighbour discovery, so that only the test sends.
             quiet = "cd /proc/sys/net; ! test -d ipv6 || echo 1 > ipv6/conf/default/disable_ipv6"
             spoken("ip", "netns", "exec", name, "sh", "-c", quiet)
         yield named
@@ -74,10 +74,10 @@ def require_root() -> None:
 
 
 class Link:
-    """The program, running."""
+    """A running emulator."""
 
     def __init__(self, program: Path, names: dict[str, str], options: tuple[str, ...]) -> None:
-        """Start it, and give its interfaces addresses; neighbours are told, so that none asks."""
+        """Start it, and give its interfaces addresses and static neighbours, so that ARP is silent."""
         self.names = names
         command = [str(program), names["left"], names["right"], *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -93,12 +93,12 @@ class Link:
         return ip("-n", self.names[end], *words)
 
     def event(self) -> dict[str, Any]:
-        """Return the next event that it tells."""
+        """Return its next event."""
         assert self.process.stdout is not None
         return dict(json.loads(self.process.stdout.readline()))
 
     def ping(self, count: int, *options: object) -> str:
-        """Ping from left to right and return what was told, whether or not all came back."""
+        """Ping from left to right and return the output, also if replies are missing."""
         require_programs("ping")
         command = ["ip", "netns", "exec", self.names["left"], "ping", "-c", str(count)]
         done = subprocess.run(
@@ -112,7 +112,7 @@ class Link:
         return done.stdout
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> dict[str, Any]:
-        """End it and return what it told last."""
+        """End it by a signal and return its last event."""
         self.process.send_signal(number)
         event = self.event()
         assert self.process.wait(TIMEOUT_S) == 0
@@ -124,7 +124,7 @@ Start = Callable[..., Link]
 
 @pytest.fixture
 def link(program: Path, names: dict[str, str]) -> Iterator[Start]:
-    """Start a link with options; it ends with the test."""
+    """A function that starts a link with options; links end with the test."""
     started: list[Link] = []
 
     def start(*options: str) -> Link:
@@ -145,16 +145,16 @@ def shortest_ms(told: str) -> float:
 
 
 def returned(told: str) -> list[int]:
-    """Return the numbers of the pings that came back."""
+    """Return the sequence numbers of the pings that were answered."""
     return sorted(map(int, re.findall(r"icmp_seq=(\d+) ttl", told)))
 
 
 def test_a_ping_takes_both_delays_and_its_time_on_the_wire(link: Start) -> None:
     started = link("--rate", "8 Mbit/s", "--delay", "15 ms", "--back-delay", "25 ms")
-    # A microsecond a byte, each way.
+    # A microsecond per byte, each way.
     wire_ms = 2 * (1000 + PING_BYTES) / 1000
     best = shortest_ms(started.ping(40, "-q", "-s", "1000"))
-    # The best of 40 is not twice as long, however busy the machine.
+    # The best of 40 is below twice the minimum even on a busy machine.
     assert 40 + wire_ms <= best < 2 * (40 + wire_ms)
     told = started.end()
     assert (told["forth"]["delivered"], told["back"]["delivered"]) == (40, 40)
@@ -204,14 +204,14 @@ for number in range({count}):
         begun = float(spoken("ip", "netns", "exec", names["left"], sys.executable, "-c", sender))
         ended, in_order = sink.stdout.readline().split()
     assert in_order == "True"
-    # Half a megabyte a second.
+    # 4 Mbit/s are half a megabyte per second.
     assert float(ended) - begun >= count * (payload_bytes + UDP_BYTES) / 500_000
     assert started.end()["forth"]["delivered"] == count
 
 
 def test_a_full_queue_drops_what_it_has_no_room_for(link: Start) -> None:
     started = link("--rate", "80 kbit/s", "--queue", "2 kB")
-    # Ten frames of 1,042 B within 50 ms, in which half of one leaves: one has room, one begins.
+    # Ten frames of 1,042 B arrive within 50 ms, while half of one leaves: the queue holds one more.
     assert len(returned(started.ping(10, "-s", "1000"))) < 5
     told = started.end()["forth"]
     assert told["queue_full"] > 0
@@ -220,7 +220,7 @@ def test_a_full_queue_drops_what_it_has_no_room_for(link: Start) -> None:
 
 def test_the_rate_changes_while_it_runs(link: Start) -> None:
     started = link("--rate", "1 Gbit/s", "--rate-at", "1 ms=80 kbit/s")
-    # 100 us a byte, each way, where it was 8 ns.
+    # 100 us per byte, each way, instead of 8 ns.
     wire_ms = 2 * (200 + PING_BYTES) / 10
     assert shortest_ms(started.ping(3, "-q", "-s", "200", "-i", "0.1")) >= wire_ms
 

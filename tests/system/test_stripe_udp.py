@@ -1,9 +1,9 @@
 """Two ends of a pipe over UDP between real network namespaces, joined by shaped and emulated links.
 
-What is asserted of rates has the machine in it: both ends and emulators go before all others, and
-emulators say when they were late all the same; such a run is begun again. What ends of normal
-priority carry, `benches/striping_sockets.py --normal` tells. Shares are of what lines carry of
-packets, without their headers.
+Rates depend on the machine. Both ends and the emulators therefore have real-time priority, and a
+run is repeated if emulators report that they were late. `benches/striping_sockets.py --normal`
+measures ends of normal priority. Shares are of the capacity of the lines for packets, without
+headers.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from tests.conftest import require_programs
 from tests.system.pipes import ROUTER, LateError, Line, Programs, network, run, started, told_by
 from tests.system.test_linkemu import require_root
 
-# What the same row carried in virtual time when it was first run over sockets
-# (docs/concepts/striping-rates.md), and how much less it may be there.
+# Share of the same row in virtual time when it was first run over sockets
+# (docs/concepts/striping-rates.md), and the tolerance below it.
 SHORT_QUEUES = {
     "100 + 300, 10 ms, 64 kB": ([Line(100, 10), Line(300, 10)], 0.975, 5),
     "20 + 20, 150 ms, 64 kB": ([Line(20, 150), Line(20, 150)], 0.946, 9),
@@ -45,13 +45,13 @@ def test_queues_shorter_than_a_round_trip_carry_what_they_do_in_virtual_time(
     programs: Programs, row: str
 ) -> None:
     lines, virtual, seconds = SHORT_QUEUES[row]
-    # Slow start takes 2 s of those where a round trip is 300 ms.
+    # With a round trip of 300 ms, slow start takes 2 s.
     try:
         told = run(programs, lines, seconds, "--from", f"{seconds - 3} s")
         least = virtual - LESS_MAX
     except LateError as error:
-        # A machine that cannot keep the time of a link tells nothing of what the link carries; that
-        # packets come, and in order, holds on any.
+        # If emulators are late, the rate of the link is meaningless; packets must still arrive, and
+        # in order.
         told, least = error.told, 0.0
     assert told["right"]["out_of_order"] == 0
     assert told["share"] > least, told
@@ -70,19 +70,19 @@ def test_an_interface_goes_and_comes_back_and_the_pipe_goes_on(programs: Program
     assert gone["gone"] >= 1, told["left"]
     assert gone["reopened"] >= 1, told["left"]
     assert stayed["gone"] == 0
-    # It carries packets again, and nothing came out of order.
+    # The channel carries packets again, and none was out of order.
     assert gone["is_in"], told["left"]
     assert told["right"]["out_of_order"] == 0
-    # Every second had packets, that in which there was one channel too.
+    # Packets arrived in every second, also in that with a single channel.
     assert all(bits > 0 for bits in told["right"]["seconds_bits"][:5])
 
 
 # Headers of IP and UDP.
 V4_BYTES, V6_BYTES = 20 + 8, 40 + 8
-# What a copy needs of 1,500 bytes beside its packet: these headers, and a tag of 20.
+# Longest packet in 1,500 bytes that can be retransmitted: less these headers, and a tag of 20.
 LONGEST_BYTES = 1500 - V4_BYTES - 20
-# Before a channel shrinks sixteen packets have to be lost on it and a probe, which takes some 30 ms
-# here. That is in the second in which the MTU falls, or the next, as the pipe counts them.
+# A channel shrinks after the loss of sixteen packets and of a probe, some 30 ms here. That is in
+# the second in which the MTU falls, or in the next, as the pipe counts seconds.
 FALLS_S, KNOWN_S = 2, 4
 
 
@@ -99,19 +99,19 @@ def test_a_channel_whose_mtu_falls_shrinks(
     header_bytes = V6_BYTES if is_v6 else V4_BYTES
     longest_bytes = 1500 - header_bytes - 20
     with network(programs, lines) as (names, _):
-        # Less than both carry, so that nothing is lost to full queues; more than one does.
+        # Less than the capacity of both channels, so that no queue fills; more than that of one.
         options = (*options, "--packet-bytes", str(longest_bytes))
         pipes = started(programs, names, lines, 6, options, offer="15 Mbit/s")
         time.sleep(FALLS_S)
         name, device = {
-            # Nobody is told: the sockets of the ends heed no message of the network.
+            # The ends get no notification: their sockets ignore ICMP messages.
             "router": (names[ROUTER], "right1"),
             "interface": (names["left"], "wan1"),
         }[place]
         ip("-n", name, "link", "set", device, "mtu", "1280")
         told = told_by(pipes, 6)
     tag_bytes = 20 if "--repair" in options else 12
-    # What the packets of 1,280 bytes of IP have behind UDP's header, and behind a tag.
+    # UDP payload of IP packets of 1,280 bytes.
     channels, frame_bytes = told["left"]["channels"], 1280 - header_bytes
     assert channels[1]["frame_bytes"] in range(frame_bytes - 4, frame_bytes + 1), told["left"]
     assert channels[0]["frame_bytes"] >= longest_bytes + tag_bytes
@@ -119,7 +119,7 @@ def test_a_channel_whose_mtu_falls_shrinks(
     assert told["left"]["longest_bytes"] == channels[1]["frame_bytes"] - tag_bytes
     assert (channels[1]["too_long"] > 0) == (place == "interface")
     assert told["right"]["out_of_order"] == 0
-    # Both channels carry packets again, which are shorter.
+    # Both channels carry packets again, now shorter ones.
     assert told["right"]["seconds_bits"][KNOWN_S] > 13e6, told["right"]
     lost = told["right"]["seconds_lost"]
     # On a busy machine the kernel may forward two frames of a channel on two processors and swap
@@ -131,7 +131,7 @@ def test_a_channel_whose_mtu_falls_shrinks(
 
 
 def test_a_channel_that_reorders_loses_nothing(programs: Programs) -> None:
-    # One frame in a hundred is held back for 4 ms, some ten frames' time.
+    # One frame in a hundred is delayed by 4 ms, the time of some ten frames.
     lines = [Line(20, 5, emulated=("--reordering", "0.01,4 ms"))]
     options = ("--repair", "--packet-bytes", str(LONGEST_BYTES))
     with network(programs, lines) as (names, _):
@@ -139,7 +139,7 @@ def test_a_channel_that_reorders_loses_nothing(programs: Programs) -> None:
     assert told["right"]["out_of_order"] == 0
     assert told["right"]["lost"] == 0, told["right"]
     assert 0 < told["right"]["channels"][0]["reordering_window_ms"] <= 20
-    # Hundreds are overtaken; few before it is known that they come.
+    # Hundreds are overtaken; few are requested again before the window has adapted.
     assert told["right"]["receiver"]["repaired"] < 20, told["right"]
 
 

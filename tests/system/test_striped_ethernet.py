@@ -1,4 +1,4 @@
-"""The daemon over raw Ethernet: two of them between real namespaces, and what one refuses."""
+"""The daemon over raw Ethernet: two of them in network namespaces, and refused configurations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.system.flows import connection
 from tests.system.pipes import Line, Programs, interfaces, network
 
 QUANTA = [1_500, 3_000]
-# What TCP has of a packet, and what a line sees of it: nothing but Ethernet's header is added.
+# TCP payload of a packet, and its frame on the line: only Ethernet's header is added.
 SEGMENT_BYTES, FRAME_BYTES = 1_500 - 20 - 32, 14 + 1_500
 
 
@@ -39,9 +39,9 @@ def test_one_connection_has_the_sum_of_both_lines_without_a_loss(
 
 
 def _all_came(running: dict[str, Daemon]) -> dict[str, dict[str, Any]]:
-    """End the left end, and wait until all that it sent has come at the right one.
+    """End the left end, and wait until the right one has received all its packets.
 
-    The pipe waits for lines that are full: nothing is lost, and so nothing is out of order.
+    The pipe waits when lines are full, so no packet is lost, and none is out of order.
     """
     left, right = running["left"].ended(), running["right"]
 
@@ -57,20 +57,20 @@ def test_frames_go_whole_where_the_interface_passes_them(program: Path, tmp_path
     with network(Programs(program, program), lines) as (names, _):
         for name in names.values():
             for channel in range(len(lines)):
-                # A bucket of tokens cuts what is longer than itself.
+                # A token bucket would segment frames longer than itself.
                 ip("netns", "exec", name, "tc", "qdisc", "del", "dev", f"wan{channel}", "root")
         paths = written(tmp_path, names, 2, [65_535, 65_535], offload=True)
         with daemons(program, names, paths) as running:
             carried = transfer(names, 3, 1)
             told = _all_came(running)
     assert carried.is_whole
-    # Far longer than what goes over a wire at once.
+    # Far longer than a frame on a wire.
     left = told["left"]
     assert left["sent_bytes"] / left["sent_packets"] > 3 * FRAME_BYTES, told
 
 
 def test_order_is_back_a_marker_a_channel_after_the_last_loss(program: Path) -> None:
-    """Theorem 5.1, a hundred times: eight of ten frames are lost, markers among them."""
+    """Theorem 5.1, tested a hundred times: eight of ten frames are lost, also markers."""
     measured = disorder_after_loss(Bench(program, quick=False))
     assert measured.value == 0, measured
     assert "; 0 inversions" not in measured.note, "nothing was out of order before"
@@ -115,7 +115,7 @@ def test_a_connection_outlives_a_line_that_goes_down_and_comes_back(
 
 
 def _transferred(names: dict[str, str], total: int, events: dict[int, Callable[[], None]]) -> None:
-    """Send so many bytes, and let happen what is to once so many have come."""
+    """Send `total` bytes, and run each event once its number of bytes has arrived."""
     data, came = bytes(range(250)) * (total // 250), 0
     sender, receiver = connection(names, ADDRESSES["right"])
     thread = threading.Thread(target=sender.sendall, args=(data,))
@@ -132,7 +132,7 @@ def _transferred(names: dict[str, str], total: int, events: dict[int, Callable[[
 
 
 WRONG: dict[str, tuple[str, str, str, list[str]]] = {
-    # What is written in place of what, where it is told, and what is said.
+    # Text of the configuration, its replacement, line and column of the error, parts of the message.
     "plaintext that nobody allowed": (
         "allow-plaintext = true\n",
         "",

@@ -1,7 +1,7 @@
-"""Ways from left to right over the lines of `pipes`: what is measured, beside what others do.
+"""Paths from left to right over the lines of `pipes`: ours, and others for comparison.
 
-A way is what a flow goes to, and the processes whose computing it takes. All of it but the daemons
-goes with the namespaces.
+A `Way` is the destination of a flow, and the processes whose CPU time it uses. The namespaces
+remove everything except the daemons.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from tests.conftest import wait_until
 from tests.system import bundles
 from tests.system.pipes import Line, address, first_priority
 
-# Of the kernel; Python names it from 3.10 on where its headers had it.
+# Constant of Linux; Python has it from 3.10 on, if its headers had it.
 IPPROTO_MPTCP = 262
 WIREGUARD_PORT = 51820
 WIREGUARD_ADDRESSES = {"left": "10.91.0.1", "right": "10.91.0.2"}
-# 1,500 less the headers of IPv4, UDP and WireGuard, and its check.
+# 1,500 less the headers of IPv4, UDP and WireGuard, and its authentication tag.
 WIREGUARD_MTU = 1500 - 28 - 32
-# A search for the size of a channel takes a round trip for each size that it probes.
+# Time for the search of channel sizes, which takes a round trip for each probed size.
 SIZES_S = 1
 SOCKETS = Path("/var/run/wireguard")
 
 
 @dataclass
 class Way:
-    """What a flow goes to, and by which protocol."""
+    """Destination and protocol of a flow."""
 
     address: str
     protocol: int = socket.IPPROTO_TCP
@@ -42,7 +42,7 @@ class Way:
 
 
 def plain(channel: int) -> Way:
-    """One line alone."""
+    """Return the path over one line alone."""
     return Way(address(channel, "right"))
 
 
@@ -50,9 +50,9 @@ def plain(channel: int) -> Way:
 def striped(
     program: Path, folder: Path, names: dict[str, str], lines: list[Line], order: str
 ) -> Iterator[Way]:
-    """Two daemons, before all others where lines are shaped: they take what time they need.
+    """Run two daemons, with real-time priority if all lines are shaped.
 
-    Flows begin once all channels are in and their sizes are found.
+    The path is yielded once all channels are in and their sizes are found.
     """
     configs = bundles.written(folder, len(lines), order=order)
     priority = all(line.rate is not None for line in lines)
@@ -65,7 +65,7 @@ def striped(
 
 
 def mptcp(names: dict[str, str], lines: list[Line]) -> Way:
-    """MPTCP with a subflow a line, as the right end announces its addresses."""
+    """Return the path of MPTCP with a subflow per line; the right end announces its addresses."""
     for name in names.values():
         ip("-n", name, "mptcp", "limits", "set", "subflow", "8", "add_addr_accepted", "8")
     for channel in range(1, len(lines)):
@@ -74,7 +74,7 @@ def mptcp(names: dict[str, str], lines: list[Line]) -> Way:
 
 
 def has_mptcp() -> bool:
-    """Whether the kernel has MPTCP."""
+    """Return whether the kernel supports MPTCP."""
     try:
         socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP).close()
     except OSError:
@@ -83,17 +83,17 @@ def has_mptcp() -> bool:
 
 
 def wireguard_program() -> Path | None:
-    """Return where wireguard-go is: on the path, or where `go install` puts it."""
+    """Return the path of wireguard-go: from PATH, or from the folder of `go install`."""
     folders = [os.environ.get("GOBIN"), os.environ.get("GOPATH", str(Path.home() / "go")) + "/bin"]
     search = os.pathsep.join([os.environ.get("PATH", os.defpath), *filter(None, folders)])
-    # Its module's name is the one that `go install` takes.
+    # `go install` names the program after its module.
     found = shutil.which("wireguard-go", path=search) or shutil.which("wireguard", path=search)
     return Path(found) if found else None
 
 
 @contextmanager
 def wireguard(program: Path, names: dict[str, str], *, priority: bool) -> Iterator[Way]:
-    """Two of wireguard-go over the first line."""
+    """Run two processes of wireguard-go over the first line."""
     keys = {end: _key_pair() for end in ENDS}
     with ExitStack() as stack:
         pids = []
@@ -138,7 +138,7 @@ def _configure(control: Path, private: bytes, public: bytes, remote: str) -> Non
 
 
 def _key_pair() -> tuple[bytes, bytes]:
-    """Return a private and a public key of X25519, the last 32 bytes of what OpenSSL writes."""
+    """Return an X25519 key pair, private first: the last 32 bytes of each output of OpenSSL."""
 
     def openssl(*words: str, given: bytes = b"") -> bytes:
         done = subprocess.run(
