@@ -1,4 +1,4 @@
-"""What several tests share."""
+"""Fixtures and helpers shared by the tests."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from tests.optional_programs import GUARD, SEARCH, require_programs
 
 __all__ = ["SEARCH", "TIMEOUT_S", "Finished", "require_programs", "wait_until"]
 
-# Far longer than any command here takes, also beside busy neighbours; a test that reaches it has
-# hung.
+# Far longer than any command takes, even on a busy machine; a test that reaches it has hung.
 TIMEOUT_S = 600
 
-# No test has a deadline of its own: neighbours may be busy.
+# No deadline per example, because the machine may be busy.
 settings.register_profile("house", deadline=None)
 settings.load_profile("house")
 
-# pytest loads readline, which tells children the width of some terminal, behind Python's back.
+# pytest loads readline, which sets the width of a terminal in the environment of child processes,
+# unseen by `os.environ`.
 for name in ("COLUMNS", "LINES"):
     os.environ.pop(name, None)
     os.unsetenv(name)
 
 
-# Tests that run programs over shaped lines: they wait, mostly idle.
+# Tests that run programs over shaped lines, and are idle most of the time.
 OVER_LINES = ("tests/system/test_linkemu", "tests/system/test_stripe")
-# So many of them at once, lest they ask more of two cores than their rates allow.
+# Number of them at once, limited so that two cores sustain their rates.
 OVER_LINES_AT_ONCE = 2
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse programs that a test has not declared."""
+    """Register the plugin that refuses programs without a declaration."""
     config.pluginmanager.register(GUARD, "optional-programs")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Have what waits run beside what computes, where there are workers for both.
+    """Reserve workers for tests over lines, if there are enough workers.
 
     (pytest-xdist 3.8 has groups for this, which pytest 9.2 ignores.)
     """
@@ -60,14 +60,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     if (config.getoption("numprocesses") or 0) <= OVER_LINES_AT_ONCE:
         return None
     scheduler = LoadScopeScheduling(config, log)
-    # What it gives to one worker together.
+    # Tests of one scope are given to one worker.
     scheduler._split_scope = worker_of
     return scheduler
 
 
 @dataclass(frozen=True)
 class Finished:
-    """How a command ended."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -76,7 +76,7 @@ class Finished:
 
 @pytest.fixture
 def gingham(tmp_path: Path) -> Callable[..., Finished]:
-    """The command line as a user has it, run in an empty folder."""
+    """A function that runs the installed command line in an empty folder."""
 
     def run(*arguments: object, stdin: str = "") -> Finished:
         command = [str(Path(sys.executable).parent / "gingham"), *map(str, arguments)]
@@ -96,7 +96,7 @@ def gingham(tmp_path: Path) -> Callable[..., Finished]:
 
 
 def wait_until(holds: Callable[[], object], what: str = "it never came to pass") -> None:
-    """Wait for a condition, however slowly it comes; `what` is said if it does not."""
+    """Wait for a condition, up to `TIMEOUT_S`; `what` is the message of the failure."""
     end = time.monotonic() + TIMEOUT_S
     while not holds():
         assert time.monotonic() < end, what

@@ -1,16 +1,16 @@
-"""Digests of what short scenarios measure, from one version to the next.
+"""Digests of the results of short scenarios, compared between versions.
 
 ::
 
     scenarios.toml ──run──► tables and summary ──► a SHA-256 a column ──► digests.json
 
-`tests/test_same_bits.py` holds runs against the file: by table and column, the digest in each
-scenario. A column that was renamed keeps its digests; edit its key in the file by hand. Whoever
-means to change results, columns or the scenarios has the file written anew by
+`tests/test_same_bits.py` compares runs with the file: by table and column, the digest in each
+scenario. A column that was renamed keeps its digests; edit its key in the file by hand. After an
+intended change of results, columns or scenarios, rewrite the file by
 
     make digests
 
-and commits it by itself, with the reason.
+and commit it separately, with the reason.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from gingham import examples, stripe, studies
 FOLDER = Path(__file__).parent / "data" / "same_bits"
 FILE = FOLDER / "digests.json"
 SCENARIOS: dict[str, dict[str, Any]] = tomllib.loads((FOLDER / "scenarios.toml").read_text())
-# Sentences for people, which may be put better; other tests hold what they say.
+# Texts for people, whose wording may change; other tests check their content.
 SENTENCES = {"verdict_reason", "notes", "findings"}
 
-# What runs measure only where their scenarios ask for it: empty, missing or 0 it has no digest, so
-# that what it was before it was there does not change.
+# Tables and columns that are measured only on request. Without content they have no digest, so that
+# a new one does not change the digests of existing scenarios.
 TABLES_IF_ASKED = {"flows", "flow_series", "link_series"}
 TABLES_IF_ASKED |= {"trees", "tree_series", "tree_links", "tree_flows", "streams"}
 TABLES_IF_ASKED |= {"requests", "ledgers"}
@@ -87,7 +87,7 @@ COLUMNS_IF_ASKED = {
     "set_up_max_ns",
 }
 
-# Columns that tell nothing where they are the same as another.
+# Columns without a digest if they equal another column.
 COLUMNS_IF_DIFFERENT = {"posted_ps": "created_ps"}
 
 # Digests of a run by table and column.
@@ -102,7 +102,7 @@ def scenario(name: str) -> gingham.Scenario | stripe.StripeScenario:
 
 
 def source(entry: Mapping[str, Any]) -> Any:
-    """Return what an entry of the list begins with."""
+    """Return the base scenario of an entry of the list."""
     if "file" in entry:
         return gingham.Scenario.load(FOLDER / entry["file"])
     if "example" in entry:
@@ -114,7 +114,7 @@ def source(entry: Mapping[str, Any]) -> Any:
 
 
 def measured(name: str, **options: Any) -> Digests:
-    """Run a scenario of the list and return the digests of all that it measures."""
+    """Run a scenario of the list and return the digests of its results."""
     chosen = scenario(name)
     simulation: Any
     if isinstance(chosen, gingham.Scenario):
@@ -149,13 +149,13 @@ def columns(table: pa.Table) -> Iterator[tuple[str, str]]:
             continue
         is_coded = pa.types.is_dictionary(field.type)
         type_ = field.type.value_type if is_coded else field.type
-        # Whole numbers are one kind whatever holds them, and called as when digests began.
+        # All integer types count as one, under the name that the first digests had.
         kind = "uint64" if pa.types.is_integer(type_) else str(type_)
         yield field.name, digest(kind, column.to_pylist())
 
 
 def is_measured(value: float | str | None) -> bool:
-    """Return whether a number was measured: there, and not 0; of a text, whether there is one.
+    """Return whether a value was measured: a number other than 0 and NaN, or a text.
 
     >>> [is_measured(value) for value in (None, math.nan, 0, 0.5, "", "12")]
     [False, False, False, True, False, True]
@@ -164,7 +164,7 @@ def is_measured(value: float | str | None) -> bool:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Yield what stands in a field of a summary, without the names below it."""
+    """Yield the values in a field of a summary, without the names below it."""
     if isinstance(value, Mapping):
         for name, below in value.items():
             is_left_out = name in COLUMNS_IF_ASKED and not is_measured(below)
@@ -188,7 +188,7 @@ def digest(type_: str, values: Iterable[Any]) -> str:
 
 
 def recorded() -> dict[str, Digests]:
-    """Return the digests that the file holds, by scenario."""
+    """Return the recorded digests, by scenario."""
     content: dict[str, dict[str, dict[str, str]]] = json.loads(FILE.read_text())
     known: dict[str, Digests] = {}
     for table, columns in content.items():
@@ -199,7 +199,7 @@ def recorded() -> dict[str, Digests]:
 
 
 def differences(found: Digests, known: Digests) -> list[str]:
-    """Return a line for each column that is not what it was.
+    """Return a line for each column that has changed.
 
     >>> known = {"links": {"stops": "1", "flits": "2"}}
     >>> differences({"links": {"stops": "3", "data_flits": "2"}}, known)
@@ -219,7 +219,7 @@ def differences(found: Digests, known: Digests) -> list[str]:
 
 
 def record() -> None:
-    """Write the file anew."""
+    """Rewrite the file."""
     content: dict[str, dict[str, dict[str, str]]] = {}
     for name in SCENARIOS:
         for table, found in measured(name).items():

@@ -22,7 +22,7 @@ length = { fixed = "64 B" }
 [stop]
 time = "200 us"
 """
-# The smallest that sends: microseconds of a switch with four hosts.
+# The smallest scenario with traffic: microseconds of a switch with four hosts.
 STAR = """
 stop.time = "20 us"
 topology.generate.star = { hosts = 4 }
@@ -31,15 +31,15 @@ name = "short"
 load = 0.1
 length = { fixed = "64 B" }
 """
-# Tables of a scenario whose keys are replaced one by one. Of the topology there is one, and
-# traffic classes stand together.
+# Tables of a scenario whose keys are replaced one by one. The topology and the traffic classes are
+# replaced as a whole.
 MERGED = ("routing", "network", "stop", "measure")
 
 
 def completed(
     *fragments: str, base: gingham.Scenario | None = None, folder: Path = Path()
 ) -> gingham.Scenario:
-    """Return the base with the keys of fragments in place of its own, one after the other."""
+    """Return the base with its keys replaced by those of the fragments, in order."""
     whole = base or gingham.Scenario.parse(BASE, folder=folder)
     for fragment in fragments:
         whole = whole.with_(values_of(fragment))
@@ -58,17 +58,17 @@ def values_of(fragment: str) -> dict[str, Any]:
 
 
 def is_whole(text: str) -> bool:
-    """Return whether a text says all that a scenario must."""
+    """Return whether a text has all mandatory tables of a scenario."""
     return {"topology", "traffic", "stop"} <= tomllib.loads(text).keys()
 
 
 def messages_of(scenario: gingham.Scenario) -> int:
-    """Run a scenario for a while and return how many messages arrived."""
+    """Run the first events of a scenario and return the number of delivered messages."""
     simulation = gingham.Simulation(scenario, allow_deadlock=True)
     return simulation.advance(50_000).messages_delivered
 
 
-# Three hosts with two ports each, of which two have their cable at the second.
+# Three hosts with two ports each; two of them have their cable at the second port.
 SECOND_PORT = """
 [[switch]]
 name = "s0"
@@ -100,7 +100,7 @@ def with_aggregation(path: Path) -> Fabric:
     text, _ = tree.text("toml")
     blocks = [re.sub(r"ports = [24]\n", "ports = 64\n", text)]
     for number, switch in enumerate(node.name for node in tree.devices if node.kind == "switch"):
-        # By its description a dump tells it from a host.
+        # A dump distinguishes it from a host by its description.
         told = f'guid = "00006000000000{number}0"\ndescription = "Mellanox Aggregation Node"'
         blocks += [
             f'[[aggregation]]\nname = "a{number}"\nports = 1\n{told}',

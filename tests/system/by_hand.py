@@ -1,7 +1,8 @@
-"""Freedom from deadlock once more, from OpenSM's own texts alone and in the plainest way.
+"""Independent check of freedom from deadlock, from OpenSM's own dumps alone.
 
-Nothing of the package is used: regular expressions read the dumps, every pair of hosts is walked,
-and what waits for what is taken away from the ends until nothing is left, or a circle is.
+Nothing of the package is used. Regular expressions read the dumps, and the route of every pair of
+hosts is walked. Buffers that wait for none are removed from the dependency graph repeatedly, until
+it is empty or a cycle is left.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ HOST = r'\[\d+\]\(\w+\)\s+"S-(\w+)"\[(\d+)\].*# lid (\d+)'
 
 @dataclass(frozen=True)
 class Network:
-    """Switches by GUID, hosts by LID."""
+    """Cables and hosts; switches are identified by GUID, hosts by LID."""
 
-    # Between switches, by both ends.
+    # Cables between switches, listed from both ends.
     cables: dict[Port, Port]
     lids: dict[str, int]
-    # At which port each host is plugged in.
+    # Switch port of each host.
     hosts: dict[int, Port]
 
 
 def is_free_of_deadlock(texts: Mapping[str, str]) -> bool:
-    """Whether the routes between hosts in the files of a decision can never deadlock."""
+    """Return whether the routes between hosts in OpenSM's dumps are free of deadlock."""
     network = read_network(texts["ibnetdiscover"])
     tables, lanes = read_tables(texts["lfts"]), read_lanes(texts["sl2vl"])
     levels = read_levels(texts["sl.csv"])
@@ -55,14 +56,14 @@ def is_free_of_deadlock(texts: Mapping[str, str]) -> bool:
 def level_of(
     levels: Mapping[tuple[int, int], int], network: Network, source: int, destination: int
 ) -> int:
-    """The level of a pair: by its LIDs, or by switches that stand for their hosts."""
+    """Return the service level of a pair: by its LIDs, or by those of the hosts' switches."""
     here, there = (network.lids[network.hosts[lid][0]] for lid in (source, destination))
     keys = ((source, destination), (here, destination), (here, there))
     return next(levels[key] for key in keys if key in levels)
 
 
 def circles(waits: Mapping[Buffer, set[Buffer]]) -> set[Buffer]:
-    """What is left when all that waits for nothing is taken away again and again."""
+    """Return the buffers left after repeated removal of those that wait for none."""
     left = {one: set(others) for one, others in waits.items()}
     while True:
         rest = {one: {other for other in others if other in left} for one, others in left.items()}
@@ -73,7 +74,7 @@ def circles(waits: Mapping[Buffer, set[Buffer]]) -> set[Buffer]:
 
 
 def read_network(dump: str) -> Network:
-    """Who is plugged in where."""
+    """Return the network in the output of ibnetdiscover."""
     network = Network({}, {}, {})
     here = ""
     for line in dump.splitlines():
@@ -90,7 +91,7 @@ def read_network(dump: str) -> Network:
 
 
 def read_tables(text: str) -> dict[str, dict[int, int]]:
-    """The port for each LID, by switch."""
+    """Return the output port for each LID, by switch."""
     tables: dict[str, dict[int, int]] = {}
     here: dict[int, int] = {}
     for line in text.splitlines():
@@ -102,7 +103,7 @@ def read_tables(text: str) -> dict[str, dict[int, int]]:
 
 
 def read_lanes(text: str) -> dict[tuple[int, int, int], list[int]]:
-    """The lane of each level, by LID of the switch, port in and port out."""
+    """Return the lane of each service level, by switch LID, input port and output port."""
     lanes: dict[tuple[int, int, int], list[int]] = {}
     lid = 0
     for line in text.splitlines():
@@ -114,6 +115,6 @@ def read_lanes(text: str) -> dict[tuple[int, int, int], list[int]]:
 
 
 def read_levels(text: str) -> dict[tuple[int, int], int]:
-    """The level by source and destination LID, those of switches standing for their hosts."""
+    """Return the service level by source and destination LID; a switch LID covers its hosts."""
     rows = (map(int, line.split(",")) for line in text.splitlines()[1:])
     return {(source, destination): level for source, destination, level in rows}

@@ -1,4 +1,4 @@
-"""A TCP connection through the pipe whose bytes count: each comes once, in its place."""
+"""A TCP connection through the pipe that checks that each byte arrives once, in order."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from tests.conftest import wait_until
 from tests.system.bundles import ADDRESSES
 from tests.system.flows import opened
 
-# A block of the stream: numbers of eight bytes.
+# Numbers in a block of the stream, of eight bytes each.
 BLOCK_NUMBERS = 4_096
 CHUNK_BYTES = 1 << 18
 
 
 @dataclass
 class Checked:
-    """What went and came so far, and what is wrong, if anything is."""
+    """Progress of the stream, and its first fault, if any."""
 
     sent_bytes: int = 0
     came_bytes: int = 0
     fault: str | None = None
-    # The sender's end has come.
+    # The receiver has read to the end of the stream.
     is_over: bool = False
     ended: threading.Event = field(default_factory=threading.Event)
 
     def goes_on(self, more_bytes: int = 1 << 18) -> None:
-        """Wait until so many more bytes have come."""
+        """Wait until `more_bytes` further bytes have arrived."""
         asked = self.came_bytes + more_bytes
         wait_until(lambda: self.fault or self.came_bytes >= asked, "nothing comes any more")
         assert self.fault is None, self.fault
 
     def ends(self) -> None:
-        """Send no more, and wait until all has come."""
+        """Stop sending, and wait until all bytes have arrived."""
         self.ended.set()
         wait_until(lambda: self.fault or self.is_over, "not all comes")
 
     def send(self, sender: socket.socket, bytes_per_s: float) -> None:
-        """Send numbers until the end, no faster than this."""
+        """Send numbers until the stream ends, at most at this rate."""
         started, number = time.monotonic(), 0
         try:
             while not self.ended.is_set():
@@ -58,7 +58,7 @@ class Checked:
             self.fault = self.fault or f"the sender: {error}"
 
     def receive(self, receiver: socket.socket) -> None:
-        """Read to the end, and compare."""
+        """Read to the end, and compare with the numbers sent."""
         expected, number = b"", 0
         try:
             while data := receiver.recv(CHUNK_BYTES):
@@ -76,7 +76,7 @@ class Checked:
 
 
 def block(number: int) -> bytes:
-    """Return a block of the stream."""
+    """Return a block of the stream: consecutive numbers."""
     first = number * BLOCK_NUMBERS
     return np.arange(first, first + BLOCK_NUMBERS, dtype=">u8").tobytes()
 
@@ -85,10 +85,10 @@ def block(number: int) -> bytes:
 def checked(
     names: dict[str, str], bytes_per_s: float, *, is_back: bool = False
 ) -> Iterator[Checked]:
-    """Send from left to right, or back, as long as this lasts; in the end all of it has come."""
+    """Run a stream from left to right, or back; fail at the end unless all bytes have arrived."""
     one, other, listener = opened(names, ADDRESSES["right"], socket.IPPROTO_TCP)
     listener.close()
-    # Outages are longer than what opens a connection may wait.
+    # No timeout: outages last longer than the one for opening a connection.
     one.settimeout(None)
     sender, receiver = (other, one) if is_back else (one, other)
     flow = Checked()

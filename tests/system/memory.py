@@ -1,4 +1,4 @@
-"""What a process of the daemon has in its memory."""
+"""Search of the memory of daemon processes for keys."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 
 from tests.system.bundles import Daemon
 
-# What is above is the kernel's (Documentation/arch/x86/x86_64/mm.rst).
+# Addresses above are the kernel's (Documentation/arch/x86/x86_64/mm.rst).
 MEMORY_END = 1 << 47
 
 
 def memory_of(process: int) -> bytes:
-    """Return all that a process may write, as it is."""
+    """Return the contents of all writable memory of a process."""
     taken = bytearray()
     with Path(f"/proc/{process}/mem").open("rb", buffering=0) as memory:
         for line in Path(f"/proc/{process}/maps").read_text().splitlines():
@@ -24,6 +24,6 @@ def memory_of(process: int) -> bytes:
 
 
 def knows(daemon: Daemon, secret: str) -> list[bool]:
-    """Return whether each half has a key, as bytes or as a text."""
+    """Return for monitor and tunnel process whether it has a key, as bytes or as text."""
     halves = [memory_of(process) for process in (daemon.process.pid, daemon.carrier())]
     return [bytes.fromhex(secret) in half or secret.encode() in half for half in halves]

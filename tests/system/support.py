@@ -1,4 +1,4 @@
-"""Fabrics on which the real programs are tried, and what they may leave behind."""
+"""Fabrics for tests with the real programs, and checks for leftovers of these programs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ FABRICS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def made(name: str) -> Fabric:
-    """One of the fabrics above."""
+    """Return one of `FABRICS`."""
     kind, parameters = FABRICS[name]
     return Fabric.make(kind, **parameters)
 
 
 def dumped(name: str) -> Fabric:
-    """The dump of a real cluster, where it is at hand."""
+    """Return the fabric of a real cluster's dump; skip the test if the dump is missing."""
     path = DUMPS / f"{name}.ibnetdiscover"
     if not path.exists():
         pytest.skip(f"{path.name} is not at hand; it is looked for in ../shared/data/fabrics")
@@ -35,12 +35,12 @@ def dumped(name: str) -> Fabric:
 
 
 def require_opensm() -> None:
-    """Skip the test, or fail it where that was asked for, without the programs of a cluster."""
+    """Declare the programs of OpenSM and ibsim; skip or fail the test if one is missing."""
     require_programs("opensm", "ibsim", "ibsim-run", "ibnetdiscover", "smpquery")
 
 
 def processes(scratch: Path) -> dict[int, str]:
-    """Process ids and names of what runs with its scratch folder below `scratch`."""
+    """Return ids and names of the processes whose scratch folder is below `scratch`."""
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -48,19 +48,19 @@ def processes(scratch: Path) -> dict[int, str]:
             name = (process / "comm").read_text().strip()
         except OSError:
             continue
-        # Our own tests stand in the same folder, but have no simulator.
+        # Only processes of a run have this variable, not the tests in the same folder.
         if f"OSM_TMP_DIR={scratch}/".encode() in environment:
             found[int(process.name)] = name
     return found
 
 
 def sockets() -> set[str]:
-    """The sockets of simulators of ours, anybody's on this machine."""
+    """Return the sockets of our simulators, started by any user of this machine."""
     lines = Path("/proc/net/unix").read_text().splitlines()
     return {line.split()[-1].partition(":")[0] for line in lines if "@gingham-" in line}
 
 
 def nothing_is_left(scratch: Path) -> None:
-    """Fail unless processes, sockets and files of runs below `scratch` are gone, or go soon."""
+    """Wait for the processes of runs below `scratch` to end; fail if files are left."""
     wait_until(lambda: not processes(scratch), "processes are left")
     assert list(scratch.iterdir()) == []

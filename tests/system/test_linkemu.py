@@ -77,7 +77,7 @@ class Link:
     """A running emulator."""
 
     def __init__(self, program: Path, names: dict[str, str], options: tuple[str, ...]) -> None:
-        """Start it, and give its interfaces addresses and static neighbours, so that ARP is silent."""
+        """Start it, and give its interfaces addresses and static neighbours (no ARP)."""
         self.names = names
         command = [str(program), names["left"], names["right"], *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

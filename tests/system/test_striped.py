@@ -1,6 +1,6 @@
-"""The daemon: two of them between real network namespaces, and what one says that cannot run.
+"""The daemon: two of them in real network namespaces, and errors of configurations.
 
-Rates have the machine in them: both daemons go before all others.
+Rates depend on the machine, so both daemons have real-time priority.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def test_one_connection_has_the_sum_of_both_lines(
 
 
 def test_in_strict_order_too_where_lines_have_a_delay(program: Path, tmp_path: Path) -> None:
-    # Quanta follow what BBR finds, which takes a bucket of tokens for the rate where a round trip
-    # is as short as between two namespaces.
+    # Quanta follow BBR's estimates. With a round trip as short as between two namespaces, BBR would
+    # take the burst of the token bucket for the rate.
     lines = [Line(10, 10), Line(20, 10)]
     with network(Programs.built(), lines) as (names, _):
-        # More than the faster line alone: an emulator that is late takes its part.
+        # At least the share of the faster line alone, because late emulators lower the rate.
         _carries(program, names, written(tmp_path, len(LINES), order="strict"), lines, 20 / 30)
 
 
@@ -62,7 +62,7 @@ def _carries(
     share = carried.bits_per_s / sum_of(lines)
     assert share >= least, (share, told)
     for end in ENDS:
-        # Both lines had their part, nothing was strange, and nothing was lost for good.
+        # Both lines carried packets, no datagram was unexpected, and no packet was lost for good.
         assert all(channel["sent"] > 500 for channel in told[end]["channels"]), told
         assert all(channel["strange"] == 0 for channel in told[end]["channels"]), told
         assert told[end]["given_up"] == 0, told
@@ -120,7 +120,7 @@ def test_an_end_that_knows_no_address_learns_it(
 @pytest.mark.parametrize(
     ("changes", "discards"),
     [
-        # The right end has another key than the left one knows.
+        # The left end does not know the key of the right one.
         ({"private-key": "other.key"}, {"left": "other_peer", "right": "bad_mac"}),
         ({"peer": {"preshared-key": "other.key"}}, {"left": "other_secret"}),
     ],
@@ -158,7 +158,7 @@ def test_what_comes_in_clear_or_of_another_version_is_counted_and_not_taken(
             one.close()
         made = made_in(names["left"], lambda: socket.socket(type=socket.SOCK_DGRAM))
         with made as stranger:
-            # A packet in clear, and what another version sends.
+            # An unencrypted packet, and a datagram of another version.
             for first in (0x40, 0x50):
                 stranger.sendto(bytes([first, *range(1, 60)]), ("10.80.0.2", 7000))
         wait_until(
@@ -185,7 +185,7 @@ def test_addresses_that_are_not_allowed_pass_neither_way(
             sent = ["ip", "netns", "exec", names[end], "ping", "-c", "2", "-W", "1", to]
             assert subprocess.run(sent, capture_output=True, check=False).returncode == 1
         told = {end: running[end].ended() for end in ENDS}
-    # What left may not send, and what right may send and left may not take.
+    # Packets that the left end may not send, and those that it may not accept from the right.
     assert told["left"]["refused_destinations"] >= 2, told
     assert told["left"]["refused_sources"] >= 2, told
     assert told["right"]["refused_sources"] == told["right"]["received_packets"] == 0, told
@@ -218,7 +218,7 @@ def test_a_key_is_made_for_its_owner_alone(program: Path, tmp_path: Path) -> Non
 
 REMOTE = 'remote = "10.80.0.2:7000"\n'
 WRONG: dict[str, tuple[str, str, str, list[str]]] = {
-    # What is written in place of what, where it is told, and what is said.
+    # Text of the configuration, its replacement, place of the error, parts of the message.
     "a key of no use": ("mtu", "mtv", "3:1", ["unknown key `mtv`", "did you mean `mtu`?"]),
     "no public key": (KEYS["right"][1], "8f40", "6:14", ["`8f40`", "striped pubkey FILE"]),
     "its own public key": (KEYS["right"][1], KEYS["left"][1], "6:14", ["key of this end"]),

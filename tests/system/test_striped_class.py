@@ -1,6 +1,6 @@
-"""DSCP and ECN outside: what datagrams of channels have of them, and what marks of the way do.
+"""Outer DSCP and ECN: the fields of datagrams on channels, and the effect of marks on the path.
 
-A rule of nftables at the right end marks what comes there, as a router with a queue would.
+A rule of nftables at the right end marks arriving datagrams, as a router with a queue would.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ECT = 0b10
 
 
 def over_v6(names: dict[str, str], folder: Path, **changes: Any) -> dict[str, Path]:
-    """Write configurations of channels over IPv6, and give both ends addresses for them."""
+    """Write configurations with channels over IPv6, and give both ends addresses for them."""
     require_programs("sysctl")
     paths = written(folder, len(LINES), mtu=1_400, **changes)
     for line in range(len(LINES)):
@@ -41,7 +41,7 @@ def over_v6(names: dict[str, str], folder: Path, **changes: Any) -> dict[str, Pa
 
 
 def marked(namespace: str, which: str) -> None:
-    """Mark the datagrams that come to channels and have one of these fields."""
+    """Mark arriving datagrams of channels whose ECN field is `which`."""
     require_programs("nft")
     fields = [f"{family} ecn {which} {family} ecn set ce" for family in ("ip", "ip6")]
     rules = "\n".join(f"udp dport {UDP_PORT} {field}" for field in fields)
@@ -51,7 +51,7 @@ def marked(namespace: str, which: str) -> None:
 
 
 def delivered_ce(namespace: str) -> int:
-    """Return how many segments of a namespace's senders were acknowledged as marked."""
+    """Return the number of sent segments that were acknowledged as marked."""
     text = made_in(namespace, Path("/proc/thread-self/net/netstat").read_text)
     names, values = (line.split() for line in text.splitlines() if line.startswith("TcpExt:"))
     return int(values[names.index("TCPDeliveredCE")])
@@ -77,7 +77,7 @@ def test_a_mark_of_the_way_is_heard_by_the_tcp_inside(
     assert all(channel["marked"] > 0 for channel in told["right"]["channels"]), told
     assert told["right"]["ecn"]["dropped"] == told["right"]["ecn"]["unexpected"] == 0, told
     assert delivered_ce(names["left"]) - before > 10
-    # The rule is only at the right.
+    # Only the right end has the rule.
     assert told["left"]["ecn"]["marked"] == 0, told
 
 
@@ -89,16 +89,16 @@ def test_what_was_marked_and_reads_no_marks_is_dropped_and_counted(
         wait_until(running["left"].is_carrying, "one line never came in")
         marked(names["right"], "not-ect")
         assert not pinged(names["left"], ADDRESSES["right"], "0")
-        # Who reads marks hears them.
+        # An ECN-capable packet arrives.
         assert pinged(names["left"], ADDRESSES["right"], str(ECT))
         told = running["right"].ended()
     assert told["ecn"]["dropped"] == told["ecn"]["unexpected"] == 3, told
-    # Messages were marked too, and mean what they meant.
+    # Messages of the protocol were marked too, and were understood.
     assert all(channel["strange"] == 0 for channel in told["channels"]), told
 
 
 def pinged(namespace: str, address: str, tos: str) -> bool:
-    """Tell whether anything comes back of three packets with this traffic class."""
+    """Return whether at least one of three pings with this traffic class is answered."""
     require_programs("ping")
     command = ["ip", "netns", "exec", namespace, "ping", "-Q", tos, "-c", "3", "-i", "0.2"]
     done = subprocess.run([*command, "-W", "1", address], capture_output=True, check=False)
@@ -106,10 +106,10 @@ def pinged(namespace: str, address: str, tos: str) -> bool:
 
 
 class Wire:
-    """What an interface receives, headers of IP first."""
+    """Capture of the packets that an interface receives, from the IP header on."""
 
     def __init__(self, namespace: str, device: str) -> None:
-        """Listen from now on."""
+        """Start the capture."""
 
         def made() -> socket.socket:
             return socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)
@@ -119,7 +119,7 @@ class Wire:
         self.socket.setblocking(False)
 
     def classes(self) -> set[int]:
-        """Return the traffic classes of all UDP and TCP that has come."""
+        """Return the traffic classes of the captured UDP and TCP packets, and close the capture."""
         found: set[int] = set()
         while True:
             try:
@@ -138,12 +138,12 @@ class Wire:
 @pytest.mark.parametrize(
     ("way", "dscp", "expected"),
     [
-        # What the protocol says, and a packet of class 10 << 2 that may be marked.
+        # Messages of the protocol, and an ECN-capable packet of class 10 << 2.
         ("udp", 0, {0, ECT}),
         ("udp", 46, {46 << 2, 46 << 2 | ECT}),
         ("udp6", 46, {46 << 2, 46 << 2 | ECT}),
         ("udp", "copy", {0, 10 << 2 | ECT}),
-        # One class a connection, and marks are TCP's own.
+        # One class per connection; ECN belongs to the TCP connection itself.
         ("tcp", 46, {46 << 2}),
     ],
 )
@@ -161,7 +161,7 @@ def test_all_that_goes_has_the_dscp(
         "udp6": lambda: over_v6(names, tmp_path, dscp=dscp),
         "tcp": lambda: over_tcp.written(tmp_path, dscp=dscp),
     }[way]()
-    # From before the handshake on, at both ends: who listens has it as well.
+    # Captures at both ends start before the handshake, since handshakes have the class too.
     wires = [Wire(names[end], f"wan{line}") for end in ENDS for line in range(len(LINES))]
     with daemons(program, names, paths) as running:
         wait_until(running["left"].is_carrying, "one line never came in")
@@ -169,7 +169,7 @@ def test_all_that_goes_has_the_dscp(
         classes: dict[str, set[int]] = {end: set() for end in ENDS}
         for number, wire in enumerate(wires):
             classes[ENDS[number // len(LINES)]] |= wire.classes()
-    # An answer has the class of what it answers.
+    # A reply to a ping has the class of its request.
     assert classes == dict.fromkeys(ENDS, expected)
 
 

@@ -132,7 +132,7 @@ def _transferred(names: dict[str, str], total: int, events: dict[int, Callable[[
 
 
 WRONG: dict[str, tuple[str, str, str, list[str]]] = {
-    # Text of the configuration, its replacement, line and column of the error, parts of the message.
+    # Text of the configuration, its replacement, place of the error, parts of the message.
     "plaintext that nobody allowed": (
         "allow-plaintext = true\n",
         "",

@@ -1,7 +1,7 @@
-"""Two daemons under faults: what is carried is what was sent, nothing is forged, nothing is left.
+"""Two daemons under faults: no byte is lost or forged, and nothing is left behind.
 
-Beside what `test_striped.py` and `test_striped_routes.py` have of ends that are killed, of uplinks
-that are away and of keys that do not fit.
+`test_striped.py` and `test_striped_routes.py` test further faults: killed ends, uplinks that are
+down, and wrong keys.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from tests.system.faults import (
 from tests.system.flows import connection
 from tests.system.pipes import address, interfaces
 
-# Of the stream that is checked: a third of what both lines carry, and little for a relay.
+# Rate of the checked stream: a third of the capacity of both lines, and little for a relay.
 BYTES_PER_S = 1e6
 GARBAGE_PER_S, GARBAGE_S = 100_000, 2.0
-# What a daemon may have more of after garbage: buffers, once touched, stay.
+# Permitted growth of resident memory under garbage: buffers, once touched, stay resident.
 GROWTH_KB_MAX = 16_384
 
 
@@ -44,7 +44,7 @@ GROWTH_KB_MAX = 16_384
 def carrying(
     program: Path, names: dict[str, str], paths: dict[str, Path]
 ) -> Iterator[tuple[dict[str, Daemon], Checked]]:
-    """Run both ends, and a stream between them, of which nothing is lost and nothing left."""
+    """Run both ends and a checked stream between them; fail if anything is left behind."""
     with (
         nothing_left(names),
         daemons(program, names, paths) as running,
@@ -54,13 +54,13 @@ def carrying(
 
 
 def is_answered(names: dict[str, str]) -> None:
-    """Open a connection through the pipe."""
+    """Fail unless a connection through the pipe can be opened."""
     for one in connection(names, ADDRESSES["right"]):
         one.close()
 
 
 def discards(daemon: Daemon) -> dict[str, int]:
-    """Return what was not taken, by what was wrong with it."""
+    """Return the counts of rejected datagrams, by reason."""
     return dict(daemon.counters()["handshakes"]["discards"])
 
 
@@ -71,7 +71,7 @@ def test_ends_are_started_in_any_order(
     paths = written(tmp_path, len(LINES))
     other = next(end for end in ENDS if end != first)
     with nothing_left(names), up(program, names[first], paths[first]) as alone:
-        # Long enough to have begun in vain, and more than once.
+        # Until a handshake has been started in vain more than once.
         wait_until(lambda: alone.counters()["handshakes"]["begun"] > 1)
         assert not alone.counters()["is_open"]
         with up(program, names[other], paths[other]) as second:
@@ -92,7 +92,7 @@ def test_a_connection_outlives_ends_that_are_killed(
         assert "bundle0" not in interfaces(names[again])
         with up(program, names[again], paths[again]):
             flow.goes_on()
-            # All of it is to come before this end goes.
+            # All bytes must arrive before this end stops.
             flow.ends()
 
 
@@ -146,7 +146,7 @@ def test_a_nat_that_forgets_is_followed(
 
 
 def has_moved(daemon: Daemon, times: int) -> bool:
-    """Whether the other end of the first channel was found elsewhere so often."""
+    """Return whether the peer's address of the first channel has changed `times` times."""
     return int(daemon.counters()["channels"][0]["moved"]) >= times
 
 
@@ -163,7 +163,7 @@ def test_what_is_forged_replayed_truncated_or_overtaken_changes_nothing(
         for relay in both:
             relay.tricks = tricks
         flow.goes_on(2_000_000)
-        # What this daemon sealed in a session before is of no use in the next one.
+        # Replayed datagrams of the old session must be rejected in the next one.
         running["left"].killed()
         with up(program, names["left"], paths["left"]) as again:
             flow.goes_on(500_000)
@@ -195,7 +195,7 @@ def test_garbage_at_a_hundred_thousand_datagrams_a_second_is_borne(
     refused = told["handshakes"]["discards"]
     assert all(refused.get(kind, 0) > 0 for kind in ("no_key", "not_authentic")), refused
     assert told["handshakes"]["sessions"] == 1, told
-    # Whose a handshake is that is begun only its sender could say.
+    # An initiation does not prove its sender, so it gets a cookie.
     assert told["strangers"]["cookies"] > 0, told
     assert told["channels"][0]["moved"] == 0, told
     assert after[0] - before[0] < GROWTH_KB_MAX, (before, after)
@@ -213,7 +213,7 @@ def test_another_version_is_counted_and_not_talked_to_until_it_is_gone(
         for relay in both:
             relay.tricks = Tricks(other_version=True)
         with daemons(program, names, paths) as running:
-            # The left end speaks first; the right one knows no address.
+            # The left end sends first, because the right one knows no address.
             wait_until(lambda: discards(running["right"]).get("other_version", 0) > 0)
             told = {end: running[end].counters() for end in ENDS}
             assert all(told[end]["handshakes"]["sessions"] == 0 for end in ENDS), told

@@ -1,4 +1,4 @@
-"""The daemon as an administrator has it: status, reload, metrics, logs, systemd, the network."""
+"""Operation of the daemon: status, reload, metrics, logs, systemd, changes of the network."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ CHANNEL = '[[channel]]\nlocal = "10.80.{}.{}:7000"\nremote = "10.80.{}.{}:7000"\
 
 
 def channels(program: Path, namespace: str, path: Path) -> list[dict[str, Any]]:
-    """Return what a daemon says of its channels."""
+    """Return the status of a daemon's channels."""
     done = ask(program, namespace, "status", "--json", of=path)
     assert done.returncode == 0, done
     return list(json.loads(done.stdout)[0]["peers"][0]["channels"])
 
 
 def are_in(program: Path, names: dict[str, str], paths: dict[str, Path], count: int) -> None:
-    """Wait until so many channels are in at both ends, and no more are there."""
+    """Wait until both ends have exactly `count` channels, all of them in."""
 
     def is_so() -> bool:
         told = [channels(program, names[end], path) for end, path in paths.items()]
@@ -55,7 +55,7 @@ def are_in(program: Path, names: dict[str, str], paths: dict[str, Path], count: 
 
 
 def carries(pair: tuple[socket.socket, socket.socket]) -> None:
-    """Whether a connection that was opened before still is one, both ways."""
+    """Fail unless an open connection still carries data in both directions."""
     for one, other in (pair, pair[::-1]):
         one.sendall(b"still there")
         assert other.recv(64) == b"still there"
@@ -82,7 +82,7 @@ def test_the_status_says_what_each_channel_does_and_why_it_waits(
             return one["state"] == "out" and one["waits"] in {"no-link", "silent"}
 
         wait_until(is_out, "the channel is not out")
-        # By name, by file, and all.
+        # Bundles selected by name, by file, and all.
         for bundle in (["bundle0"], [str(paths["left"])], []):
             table = ask(program, left, "status", *bundle, of=paths["left"])
             assert " out " in table.stdout, table
@@ -109,7 +109,7 @@ def test_without_a_daemon_a_command_says_so(
     program: Path, names: dict[str, str], tmp_path: Path, command: str
 ) -> None:
     path = written(tmp_path, 1)["left"]
-    # One that was killed has left its socket.
+    # The stale socket of a killed daemon.
     runtime_of(path).mkdir()
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(runtime_of(path) / "bundle0.sock"))
@@ -189,7 +189,7 @@ def test_one_daemon_has_several_bundles_and_down_ends_it(
         done = ask(program, left, "up", str(first), of=first)
         assert done.returncode == 2, "it is up already"
         done = ask(program, left, "down", "bundle1", of=first)
-        # It is gone once that has ended.
+        # The command returns once the bundle is down.
         assert done.returncode == 0, done
         assert not {"bundle0", "bundle1"} & interfaces(left)
         assert daemon.process.wait(TIMEOUT_S) == 0
@@ -198,7 +198,7 @@ def test_one_daemon_has_several_bundles_and_down_ends_it(
 
 @contextmanager
 def stopped(process: int) -> Iterator[None]:
-    """Let a process do nothing for a while, not even end."""
+    """Stop a process by SIGSTOP, so that it cannot even end."""
     os.kill(process, signal.SIGSTOP)
     try:
         yield
@@ -329,7 +329,7 @@ def test_a_reload_with_an_error_changes_nothing(
             assert done.returncode == 2, (case, done)
             assert done.stderr.startswith(f"striped: {path}:{place}: "), (case, done)
             assert words in done.stderr, (case, done)
-        # The first channel is taken away, and so the second would be the first.
+        # Without the first channel, the second would become the first.
         head, _, rest = text.partition("[[channel]]")
         path.write_text(head + "[[channel]]" + rest.partition("[[channel]]")[2])
         done = ask(program, left, "reload", "bundle0", of=path)
@@ -362,7 +362,7 @@ def test_systemd_hears_of_readiness_reloads_life_and_the_end(
             lines = until("RELOADING=1")
             assert any(line.startswith("MONOTONIC_USEC=") for line in lines), lines
             until("READY=1")
-            # One that carries no packets is not said to be alive.
+            # While the tunnel process is stopped, the watchdog is not notified.
             os.kill(carrier, signal.SIGSTOP)
             heard.settimeout(1)
 
@@ -397,7 +397,7 @@ def test_systemd_takes_the_unit(program: Path, tmp_path: Path) -> None:
 
 
 def scraped(namespace: str, port: int) -> str:
-    """Return what is answered to Prometheus."""
+    """Return the response to a scrape by Prometheus."""
     made = made_in(namespace, lambda: socket.create_connection(("127.0.0.1", port), TIMEOUT_S))
     with made as client:
         client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -420,7 +420,7 @@ def test_metrics_are_told_on_loopback(program: Path, names: dict[str, str], tmp_
         assert f"striped_channel_in{{{labels}}} 1.0" in body
         assert f"striped_channel_sent_bytes_total{{{labels}}}" in body
         assert body.endswith("# EOF\n")
-        # Somebody who says nothing keeps nobody else from an answer.
+        # Silent connections do not block other scrapes.
         silent = [
             made_in(names["left"], lambda: socket.create_connection(("127.0.0.1", 9199)))
             for _ in range(6)
@@ -429,7 +429,7 @@ def test_metrics_are_told_on_loopback(program: Path, names: dict[str, str], tmp_
         for one in silent:
             one.close()
         assert running["left"].is_carrying()
-        # Another daemon that would have the port is refused, before anything is touched.
+        # Another daemon with the same port is refused, before anything is changed.
         other = second(tmp_path, metrics="127.0.0.1:9199")
         said = refusal(program, names["left"], other)
         assert said.startswith(f"striped: {other}:5:11: in `metrics`: 127.0.0.1:9199: "), said
@@ -476,7 +476,7 @@ def test_a_flood_of_garbage_is_counted_and_told_in_few_lines(
     flood = [
         event for event in events if event["message"] == "datagrams of strangers were not taken"
     ]
-    # A burst, and then one each ten seconds.
+    # A burst, then one event every ten seconds.
     assert 1 <= len(flood) <= 12, flood
     assert len(error) < 20_000
     assert {"ready", "the channel is in"} <= {event["message"] for event in events}

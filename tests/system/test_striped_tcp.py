@@ -1,6 +1,6 @@
-"""The daemon over TCP: two of them between real network namespaces, where connections end.
+"""The daemon over TCP: two of them in real network namespaces, with connections that fail.
 
-Rates have the machine in them: both daemons go before all others.
+Rates depend on the machine, so both daemons have real-time priority.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PORT = 443
 
 
 def written(folder: Path, udp: int = 0, **changes: Any) -> dict[str, Path]:
-    """Write a configuration an end: the right one listens, once for all lines that are not UDP."""
+    """Write configurations: `udp` lines over UDP, others over TCP; the right end listens."""
     key_files(folder)
     paths = {end: folder / f"{end}.toml" for end in ENDS}
     for end, path in paths.items():
@@ -46,7 +46,7 @@ def written(folder: Path, udp: int = 0, **changes: Any) -> dict[str, Path]:
 
 
 def connections(namespace: str, option: str, source: str = "0.0.0.0/0") -> list[str]:
-    """Return what `ss` tells of each connection of channels that is there."""
+    """Return a line of `ss` for each established connection of the channels."""
     require_programs("ss")
     port = ["(", "dport", "=", f":{PORT}", "or", "sport", "=", f":{PORT}", ")"]
     command = ["ss", "-tnHO", option, "state", "established", "src", source, *port]
@@ -54,7 +54,7 @@ def connections(namespace: str, option: str, source: str = "0.0.0.0/0") -> list[
 
 
 def carried(names: dict[str, str], seconds: float, then: threading.Event) -> list[Transfer]:
-    """Carry for so long in a thread, which fills the list and sets the event."""
+    """Start a transfer in a thread, which appends its result to the list and sets the event."""
     done: list[Transfer] = []
 
     def carry() -> None:
@@ -74,7 +74,7 @@ def test_one_connection_has_the_sum_of_both_lines(
         counted = {end: running[end].ended() for end in ENDS}
     assert told.is_whole
     share = told.bits_per_s / sum_of(LINES)
-    # More than the faster line alone.
+    # More than the share of the faster line alone.
     assert share >= 0.8, (share, counted)
     for end in ENDS:
         assert all(channel["sent"] > 500 for channel in counted[end]["channels"]), counted
@@ -91,7 +91,7 @@ def test_connections_that_are_killed_come_again_and_nothing_is_lost(
         left = running["left"]
         for line in range(len(LINES)):
             wait_until(left.is_carrying, "one line never came in")
-            # A reset at both ends, of the connection of this line.
+            # Resets the connection of this line at both ends.
             killed = connections(names["left"], "-K", f"10.80.{line}.1")
             assert len(killed) == 1
 
@@ -164,7 +164,7 @@ def test_an_end_that_listens_and_is_started_again_is_found(
 
 REMOTE = 'remote = "10.80.0.2:443"'
 WRONG: dict[str, tuple[str, str, str, str, list[str]]] = {
-    # Which end, what is written in place of what, where it is told, and what is said.
+    # End, text of its configuration, replacement, place of the error, parts of the message.
     "both": ("left", REMOTE, REMOTE + '\nlisten = "10.80.0.1:443"', "12:10", ["not both here"]),
     "neither": ("left", REMOTE + "\n", "", "8:1", ["`remote` is missing", "listen ="]),
     "a port": ("left", "10.80.0.1:0", "10.80.0.1:9", "10:9", ["write port 0, any"]),
