@@ -1,4 +1,4 @@
-"""What a shell is offered behind a word that was begun."""
+"""Shell completion: the words offered for a beginning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gingham.cli._main import gingham
 
 
 def offered(*arguments: str, begun: str = "") -> list[str]:
-    """Return what stands behind these arguments once `begun` was typed."""
+    """Return the words offered after these arguments if `begun` is typed."""
     complete = ShellComplete(gingham, {}, "gingham", "_GINGHAM_COMPLETE")
     return [item.value for item in complete.get_completions(list(arguments), begun)]
 
@@ -38,7 +38,7 @@ def test_scenario_files_are_offered_beside_the_examples(
     (here / "mine" / "first.toml").touch()
     assert offered("run", begun="tor") == ["torus", "torn.toml"]
     assert offered("run", begun="mine/") == ["mine/first.toml"]
-    # Nothing of ours begins like this: the shell offers its files.
+    # No example begins like this, so the shell offers files.
     assert offered("run", begun="../") == ["../"]
 
 

@@ -1,4 +1,4 @@
-"""`gingham study`: what it prints, what it keeps, and how it ends."""
+"""`gingham study`: output, stored files and exit codes."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_runs_that_failed_are_told_and_end_with_5(
 ) -> None:
     folder = changeable(monkeypatch, tmp_path)
     sweep = folder / "figure-10.toml"
-    # A destination that no fabric of the study has is found out by the run itself.
+    # Only the run itself discovers that no fabric of the study has this destination.
     text = sweep.read_text() + '\n[set]\n"traffic.h3.destinations" = { host = "h9" }\n'
     sweep.write_text(text)
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""What --resume makes of a folder that holds a curve or a sweep already."""
+"""--resume in a folder with an existing curve or sweep."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def torus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def made_by(
     loads: list[float], *, changes: dict[str, str] | None = None, **how: object
 ) -> tuple[list[dict[str, object]], int]:
-    """Return the points of a curve into `out`, and how many runs were made for it."""
+    """Return the points of a curve written to `out`, and the number of runs made for it."""
     made = 0
 
     def on_progress(now: SweepProgress) -> None:
@@ -50,7 +50,7 @@ def test_a_resumed_curve_has_the_loads_of_both() -> None:
     points, made = made_by([0.15, 0.1])
     assert ([point["load"] for point in points], made) == ([0.05, 0.1, 0.15], 1)
     assert Results.load("out").unasked() == 0
-    # More replications are made of all loads, and fewer take none away.
+    # More replications are made for all loads, and fewer remove none.
     points, made = made_by([0.2], replications=2)
     assert ([point["replications"] for point in points], made) == ([2] * 4, 5)
     points, made = made_by([0.05])
@@ -98,7 +98,7 @@ def test_advice_to_allow_a_deadlock_names_what_the_command_has(gingham: Command)
     assert "1 run could not be made" in refused.err
     assert "--allow-deadlock" in refused.err
     assert gingham(*command, *change, "--allow-deadlock", "-o", "allowed").code == 0
-    # Its runs are not those of a curve that refuses such routes.
+    # Its runs are not shared with a curve that refuses such routes.
     resumed = gingham(*command, *change, "-o", "allowed", "--resume")
     assert "1 run of allowed is of other points" in resumed.err
     file = Path("ring.toml")

@@ -1,4 +1,4 @@
-"""A byte that changed in a folder of results is seen, named, and mended."""
+"""A changed byte in a folder of results is detected, reported and repaired."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.fragments import STAR
 from tests.refusals import raises, require_error
 
 Command = Callable[..., Finished]
-# The bytes that are changed; many more with this in the environment.
+# Number of changed bytes; the environment can raise it.
 CHANGES = int(os.environ.get("GINGHAM_DAMAGE_CHANGES", "60"))
 
 
@@ -36,7 +36,7 @@ def sweep() -> Sweep:
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Journals soon become shards, of which there are several then."""
+    """Small limits, so that journals become several shards after few runs."""
     monkeypatch.setattr(_folder, "JOURNAL_RUNS", 2)
     monkeypatch.setattr(_shards, "MERGED", 3)
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
@@ -98,7 +98,7 @@ def test_every_byte_that_changes_is_noticed(tmp_path: Path, swept: Path) -> None
 
 
 def killed(folder: Path) -> None:
-    """Leave what a sweep leaves that was killed: with a journal, whose last line is torn."""
+    """Write the folder of a killed sweep, with a journal whose last line is torn."""
     planned = sweep()
     manifest = {"sweep": planned.manifest(), "columns": planned.grid.column_types(), "core": "0"}
     opened = SweepFolder(folder, manifest)

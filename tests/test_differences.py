@@ -1,4 +1,4 @@
-"""`gingham diff`: what changed between two runs, and what is chance."""
+"""`gingham diff`: differences between two runs, and their significance."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_runs_without_a_common_seed_are_independent() -> None:
     assert found.half_width == pytest.approx(0.05)
     [found] = number_changes(side({1: run(0.4)}), side({2: run(0.5, 0.04)}), [])
     assert found.half_width is None
-    # What both have as nothing is not told, and what one lacks is no zero.
+    # Numbers that are 0 on both sides are omitted, and a missing number does not count as 0.
     assert number_changes(side({1: run(0.0, 0.0)}), side({2: run(0.0, 0.0)}), []) == []
     lacking = OneRun("ok", {CLASS: {"accepted_load": None}}, None, None, None)
     assert number_changes(side({1: run(0.4, 0.1)}), side({2: lacking}), []) == []
@@ -94,11 +94,11 @@ def test_what_both_runs_of_a_seed_met_alike_falls_out() -> None:
     assert (load.paired, latency.paired) == ("time", "time")
     assert load.difference == pytest.approx(0.1)
     assert latency.difference == pytest.approx(3)
-    # Means over messages: those of a step count as many times as there are.
+    # Means over messages: each step is weighted by its number of messages.
     mean = sum(100 * one * many for one, many in zip(noise, counts, strict=True)) / sum(counts)
     assert latency.a == pytest.approx(mean)
     assert load.half_width == pytest.approx(0, abs=1e-9)
-    # Its batches have other numbers of messages, and yet the same difference.
+    # The batches differ in their numbers of messages, but not in the difference.
     assert latency.half_width == pytest.approx(0, abs=1e-9)
 
 

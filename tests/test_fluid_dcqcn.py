@@ -1,10 +1,10 @@
-"""DCQCN against its published fluid model: where two flows end, and how often they are notified.
+"""DCQCN against its published fluid model: final rates of two flows, and rate of notifications.
 
 Zhu, Ghobadi, Misra and Padhye, "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY",
-CoNEXT 2016, section 3: flows that share a link end at equal rates, and there the marking
-probability is such that what notifications take is what timer and byte counter give back. The
-null: flows that do not respond fill the buffers, every packet is marked, and there is a
-notification every 50 us, 20,000 a second.
+CoNEXT 2016, section 3: flows that share a link end at equal rates. At this point the marking
+probability is such that notifications reduce rates by as much as timer and byte counter raise them.
+The null: flows that do not respond fill the buffers, every packet is marked, and there is a
+notification every 50 us, 20,000 per second.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 
 import gingham
 
-# Packets of 1,000 B of payload and 80 B around it, a second, on a link of 40 Gbit/s.
+# Packets per second, with 1,000 B of payload and 80 B of headers, on a link of 40 Gbit/s.
 CAPACITY = 5e9 / 1_080
 SCENARIO = """
 [topology.generate.star]
@@ -46,7 +46,7 @@ ALPHA_TIMER, GAP = 55e-6, 50e-6
 
 
 def gained(marked: float, rate: float) -> float:
-    """Return by how much more a rate loses than it gets back, if so many packets are marked."""
+    """Return the net decrease of a rate if a share `marked` of the packets is marked."""
     notified = 1 - (1 - marked) ** (GAP * rate)
     alpha = 1 - (1 - marked) ** (ALPHA_TIMER * rate)
     raised = [
@@ -60,7 +60,7 @@ def gained(marked: float, rate: float) -> float:
 
 
 def notifications(flows: int) -> float:
-    """Return how often a flow is notified in a second where rates stay what they are."""
+    """Return the notifications per second of a flow at the equilibrium of the rates."""
     rate = CAPACITY / flows
     low, high = 1e-6, 1e-2
     for _ in range(60):

@@ -27,7 +27,7 @@ def steps(rows: int) -> dict[str, Any]:
 
 
 def flows(rows: int = 4) -> pa.Table:
-    """Two flows with two steps each, of which the second is held back for its pace."""
+    """Two flows with two steps each; the second flow is held back by its pace."""
     held = {name: [0.0] * rows for name in HOLDS} | {"held_pace": [0.0, 0.0, 0.5, 0.25][:rows]}
     columns = {
         "class": ["data"] * rows,
@@ -61,7 +61,7 @@ def lines(axes: Axes) -> dict[str, list[float]]:
 
 
 def shown(axes: Axes) -> list[str]:
-    """What the legend says."""
+    """Return the texts of the legend."""
     legend = axes.get_legend()
     assert legend is not None
     return [text.get_text() for text in legend.get_texts()]
@@ -78,7 +78,7 @@ def test_lines_are_the_columns_of_each_flow_and_channel() -> None:
         other: [6.0, 6.0],
     }
     assert np.asarray(delivered.lines[0].get_xdata()).tolist() == [0.5, 1.5], "microseconds"
-    # What held back neither has no line.
+    # A reason that held back neither flow has no line.
     assert lines(held) == {f"{one} held_pace": [0.0, 0.0], f"{other} held_pace": [0.5, 0.25]}
     link = "s0[1] → h2[2]"
     assert lines(utilisation) == {f"{link} by step": [0.25, 0.75], link: [0.5, 0.5]}

@@ -1,4 +1,4 @@
-"""The use of channels over time: every channel a row, every step a column."""
+"""The utilisation of channels over time: a row per channel, a column per step."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_run_that_follows_every_channel_has_the_picture(tmp_path: Path) -> Non
     shown = heat(plots.heat(result)).get_array()
     assert shown is not None
     assert shown.shape == (128, 25)
-    # The mean over time is what the table of channels says, for as long as both count.
+    # Without warm-up, the mean over time equals the utilisation in the table of channels.
     whole = scenario.with_({"measure.follow": follow, "stop.warm_up": "0 s"})
     again = gingham.run(whole)
     [busiest] = again.links.sort_by([("utilisation", "descending")]).slice(0, 1).to_pylist()

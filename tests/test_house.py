@@ -1,4 +1,4 @@
-"""Walls and lists match what they describe."""
+"""Import rules and lists match the code."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_demo_is_built_for_speed_and_the_tests_for_checks() -> None:
 
 
 def dependencies(manifest: dict[str, Any]) -> set[str]:
-    """Return what a crate imports, on any system."""
+    """Return the imports of a crate, on any system."""
     systems = manifest.get("target", {}).values()
     return {name for part in (manifest, *systems) for name in part.get("dependencies", {})}
 
@@ -76,7 +76,7 @@ def test_every_crate_of_ours_that_others_import_has_a_wall() -> None:
         for name in dependencies(toml(str(path)))
         if name.startswith("gingham-")
     }
-    # Everything may stand on the kernel.
+    # Every crate may import the kernel.
     assert imported - walled == {"gingham-kernel"}
 
 
@@ -120,7 +120,7 @@ def test_every_story_of_lanes_is_told_of_the_engine() -> None:
     main = ROOT / "crates/fabric/lab/tests/lane_stories/main.rs"
     named = re.findall(r'^#\[path = "(.+)"\]\nmod (\w+);', main.read_text(), re.MULTILINE)
     told = {(main.parent / path).resolve(): module for path, module in named}
-    # Random plans have no story: `crates/fabric/lab/tests/differential` has those of the engine.
+    # Random plans are not hand-traced; the engine's are in `crates/fabric/lab/tests/differential`.
     files = {path for path in stories.glob("*.rs") if path.stem not in {"main", "random"}}
     assert len(files) > 10
     missing = {path.stem for path in files if told.get(path.resolve()) != path.stem}
@@ -213,12 +213,12 @@ def test_every_example_is_a_scenario_that_ships_with_its_fabric(name: str) -> No
 
 
 def test_the_types_of_the_glossary_are_in_the_code() -> None:
-    """A type is a path: of it the last part is defined somewhere, or a package or crate."""
+    """A type is a path, whose last part is defined somewhere, or is a package or crate."""
     sources = [*ROOT.glob("crates/**/src/**/*.rs"), *ROOT.glob("python/gingham/**/*.py")]
     keyword = r"(?:struct|enum|trait|fn|type|class|def) (\w+)"
     # A field, a variant, or a column.
     member = r"^\s*(?:pub(?:\(\w+\))? )?(\w+)\s*[:,({]"
-    # What a macro declares.
+    # Types declared by a macro.
     identifier = r"id_type!\(\s*(?:///.*\n\s*)*(\w+)"
     known = {part for path in sources for part in (path.stem, *path.parts)}
     for path in sources:

@@ -1,4 +1,4 @@
-"""Sweeps know no kind of scenario by name: one made up here is swept like those that are there."""
+"""Sweeps are independent of the kind of scenario: one defined here is swept like the others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gingham.sweeps import Sweep, estimate, run_sweep
 from tests.folders import as_before_digests
 from tests.refusals import raises
 
-# Dice: so many throws, of dice with so many faces; the scenario is wrong with fewer than two.
+# A scenario of dice: a number of throws, and dice with at least two faces.
 DICE = """
 throws = 4
 [[die]]

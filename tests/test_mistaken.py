@@ -1,4 +1,4 @@
-"""What is said of a file or folder that is another than the command expects."""
+"""Errors for a file or folder of another kind than the command expects."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_folder_is_called_what_it_is(gingham: Command) -> None:
                 continue
             require_error(gingham(*command, name, "--json"), "file-unreadable", file=name)
     assert set(_files.FOLDERS) == {_rundir.MANIFEST, store.MANIFEST}
-    # An example is meant where a directory has its name.
+    # A name of an example means the example, even if a directory has this name.
     Path("torus").mkdir()
     assert gingham("run", "torus", "--set", "stop.time=1 us").code == 0
     Path("torus", "manifest.json").write_text("{}")
@@ -92,7 +92,7 @@ def test_a_folder_is_called_what_it_is(gingham: Command) -> None:
 
 def test_a_run_is_made_again_from_its_folder(gingham: Command) -> None:
     assert gingham("run", "mine.toml", "--seed", 7, "-o", "first").code == 0
-    # The file may have changed since: the folder says what was run.
+    # The run folder has its scenario, so the file may have changed since.
     Path("mine.toml").unlink()
     assert gingham("run", "first", "-o", "again").code == 0
     assert gingham("run", "first", "--seed", 8, "-o", "other").code == 0
@@ -108,7 +108,7 @@ def test_a_configuration_of_booksim_is_told_its_page(gingham: Command) -> None:
     for command in (["run"], ["sweep"], ["curve", "--load", "0.1"]):
         refused = gingham(*command, "mesh88_lat", "--json")
         require_error(refused, "foreign-booksim", file="mesh88_lat")
-    # A semicolon alone does not make one.
+    # A semicolon alone does not make a file a configuration of BookSim.
     Path("mesh88_lat").write_text("title = mesh;\nstop.time = 1\n")
     require_error(gingham("run", "mesh88_lat", "--json"), "syntax", file="mesh88_lat")
 

@@ -1,4 +1,4 @@
-"""What could surprise is told once by every command that makes many runs."""
+"""Notes are printed once by every command that makes many runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gingham.results import Note, Results
 from gingham.results._notes import notes_of
 from tests.conftest import Finished
 
-# Its second lane is used by nobody.
+# A scenario without traffic on its second lane.
 LANES = """
 topology.generate.star.hosts = 2
 network = { preset = "yum-1600", lanes = { count = 2 } }

@@ -1,4 +1,4 @@
-"""What surrounds OpenSM and needs none of its programs."""
+"""Parts of `gingham opensm` that need none of OpenSM's programs."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_levels_of_a_layer_are_told_by_the_lowest() -> None:
 
 
 class Subnet:
-    """Hosts of which some get answers, in place of the simulator."""
+    """Stand-in for the simulator: hosts in `deaf` get no replies to their queries."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, deaf: set[str]) -> None:
         self.asked: list[list[str]] = []
@@ -193,7 +193,7 @@ def test_a_question_is_the_datagram_of_the_specification() -> None:
     # Base version, subnet administration, its version 2, Get; no status.
     assert datagram[:8].hex() == "0103020100000000"
     assert datagram[8:16].hex() == "0000000000001234"
-    # PathRecord, and which parts of it are given: DLID, SLID, number of paths.
+    # PathRecord, and its component mask: DLID, SLID, number of paths.
     assert datagram[16:18].hex() == "0035"
     assert datagram[48:56].hex() == "0000000000001030"
     record = datagram[56:]
@@ -282,7 +282,7 @@ def test_a_switch_takes_its_cables_with_it_and_leaves_its_hosts() -> None:
     torus = Fabric.make("torus", dimensions=[4, 4], hosts_per_switch=2)
     after, gone = broken(torus, 1, "switches", seed=1)
     assert len(after.devices) == len(torus.devices) - 1
-    # Four to neighbours, two to hosts.
+    # Four cables to neighbours, two to hosts.
     assert len(after.cables) == len(torus.cables) - 6
     assert not any(gone[0] in {one[0], other[0]} for one, other in ends(after))
     assert after.info()["parts"] == 3

@@ -1,4 +1,4 @@
-"""Which mechanisms go together: what the table says is what runs do, engine and oracle."""
+"""Pairs of mechanisms: runs of engine and oracle agree with the table of compatible ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EVENTS = 10_000_000
 
 @pytest.fixture
 def told(capsys: pytest.CaptureFixture[str]) -> Callable[..., Finished]:
-    """What `gingham explain` answers, without another process that would ask for all pairs anew."""
+    """A function that runs `gingham explain` in this process, which caches the pairs."""
 
     def run(*arguments: str) -> Finished:
         code = _main.run(["explain", *arguments])
@@ -41,7 +41,7 @@ def pair(first: str, second: str) -> pairs.Pair:
 
 
 def runs() -> Iterator[tuple[pairs.Pair, package.Scenario]]:
-    """Yield every scenario of two mechanisms that is accepted."""
+    """Yield every accepted scenario of two mechanisms, with its pair."""
     for one in pairs.every_pair():
         for kind in one.kinds():
             both = BY_NAME[one.first], BY_NAME[one.second]
@@ -55,7 +55,7 @@ def measured(scenario: package.Scenario, engine: Engine) -> dict[str, Any]:
         pass
     summary = dict(simulation.result(with_tables=False).summary)
     summary["delivered"] = progress.messages_delivered
-    # Both count what they do, and do it in other ways.
+    # Engine and oracle process different numbers of events.
     summary.pop("events", None)
     return summary
 
@@ -80,7 +80,7 @@ def test_the_example_of_all_does_all_and_measures_the_same_by_the_oracle() -> No
     assert streams["streams_admitted"] > 0
     assert streams["streams_refused_by_switch"] > 0
     assert streams["streams_refused_by_adapter"] > 0
-    # Hosts in transit, and marks that came back in answers.
+    # In-transit hosts, and marks returned by ACKs.
     assert streams["in_transit_hosts_mean"] > 0
     assert bulk["in_transit_hosts_mean"] > 0
     assert 0 < bulk["packets_marked_share"] < 1
@@ -94,7 +94,7 @@ def test_the_five_of_one_example_go_together_in_pairs() -> None:
 
 
 def test_what_is_refused_says_why_in_the_words_of_the_error() -> None:
-    # Said by three places of the compiler, and by none of Python.
+    # Messages of three places of the compiler, none of them in Python.
     [reason] = pair("admission", "path-choice").reasons()
     assert "a probe reserves the one way of its stream" in reason
     assert pair("admission", "policing-drops").kinds() == []
@@ -103,7 +103,7 @@ def test_what_is_refused_says_why_in_the_words_of_the_error() -> None:
     in_transit = pair("in-transit", "in-transit").support
     assert in_transit["wormhole"] == in_transit["virtual-lanes"] == pairs.WORKS
     assert "whole packets go through no in-transit hosts" in in_transit["packets"]
-    # Each works, but under kinds of which none is the other's.
+    # Each works, but they have no switching kind in common.
     assert pair("in-transit", "marks-by-output").kinds() == []
     assert pair("marks-by-output", "responses").kinds() == ["packets"]
 
@@ -132,7 +132,7 @@ def test_the_table_is_readable_in_eighty_columns(told: Command) -> None:
     lines = shown.out.splitlines()
     assert max(map(len, pairs.matrix_lines())) <= 80
     assert max(map(len, lines)) <= 100
-    # Half a table: a cell more a line; the last line has the letters of the columns.
+    # Lower triangle of the table: each line has one more cell; the last has the column letters.
     rows = lines[: len(BY_NAME)]
     assert [len(row.split()) - 2 for row in rows] == list(range(1, len(rows) + 1))
     assert len(lines[len(rows)].split()) == len(rows)

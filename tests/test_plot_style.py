@@ -1,4 +1,4 @@
-"""What all pictures share: names that fit, units, percentages, colours."""
+"""Common properties of all pictures: names that fit, units, percentages, colours."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_scale_ends_at_a_round_number(value: float, ceiling: float) -> None:
 def test_loads_get_darker_all_the_way() -> None:
     shades = [luminance(colour) for colour in style.LOAD_COLOURS(np.linspace(0, 1, 32))]
     assert all(np.diff(shades) < 0)
-    # And none is as light as what is idle.
+    # All are darker than the colour of idle channels.
     assert max(luminance(to_rgb(style.IDLE)), 0.8) > shades[1]
 
 

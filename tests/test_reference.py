@@ -132,7 +132,7 @@ def test_sources_of_words_are_listed_and_used() -> None:
     assert used == set(glossary.contents()[glossary.SOURCES].values())
 
 
-# What users of BookSim, CAMINOS and InfiniBand ask for, and what is among the answers.
+# Search terms of users of BookSim, CAMINOS and InfiniBand, each with one of its results.
 SEARCHED = {
     "escape": "escape lane",
     "escape lane": "escape lane",
@@ -227,7 +227,7 @@ def test_signs_and_single_letters_are_in_no_name(name: str) -> None:
 
 
 def test_no_word_of_the_glossary_is_a_name_of_two_things_by_its_parts() -> None:
-    # What is not a name by itself is found in the names that have it.
+    # A part of a name finds the names that contain it.
     for part in ("Duato", "atomic", "cube"):
         assert lookup.asked(part, stripe=False).is_within, part
     engines = {"lash", "dfsssp", "nue", "ftree", "torus-2QoS"}

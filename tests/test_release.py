@@ -1,4 +1,4 @@
-"""What a release says of itself, and that nothing is released that does not agree."""
+"""Release notes, and refusal of a release with contradictory versions."""
 
 import re
 import subprocess

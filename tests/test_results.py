@@ -31,7 +31,7 @@ length = { fixed = "512 B" }
 
 @pytest.fixture
 def star(tmp_path: Path) -> Scenario:
-    """A scenario whose fabric file stands beside it, in a folder of their own."""
+    """A scenario with its fabric file, in a separate folder."""
     folder = tmp_path / "inputs"
     folder.mkdir()
     gingham.Fabric.make("star", hosts=4).save(folder / "star.toml")
@@ -46,7 +46,7 @@ def saved(star: Scenario, tmp_path: Path) -> tuple[Result, Path]:
 
 
 def same(one: pa.Table, other: pa.Table) -> bool:
-    """Whether two tables hold the same, and say the same of it; NaN is NaN."""
+    """Return whether contents, units and meanings of two tables are equal; NaN equals NaN."""
     return bool(
         one.schema.equals(other.schema, check_metadata=True)
         and repr(one.to_pydict()) == repr(other.to_pydict())
@@ -141,7 +141,7 @@ def test_a_loaded_scenario_runs_again_to_the_same_bits(
     again = gingham.run(scenario, output=tmp_path / "runs" / "again")
     for name in fresh.tables:
         assert same(again.table(name), fresh.table(name)), name
-    # And that one's folder in turn.
+    # The folder of the second run can be run again, too.
     third = load_result(tmp_path / "runs" / "again").scenario
     assert third.resolved() == fresh.scenario.resolved()
 
@@ -251,7 +251,7 @@ def test_a_missing_or_damaged_table_is_said_when_it_is_asked_for(
     (folder / "messages.parquet").write_bytes(content[: len(content) // 2])
     (folder / "nodes.parquet").write_bytes(b"")
     flip(folder / "series.parquet", 100)
-    # A whole table, but another one.
+    # A valid table, but not the one that was written.
     shutil.copy(folder / "classes.parquet", folder / "percentiles.parquet")
     loaded = load_result(folder)
     assert loaded.table("classes").num_rows == 1
@@ -265,7 +265,7 @@ def test_a_folder_from_before_there_were_digests_is_read(saved: tuple[Result, Pa
     as_before_digests(folder / "manifest.json")
     loaded = load_result(folder)
     assert same(loaded.links, fresh.links)
-    # Unchecked, but a file that is no table is told all the same.
+    # Even without the check, a file that is not a table is reported.
     (folder / "nodes.parquet").write_bytes(b"PAR1")
     with raises(DamageError, "damaged"):
         loaded.table("nodes")
@@ -299,10 +299,10 @@ def test_all_messages_go_to_the_disk_while_the_run_lasts(
     messages = result.messages.to_pydict()
     assert len(messages["message"]) == delivered[-1] == taken
     assert len(set(messages["message"])) == taken
-    # No more than a group and what one call adds is ever in memory.
+    # At most a row group and the messages of one call are in memory.
     assert max(waiting) < 200 < taken / 5
     assert pq.ParquetFile(folder / "messages.parquet").num_row_groups > 5
-    # The warm-up is there too, and what a sample holds is found among all.
+    # All messages include those of the warm-up and those of a sample.
     sample = gingham.run(star.with_({"stop.time": "4 ms", "measure.sample_size": 100})).messages
     row_of = {number: index for index, number in enumerate(messages["message"])}
     assert 0 < sample.num_rows <= 100
@@ -358,7 +358,7 @@ def test_the_tables_agree_with_the_summary_and_with_each_other(
     assert (inside["accepted_load"] * weights).sum() == pytest.approx(row["accepted_load"])
     # Four hosts of 160 MB/s.
     assert row["accepted_bytes_per_s"] == pytest.approx(row["accepted_load"] * 4 * 160e6)
-    # Beside 512 bytes of payload a route byte, two of type, one of trailer.
+    # 512 bytes of payload, a route byte, two bytes of type, one of trailer.
     assert row["accepted_wire_bytes_per_s"] / row["accepted_bytes_per_s"] == pytest.approx(
         516 / 512
     )

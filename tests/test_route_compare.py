@@ -98,7 +98,7 @@ def test_of_a_large_fabric_what_has_no_room_is_left_out_and_told_with_the_option
 
 
 class Recording(package.Fabric):
-    """A fabric that keeps what is asked of it, and gives tables unless it is told otherwise."""
+    """A fabric that records requests for routes, and returns tables by default."""
 
     asked: list[dict[str, Any]]
 
@@ -195,7 +195,7 @@ def test_any_parameter_can_be_given(gingham: Command, ring: Path) -> None:
     assert path_lengths("in-transit", "--hosts", "fewest", "--set", "passes=0") == pytest.approx(
         1.5
     )
-    # By s3 as root, s1 and s0 are lowest: s1 - s4 turns at s0, which has the lower id and is up.
+    # With root s3, s1 and s0 are lowest: s1 - s4 turns at s0, which is up by its lower id.
     named = path_lengths("up-down", "--root", "s3", "--tree", "breadth-first")
     assert named == pytest.approx(1.6)
     assert path_lengths("up-down", "--set", 'root={named = "s3"}') == named

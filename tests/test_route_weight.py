@@ -1,4 +1,4 @@
-"""Routing by latency: the shortest ways of an independent search, and what is said of them."""
+"""Routing by latency: paths against those of an independent search, and notes about them."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_note_of_route_says_that_lengths_differ_where_channels_are_counted(
     assert "--weight latency" in shown.err
     told = json.loads(gingham("route", WEIGHTED, "--algorithm", "shortest-path", "--json").out)
     assert [note.partition(":")[0] for note in told["notes"]] == ["lengths-differ"]
-    # Up*/down* has no weight, and cables of one length leave nothing to say.
+    # Up*/down* has no weight, and cables of equal length need no note.
     assert "lengths-differ" not in gingham("route", WEIGHTED, "--algorithm", "up-down").err
     even = tmp_path / "even.anynet"
     even.write_text("router 0 node 0 router 1 5\nrouter 1 node 1\n")

@@ -1,4 +1,4 @@
-"""A run folder that a signal ends leaves nothing, at whatever instruction the signal comes."""
+"""A signal while a run folder is written leaves nothing behind, at whatever instruction."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from gingham._rundir import RunFolder, interruptible
 from gingham._signals import HeldSignals
 from gingham.running import interruption
 
-# A file that was opened, but whose block was not yet entered, is closed when it is forgotten.
+# A file is closed by the garbage collector if the signal comes before its `with` block is entered.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-# Between the instructions of these files a signal comes.
+# Files between whose instructions a signal is raised.
 OURS = {_rundir.__file__, _signals.__file__, __file__}
 
 
@@ -47,10 +47,10 @@ class Blow:
 
 
 def traced(blow: Blow, call: Callable[[], None]) -> None:
-    """Make a call of which `blow` sees every instruction; KeyboardInterrupt if that ends it.
+    """Make a call and trace its instructions by `blow`, which may raise KeyboardInterrupt.
 
-    An error that comes at certain instructions at the end of a handler is the "error being handled"
-    for ever after. A generator has its own, so that it ends with it.
+    An error raised at certain instructions at the end of a handler would remain the "error being
+    handled" for the rest of the process. A generator has its own, which ends with it.
     """
 
     def contained() -> Iterator[None]:
@@ -67,7 +67,7 @@ def traced(blow: Blow, call: Callable[[], None]) -> None:
 
 @pytest.fixture(autouse=True)
 def _default(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    # The disk takes longer than all else.
+    # Writing to the disk would take most of the time.
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
     former = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
@@ -81,7 +81,7 @@ def write_run(target: Path, *, overwrite: bool = False) -> None:
 
 
 def is_as_it_was(place: Path) -> None:
-    """Check that nothing half done is left, of folders or of handlers."""
+    """Fail unless the folder is complete or absent, and the signal handler restored."""
     found = sorted(path.relative_to(place).as_posix() for path in place.rglob("*"))
     assert found in ([], ["demo", "demo/manifest.json", "demo/table.csv"])
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -84,7 +84,7 @@ def test_each_channel_by_itself_is_a_scenario(result: stripe.StripeResult) -> No
     one, other = stripe.alone(result.scenario)
     assert [len(part.resolved()["channel"]) for part in (one, other)] == [1, 1]
     goodputs = [stripe.run(part).summary["goodput_bits_per_s"] for part in (one, other)]
-    # Each carries its rate but for the markers, which are a hundredth.
+    # Each channel carries its rate, less a hundredth for markers.
     for goodput, rate in zip(goodputs, (10e6, 20e6), strict=True):
         assert 0.97 * rate < goodput <= rate
 
@@ -211,7 +211,7 @@ def test_many_channels_have_a_picture_without_a_legend() -> None:
     many = stripe.run(stripe.StripeScenario.parse(TWO).with_({"channel": channels}))
     drawn = plots.picture(plots.channels(many), "svg").decode()
     assert "20 channels" in drawn
-    # Of eight the name stands beside their rows, and nowhere else.
+    # The names of the first eight channels are printed beside their rows, and nowhere else.
     assert [drawn.count(f">channel {number}</text>") for number in (1, 8, 9)] == [1, 1, 0]
     assert "the first 8 channels" in drawn
 

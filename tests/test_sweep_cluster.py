@@ -33,10 +33,10 @@ RUNS = 24
 
 
 class Cluster:
-    """A scheduler and workers of one thread, processes of ours."""
+    """A Dask scheduler and single-threaded workers, as child processes."""
 
     def __init__(self, folder: Path) -> None:
-        """Keep the folder for what they write."""
+        """Start the scheduler; `folder` is for the files of all processes."""
         self.folder = folder
         self.file = folder / "scheduler.json"
         self.processes: list[subprocess.Popen[bytes]] = []
@@ -58,11 +58,11 @@ class Cluster:
         return self.started("worker", *options, "--local-directory", place, *more)
 
     def workers(self) -> AbstractContextManager[Workers]:
-        """Return the workers as a sweep takes them, however slowly they come up."""
+        """Return the workers for a sweep, which waits until they are up."""
         return workers_on(f"dask://{self.address}", patience_seconds=TIMEOUT_S)
 
     def started(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start a program of Dask, whose words nobody reads."""
+        """Start a program of Dask, with its output in a log file."""
         command = [DASK, *arguments, "--scheduler-file", str(self.file)]
         with (self.folder / f"log-{len(self.processes)}").open("wb") as log:
             process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
@@ -70,7 +70,7 @@ class Cluster:
         return process
 
     def end(self) -> None:
-        """End what was started."""
+        """Kill all processes started."""
         for process in reversed(self.processes):
             process.kill()
             process.wait(TIMEOUT_S)
@@ -149,7 +149,7 @@ def test_what_dask_tells_of_its_troubles_is_ours_to_tell() -> None:
 
 
 def test_workers_of_another_build_are_refused(cluster: Cluster, tmp_path: Path) -> None:
-    # The file that a worker takes for its core is another.
+    # The worker uses another file as its compiled core.
     preload = tmp_path / "other_build.py"
     preload.write_text("import gingham._native\ngingham._native.core_file = __file__\n")
     cluster.worker("--preload", str(preload))
@@ -176,7 +176,7 @@ def test_a_worker_of_another_build_that_comes_later_stops_the_sweep(
     assert Results.load(tmp_path / "out").arrow().num_rows == 0
 
 
-# Stands in for Slurm: a job is a process of this machine, which `scancel` ends with its children.
+# Stand-in for Slurm: a job is a local process, which `scancel` ends with its children.
 SBATCH = """#!/bin/sh
 for script; do :; done
 cp "$script" "{jobs}/script"
@@ -192,7 +192,7 @@ for job; do kill -- "-$job"; echo "$job" >> "{jobs}/cancelled"; done
 
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The commands of a Slurm whose jobs run here, and where it keeps what it was told."""
+    """Install the stand-in's commands; return the folder with its jobs and their records."""
     jobs = tmp_path / "jobs"
     for folder in (jobs, tmp_path / "bin"):
         folder.mkdir()
@@ -247,7 +247,7 @@ def test_without_slurm_there_are_no_jobs(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_scheduler_without_workers_is_refused(cluster: Cluster) -> None:
     with (
         raises(EnvironmentProblem, "no-workers"),
-        # Enough for the scheduler, which is there, to answer.
+        # Long enough for a reply of the running scheduler.
         workers_on(f"dask://{cluster.address}", patience_seconds=5),
     ):
         pytest.fail("there are no workers")
@@ -274,7 +274,7 @@ def test_a_pool_that_breaks_leaves_a_sweep_that_can_be_resumed(tmp_path: Path) -
 
         def on_progress(now: SweepProgress) -> None:
             if now.done >= 2:
-                # More than once, where outcomes still come; the process may be gone by then.
+                # Called again if further results arrive; the process may be gone by then.
                 for process in list(pool._processes.values()):
                     process.kill()
 

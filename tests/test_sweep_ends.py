@@ -1,4 +1,4 @@
-"""However a sweep ends, --resume gives the table of one that nothing disturbed."""
+"""However a sweep ends, --resume gives the table of an undisturbed one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gingham.sweeps import Sweep, run_sweep
 from tests.conftest import TIMEOUT_S, wait_until
 
 KILLS = 10
-# Journals and shards soon become others, so that a kill may find that under way.
+# Small limits, so that a kill may interrupt the conversion of journals and the merge of shards.
 SMALL = {"JOURNAL_RUNS": 3, "MERGED": 2}
 SWEEP = """
 base = "star.toml"
@@ -40,7 +40,7 @@ topology.generate.star = { hosts = 8 }
 load = 0.1
 length = { fixed = "64 B" }
 """
-# Says when it begins, so that no moment is spent on starting Python.
+# Prints a line at its start, so that the time to the kill excludes the start of Python.
 CHILD = f"""
 import sys
 from gingham.store import _folder, _shards
@@ -73,7 +73,7 @@ def provenance(folder: Path) -> dict[str, Any]:
 
 
 def kill(file: Path, folder: Path, seconds: float) -> None:
-    """Let a process sweep for a while, then end it as the system ends what takes all memory."""
+    """Run a sweep in a process for some seconds, then kill it by SIGKILL."""
     with begun(CHILD, file, folder) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "begins\n"
@@ -110,7 +110,7 @@ def test_a_sweep_killed_at_any_moment_and_resumed_gives_the_same_table(
         run_sweep(Sweep.load(file), folder, resume=True)
         assert contents(folder) == expected
         after = provenance(folder)
-        # What was there is not made again.
+        # Existing runs are not made again.
         assert {key: after[key] for key in before} == before
         assert len(after) == 64
 

@@ -1,4 +1,4 @@
-"""What a sweep file may say, and what is said of one that is wrong."""
+"""Sweep files: valid contents, and errors of invalid ones."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ def test_values_are_tried_before_the_start_where_that_is_cheap(
     monkeypatch.setattr(FABRIC, "begin", begin)
     size = '[[axis]]\nkey = "topology.generate.star.hosts"\nvalues = [4, 5, 6]\n'
     Sweep.load(write(tmp_path, f'base = "star.toml"\n{size}{AXIS}'))
-    # Each load once, and no fabric for itself.
+    # Each load is checked once, without a check of each fabric.
     assert [one["traffic"][0]["load"] for one in begun] == [0.1, 0.2]
     monkeypatch.setattr("gingham.sweeps._check.VALUES_SECONDS", -1.0)
     begun.clear()
@@ -323,7 +323,7 @@ def test_a_million_runs_must_be_meant(tmp_path: Path, gingham: Command) -> None:
 
 
 def test_a_run_that_fails_is_counted_and_stops_no_other(tmp_path: Path, gingham: Command) -> None:
-    # That no such file exists is known to the run alone.
+    # Only the run itself discovers that the file is missing.
     hosts = "{ generate = { star = { hosts = 4 } } }"
     axis = f"""[[axis]]
 name = "fabric"
@@ -462,7 +462,7 @@ def test_resumed_with_another_file_only_its_own_runs_count(
 ) -> None:
     path = write(tmp_path, f'base = "star.toml"\nreplications = 3\n{AXIS}')
     assert gingham("sweep", path, "-o", "out").code == 0
-    # Of six runs it asks for three, and for three more.
+    # The new file has three of the six runs, and three others.
     path.write_text(path.read_text().replace("[0.1, 0.2]", "[0.1, 0.3]"))
     again = gingham("sweep", path, "-o", "out", "--resume", "--json")
     assert json.loads(again.err.splitlines()[0])["there"] == 3

@@ -1,4 +1,4 @@
-"""Results of sweeps: tables, questions, means with their intervals, paired differences.
+"""Results of sweeps: tables, queries, means with their intervals, paired differences.
 
 The folder is written by hand: two loads under two routings, three replications each, with latencies
 whose means and intervals are worked out here.
@@ -68,7 +68,7 @@ def folder(tmp_path: Path) -> Path:
     path = tmp_path / "by-hand"
     with SweepFolder(path, manifest) as opened:
         opened.write_points(0, pa.table(points))
-        # Finished in another order than planned.
+        # Rows in another order than planned.
         for key, (load, _, number, latency) in sorted(
             zip(keys, cases, strict=True), key=lambda one: one[1][2]
         ):
@@ -306,7 +306,7 @@ INTERRUPTIONS = [
 
 
 class Pressed:
-    """A connection during whose query somebody presses Ctrl-C."""
+    """A connection whose query is interrupted by Ctrl-C."""
 
     def __init__(self, results: Results, error: Exception) -> None:
         self.error = error
@@ -338,7 +338,7 @@ def test_a_question_after_an_interruption_is_not_interrupted(results: Results) -
 
 
 class Interrupted(Event):
-    """Whoever waits for it without an end is interrupted by Ctrl-C."""
+    """An event whose wait without a timeout is interrupted by Ctrl-C."""
 
     def wait(self, timeout: float | None = None) -> bool:
         if timeout is None:
@@ -347,7 +347,7 @@ class Interrupted(Event):
 
 
 def test_a_question_that_does_not_listen_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What asks it to end is told, and it goes on all the same."""
+    """A query that ignores the request to stop is left to run."""
     asked, free = Event(), Event()
     monkeypatch.setattr(_asking, "Event", Interrupted)
     monkeypatch.setattr(_signals, "_left", [])
@@ -372,7 +372,7 @@ def test_a_question_that_listens_ends_with_what_it_says(monkeypatch: pytest.Monk
 
 
 def test_query_ends_at_once_on_ctrl_c_whatever_is_asked(folder: Path) -> None:
-    """DuckDB looks at this one only when it is done, in a minute or so."""
+    """DuckDB notices an interruption of this query only at its end, in about a minute."""
     sql = "select string_agg(range::varchar) from range(500000000)"
     start = "from gingham.cli import main; main()"
     command = [sys.executable, "-c", start, "query", str(folder), sql]
@@ -380,7 +380,7 @@ def test_query_ends_at_once_on_ctrl_c_whatever_is_asked(folder: Path) -> None:
     stat = Path(f"/proc/{asking.pid}/stat")
 
     def has_begun() -> bool:
-        # Its processor time, in hundredths of a second: more than starting takes.
+        # Processor time, in hundredths of a second: more than the start of the process takes.
         user = int(stat.read_text().rpartition(")")[2].split()[11])
         return user > 300
 

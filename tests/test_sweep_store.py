@@ -1,4 +1,4 @@
-"""The folder of a sweep loses nothing and doubles nothing, at whatever step its writer dies."""
+"""The folder of a sweep neither loses nor duplicates runs, at whatever step its writer dies."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ RUNS = 5
 
 
 class Death(BaseException):
-    """What stands for a `kill -9` at a step."""
+    """Simulates a `kill -9` at a step."""
 
 
 class Fate:
-    """Lets a process die at its `step`th change of the disk, after which it changes nothing."""
+    """Simulates death at the `step`th change of the disk, after which nothing is changed."""
 
     def __init__(self, step: int) -> None:
         self.left = step
@@ -49,15 +49,15 @@ class Fate:
 
 
 def nothing(*_: object) -> None:
-    """Change nothing."""
+    """Do nothing."""
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Journals and shards that soon become others."""
+    """Small limits, so that journals become shards, and shards are merged, after few runs."""
     monkeypatch.setattr(_folder, "JOURNAL_RUNS", 2)
     monkeypatch.setattr(_shards, "MERGED", 2)
-    # Nobody pulls the plug here, and the disk takes longer than all else.
+    # Power failures are not tested, and writing to the disk would take most of the time.
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
 
 
@@ -101,7 +101,7 @@ def points() -> pa.Table:
 
 
 def session(path: Path, *, runs: int = RUNS, made: list[int] | None = None) -> list[int]:
-    """Make the runs that are not there, the third of which always fails; `made` is those kept."""
+    """Make the missing runs, of which the third always fails; `made` collects the kept ones."""
     made = [] if made is None else made
     with SweepFolder(path, MANIFEST, resume=True) as folder:
         folder.write_points(0, points())
@@ -144,7 +144,7 @@ def test_a_writer_may_die_at_any_step(tmp_path: Path) -> None:
             made: list[int] = []
             with contextlib.suppress(Death):
                 session(path, made=made)
-        # Nothing that was kept is lost, and nothing is made again but what failed.
+        # No kept run is lost, and only failed runs are made again.
         there = {row[-1] for row in keys(path)} if made else set()
         assert there >= set(map(key, made)), f"after a death at step {step}"
         assert not set(session(path)) & set(made) - {2}

@@ -24,7 +24,7 @@ from tests.conftest import Finished
 Command = Callable[..., Finished]
 
 DUMPS = ("long-names", "without-names")
-# Names of each dump, of which any table that shows them shows the whole.
+# Names of each dump, which tables must show uncut.
 NAMES = {
     "long-names": ("MF0;A09-P1-IBLEAF-01-01:MQM9701/U1", "MF0;A10-P1-IBSPINE-04:MQM9701/U1"),
     "without-names": ("S-0008f10500108098", "S-0008f10500200b50[7]"),
@@ -36,7 +36,7 @@ WIDTHS = (80, 100)
 def shown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., str]:
-    """What a command prints where lines take so many characters."""
+    """A function that runs a command in lines of `width` characters and returns its output."""
 
     def run(width: int, *arguments: str) -> str:
         monkeypatch.setenv("COLUMNS", str(width))
@@ -48,7 +48,7 @@ def shown(
 
 
 def require_fit(text: str, width: int, names: tuple[str, ...] = ()) -> None:
-    """Fail if a line is too wide without a name to blame, or if a name is cut."""
+    """Fail if a line of several words is too wide, or if a name is cut."""
     for line in text.splitlines():
         assert len(line) <= width or len(line.split()) == 1, line
     assert all(name in text for name in names), text
@@ -79,7 +79,7 @@ def test_algorithms_side_by_side(
 
 
 def engine(name: str, ran: str, *numbers: Any, by: Any = "opensm", words: str = "") -> EngineRow:
-    """Return a row as OpenSM leaves one behind."""
+    """Return the row of a comparison for an engine."""
     if not numbers:
         return EngineRow(by, name, ran, (words,))
     mean, most, lanes, busiest, bandwidth, lost, cycle = numbers
@@ -97,7 +97,7 @@ def engine(name: str, ran: str, *numbers: Any, by: Any = "opensm", words: str = 
     return EngineRow(by, name, ran, (words,) if words else (), facts)
 
 
-# What a comparison found on a cluster of 990 hosts, but for the failure.
+# Results of a comparison on a cluster of 990 hosts, except for the failure.
 ROWS = [
     engine("minhop", "minhop", 3.524, 6, 1, 18_449, 0.427, 0, 4),
     engine(
@@ -148,7 +148,7 @@ def test_explain_goes_one_level_deep_unless_asked(shown: Callable[..., str]) -> 
 
 
 def test_keys_that_are_not_told_are_mentioned(shown: Callable[..., str]) -> None:
-    # `from` and `to` of `uniform`, and what `bimodal` takes.
+    # `from` and `to` of `uniform`, and the parameters of `bimodal`.
     assert shown(100, "explain", "traffic.0.length").count("Keys below it.") == 2
     assert "below it" not in shown(100, "explain", "traffic.0.length", "--depth", "2")
 
@@ -165,7 +165,7 @@ def test_no_table_is_wider_than_there_is_room(
     grid = _layout.Grid(("one", "two words", "three"), rows, numbers=("two words",), prose=prose)
     lines = list(_output.lines_of(_layout.table(grid, width)))
     for line in lines:
-        # A name alone may be wider than all the room there is.
+        # A name alone may be wider than the terminal.
         assert _layout.cell_width(line) <= width or len(line.split()) == 1, line
     told = " ".join(lines).split()
     assert all(word in told for row in rows for cell in row for word in cell.split())
@@ -212,7 +212,7 @@ def test_names_longer_than_a_line_stand_alone() -> None:
 
 
 def in_terminal(command: list[str], columns: int, rows: int, **environment: str) -> str:
-    """Return what a command prints to a terminal of this size."""
+    """Return the output of a command in a terminal of this size."""
     here, there = pty.openpty()
     variables = os.environ | {"TERM": "xterm", "COLUMNS": str(columns), "LINES": str(rows)}
     program = subprocess.Popen(
@@ -224,7 +224,7 @@ def in_terminal(command: list[str], columns: int, rows: int, **environment: str)
         try:
             part = os.read(here, 4096)
         except OSError:
-            # Nobody holds the other end any more.
+            # The program has closed its end.
             break
         if not part:
             break

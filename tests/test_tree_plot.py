@@ -1,4 +1,4 @@
-"""The picture of congestion trees: what each channel was has its colour, and looks their lines."""
+"""The picture of congestion trees: a colour per role of channels, a line per inspection."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def drawn(rows: list[tuple[int, str, int]] | None = None) -> Figure:
 
 def test_a_channel_has_the_colour_of_what_it_was_more_often() -> None:
     axes = drawn().axes[0]
-    # Two branches, one root, and of eight halves the other five.
+    # Two branches and one root; the other five of eight half-cables are idle.
     counts = {name: len(lines(axes, name).get_segments()) for name in ("branch", "root", "idle")}
     assert counts == {"branch": 2, "root": 1, "idle": 5}
     # The core of A1 -> A is half as long as its half, that of A -> B a quarter.
@@ -89,7 +89,7 @@ def test_a_root_has_a_line_over_all_looks() -> None:
     strip = drawn().axes[-1]
     courses = {line.get_gid(): line for line in strip.lines}
     course = courses["B[2] -> BC[1]"]
-    # At 30 nothing was found; the last step was cut short.
+    # At 30 no tree was found; the last step was cut short.
     assert np.asarray(course.get_xdata()).tolist() == [10, 20, 30, 35]
     assert np.asarray(course.get_ydata()).tolist() == [2, 3, 0, 0]
     assert np.asarray(courses["A[3] -> B[1]"].get_ydata()).tolist() == [0, 0, 0, 1]

@@ -1,7 +1,7 @@
-"""The real OpenSM on simulated fabrics: what runs, what it decides, what it leaves behind.
+"""The real OpenSM on simulated fabrics: its processes, decisions and leftovers.
 
-What an engine can do is that of OpenSM's manual page: ftree wants a tree, torus-2QoS a torus,
-updn roots that stand out; the others take every fabric.
+The abilities of engines are those of OpenSM's manual page: ftree needs a tree, torus-2QoS a torus,
+updn distinguishable roots; the others accept every fabric.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.system.support import (
 
 @pytest.fixture(autouse=True)
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where the runs of a test have their folders; empty afterwards, and nothing runs."""
+    """Folder for the runs of a test; afterwards it must be empty, and no program may run."""
     require_opensm()
     folder = tmp_path / "scratch"
     folder.mkdir()
@@ -42,7 +42,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def run(fabric: Fabric, engine: str, folder: Path, **settings: str) -> Manager:
-    """Let an engine configure a fabric, and keep its tables in `folder`."""
+    """Configure a fabric with an engine, and store its tables in `folder`."""
     with simulated(fabric) as simulator:
         manager = manage(simulator, request(fabric, engine, folder, **settings), timeout_s=60)
         for file in (manager.tables, manager.lanes):
@@ -51,7 +51,7 @@ def run(fabric: Fabric, engine: str, folder: Path, **settings: str) -> Manager:
 
 
 def request(fabric: Fabric, engine: str, folder: Path, **settings: str) -> Request:
-    """Ask for an engine, with the shape of the fabric if it is a torus."""
+    """Return the request for an engine, with the shape of the fabric if it is a torus."""
     shape = torus_configuration(fabric)
     (folder / "torus.conf").write_text(shape or "")
     return Request(engine, torus=folder / "torus.conf" if shape else None, settings=settings)
@@ -162,9 +162,9 @@ def test_the_files_tell_what_is_in_the_switches(tmp_path: Path) -> None:
     assert len(entries(tables)) == 16 * 32
     for (lid, _), rows in lanes.items():
         for (into, out), row in rows.items():
-            # Not to the switch itself, for which smpquery does not ask.
+            # Except output port 0, the switch itself, which smpquery does not query.
             assert out == 0 or real[lid, (into, out)] == row
-    # By in and out port, as lanes that change at a dateline must be.
+    # Rows differ by input and output port, because lanes change at datelines.
     assert len({tuple(row) for row in real.values()}) > 2
 
 
@@ -251,7 +251,7 @@ def test_a_simulator_that_fails_is_told_in_its_own_words(
 
 
 def put(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a program of ours before the real one."""
+    """Replace a real program by a script, found first in the search path."""
     folder.mkdir()
     (folder / name).write_text(f"#!/bin/sh\n{script}\n")
     (folder / name).chmod(0o755)

@@ -1,4 +1,4 @@
-"""`gingham opensm`, as a user meets it, with the real programs."""
+"""`gingham opensm` as a command, with the real programs."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ Hca 1 "h4"
 
 @pytest.fixture(autouse=True)
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where the runs of a test have their folders; empty afterwards, and nothing runs."""
+    """Folder for the runs of a test; afterwards it must be empty, and no program may run."""
     require_opensm()
     folder = tmp_path / "scratch"
     folder.mkdir()
@@ -88,7 +88,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def hang_ups_are_heard() -> Iterator[None]:
-    """Under `nohup` hang-ups are ignored, and whatever tests start would ignore them, too."""
+    """Restore the default of SIGHUP, which `nohup` ignores, also for child processes."""
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
@@ -182,7 +182,7 @@ def test_a_folder_holds_picture_numbers_and_files_for_the_check(
     assert rows(manifest["rows"])["opensm lash"]["facts"]["lanes"] == [0, 1]
     files = ["--lfts", "kept/lash.lfts", "--sl2vl", "kept/lash.sl2vl", "--sl", "kept/lash.sl.csv"]
     assert gingham("route", "check", "kept/lash.ibnetdiscover", *files).code == 0
-    # The same tables on one lane; and the others.
+    # One engine has the same tables on one lane; then the other engines.
     assert gingham("route", "check", "kept/lash.ibnetdiscover", *files[:2]).code == 3
     files = ["--lfts", "kept/minhop.lfts", "--sl2vl", "kept/minhop.sl2vl"]
     assert gingham("route", "check", "kept/minhop.ibnetdiscover", *files).code == 3
@@ -195,7 +195,7 @@ def test_what_is_broken_is_routed_again(gingham: Command, torus: Path) -> None:
     answer = json.loads(told.out)
     assert len(answer["gone"]) == 2
     before, after = rows(answer["rows"]), rows(answer["rows_without"])
-    # Dimension order needs a whole grid; lash and torus-2QoS go round.
+    # Dimension order needs a whole grid; lash and torus-2QoS route around faults.
     assert set(before) - set(after) == {"gingham dimension-order"}
     lash = after["opensm lash"]["facts"]
     assert (lash["deadlock_free"], lash["lost_pairs"]) == (True, 0)
@@ -207,7 +207,7 @@ def test_a_switch_that_breaks_takes_its_hosts_along(gingham: Command, torus: Pat
     arguments = ["--engines", "nue", "--break", 1, "--what", "switches", "--json"]
     after = rows(json.loads(gingham("opensm", "compare", torus, *arguments).out)["rows_without"])
     for row in after.values():
-        # Of 16 hosts one is alone: it reaches none, and none of the 15 reaches it.
+        # One of 16 hosts is isolated: it reaches none of the other 15, and none reaches it.
         assert row["facts"]["lost_pairs"] == 2 * 15
         assert row["facts"]["unreachable_pairs"] == 0
 
@@ -289,7 +289,7 @@ def test_what_is_named_is_gone_the_second_time(gingham: Command, torus: Path) ->
     answer = json.loads(told.out)
     assert answer["gone"] == ["s1-1"]
     assert rows(answer["rows_without"])["opensm lash"]["facts"]["lost_pairs"] == 2 * 15
-    # One engine, whole and without; said before the first run.
+    # One engine, with and without the node; printed before the first run.
     assert json.loads(told.err.splitlines()[0]) == {"runs": 2, "seconds_max": 120.0}
     require_error(gingham(*command, "--break", 1), "bad-option", key="--break")
     require_error(gingham(*command[:-2], "s9-9", "--json"), "unknown-node", key="s9-9")
@@ -298,7 +298,7 @@ def test_what_is_named_is_gone_the_second_time(gingham: Command, torus: Path) ->
 def test_hosts_that_are_all_called_the_same_are_told_apart(
     gingham: Command, tmp_path: Path
 ) -> None:
-    # Descriptions that are no names: all alike, and longer than what the simulator keeps.
+    # Descriptions that cannot serve as names: all equal, and longer than the simulator's limit.
     alike = f'[[host]]\ndescription = "{"node " * 12}"'
     (tmp_path / "clos.toml").write_text(made("clos").text("toml")[0].replace("[[host]]", alike))
     assert Fabric.load(tmp_path / "clos.toml").info()["nodes"]["host"] == 16
@@ -321,7 +321,7 @@ def test_a_job_is_asked_of_engines(gingham: Command, tmp_path: Path) -> None:
         8,
         [0, 1],
     )
-    # The engine's own tables, kept by a comparison, give the answer of the engine.
+    # The engine's own tables, kept by a comparison, give the result of the engine.
     kept = gingham("opensm", "compare", "pod.ibnetdiscover", "--engines", "minhop", "-o", "kept")
     assert kept.code == 0, kept
     tables = gingham(
@@ -409,7 +409,7 @@ def test_an_engine_that_hangs_costs_no_other(
 
 
 def put(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put a program of ours before the real one."""
+    """Replace a real program by a script, found first in the search path."""
     (folder / "bin").mkdir()
     (folder / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
     (folder / "bin" / name).chmod(0o755)
@@ -441,7 +441,7 @@ def test_an_interrupt_at_any_moment_leaves_nothing_behind(
         running.kill()
         running.wait()
     if signal_number is signal.SIGKILL:
-        # Nobody is left to remove files, but what was started is gone.
+        # After SIGKILL the files are left, but all started programs end.
         wait_until(lambda: not processes(scratch))
         for folder in scratch.iterdir():
             for file in sorted(folder.rglob("*"), reverse=True):
@@ -456,5 +456,5 @@ def test_an_interrupt_at_any_moment_leaves_nothing_behind(
 
 
 def is_running(name: str, scratch: Path) -> bool:
-    """Whether a program is under way; python is what asks the administrator."""
+    """Return whether a program is running; `python` is the client of the administrator."""
     return any(process.startswith(name) for process in processes(scratch).values())

@@ -1,4 +1,4 @@
-"""What the real OpenSM decides, held against our own algorithms and our proof."""
+"""Decisions of the real OpenSM, compared with our own algorithms and our proof."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def tree(arity: int) -> Fabric:
     return Fabric.make("k-ary-n-tree", arity=arity, levels=3)
 
 
-# Where updn finds roots by itself.
+# Fabrics on which updn finds roots by itself.
 TREES: dict[str, Callable[[], Fabric]] = {
     **{f"{arity}-ary 3-tree": partial(tree, arity) for arity in (2, 3, 4, 5)},
     "clos": partial(made, "clos"),
@@ -43,7 +43,7 @@ TREES: dict[str, Callable[[], Fabric]] = {
     "dgx-ndr-542": partial(dumped, "dgx-ndr-542"),
 }
 
-# Engine, lanes that it may use.
+# Engine, and number of lanes that it may use.
 FREE_EVERYWHERE = [("updn", 1), ("lash", 8), ("dfsssp", 8), ("nue", 1), ("nue", 8)]
 FREE = [
     *(
@@ -57,7 +57,7 @@ FREE = [
 
 @pytest.fixture(autouse=True)
 def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Where the runs of a test have their folders; empty afterwards, and nothing runs."""
+    """Folder for the runs of a test; afterwards it must be empty, and no program may run."""
     require_opensm()
     folder = tmp_path / "scratch"
     folder.mkdir()

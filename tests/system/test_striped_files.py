@@ -1,4 +1,4 @@
-"""Files that pages and the package show: the daemon takes each on a machine as it is told there."""
+"""Configurations in pages and the package: the daemon accepts each on a machine as described."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.system.test_linkemu import require_root
 
 PAGES = [f"docs/how-to/striping-{page}.md" for page in ("home", "site")]
 EXAMPLES = ["office", "server"]
-# What the pages say that a machine has; each interface has a way to the server.
+# Interfaces and addresses of the machines in the pages; each has a route to the server.
 LINKS = {
     "eth0": ["198.51.100.1/24", "192.0.2.7/24"],
     "eth1": ["203.0.113.9/24"],
@@ -28,7 +28,7 @@ LINKS = {
 
 
 def files() -> list[str]:
-    """Return every configuration that they show."""
+    """Return every configuration in the pages and the examples."""
     shown = [
         block
         for page in PAGES
@@ -40,7 +40,7 @@ def files() -> list[str]:
 
 @pytest.fixture(scope="module")
 def machine() -> Iterator[str]:
-    """A namespace that has what they name."""
+    """A namespace with these interfaces and addresses."""
     require_programs("ip")
     require_root()
     name = f"gingham-{os.getpid()}-files"
@@ -64,7 +64,7 @@ def test_a_file_that_is_shown_can_be_right(machine: str, tmp_path: Path, number:
     text = files()[number]
     if (told := re.search(r'public-key = "(THE KEY [^"]*)"', text)) is not None:
         text = text.replace(told.group(1), KEYS["right"][1])
-    # Users of other names are a machine's own.
+    # The user `striped` may not exist on this machine.
     path = tmp_path / "bundle0.toml"
     path.write_text(text.replace('user = "striped"', 'user = "nobody"'))
     key = re.search(r'private-key = "([^"]*)"', text)

@@ -1,4 +1,4 @@
-"""The page that teaches the striping daemon: its laboratory works as it stands there."""
+"""The tutorial page of the striping daemon: its laboratory works as printed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tests.system.programs import ROOT
 from tests.system.test_linkemu import require_root
 
 NAME = "docs/how-to/striping-daemon.md"
-# A reader waits for what the daemons print.
+# In place of a reader, who waits for the output of the daemons.
 READY = "until ip -n left link show bundle0 && ip -n right link show bundle1; do sleep 0.1; done\n"
-# What a reader does if something fails halfway.
+# Clean-up by a reader after a failed command.
 CLEAR = "trap 'kill $(jobs -p); wait; ip netns delete left; ip netns delete right' ERR\n"
 
 
@@ -30,16 +30,16 @@ def laboratory() -> list[pages.Block]:
 
 
 def script(folder: Path) -> str:
-    """Return the commands of the page one after another, and write its files."""
+    """Return the commands of the page as a script, and write its files."""
     lines = "set -eE\n" + CLEAR
     for block in laboratory():
         if block.file:
             (folder / block.file).write_text(block.text)
         else:
-            # Each has a file to print into: lines of two in one pipe may come apart.
+            # Each daemon prints to its own file, because lines of two in one pipe may be mixed.
             text = re.sub(r"(striped up (\w+)\.toml) &", r"\1 >\2.out &", block.text)
             lines += text + (READY if "striped up" in text else "")
-    # The names are the reader's own, but here others may have the same.
+    # Names of namespaces are made unique, because other tests may use the same.
     return re.sub(r"\b(left|right)\b(?!\.(?:toml|out))", rf"gingham-{os.getpid()}-\1", lines)
 
 
@@ -53,7 +53,7 @@ def test_the_laboratory_of_the_page_carries_over_both_links(tmp_path: Path) -> N
     environment = {
         **os.environ,
         "PATH": f"{built().parent}:{SEARCH}",
-        # Others may have daemons on this machine.
+        # Other daemons may run on this machine.
         "RUNTIME_DIRECTORY": str(tmp_path / "run"),
     }
     done = subprocess.run(
@@ -71,7 +71,7 @@ def test_the_laboratory_of_the_page_carries_over_both_links(tmp_path: Path) -> N
         [event for event in events(printed) if event["event"] == kind] for kind in ("ready", "end")
     )
     assert len(ready) == 2, printed
-    # How fast is the machine's affair: both links carried, and nothing was given up.
+    # The rate depends on the machine; both links carried packets, and none was given up.
     for end in ended:
         assert all(channel["came"] > 500 for channel in end["channels"]), end
         assert end["given_up"] == 0, end

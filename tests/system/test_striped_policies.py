@@ -1,4 +1,4 @@
-"""Policies of the daemon: copies, quotas, and those that can do nothing."""
+"""Policies of the daemon: redundant packets, quotas, and policies without effect."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from tests.system.flows import datagrams
 
 REDUNDANT = '[[policy]]\nprotocol = "udp"\nsend = "redundant"\n'
 QUOTA_BYTES = 300_000
-# The longest datagram, such as one that looks for sizes, and a few messages: they may be on their
-# way when somebody looks at one count and then at the other.
+# The longest datagram, such as a size probe, and a few messages: they may be in flight between two
+# readings of counters.
 PACKET_BYTES, MESSAGES_BYTES = 1_500, 1_000
 ETHERNET_BYTES = 14
 
 
 def used_of(daemon: Daemon) -> int:
-    """Return what has been counted of the line with a quota."""
+    """Return the bytes counted against the quota."""
     used = daemon.counters()["channels"][1]["quota_used_bytes"]
     assert isinstance(used, int)
     return used
 
 
 def carried_by(name: str) -> int:
-    """Return what its interface has carried both ways, in bytes of IP."""
+    """Return the bytes of IP on the interface of the line with a quota, both ways."""
     [told] = json.loads(ip("-n", name, "-j", "-s", "link", "show", "dev", "wan1"))
     ways = [told["stats64"][way] for way in ("rx", "tx")]
     return sum(int(way["bytes"]) - ETHERNET_BYTES * int(way["packets"]) for way in ways)
@@ -52,7 +52,7 @@ def test_a_line_that_dies_costs_a_redundant_flow_nothing(
         dies.join()
         told = {end: running[end].ended() for end in running}
     assert came.sent > 600
-    # One that comes twice comes after itself, and so out of order.
+    # A duplicate would count as out of order, since it arrives after itself.
     assert (came.came, came.out_of_order) == (came.sent, 0), (came, told)
     assert told["left"]["redundant"] > came.sent / 4, told
     assert told["right"]["given_up"] == 0, told
@@ -80,7 +80,7 @@ def test_a_quota_ends_and_survives_a_kill(
         used, carried = used_of(running["left"]), carried_by(left)
         running["left"].killed()
         with up(program, left, paths["left"]) as again:
-            # What comes while nobody counts, or of a session that is over, the line alone knows.
+            # Datagrams that arrive without a daemon, or of an old session, count on the line alone.
             more = used_of(again) - used
             assert 0 <= more <= carried_by(left) - carried + PACKET_BYTES + MESSAGES_BYTES
             wait_until(again.is_carrying, "it does not carry")
@@ -88,13 +88,13 @@ def test_a_quota_ends_and_survives_a_kill(
             second = datagrams(names, ADDRESSES["right"], 1e6, 3, 0.1)
             at_end, carried = used_of(again), carried_by(left) - before
             assert abs(at_end - carried) <= PACKET_BYTES + MESSAGES_BYTES, (at_end, carried)
-            # It ends with the last packet that fits, and the messages that were on their way to it.
+            # It ends with the last packet that fits, and the messages that were in flight to it.
             assert -PACKET_BYTES <= at_end - QUOTA_BYTES <= PACKET_BYTES + MESSAGES_BYTES, at_end
             assert again.counters()["channels"][1]["is_in"] is False
-            # The other end has no quota, and asks once a second whether anybody is there.
+            # The other end has no quota, and probes the channel once a second.
             time.sleep(1.5)
             assert used_of(again) <= at_end + MESSAGES_BYTES
-    # The other line has carried what followed.
+    # The other line has carried all later packets.
     assert (second.came, second.out_of_order) == (second.sent, 0)
 
 
