@@ -1,4 +1,4 @@
-"""Folders of runs and sweeps as other versions, people and bad disks leave them."""
+"""Folders of runs and sweeps as left by other versions, manual changes and bad disks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def as_before_digests(manifest: Path, change: Callable[[dict[str, Any]], object] = dict) -> None:
-    """Change a manifest, and make it one of before there were digests."""
+    """Change a manifest, and remove its digests, as in versions without them."""
     values = json.loads(manifest.read_text())
     for name in ("digest", "files"):
         values.pop(name, None)
@@ -18,7 +18,7 @@ def as_before_digests(manifest: Path, change: Callable[[dict[str, Any]], object]
 
 
 def flip(file: Path, place: int, bits: int = 1) -> None:
-    """Change some bits of a byte of a file."""
+    """Flip bits of one byte of a file."""
     data = bytearray(file.read_bytes())
     data[place] ^= bits
     file.write_bytes(data)

@@ -47,7 +47,7 @@ def completed(
 
 
 def values_of(fragment: str) -> dict[str, Any]:
-    """Return the values of a fragment by the dotted paths at which they replace others."""
+    """Return the values of a fragment by the dotted paths of the values that they replace."""
     found: dict[str, Any] = {}
     for name, value in tomllib.loads(fragment).items():
         if name in MERGED:

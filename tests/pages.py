@@ -70,7 +70,7 @@ class Block:
 
     @property
     def file(self) -> str | None:
-        """Name of the file to which the block is written, if any."""
+        """Name of the file written from this block, if any."""
         named = re.match(r"# ([\w.-]+\.toml)$", self.text.partition("\n")[0])
         return named[1] if named and self.language == "toml" else self.marks.get("file")
 
@@ -159,7 +159,7 @@ def commands(text: str) -> list[str]:
 
 
 def run_command(line: str) -> str:
-    """Run a command; return what it prints."""
+    """Run a command; return its output."""
     assert not line.startswith("cd "), "each command runs in the folder of the page"
     expected = re.search(r"#\s*exit (\d+)", line)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
@@ -178,7 +178,7 @@ def run_command(line: str) -> str:
 
 
 def run_console(text: str) -> None:
-    """Run the commands of a transcript, and compare what each prints."""
+    """Run the commands of a transcript, and compare the output of each."""
     assert text.startswith("$ "), "a console block begins with a command"
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.replace("\\\n", " ").partition("\n")
@@ -207,7 +207,7 @@ def pattern_of(line: str) -> str:
 
 
 def run_python(page: Page, block: Block) -> str:
-    """Run a block of Python in the namespace of its page; return what it prints."""
+    """Run a block of Python in the namespace of its page; return its output."""
     # The offset makes line numbers of tracebacks those of the page.
     code = compile("\n" * (block.line - 1) + block.text, page.name, "exec")
     printed = io.StringIO()

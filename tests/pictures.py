@@ -1,4 +1,4 @@
-"""Small tables as a run leaves them, to draw pictures from."""
+"""Small tables in the form of a run's results, for tests of pictures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Scenario:
 
 @dataclass
 class Tables:
-    """What pictures need of a result."""
+    """The parts of a result that pictures use."""
 
     made: Mapping[str, pa.Table]
     summary: Mapping[str, Any] = field(default_factory=dict)
@@ -175,14 +175,14 @@ def table(rows: list[tuple[Any, ...]], columns: Mapping[str, type]) -> pa.Table:
 
 
 def lines(axes: Axes, gid: str) -> LineCollection:
-    """The one collection of lines of this name."""
+    """Return the only collection of lines with this name."""
     (found,) = [one for one in axes.collections if one.get_gid() == gid]
     assert isinstance(found, LineCollection)
     return found
 
 
 def texts(figure: Figure) -> list[str]:
-    """All that is written in the figure, outside and inside of its axes."""
+    """Return all texts in the figure, outside and inside of its axes."""
     found = [text.get_text() for text in figure.texts]
     for axes in figure.axes:
         found += [text.get_text() for text in axes.texts]
@@ -191,5 +191,5 @@ def texts(figure: Figure) -> list[str]:
 
 
 def luminance(colour: Any) -> float:
-    """How light a colour is, by the weights of the sRGB primaries."""
+    """Return the luminance of a colour, by the weights of the sRGB primaries."""
     return float(np.asarray(colour)[:3] @ [0.2126, 0.7152, 0.0722])

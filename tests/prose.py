@@ -7,10 +7,10 @@
     docstrings, pages  │
     commits of a branch┘
 
-A habit is a phrase that names a thing by a clause, or gives software a mouth and ears: "what is
-sent", "who asks", "so many", "it is told". A match is a candidate and can be good English, so that
-limits are above zero. An area must stay at or below its limit in `tests/prose.toml`. A limit that
-is far above its area is reported, to be lowered.
+A habit is a phrase that names a thing by a clause, or that describes software as a person that
+speaks and hears: `HABITS` has the patterns. A match is a candidate and can be good English, so
+limits are above zero. An area must stay at or below its limit in `tests/prose.toml`. A limit far
+above its area is reported, to be lowered.
 
 `python -m tests.prose PATH...` lists the matches in files or folders.
 """
@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 LIMITS = ROOT / "tests" / "prose.toml"
-# Branches from which the commits of the present branch are counted: the first that exists.
+# Base branches: commits of the present branch are counted from the first one that exists.
 BASES = ("origin/main", "main")
 SUBJECT = re.compile(r"[\w./*, -]+: .+")
 SUBJECT_MAX = 72
@@ -125,7 +125,7 @@ def page(path: Path) -> Iterator[Text]:
 
 
 def git(*arguments: str) -> str | None:
-    """Return what a command of git prints; none if it fails, for instance outside a repository."""
+    """Return the output of a git command; `None` if it fails, for instance outside a repository."""
     done = subprocess.run(
         ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False
     )

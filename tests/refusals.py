@@ -1,4 +1,4 @@
-"""Assertions on the code, key, place and nearest name of errors, in place of their words."""
+"""Assertions on the code, key, place and nearest name of errors, instead of their wording."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def raises(
     line: int | None = None,
     nearest: str | None = None,
 ) -> Iterator[pytest.ExceptionInfo[Error]]:
-    """Expect an error of this kind and code, and with the further facts that are given."""
+    """Expect an error of this kind and code, with the given further facts."""
     with pytest.raises(kind) as caught:
         yield caught
     expected = {"code": code, **given(key=key, file=file, line=line, nearest=nearest)}
@@ -43,7 +43,7 @@ def require_error(
     line: int | None = None,
     nearest: str | None = None,
 ) -> dict[str, Any]:
-    """Return the error of a command with `--json`, which has this code and the facts given."""
+    """Return the error of a command with `--json`; fail unless it has this code and these facts."""
     error = error_of(finished.err)
     assert finished.code == exit_code, finished.err
     facts = given(key=key, file=file, line=line, nearest=nearest)
@@ -65,7 +65,7 @@ def notes_of(err: str) -> list[str]:
 
 
 def given(**facts: object) -> dict[str, object]:
-    """Return the facts that are given, a path as its text."""
+    """Return the facts other than `None`, with paths as text."""
     return {
         name: str(fact) if isinstance(fact, Path) else fact
         for name, fact in facts.items()

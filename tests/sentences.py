@@ -1,12 +1,12 @@
-"""Holds the pages to short sentences: `python -m tests.sentences`, a step of `make lint`.
+"""Limits the length of sentences in pages: `python -m tests.sentences`, a step of `make lint`.
 
 It counts the words of each sentence in prose: paragraphs, headings, items of lists, and each cell
 of a table by itself. A span of code, a formula between dollars and a bare address are one word
 each. The address of a link, blocks of code and comments do not count. A sentence ends at a full
 stop, a question mark or an exclamation mark, unless a small letter follows.
 
-Why not Vale: its wrapper on PyPI fetches a program when it first runs, and it does not tell the
-cells of a table apart.
+Why not Vale: its wrapper on PyPI downloads a program when it first runs, and it does not separate
+the cells of a table.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from markdown_it.token import Token
 WORDS_MAX = 35
 ROOT = Path(__file__).parent.parent
 PARSER = MarkdownIt("commonmark").enable("table")
-# Behind a stop, with what closes quotes and brackets, and not before a small letter.
+# After a stop with closing quotes and brackets, but not before a small letter.
 END = re.compile(r"(?<=[.!?])[\"'”)\]]*\s+(?=[^\sa-z])")
 ALIKE = re.compile(r"\bet al\.|\be\.g\.|\bi\.e\.|\b(?:No|Fig|Sec|Vol|ed)\.(?=\s+\d)")
 FORMULA = re.compile(r"\$[^$]+\$|https?://\S+")
@@ -53,7 +53,7 @@ def prose(inline: Token) -> str:
 
 
 def long_sentences(page: str) -> Iterator[Long]:
-    """Yield the sentences of a page of Markdown that are longer than they may be."""
+    """Yield the sentences of a page of Markdown that exceed the limit."""
     line = 0
     for token in PARSER.parse(page):
         # Cells have no lines of their own: theirs are those of the row.
@@ -70,12 +70,12 @@ def long_sentences(page: str) -> Iterator[Long]:
 
 
 def pages() -> list[Path]:
-    """Return the pages that are held to it."""
+    """Return the pages with this limit."""
     return sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
 def main(names: list[str]) -> int:
-    """Print each long sentence of the pages named, or of all; return how the command ends."""
+    """Print each long sentence of the given pages, or of all; return the exit code."""
     found = 0
     for path in [Path(name).resolve() for name in names] or pages():
         for long in long_sentences(path.read_text()):

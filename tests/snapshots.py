@@ -1,7 +1,7 @@
-"""Texts as users see them, kept in `tests/data/tables` and read by whoever changes one.
+"""Snapshots of user-visible texts, in `tests/data/tables`, for review of every change.
 
-`require("name", text)` fails where the text differs from `name.txt`. To change one on purpose,
-delete its file and run the test: it writes the file, and fails once more, so that somebody looks.
+`require("name", text)` fails if the text differs from `name.txt`. To change one on purpose, delete
+its file and run the test: it writes the file, and fails once more, so that a person reviews it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent / "data" / "tables"
 
 
 def require(name: str, text: str) -> None:
-    """Fail unless a text is the one that is kept under this name."""
+    """Fail unless a text equals the snapshot of this name."""
     path = FOLDER / f"{name}.txt"
     if not path.exists():
         path.write_text(text)

@@ -1,4 +1,4 @@
-"""The study of Adiseshu et al. 1996: what it measures with, by hand."""
+"""The study of Adiseshu et al. 1996: its measures, checked by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gingham_studies.adiseshu1996.films import Damage, damage
 def test_the_traces_written_by_hand_agree_with_each_other() -> None:
     packets = range(1, 15)
     assert [one.packet for one in traces.FIGURE_8] == list(packets)
-    # Equal packets, which are the quantum: two a round.
+    # Equal packets, each as long as the quantum: two per round.
     assert all(one.round == (one.packet + 1) // 2 for one in traces.FIGURE_8)
     assert all(one.channel == 2 - one.packet % 2 for one in traces.FIGURE_8)
     for trace in (traces.FIGURE_11, traces.FIGURE_13):
@@ -36,7 +36,7 @@ def test_deficits_written_by_hand_follow_from_lengths_and_quanta() -> None:
     left = {(1, 1): 500, (2, 1): 500}
     for name in traces.ORDER:
         channel, round_, before = traces.TURNS[name]
-        # What is left of the round, or what the round before left and a quantum.
+        # The remainder of this round, or that of the round before plus a quantum.
         expected = left.get((channel, round_)) or left[channel, round_ - 1] + 500
         assert before == expected
         left[channel, round_] = before - traces.LENGTHS[name]
@@ -45,13 +45,13 @@ def test_deficits_written_by_hand_follow_from_lengths_and_quanta() -> None:
 
 def test_sequences_differ_by_what_must_be_taken_out_and_put_in() -> None:
     assert differences([1, 2, 3], [1, 2, 3]) == 0
-    # 9 goes out and in again.
+    # 9 is removed and inserted again.
     assert differences([9, 8, 11], [8, 9, 11]) == 2
     assert differences([], [1, 2]) == 2
 
 
 def test_round_robin_by_hand() -> None:
-    # 1000 bytes take 4/3 ms at 6 Mbit/s, in which 1200 bytes have gone: 7.2 Mbit/s.
+    # 1000 bytes take 4/3 ms at 6 Mbit/s. In this time 1200 bytes have gone: 7.2 Mbit/s.
     assert closed_forms.round_robin_in_turn([6, 6], [1000, 200]) == pytest.approx(7.2)
     assert closed_forms.round_robin([6, 3, 9]) == 9
     assert closed_forms.theorem_bound(550, [500, 500]) == 1550
@@ -136,7 +136,7 @@ def test_the_films_are_those_that_their_recipe_makes() -> None:
 
 
 FILM = Path(__file__).parent.parent.parent / "shared" / "data" / "video" / "movie-30fps.dat"
-# A minute of the film, from where its pictures begin to move.
+# A minute of the film, from the first moving pictures on.
 FRAMES = slice(3000, 4800)
 
 

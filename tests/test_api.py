@@ -1,4 +1,4 @@
-"""The package as a program uses it."""
+"""The public interface of the package."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_picture_in_a_run_folder_is_checked_as_its_tables_are(tmp_path: Path) 
     assert (drawn.whole, drawn.damaged) == (plain.whole + 1, [])
     flip(tmp_path / "drawn" / "latency.png", 30)
     assert len(gingham.check_folder(tmp_path / "drawn").damaged) == 1
-    # What somebody draws into it later is theirs.
+    # Pictures added later by the user are not part of the folder's contents.
     gingham.plots.save(gingham.plots.links(result), tmp_path / "plain" / "links.png")
     assert gingham.check_folder(tmp_path / "plain") == plain
 
@@ -159,7 +159,7 @@ def test_a_class_goes_by_its_name_wherever_its_place_is_taken() -> None:
     for changed in (
         scenario.with_({"traffic.bulk.load": 0.2}),
         scenario.with_(settings=["traffic.bulk.load=0.2"]),
-        # A class that says no name.
+        # A class without a name.
         Scenario.parse(SCENARIO).with_({"traffic.all.load": 0.2}),
     ):
         assert changed.resolved()["traffic"][0]["load"] == 0.2

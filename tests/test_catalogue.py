@@ -1,4 +1,4 @@
-"""Every mechanism does under every switching kind what the catalogue says."""
+"""Every mechanism behaves under every switching kind as the catalogue states."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_an_example_uses_what_it_is_the_example_of(one: mechanisms.Mechanism) ->
     (top, *_), values = one.key.split("."), values_of(one.example)
     written = {key: value for key, value in values.items() if key.split(".")[0] == top}
     if top == "traffic":
-        # What stands at the key in the first class; a length is written by every class.
+        # The value of the key in the first class; every class has a length.
         at_key = written[top][0]
         for part in one.key.split(".")[2:]:
             at_key = at_key[part]

@@ -1,4 +1,4 @@
-"""`gingham fabric` and `gingham route`, as a user meets them."""
+"""`gingham fabric` and `gingham route` as commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.refusals import require_error
 
 Command = Callable[..., Finished]
 
-# One leaf knows a cable of which the other end says nothing.
+# A dump with a cable that one leaf lists and the other end does not.
 ONE_SIDED = """\
 switchguid=0x10(10)
 Switch\t4 "S-0000000000000010"\t# "leaf" base port 0 lid 1 lmc 0
@@ -64,7 +64,7 @@ def test_what_failed_is_left_out(gingham: Command, ring: Path, tmp_path: Path) -
     gone = gingham(*command, "less.toml", "--without", "s1", "--without", "s3[3] -> s4[2]")
     assert gone.code == 0, gone.err
     facts = json.loads(gingham("fabric", "info", "less.toml", "--json").out)
-    # Of ten cables three were at s1, one of them to its host, which is left behind.
+    # Three of ten cables were at s1, one of them to its host, which is left isolated.
     assert (facts["nodes"]["switch"], facts["nodes"]["host"], facts["cables"]) == (4, 5, 6)
     refused = gingham(*command, "none.toml", "--without", "s11", "--json")
     error = require_error(refused, "unknown-node", key="s11")
@@ -135,7 +135,7 @@ def test_people_read_large_numbers_in_groups_of_three_and_programs_as_they_are(
     rows = [line.split() for line in shown.splitlines()]
     assert ["pairs", "of", "hosts", "6,320"] in rows
     assert [row for row in rows if row[:1] in (["1"], ["2"])] == [["1", "3,120"], ["2", "3,200"]]
-    # One cable: what goes from 40 hosts to 40 others takes one channel of it.
+    # One cable: the paths from 40 hosts to 40 others share one channel of it.
     assert ["paths", "over", "a", "channel", "1,600.0", "in", "the", "mean,", "1,600", "at"] in [
         row[:10] for row in rows
     ]

@@ -1,4 +1,4 @@
-"""What the command line does when it is not the user's fault."""
+"""Faults of the system and of the program, as reported by the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command says of classes whose flows are counted."""
+"""Output of `gingham run` for classes whose flows are counted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.conftest import Finished
 
 Command = Callable[..., Finished]
 
-# Two hosts send all they can to a third, each a packet at a time.
+# Two hosts send at full rate to a third, each with one packet in flight.
 SCENARIO = """
 topology.generate.star.hosts = 3
 network.preset = "myrinet-1280"

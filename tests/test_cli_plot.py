@@ -1,4 +1,4 @@
-"""`gingham plot`: which pictures, where to, and what is refused."""
+"""`gingham plot`: choice of pictures, output files, refusals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PNG, SVG, PDF = b"\x89PNG\r\n", b"<?xml", b"%PDF-"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of a short run on a torus."""
+    """The run folder of a short run on a torus."""
     path = tmp_path_factory.mktemp("runs") / "short"
     example = examples.path("torus")
     assert example is not None
@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     gingham.run(scenario, output=path)
     before = {file.name: file.read_bytes() for file in path.iterdir()}
     yield path
-    # A run folder is complete once it is written: no picture is put into it.
+    # A run folder is complete once it is written, so no picture is added to it.
     assert {file.name: file.read_bytes() for file in path.iterdir()} == before
 
 

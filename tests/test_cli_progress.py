@@ -1,4 +1,4 @@
-"""What a long run says of itself where there is no terminal."""
+"""Progress of a long run without a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_a_long_run_says_about_how_long_it_will_take(
     moments = iter((0.0, 50.0, 100.0, 400.0))
     monkeypatch.setattr("time.monotonic", lambda: next(moments))
     on_progress = _progress.lines(_progress.STRIPES)
-    # A ten-thousandth in 50 s is all of it in 500,000 s, which are 5.8 days.
+    # A ten-thousandth in 50 s makes 500,000 s for the whole run, which are 5.8 days.
     for fraction in (1e-4, 0.25, 0.999):
         now = SimpleNamespace(fraction=fraction, done=False, packets_delivered=1_000)
         on_progress(now)

@@ -1,4 +1,4 @@
-"""`gingham route` and `gingham route check`, as a user meets them."""
+"""`gingham route` and `gingham route check` as commands."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_ring_can_deadlock_and_two_lanes_mend_it(gingham: Command, ring: Path)
     command = ("route", "check", ring, "--lfts", ring.with_name("ring.lfts"))
     refused = gingham(*command)
     assert (refused.code, "closes the cycle" in refused.out) == (3, True)
-    # One lane of number 0, and what is to be done.
+    # One lane, number 0, and the remedy.
     assert "lanes in use                   1: lane 0\n" in refused.out
     said = " ".join(refused.out.split("closes the cycle\n")[1].split())
     assert said.startswith("no service levels were given (--sl), so that every pair")
@@ -140,7 +140,7 @@ def test_a_proof_about_nobody_is_told(gingham: Command, tmp_path: Path) -> None:
 
 def test_loops_and_black_holes_are_found(gingham: Command, clos: Path) -> None:
     tables = clos.with_name("clos.lfts")
-    # h2-1 has the last LID, 11. Its leaf sends it back up, where it comes from.
+    # h2-1 has the last LID, 11. Its leaf sends packets for it back up to the sending spine.
     loop = changed(tables, "leaf2", 11, "003")
     checked = gingham("route", "check", clos, "--lfts", loop)
     assert checked.code == 5
@@ -272,12 +272,12 @@ def test_datelines_free_a_torus_on_two_lanes(gingham: Command, tmp_path: Path) -
     free = routed("--lanes", 2, "--no-datelines", "--json")
     facts = json.loads(free.out)
     assert (free.code, facts["lanes"], facts["dateline_classes"]) == (3, [0, 1], 1)
-    # A shortest cycle goes round the ring once, on the lowest lanes.
+    # A shortest cycle has the five channels around the ring, on the lowest lanes.
     assert len(facts["cycle"]) == 5
     assert all(channel.endswith(" lane 0") for channel in facts["cycle"])
     one = json.loads(routed("--json").out)
     assert (one["lanes"], one["dateline_classes"], len(one["cycle"])) == ([0], 1, 5)
-    # One lane cannot be shared out.
+    # One lane cannot be divided into dateline classes.
     assert routed("--datelines").code == 3
 
 
@@ -370,7 +370,7 @@ def test_of_a_long_cycle_the_beginning_is_shown(gingham: Command, tmp_path: Path
     assert gingham("fabric", "make", "ring", "--switches", switches, "-o", file).code == 0
     shown = gingham("route", file, "--algorithm", "shortest-path")
     steps = [line for line in shown.out.splitlines() if "then the next, from" in line]
-    # A cycle that goes round takes a channel from each switch to the next.
+    # A cycle around the ring has a channel from each switch to the next.
     assert (shown.code, len(steps)) == (3, 10)
     assert f"hold the {switches} channels of this cycle" in shown.out
     assert "... and 20 more; all of them with --json" in shown.out

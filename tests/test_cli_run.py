@@ -135,7 +135,7 @@ print(json.dumps(sorted(sys.modules)), file=sys.stderr)
     )
     imported = {name.partition(".")[0] for name in json.loads(finished.stderr.splitlines()[-1])}
     assert "pyarrow" in imported, "the tables are written with it"
-    # Nor what pyarrow would import where it is installed, to ask about a list.
+    # Nor pandas, which pyarrow would import, if installed, to convert a list.
     assert not imported & {"matplotlib", "pandas", "duckdb"}
 
 
@@ -194,7 +194,7 @@ def test_people_are_shown_beginning_and_end_of_a_long_cycle_and_programs_all_of_
     (tmp_path / "ring.toml").write_text(RING)
     refused = gingham("run", "ring.toml")
     assert refused.code == 3
-    # The summary, ten channels, how many are left out, the one that closes the cycle, and the cure.
+    # Summary, ten channels, number of omitted ones, the channel that closes the cycle, remedy.
     lines = refused.err.splitlines()
     assert len(lines) == 1 + 10 + 1 + 1 + 1
     assert lines[11] == "  ... and 30 more; all of them with --json"
@@ -331,7 +331,7 @@ def test_a_run_that_is_stopped_leaves_no_folder_that_looks_complete(
     pipe = subprocess.PIPE
     running = subprocess.Popen(command, cwd=lone.parent, stdout=pipe, stderr=pipe, text=True)
     try:
-        # The first line says how far the run has come.
+        # The first line of progress.
         assert running.stderr is not None
         assert "messages delivered" in running.stderr.readline()
         running.send_signal(signal_number)
@@ -347,7 +347,7 @@ def test_a_run_that_is_stopped_leaves_no_folder_that_looks_complete(
     assert running.returncode == 130
     assert not list(lone.parent.glob(".stopped.*"))
     if signal_number is signal.SIGINT:
-        # What was simulated until then is kept, and says what it is.
+        # The results so far are kept, with the verdict `interrupted`.
         assert "verdict: interrupted" in out
         assert "written: stopped" in out
         result = load_result(lone.parent / "stopped")
@@ -360,7 +360,7 @@ def test_a_run_that_is_stopped_leaves_no_folder_that_looks_complete(
 
 def test_ctrl_c_while_a_big_fabric_is_routed_ends_at_once(tmp_path: Path) -> None:
     program = str(Path(sys.executable).parent / "gingham")
-    # More switches than anybody would wait for here.
+    # A fabric whose routing takes far longer than this test.
     bigger = ["--set", "topology.generate.torus.dimensions=[60, 60]"]
     running = subprocess.Popen(
         [program, "run", "torus", *bigger, "-o", "big"],
@@ -405,7 +405,7 @@ def test_how_many_streams_are_admitted_is_said(gingham: Command) -> None:
     )
     assert line, shown.out
     admitted, *refused = (int(count) for count in line.groups())
-    # Some may not have been answered yet.
+    # Some requests may still be in progress.
     assert 0 < admitted < 256
     assert admitted + sum(refused) <= 256
 
@@ -501,7 +501,7 @@ def test_a_reader_that_leaves_costs_no_result(lone: Path) -> None:
 @pytest.mark.parametrize("command", ["explain network --depth 3", "run lone.toml --json", "--help"])
 def test_a_reader_that_leaves_early_is_no_fault(lone: Path, command: str) -> None:
     program = str(Path(sys.executable).parent / "gingham")
-    # Nobody reads from the first byte on.
+    # The reader ends before the first byte.
     script = f"{{ sleep 0.2; {program} {command}; echo $? >code; }} | true"
     ended = subprocess.run(
         script, shell=True, cwd=lone.parent, check=True, timeout=TIMEOUT_S, capture_output=True

@@ -1,4 +1,4 @@
-"""`gingham run --engine`: by what switches of virtual lanes are stepped."""
+"""`gingham run --engine`: choice of the stepper of virtual lanes."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_who_asks_for_threads_of_a_run_is_told_what_takes_all_cores(
     assert f"'{option}': a run takes one core" in said
     assert "gingham curve" in said
     assert "gingham sweep" in said
-    # The name of the scenario is taken for the number: it is the option that is refused.
+    # The name of the scenario is parsed as the number, but the error is about the option.
     told = json.loads(gingham("run", "--json", option, *number, mesh).err)
     assert (told["key"], told["exit_code"]) == (option, 2)
 

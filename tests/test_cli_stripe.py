@@ -107,7 +107,7 @@ def test_names_of_schedulers_are_explained(gingham: Command) -> None:
 
 
 def test_a_folder_that_takes_no_files_is_not_said_to_be_missing(gingham: Command) -> None:
-    # The system says of a file in /proc what it says of one whose folder is missing.
+    # For a file in /proc the system reports the same error as for a missing folder.
     done = gingham("stripe", "stripe", *SHORT, "--plot", "/proc/p.png", "--json")
     require_error(done, "system", exit_code=6, file="/proc/p.png")
 

@@ -135,13 +135,13 @@ def test_marks_of_a_sonic_switch_in_bytes_and_per_cent() -> None:
 def test_thresholds_that_are_not_given_are_those_of_the_rate(
     network: str, k_min: int, k_max: int
 ) -> None:
-    """1 us and 40 us of the link, as docs/concepts/congestion.md has them."""
+    """Bytes in 1 us and 40 us at the link rate, as in docs/concepts/congestion.md."""
     [found] = profile(qos.sonic_commands(parsed(network, 'marking = "red"\n', TRAFFIC))).values()
     assert (found["green_min_threshold"], found["green_max_threshold"]) == (str(k_min), str(k_max))
 
 
 def profile(text: str) -> dict[str, dict[str, str]]:
-    """Return the tables that commands of `sonic-db-cli` write, by their keys."""
+    """Return the tables written by commands of `sonic-db-cli`, by their keys."""
     found = {}
     for line in text.splitlines():
         words = shlex.split(line, comments=True)
@@ -153,7 +153,7 @@ def profile(text: str) -> dict[str, dict[str, str]]:
 
 
 def files_written(script: str, folder: Path, *, newer: bool = False) -> dict[str, str]:
-    """Run commands for an adapter on files in its place; return what is in them."""
+    """Run commands for an adapter on files in place of sysfs; return their contents."""
     for point in ("roce_rp", "roce_np"):
         (folder / point / "enable").mkdir(parents=True)
         if newer:
@@ -269,7 +269,7 @@ def test_start_up_loads_none_of_them() -> None:
 
 
 def run_alone(program: str) -> None:
-    """Run a program in an interpreter that has imported nothing of ours."""
+    """Run a program in a new interpreter, without imports of the tests."""
     command = [sys.executable, "-c", program]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr

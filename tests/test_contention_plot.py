@@ -16,7 +16,7 @@ from tests.pictures import texts
 US = 1_000_000
 SUMMARY = {"warm_up_ps": 1 * US, "window_end_ps": 4 * US, "end_ps": 5 * US}
 THRESHOLDS = {"above": 1.5, "below": 1.1}
-# Two hosts that send to the third all the time, in turn.
+# Two hosts that send to the third alternately, without a pause.
 SHARED = """
 title = "Two senders"
 [topology.generate.star]

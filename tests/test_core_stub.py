@@ -1,4 +1,4 @@
-"""The hand-kept stub names what the compiled core has, with the same parameters."""
+"""The handwritten stub matches the names and parameters of the compiled core."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def stub_classes() -> dict[str, ast.ClassDef]:
 
 
 def stub_parameters(function: ast.FunctionDef) -> list[tuple[str, bool, bool]]:
-    """Name, whether by keyword only, whether with a default."""
+    """Return name, whether keyword-only, and whether with a default, of each parameter."""
     arguments = function.args
     plain = [*arguments.posonlyargs, *arguments.args]
     with_default = len(plain) - len(arguments.defaults)

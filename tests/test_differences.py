@@ -85,7 +85,7 @@ def over_time(loads: list[float], latencies: list[float], counts: list[int]) -> 
 
 
 def test_what_both_runs_of_a_seed_met_alike_falls_out() -> None:
-    """The same noise on both sides, and 0.1 more load and 3 ns more latency on one of them."""
+    """Equal noise on both sides, with 0.1 more load and 3 ns more latency on one of them."""
     noise = [0.2 if step % 3 else 0.5 for step in range(BATCHES)]
     counts = [2 + step % 2 for step in range(BATCHES)]
     a = over_time(noise, [100 * one for one in noise], counts)

@@ -1,4 +1,4 @@
-"""What the pages say works as it stands there."""
+"""The examples of all pages work as printed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = sorted(
     str(path.relative_to(ROOT)) for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
 )
-# Blocks that tests cannot run, by page; each says why.
+# Number of blocks that tests cannot run, by page; each states the reason.
 SKIPPED = {
     "README.md": 2,
     "docs/concepts/routers.md": 2,

@@ -26,7 +26,7 @@ length = { fixed = "64 B" }
 
 def test_every_key_that_is_named_is_there_and_no_name_is_one_of_ours() -> None:
     paths = {one.path for one in reference.every_key()}
-    # A key deep down may share its last part: whoever asks for it writes the whole path.
+    # A foreign name may equal the last part of a key, which is then found by its whole path.
     ours = paths | {one.name for one in mechanisms.every_mechanism()}
     for simulator, keys in elsewhere.KEYS.items():
         assert set(keys.values()) <= paths, simulator

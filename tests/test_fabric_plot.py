@@ -1,4 +1,4 @@
-"""The picture of the fabric: every cable is there, and its colours are what was measured."""
+"""The picture of a fabric: every cable is drawn, with the colours of the measurements."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_every_cable_is_drawn_as_two_halves(kind: str, parameters: dict[str, Any
     figure = _fabric.draw(links(cables), pictures.nodes_of(fabric), title=kind)
     found = segments(figure)
     assert len(found) == 2 * len(cables)
-    # And each is to be seen: longer than a dot, and within the axes.
+    # Each is visible: longer than a dot, and within the axes.
     low, high = np.array([figure.axes[0].get_xlim(), figure.axes[0].get_ylim()]).T
     for path in found:
         assert np.hypot(*(path[-1] - path[0])) > 2
@@ -90,7 +90,7 @@ def test_the_half_at_a_node_is_what_leaves_it() -> None:
     half = drawn_scene.boxes[0].half_height
     assert up[0][1] == pytest.approx(low + half)
     assert down[0][1] == pytest.approx(high - half)
-    # They meet in the middle, but for a gap.
+    # They meet in the middle, except for a gap.
     assert np.hypot(*(up[-1] - down[-1])) < 2
 
 
@@ -128,7 +128,7 @@ def test_only_where_channels_can_be_stopped_the_key_speaks_of_stops() -> None:
     for of, stops in ((table, True), (in_credits, False)):
         figure = _fabric.draw(of, pictures.kinds_of(cables), title="A star")
         assert any("stopped" in text for text in texts(figure)) == stops
-        # The sample: two halves, and a core.
+        # The legend's sample cable: two halves, and a core.
         assert len(figure.axes[-1].lines) == 2 + stops
 
 
@@ -163,7 +163,7 @@ def test_many_hosts_become_their_number_in_the_colour_of_the_busiest() -> None:
     assert [text for text in texts(figure) if text == "26"] == ["26"] * 8
     found = lines(figure.axes[0], "channels")
     assert np.asarray(found.get_array()).tolist() == [0.02, 0.3]
-    # Two halves a cable between switches, two a number of hosts.
+    # Two halves for each cable between switches, and two for each number of hosts.
     assert len(segments(figure)) == 2 * (8 * 2) + 2 * 8
     assert "number: so many hosts; line: the busiest of them" in texts(figure)
 
@@ -319,7 +319,7 @@ def test_a_fabric_without_a_run_has_every_cable_once_in_the_colour_of_its_speed(
 def test_a_fabric_without_a_run_stands_where_that_of_a_run_does() -> None:
     fabric = gingham.fabrics.torus(dimensions=[4, 4], hosts_per_switch=2)
     alone = gingham.plots.fabric(fabric)
-    # Of a torus of 4 x 4 the cables that go round are drawn as two loose ends, 4 a dimension.
+    # Wrap-around cables of a 4 x 4 torus are drawn as two loose ends, 4 per dimension.
     assert len(lines(alone.axes[0], "cables").get_segments()) == 64 + 8
     run = _fabric.draw(links(pictures.ends_of(fabric)), pictures.nodes_of(fabric), title="Fabric")
     places = [

@@ -1,4 +1,4 @@
-"""One typed function for each generator, and messages in the words of whoever asked."""
+"""One typed function for each generator, and messages in terms of Python or of the command line."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_function_makes_what_the_generator_makes() -> None:
     same = Fabric.make("folded-clos", leaves=3, spines=2, hosts_per_leaf=2, speed="4xNDR")
     assert (made.devices, made.cables) == (same.devices, same.cables)
     assert fabrics.mesh(dimensions=(2, 3)).cables == Fabric.make("mesh", dimensions=[2, 3]).cables
-    # What is not given, the generator chooses.
+    # Parameters that are not given have the generator's defaults.
     groups = fabrics.dragonfly(switches_per_group=2, hosts_per_switch=1, global_cables_per_switch=1)
     assert len([node for node in groups.devices if node.kind == "switch"]) == 2 * 3
     other = fabrics.irregular(switches=8, ports=6, hosts_per_switch=2, seed=2)
@@ -75,7 +75,7 @@ def test_errors_raised_in_a_program_name_what_a_program_can_write(tmp_path: Path
 
 
 def test_no_message_of_the_package_names_an_option_of_the_command_line() -> None:
-    """Messages are the texts of errors; doc strings and pages may tell of options."""
+    """Messages are the texts of errors; docstrings and pages may mention options."""
     option = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
     raised = ("Error", "Problem", "refuse", "damaged")
     for path in PACKAGE.rglob("*.py"):
@@ -87,7 +87,7 @@ def test_no_message_of_the_package_names_an_option_of_the_command_line() -> None
             name = ast.unparse(node.func)
             if not name.endswith(raised):
                 continue
-            # A scenario is run again from the command line, whoever draws.
+            # Pictures may mention the command line, which runs their scenario again.
             found = option.findall(ast.unparse(node))
             assert found == [] or path.parts[-2] == "plots", (path.name, node.lineno, found)
 

@@ -251,7 +251,7 @@ def test_routes_and_jobs_of_another_fabric(fabric: Fabric, routes: Routes) -> No
             with pytest.raises(InputError) as refused:
                 ask(beside=[beside])
             assert (refused.value.code, refused.value.key) == ("other-fabric", "beside")
-    # An equal fabric is none other.
+    # An equal fabric counts as the fabric of the job.
     equal = Job(rail_cluster(), "random:6:1", routes=routes)
     assert equal.bound(beside=[job]).flows_max == job.bound(beside=[equal]).flows_max
 

@@ -14,9 +14,9 @@ from gingham.studies._drawing import named, panel, two_panels
 
 
 def hidden(figure: Figure) -> list[tuple[str, int]]:
-    """Return the legends of a picture that lie on points of curves, with how many points.
+    """Return the legends of a picture that cover points of curves, with the number of points.
 
-    A curve counts by its points and by a hundred places between any two that follow each other.
+    Points of a curve are its own and a hundred interpolated ones between successive ones.
     """
     figure.canvas.draw()
     found = []
@@ -39,7 +39,7 @@ def hidden(figure: Figure) -> list[tuple[str, int]]:
 
 
 def places(line: Any) -> np.ndarray[Any, Any]:
-    """Return places on a line, in pixels."""
+    """Return points and interpolated points of a line, in pixels."""
     points = line.get_transform().transform(line.get_path().vertices)
     points = points[np.isfinite(points).all(axis=1)]
     share = np.linspace(0, 1, 101)[:, None, None]

@@ -1,8 +1,8 @@
 """Curves and saturation loads.
 
-Two hosts at a switch, of which one sends 512 B as fast as it can. At 160 MB/s a flit takes 6.25 ns;
-a packet has a route byte, two type bytes and a trailer; the switch strips the route byte, and so
-its output is held for 150 ns of set-up and 515 flits: it takes a load of
+Two hosts at a switch; one of them sends messages of 512 B at full rate. At 160 MB/s a flit takes
+6.25 ns. A packet has a route byte, two type bytes and a trailer. The switch strips the route byte,
+so its output is held for 150 ns of set-up and 515 flits. The accepted load is
 512 x 6.25 / (150 + 515 x 6.25) = 0.9499.
 """
 
@@ -64,11 +64,11 @@ def torus() -> Scenario:
 def test_the_saturation_load_of_one_sender_is_that_of_the_switch(tmp_path: Path) -> None:
     found = saturation(line(), tmp_path / "out", replications=2, tolerance=0.004)
     assert found.load is not None
-    # A queue must grow by more than its interval, which takes a load of .964 here; in between, runs
-    # show a trend and tell neither.
+    # A saturated queue must grow by more than its interval, which here needs a load of .964. Runs
+    # with loads between the two have a trend, and count neither as accepted nor as saturated.
     assert found.load.mean == pytest.approx(TAKEN, abs=0.01)
     assert found.load.half_width is not None
-    # Bisection leaves 0.004 open: half of it to each side at least.
+    # Bisection ends at a bracket of 0.004: at least half of it to each side.
     assert found.load.half_width > 0.0019
     for bracket in found.brackets:
         assert bracket.high is not None
@@ -83,7 +83,7 @@ def test_the_saturation_load_of_one_sender_is_that_of_the_switch(tmp_path: Path)
 
 def test_a_load_that_is_always_taken_has_no_upper_end(tmp_path: Path) -> None:
     found = saturation(line(), tmp_path / "out", replications=2, upto=0.8)
-    # From an eighth on the load is doubled or tried around the bound: at most four loads.
+    # The search doubles the load from an eighth, or starts around the bound: at most four loads.
     assert (found.load, found.tried) == (None, 0.8)
     assert found.runs <= 2 * 4
     assert [one.high for one in found.brackets] == [None, None]
@@ -109,7 +109,7 @@ def test_saturation_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_brackets_are_between_the_highest_taken_and_the_lowest_saturated(tmp_path: Path) -> None:
-    # The second replication takes 0.3 by chance, though not 0.2: the lowest saturated load counts.
+    # The second replication accepts 0.3 by chance, but not 0.2: the lowest saturated load counts.
     cases = [(0.1, 0, "ok"), (0.2, 0, "ok"), (0.3, 0, "saturated")]
     cases += [(0.1, 1, "ok"), (0.2, 1, "saturated"), (0.3, 1, "ok")]
     by_hand(tmp_path / "out", cases)
@@ -121,7 +121,7 @@ def test_brackets_are_between_the_highest_taken_and_the_lowest_saturated(tmp_pat
 
 def test_what_did_not_converge_is_not_read(tmp_path: Path) -> None:
     unclear = "not-converged"
-    # Below a load that is ok it says nothing; above, it is neither taken nor saturated.
+    # Below an accepted load it has no effect; above, the load is neither accepted nor saturated.
     cases = [(0.1, 0, unclear), (0.2, 0, "ok"), (0.3, 0, unclear), (0.4, 0, "saturated")]
     cases += [(0.1, 1, "ok"), (0.2, 1, unclear), (0.3, 1, unclear), (0.4, 1, unclear)]
     by_hand(tmp_path / "out", cases)
@@ -130,7 +130,7 @@ def test_what_did_not_converge_is_not_read(tmp_path: Path) -> None:
         Bracket(0.2, 0.4, 0.9 * 0.4, unknown=(0.3,)),
         Bracket(0.1, None, unknown=(0.2, 0.3, 0.4)),
     ]
-    # Both sides of what is unknown are looked at, and nothing above what has no upper end.
+    # Both sides of an unknown load are tried, but none above a bracket without an upper end.
     assert middles(brackets, 0.05) == [0.15, 0.25, 0.35]
     assert middles(brackets, 0.1) == []
     found = Saturation(None, None, tuple(brackets), 0.4, 8, 4)

@@ -1,4 +1,4 @@
-"""The notebooks of the documentation do what they say; the site executes them once more."""
+"""The notebooks of the documentation give the described results; the site executes them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was written with old names is refused in one message that says the new ones."""
+"""Files with old names are refused with one message that gives the new names."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_names_of_engines_that_are_only_near_state_the_difference() -> None:
 
 
 def sweep(path: Path, column: str, **more: Any) -> Path:
-    """Write a sweep with one run, whose class has a number in this column."""
+    """Write a sweep with one run, whose class has a value in this column."""
     manifest = {"sweep": {"title": "", "keep": [], **more}, "columns": {}, "core": "0"}
     run = {"key": "a", "verdict": "ok", "seed": 1}
     with SweepFolder(path, manifest) as folder:

@@ -1,4 +1,4 @@
-"""What a comparison of engines comes to: which to choose from, and what others lacked."""
+"""Advice of a comparison of engines: the candidates, and the faults of the others."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_an_engine_without_cycles_by_its_method_comes_before_one_by_luck() -> No
 
 def test_what_stays_safe_after_a_failure_comes_first() -> None:
     rows = [row("dfsssp", 0.9), row("updn", 0.8), row("minhop", 0.85)]
-    # Two hosts were at the failed switch: every engine loses their pairs, and updn two more.
+    # The failed switch had two hosts: every engine loses their pairs, and updn two more.
     after = [
         [
             row("dfsssp", 0.9, ran="minhop", lost=4),

@@ -1,4 +1,4 @@
-"""What commands print arrives whole."""
+"""The output of commands arrives completely."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gingham.cli._output import print_text
 
 
 class Reluctant:
-    """An output without a buffer, which takes seven bytes at a time."""
+    """An unbuffered output that accepts seven bytes per call."""
 
     def __init__(self) -> None:
         self.taken = b""

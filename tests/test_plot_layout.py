@@ -1,4 +1,4 @@
-"""Where switches stand: layers apart, grids on a grid, rings in a circle, all of it every time."""
+"""Placement of switches: separate layers, grids on a grid, rings in a circle, reproducibly."""
 
 from __future__ import annotations
 
@@ -64,21 +64,21 @@ def test_a_tree_has_its_levels_as_layers_with_the_roots_on_top() -> None:
 
 
 def test_a_subnet_manager_at_a_spine_does_not_make_it_a_leaf() -> None:
-    # Four leaves with eight hosts each, two spines, of which the first has one host.
+    # Four leaves with eight hosts each, and two spines; the first spine has one host.
     pairs = list(itertools.product(range(4), (4, 5)))
     found = place(Graph.of(list("abcdST"), pairs, [8, 8, 8, 8, 1, 0]))
     assert found.layers.tolist() == [0, 0, 0, 0, 1, 1]
 
 
 def test_a_leaf_without_hosts_stands_on_top_and_flat_cables_are_put_up_with() -> None:
-    # As in real clusters: one switch more on the spines, and a cable between two of twenty leaves.
+    # As in real clusters: a further switch above the spines, and a cable between two of the leaves.
     pairs = [*itertools.product(range(20), (20, 21)), (22, 20), (22, 21), (0, 1)]
     found = place(Graph.of([f"x{i}y" for i in range(23)], pairs, [6] * 20 + [0, 0, 0]))
     assert found.layers.tolist() == [0] * 20 + [1, 1, 2]
 
 
 def test_an_order_that_crosses_less_is_found() -> None:
-    # Two pods whose leaves are named alternately: unmixed, nothing crosses.
+    # Two pods whose leaves have alternating names: no cables cross once they are grouped.
     pairs = [(0, 4), (2, 4), (1, 5), (3, 5)]
     graph = Graph.of(["a0", "a1", "a2", "a3", "t0", "t1"], pairs, [2, 2, 2, 2, 0, 0])
     orders = _layered.ordered(graph, [0, 0, 0, 0, 1, 1])
@@ -143,7 +143,7 @@ def test_no_cable_of_a_deep_grid_runs_through_a_third_switch(dimensions: list[in
 
 
 def test_names_with_numbers_alone_make_no_grid() -> None:
-    # A path of three named s0, s1, s2 is a grid; joined otherwise, the names lie.
+    # A path with names in order is a grid; with other cables the names are misleading.
     labels = ["s0", "s1", "s2", "s3"]
     assert place(Graph.of(labels, [(0, 1), (1, 2), (2, 3)])).shape == "grid"
     assert place(Graph.of(labels, [(0, 2), (2, 1), (1, 3)])).shape == "stress"
@@ -184,7 +184,7 @@ def test_an_irregular_fabric_keeps_switches_apart_from_each_other_and_from_cable
 
 
 def test_far_apart_in_cables_is_far_apart_on_paper() -> None:
-    # A path without numbers in its names, so that nothing but stress can place it.
+    # A path without numbers in its names, which only the stress layout can place.
     names = ["north", "upper", "middle", "lower", "south"]
     found = place(Graph.of(names, itertools.pairwise(range(5))))
     assert found.shape == "stress"

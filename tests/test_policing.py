@@ -1,4 +1,4 @@
-"""What the command says of policed classes."""
+"""Output of `gingham run` for policed classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.conftest import Finished
 
 Command = Callable[..., Finished]
 
-# Three messages of 60 B at time 0, of which a bucket of 100 B has tokens for one.
+# Three messages of 60 B at time 0, and a bucket of 100 B, with tokens for one of them.
 SCENARIO = """
 topology.generate.star.hosts = 2
 network.preset = "myrinet-1280"

@@ -1,4 +1,4 @@
-"""Nothing that a file says reaches a terminal as something that it obeys."""
+"""Control characters of a file never reach a terminal."""
 
 from __future__ import annotations
 

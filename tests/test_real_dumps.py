@@ -1,6 +1,6 @@
-"""Dumps of real clusters load, check, route, prove and run, where they are at hand.
+"""Dumps of real clusters, if available: load, check, route, prove and run.
 
-They are not part of the project; small fabrics of our own cover every form that they take.
+They are not part of the project; small fabrics of our own cover every form found in them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gingham import comparison
 
 FOLDER = Path(__file__).parent.parent.parent / "shared" / "data" / "fabrics"
 
-# Switches, hosts, aggregation nodes, cables, as those who published the dumps count them.
+# Switches, hosts, aggregation nodes and cables, as counted by the publishers of the dumps.
 SIZES = {
     "dgx-ndr-542": (40, 542, 40, 1114),
     "psmn-x5-89": (11, 89, 0, 159),

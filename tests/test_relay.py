@@ -1,4 +1,4 @@
-"""The relay between two ends: which numbers it vouches for, whatever it reads first."""
+"""The relay between two ends certifies the same numbers, whatever it reads first."""
 
 from __future__ import annotations
 

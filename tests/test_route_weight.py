@@ -24,7 +24,7 @@ BY_LATENCY = {"shortest-path": {"weight": "latency"}}
 
 def drawn(seed: int) -> tuple[str, dict[tuple[int, int], int]]:
     """Return an anynet file of a random connected network, and its latencies by pair."""
-    draw = random.Random(seed)  # noqa: S311  (networks are no secret)
+    draw = random.Random(seed)  # noqa: S311  (not used for secrets)
     count = draw.randint(3, 14)
     pairs = {(draw.randrange(router), router) for router in range(1, count)}
     for _ in range(draw.randint(0, 2 * count)):

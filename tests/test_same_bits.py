@@ -1,4 +1,4 @@
-"""The same scenarios measure the same bits as in the versions before, by both engines."""
+"""Results of the recorded scenarios are unchanged, bit by bit, by engine and oracle."""
 
 from __future__ import annotations
 

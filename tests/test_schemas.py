@@ -1,4 +1,4 @@
-"""Schemas say what is read and what is printed."""
+"""Schemas match the accepted input and the printed output."""
 
 from __future__ import annotations
 

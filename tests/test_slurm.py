@@ -1,4 +1,4 @@
-"""Slurm's topology files: what they hold, read back, and compared with fabrics.
+"""Slurm's topology files: contents, reading back, and comparison with fabrics.
 
 Right answers come from plain sets of nodes and leaves (`tests/rails.py`), and YAML is read by
 PyYAML too. `tests/system/test_slurmctld.py` gives the files to Slurm's controller.

@@ -1,4 +1,4 @@
-"""How the table of an assumption stands in the lines that there are."""
+"""Layout of the table of an assumption, by width of the terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONG = "surplus round robin gets more than round robin of what both of the links
 
 
 def moved(met: list[list[bool]]) -> list[Any]:
-    """Return the rows of an assumption whose claims are met so under each of its values."""
+    """Return the rows of an assumption; `met` is the outcome by claim and value."""
     others = [SimpleNamespace(value=value) for value in VALUES[1:]]
     assumption = SimpleNamespace(
         key="mixture", title="of lengths", because="it is said", ours=VALUES[0], alternatives=others
@@ -45,7 +45,7 @@ def test_where_there_is_room_a_row_is_a_line(
     assert any(all(value in line for value in VALUES) for line in lines)
     (row,) = [line for line in lines if LONG in line]
     assert "12.35" in row
-    # What no line has needs no legend.
+    # A mark that no line has needs no legend.
     assert not any("not as expected" in line for line in lines)
 
 

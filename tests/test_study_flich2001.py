@@ -1,4 +1,4 @@
-"""The study of Flich et al. 2001: what it measures with, by hand."""
+"""The study of Flich et al. 2001: its measures, checked by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T1 = 12.7062
 
 
 class Rows:
-    """Evidence of one sweep, or of several, from rows that are written down."""
+    """Return evidence of one or several sweeps, from given rows."""
 
     def __init__(self, **sweeps: list[tuple[str, float, int, float, float]]) -> None:
         names = ("routing", "load", "replication", "accepted_load", "latency_mean_ns")
@@ -37,7 +37,7 @@ def evidence(**sweeps: list[tuple[str, float, int, float, float]]) -> Evidence:
     return Rows(**sweeps)  # type: ignore[return-value]
 
 
-# Two clusters: UD takes at most 10 and 20, ITB 20 and 30; at low load ITB is slower by 10 and 30 %.
+# Two clusters: UD accepts at most 10 and 20, ITB 20 and 30; at low load ITB is slower by 10, 30 %.
 TWO = [
     ("UD", 0.1, 0, 1.0, 1000.0),
     ("UD", 1.0, 0, 10.0, 5000.0),
@@ -112,7 +112,7 @@ def test_a_peak_at_an_end_of_the_loads_may_be_none() -> None:
     assert peaks_at_an_end(x1_05=4.0)[0] == 1.0
     assert peaks_at_an_end(x0_95=4.0) == (1.0, "UD on topology 0 at 0.95")
     assert peaks_at_an_end(x0_1=4.0)[0] == 1.0
-    # Level with the load before.
+    # Equal to the load before, within the tolerance.
     assert peaks_at_an_end(x1_05=3.05)[0] == 0.0
 
 
@@ -157,7 +157,7 @@ def test_a_number_of_all_pairs_becomes_one_of_pairs_apart() -> None:
     # 10 pairs, 2 of them on one switch: 8 paths of 3 cables each are 2.4 on average of all.
     told = {"host_pairs": 12, "unreachable_pairs": 2, "pairs_by_switches": [0, 2, 0, 0, 8]}
     assert routed.apart(told, 2.4, 0) == pytest.approx(3.0)
-    # All on one switch are minimal, half of the others: 6 of 10.
+    # All pairs on one switch are minimal, and half of the others: 6 of 10.
     assert routed.apart(told, 0.6, 1) == pytest.approx(0.5)
 
 

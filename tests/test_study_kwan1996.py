@@ -1,4 +1,4 @@
-"""The study of segmentation: what it measures with, by hand."""
+"""The study of segmentation: its measures, checked by hand."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 LOADS = (0.1, 0.2, 0.3, 1.0)
 SEGMENTS = (33.0, 80.0, 250.0)
-# Throughput of the stream and of the others, which part by .01 at .2 and by .05 at .3.
+# Throughput of the stream and of the others, which differ by .01 at .2 and by .05 at .3.
 CUT = {"stream": (0.1, 0.2, 0.3, 0.6), "others": (0.1, 0.19, 0.25, 0.15)}
 WHOLE = {"stream": (0.1, 0.2, 0.25, 0.3), "others": (0.1, 0.2, 0.24, 0.25)}
 
 
 class Curves:
-    """Evidence of sweeps from curves that are written down, two replications of each."""
+    """Return evidence of sweeps from given curves, two replications of each."""
 
     def __init__(self, **curves: dict[str, dict[float, float]]) -> None:
         self.made = {name.replace("_", "-"): one for name, one in curves.items()}

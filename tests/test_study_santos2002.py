@@ -1,4 +1,4 @@
-"""The study of Santos et al. 2002: what it measures with, by hand, and where runs are looked up."""
+"""The study of Santos et al. 2002: its measures, checked by hand, and the selection of runs."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_cell_finds_its_runs_and_every_run_it_asks_for_is_made() -> None:
         for point in STUDY.sweep(sweep).points()
     }
     assert asked <= made
-    # The buffers of 3 and 6 packets are in the leading cell alone: nothing else is made in vain.
+    # The buffers of 3 and 6 packets are in the leading cell alone, so no run is made in vain.
     assert {of for of in made - asked if of[3] not in (3 * 2112, 6 * 2112)} == set()
 
 
@@ -174,5 +174,5 @@ def test_without_control_the_oldest_first_leaves_remote_flows_four_fourteenths()
     assert shares["remote"] / (shares["local"] + shares["remote"]) == pytest.approx(
         4 / 14, abs=2e-3
     )
-    # The victim is one of 11 that share the cable, and each of its packets costs a place or two.
+    # The victim is one of 11 flows over the cable, and each of its packets costs a place or two.
     assert 1 / 30 < shares["victim"] < 1 / 20

@@ -1,4 +1,4 @@
-"""The study of virtual channels on a mesh and a torus: what it measures with, by hand."""
+"""The study of virtual channels on a mesh and a torus: its measures, checked by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = ("lanes", "depth", "load", "replication", "latency_mean_ns", "accepted_l
 
 
 class Rows:
-    """Evidence of sweeps from rows that are written down: latencies in cycles."""
+    """Return evidence of sweeps from given rows, with latencies in cycles."""
 
     def __init__(self, **sweeps: list[tuple[int, int, float, int, float, float]]) -> None:
         self.made = {
@@ -40,7 +40,7 @@ def evidence(**sweeps: list[tuple[int, int, float, int, float, float]]) -> Evide
     return Rows(**sweeps)  # type: ignore[return-value]
 
 
-# On the mesh 20 flits take 52 1/6 cycles without load, of which three are 156.5.
+# On the mesh 20 flits take 52 1/6 cycles without load; three times this is 156.5.
 LIMIT = 3 * (19 / 3 * 5 + 20 + 0.5)
 MESH = [
     # One lane saturates at 0.15 and 0.25, two at 0.3 and 0.4, four at 0.4 and 0.5.

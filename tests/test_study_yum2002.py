@@ -1,4 +1,4 @@
-"""The study of Yum et al. 2002: what it measures with, by hand, and what its readings promise."""
+"""The study of Yum et al. 2002: its measures, checked by hand, and properties of its readings."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_best_setting_is_the_fewest_credits_within_half_a_per_cent() -> None
 def test_differences_and_ratios_have_the_intervals_of_independent_numbers() -> None:
     rows = [*four(0.8, 0.8, 0.8, 0.8), mesh("none", 1.0, 0.72, 600.0, 4.0)]
     slower = measures.slower(evidence(figure_3=rows), "latency", "none", measures.BEST, 1.0)
-    # 600 - 500 us, and of half-widths of 4 and 3 us 5.
+    # 600 - 500 us; half-widths of 4 and 3 us combine to 5.
     assert (slower.value, slower.low, slower.high) == pytest.approx((100.0, 95.0, 105.0))
     ratio = pooling.over(Measurement(8, 7.2, 8.8), Measurement(2))
     assert (ratio.value, ratio.high) == pytest.approx((4.0, 4.4))
@@ -123,7 +123,7 @@ def test_control_is_affected_less_where_its_factor_is_smaller() -> None:
     assert found.value == pytest.approx(3 - 1.25)
 
 
-# What the readings promise.
+# Properties of the readings.
 
 
 def test_a_figure_on_request_is_made_only_when_it_is_named() -> None:

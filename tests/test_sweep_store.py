@@ -101,7 +101,7 @@ def points() -> pa.Table:
 
 
 def session(path: Path, *, runs: int = RUNS, made: list[int] | None = None) -> list[int]:
-    """Make the missing runs, of which the third always fails; `made` collects the kept ones."""
+    """Make the missing runs; the third always fails, and `made` collects the kept ones."""
     made = [] if made is None else made
     with SweepFolder(path, MANIFEST, resume=True) as folder:
         folder.write_points(0, points())

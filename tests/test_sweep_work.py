@@ -1,4 +1,4 @@
-"""What a worker makes of a task: the rows of a run, and of one that could not be made."""
+"""Results of a worker: the rows of a run, and those of a failed one."""
 
 from __future__ import annotations
 

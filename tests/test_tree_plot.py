@@ -28,7 +28,7 @@ SUMMARY: dict[str, Any] = {"congestion": TOTALS, "end_ps": 40}
 
 
 def roles() -> pa.Table:
-    """A1 -> A and A -> B are branches of which the first is a leaf, and B -> BC is a root."""
+    """Return roles: A1 -> A and A -> B are branches, the former a leaf; B -> BC is a root."""
     rows = [
         ("A1", 1, "A", 1, 0.0, 0.5, 0.5),
         ("A", 3, "B", 1, 0.25, 0.75, 0.25),
@@ -39,7 +39,7 @@ def roles() -> pa.Table:
 
 
 def series(rows: list[tuple[int, str, int]]) -> pa.Table:
-    """Looks with their root and branches."""
+    """Return the time series of trees: time, root and number of branches."""
     table = pa.table(
         {
             "time_ps": pa.array([time for time, _, _ in rows], pa.int64()),

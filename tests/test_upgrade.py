@@ -15,7 +15,7 @@ from tests.conftest import Finished
 
 Command = Callable[..., Finished]
 
-# Every form in which the old key can stand, with comments and names that stay.
+# Every form of the old key, with comments and names that must not change.
 SCENARIO = """\
 # The second path, by second.
 title = "the second path"

@@ -1,10 +1,10 @@
-"""Assertions of tests on English words, which hold the wording of messages in place.
+"""Assertions of tests on English words, which make the wording of messages hard to change.
 
     python -m tests.wording    lists them
 
-Counted are `match=` of `pytest.raises`, and `in` where the text on the right is an error or the
-standard error of a command, if the text on the left has two words one after the other or is not
-written there. Codes, keys and names of files are facts and are not counted.
+It counts `match=` of `pytest.raises`, and `in` with an error or the standard error of a command on
+the right, if the text on the left has two successive words or is not a literal. Codes, keys and
+names of files are facts and are not counted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def assertions() -> Iterator[Assertion]:
 
 
 def worded(node: ast.AST) -> str | None:
-    """Return the words on which a call or a comparison depends, if there are any."""
+    """Return the words that a call or a comparison asserts, if any."""
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.raises":
         return next((words(one.value) for one in node.keywords if one.arg == "match"), None)
     if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], ast.In | ast.NotIn):

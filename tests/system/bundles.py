@@ -159,7 +159,7 @@ class Daemon:
 
 
 def process_status(process: int) -> dict[str, str]:
-    """Return the fields of `/proc/PID/status`, or nothing if there is no such process."""
+    """Return the fields of `/proc/PID/status`, or nothing if the process does not exist."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:

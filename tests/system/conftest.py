@@ -1,4 +1,4 @@
-"""What several tests of the daemon begin with."""
+"""Fixtures shared by tests of the daemon."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINES = [Line(10), Line(20)]
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    """Build the daemon, where it can run."""
+    """Build the daemon, or skip the test if it cannot run here."""
     require_programs("ip", "tc")
     require_root()
     return built()
@@ -25,6 +25,6 @@ def program() -> Path:
 
 @pytest.fixture
 def names(program: Path) -> Iterator[dict[str, str]]:
-    """Join both namespaces by two lines, which take no emulator."""
+    """Join both namespaces by two lines without emulators."""
     with network(Programs(program, program), LINES) as (names, _):
         yield names

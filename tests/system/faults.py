@@ -222,7 +222,7 @@ def pour(
     """Send unauthenticated datagrams to an end, evenly, at `per_second`.
 
     In rotation they are random bytes, an apparent sealed packet, and an initiation with a valid
-    first MAC, which anyone who knows the public key can compute.
+    first MAC, which requires only the public key.
     """
     made = made_in(namespace, lambda: socket.socket(type=socket.SOCK_DGRAM))
     made.setsockopt(SOL_UDP, UDP_SEGMENT, INITIATION_BYTES)

@@ -1,7 +1,7 @@
 """Two ends of a pipe over UDP, in network namespaces joined by shaped links.
 
-    left   pipe ══ 0: veth, tbf at both ends              (where there is no delay) ══ pipe   right
-                ══ 1: TAP ══ gingham-linkemu ══ TAP       (where there is)          ══
+    left   pipe ══ 0: veth, tbf at both ends              (without a delay)         ══ pipe   right
+                ══ 1: TAP ══ gingham-linkemu ══ TAP       (with a delay)            ══
 
 If emulators deliver more than two in a thousand frames over a millisecond late, the run has
 measured the machine, and is repeated.
@@ -100,7 +100,7 @@ class Programs:
 
 
 class LateError(Exception):
-    """The emulators were late in every run; `told` is the report of the last one."""
+    """The emulators were late in every run; the report of the last run is attached."""
 
     def __init__(self, told: dict[str, Any]) -> None:
         """Store the report."""

@@ -1,4 +1,4 @@
-"""The programs that system tests run: one build for all of them."""
+"""The programs of the system tests, from one build for all of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def built(*options: str) -> dict[str, Path]:
-    """Build what the options of `cargo build` name: each program by its name."""
+    """Run `cargo build` with these options; return the programs by name."""
     told = subprocess.run(
         ["cargo", "build", "--locked", "--message-format", "json", *options],
         cwd=ROOT,
@@ -25,9 +25,9 @@ def built(*options: str) -> dict[str, Path]:
 
 @cache
 def checked() -> dict[str, Path]:
-    """Build all as the tests of the crates do, with every check on.
+    """Build all programs with the profile of the crates' tests, with every check on.
 
-    Of the whole workspace, so that outside crates have the features that they have in `cargo test
+    The whole workspace is built, so that outside crates have the features of `cargo test
     --workspace`, and none is compiled a second time.
     """
     return built("--workspace", "--examples", "--bin", "striped", "--bin", "gingham-linkemu")

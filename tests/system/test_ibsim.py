@@ -1,8 +1,8 @@
-"""What we write is a fabric to the programs of a real cluster, and they report it back.
+"""Fabrics that we write are read by the programs of a real cluster, and reported back unchanged.
 
 A generated fabric becomes a network file of `ibsim`, which plays the hardware; the real
 `ibnetdiscover` explores it through its subnet management packets; our reader reads the dump.
-Left out of the comparison is what ibsim makes up: the GUIDs of ports, and 4xSDR for every speed.
+The comparison omits values that ibsim invents: the GUIDs of ports, and 4xSDR for every speed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.conftest import require_programs
 
 
 def content(fabric: Fabric) -> dict[str, Any]:
-    """Return what both must agree on: GUIDs with kinds and descriptions, cables by port."""
+    """Return the values to compare: GUIDs with kinds and descriptions, cables by port."""
     guids = {node.name: node.guid for node in fabric.devices}
     return {
         "nodes": {node.guid: (node.kind, node.description) for node in fabric.devices},

@@ -125,8 +125,8 @@ def test_engines_stand_side_by_side(gingham: Command, torus: Path) -> None:
         facts = row["facts"]
         assert facts["host_pairs"] == 16 * 15
         assert facts["lost_pairs"] == 0
-        # All distances of a 4 x 4 torus: 2 x (4/4) links in the mean of all pairs, the own
-        # switch among them, thus 32 links over 15 others, and one switch more.
+        # Distances of a 4 x 4 torus: 2 x (4/4) links on average over all pairs, including a switch
+        # with itself. That is 32 links to 15 other switches, and one switch more than links.
         assert facts["mean_switches"] == pytest.approx(32 / 15 + 1)
         assert 0 < facts["bisection"]["bandwidth"] <= 1
     # Dimension order loads all links of a row alike: 16 x 32 links over 64.

@@ -35,7 +35,7 @@ def tree(arity: int) -> Fabric:
     return Fabric.make("k-ary-n-tree", arity=arity, levels=3)
 
 
-# Fabrics on which updn finds roots by itself.
+# Fabrics whose roots updn finds by itself.
 TREES: dict[str, Callable[[], Fabric]] = {
     **{f"{arity}-ary 3-tree": partial(tree, arity) for arity in (2, 3, 4, 5)},
     "clos": partial(made, "clos"),

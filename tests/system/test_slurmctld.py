@@ -47,7 +47,7 @@ TopologyPlugin=topology/tree
 
 
 def write_conf(folder: Path, nodes: list[str]) -> Path:
-    """Write the configuration of a cluster with these nodes, none of which is looked up."""
+    """Write the configuration of a cluster with these nodes, all at a loopback address."""
     (folder / "state").mkdir()
     (folder / "spool").mkdir()
     with socket.socket() as free:
@@ -63,7 +63,7 @@ def write_conf(folder: Path, nodes: list[str]) -> Path:
 
 @contextmanager
 def controller(conf: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the controller, whose messages go to `controller.log`; end it at the end."""
+    """Run the controller, with its messages in `controller.log`, and end it at the end."""
     command = ["slurmctld", "-D", "-c", "-f", str(conf)]
     with (conf.parent / "controller.log").open("wb") as log:
         process = subprocess.Popen(
@@ -82,7 +82,7 @@ def controller(conf: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def shown_topology(conf: Path, process: subprocess.Popen[bytes]) -> str:
-    """Return what the controller lists, as soon as it answers."""
+    """Return the topology that the controller reports, as soon as it responds."""
     log = conf.parent / "controller.log"
     environment = {**os.environ, "SLURM_CONF": str(conf), "SLURM_TIME_FORMAT": "standard"}
     deadline = time.monotonic() + START_S
@@ -146,7 +146,7 @@ def test_slurmctld_reads_the_tree_and_lists_its_nodes(name: str, tmp_path: Path)
 
 
 def test_slurmctld_refuses_what_the_reader_refuses(tmp_path: Path) -> None:
-    """The check is worth its name: an undefined switch ends the controller."""
+    """Control for the other tests: an undefined switch ends the controller."""
     require_programs("slurmctld", "scontrol")
     (tmp_path / "topology.conf").write_text("SwitchName=a Nodes=n1\nSwitchName=t Switches=a,b\n")
     with pytest.raises(InputError) as refused:

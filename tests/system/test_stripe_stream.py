@@ -55,6 +55,6 @@ def test_each_line_carries_what_it_can(program: Path, tmp_path: Path) -> None:
             receiving.wait()
         slow, fast = (sent_bytes(names["left"], f"wan{channel}") for channel in range(2))
     assert copy.read_bytes() == file.read_bytes()
-    # A third of it over the line that has a third of the rates: half of it would say that nobody
-    # asked which has room.
+    # The line with a third of the total rate carries a third of the bytes. Half of them would mean
+    # that free buffer space was ignored.
     assert slow / (slow + fast) == pytest.approx(1 / 3, abs=0.06)

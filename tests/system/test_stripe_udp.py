@@ -81,8 +81,8 @@ def test_an_interface_goes_and_comes_back_and_the_pipe_goes_on(programs: Program
 V4_BYTES, V6_BYTES = 20 + 8, 40 + 8
 # Longest packet in 1,500 bytes that can be retransmitted: less these headers, and a tag of 20.
 LONGEST_BYTES = 1500 - V4_BYTES - 20
-# A channel shrinks after the loss of sixteen packets and of a probe, some 30 ms here. That is in
-# the second in which the MTU falls, or in the next, as the pipe counts seconds.
+# A channel shrinks after the loss of sixteen packets and of a probe, some 30 ms here: in the second
+# of the MTU change, or in the next, as the pipe counts seconds.
 FALLS_S, KNOWN_S = 2, 4
 
 

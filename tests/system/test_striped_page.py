@@ -18,7 +18,7 @@ from tests.system.programs import ROOT
 from tests.system.test_linkemu import require_root
 
 NAME = "docs/how-to/striping-daemon.md"
-# In place of a reader, who waits for the output of the daemons.
+# Waits for the daemons, as a reader of their output would.
 READY = "until ip -n left link show bundle0 && ip -n right link show bundle1; do sleep 0.1; done\n"
 # Clean-up by a reader after a failed command.
 CLEAR = "trap 'kill $(jobs -p); wait; ip netns delete left; ip netns delete right' ERR\n"
