@@ -28,10 +28,9 @@ use support::Feature;
 /// A mechanism: one name of the catalogue.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Entry {
-    /// Concept to which the name belongs: `generator`, `routing`, `path-choice`, `preset`,
-    /// `arbitration`, `crossbar`, `forwarding`, `read`, `overtaking`, `lanes`, `scheduler`,
-    /// `arrivals`, `length`, `destinations`, `segmentation`, `policing`, `marking`, `response`,
-    /// `flow`.
+    /// Concept of the name: `generator`, `routing`, `path-choice`, `preset`, `arbitration`,
+    /// `crossbar`, `forwarding`, `read`, `overtaking`, `lanes`, `scheduler`, `arrivals`, `length`,
+    /// `destinations`, `segmentation`, `policing`, `marking`, `response`, `flow`.
     pub concept: &'static str,
     /// Name in scenarios.
     pub name: String,

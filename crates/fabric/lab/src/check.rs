@@ -24,7 +24,7 @@ pub(crate) const SHARE: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound:
 /// Values that the rows of a table read, with their place in the scenario.
 pub(crate) struct Subject<'a, T> {
     pub(crate) source: &'a ScenarioSource,
-    /// Dotted path of the table to which the keys of rows are relative; empty for whole paths.
+    /// Dotted path of the table that contains the keys of rows; empty for whole paths.
     table: String,
     /// Name of the traffic class, which its notes give.
     class: Option<&'a str>,
@@ -123,7 +123,7 @@ impl Sentence {
         Self { at: Some(At::Under(keys)), ..self }
     }
 
-    /// Sets the traffic class, by index, for which `*` stands in the key of the row.
+    /// Sets the traffic class, by index, that replaces `*` in the key of the row.
     pub(crate) fn of_class(self, index: usize) -> Self {
         Self { at: Some(At::Class(index)), ..self }
     }
@@ -133,7 +133,7 @@ impl Sentence {
         Self { at: Some(At::Path(path.into())), ..self }
     }
 
-    /// Adds known names, of which the nearest to `found` is suggested.
+    /// Adds known names; the nearest to `found` is suggested.
     pub(crate) fn suggesting<'a>(
         self,
         found: &str,

@@ -29,7 +29,7 @@ const PART_MAX: u64 = 1 << 22;
     .at.as_ps() / 1_000
 )]
 pub struct NoProgress {
-    /// Simulated time at which the run stands still.
+    /// Simulated time of these events.
     pub at: Time,
     /// Lower bound on the events handled at this instant.
     pub events: u64,

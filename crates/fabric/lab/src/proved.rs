@@ -33,9 +33,9 @@ pub struct ProvedRoutes {
 /// Options of packets that choose at every switch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AdaptiveChoice {
-    /// Lanes on which packets follow the tables alone.
+    /// Escape lanes: packets there follow the tables alone.
     pub escape_lanes: Vec<u8>,
-    /// All other lanes.
+    /// Adaptive lanes: all others.
     pub adaptive_lanes: Vec<u8>,
     /// Number of outputs among which packets choose.
     pub outputs: Choice,
@@ -87,7 +87,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// Returns the rule by which packets take their dateline class; `None` without datelines.
+    /// Returns the rule that determines the dateline class of packets; `None` without datelines.
     pub fn dateline_rule(&self) -> Option<&'static str> {
         match self.lanes.as_ref()?.rule() {
             LaneRule::Datelines(datelines) => Some(match datelines.rule() {
@@ -165,7 +165,8 @@ impl ProvedRoutes {
         }
     }
 
-    /// Returns the lanes on which packets with adaptive routes follow the tables alone.
+    /// Returns the escape lanes: packets there follow the tables alone. Empty without adaptive
+    /// routes.
     fn escape_lanes(&self) -> LaneSet {
         match self.lanes.as_ref().map(Lanes::rule) {
             Some(LaneRule::Escape(escape)) => escape.all_escape(),
@@ -190,8 +191,7 @@ impl ProvedRoutes {
         self.by_offset.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// Returns the switches at which shortest paths would need an in-transit host and that have no
-    /// host.
+    /// Returns the switches without hosts that need an in-transit host for shortest paths.
     pub fn hostless_switches(&self) -> Vec<&str> {
         match self.first() {
             Routes::Source(routes) => {

@@ -83,7 +83,8 @@ pub struct Scenario {
     /// Title of tables and figures.
     #[serde(default)]
     pub title: String,
-    /// Seed of all random streams. The same scenario and seed give the same bits on any machine.
+    /// Seed of all random streams. Equal scenarios with equal seeds give identical bits on any
+    /// machine.
     #[serde(default = "default_seed")]
     pub seed: u64,
     /// Source of the fabric.

@@ -27,7 +27,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Returns the bytes per message on a channel from which a packet still has to pass `left`.
+    /// Returns the bytes per message on a channel with `left` still ahead of the packet.
     #[inline]
     pub(super) fn bytes_on(&self, consumed: Consumed, left: PathLength) -> f64 {
         let Consumed { by_switch, by_host } = consumed;

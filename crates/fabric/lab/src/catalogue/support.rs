@@ -34,7 +34,7 @@ pub struct SwitchingKind {
 }
 
 impl SwitchingKind {
-    /// Returns the kind to which these parameters belong.
+    /// Returns the kind of network that has these parameters.
     pub(super) fn of(switching: &SwitchingParameters) -> &'static Self {
         let kind = KINDS.iter().find(|kind| kind.name == switching.kind());
         kind.expect("every kind stands in the catalogue")

@@ -104,7 +104,7 @@ impl LaneFigures {
         }
     }
 
-    /// Returns a copy in which acknowledgements of these classes use the lanes of the classes.
+    /// Returns a copy that puts acknowledgements of these classes on the lanes of the classes.
     fn with_answers_as(&self, classes: impl Iterator<Item = usize>) -> Self {
         let mut other = self.clone();
         for class in classes {

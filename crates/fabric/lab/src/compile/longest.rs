@@ -7,8 +7,8 @@ use gingham_net::{AdmissionPlan, AnswerPlan, ClassPlan, Excess, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
 
-/// Returns the classes as which packets of a class may be sent: itself, and the one to which its
-/// excess is demoted.
+/// Returns the classes that packets of a class may be sent as: itself, and the class of its demoted
+/// excess.
 pub(crate) fn sent_as<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,

@@ -37,7 +37,7 @@ fn refuse<T>(source: &ScenarioSource, key: &str, message: impl std::fmt::Display
     Err(InputError::at(&source.tree, key, message).into())
 }
 
-/// Returns the rules by which the window ends.
+/// Returns the rules for the end of the window.
 pub(crate) fn stop(source: &ScenarioSource) -> Checked<StopPlan> {
     let stop = &source.scenario.stop;
     if stop.time == Span::ZERO || stop.time > TIME_MAX {
@@ -230,7 +230,7 @@ pub(crate) fn check_messages(
     refuse(source, "stop.messages", message)
 }
 
-/// Returns the time of the window in which a class sends, in picoseconds.
+/// Returns the time that a class sends within the window, in picoseconds.
 fn overlap_ps(active: &Range<Time>, window: &Range<Span>) -> u64 {
     let from = active.start.as_ps().max(window.start.as_ps());
     active.end.as_ps().min(window.end.as_ps()).saturating_sub(from)

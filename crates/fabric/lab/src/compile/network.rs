@@ -93,8 +93,8 @@ impl NetworkKind {
         }
     }
 
-    /// Returns the time in which a switch forwards a header, with its key, if a slack buffer must
-    /// hold flits that arrive meanwhile.
+    /// Returns the time that a switch takes to forward a header, with its key, if a slack buffer
+    /// must hold flits that arrive meanwhile.
     pub(crate) fn header_delay(&self) -> Option<(&'static str, Span)> {
         match &self.switching {
             Switching::Wormhole(wormhole) => {

@@ -20,7 +20,7 @@ const MESSAGES_FOR_INTERVAL: f64 = 500.0;
 /// Maximum number of decimal places of a percentage.
 const DIGITS_MAX: usize = 4;
 
-/// Factor by which a run should have been longer.
+/// Growth factor that a run needs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Need {
     /// Factor for the length of the window.
@@ -36,7 +36,7 @@ impl Need {
         }
     }
 
-    /// Returns the time at which the run should end, in picoseconds.
+    /// Returns the required end of the run, in picoseconds.
     fn enough_ps(self, view: &RunView<'_>, class: ClassId) -> f64 {
         match self {
             Self::Window(factor) => {
@@ -94,8 +94,8 @@ pub(super) fn has_ended(view: &RunView<'_>, class: ClassId) -> bool {
 
 /// Describes how to lower the load of a saturated class.
 ///
-/// The load accepted past saturation may exceed the load at which the fullest channel carries every
-/// flow. The advised load therefore also leaves capacity on every channel for the other classes.
+/// The load accepted past saturation may exceed the capacity of the fullest channel for every flow.
+/// The advised load therefore also leaves capacity on every channel for the other classes.
 pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     let plan = view.plan();
     let class = asked.class.index();
@@ -134,7 +134,7 @@ pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     )
 }
 
-/// Describes the factor by which all classes together should lower their loads.
+/// Describes the common factor for the loads of all classes.
 fn alike(view: &RunView<'_>, asked: Asked) -> String {
     let bound = view.compiled.bound.class(view.plan(), asked.class);
     let room = bound.fullest.map_or(1.0, |fullest| SAFE_OF_BOUND / fullest.share);
@@ -187,12 +187,12 @@ fn told(ps: f64) -> String {
     format!("{} {name}", ps / unit_ps)
 }
 
-/// Returns the largest number of two digits that is no larger.
+/// Rounds down to two digits.
 pub(super) fn two_digits_below(value: f64) -> f64 {
     in_two_digits(value, f64::floor)
 }
 
-/// Returns the smallest number of two digits that is no smaller.
+/// Rounds up to two digits.
 pub(super) fn two_digits_above(value: f64) -> f64 {
     in_two_digits(value, f64::ceil)
 }

@@ -37,8 +37,8 @@ pub struct ClassSummary {
     /// settle.
     #[schemars(extend("x-unit" = "ps"))]
     pub warm_up_ps: u64,
-    /// Load set by the scenario, payload only, over the time in which the class sends; missing for
-    /// a backlogged class, a schedule and replies.
+    /// Load set by the scenario, payload only, over the active time of the class; missing for a
+    /// backlogged class, a schedule and replies.
     #[schemars(extend("x-unit" = "1"))]
     pub offered_load: Option<f64>,
     /// Load that the sources generated in the window, payload only.
@@ -129,15 +129,15 @@ pub struct ClassSummary {
     /// Half-width of the fairness index.
     #[schemars(extend("x-unit" = "1"))]
     pub fairness_half_width: Option<f64>,
-    /// Share of the window for which its flows waited for acknowledgements with their windows full,
-    /// averaged over flows; missing if flows are not counted.
+    /// Share of the window that its flows spent waiting for acknowledgements with their windows
+    /// full, averaged over flows; missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_window: Option<f64>,
-    /// Share of the window for which its flows waited for their pace, averaged over flows; missing
-    /// if flows are not counted.
+    /// Share of the window that its flows spent waiting for their pace, averaged over flows;
+    /// missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_pace: Option<f64>,
-    /// Share of the window for which its flows waited for tokens, averaged over flows; missing if
+    /// Share of the window that its flows spent waiting for tokens, averaged over flows; missing if
     /// flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_tokens: Option<f64>,
@@ -163,7 +163,7 @@ pub struct ClassSummary {
     /// Admission outcomes of its streams.
     #[serde(flatten)]
     pub admission: AdmissionSummary,
-    /// Requested percentiles of latency for which there were enough messages.
+    /// Requested percentiles of latency, if there were enough messages.
     pub percentiles: Vec<PercentileSummary>,
 }
 

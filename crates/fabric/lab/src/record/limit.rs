@@ -19,7 +19,7 @@ use gingham_topology::EndpointId;
 /// Range of the tolerance below a bound within which it counts as reached: the half-width of the
 /// accepted payload, clamped to this range, as fractions of the bound.
 const NEAR: [f64; 2] = [0.005, 0.02];
-/// Share of the time for which full windows hold flows back that suggests a limit.
+/// Share of the time that full windows hold flows back, above which the window may be the limit.
 const MUCH: f64 = 0.5;
 
 /// Key that limits a class.

@@ -30,8 +30,7 @@ const STEPS_MAX: usize = 200;
 /// A source with periods, and its share in the load of all such sources.
 type Weighted<'a> = (&'a PeriodPlan, f64);
 
-/// Returns the reason why the window has too few on-off periods, and the factor by which it must
-/// grow.
+/// Returns the reason why the window has too few on-off periods, and its required growth factor.
 pub(super) fn too_few_periods(view: &RunView<'_>, asked: Asked) -> Option<(String, f64)> {
     let plan = view.plan();
     let byte_ps = |source: &SourcePlan| plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));

@@ -19,7 +19,7 @@ use gingham_net::measure::{ClassReport, WarmUp};
 
 /// Relative half-width of the mean latency above which the mean counts as unknown.
 const WIDE: f64 = 0.2;
-/// Change over the window, as a share of the mean, from which a trend matters.
+/// Smallest change over the window that makes a trend matter, as a share of the mean.
 const MATTERS: f64 = 0.1;
 /// Limit on the share of created messages left behind that a run must demonstrate.
 const LEFT_BEHIND: f64 = 0.05;

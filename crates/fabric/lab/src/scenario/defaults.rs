@@ -88,7 +88,7 @@ fn check_speeds(
     Err(source.refuse("network.preset", message))
 }
 
-/// Returns the InfiniBand generation of each cable for which it is known.
+/// Returns the known InfiniBand generations of cables.
 fn generations(fabric: &Fabric) -> impl Iterator<Item = Generation> {
     fabric.cables().iter().filter_map(generation)
 }

@@ -26,9 +26,9 @@ pub struct Lanes {
         value count: i64,
     }
     [written] {
-        /// Lanes that each virtual lane (VL) owns where imported tables map service levels to VLs. VL `v`
-        /// owns the lanes from `v * per_vl` on, and a packet takes any lane of its VL. Default: the lanes of
-        /// a channel shared out equally among the VLs up to the highest in use.
+        /// Lanes that each virtual lane (VL) owns if imported tables map service levels to VLs. VL
+        /// `v` owns the lanes from `v * per_vl` on, and a packet takes any lane of its VL. Default:
+        /// the lanes of a channel shared out equally among the VLs up to the highest in use.
         #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, section 7.6.6; several lanes are ours"))]
         #[schemars(extend("x-needs" = "five-stages"))]
         only per_vl: Option<i64>,
@@ -62,8 +62,7 @@ network.lanes = { count = 2, datelines = true }"#))]
         value forwarding: PerLane<Forwarding>,
         /// Capacity of an output lane of a switch, in flits waiting for the link, for all lanes or
         /// as a list of one a lane. Default: as many as the lane buffers hold. With 0 for all lanes
-        /// there is no output queue: a flit crosses only if a credit is available, and takes it
-        /// then.
+        /// outputs have no queue: a flit crosses only if a credit is available, and takes it then.
         #[schemars(extend("x-needs" = "five-stages"))]
         open output_depth: PerLane<i64>,
         /// Cycles from the arrival of a flit at a switch to its lane buffer. This pipeline accepts

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
-    /// Simulated time at which the measurement window ends at the latest. The other rules can only
-    /// end it earlier.
+    /// Latest end of the measurement window, in simulated time. The other rules can only end it
+    /// earlier.
     pub time: Span,
     /// Start of the measurement window, rounded up to a section (a 64th to a 32nd of the run so
     /// far). By default the run detects where the mean latency settles, by MSER-5 (White 1997;
@@ -26,14 +26,13 @@ pub struct Stop {
     /// doubled. It must hold twice in a row, with at least 1,000 messages of each class. Without
     /// this key the interval is as wide as `time` leaves it.
     pub relative_width: Option<f64>,
-    /// The mean to which `relative_width` applies. Default: the latency.
+    /// Mean whose interval `relative_width` limits. Default: the latency.
     pub quantity: Option<Quantity>,
-    /// The window ends with the first section by which this many messages, over all classes, were
-    /// created in the window and delivered.
+    /// The window ends with the first section that brings the number of messages created in it and
+    /// delivered, over all classes, to this value.
     pub messages: Option<u64>,
-    /// Maximum time after the window for which messages created in it are followed, while traffic
-    /// continues. Messages not delivered by then are counted as censored. Default: a tenth of
-    /// `time`.
+    /// Maximum time after the window to follow messages created in it, while traffic continues.
+    /// Messages not delivered by then are counted as censored. Default: a tenth of `time`.
     pub follow: Option<Span>,
 }
 
@@ -58,8 +57,8 @@ pub struct Measure {
     /// Percentiles of latency, each above 0 and below 100. The p-th needs 100 / (100 - p)
     /// messages of a class: the 99.9th a thousand.
     pub percentiles: Vec<f64>,
-    /// Width of a step of the table `series`; a run has at most 100,000 steps. Default: the width
-    /// of the slices in which all quantities are summed, of which there are 512 to 1,024.
+    /// Width of a step of the table `series`; a run has at most 100,000 steps. Default: one slice,
+    /// the unit for sums of all quantities; a run has 512 to 1,024 slices.
     pub step: Option<Span>,
     /// Whether every flow is counted separately. A flow is a class from one host to another, or a
     /// stream.

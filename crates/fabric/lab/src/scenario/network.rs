@@ -25,7 +25,7 @@ pub struct Network {
     [LinkParameters] {
         /// Rate of every cable. It overrides the speeds in the fabric and the preset.
         value link_rate: Rate,
-        /// Length of cables for which the fabric gives none. Default: the preset's.
+        /// Length of cables without a length in the fabric. Default: the preset's.
         value cable_length: Length,
         /// Propagation delay of one metre of cable. Default: the preset's.
         value delay_per_metre: Span,
@@ -66,8 +66,8 @@ pub struct Network {
         /// Handling of in-transit packets at hosts.
         #[schemars(extend("x-needs" = "in-transit-hosts"))]
         only in_transit: InTransit,
-        /// Channel adapters with a send buffer, to which messages are posted. Without them a
-        /// message enters its queue when it is created, whatever the length of the queue.
+        /// Channel adapters with a send buffer for posted messages. Without them a message enters
+        /// its queue when it is created, whatever the length of the queue.
         only adapters: Option<Adapters>,
         /// Admission control of streams: a probe reserves the rate of a stream at every node of its
         /// path, or is refused. Without it, streams send without a reservation.

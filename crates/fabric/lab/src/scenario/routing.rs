@@ -48,9 +48,9 @@ pub struct AdaptiveRouting {
     /// When a packet that waits for a lane chooses again. Default: `never` with `random`, because
     /// random routing means one draw a switch, and otherwise `every-cycle`.
     pub reselect: Option<Reselect>,
-    /// Number of escape lanes: the lowest lanes of every class, on which a packet follows the path
-    /// of the algorithm alone (Duato 1993). Default: the number that dimension-order needs, 1 on a
-    /// mesh and 2 if rings of four switches or more close, and 0 under other algorithms.
+    /// Number of escape lanes: the lowest lanes of every class, reserved for the path of the
+    /// algorithm alone (Duato 1993). Default: the number that dimension-order needs, 1 on a mesh
+    /// and 2 if rings of four switches or more close, and 0 under other algorithms.
     pub escape_lanes: Option<i64>,
 }
 

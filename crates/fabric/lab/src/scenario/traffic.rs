@@ -72,7 +72,7 @@ load = 0.1
 length = { fixed = "64 B" }
 pace = 0.25"#))]
     pub pace: Option<f64>,
-    /// Time at which the class begins to create messages. Default: the beginning of the run.
+    /// The class creates messages from this time on. Default: the beginning of the run.
     pub start: Option<Span>,
     /// Staggered starts of the hosts of the class. Default: all start together.
     #[schemars(extend("x-source" = "Santos et al. 2002, section III; jitter: ours"))]
@@ -81,7 +81,7 @@ arrivals = "backlogged"
 length = { fixed = "64 B" }
 stagger = { every = "10 us", jitter = "10 us" }"#))]
     pub stagger: Option<Stagger>,
-    /// Time from which the class creates no more messages. Default: the end of the run.
+    /// The class creates no messages from this time on. Default: the end of the run.
     pub stop: Option<Span>,
 }
 

@@ -9,7 +9,7 @@ use gingham_input::InputError;
 use gingham_topology::Fabric;
 use std::fmt::Display;
 
-/// A class as written, with the network for which it is compiled.
+/// A class as written, with its network.
 pub(crate) struct ClassContext<'a> {
     pub(crate) source: &'a ScenarioSource,
     pub(crate) links: Links<'a>,

@@ -18,7 +18,7 @@ pub(super) enum Aim {
     /// The host sends.
     At {
         destinations: DestinationPlan,
-        /// Factor by which its load differs from that of the class.
+        /// Load of the host over that of the class.
         load_factor: f64,
     },
     /// The host is silent; the reason as a predicate, to follow "N of M hosts".
@@ -169,8 +169,8 @@ pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
     }
 }
 
-/// Returns destinations by which host s of N sends to the hosts s mod N / 2 and N / 2 above it; one
-/// of these is the host itself.
+/// Returns asymmetric destinations: host `s` of `N` sends to the hosts `s mod N/2` and `s mod N/2 +
+/// N/2`; one of these is the host itself.
 fn asymmetric(context: &ClassContext<'_>, hosts: &[EndpointId]) -> Result<Vec<Aim>, LabError> {
     let count = hosts.len();
     if !count.is_multiple_of(2) {
@@ -192,8 +192,8 @@ fn asymmetric(context: &ClassContext<'_>, hosts: &[EndpointId]) -> Result<Vec<Ai
     Ok(hosts.iter().enumerate().map(aim).collect())
 }
 
-/// Refuses self-traffic in fabrics and networks that cannot return it, or for which the proof of
-/// deadlock freedom does not cover it.
+/// Refuses self-traffic in fabrics and networks that cannot return it, or that are outside the
+/// proof of deadlock freedom.
 fn check_itself(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],

@@ -60,8 +60,8 @@ pub(super) fn replied(source: &ScenarioSource) -> Result<Vec<Option<usize>>, Lab
     Ok(replied)
 }
 
-/// Returns the cycle of classes from `index` on, each of which replies to the next and the last to
-/// the first; `None` if it is in no cycle.
+/// Returns the cycle of classes from `index` on: each replies to the next and the last to the
+/// first. `None` if it is in no cycle.
 fn circle(replied: &[Option<usize>], index: usize) -> Option<Vec<usize>> {
     let mut circle = vec![index];
     while circle.len() <= replied.len() {

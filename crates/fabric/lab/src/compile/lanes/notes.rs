@@ -35,9 +35,9 @@ pub(crate) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
     gathered.notes.extend(unused(plan.lanes.count, used_lanes(plan), key));
 }
 
-/// Notes channels on which lanes of one kind are too shallow: wormhole lanes, or lanes with virtual
-/// cut-through, where a head needs space for a packet of `packet_flits` in addition to flits in
-/// flight.
+/// Notes channels whose lanes of one kind are too shallow: wormhole lanes, or lanes with virtual
+/// cut-through, because there a head needs space for a packet of `packet_flits` in addition to
+/// flits in flight.
 fn shallow(
     plan: &Plan,
     pipeline: &PipelinePlan,

@@ -1,4 +1,4 @@
-//! The parameters of `network.lanes` in which routers differ: credits, outputs, allocators.
+//! Router-specific parameters of `network.lanes`: credits, outputs, allocators.
 //!
 //! Conflicting keys are refused at the key responsible: flits that would wait at an output without
 //! a buffer, and arbiters of a crossbar that an allocator matches in round robin.

@@ -65,7 +65,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the tables on which all ports agree; slots of weight 0 are ignored.
+    /// Returns the tables if all ports agree; slots of weight 0 are ignored.
     fn tables_of_all(
         &self,
         ports: &[PortArbitration],

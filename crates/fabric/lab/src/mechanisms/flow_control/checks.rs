@@ -58,8 +58,7 @@ pub(crate) fn of_keys<'a>() -> [Check<&'a PacketsParameters>; 6] {
     ]
 }
 
-/// Buffer fills of a lane at which pauses begin and end, with the sizes that determine them, in
-/// bytes.
+/// Buffer fills of a lane that begin and end pauses, with the sizes that determine them, in bytes.
 pub(super) struct LaneMarks<'a> {
     pub(super) plan: &'a Plan,
     pub(super) lane: u8,
@@ -130,13 +129,13 @@ impl LaneMarks<'_> {
         self.headroom.map_or(0, |(headroom, _)| headroom)
     }
 
-    /// Returns the fill above which a pause is requested: by default the highest that leaves enough
-    /// headroom.
+    /// Returns the fill that triggers a pause when exceeded: by default the highest that leaves
+    /// enough headroom.
     pub(super) fn pause_at(&self) -> u64 {
         self.pause.unwrap_or_else(|| self.holds.saturating_sub(self.headroom_bytes()))
     }
 
-    /// Returns the fill at which the pause ends: by default one packet below the pause mark.
+    /// Returns the fill that ends the pause: by default one packet below the pause mark.
     pub(super) fn resume_at(&self) -> u64 {
         self.resume.unwrap_or_else(|| self.pause_at().saturating_sub(self.longest))
     }

@@ -33,8 +33,8 @@ pub struct CreditLoss {
     pub start: Span,
     /// End of the losses. Default: the end of the run.
     pub stop: Option<Span>,
-    /// Time after the last update of a lane at which its count is sent again. Default: 65,536
-    /// symbol times of InfiniBand, the time of 4 x 65,536 bytes, 262 us at 1 GB/s.
+    /// Time without an update of a lane until its count is sent again. Default: 65,536 symbol times
+    /// of InfiniBand, the time of 4 x 65,536 bytes, 262 us at 1 GB/s.
     pub period: Option<Span>,
 }
 

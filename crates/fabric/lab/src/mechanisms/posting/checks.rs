@@ -193,7 +193,7 @@ fn admitted_at_most(plan: &Plan, class: usize, sender: &SourcePlan) -> Option<u6
     Some(admission.limits[cable.index()] / rate.max(1))
 }
 
-/// Refuses a cable without delay between hosts, on which a message would arrive before it has left.
+/// Refuses a cable without delay between hosts: a message would arrive before it has left.
 fn immediate_cable(plan: &Plan, host: EndpointId) -> Option<Sentence> {
     let cable = plan.fabric.endpoint_channel(host);
     let is_switch = plan.is_switch(plan.ends(cable).target.node);

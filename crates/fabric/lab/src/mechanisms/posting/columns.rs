@@ -17,7 +17,7 @@ pub struct PostingSummary {
     /// Half-width of `posted_latency_mean_ns`, in nanoseconds.
     #[schemars(extend("x-unit" = "ns"))]
     pub posted_latency_half_width_ns: Option<f64>,
-    /// Mean time from creation to the accepted post, in which a message waits for a credit or for
+    /// Mean time from creation to the accepted post, while a message waits for a credit or for
     /// space in the send buffer, in nanoseconds; missing without adapters.
     #[schemars(extend("x-unit" = "ns"))]
     pub posting_mean_ns: Option<f64>,

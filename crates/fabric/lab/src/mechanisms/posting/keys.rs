@@ -5,7 +5,7 @@ use gingham_kernel::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Host channel adapters with a send buffer, to which applications post messages.
+/// Host channel adapters with a send buffer for messages that applications post.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Adapters {

@@ -24,7 +24,7 @@ const LOAD_MAX: f64 = 100.0;
 pub(super) struct Streaming<'a> {
     pub(super) context: &'a ClassContext<'a>,
     pub(super) streams: &'a Streams,
-    /// Time range in which the class sends.
+    /// Active time of the class.
     pub(super) active: &'a Range<Time>,
 }
 

@@ -97,7 +97,7 @@ streams = { data = { on-off = { rate = "8 MB/s", on = "20 us", off = "20 us" } }
 pub struct Trace {
     /// File with the frame sizes.
     pub file: FileName,
-    /// Index of the frame with which every stream begins, from 0. Default: drawn for each stream.
+    /// Index of the first frame of every stream, from 0. Default: drawn for each stream.
     #[schemars(range(min = 0))]
     pub first: Option<i64>,
 }

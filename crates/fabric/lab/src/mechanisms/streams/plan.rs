@@ -101,7 +101,7 @@ fn later(streams: &Streams, data: &DataPlan) -> LaterPlan {
     LaterPlan { turn: streams.start.unwrap_or(Span::ZERO), jitter }
 }
 
-/// Returns the time for which a class sends in a run.
+/// Returns the active time of a class within a run.
 pub(super) fn sends_for(context: &ClassContext<'_>, active: &Range<Time>) -> Span {
     let end = Time::ZERO + context.source.scenario.stop.time;
     active.end.min(end).since(active.start)

@@ -40,7 +40,7 @@ post = { credits = { per-host = 200 } }"#))]
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SelfTuned {
-    /// Interval at which full buffers are counted. Default: 32 flit times of the first link of a
+    /// Interval between counts of full buffers. Default: 32 flit times of the first link of a
     /// switch, or of 64 bytes with whole packets. This is recalled, as 2 cycles a hop over half the
     /// side of a torus of 16 x 16.
     pub gather: Option<Span>,
@@ -53,17 +53,16 @@ pub struct SelfTuned {
     /// Initial threshold, as a fraction of all buffers. Default: .1 (ours).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: f64,
-    /// Fraction of all buffers by which the threshold grows after a period with throttling in which
-    /// the throughput did not fall. Default: .01 (recalled).
+    /// Increase of the threshold after a period with throttling and without a fall of the
+    /// throughput, as a fraction of all buffers. Default: .01 (recalled).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub increase: f64,
-    /// Fraction of all buffers by which the threshold falls when the throughput fell. Default: .04
-    /// (recalled).
+    /// Decrease of the threshold when the throughput fell, as a fraction of all buffers. Default:
+    /// .04 (recalled).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub decrease: f64,
-    /// Fraction by which the throughput of a period must be below that of the previous period, or
-    /// of the best, to count as a fall. Default: .25 (recalled for the previous period, ours for
-    /// the best).
+    /// Relative drop of the throughput, below that of the previous period or of the best, that
+    /// counts as a fall. Default: .25 (recalled for the previous period, ours for the best).
     #[schemars(range(min = 0.0, max = 1.0))]
     pub drop: f64,
     /// Number of consecutive periods far below the best after which the best is forgotten, from 1

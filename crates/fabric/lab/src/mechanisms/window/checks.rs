@@ -14,7 +14,7 @@ use std::ops::{Bound, RangeInclusive};
 
 /// Allowed windows, in packets; the limit exceeds the packets of one flow in any network.
 const WINDOWS: RangeInclusive<i64> = 1..=1_000_000;
-/// Allowed factors by which a mark divides a rate; the limit exceeds the factors of all papers.
+/// Allowed divisors of a rate on a mark; the limit exceeds the factors of all papers.
 const FACTORS: (Bound<f64>, Bound<f64>) = (Bound::Excluded(1.0), Bound::Included(FACTOR_MAX));
 const FACTOR_MAX: f64 = 1e6;
 /// Allowed payloads of an acknowledgement; the limit exceeds every practical size.
@@ -99,7 +99,7 @@ pub(super) fn of_pace<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     })]
 }
 
-/// Returns the check for rates at which a packet takes longer than any run.
+/// Returns the check for rates so low that a packet takes longer than any run.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("traffic.*.pace", |it| {
         it.classes.iter().find_map(|class| {
