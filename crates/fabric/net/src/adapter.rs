@@ -1,34 +1,32 @@
-//! The sending half of a host's adapter: queues by level of priority, and messages cut into
-//! packets.
+//! Sending side of a host's adapter: priority queues, and segmentation of messages into packets.
 //!
 //! ```text
-//!   offered ─┬─► level 1   [ m4 ][ m7 ]              a turn:  the highest level that has something
+//!   offered ─┬─► level 1   [ m4 ][ m7 ]              a turn:  the highest level with something to send
 //!            └─► level 0   [ m2: 2 of 5 sent ][ m3 ]          the next segment of its first message
 //! ```
 //!
-//! Whoever sends asks for a turn each time the link is free. A level is first in, first out, and
-//! the segments of a message follow each other within it; between two of them a higher level may
-//! go, since a packet that has begun is never interrupted (Kwan et al. 1996, section 2:
-//! "non-preemptive priority").
+//! The sender requests a turn each time the link is free. A level is a FIFO, and the segments of a
+//! message follow each other within it; between two of them a higher level may go, since a packet
+//! that has begun is never interrupted (Kwan et al. 1996, section 2: "non-preemptive priority").
 //!
-//! Flows of classes that are controlled, by tokens for which they wait, a window or a pace, have a
-//! queue each: they and the queue of all others of their level are served in turn, a packet each,
-//! so that who waits holds up nobody else (`turns`). Packets that no message is behind go before
+//! Flows of controlled classes (with tokens to wait for, a window or a rate limit) have a queue
+//! each. These queues and the shared queue of their level are served by round robin, a packet each,
+//! so that a waiting flow does not block the others (`turns`). Packets without a message go before
 //! all others of their level.
 //!
-//! A class that is policed has a bucket here ([`TokenBucket`](crate::TokenBucket)). Where excess is
-//! dropped or demoted a message is judged when it is created; where it is delayed every packet when
-//! its turn has come.
+//! A policed class has a token bucket here ([`TokenBucket`](crate::TokenBucket)). If excess is
+//! dropped or demoted, a message is checked when it is created; if it is delayed, every packet is
+//! checked in its turn.
 //!
-//! Over virtual lanes packets that may leave on the same set of lanes have a group of queues to
-//! themselves, with levels of its own; whoever sends asks each group by its number. In a wormhole
-//! network there is but group 0.
+//! Over virtual lanes, packets that may leave on one set of lanes have their own group of queues,
+//! with its own levels; the sender polls each group by its index. In a wormhole network there is
+//! only group 0.
 //!
-//! An endpoint of which nothing is controlled is its queues alone: what else there may be, turns,
-//! buckets and the choice of paths, stands beside them where there is any.
+//! An endpoint without control has only the shared queues; turns, buckets and path selection are
+//! allocated beside them on demand.
 //!
-//! Invariant: every payload byte of a message that was offered leaves in exactly one packet, in
-//! the order of its flow.
+//! Invariant: every payload byte of an offered message leaves in exactly one packet, in the order
+//! of its flow.
 
 mod grouping;
 mod policers;
@@ -54,59 +52,59 @@ use std::ops::Range;
 use std::sync::Arc;
 use turns::{Turns, Who};
 
-/// What an adapter does when its link is free.
+/// Decision of an adapter when its link is free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {
-    /// It sends this packet, now.
+    /// Sends this packet now.
     Send(Packet),
-    /// Nothing before this instant, at which it is to be asked again, unless it is ordered to send
-    /// before: what waits, waits for tokens or a pace.
+    /// Sends nothing before this instant, because of tokens or a rate limit. The sender must
+    /// request a turn then, unless it is ordered to send earlier.
     At(Time),
-    /// It has nothing to send, or nothing that an answer does not let go.
+    /// Has nothing to send, or waits for an acknowledgement.
     Nothing,
 }
 
-/// What an adapter would send next of a group.
+/// Next packet that an adapter would send from a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// A packet with so much payload, that was created then.
+    /// A packet that may start.
     Packet {
-        /// Its payload.
+        /// Payload of the packet.
         payload_bytes: u32,
-        /// When its message was created; an answer, when it was ordered.
+        /// Creation time of its message; for an acknowledgement, the time at which it was ordered.
         created: Time,
     },
     /// Nothing before this instant.
     At(Time),
-    /// Nothing.
+    /// Nothing to send.
     Nothing,
 }
 
 /// Packets that wait at one endpoint.
 #[derive(Clone, Debug)]
 pub struct Adapter {
-    /// By group and level of priority: messages of classes that are not controlled.
+    /// By group and priority level: messages of classes that are not controlled.
     shared: SmallVec<[Queue; 2]>,
-    /// The groups in which something waits, allowed or not, as bits.
+    /// Groups with waiting packets, permitted or not, as bits.
     waiting: u32,
-    /// Levels of priority.
+    /// Number of priority levels.
     levels: u8,
     grouping: Arc<Grouping>,
     beside: Option<Box<Beside>>,
 }
 
-/// What an adapter is more than queues.
+/// State that only some adapters need.
 #[derive(Clone, Debug, Default)]
 struct Beside {
-    /// By group and level, whose turn it is; empty where nothing waits but for its link.
+    /// Round robin by group and level; empty if packets wait for nothing but the link.
     turns: Box<[Turns]>,
-    /// By class, the bucket of one that is policed; empty where none is.
+    /// Token buckets by class; empty without policing.
     policers: Box<[Option<Policer>]>,
-    /// Which path a packet takes.
+    /// Path selection.
     paths: PathChooser,
 }
 
-/// What goes next: of which group and level, and whose.
+/// The selected packet: index of group and level, and member of the round robin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Pick {
     place: usize,
@@ -114,7 +112,7 @@ struct Pick {
 }
 
 impl Adapter {
-    /// An adapter with nothing to send, for packets up to a priority.
+    /// Returns an empty adapter for packets up to priority `highest`.
     fn new(highest: Priority, grouping: Arc<Grouping>, is_controlled: bool) -> Self {
         let levels = highest.level() + 1;
         let places = grouping.lanes.len() * levels;
@@ -125,7 +123,7 @@ impl Adapter {
         Self { shared, waiting: 0, levels, grouping, beside }
     }
 
-    /// The adapters of a plan, by endpoint, with nothing to send and full buckets.
+    /// Returns the adapters of a plan by endpoint, empty and with full token buckets.
     pub(crate) fn all(plan: &Plan) -> Vec<Self> {
         let mut groupings: BTreeMap<Vec<LaneSet>, Arc<Grouping>> = BTreeMap::new();
         let is_controlled = plan.is_controlled() || plan.throttle().is_some();
@@ -159,9 +157,10 @@ impl Adapter {
         self.beside.get_or_insert_default()
     }
 
-    // What comes.
+    // Arrivals.
 
-    /// As which class a message that was just created is sent, and what policing makes of it.
+    /// Polices a message that was just created. Returns the class under which it is sent, and its
+    /// conformance.
     pub(crate) fn judge(&mut self, message: &Message) -> (ClassId, Conformance) {
         let class = message.class;
         let beside = self.beside.as_deref_mut();
@@ -181,7 +180,7 @@ impl Adapter {
         }
     }
 
-    /// Puts a message behind those that wait before it, as one of a class.
+    /// Enqueues a message under `class`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(crate) fn admit(
@@ -204,7 +203,7 @@ impl Adapter {
         self.wait(flows, messages, (slot, message.flow), (vc_class, priority), message.created);
     }
 
-    /// Puts a message that has its place behind those that wait before it, `now`.
+    /// Enqueues `now` a message that already has a slot.
     pub(crate) fn enqueue(
         &mut self,
         flows: &mut Flows,
@@ -249,27 +248,29 @@ impl Adapter {
         queue.push_back(messages, slot);
     }
 
-    /// Puts a packet that no message is behind after those of its level that wait. Returns how many
-    /// wait now, of all levels and lanes.
+    /// Enqueues a packet without a message behind those of its level. Returns the number of such
+    /// packets, over all levels and lanes.
     pub(crate) fn order(&mut self, packet: Packet, now: Time) -> usize {
         let place = self.note_waiting(packet.vc_class, packet.priority);
         self.turns(place).put_ordered(packet, now);
         self.beside().turns.iter().map(Turns::ordered).sum()
     }
 
-    /// A flow whose window was shut may go on, what it has to send being of a VC class and level.
+    /// Reopens a flow whose window was closed; its next message has the given VC class and
+    /// priority.
     pub(crate) fn reopen(&mut self, flow: FlowId, vc_class: VcClass, priority: Priority) {
         let place = self.place(self.group_of(vc_class), priority);
         self.turns(place).reopen(flow);
     }
 
-    /// The window of a flow that could go has become too small for it.
+    /// Closes a flow whose window has become too small.
     pub(crate) fn shut(&mut self, flow: FlowId, vc_class: VcClass, priority: Priority) {
         let place = self.place(self.group_of(vc_class), priority);
         self.turns(place).shut(flow);
     }
 
-    /// Something of a VC class and level waits. Returns its place among groups and levels.
+    /// Records that a packet of a VC class and priority waits. Returns the index of its group and
+    /// level.
     #[inline]
     fn note_waiting(&mut self, vc_class: VcClass, priority: Priority) -> usize {
         let group = self.group_of(vc_class);
@@ -286,44 +287,44 @@ impl Adapter {
         &mut self.beside().turns[place]
     }
 
-    // What waits.
+    // Waiting packets.
 
-    /// Whether it may hold something back although the link is free.
+    /// Whether the adapter may hold back a packet although the link is free.
     pub fn may_hold_back(&self) -> bool {
         self.beside.as_ref().is_some_and(|beside| !beside.turns.is_empty())
     }
 
-    /// The lanes of each group of queues, in ascending order.
+    /// Returns the lanes of each group of queues, in ascending order.
     pub fn groups(&self) -> impl ExactSizeIterator<Item = LaneSet> {
         self.grouping.lanes.iter().copied()
     }
 
-    /// The group in which packets of a VC class wait.
+    /// Returns the group of a VC class.
     #[inline]
     pub fn group_of(&self, vc_class: VcClass) -> usize {
         self.grouping.group_of(vc_class)
     }
 
-    /// The groups in which something waits, allowed or not, as bits.
+    /// Returns the groups with waiting packets, permitted or not, as bits.
     #[inline]
     pub fn waiting_groups(&self) -> u32 {
         self.waiting
     }
 
-    /// The places of a group, one a level.
+    /// Returns the indices of a group's levels.
     #[inline]
     fn places(&self, group: usize) -> Range<usize> {
         let levels = usize::from(self.levels);
         group * levels..(group + 1) * levels
     }
 
-    /// The highest level of a group in which something waits in the shared queue.
+    /// Returns the index of the highest level of a group whose shared queue is not empty.
     #[inline]
     fn highest_shared(&self, group: usize) -> Option<usize> {
         self.places(group).rev().find(|place| !self.shared[*place].is_empty())
     }
 
-    /// Something has left a group: whether anything waits there still.
+    /// Updates `waiting` after a packet has left a group.
     #[inline]
     fn left(&mut self, group: usize) {
         let turns = self.beside.as_ref().map_or(&[][..], |beside| &beside.turns);
@@ -335,10 +336,10 @@ impl Adapter {
         }
     }
 
-    // What goes.
+    // Departures.
 
-    /// What it would send of a group `now`: what [`Self::take`] gives. What could go but for tokens
-    /// is delayed by these from now on.
+    /// Returns the packet of a group that [`Self::take`] would send `now`. A packet that lacks only
+    /// tokens counts as delayed from now on.
     pub(crate) fn next(
         &mut self,
         flows: &mut Flows,
@@ -369,7 +370,7 @@ impl Adapter {
         messages.next(slot.expect("what is picked waits"))
     }
 
-    /// Whether a group has a packet `now` that neither window nor pace holds back.
+    /// Whether a group has a packet that neither window nor rate limit holds back `now`.
     pub(crate) fn has_ready(&self, flows: &Flows, group: usize, now: Time) -> bool {
         let turns = self.beside.as_ref().map_or(&[][..], |beside| &beside.turns);
         self.places(group).any(|place| {
@@ -378,7 +379,7 @@ impl Adapter {
         })
     }
 
-    /// What it does with a link that is free `now`, of one group.
+    /// Takes the next packet of a group for a link that is free `now`.
     #[expect(clippy::inline_always, reason = "who asks takes the packet apart where it stands")]
     #[inline(always)]
     pub(crate) fn take(
@@ -450,13 +451,13 @@ impl Adapter {
         Turn::Send(packet)
     }
 
-    /// The path of a packet of a message, which starts now.
+    /// Selects the path of a packet of a message, which starts now.
     fn choose(&mut self, messages: &Messages, slot: MessageSlot) -> PathSet {
         self.beside().paths.choose(messages.message(slot).payload_bytes)
     }
 
-    /// What goes of a group `now`; else the first instant at which something may, if that is known
-    /// and there is something. What could go but for tokens is delayed by these from now on.
+    /// Selects the next packet of a group; otherwise returns the first instant at which one may go,
+    /// if known. A packet that lacks only tokens counts as delayed from now on.
     fn pick(
         &mut self,
         flows: &mut Flows,
@@ -483,8 +484,8 @@ impl Adapter {
         Err(soonest)
     }
 
-    /// The tail of a packet of its own of `flits` flits, whose first started at `started`, has left
-    /// at `left` by a link of that flit time: what it makes of the network, if it looks at it.
+    /// Measures contention from a packet of the endpoint itself, of `flits` flits, that started at
+    /// `started` and whose tail left at `left`, if path selection uses it.
     pub(crate) fn on_left(
         &mut self,
         started: Time,

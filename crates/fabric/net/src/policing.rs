@@ -1,117 +1,118 @@
-//! Policing: how much of a class a host may send, so that one source cannot flood what all share.
+//! Policing: token buckets limit the traffic that a host may send in a class, so that one source
+//! cannot flood the shared network.
 //!
 //! ```text
 //!                 tokens flow in at the rate, one for a byte of payload
 //!                        │
-//!   burst  ─ ─ ─ ─ ─ ─ ┌─┴─┐                   drop, demote: asked once, when a message is created
-//!                      │ ~ │ ◄── bytes? ───     delay: asked for each packet, when its turn has come
+//!   burst  ─ ─ ─ ─ ─ ─ ┌─┴─┐                   drop, demote: checked once, when a message is created
+//!                      │ ~ │ ◄── bytes? ───     delay: checked for each packet, in its turn
 //!                      └─┬─┘
 //!              conforming│ takes its tokens; excess takes none
 //! ```
 //!
-//! A token bucket, which begins full. What finds fewer tokens than it has bytes is **excess**: it
-//! waits for them, is dropped, or is sent as another class sends. The longest worm is bounded
-//! beside it.
+//! A bucket starts full. A message or packet with more bytes than there are tokens is **excess**:
+//! it waits for them, is dropped, or is sent as another class. The length of worms is bounded as
+//! well.
 //!
 //! Source: Kwan et al. 1996, section 5: "a policing algorithm at each host that restricts the
 //! amount of high priority data that can be transmitted over some period of time", and "a limit on
-//! the high priority worm length". The bucket in the form of the generic cell rate algorithm,
-//! virtual scheduling (ITU-T I.371, 1993, annex 1): instead of a level that grows it keeps the one
-//! instant at which the bucket is full again, so that nothing is rounded but the rate, once.
+//! the high priority worm length". The bucket has the form of the generic cell rate algorithm,
+//! virtual scheduling (ITU-T I.371, 1993, annex 1): instead of a growing level it stores the
+//! instant at which the bucket is full again, so that nothing is rounded except the rate, once.
 //!
-//! Invariant: what conforms in any interval of length `t` has at most `rate x t + burst` bytes.
+//! Invariant: conforming traffic has at most `rate x t + burst` bytes in any interval of length
+//! `t`.
 
 use crate::ClassId;
 use gingham_kernel::{Span, Time};
 
-/// The bytes whose tokens take [`PolicingPlan::refill`] to flow in: 64 KiB.
+/// Number of bytes whose tokens flow in within [`PolicingPlan::refill`]: 64 KiB.
 pub const REFILL_BYTES: u64 = 1 << REFILL_BITS;
 const REFILL_BITS: u32 = 16;
 
-/// What policing did to a message.
+/// Effect of policing on a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Conformance {
-    /// Nothing: it found its tokens, or its class is not policed.
+    /// No effect: it had its tokens, or its class is not policed.
     #[default]
     Conforming,
     /// A packet of it waited for tokens.
     Delayed,
-    /// It is sent as another class sends.
+    /// It is sent as another class.
     Demoted,
     /// It is not sent.
     Dropped,
 }
 
-/// What becomes of excess.
+/// Treatment of excess.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Excess {
-    /// It waits until the bucket holds enough.
+    /// Waits until the bucket has enough tokens.
     Delay,
-    /// It is never sent.
+    /// Is never sent.
     Drop,
-    /// It is sent as the messages of this class are.
+    /// Is sent as this class.
     Demote(ClassId),
 }
 
-/// How a class is policed.
+/// Policing of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PolicingPlan {
-    /// By source of the class: the time in which [`REFILL_BYTES`] tokens flow in.
+    /// Time in which [`REFILL_BYTES`] tokens flow in, by source of the class.
     pub refill: Box<[Span]>,
-    /// Tokens that the bucket holds, in bytes.
+    /// Capacity of the bucket, in bytes.
     pub burst_bytes: u32,
-    /// The most payload of a packet.
+    /// Most payload of a packet, in bytes.
     pub longest_bytes: u32,
-    /// What becomes of what finds too few tokens.
+    /// Treatment of excess.
     pub excess: Excess,
 }
 
 impl PolicingPlan {
-    /// The full bucket of a source.
+    /// Returns the full bucket of a source.
     pub fn bucket(&self, source: usize) -> TokenBucket {
         TokenBucket::full(self.refill[source], self.burst_bytes)
     }
 }
 
-/// A bucket of tokens, one for a byte.
+/// A token bucket, with a token for each byte.
 ///
-/// It counts time in parts, 2^16 to the picosecond, because a token flows in in a whole number of
-/// these.
+/// Time is counted in units of 2^-16 ps, of which a token takes a whole number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenBucket {
     token_parts: u64,
     burst_bytes: u32,
-    /// When the bucket is full again if nothing more is taken.
+    /// Time at which the bucket is full again if nothing more is taken.
     full_at_parts: u128,
 }
 
 impl TokenBucket {
-    /// A full bucket.
+    /// Returns a full bucket.
     pub fn full(refill: Span, burst_bytes: u32) -> Self {
         Self { token_parts: refill.as_ps(), burst_bytes, full_at_parts: 0 }
     }
 
-    /// Whether it holds so many bytes `now`.
+    /// Whether the bucket has tokens for `bytes` bytes `now`.
     pub fn holds(&self, now: Time, bytes: u32) -> bool {
         bytes <= self.burst_bytes && self.parts_until(now, bytes) == 0
     }
 
-    /// The first instant, `now` or later, at which it holds so many bytes; no more than it can ever
-    /// hold.
+    /// Returns the first instant, `now` or later, at which the bucket has tokens for `bytes` bytes,
+    /// at most its capacity.
     pub fn holds_at(&self, now: Time, bytes: u32) -> Time {
         assert!(bytes <= self.burst_bytes, "a bucket never holds more than its burst");
         let wait_ps = self.parts_until(now, bytes).div_ceil(1 << REFILL_BITS);
         now + Span::from_ps(u64::try_from(wait_ps).expect("a bucket fills within a run"))
     }
 
-    /// Takes so many bytes `now`, which it holds.
+    /// Takes tokens for `bytes` bytes `now`, which must be available.
     pub fn take(&mut self, now: Time, bytes: u32) {
         debug_assert!(self.holds(now, bytes), "only tokens that are there are taken");
         self.full_at_parts = self.full_at_parts.max(parts(now)) + self.cost_parts(bytes);
     }
 
-    /// Parts of time after `now` until it holds so many bytes: until the bucket is full again, less
-    /// the time in which tokens flow in that are not needed.
+    /// Returns the time after `now` until tokens for `bytes` bytes are available, in units of 2^-16
+    /// ps: the time until the bucket is full, minus that for the tokens that are not needed.
     fn parts_until(&self, now: Time, bytes: u32) -> u128 {
         let until_full = self.full_at_parts.saturating_sub(parts(now));
         until_full.saturating_sub(self.cost_parts(self.burst_bytes - bytes))
@@ -145,11 +146,11 @@ mod tests {
         assert_eq!(bucket.holds_at(at(0), 40), at(0));
         assert_eq!(bucket.holds_at(at(0), 60), at(1_250_000));
         assert!(!bucket.holds(at(1_249_999), 60) && bucket.holds(at(1_250_000), 60));
-        // Asked later, the answer is the same; later still, there is nothing to wait for.
+        // Asked later, the result is equal; later still, the wait is zero.
         assert_eq!(bucket.holds_at(at(1_000_000), 60), at(1_250_000));
         assert_eq!(bucket.holds_at(at(2_000_000), 60), at(2_000_000));
         bucket.take(at(1_250_000), 60);
-        // Empty: full after 100 bytes' time, and no fuller ever.
+        // Empty: full after the time of 100 bytes, and never more than full.
         assert_eq!(bucket.holds_at(at(1_250_000), 1), at(1_312_500));
         assert_eq!(bucket.holds_at(at(1_250_000), 100), at(7_500_000));
         bucket.take(at(50_000_000), 100);
@@ -160,17 +161,17 @@ mod tests {
     fn a_token_of_two_and_a_half_picoseconds_loses_nothing() {
         let mut bucket = TokenBucket::full(Span::from_ps(REFILL_BYTES * 5 / 2), 4);
         bucket.take(at(0), 4);
-        // Three tokens after 7.5 ps: at 8, where a fifth of one more is there.
+        // Three tokens after 7.5 ps: at 8, with a fifth of another.
         assert_eq!(bucket.holds_at(at(0), 3), at(8));
         bucket.take(at(8), 3);
-        // Four in all are there after 10 ps, five after 12.5, six after 15.
+        // Four in all after 10 ps, five after 12.5, six after 15.
         assert_eq!(bucket.holds_at(at(8), 1), at(10));
         assert_eq!(bucket.holds_at(at(8), 2), at(13));
         assert_eq!(bucket.holds_at(at(8), 3), at(15));
     }
 
-    /// The bucket told as its level: the tokens that are there, each as many parts of time as it
-    /// takes to flow in.
+    /// Reference bucket by level: the available tokens, each in units of the time that it takes to
+    /// flow in.
     struct Level {
         there: u128,
         since: u64,
@@ -195,7 +196,7 @@ mod tests {
         }
     }
 
-    /// A bucket and what is asked of it: spans between two questions, and bytes.
+    /// Generates a bucket, and queries: spans between them, and bytes.
     fn questions() -> impl Strategy<Value = (u64, u32, Vec<(u64, u32)>)> {
         (1..1_u64 << 40, 1_u32..5_000).prop_flat_map(|(refill, burst)| {
             // Spans up to the time in which the whole bucket fills.
@@ -206,7 +207,7 @@ mod tests {
     }
 
     proptest! {
-        /// The theorem: over any interval what conforms has at most rate x time + burst bytes.
+        /// Conforming traffic has at most rate x time + burst bytes in any interval.
         #[test]
         fn no_interval_has_more_than_rate_and_burst((refill, burst, asked) in questions()) {
             let mut bucket = TokenBucket::full(Span::from_ps(refill), burst);
@@ -229,7 +230,7 @@ mod tests {
             }
         }
 
-        /// It says yes exactly where a level that grows and is cut at the burst does.
+        /// Agrees with a level that grows and is capped at the burst.
         #[test]
         fn the_instant_of_fullness_tells_the_level((refill, burst, asked) in questions()) {
             let (refill_wide, burst_wide) = (u128::from(refill), u128::from(burst));
@@ -248,7 +249,7 @@ mod tests {
             }
         }
 
-        /// Who waits waits to the picosecond: not at the instant before, and then at once.
+        /// A wait is exact to the picosecond: tokens are missing just before its end.
         #[test]
         fn waiting_ends_as_soon_as_it_may((refill, burst, asked) in questions()) {
             let mut bucket = TokenBucket::full(Span::from_ps(refill), burst);

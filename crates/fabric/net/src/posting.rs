@@ -1,4 +1,4 @@
-//! Posting: how a channel adapter takes in what applications want to send.
+//! Posting: admission of work requests into the send buffer of a channel adapter.
 //!
 //! ```text
 //!   created ─► post ─┬─ a credit is free ─► accepted ─► copied by DMA ─► queue of its lanes ─► link
@@ -7,20 +7,19 @@
 //!                       is posted again
 //! ```
 //!
-//! The send buffer of an adapter holds so many messages. Who may use which part of it is a matter
-//! of **credits**: a credit is a completion, that is the room of one message, and comes back when
-//! the tail of the message has left the adapter. Without congestion control all messages of an
-//! adapter draw on one [`Pool`] as large as the buffer; under credit-based congestion control every
-//! class of a host, or every flow, has a pool of its own, so that no control is one pool and nothing
-//! else. A message that finds its pool empty waits for a credit, first come first served, or is
-//! refused and posted again after a time.
+//! The send buffer of an adapter holds a fixed number of messages, shared by **credits**: a credit
+//! is a completion, that is space for one message, and returns when the tail of the message has
+//! adapter. Without congestion control all messages of an adapter draw on one pool as large as the
+//! buffer; with credit-based congestion control every class of a host, or every flow, has its own
+//! pool. A message that finds its pool empty waits for a credit in FIFO order, or is refused and
+//! posted again later.
 //!
 //! Source: Yum et al. 2002, sections 3.2 (queue pairs, DMA, completion queues, priority by class)
-//! and 4.2 (credits); that a credit is a message of a shared buffer of M messages, when it comes
-//! back, and the time to the next attempt are our reading (`docs/concepts/channel-adapters.md`).
+//! and 4.2 (credits). Our reading: a credit is a message of a shared buffer of M messages, the time
+//! at which it returns, and the time to the next attempt (`docs/concepts/channel-adapters.md`).
 //!
 //! Invariants: a pool never has more messages in the adapter than credits; every credit that was
-//! taken comes back once.
+//! taken returns once.
 
 mod dma;
 mod pool;
@@ -32,28 +31,28 @@ use crate::{REFILL_BYTES, ThrottlePlan};
 use gingham_kernel::Span;
 use gingham_topology::routing::VcClass;
 
-/// The channel adapters of a run.
+/// Channel adapters of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AdapterPlan {
-    /// Messages that the send buffer of one holds, at least 1.
+    /// Capacity of the send buffer in messages, at least 1.
     pub send_buffer: u32,
-    /// How messages come into it; at once if not given.
+    /// Copying of messages into it; immediate without a plan.
     pub dma: Option<DmaPlan>,
-    /// What hosts look at before they begin a message; nothing if not given.
+    /// Injection throttling; none without a plan.
     pub throttle: Option<ThrottlePlan>,
 }
 
-/// The DMA engine of an adapter: one message after the other.
+/// DMA engine of an adapter, which copies one message at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DmaPlan {
-    /// Before the first byte of a message.
+    /// Time before the first byte of a message is copied.
     pub setup: Span,
-    /// The time in which [`REFILL_BYTES`] bytes are copied.
+    /// Time in which [`REFILL_BYTES`] bytes are copied.
     pub refill: Span,
 }
 
 impl DmaPlan {
-    /// The time of a message with so much payload, rounded up to a picosecond.
+    /// Returns the time to copy a message, rounded up to a picosecond.
     pub fn time_of(self, payload_bytes: u32) -> Span {
         let parts = u128::from(self.refill.as_ps()) * u128::from(payload_bytes);
         let copied = parts.div_ceil(u128::from(REFILL_BYTES));
@@ -61,56 +60,56 @@ impl DmaPlan {
     }
 }
 
-/// How messages of a class are posted.
+/// Posting of a class's messages.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PostPlan {
-    /// Which credits they need.
+    /// Credits that a message needs.
     pub credits: Credits,
-    /// What becomes of one that finds none.
+    /// Treatment of a message without a credit.
     pub refused: Refused,
-    /// On which of its lanes one goes.
+    /// Selection of a message's lane.
     pub lane: LaneChoice,
 }
 
 impl PostPlan {
-    /// Whether flows of the class are told apart.
+    /// Whether flows of the class are distinguished.
     pub const fn is_by_flow(&self) -> bool {
         matches!(self.credits, Credits::OfFlow(_)) || matches!(self.lane, LaneChoice::OfFlow(_))
     }
 }
 
-/// Which credits messages of a class need, where there are adapters.
+/// Credits that messages of a class need, if there are adapters.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Credits {
-    /// Those of the whole send buffer, which all classes share.
+    /// Credits of the whole send buffer, shared by all classes.
     #[default]
     OfBuffer,
-    /// None.
+    /// No credits.
     Exempt,
-    /// Those of the class at the host: so many, by endpoint.
+    /// Credits of the class at the host: their number by endpoint.
     OfClass(Box<[u32]>),
-    /// Those of their flow: so many, by endpoint at which it begins.
+    /// Credits of the flow: their number by source endpoint.
     OfFlow(Box<[u32]>),
 }
 
-/// What becomes of a message that finds no credit.
+/// Treatment of a message without a credit.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Refused {
-    /// It waits for one.
+    /// Waits for a credit.
     #[default]
     Wait,
-    /// It is posted again after this time, and again until it finds one; by endpoint, not zero.
+    /// Is posted again at this interval until it gets a credit; by endpoint, not zero.
     Retry(Box<[Span]>),
 }
 
-/// On which of the lanes of its class a message goes.
+/// Selection among the lanes of a message's class.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum LaneChoice {
-    /// On any that is free where its packets come to.
+    /// Any lane that is free at the next node.
     #[default]
     Any,
-    /// On one that is drawn when it is created, among these VC classes of a lane each.
+    /// A lane drawn when the message is created, among these VC classes with one lane each.
     AtRandom(Box<[VcClass]>),
-    /// On one that is drawn with the first message of its flow.
+    /// A lane drawn with the first message of the flow.
     OfFlow(Box<[VcClass]>),
 }

@@ -1,14 +1,13 @@
-//! Responses: what a flow makes of the marks that answers bring back.
+//! Responses: reaction of a flow to the congestion marks in its acknowledgements.
 //!
 //! ```text
-//!   answer ──┬─ marked ──────► down ──┐
-//!            └─ not marked ──► up ────┤
-//!   a packet starts ─────────► sends ─┴──► window and pace of its flow, from now on
+//!   ACK ──┬─ marked ──────► down ──┐
+//!         └─ not marked ──► up ────┤
+//!   a packet starts ──────► sends ─┴──► window and rate limit of its flow, from now on
 //! ```
 //!
-//! A response is a file that says what it takes, with its two functions, and a line of
-//! `responses!` below. What time changes in one is worked out when it is asked, so that no timer keeps
-//! a run alive.
+//! A response is a file with its parameters and the functions of its two traits, and a line of
+//! `responses!` below. Effects of time are computed on demand, so that no timer keeps a run alive.
 
 mod aimd;
 mod becn;
@@ -34,26 +33,26 @@ use gingham_kernel::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What bounds a flow.
+/// Limits of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Limits {
-    /// Packets that may be under way and not answered.
+    /// Window: most packets that are sent and not acknowledged.
     pub(crate) window_packets: u32,
-    /// How fast packets may start; as fast as they can if not given.
+    /// Rate limit; unlimited if `None`.
     pub(crate) pace: Option<Pace>,
 }
 
 /// A response with its parameters.
 pub(crate) trait Respond {
-    /// What a flow remembers.
+    /// State of a flow.
     type Memory: Adapt;
 
-    /// The lowest rate, as a share of the highest, if it changes rates.
+    /// Lowest rate as a share of the highest, if the response changes rates.
     fn lowest(&self) -> Option<f64> {
         None
     }
 
-    /// By how much a mark divides the rate, if it does that.
+    /// Factor by which a mark divides the rate, if it does.
     fn factor(&self) -> Option<f64> {
         None
     }
@@ -63,31 +62,31 @@ pub(crate) trait Respond {
         None
     }
 
-    /// Refuses parameters that no flow can have: the key, and why.
+    /// Rejects invalid parameters: the key, and the reason.
     fn check(&self) -> Result<(), (&'static str, String)> {
         Ok(())
     }
 
-    /// That of a new flow with these limits.
+    /// Returns the state of a new flow with these limits.
     fn start(&self, limits: &Limits) -> Self::Memory;
 }
 
-/// A response at work, for one flow.
+/// State of a response for one flow.
 pub(crate) trait Adapt {
-    /// An answer says that a packet was marked.
+    /// Reacts to the acknowledgement of a marked packet.
     fn down(&mut self, limits: &mut Limits, now: Time);
 
-    /// An answer says that a packet was not.
+    /// Reacts to the acknowledgement of an unmarked packet.
     fn up(&mut self, limits: &mut Limits, now: Time);
 
-    /// A packet with so much payload begins: what time has changed.
+    /// Applies the effects of time and bytes when a packet begins.
     fn sends(&mut self, _payload_bytes: u32, _limits: &mut Limits, _now: Time) {}
 }
 
-/// Makes [`Response`] and [`Responder`] of the types of the responses.
+/// Defines [`Response`] and [`Responder`] from the types of the responses.
 macro_rules! responses {
     ($($(#[$about:meta])* $name:ident,)*) => {
-        /// What a flow makes of marks that come back.
+        /// Reaction of a flow to congestion marks in its acknowledgements.
         #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         #[schemars(transform = accept_bare_names)]
@@ -96,19 +95,19 @@ macro_rules! responses {
         }
 
         impl Response {
-            /// Whether it changes the pace of flows, which then have one.
+            /// Whether it changes the rate limit of flows, which then must have one.
             pub fn is_paced(&self) -> bool {
                 self.lowest().is_some()
             }
 
-            /// The lowest rate, as a share of the highest, if it changes rates.
+            /// Lowest rate as a share of the highest, if the response changes rates.
             pub fn lowest(&self) -> Option<f64> {
                 match self {
                     $(Self::$name(of) => of.lowest(),)*
                 }
             }
 
-            /// By how much a mark divides the rate, if it does that.
+            /// Factor by which a mark divides the rate, if it does.
             pub fn factor(&self) -> Option<f64> {
                 match self {
                     $(Self::$name(of) => of.factor(),)*
@@ -124,14 +123,14 @@ macro_rules! responses {
                 }
             }
 
-            /// Refuses parameters that no flow can have: the key, and why.
+            /// Rejects invalid parameters: the key, and the reason.
             pub fn check(&self) -> Result<(), (&'static str, String)> {
                 match self {
                     $(Self::$name(of) => of.check(),)*
                 }
             }
 
-            /// That of a new flow.
+            /// Returns the state of a new flow.
             pub(crate) fn start(&self, limits: &Limits) -> Responder {
                 match self {
                     $(Self::$name(of) => Responder::$name(of.start(limits)),)*
@@ -139,28 +138,28 @@ macro_rules! responses {
             }
         }
 
-        /// A response at work.
+        /// State of any response for one flow.
         #[derive(Clone, Debug)]
         pub(crate) enum Responder {
             $($name(<$name as Respond>::Memory),)*
         }
 
         impl Responder {
-            /// An answer to a packet that was marked has come.
+            /// Reacts to the acknowledgement of a marked packet.
             pub(crate) fn down(&mut self, limits: &mut Limits, now: Time) {
                 match self {
                     $(Self::$name(of) => of.down(limits, now),)*
                 }
             }
 
-            /// An answer to one that was not has come.
+            /// Reacts to the acknowledgement of an unmarked packet.
             pub(crate) fn up(&mut self, limits: &mut Limits, now: Time) {
                 match self {
                     $(Self::$name(of) => of.up(limits, now),)*
                 }
             }
 
-            /// A packet with so much payload begins.
+            /// Applies the effects of time and bytes when a packet begins.
             #[inline]
             pub(crate) fn sends(&mut self, payload_bytes: u32, limits: &mut Limits, now: Time) {
                 match self {
@@ -172,7 +171,7 @@ macro_rules! responses {
 }
 
 responses! {
-    /// Window and pace do not change.
+    /// Constant window and pace.
     #[schemars(extend("x-source" = "textbook"))]
     Fixed,
     /// Linear inter-packet delay: a mark adds the time of a packet to that between packets.
@@ -186,8 +185,8 @@ responses! {
     /// linearly.
     #[schemars(extend("x-source" = "Chiu and Jain 1989; the increase is reconstructed from Santos, Turner, Janakiraman, INFOCOM 2003"))]
     Aimd,
-    /// InfiniBand's congestion control annex: a mark (BECN) walks a flow up a table of delays, a timer
-    /// walks it down again.
+    /// InfiniBand's congestion control annex: a mark (BECN) raises a flow's index into a table of
+    /// delays, a timer lowers it again.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, annex A10"))]
     Becn,
     /// DCQCN: a notification cuts the rate by `alpha`; a timer and a byte counter raise it.

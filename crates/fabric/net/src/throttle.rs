@@ -1,21 +1,22 @@
-//! Hosts that look at the network before they begin a message.
+//! Injection throttling: conditions on the network under which a host may begin a message.
 //!
 //! ```text
-//!   link free, window and pace open ──► may the next message begin? ─┬─ yes: its first packet goes
-//!                                              ▲                     └─ no: held, and passed over
-//!         lanes of outputs, full buffers ──────┘ what changed wakes those who are held
+//!   link free, window and rate limit open ──► may the next message begin? ─┬─ yes: its first packet goes
+//!                                                       ▲                  └─ no: held, and skipped
+//!                  lanes of outputs, full buffers ──────┘ a change wakes the held hosts
 //! ```
 //!
-//! Two rules, a file each: [`at_least_one`] looks at the lanes of the outputs that the first switch
-//! may give the message, [`self_tuned`] at how many buffers of the whole network are full. Both hold
-//! back what is new alone: packets of messages that were begun, answers, signals and control go on.
+//! There are two rules: [`at_least_one`] uses the lanes of the outputs that the first switch may
+//! select for the message, [`self_tuned`] the number of full buffers in the network. Both hold back
+//! only new messages: packets of messages in progress, acknowledgements, signals and control
+//! packets go on.
 //!
-//! What moves packets keeps and tells what is asked for, and nothing else: under the first rule the
-//! free lanes of the outputs of switches with hosts ([`Notice::Lanes`](crate::Notice::Lanes)), under
-//! the second how many buffers are full, when it is ordered to count ([`Order::Gather`]).
+//! The simulation records and reports only the state that the rule needs: the free lanes of the
+//! outputs of switches with hosts ([`Notice::Lanes`](crate::Notice::Lanes)) for the first, the
+//! number of full buffers on request ([`Order::Gather`]) for the second.
 //!
-//! Invariant: whether a message may begin is a function of what was told and of the instant; to ask
-//! changes nothing but that who is held is woken.
+//! Invariant: whether a message may begin is a function of the reported state and the time; a query
+//! has no effect except that a held host is woken later.
 
 mod at_least_one;
 mod self_tuned;
@@ -34,23 +35,23 @@ use self_tuned::SelfTuned;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// What hosts look at before they begin a message.
+/// Rule of injection throttling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ThrottlePlan {
-    /// The lanes of the outputs that the first switch may give it (Baydal, Lopez and Duato 2000).
+    /// By the lanes of the outputs that the first switch may select (Baydal, Lopez and Duato 2000).
     AtLeastOne,
-    /// How many buffers of the network are full (Thottethodi, Lebeck and Mukherjee 2001).
+    /// By the number of full buffers in the network (Thottethodi, Lebeck and Mukherjee 2001).
     SelfTuned(SelfTunedPlan),
 }
 
 impl Plan {
-    /// What hosts look at before they begin a message, if they do.
+    /// Returns the rule of injection throttling, if there is one.
     pub fn throttle(&self) -> Option<ThrottlePlan> {
         self.adapters.and_then(|adapters| adapters.throttle)
     }
 
-    /// By channel: whether somebody wants to know which of its lanes are free. These are outputs of
-    /// switches with hosts; empty where nobody does.
+    /// Returns by channel whether its free lanes must be reported: true for outputs of switches
+    /// with hosts. Empty if no rule needs them.
     pub fn watched_outputs(&self) -> Vec<bool> {
         if self.throttle() != Some(ThrottlePlan::AtLeastOne) {
             return Vec::new();
@@ -68,8 +69,8 @@ impl Plan {
         ChannelId::first(self.channels.len()).map(is_watched).collect()
     }
 
-    /// By lane, in a network of whole packets: the blocks that hold a packet as long as the longest of
-    /// the run, or all that the buffer has.
+    /// Returns by lane, for whole-packet switching, the blocks that hold the longest packet of the
+    /// run, at most those of the buffer.
     pub fn space_blocks(&self, packets: &PacketsPlan) -> LaneBlocks {
         let of_class = |class: &ClassPlan| {
             let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
@@ -81,8 +82,8 @@ impl Plan {
         packets.buffer_blocks.map(|blocks| blocks.min(needed))
     }
 
-    /// The channels between switches, the buffers at whose ends are gathered; none where nobody
-    /// gathers.
+    /// Returns the channels between switches, whose buffers are counted; empty if no rule needs
+    /// them.
     pub fn gathered_channels(&self) -> Vec<ChannelId> {
         if !matches!(self.throttle(), Some(ThrottlePlan::SelfTuned(_))) {
             return Vec::new();
@@ -98,26 +99,26 @@ impl Plan {
 /// Whether a message may begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum May {
-    /// Now.
+    /// It may begin now.
     Begin,
-    /// Not before this instant, at which it is to be asked again.
+    /// It may not begin before this instant, at which the query must be repeated.
     BeginAt(Time),
-    /// Not before its host is woken.
+    /// It may not begin before its host is woken.
     BeHeld,
 }
 
-/// What holds messages back in a run.
+/// State of injection throttling.
 #[derive(Clone, Debug)]
 pub(crate) struct Throttle {
     plan: Arc<Plan>,
     rule: Rule,
-    /// By endpoint: whether it is held, and to be woken.
+    /// By endpoint: whether it is held and must be woken.
     held: Box<[bool]>,
-    /// All endpoints, by their channel, the highest first: the last that is ordered comes first.
+    /// All endpoints, in descending order of their channels: the last order is carried out first.
     in_order: Box<[EndpointId]>,
-    /// By node, the same of those of a switch; empty where nobody looks at outputs.
+    /// By node: the endpoints of a switch, in this order; empty if the rule does not use outputs.
     around: Box<[Vec<EndpointId>]>,
-    /// How many times a host that was held was woken.
+    /// Number of times that a held host was woken.
     woken: u64,
 }
 
@@ -128,7 +129,7 @@ enum Rule {
 }
 
 impl Throttle {
-    /// That of a plan, if there is any.
+    /// Returns the state for a plan, if it has a rule.
     pub(crate) fn new(plan: &Arc<Plan>) -> Option<Self> {
         let rule = match plan.throttle()? {
             ThrottlePlan::AtLeastOne => Rule::AtLeastOne(AtLeastOne::new(plan)),
@@ -149,13 +150,12 @@ impl Throttle {
         Some(Self { plan: Arc::clone(plan), rule, held, in_order, around, woken: 0 })
     }
 
-    /// How many times a host that was held was woken.
+    /// Returns the number of times that a held host was woken.
     pub(crate) fn woken(&self) -> u64 {
         self.woken
     }
 
-    /// Whether a message that stands first in its queue may go on at an instant: always, if it was
-    /// begun.
+    /// Returns whether the first message of a queue may go on; always, if it is in progress.
     pub(crate) fn may(&mut self, messages: &Messages, slot: MessageSlot, now: Time) -> May {
         let message = messages.message(slot);
         let of_class = &self.plan.classes[message.class.index()];
@@ -176,7 +176,7 @@ impl Throttle {
 
     // At least one.
 
-    /// These lanes of an output are free from now on: who was held on account of it is woken.
+    /// Updates the free lanes of an output, and wakes the hosts that it may have held.
     pub(crate) fn on_lanes(&mut self, output: ChannelId, free: LaneSet, orders: &mut Vec<Order>) {
         let Rule::AtLeastOne(of) = &mut self.rule else { return };
         if !of.on_lanes(output, free) {
@@ -190,7 +190,7 @@ impl Throttle {
 
     // Self-tuned.
 
-    /// When the first gather is.
+    /// Returns the order for the first count of buffers.
     pub(crate) fn first_gather(&self) -> Option<Order> {
         match &self.rule {
             Rule::AtLeastOne(_) => None,
@@ -198,19 +198,19 @@ impl Throttle {
         }
     }
 
-    /// Whether it counts what is received.
+    /// Whether received packets are counted.
     pub(crate) fn counts_received(&self) -> bool {
         matches!(self.rule, Rule::SelfTuned(_))
     }
 
-    /// A packet of so many bytes was received.
+    /// Counts a received packet of `wire_bytes` bytes.
     pub(crate) fn on_received(&mut self, wire_bytes: u64) {
         if let Rule::SelfTuned(of) = &mut self.rule {
             of.on_received(wire_bytes);
         }
     }
 
-    /// An endpoint is woken.
+    /// Does the work of a woken endpoint.
     pub(crate) fn on_woken(&mut self, endpoint: EndpointId, now: Time, orders: &mut Vec<Order>) {
         let Rule::SelfTuned(of) = &mut self.rule else { return };
         if endpoint != self_tuned::gatherer() {
@@ -221,7 +221,7 @@ impl Throttle {
         }
     }
 
-    /// So many buffers between switches are full.
+    /// Receives the number of full buffers between switches.
     pub(crate) fn on_gathered(
         &mut self,
         full: u64,
@@ -236,7 +236,7 @@ impl Throttle {
         }
     }
 
-    // Who is held.
+    // Held hosts.
 
     fn wake_all(&mut self, orders: &mut Vec<Order>) {
         for endpoint in &self.in_order {

@@ -1,19 +1,19 @@
-//! What holds back a flow: a window of packets under way, and a pace.
+//! Flow control of a flow: a window of packets in flight, and a rate limit.
 //!
 //! ```text
-//!   source        p1 p2 p3 |                p4 |        window of 3 packets: p4 waits for the first answer
+//!   source        p1 p2 p3 |                p4 |        window of 3 packets: p4 waits for the first ACK
 //!                  \\  \\  \\|               / \\|
-//!   destination     a1 a2 a3 ──────────────          each packet that has arrived whole is answered
+//!   destination     a1 a2 a3 ──────────────          each packet that has arrived whole is acknowledged
 //! ```
 //!
-//! Or one answer is to several packets, or only those that were marked are answered, which no window
-//! can wait for.
+//! Alternatively, one acknowledgement covers several packets, or only marked packets are
+//! acknowledged, which excludes a window.
 //!
-//! Source: windows of unacknowledged packets, textbook; answers of 20 bytes, one a packet, Santos
-//! et al. 2002, section I and table I.
+//! Source: windows of unacknowledged packets, textbook; acknowledgements of 20 bytes, one per
+//! packet, Santos et al. 2002, section I and table I.
 //!
-//! Invariant: no more packets of a flow are under way, or have arrived and are not answered, than
-//! its window says.
+//! Invariant: the packets of a flow that are in flight, or have arrived and are not acknowledged,
+//! never exceed its window.
 
 use crate::{ClassId, Priority, REFILL_BYTES, Response, StreamId};
 use gingham_kernel::{Span, Time};
@@ -22,72 +22,73 @@ use gingham_topology::routing::VcClass;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What makes packets one flow.
+/// Identity of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FlowKey {
-    /// The class as which they are sent.
+    /// Class of its packets.
     pub class: ClassId,
-    /// Where they begin.
+    /// Source endpoint.
     pub source: EndpointId,
-    /// Where they end.
+    /// Destination endpoint.
     pub destination: EndpointId,
-    /// The stream that they are of, where sources are streams.
+    /// Stream of its packets, if sources are streams.
     pub stream: Option<StreamId>,
 }
 
-/// How many packets of a flow may be under way.
+/// Window of a flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WindowPlan {
-    /// Packets that were sent and are not answered, at the most; at least 1, and no limit where not
-    /// all are answered.
+    /// Most packets that are sent and not acknowledged; at least 1, and unlimited if not all are
+    /// acknowledged.
     pub packets: u32,
-    /// Which of them are answered.
+    /// Packets that are acknowledged.
     pub answered: Answered,
-    /// How.
+    /// Packet that carries the acknowledgement.
     pub answer: AnswerPlan,
-    /// What the flow makes of marks that come back.
+    /// Reaction of the flow to congestion marks in acknowledgements.
     pub response: Response,
 }
 
-/// Which packets a destination answers.
+/// Packets that a destination acknowledges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answered {
     /// Each by itself.
     #[default]
     All,
-    /// So many of a flow at once: the answer says whether any of them was marked.
+    /// One acknowledgement for this many packets of a flow; it tells whether any of them was
+    /// marked.
     Every(
         /// From 1 to 1,000,000.
         u32,
     ),
-    /// Only such as were marked, and those of a flow at least so long one after the other: congestion
+    /// Only marked packets, with a least interval between acknowledgements of a flow: congestion
     /// notification packets.
     Marked(
-        /// Least time between answers of a flow.
+        /// Least time between acknowledgements of a flow.
         Span,
     ),
 }
 
 impl Answered {
-    /// Whether every packet is, by itself or with others.
+    /// Whether every packet is acknowledged, by itself or with others.
     pub const fn is_of_all(self) -> bool {
         !matches!(self, Self::Marked(_))
     }
 }
 
-/// What the destination of a flow has received and not answered.
+/// Unacknowledged packets at the destination of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Receipt {
     packets: u32,
     marked: u32,
-    /// When it answered last.
+    /// Time of the last acknowledgement.
     answered: Option<Time>,
 }
 
 impl Receipt {
-    /// A packet has arrived. Returns what is to be answered now: how many packets, and how many of
-    /// these were marked.
+    /// Records the arrival of a packet. Returns the packets to acknowledge now, if any: their
+    /// number, and how many of them were marked.
     pub(crate) fn arrive(
         &mut self,
         answered: Answered,
@@ -117,55 +118,54 @@ impl Receipt {
     }
 }
 
-/// The packet with which a destination answers one that it received.
+/// Packet that carries an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AnswerPlan {
-    /// Its payload, at least 1 B.
+    /// Payload, at least 1 B.
     pub payload_bytes: u32,
-    /// Its level.
+    /// Priority level.
     pub priority: Priority,
-    /// Its VC class; that which the lanes say of the pair if not given.
+    /// VC class; that of the pair by the lane rules if `None`.
     pub vc_class: Option<VcClass>,
 }
 
-/// Why a flow that has something to send is held back.
+/// Reason why a flow with something to send is held back.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Hold {
-    /// As many of its packets are under way as its window says: it waits for an answer.
+    /// Window full: it waits for an acknowledgement.
     Window,
-    /// Its pace: the packet before has started not long enough ago.
+    /// Rate limit: the previous packet started too recently.
     Pace,
-    /// Its class waits for tokens.
+    /// Policing: its class waits for tokens.
     Tokens,
 }
 
-/// How fast flows of a class may send.
+/// Rate limits of the flows of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PacePlan {
-    /// By endpoint: the time in which [`REFILL_BYTES`] bytes of payload of a flow may
-    /// start.
+    /// By endpoint: time in which [`REFILL_BYTES`] bytes of payload of a flow may start.
     pub refill: Box<[Span]>,
 }
 
-/// The pace of a flow: a packet starts no sooner than the one before it did, and the time of that
-/// at this rate, rounded up to a picosecond.
+/// Rate limit of a flow: least time from the start of a packet to that of the next, by its payload,
+/// rounded up to a picosecond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pace {
     refill: Span,
 }
 
 impl Pace {
-    /// That of the flows of a source.
+    /// Returns the rate limit with the given time for [`REFILL_BYTES`] bytes of payload.
     pub const fn new(refill: Span) -> Self {
         Self { refill }
     }
 
-    /// The time in which [`REFILL_BYTES`] bytes of payload may start.
+    /// Returns the time in which [`REFILL_BYTES`] bytes of payload may start.
     pub const fn refill(self) -> Span {
         self.refill
     }
 
-    /// From when on the next packet may start, if one with so much payload starts `now`.
+    /// Returns the earliest start of the next packet, if one with this payload starts `now`.
     pub fn next_start(self, now: Time, payload_bytes: u32) -> Time {
         let parts = u128::from(self.refill.as_ps()) * u128::from(payload_bytes);
         let span = parts.div_ceil(u128::from(REFILL_BYTES));
@@ -177,7 +177,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// By packet, of which some are marked, one a microsecond: what is answered.
+    /// Returns the acknowledgements for packets that arrive every microsecond.
     fn answers(answered: Answered, marked: &[bool]) -> Vec<Option<(u32, u32)>> {
         let mut receipt = Receipt::default();
         let arrive = |(index, marked): (usize, &bool)| {
@@ -195,7 +195,7 @@ mod tests {
         assert!(each.iter().all(Option::is_some));
         let pairs = answers(Answered::Every(2), &marked);
         assert_eq!(pairs, [None, Some((2, 1)), None, Some((2, 2)), None, Some((2, 1))]);
-        // At 2 us, no sooner than at 4, and then no sooner than at 6.
+        // At 2 us, not before 4, and then not before 6.
         let apart = answers(Answered::Marked(Span::from_ps(2_000_000)), &marked);
         assert_eq!(apart, [None, Some((1, 1)), None, Some((1, 1)), None, Some((1, 1))]);
         let apart = answers(Answered::Marked(Span::from_ps(2_000_001)), &marked);

@@ -1,19 +1,19 @@
-//! Which packets of an endpoint wait together: those that may leave on the same lanes.
+//! Grouping of an endpoint's packets by the lanes on which they may leave.
 
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// Groups of queues, by the lanes on which packets may leave. Endpoints that are alike share it.
+/// Groups of queues, by the lanes on which packets may leave. Equal endpoints share it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Grouping {
-    /// The lanes of each group, in ascending order.
+    /// Lanes of each group, in ascending order.
     pub(super) lanes: Box<[LaneSet]>,
-    /// By VC class: its group.
+    /// Group of each VC class.
     group_of: Box<[u8]>,
 }
 
 impl Grouping {
-    /// Of packets that may leave on these lanes, by their VC class. Packets of a VC class without
-    /// lanes are never offered.
+    /// Returns the grouping for the given lanes by VC class. Packets of a VC class without lanes
+    /// are never offered.
     pub(super) fn new(lanes: &[LaneSet]) -> Self {
         let mut sets = lanes.to_vec();
         sets.sort_unstable();

@@ -1,8 +1,8 @@
-//! What an adapter polices: a token bucket a class, and what becomes of excess.
+//! Policing at an adapter: a token bucket per class, and the treatment of excess.
 
 use crate::{ClassId, Excess, TokenBucket};
 
-/// The bucket of a class, and what becomes of what finds too few tokens in it.
+/// Token bucket of a class, and the treatment of its excess.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policer {
     pub(super) bucket: TokenBucket,
@@ -13,7 +13,7 @@ pub(super) fn policer_of(policers: &mut [Option<Policer>], class: ClassId) -> Op
     policers.get_mut(class.index())?.as_mut()
 }
 
-/// The bucket for which packets of a class wait, if they do.
+/// Returns the bucket for which packets of a class wait, if excess is delayed.
 pub(super) fn delaying(
     policers: &mut [Option<Policer>],
     class: ClassId,

@@ -1,12 +1,12 @@
-//! What waits in an adapter for its link: the first packet of every queue.
+//! Packets at the front of an adapter's queues, for congestion trees.
 //!
 //! ```text
-//!   ordered [ a3 ]      flows  f2 [ m1 ], f7 [ m9 ] but for its pace      shared [ m4 ][ m7 ]
+//!   ordered [ a3 ]      flows  f2 [ m1 ], f7 [ m9 ] rate-limited          shared [ m4 ][ m7 ]
 //!             └──────────────────┴──── a3, m1, m4 ──────────────────────────────────┘
 //! ```
 //!
-//! Which of them goes first is not asked, and nothing changes by the question: what waits for tokens
-//! is among them.
+//! The result ignores the order of service, and includes packets that wait for tokens. The query
+//! changes no state.
 
 use super::Adapter;
 use crate::FlowKey;
@@ -17,7 +17,8 @@ use crate::messages::Messages;
 use gingham_kernel::Time;
 
 impl Adapter {
-    /// The first of each queue, but for what waits for an answer or its pace.
+    /// Returns the first packet of each queue, except those that wait for an acknowledgement or
+    /// their rate limit.
     pub(crate) fn queued(&self, flows: &Flows, messages: &Messages, now: Time) -> Vec<Queued> {
         let mut found = Vec::new();
         let levels = usize::from(self.levels);

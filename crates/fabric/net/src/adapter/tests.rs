@@ -1,4 +1,5 @@
-//! What adapters send, and when: stories here; against lists in `sending` and `turns`.
+//! Hand-traced scenarios of adapters; comparisons with reference lists are in `sending` and
+//! `turns`.
 
 mod sending;
 mod turns;
@@ -16,7 +17,7 @@ use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, TwoHosts};
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 
-/// A run of two hosts on one cable, with classes in which nothing is sent by itself.
+/// Returns a run of two hosts on one cable, with classes that send nothing by themselves.
 fn plan(classes: Vec<ClassPlan>) -> Plan {
     let fabric = Generator::TwoHosts(TwoHosts { switches: 0, rails: 1 }).generate(1).unwrap();
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
@@ -54,7 +55,7 @@ fn plan(classes: Vec<ClassPlan>) -> Plan {
     }
 }
 
-/// A class of endpoint 0 of which nothing is controlled.
+/// Returns a class of endpoint 0 without any control.
 fn class(level: u8) -> ClassPlan {
     let nothing = MessagePlan::Scheduled([].into());
     ClassPlan {
@@ -76,7 +77,7 @@ fn window(packets: u32) -> WindowPlan {
     WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
 }
 
-/// A pace of so many picoseconds a byte.
+/// Returns a rate limit of `byte_ps` picoseconds per byte.
 fn pace(byte_ps: u64) -> PacePlan {
     PacePlan { refill: [Span::from_ps(byte_ps * REFILL_BYTES)].into() }
 }
@@ -89,7 +90,7 @@ fn level(level: u8) -> Priority {
     Priority::new(level).unwrap()
 }
 
-/// A message of class 0 to endpoint 1, created at time zero.
+/// Returns a message of class 0 to endpoint 1, created at time zero.
 fn message(id: usize, payload_bytes: u32) -> Message {
     Message {
         id: MessageId::new(id),
@@ -102,18 +103,18 @@ fn message(id: usize, payload_bytes: u32) -> Message {
     }
 }
 
-/// A message that is to be sent in a level, cut into packets of so many bytes.
+/// Returns a message for a priority level, cut into packets of limited length.
 fn outgoing(message: Message, priority: Priority, longest_bytes: u32) -> Outgoing {
     let (vc_class, conformance) = (VcClass(0), Conformance::Conforming);
     Outgoing { message, priority, vc_class, longest_bytes, conformance }
 }
 
-/// An adapter for packets that may leave on these lanes, by VC class.
+/// Returns an adapter for packets that may leave on these lanes, by VC class.
 fn adapter(highest: Priority, lanes: &[LaneSet], is_controlled: bool) -> Adapter {
     Adapter::new(highest, Arc::new(Grouping::new(lanes)), is_controlled)
 }
 
-/// A packet that no message is behind.
+/// Returns a packet without a message.
 fn ordered(payload_bytes: u32, priority: Priority) -> Packet {
     Packet {
         content: Content::Control,
@@ -131,7 +132,7 @@ fn ordered(payload_bytes: u32, priority: Priority) -> Packet {
     }
 }
 
-/// An endpoint that sends: its adapter, flows, and messages that have begun.
+/// A sending endpoint: its adapter, flows, and messages in progress.
 struct Sender {
     plan: Plan,
     adapter: Adapter,
@@ -147,7 +148,7 @@ impl Sender {
         Self { adapter, flows: Flows::new(&plan), messages: Messages::default(), plan }
     }
 
-    /// The flow of a class to a destination.
+    /// Returns the flow of a class to a destination.
     fn flow(&mut self, class: usize, destination: usize) -> FlowId {
         let (class, source) = (ClassId::new(class), EndpointId::new(0));
         let destination = EndpointId::new(destination);
@@ -155,7 +156,7 @@ impl Sender {
         self.flows.find(&self.plan, key).0
     }
 
-    /// Puts a message of a class to a destination, created at an instant.
+    /// Enqueues a message of a class to a destination, created at the given time.
     fn put(&mut self, class: usize, destination: usize, created: u64, message: Message) {
         let flow = self.flow(class, destination);
         let message = Message {
@@ -174,7 +175,7 @@ impl Sender {
         self.adapter.take(&mut self.flows, &mut self.messages, None, 0, at(now))
     }
 
-    /// The message of the packet that goes at an instant.
+    /// Sends the next packet. Returns its message.
     fn goes(&mut self, now: u64) -> usize {
         let Turn::Send(packet) = self.take(now) else { panic!("a packet may go") };
         let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
@@ -190,7 +191,8 @@ impl Sender {
         }
     }
 
-    /// For how long flows were held back, as far as it is known and was not told before.
+    /// Returns the time for which flows were held back, as far as it is known and was not returned
+    /// before.
     fn held(&mut self) -> Vec<(FlowId, Hold, u64, u64)> {
         let held = std::iter::from_fn(|| self.flows.next_held());
         let mut held: Vec<_> =
@@ -200,7 +202,7 @@ impl Sender {
     }
 }
 
-/// Takes turns until nothing is left: (message, payload, whether it is the first packet).
+/// Sends until nothing is left: (message, payload, whether it is the first packet).
 fn drain(sender: &mut Sender) -> Vec<(usize, u32, bool)> {
     let mut sent = Vec::new();
     while let Turn::Send(packet) = sender.take(0) {
@@ -211,7 +213,7 @@ fn drain(sender: &mut Sender) -> Vec<(usize, u32, bool)> {
     sent
 }
 
-/// Puts a message into the queue of a level, whatever its class.
+/// Enqueues a message at a level, whatever its class.
 fn offer(sender: &mut Sender, id: usize, bytes: u32, priority: u8, longest_bytes: u32) {
     let outgoing = outgoing(message(id, bytes), level(priority), longest_bytes);
     sender.adapter.put(&mut sender.flows, &mut sender.messages, outgoing);
@@ -260,8 +262,8 @@ fn packets_wait_by_the_lanes_on_which_they_may_leave() {
         let next = adapter.next(flows, messages, None, group, Time::ZERO);
         (next, adapter.take(flows, messages, None, group, Time::ZERO))
     };
-    // VC classes 2 and 0 share a group, in the order in which their messages came; VC class 1
-    // has its own.
+    // VC classes 2 and 0 share a group, in the order of arrival of their messages; VC class 1 has
+    // its own.
     for (group, payload_bytes, vc_class) in [(0, 12, 2), (1, 11, 1), (0, 10, 0)] {
         let (seen, Turn::Send(packet)) = next(group) else { panic!("a packet waits") };
         assert_eq!(seen, Next::Packet { payload_bytes, created: Time::ZERO });
@@ -283,9 +285,10 @@ fn a_flow_whose_window_is_shut_comes_back_behind_all_others() {
     for id in 4..7 {
         sender.put(1, 1, 0, message(id, 5));
     }
-    // Two flows and the shared queue, in turn. Both flows are shut then.
+    // Two flows and the shared queue, by round robin. Then the windows of both flows are closed.
     assert_eq!([0, 10, 20, 30].map(|now| sender.goes(now)), [0, 2, 4, 5]);
-    // The second flow is answered, then the first: behind the shared queue both, in this order.
+    // Acknowledging the second flow, then the first, puts them behind the shared queue in this
+    // order.
     let (first, second) = (sender.flow(0, 1), sender.flow(0, 2));
     sender.answered(second, 33);
     sender.answered(first, 37);
@@ -293,7 +296,7 @@ fn a_flow_whose_window_is_shut_comes_back_behind_all_others() {
     assert_eq!(sender.take(70), Turn::Nothing);
     let window = Hold::Window;
     assert_eq!(sender.held(), [(first, window, 0, 37), (second, window, 10, 33)]);
-    // Nothing is left that an answer could let go; what comes then goes at once.
+    // No message waits for an acknowledgement; a new one goes at once.
     sender.answered(first, 75);
     sender.put(0, 1, 80, message(7, 5));
     assert_eq!(sender.goes(80), 7);
@@ -309,18 +312,18 @@ fn who_waits_for_its_pace_keeps_its_place_and_holds_up_nobody() {
     for id in 2..5 {
         sender.put(1, 1, 0, message(id, 5));
     }
-    // 5 B at 10 ps each: the second may go at 50, and its place is before the shared queue then.
+    // 5 B at 10 ps each: the second may go at 50, and is then before the shared queue.
     assert_eq!([0, 10, 49, 50, 50].map(|now| sender.goes(now)), [0, 2, 3, 1, 4]);
     let flow = sender.flow(0, 1);
     assert_eq!(sender.held(), [(flow, Hold::Pace, 0, 50)]);
-    // A flow that had nothing to send keeps its pace: the next one may go at 50 + 30.
+    // A flow with nothing to send keeps its rate limit: its next packet may go at 50 + 30.
     sender.put(0, 1, 60, message(5, 2));
     assert_eq!((sender.take(60), sender.take(79)), (Turn::At(at(80)), Turn::At(at(80))));
     assert_eq!(sender.goes(80), 5);
     assert_eq!(sender.held(), [(flow, Hold::Pace, 60, 80)]);
 }
 
-/// A class whose excess waits for tokens, with a bucket of 10 B for 20 ps a byte.
+/// Returns a class whose excess waits for tokens, with a bucket of 10 B and 20 ps per byte.
 fn policed(level: u8) -> (ClassPlan, Policer) {
     let refill = Span::from_ps(20 * REFILL_BYTES);
     let policing = PolicingPlan {
@@ -343,9 +346,9 @@ fn a_class_that_waits_for_tokens_waits_for_those_of_its_first_flow() {
     sender.put(0, 2, 0, message(2, 8));
     sender.put(0, 2, 0, message(3, 2));
     sender.put(1, 1, 0, message(4, 5));
-    // 2 tokens are left: the second flow asks for 8, then the first would. The shared queue goes.
+    // 2 tokens are left: the second flow needs 8, then the first would. The shared queue goes.
     assert_eq!([0, 10].map(|now| sender.goes(now)), [0, 4]);
-    // 8 tokens are there at 120, and at 280 and 320 again: 8 for the first flow, 2 for the second.
+    // There are 8 tokens at 120, and at 280 and 320 again: 8 for the first flow, 2 for the second.
     assert_eq!((sender.take(20), sender.take(119)), (Turn::At(at(120)), Turn::At(at(120))));
     assert_eq!(sender.goes(120), 2);
     assert_eq!((sender.take(130), sender.take(160)), (Turn::At(at(280)), Turn::At(at(280))));
@@ -384,7 +387,8 @@ fn a_window_that_becomes_smaller_shuts_a_flow_that_could_go() {
         sender.put(0, 1, 0, message(id, 10));
     }
     assert_eq!([sender.goes(0), sender.goes(1)], [0, 1]);
-    // Two are under way and a third may go, until the first answer makes the window one packet.
+    // Two packets are in flight and a third may go, until the first acknowledgement reduces the
+    // window to one packet.
     sender.flows.get_mut(flow).limits.window_packets = 1;
     sender.answered(flow, 5);
     assert_eq!(sender.take(6), Turn::Nothing);
@@ -398,9 +402,10 @@ fn a_flow_whose_window_becomes_smaller_is_held_back_by_one_thing_at_a_time() {
     let (tokens, policer) = policed(0);
     let paced = ClassPlan { pace: Some(pace(10)), ..class(0) };
     for (class, policer, told) in [
-        // 8 B at 10 ps each; the pace is told ahead, so that the window counts from its end on.
+        // 8 B at 10 ps each; the rate limit is accounted in advance, so the window counts from its
+        // end on.
         (paced, None, [(Hold::Pace, 0, 80), (Hold::Pace, 120, 200), (Hold::Window, 200, 290)]),
-        // 2 of 10 tokens are left, 8 are there at 120, and 8 again at 280.
+        // 2 of 10 tokens are left; there are 8 at 120, and 8 again at 280.
         (
             tokens,
             Some(policer),
@@ -431,7 +436,7 @@ fn a_flow_whose_window_becomes_smaller_is_held_back_by_one_thing_at_a_time() {
 fn a_flow_without_a_window_counts_no_packets_that_are_under_way() {
     let mut sender = Sender::new(vec![ClassPlan { pace: Some(pace(10)), ..class(0) }]);
     let flow = sender.flow(0, 1);
-    // In place of 2^32 - 1, after so many of which it would be shut for ever.
+    // Instead of 2^32 - 1, after which the window would never reopen.
     sender.flows.get_mut(flow).limits.window_packets = 2;
     for id in 0..4 {
         sender.put(0, 1, 0, message(id, 5));

@@ -1,14 +1,14 @@
-//! Whose turn it is in a level, where packets may wait for something else than their link.
+//! Round robin of a level whose packets may wait for something other than the link.
 //!
 //! ```text
-//!   level 1   answers  [ a3 ][ a9 ]                 before all else of the level
-//!             ring     [ f2 ][ shared ][ f7 ]       one packet each, in turn, of those that may go
-//!             shared   [ m4 ][ m7 ]                 of classes that are not controlled
+//!   level 1   ACKs      [ a3 ][ a9 ]                 before all others of the level
+//!             ring      [ f2 ][ shared ][ f7 ]       round robin among open flows, one packet each
+//!             shared    [ m4 ][ m7 ]                 of classes that are not controlled
 //!   level 0   ...
 //! ```
 //!
-//! A flow whose window is shut is not in the ring; one that waits for its pace, or whose class
-//! waits for tokens, keeps its place in it and is passed over.
+//! A flow with a closed window is not in the ring; one that waits for its rate limit, or whose
+//! class waits for tokens, keeps its position and is skipped.
 
 use super::policers::{Policer, delaying};
 use crate::flows::{Flow, Flows, Standing};
@@ -18,18 +18,18 @@ use crate::{FlowId, MessageSlot, Packet};
 use gingham_kernel::Time;
 use std::collections::VecDeque;
 
-/// Whose turn it is in a level of a group.
+/// Round robin of a level of a group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turns {
-    /// Packets that no message is behind, and since when they wait.
+    /// Packets without a message, with the time since which they wait.
     ordered: VecDeque<(Packet, Time)>,
-    /// Those who take turns, the next first.
+    /// Members of the round robin, the next first.
     ring: VecDeque<Member>,
-    /// Flows that have something to send, whether they may or not.
+    /// Number of flows with something to send, open or not.
     flows: usize,
 }
 
-/// Who takes turns in a level.
+/// Member of the round robin of a level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Member {
     /// The queue of classes that are not controlled.
@@ -38,24 +38,24 @@ enum Member {
     Flow(FlowId),
 }
 
-/// What may hold packets back beside windows and paces: the network, and buckets.
+/// Controls other than windows and rate limits: injection throttling and token buckets.
 pub(super) type HeldBy<'a> = (Option<&'a mut Throttle>, &'a mut [Option<Policer>]);
 
-/// Whose packet goes.
+/// Source of the next packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Who {
-    /// The first of the shared queue, which is at this place of the ring if there is one.
+    /// The shared queue, at this position of the ring if there is one.
     Shared(usize),
-    /// The first that no message is behind.
+    /// A packet without a message.
     Ordered,
-    /// The first of the flow at this place of the ring.
+    /// The flow at this position of the ring.
     Flow(usize, FlowId),
 }
 
 impl Turns {
-    // What comes.
+    // Arrivals.
 
-    /// The shared queue, which was empty, has something.
+    /// Adds the shared queue, which was empty, to the ring.
     pub(super) fn put_shared(&mut self) {
         self.ring.push_back(Member::Shared);
     }
@@ -64,8 +64,8 @@ impl Turns {
         self.ordered.push_back((packet, now));
     }
 
-    /// A flow has a message more; `had_none` says whether it had nothing, `may_go` whether it comes
-    /// into the ring.
+    /// Records a new message of a flow. `had_none`: the flow had nothing to send; `may_go`: it
+    /// enters the ring.
     pub(super) fn put_in_flow(&mut self, flow: FlowId, had_none: bool, may_go: bool) {
         self.flows += usize::from(had_none);
         if may_go {
@@ -73,27 +73,28 @@ impl Turns {
         }
     }
 
-    /// A flow may go on.
+    /// Adds a flow to the ring.
     pub(super) fn reopen(&mut self, flow: FlowId) {
         self.ring.push_back(Member::Flow(flow));
     }
 
-    /// A flow may not go on.
+    /// Removes a flow from the ring.
     pub(super) fn shut(&mut self, flow: FlowId) {
         self.ring.retain(|member| *member != Member::Flow(flow));
     }
 
-    /// Packets that no message is behind.
+    /// Returns the number of packets without a message.
     pub(super) fn ordered(&self) -> usize {
         self.ordered.len()
     }
 
-    /// Whether anything waits beside the shared queue, allowed or not.
+    /// Whether anything waits besides the shared queue, permitted or not.
     pub(super) fn is_waiting(&self) -> bool {
         !self.ordered.is_empty() || self.flows > 0
     }
 
-    /// The first packet that no message is behind, and the flows whose pace lets them go `now`.
+    /// Returns the first packet without a message, and the flows whose rate limit lets them go
+    /// `now`.
     pub(super) fn firsts<'a>(
         &'a self,
         flows: &'a Flows,
@@ -106,17 +107,17 @@ impl Turns {
         (self.ordered.front().map(|(packet, _)| packet), self.ring.iter().filter_map(flow))
     }
 
-    /// Whether an answer waits, or a flow whose window and pace let it go `now`.
+    /// Whether an acknowledgement waits, or a flow that its window and rate limit let go `now`.
     pub(super) fn has_ready(&self, flows: &Flows, now: Time) -> bool {
         let (ordered, mut paced) = self.firsts(flows, now);
         ordered.is_some() || paced.next().is_some()
     }
 
-    // What goes.
+    // Departures.
 
-    /// Whose packet goes `now`; else the first instant at which one may, if one will by itself.
-    /// What could go but for tokens is delayed by these from now on, and what is not to begin is
-    /// held. `shared` is the first of the shared queue.
+    /// Selects the source of the next packet; otherwise returns the first instant at which one may
+    /// go without another event. A packet that lacks only tokens counts as delayed from now on, and
+    /// a message that must not begin is held. `shared` is the first of the shared queue.
     pub(super) fn who(
         &self,
         flows: &mut Flows,
@@ -133,9 +134,9 @@ impl Turns {
             Some(throttle) => throttle.may(messages, slot, now),
         };
         let mut soonest: Option<Time> = None;
-        // A class that waits for tokens waits for those of its first flow that may go but for them,
-        // lest short packets take them away from long ones; the network is looked at last, so that
-        // what a class waits for does not change with it.
+        // A class that waits for tokens waits for those of its first flow that lacks only tokens,
+        // so that short packets do not take them from long ones. Throttling is checked last, so
+        // that it does not change which packet a class waits for.
         let mut short_classes = Vec::new();
         for (place, member) in self.ring.iter().enumerate() {
             let (flow, slot) = match *member {
@@ -173,8 +174,8 @@ impl Turns {
         Err(soonest)
     }
 
-    /// A packet of the shared queue, which is at a place of the ring, is gone; `is_left` says
-    /// whether there is another.
+    /// Removes a packet of the shared queue from its position in the ring, and adds it again if
+    /// `is_left`.
     pub(super) fn took_shared(&mut self, place: usize, is_left: bool) {
         self.ring.remove(place);
         if is_left {
@@ -182,19 +183,20 @@ impl Turns {
         }
     }
 
-    /// Payload of the first packet that no message is behind, and since when it waits.
+    /// Returns the payload of the first packet without a message, and the time since which it
+    /// waits.
     pub(super) fn next_ordered(&self) -> (u32, Time) {
         let (packet, since) = self.ordered.front().expect("what is picked waits");
         (packet.payload_bytes, *since)
     }
 
-    /// The first packet that no message is behind is gone.
+    /// Removes the first packet without a message.
     pub(super) fn take_ordered(&mut self) -> Packet {
         let (packet, _) = self.ordered.pop_front().expect("a packet was picked");
         packet
     }
 
-    /// A packet of the flow at a place of the ring is gone.
+    /// Updates the ring after a packet of the flow at a position has left.
     pub(super) fn took_of_flow(&mut self, place: usize, standing: Standing) {
         let member = self.ring.remove(place).expect("a flow was picked");
         match standing {

@@ -1,17 +1,17 @@
-//! A quantity that changes in steps, averaged over the time before.
+//! Exponentially weighted time average of a quantity that changes in steps.
 //!
 //! ```text
 //!   quantity   ▁▁▁▁████████▁▁▁▁        q of each stretch
 //!   average    ▁▁▁▁▂▄▅▆▆▇▇▆▄▃▂▁        a := q + (a - q) exp(- stretch / time)
 //! ```
 //!
-//! Source: an exponentially weighted mean in continuous time, as Floyd and Jacobson 1993 (RED) have it
-//! a packet; that time-averaged occupancy or utilisation could trigger marks is said, and not adopted,
-//! in Santos, Turner and Janakiraman 2002, footnote 5.
+//! Source: an exponentially weighted mean in continuous time, the counterpart of the mean per
+//! packet of Floyd and Jacobson 1993 (RED). Santos, Turner and Janakiraman 2002, footnote 5,
+//! mention that time-averaged occupancy or utilisation could trigger marks, and do not adopt it.
 
 use gingham_kernel::{Span, Time};
 
-/// The average of a quantity that was 0 before the run.
+/// Average of a quantity that was 0 before the run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Average {
     value: f64,
@@ -21,13 +21,13 @@ pub(super) struct Average {
 impl Average {
     pub(super) const ZERO: Self = Self { value: 0.0, until: Time::ZERO };
 
-    /// The average up to the instant to which the quantity is told.
+    /// Returns the average up to the last update.
     pub(super) const fn value(&self) -> f64 {
         self.value
     }
 
-    /// The quantity had this value from the instant to which it was told until `now`; an instant that
-    /// was told changes nothing.
+    /// Updates the average: the quantity had this value from the last update until `now`. A second
+    /// update of an instant has no effect.
     #[expect(clippy::cast_precision_loss, reason = "times of a run, as a ratio")]
     pub(super) fn tell(&mut self, quantity: f64, now: Time, over: Span) {
         if now <= self.until {
@@ -38,7 +38,7 @@ impl Average {
         self.until = now;
     }
 
-    /// The instant to which the quantity is told.
+    /// Returns the time of the last update.
     pub(super) const fn until(&self) -> Time {
         self.until
     }
@@ -54,7 +54,7 @@ mod tests {
         let mut average = Average::ZERO;
         average.tell(4.0, Time::from_ps(693_147), over);
         assert!((average.value() - 2.0).abs() < 1e-5);
-        // In two steps it is the same as in one; an instant that was told changes nothing.
+        // Two steps give the result of one; a second update of an instant has no effect.
         average.tell(0.0, Time::from_ps(1_000_000), over);
         average.tell(9.0, Time::from_ps(1_000_000), over);
         average.tell(0.0, Time::from_ps(1_386_294), over);

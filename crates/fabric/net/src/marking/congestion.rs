@@ -1,21 +1,21 @@
-//! What the switches of whole packets count, and the triggers that look at it.
+//! Counters of whole-packet switches, and the triggers that use them.
 //!
 //! ```text
 //!   queued     cnt1 of its output + 1
 //!   settled    the buffer is full ───────────────────────────► input trigger
 //!              cnt1 of its output is above the threshold ────► output trigger
-//!   trigger    cnt2 := cnt1 of the outputs concerned, or what waits for them is flagged
+//!   trigger    cnt2 := cnt1 of the outputs concerned, or packets that wait for them are flagged
 //!   forwarded  marked if it is flagged, or cnt2 > 0: cnt2 - 1
 //!   left       cnt1 - 1
 //! ```
 //!
-//! A full buffer concerns itself (naive), or every output for which something waits in it. A packet
-//! that is leaving fills its buffer until its tail has left, and cannot be marked any more.
+//! A full buffer concerns itself (naive), or every output that one of its packets waits for. A
+//! packet that is leaving fills its buffer until its tail has left, and cannot be marked any more.
 //!
-//! Source: Santos, Turner and Janakiraman 2002, section IV; that it is looked after all starts of the
-//! instant at which a head was read is ours, and so is what counts as full.
+//! Source: Santos, Turner and Janakiraman 2002, section IV; evaluating triggers after all starts of
+//! the instant at which a head was read is ours, as is the definition of full.
 //!
-//! Invariant: a trigger marks as many packets as `cnt1` was, unless another one comes before.
+//! Invariant: a trigger marks `cnt1` packets, unless another trigger intervenes.
 
 use super::average::Average;
 use super::{Concerns, Mark, Policy, Scan, Trigger, Triggers};
@@ -30,7 +30,7 @@ struct Standing {
     output: ChannelId,
     blocks: u32,
     flag: Option<Trigger>,
-    /// When its tail has left; never, as far as is known, before it has started.
+    /// Time at which its tail has left; `Time::MAX` before it has started.
     left: Time,
 }
 
@@ -40,45 +40,45 @@ impl Standing {
     }
 }
 
-/// An output.
+/// State of an output.
 #[derive(Clone, Copy, Debug)]
 struct Output {
     /// Packets whose heads were read and that have not started.
     waiting: u32,
-    /// The tail of the last that started has left then.
+    /// Time at which the tail of the last packet has left.
     busy_until: Time,
-    /// `cnt2`: so many of the next are marked.
+    /// `cnt2`: number of packets still to be marked.
     to_mark: u32,
-    /// Who said so last.
+    /// Last trigger that set `to_mark`.
     trigger: Trigger,
-    /// What starts before this instant is spared.
+    /// Packets that start before this instant are spared.
     spared_until: Time,
 }
 
-/// All switches.
+/// State of all switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Congestion {
     triggers: Triggers,
     lane_count: usize,
-    /// By channel and lane: what was read and has not left, as far as was looked.
+    /// By channel and lane: packets that were read and have not left, as far as evaluated.
     buffers: Vec<Vec<Standing>>,
     /// By channel.
     outputs: Vec<Output>,
-    /// Where anything is averaged.
+    /// Averages, if the policy uses any.
     averages: Option<Averages>,
-    /// By lane, in blocks.
+    /// Buffer size by lane, in blocks.
     holds: Vec<u64>,
-    /// By channel: the node to which it leads.
+    /// By channel: the node at its end.
     targets: Vec<NodeId>,
-    /// By node: the channels that lead to it, which a direct scan goes through.
+    /// By node: its incoming channels, for a direct scan.
     inputs: Vec<Vec<ChannelId>>,
 }
 
-/// What is averaged.
+/// Averaged quantities.
 #[derive(Clone, Debug)]
 struct Averages {
     over: Span,
-    /// By channel and lane: blocks that fill a buffer.
+    /// By channel and lane: filled blocks of a buffer.
     fills: Vec<Average>,
     /// By channel: `cnt1`, and the share of time for which the output was busy.
     counts: Vec<Average>,
@@ -94,7 +94,7 @@ impl Output {
         spared_until: Time::ZERO,
     };
 
-    /// `cnt1`: packets that wait for it.
+    /// Returns `cnt1`: the packets that wait for the output.
     fn count(&self, counts_leaving: bool, now: Time) -> u32 {
         self.waiting + u32::from(counts_leaving && self.busy_until > now)
     }
@@ -107,7 +107,7 @@ impl Averages {
         Self { over, fills, counts, shares }
     }
 
-    /// What stood in a buffer up to an instant.
+    /// Updates the average fill of a buffer up to `now`.
     #[inline(never)]
     fn tell_buffer(&mut self, place: usize, standing: &[Standing], now: Time) {
         let average = &mut self.fills[place];
@@ -122,10 +122,10 @@ impl Averages {
         }
     }
 
-    /// What an output was like up to an instant.
+    /// Updates the averages of an output up to `now`.
     #[inline(never)]
     fn tell_output(&mut self, place: usize, output: &Output, counts_leaving: bool, now: Time) {
-        // The tail of the last one may have left in between.
+        // The tail of the last packet may have left in between.
         for end in [output.busy_until.min(now), now] {
             let is_busy = end <= output.busy_until;
             let count = output.waiting + u32::from(counts_leaving && is_busy);
@@ -136,7 +136,7 @@ impl Averages {
 }
 
 impl Congestion {
-    /// That of a policy, which says when it marks what.
+    /// Returns the initial state for a policy with triggers.
     pub(super) fn of(policy: &impl Policy, plan: &Plan) -> Self {
         let triggers = policy.triggers().expect("a policy that counts says what triggers it");
         let Switching::Packets(packets) = &plan.switching else {
@@ -159,13 +159,13 @@ impl Congestion {
         }
     }
 
-    /// The place of a buffer.
+    /// Returns the index of a buffer.
     #[inline]
     fn place(&self, stay: &Stay) -> usize {
         stay.input.index() * self.lane_count + usize::from(stay.lane)
     }
 
-    /// What has left a buffer by an instant is there no more. Returns the blocks of what is.
+    /// Removes the packets that have left a buffer by `now`. Returns the blocks of the others.
     #[inline]
     fn go_to(&mut self, place: usize, now: Time) -> u64 {
         let standing = &mut self.buffers[place];
@@ -181,8 +181,8 @@ impl Congestion {
         blocks
     }
 
-    /// Whether a buffer is full that holds so many blocks: it has no space for one more like the last
-    /// that came, or is filled as much as is said.
+    /// Returns whether a buffer with `blocks` filled blocks is full: it has no space for another
+    /// packet like the last one, or has reached the configured fill.
     fn is_full(&self, place: usize, blocks: u64, stay: &Stay) -> bool {
         match (self.triggers.fill_blocks(), &self.averages) {
             (Some(fill), Some(averages)) => averages.fills[place].value() >= as_f64(fill),
@@ -208,7 +208,7 @@ impl Congestion {
         }
     }
 
-    /// Whether too many wait for an output, or it is too busy.
+    /// Returns whether too many packets wait for an output, or it is too busy.
     fn is_concerned(&self, output: ChannelId, now: Time) -> bool {
         let Triggers { threshold, utilisation, counts_leaving, .. } = self.triggers;
         let place = output.index();
@@ -224,7 +224,7 @@ impl Congestion {
         }
     }
 
-    /// What an output was like up to an instant, where anything is averaged.
+    /// Updates the averages of an output up to `now`, if there are any.
     #[inline]
     fn tell_output(&mut self, output: ChannelId, now: Time) {
         if let Some(averages) = &mut self.averages {
@@ -233,7 +233,7 @@ impl Congestion {
         }
     }
 
-    /// Marks what waits for an output of the switch to which a channel leads.
+    /// Marks packets that wait for an output of the switch at the end of a channel.
     fn trigger(&mut self, input: ChannelId, output: ChannelId, trigger: Trigger, now: Time) {
         if self.triggers.scan == Scan::Counters {
             let of = &mut self.outputs[output.index()];

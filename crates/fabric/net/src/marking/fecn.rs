@@ -1,18 +1,18 @@
 //! InfiniBand's congestion control annex at a switch: forward explicit congestion notification.
 //!
 //! ```text
-//!   settled     more waits for the lane of an output than the threshold says
+//!   settled     more bytes than the threshold wait for the lane of an output
 //!                  ├─ there is space at its other end ──► root of congestion: marks
 //!                  └─ there is none ────────────────────► victim: marks only with the victim mask
-//!   forwarded   of what starts there and is no smaller than `packet_size`, one, then none of `marking_rate`
+//!   forwarded   of packets that start there and are no smaller than `packet_size`: one marked, then `marking_rate` unmarked
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units of fields as
-//! OpenSM has them. The annex leaves to vendors what a threshold is in bytes: here 16 less the
-//! threshold, in sixteenths of what the buffer of an input holds of the lane, is ours, as is that an
-//! output looks when a head was read, and that one packet in so many is marked, not one at random.
+//! in OpenSM. The annex leaves the meaning of a threshold in bytes to vendors. Ours: 16 minus the
+//! threshold, in sixteenths of the lane's input buffer; evaluation of an output when a head was
+//! read; and marking at regular intervals, not at random.
 //!
-//! Invariant: nothing is marked where nothing waits.
+//! Invariant: no packet is marked at an output for which nothing waits.
 
 use super::waiting::Waiting;
 use super::{Mark, Policy, Trigger};
@@ -26,28 +26,28 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Fecn {
     /// `cc_sw_cong_setting_threshold`: 0 marks nothing, 1 is the loosest, 15 the strictest. An
-    /// output is congested if more waits for it than 16 less the threshold, in sixteenths of what
-    /// the buffer of an input holds of the lane (ours). Default: 15.
+    /// output is congested if the bytes that wait for it exceed 16 minus the threshold, in
+    /// sixteenths of the lane's input buffer (ours). Default: 15.
     #[schemars(range(min = 0, max = 15))]
     pub threshold: u8,
     /// `cc_sw_cong_setting_packet_size`: packets smaller than this many times 64 B are not marked.
     /// Default: 8.
     #[schemars(range(min = 0, max = 65_535))]
     pub packet_size: u16,
-    /// `cc_sw_cong_setting_marking_rate`: packets that could be marked and pass between two that
-    /// are. Default: 0.
+    /// `cc_sw_cong_setting_marking_rate`: number of eligible packets that pass unmarked between two
+    /// marked ones. Default: 0.
     #[schemars(range(min = 0, max = 65_535))]
     pub marking_rate: u16,
-    /// `cc_sw_cong_setting_victim_mask`, for all ports: whether outputs also mark where congestion
-    /// spreads from elsewhere. Default: they do not.
+    /// `cc_sw_cong_setting_victim_mask`, for all ports: whether outputs also mark packets if
+    /// congestion spreads from elsewhere. Default: false.
     pub victim_mask: bool,
 }
 
-/// The strictest threshold, and the parts of a buffer in which it counts.
+/// Strictest threshold; a buffer has one more part than this.
 const THRESHOLD_MAX: u8 = 15;
 
 impl Default for Fecn {
-    /// What Gran et al. found good on hardware, from memory of them.
+    /// Values that Gran et al. found good on hardware, from memory of them.
     fn default() -> Self {
         Self { threshold: THRESHOLD_MAX, packet_size: 8, marking_rate: 0, victim_mask: false }
     }
@@ -96,24 +96,24 @@ impl Policy for Fecn {
     }
 }
 
-/// What the lane of an output is.
+/// State of the lane of an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Free,
-    /// It can send, and more comes than that.
+    /// Congested, and can send.
     Root,
-    /// It cannot send.
+    /// Congested, and cannot send.
     Victim,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Lane {
     state: State,
-    /// Packets that pass before one is marked.
+    /// Packets to pass unmarked before the next mark.
     to_pass: u16,
 }
 
-/// All outputs.
+/// State of all outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Roots {
     policy: Fecn,

@@ -1,5 +1,5 @@
-//! Marks what the switch has for an output where a buffer has become full that holds some of it, and
-//! where more than a threshold wait for the output.
+//! Marks the packets that a switch has for an output when a buffer that holds some of them becomes
+//! full, or when more than a threshold wait for the output.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section IV.C.
 
@@ -17,8 +17,8 @@ pub struct InputOutputTriggered {
     /// If more packets than this wait for an output, they are marked; from 0 to 1,000,000.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub threshold: u32,
-    /// A buffer counts as full from this fill on, in blocks of 64 B. Default: where it has no space
-    /// for one more packet like the last (footnote 3).
+    /// A buffer counts as full from this fill on, in blocks of 64 B. Default: if it has no space
+    /// for another packet like the last (footnote 3).
     pub fill: Option<Bytes>,
     /// Fills, and packets for an output, are averaged over this time before they are compared. Off
     /// by default (footnote 5).
@@ -36,7 +36,7 @@ pub struct InputOutputTriggered {
 }
 
 impl InputOutputTriggered {
-    /// With a threshold alone, as in the paper.
+    /// Returns the policy with only a threshold, as in the paper.
     pub const fn new(threshold: u32) -> Self {
         Self {
             threshold,

@@ -1,5 +1,5 @@
-//! Marks, of every output for which something waits in a buffer that has become full, all that the
-//! switch has for it.
+//! Marks, when a buffer becomes full, all packets that the switch has for the outputs of the
+//! packets in this buffer.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section IV.B.
 
@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InputTriggered {
-    /// A buffer counts as full from this fill on, in blocks of 64 B. Default: where it has no space
-    /// for one more packet like the last (footnote 3).
+    /// A buffer counts as full from this fill on, in blocks of 64 B. Default: if it has no space
+    /// for another packet like the last (footnote 3).
     pub fill: Option<Bytes>,
     /// Fills are averaged over this time before they are compared. Off by default (footnote 5).
     pub average: Option<Span>,

@@ -1,4 +1,4 @@
-//! Marks what waits in a buffer that has become full, whatever its output.
+//! Marks the packets that wait in a buffer when it becomes full, whatever their outputs.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section IV.A.
 
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Naive {
-    /// A buffer counts as full from this fill on, in blocks of 64 B. Default: where it has no space
-    /// for one more packet like the last (footnote 3).
+    /// A buffer counts as full from this fill on, in blocks of 64 B. Default: if it has no space
+    /// for another packet like the last (footnote 3).
     pub fill: Option<Bytes>,
     /// Fills are averaged over this time before they are compared. Off by default (footnote 5).
     pub average: Option<Span>,

@@ -1,4 +1,4 @@
-//! Marks what the switch has for an output where more than a threshold wait for it.
+//! Marks the packets that a switch has for an output if more than a threshold wait for it.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section IV.C.
 
@@ -32,7 +32,7 @@ pub struct OutputTriggered {
 }
 
 impl OutputTriggered {
-    /// With a threshold alone, as in the paper.
+    /// Returns the policy with only a threshold, as in the paper.
     pub const fn new(threshold: u32) -> Self {
         Self {
             threshold,

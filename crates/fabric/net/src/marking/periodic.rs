@@ -1,4 +1,4 @@
-//! Every so-manieth packet is marked, whatever the queues are like.
+//! Marks every n-th packet, regardless of queues.
 
 use super::{Mark, Policy, Reading};
 use crate::Plan;
@@ -14,7 +14,7 @@ pub struct Periodic {
     pub every: NonZeroU64,
 }
 
-/// By node: packets that it has read.
+/// Number of packets read, by node.
 #[derive(Clone, Debug)]
 pub(crate) struct Counts {
     every: u64,

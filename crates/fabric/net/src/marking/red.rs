@@ -7,8 +7,8 @@
 //!                       k_min  k_max
 //! ```
 //!
-//! Source: what switches under DCQCN do, Zhu et al. 2015, section 3.1; Floyd and Jacobson 1993. The
-//! queue is not averaged.
+//! Source: marking at switches under DCQCN, Zhu et al. 2015, section 3.1; Floyd and Jacobson 1993.
+//! The queue is not averaged.
 
 use super::waiting::Waiting;
 use super::{Mark, Policy, Trigger};
@@ -27,7 +27,7 @@ pub struct Red {
     /// Smallest queue length with every packet marked (SONiC: `green_max_threshold`). Default: the
     /// bytes that the output's link sends in 40 us, 200 kB at 40 Gbit/s, and at least `k_min`.
     pub k_max: Option<Bytes>,
-    /// The probability just below `k_max` (SONiC: `green_drop_probability`), from 0 to 1. Default: .01.
+    /// Probability just below `k_max` (SONiC: `green_drop_probability`), from 0 to 1. Default: .01.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub p_max: f64,
 }
@@ -63,7 +63,7 @@ impl Red {
         RedThresholds { k_min, k_max }
     }
 
-    /// Marking probability of a packet that leaves a queue of `bytes` behind.
+    /// Returns the marking probability of a packet that leaves a queue of `bytes` behind.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a switch")]
     fn probability(&self, bytes: u64, thresholds: RedThresholds) -> f64 {
         let (p_max, RedThresholds { k_min, k_max }) = (self.p_max, thresholds);
@@ -77,7 +77,7 @@ impl Red {
     }
 }
 
-/// Bytes that a link sends in `time`, to the nearest.
+/// Returns the bytes that a link sends in `time`, to the nearest.
 fn bytes_in(link: ByteTime, time: Span) -> Bytes {
     const MANY_BYTES: u64 = 1 << 16;
     let many_ps = u128::from(link.of(MANY_BYTES).as_ps().max(1));
@@ -113,7 +113,7 @@ impl Policy for Red {
     }
 }
 
-/// All outputs.
+/// State of all outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
     policy: Red,
@@ -121,7 +121,7 @@ pub(crate) struct Queues {
     thresholds: Vec<RedThresholds>,
     waiting: Waiting,
     seed: u64,
-    /// By channel, once it drew.
+    /// By channel; created at the first draw.
     streams: Vec<Option<Box<Stream>>>,
 }
 
@@ -157,7 +157,7 @@ mod tests {
     fn the_probability_is_a_line_between_two_queues() {
         let between =
             |least, most| Red { k_min: Some(Bytes(least)), k_max: Some(Bytes(most)), p_max: 0.5 };
-        // A step: no line between them.
+        // A step.
         let step = between(100, 100);
         let red = between(100, 300);
         let points = [(0, 0.0), (100, 0.0), (200, 0.25), (299, 0.4975), (300, 1.0)];

@@ -1,5 +1,5 @@
-//! A packet is marked where it finds much before it, or brings much with it: the buffer from which
-//! its head is read holds more than a limit.
+//! Marks a packet if the buffer from which its head is read holds more than a limit, including the
+//! packet itself.
 
 use super::{Mark, Policy, Reading};
 use crate::Plan;
@@ -16,7 +16,7 @@ pub struct Threshold {
     pub above: Bytes,
 }
 
-/// The limit in flits.
+/// Limit in flits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Above {
     flits: u64,

@@ -1,8 +1,8 @@
-//! What makes a switch mark packets, and which: the parameters that policies after Santos et al. share.
+//! Triggers of marking policies after Santos et al., and their shared parameters.
 //!
 //! ```text
 //!   buffer full ──────────────┐
-//!   too many for an output ───┼──► what waits for the outputs concerned is marked, unless spared
+//!   too many for an output ───┼──► packets that wait for the outputs concerned are marked, unless spared
 //!   an output is too busy ────┘
 //! ```
 //!
@@ -13,50 +13,50 @@ use gingham_kernel::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which packets a trigger marks.
+/// Packets that a trigger marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scan {
     /// The next that start on the output, as many as were counted: the first that leave.
     #[default]
     Counters,
-    /// Those that were there, whenever they start.
+    /// Those that were present, whenever they start.
     Direct,
 }
 
-/// What a full buffer concerns.
+/// Scope of a full buffer's trigger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Concerns {
-    /// Itself.
+    /// The buffer itself.
     Buffer,
-    /// The outputs for which something waits in it.
+    /// The outputs of the packets that wait in it.
     Outputs,
 }
 
-/// When what is marked.
+/// Conditions of marking, and the packets that are marked.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Triggers {
-    /// What a full buffer concerns, where policies look at inputs.
+    /// Scope of a full buffer, for policies that use inputs.
     pub full: Option<Concerns>,
-    /// A buffer counts as full from so much on, instead of where there is no space for one more
-    /// packet.
+    /// Fill from which a buffer counts as full; without it, no space for another packet.
     pub fill: Option<Bytes>,
-    /// More than so many packets for an output.
+    /// Triggers if more packets than this wait for an output.
     pub threshold: Option<u32>,
-    /// An output is busy for more than such a share of the time.
+    /// Triggers if an output is busy for more than this share of the time.
     pub utilisation: Option<f64>,
-    /// The time over which fills, packets and shares are averaged; none where they count as they are.
+    /// Time over which fills, packets and shares are averaged; not averaged if `None`.
     pub average: Option<Span>,
-    /// Which packets are marked.
+    /// Packets that are marked.
     pub scan: Scan,
     /// Whether a packet whose tail is leaving counts as waiting for its output.
     pub counts_leaving: bool,
-    /// What starts on an output is not marked for so long after one came for which it had no space.
+    /// Time for which packets that start on an output are not marked, after a packet arrived for
+    /// which the output had no space.
     pub spare_blocked: Option<Span>,
 }
 
 impl Triggers {
-    /// None, with what most policies have.
+    /// No triggers, with the usual other parameters.
     pub(super) const NONE: Self = Self {
         full: None,
         fill: None,
@@ -68,7 +68,7 @@ impl Triggers {
         spare_blocked: None,
     };
 
-    /// Refuses what no switch can look at: the key, and why.
+    /// Rejects invalid parameters: the key, and the reason.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let Some(average) = self.average else { return Ok(()) };
         if average == Span::ZERO {
@@ -88,13 +88,13 @@ impl Triggers {
         Ok(())
     }
 
-    /// From so many blocks on a buffer counts as full, if that is said: whole ones that are no less.
+    /// Returns the blocks from which a buffer counts as full, if configured; rounded up.
     pub(super) fn fill_blocks(&self) -> Option<u64> {
         self.fill.map(|fill| fill.0.div_ceil(BLOCK_BYTES.into()))
     }
 }
 
-/// Whether a packet whose tail is leaving counts, by default.
+/// Default of `counts_leaving`.
 pub(super) const fn yes() -> bool {
     true
 }

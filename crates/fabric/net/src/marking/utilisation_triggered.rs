@@ -1,4 +1,5 @@
-//! Marks what the switch has for an output that was busy for too large a share of the time before.
+//! Marks the packets that a switch has for an output that was busy for too large a share of the
+//! recent time.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, footnote 5, which names it and does not adopt it.
 
@@ -13,11 +14,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UtilisationTriggered {
-    /// If an output is busy for more than this fraction of the time, what waits for it is marked;
-    /// from 0 to below 1.
+    /// If an output is busy for more than this fraction of the time, packets that wait for it are
+    /// marked; from 0 to below 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub above: f64,
-    /// The time over which the fraction is averaged.
+    /// Averaging time of the fraction.
     pub average: Span,
 }
 

@@ -1,11 +1,11 @@
-//! What waits at switches, by output and lane: packets whose heads were read and that have not
+//! Bytes that wait at switches, by output and lane: packets whose heads were read and that have not
 //! started.
 //!
-//! A packet that may take several lanes waits on each of them.
+//! A packet that may take several lanes counts on each of them.
 
 use crate::{Plan, Stay};
 
-/// Bytes by channel and lane.
+/// Waiting bytes by channel and lane.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
     lane_count: usize,
@@ -18,7 +18,7 @@ impl Waiting {
         Self { lane_count, bytes: vec![0; plan.channels.len() * lane_count] }
     }
 
-    /// The places of what a packet waits for, by channel and lane.
+    /// Returns the indices of the lanes that a packet waits for.
     pub(super) fn places(&self, stay: &Stay) -> impl Iterator<Item = usize> + use<> {
         let first = stay.output.index() * self.lane_count;
         stay.lanes.lanes().map(move |lane| first + usize::from(lane))
@@ -40,12 +40,12 @@ impl Waiting {
         self.bytes[place]
     }
 
-    /// The lane of a place.
+    /// Returns the lane of an index.
     pub(super) fn lane(&self, place: usize) -> usize {
         place % self.lane_count
     }
 
-    /// How many places there are.
+    /// Returns the number of indices.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }

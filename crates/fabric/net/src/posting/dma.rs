@@ -1,8 +1,9 @@
-//! The DMA engine of an adapter: which message it copies next, and until when.
+//! DMA engine of an adapter: copies messages one at a time.
 //!
-//! One message at a time, whole, by priority of its class and then in the order of acceptance; a
-//! copy that has begun is never interrupted. Source: Yum et al. 2002, section 3.2 ("which QP to
-//! service in FCFS order based on their priority"); that it is whole, and when it may leave, ours.
+//! Each copy is of a whole message and is never interrupted; the order is by priority of the class,
+//! then by acceptance. Source: Yum et al. 2002, section 3.2 ("which QP to service in FCFS order
+//! based on their priority"); copying whole messages, and the time at which they may leave, are
+//! ours.
 
 use super::DmaPlan;
 use crate::{MessageSlot, Priority};
@@ -10,16 +11,16 @@ use gingham_kernel::Time;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// A DMA engine at work.
+/// State of a DMA engine.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dma {
-    /// By priority and the order of acceptance: the message and its payload.
+    /// Message and payload, by priority and order of acceptance.
     waiting: BTreeMap<(Reverse<Priority>, u64), (MessageSlot, u32)>,
     copying: Option<MessageSlot>,
 }
 
 impl Dma {
-    /// A message is to be copied, the `number`-th of all.
+    /// Queues a message for copying; `number` is its order of acceptance.
     pub(super) fn put(
         &mut self,
         slot: MessageSlot,
@@ -30,7 +31,8 @@ impl Dma {
         self.waiting.insert((Reverse(priority), number), (slot, payload_bytes));
     }
 
-    /// Begins the next copy `now`, if none is under way and anything waits: when it is done.
+    /// Begins the next copy `now`, if the engine is idle and a message waits. Returns the end of
+    /// the copy.
     pub(super) fn begin(&mut self, plan: DmaPlan, now: Time) -> Option<Time> {
         if self.copying.is_some() {
             return None;
@@ -40,7 +42,7 @@ impl Dma {
         Some(now + plan.time_of(payload_bytes))
     }
 
-    /// The copy under way is done.
+    /// Ends the present copy. Returns its message.
     pub(super) fn end(&mut self) -> MessageSlot {
         self.copying.take().expect("a copy was under way")
     }

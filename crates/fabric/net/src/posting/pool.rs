@@ -1,38 +1,39 @@
-//! A pool of credits, and who waits for one.
+//! A pool of credits, and the messages that wait for one.
 //!
 //! ```text
-//!   waits            [ m3 ][ m7 ]                      the first takes a credit as it comes back
+//!   waits            [ m3 ][ m7 ]                      the first takes a credit when one returns
 //!   posted again     phases  1.2 us: m4   2.0 us: m9   each at its phase of the period, if a credit is free then
 //! ```
 //!
-//! A message that is posted again every `r` attempts at `t + r`, `t + 2 r`, ..., `t` being its
-//! creation. No attempt is made that must fail: when a credit is free, the next instant at which
-//! anybody attempts is worked out from the phases, and awaited. Who waits goes first: to somebody
-//! who only asks now and then a credit is never free while another waits for it.
+//! A message that is posted again every `r` makes attempts at `t + r`, `t + 2 r`, ..., where `t` is
+//! its creation. Attempts that must fail are not simulated: while a credit is free, the next
+//! attempt of any message is computed from the phases and scheduled. Waiting messages take
+//! precedence over those posted again, because a credit never stays free while a message waits for
+//! it.
 //!
-//! Invariant: nobody waits while a credit is free.
+//! Invariant: no message waits while a credit is free.
 
 use crate::MessageSlot;
 use crate::messages::{Messages, Queue};
 use gingham_kernel::{Span, Time};
 use std::collections::BTreeMap;
 
-/// Credits that some messages share.
+/// Credits shared by some messages.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     free: u32,
     waiting: Queue,
-    /// By period: those that are posted again.
+    /// Messages that are posted again, by period.
     retries: Vec<Retries>,
-    /// When the next attempt is awaited, if one is.
+    /// Time of the scheduled attempt, if any.
     attempt: Option<Time>,
 }
 
-/// Messages that are posted again after the same time.
+/// Messages that are posted again with one period.
 #[derive(Clone, Debug)]
 struct Retries {
     period: Span,
-    /// By phase of the period and then in the order in which they came.
+    /// By phase of the period, then in order of arrival.
     messages: BTreeMap<(u64, u64), MessageSlot>,
 }
 
@@ -46,19 +47,20 @@ impl Pool {
         self.free == 0
     }
 
-    /// Takes a credit, if one is free.
+    /// Takes a credit, if one is free. Returns whether it did.
     pub(super) fn take(&mut self) -> bool {
         let is_free = self.free > 0;
         self.free -= u32::from(is_free);
         is_free
     }
 
-    /// A message found no credit and waits for one.
+    /// Queues a message that found no credit.
     pub(super) fn wait(&mut self, messages: &mut Messages, slot: MessageSlot) {
         self.waiting.push_back(messages, slot);
     }
 
-    /// A message found no credit `now`, the `number`-th of all, and is posted again every so often.
+    /// Registers a message that found no credit `now` and is posted again every `period`; `number`
+    /// is its order of arrival.
     pub(super) fn retry(&mut self, slot: MessageSlot, number: u64, period: Span, now: Time) {
         let known = self.retries.iter().position(|other| other.period == period);
         let place = known.unwrap_or_else(|| {
@@ -69,14 +71,14 @@ impl Pool {
         self.retries[place].messages.insert((phase, number), slot);
     }
 
-    /// A credit has come back: who takes it, if somebody waits.
+    /// Returns a credit to the pool, or to the first waiting message, which is returned.
     pub(super) fn give_back(&mut self, messages: &Messages) -> Option<MessageSlot> {
         let next = self.waiting.pop_front(messages);
         self.free += u32::from(next.is_none());
         next
     }
 
-    /// When an attempt may succeed next after `now`, if that is to be awaited and is not yet.
+    /// Returns the time after `now` of the next attempt that may succeed, if it must be scheduled.
     pub(super) fn next_attempt(&mut self, now: Time) -> Option<Time> {
         if self.free == 0 {
             return None;
@@ -89,7 +91,8 @@ impl Pool {
         Some(next)
     }
 
-    /// The instant of an attempt has come: who takes a credit, in the order in which they came.
+    /// Makes the attempts of an instant, in order of arrival. Returns the messages that took a
+    /// credit.
     pub(super) fn attempt(&mut self, now: Time) -> Vec<MessageSlot> {
         if self.attempt == Some(now) {
             self.attempt = None;
@@ -111,7 +114,7 @@ impl Pool {
 }
 
 impl Retries {
-    /// The first instant after `now` at which one of them attempts.
+    /// Returns the first attempt after `now`.
     fn next_after(&self, now: Time) -> Option<Time> {
         let (now, period) = (now.as_ps(), self.period.as_ps());
         let (begin, phase) = (now - now % period, now % period);
@@ -136,8 +139,8 @@ mod tests {
         Time::from_ps(time)
     }
 
-    /// One credit; m0 takes it. m1 comes at 3 and m2 at 5, both again every 10. The credit is back at
-    /// 4: m2 is there at 5 with its first attempt before m1 at 13.
+    /// One credit, taken by m0. m1 arrives at 3 and m2 at 5, both retry every 10. The credit
+    /// returns at 4: m2 makes its first attempt at 5, before m1 at 13.
     #[test]
     fn an_attempt_comes_at_its_phase() {
         let mut pool = Pool::new(1);
@@ -152,7 +155,7 @@ mod tests {
         assert_eq!(pool.next_attempt(ps(13)), None);
         pool.retry(slot(3), 3, Span::from_ps(10), ps(17));
         pool.give_back(&Messages::default());
-        // After 23 m3 asks at 27, m1 at 33.
+        // After 23, m3 tries at 27, m1 at 33.
         assert_eq!(pool.next_attempt(ps(23)), Some(ps(27)));
         assert_eq!(pool.attempt(ps(27)), [slot(3)]);
         pool.give_back(&Messages::default());
@@ -160,7 +163,7 @@ mod tests {
         assert_eq!(pool.attempt(ps(43)), [slot(1)]);
     }
 
-    /// Of those that ask at one instant who came first goes first, whatever the period.
+    /// Serves simultaneous requests in FIFO order, whatever their periods.
     #[test]
     fn attempts_of_one_instant_go_in_the_order_of_coming() {
         let mut pool = Pool::new(2);

@@ -1,4 +1,4 @@
-//! All that is posted in a run: pools, DMA engines, and what they wait for.
+//! Posted messages of a run: pools, DMA engines, and scheduled attempts.
 
 use super::dma::Dma;
 use super::pool::Pool;
@@ -9,41 +9,41 @@ use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// What comes of posts, to be carried out in order.
+/// Effects of posting, to be carried out in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// A post was accepted.
+    /// A message was accepted.
     Accepted(MessageSlot),
     /// A message is in the send buffer and may leave.
     Ready(MessageSlot),
-    /// The endpoint is to be woken.
+    /// The endpoint must be woken.
     WakeAt(EndpointId, Time),
 }
 
-/// The posts of all endpoints.
+/// Posting state of all endpoints.
 #[derive(Clone, Debug)]
 pub(crate) struct Posts {
     plan: AdapterPlan,
     classes: usize,
     pools: Vec<Pool>,
-    /// How many of these, the first, are of whole send buffers.
+    /// Number of pools that are whole send buffers; they come first.
     buffers: usize,
-    /// By endpoint and class: which credits its messages need.
+    /// Credits that messages need, by endpoint and class.
     of_class: Box<[Need]>,
     /// Pools of flows.
     of_flow: BTreeMap<FlowId, usize>,
-    /// By endpoint; none where messages are in the buffer at once.
+    /// By endpoint; empty if messages enter the buffer at once.
     engines: Box<[Dma]>,
-    /// By endpoint, instant and number: what is due.
+    /// Scheduled work by endpoint, time and number.
     due: BTreeMap<(EndpointId, Time, u64), Due>,
     outcomes: VecDeque<Outcome>,
-    /// Whether a caller carries out outcomes.
+    /// Whether a caller is carrying out outcomes.
     is_carrying: bool,
-    /// Messages and wakes so far, for their order.
+    /// Number of messages and wake-ups so far, which defines their order.
     number: u64,
 }
 
-/// What is awaited.
+/// Scheduled work.
 #[derive(Clone, Copy, Debug)]
 enum Due {
     /// An attempt at this pool.
@@ -52,18 +52,18 @@ enum Due {
     Copied,
 }
 
-/// Which credits messages of a class need at an endpoint.
+/// Credits that messages of a class need at an endpoint.
 #[derive(Clone, Copy, Debug)]
 enum Need {
     Nothing,
-    /// Of this pool.
+    /// A credit of this pool.
     Pool(usize),
-    /// So many a flow.
+    /// Number of credits of each flow.
     OfFlow(u32),
 }
 
 impl Posts {
-    /// Nothing is posted yet; `None` where there are no adapters.
+    /// Returns the initial state; `None` without adapters.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let adapters = plan.adapters?;
         let endpoints = plan.fabric.endpoints().len();
@@ -71,7 +71,7 @@ impl Posts {
         let mut of_class = Vec::new();
         for endpoint in plan.fabric.endpoint_ids() {
             for class in &plan.classes {
-                // Nothing is posted at the end of a switch.
+                // Port 0 of a switch posts nothing.
                 if plan.fabric.is_port_0(endpoint) {
                     of_class.push(Need::Nothing);
                     continue;
@@ -116,7 +116,7 @@ impl Posts {
         outcome
     }
 
-    /// An application posts a message `now`, at its creation.
+    /// Posts a message at its creation, `now`.
     pub(crate) fn post(
         &mut self,
         messages: &mut Messages,
@@ -138,7 +138,7 @@ impl Posts {
         }
     }
 
-    /// The tail of a message has left its adapter.
+    /// Returns the credit of a message whose tail has left its adapter.
     pub(crate) fn left(&mut self, messages: &mut Messages, slot: MessageSlot, now: Time) {
         let message = *messages.message(slot);
         let Some(place) = self.pool_of(&message) else { return };
@@ -148,13 +148,13 @@ impl Posts {
         self.await_attempt(place, message.source, now);
     }
 
-    /// Send buffers that have no place free.
+    /// Returns the number of full send buffers.
     pub(crate) fn full_buffers(&self) -> u64 {
         let of_buffers = &self.pools[..self.buffers];
         of_buffers.iter().filter(|pool| pool.is_empty()).count() as u64
     }
 
-    /// The instant has come for which an endpoint waited.
+    /// Does the work of an endpoint that is due.
     pub(crate) fn woken(&mut self, messages: &mut Messages, endpoint: EndpointId, now: Time) {
         let due = (endpoint, Time::ZERO, 0)..=(endpoint, now, u64::MAX);
         while let Some((key, what)) = self.due.range(due.clone()).next() {
@@ -176,7 +176,7 @@ impl Posts {
         }
     }
 
-    /// A message has its credit: it is copied into the buffer.
+    /// Accepts a message with a credit, and copies it into the buffer.
     fn accept(&mut self, messages: &mut Messages, slot: MessageSlot, now: Time) {
         messages.post(slot, now);
         self.outcomes.push_back(Outcome::Accepted(slot));
@@ -209,7 +209,7 @@ impl Posts {
         self.outcomes.push_back(Outcome::WakeAt(endpoint, at));
     }
 
-    /// The pool of a message; `None` if it needs no credit.
+    /// Returns the pool of a message; `None` if it needs no credit.
     fn pool_of(&mut self, message: &Message) -> Option<usize> {
         match self.of_class[self.place(message.source, message.class)] {
             Need::Nothing => None,

@@ -1,11 +1,12 @@
-//! Additive increase, multiplicative decrease: the rate grows by the same in the same time.
+//! Additive increase, multiplicative decrease: the rate grows linearly with time.
 //!
 //! ```text
 //!   marked       r / m
 //!   not marked   r + (m - 1) R_min^2 / r
 //! ```
 //!
-//! The increase is the steepest that never recovers sooner at a higher rate than p / R_min at m R_min.
+//! The increase is the steepest one with which recovery at any higher rate takes no less than p /
+//! R_min, its duration at m R_min.
 //!
 //! Source: Chiu and Jain 1989 for the scheme; the increase is reconstructed from the condition that
 //! Santos, Turner and Janakiraman, INFOCOM 2003, put on it.
@@ -23,7 +24,7 @@ pub struct Aimd {
     /// The lowest rate, above 0 and at most 1, as a share of the highest: the pace of the class, or
     /// the full rate of the link. Default: 1/256.
     pub lowest: f64,
-    /// By how much a mark divides the rate, above 1. Default: 2.
+    /// Factor by which a mark divides the rate, above 1. Default: 2.
     pub factor: f64,
 }
 
@@ -49,7 +50,7 @@ impl Respond for Aimd {
     }
 }
 
-/// The rate of a flow.
+/// Rate of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Additive {
     rate: Rate,

@@ -1,5 +1,5 @@
-//! InfiniBand's congestion control annex at a channel adapter: backward notifications walk a flow up
-//! a table of delays, and a timer walks it down again.
+//! InfiniBand's congestion control annex at a channel adapter: backward notifications raise a
+//! flow's index into a table of delays, and a timer lowers it again.
 //!
 //! ```text
 //!   marked            index := min(index + increase, limit)          the timer runs from the first mark on
@@ -7,12 +7,11 @@
 //!   a packet starts   the next one no sooner than its time, and (time >> shift) * multiplier of table[index]
 //! ```
 //!
-//! Nothing happens on account of the timer: what it did is worked out when a packet starts, or a mark
-//! comes.
+//! The timer causes no events: its effect is computed when a packet starts or a mark arrives.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units of fields as
-//! OpenSM has them, the delay as Linux's hfi1 driver makes it. That a flow's timer runs from the
-//! mark that raised its index on is ours: adapters have one a service level, whose phase nobody knows.
+//! in OpenSM, the delay as in Linux's hfi1 driver. Ours: a flow's timer runs from the mark that
+//! raised its index; real adapters have one timer per service level, of unknown phase.
 
 use super::{Adapt, Limits, Rate, Respond};
 use gingham_kernel::{Span, Time};
@@ -21,9 +20,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The unit of the timer.
+/// Unit of the timer.
 const TIMER_UNIT: Span = Span::from_ps(1_024_000);
-/// Bits of the shift, and of the multiplier.
+/// Largest shift of a table entry, and largest multiplier.
 const SHIFT_MAX: u8 = 3;
 const MULTIPLIER_MAX: u16 = (1 << 14) - 1;
 
@@ -31,18 +30,19 @@ const MULTIPLIER_MAX: u16 = (1 << 14) - 1;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Becn {
-    /// `ccti_increase`: what a marked answer adds to the index. Default: 1.
+    /// `ccti_increase`: increment of the index for a marked acknowledgement. Default: 1.
     #[schemars(range(min = 1, max = 255))]
     pub increase: u8,
     /// `ccti_timer`: the index falls by one after this many times 1.024 us. Default: 150.
     #[schemars(range(min = 1, max = 65_535))]
     pub timer: u16,
-    /// `ccti_min`: the index does not fall below it. Default: 0.
+    /// `ccti_min`: lowest index. Default: 0.
     pub min: u16,
-    /// `ccti_limit`: it does not rise above it. Default: 127.
+    /// `ccti_limit`: highest index. Default: 127.
     pub limit: u16,
-    /// `cc_cct`: the delay after a packet by index, as `shift:multiplier`. It is `multiplier` times
-    /// the time of the packet, over 2 to the `shift`. Default: index times the time of the packet.
+    /// `cc_cct`: delay after a packet by index, as `shift:multiplier`. It is `multiplier` times the
+    /// time of the packet, divided by 2 to the `shift`. Default: index times the time of the
+    /// packet.
     pub table: Vec<Delay>,
 }
 
@@ -56,13 +56,14 @@ pub struct Delay {
 }
 
 impl Default for Becn {
-    /// What Gran et al. found good on hardware, from memory of them; a table that is linear is ours.
+    /// Values that Gran et al. found good on hardware, from memory of them; the linear table is
+    /// ours.
     fn default() -> Self {
         Self { increase: 1, timer: 150, min: 0, limit: 127, table: Vec::new() }
     }
 }
 
-/// The rate at an index of a table, as a share of the highest; that of a linear one if it has no entries.
+/// Returns the rate at an index as a share of the highest; an empty table is linear.
 fn share(table: &[Delay], index: u16) -> f64 {
     let linear = Delay { shift: 0, multiplier: index };
     let delay = table.get(usize::from(index)).copied().unwrap_or(linear);
@@ -168,23 +169,23 @@ impl Respond for Becn {
     }
 }
 
-/// Where a flow is in its table.
+/// Position of a flow in its table.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     rate: Rate,
-    /// By index; none of a linear table, so that a flow has nothing of its own then.
+    /// By index; empty for a linear table, which flows need not store.
     delays: Box<[Delay]>,
     limit: u16,
     index: u16,
     min: u16,
     increase: u16,
     timer: Span,
-    /// When the timer started, or expired last, as far as was looked.
+    /// Time at which the timer started or last expired, as far as evaluated.
     counted: Time,
 }
 
 impl Table {
-    /// What the timer has done by an instant.
+    /// Applies the effect of the timer up to `now`.
     fn go_to(&mut self, now: Time) {
         if now <= self.counted {
             return;

@@ -1,20 +1,20 @@
-//! DCQCN at a reaction point: congestion notifications cut the rate of a flow, a timer and a counter of
-//! bytes raise it again.
+//! DCQCN at a reaction point: congestion notifications cut the rate of a flow, a timer and a byte
+//! counter raise it again.
 //!
 //! ```text
 //!   notified          target := rate      rate := rate (1 - alpha / 2)      alpha := (1 - g) alpha + g
-//!   alpha timer       alpha := (1 - g) alpha                                 none came for so long
+//!   alpha timer       alpha := (1 - g) alpha                                 after a period without notification
 //!   timer, bytes      rate := (rate + target) / 2, before which the target rises
 //!                       fewer than F of either     by nothing      (fast recovery)
 //!                       more than F of both        by `hyper`
 //!                       else                       by `additive`
 //! ```
 //!
-//! Timers and counter start anew with each notification. Nothing happens on their account: what they
-//! did is worked out when a packet starts, or a notification comes.
+//! Timers and counter restart with each notification. They cause no events: their effects are
+//! computed when a packet starts or a notification arrives.
 //!
-//! Source: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, sections 3
-//! and 5, and figure 7; that the counter of bytes counts a packet as it starts is ours.
+//! Source: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, sections
+//! 3 and 5, and figure 7; counting a packet's bytes at its start is ours.
 
 use super::rate::{Highest, scaled};
 use super::{Adapt, Limits, Rate, Respond};
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Dcqcn {
-    /// The weight of the new value in `alpha`, above 0 and at most 1 (NVIDIA's `dce_tcp_g` is 1024
+    /// Weight of the new value in `alpha`, above 0 and at most 1 (NVIDIA's `dce_tcp_g` is 1024
     /// times its complement). Default: 1/256.
     pub g: f64,
     /// Time without a notification after which `alpha` falls (NVIDIA: `dce_tcp_rtt`). Default: 55 us.
@@ -85,7 +85,7 @@ impl Default for Dcqcn {
 }
 
 impl Respond for Dcqcn {
-    // Behind a pointer: every flow has room for the memory of any response.
+    // Boxed, because every flow has space for the state of any response.
     type Memory = Box<Reaction>;
 
     fn lowest(&self) -> Option<f64> {
@@ -140,24 +140,24 @@ impl Respond for Dcqcn {
     }
 }
 
-/// What runs since the last notification.
+/// Timers and counters since the last notification.
 #[derive(Clone, Copy, Debug)]
 struct Timers {
-    /// When each expires next.
+    /// Next expiration of each timer.
     alpha: Time,
     rate: Time,
-    /// Bytes until the counter is over.
+    /// Bytes until the next increase by the byte counter.
     bytes_left: u64,
-    /// How often the timer and the counter have raised the rate.
+    /// Number of increases by the timer and by the byte counter.
     by_time: u32,
     by_bytes: u32,
 }
 
-/// A flow. Before its first notification nothing runs.
+/// State of a flow; no timer runs before its first notification.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reaction {
     parameters: Dcqcn,
-    /// What the target rises by, as shares.
+    /// Increases of the target as shares: additive, hyper.
     steps: [f64; 2],
     /// Bytes between two increases by the counter.
     byte_counter: Bytes,
@@ -167,11 +167,11 @@ pub(crate) struct Reaction {
     timers: Option<Timers>,
 }
 
-/// Below this it makes no difference to any rate, and no timer need be looked at.
+/// Smaller values of `alpha` affect no rate, and its timer is ignored.
 const ALPHA_MIN: f64 = 1e-12;
 
 impl Reaction {
-    /// What the timers have done by an instant, itself included.
+    /// Applies the effects of the timers up to and including `now`.
     fn go_to(&mut self, now: Time, limits: &mut Limits) {
         let Some(mut timers) = self.timers else { return };
         while timers.alpha <= now && self.alpha > ALPHA_MIN {
@@ -186,7 +186,7 @@ impl Reaction {
         self.timers = Some(timers);
     }
 
-    /// Whether there is anything to get back.
+    /// Whether the rate or its target is below the highest.
     fn is_below(&self) -> bool {
         self.rate.share() < 1.0 || self.target < 1.0
     }

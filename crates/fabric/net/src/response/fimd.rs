@@ -1,5 +1,4 @@
-//! Fast increase, multiplicative decrease: what is lost to a mark comes back in the same time at every
-//! rate.
+//! Fast increase, multiplicative decrease: recovery from a mark takes the same time at every rate.
 //!
 //! ```text
 //!   marked       r / m
@@ -21,7 +20,7 @@ pub struct Fimd {
     /// The lowest rate, above 0 and at most 1, as a share of the highest: the pace of the class, or
     /// the full rate of the link. Default: 1/256.
     pub lowest: f64,
-    /// By how much a mark divides the rate, above 1. Default: 2.
+    /// Factor by which a mark divides the rate, above 1. Default: 2.
     pub factor: f64,
 }
 
@@ -47,7 +46,7 @@ impl Respond for Fimd {
     }
 }
 
-/// The rate of a flow.
+/// Rate of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exponential {
     rate: Rate,

@@ -1,11 +1,11 @@
-//! Window and pace stay what they are, whatever is marked.
+//! Constant window and pace, whatever is marked.
 
 use super::{Adapt, Limits, Respond};
 use gingham_kernel::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `fixed` takes nothing.
+/// Parameters of `fixed`: none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fixed {}

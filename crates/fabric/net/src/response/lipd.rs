@@ -40,7 +40,7 @@ impl Respond for Lipd {
     }
 }
 
-/// The rate of a flow.
+/// Rate of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Linear(Rate);
 
@@ -51,7 +51,7 @@ impl Adapt for Linear {
     }
 
     fn up(&mut self, limits: &mut Limits, _now: Time) {
-        // With a lowest rate of 1 there is no other.
+        // A lowest rate of 1 permits no other rate.
         let rest = 1.0 - self.0.lowest();
         self.0.set(if rest > 0.0 { self.0.share() / rest } else { 1.0 }, limits);
     }

@@ -1,4 +1,4 @@
-//! The rate of a flow, as a share of its highest, and what responses have in common that change it.
+//! Rate of a flow as a share of its highest, shared by the responses that change rates.
 //!
 //! ```text
 //!   rate 1      a packet starts every T = p / R_max      the pace of the class, or the full rate of the link
@@ -6,58 +6,59 @@
 //!   lowest      R_min: no response goes below
 //! ```
 //!
-//! All three responses recover in p / R_min, from whatever rate they decreased: the time of one packet
-//! at the lowest rate. So a flow that was marked once gets back what it had before one at the lowest
+//! LIPD, FIMD and AIMD recover in p / R_min, from whatever rate they decreased: the time of one
+//! packet at the lowest rate. So a flow that was marked once has recovered before one at the lowest
 //! rate could have sent a packet (FIMD and LIPD; AIMD only from its second lowest rate).
 //!
-//! Source: Santos, Turner and Janakiraman, End-to-End Congestion Control for InfiniBand, INFOCOM 2003,
-//! and US patent 7,920,476; that the lowest rate is 1/256 and the factor 2 is from memory of them.
+//! Source: Santos, Turner and Janakiraman, End-to-End Congestion Control for InfiniBand, INFOCOM
+//! 2003, and US patent 7,920,476; that the lowest rate is 1/256 and the factor 2 is from memory of
+//! them.
 
 use super::Limits;
 use crate::{Pace, REFILL_BYTES};
 use gingham_kernel::{Bytes, Rate as DataRate, Span};
 
-/// The lowest rate by default: a share of the highest.
+/// Default lowest rate, as a share of the highest.
 pub(super) const LOWEST: f64 = 1.0 / 256.0;
-/// By how much a rate is divided, by default.
+/// Default factor by which a mark divides the rate.
 pub(super) const FACTOR: f64 = 2.0;
 
-/// The rate of a flow.
+/// Rate of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
-    /// As a share of the highest.
+    /// Rate as a share of the highest.
     share: f64,
     lowest: f64,
-    /// The pace of rate 1.
+    /// Pace at rate 1.
     highest: Pace,
 }
 
 impl Rate {
-    /// The highest, at which flows start.
+    /// Returns the highest rate, at which flows start.
     pub(super) fn new(lowest: f64, limits: &Limits) -> Self {
         let highest = limits.pace.expect("a flow whose response changes its rate has a pace");
         Self { share: 1.0, lowest, highest }
     }
 
-    /// As a share of the highest.
+    /// Returns the rate as a share of the highest.
     pub(super) const fn share(&self) -> f64 {
         self.share
     }
 
-    /// As a multiple of the lowest.
+    /// Returns the rate as a multiple of the lowest.
     pub(super) const fn over_lowest(&self) -> f64 {
         self.share / self.lowest
     }
 
-    /// The lowest, as a share of the highest.
+    /// Returns the lowest rate as a share of the highest.
     pub(super) const fn lowest(&self) -> f64 {
         self.lowest
     }
 
-    /// From the next packet on the flow has another rate, between the lowest and the highest.
+    /// Sets the rate, clamped between the lowest and the highest, from the next packet on.
     pub(super) fn set(&mut self, share: f64, limits: &mut Limits) {
         let share = share.clamp(self.lowest, 1.0);
-        // Most answers find a flow at its highest rate, and leave it there.
+        // Most acknowledgements leave a flow at its highest rate.
         if share.to_bits() != self.share.to_bits() {
             self.share = share;
             limits.pace = Some(self.highest.slower(share));
@@ -65,7 +66,7 @@ impl Rate {
     }
 }
 
-/// The highest rate of a flow in bytes.
+/// Highest rate of a flow, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Highest {
     bytes_per_second: f64,
@@ -91,14 +92,14 @@ impl Highest {
         Bytes((bytes.round() as u64).max(1))
     }
 
-    /// A rate as a share of it.
+    /// Returns a rate as a share of it.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     pub(super) fn share(self, rate: DataRate) -> f64 {
         rate.bytes_per_second() as f64 / self.bytes_per_second
     }
 }
 
-/// A time multiplied by a factor, to the nearest picosecond.
+/// Returns a time multiplied by a factor, to the nearest picosecond.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -110,7 +111,7 @@ pub(super) fn scaled(span: Span, factor: f64) -> Span {
 }
 
 impl Pace {
-    /// That of a share of its rate.
+    /// Returns the pace of a share of its rate.
     fn slower(self, share: f64) -> Self {
         #[expect(
             clippy::cast_possible_truncation,

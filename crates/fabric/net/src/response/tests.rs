@@ -2,7 +2,7 @@ use super::{Aimd, Becn, Dcqcn, Delay, Fimd, Limits, Lipd, Responder, Response};
 use crate::Pace;
 use gingham_kernel::{Bytes, Rate, Span, Time};
 
-/// A packet of 64 KiB takes 1 us at the highest rate: the pace says how long it takes.
+/// Time of 64 KiB at the highest rate: 1 us.
 const HIGHEST_PS: u32 = 1_000_000;
 const LOWEST: f64 = 1.0 / 256.0;
 
@@ -19,12 +19,12 @@ fn rate(limits: &Limits) -> f64 {
     f64::from(HIGHEST_PS) / f64::from(u32::try_from(refill_ps).unwrap())
 }
 
-/// Goes down from a rate once, and up until it is back: the time that this takes, a packet at each
-/// rate, in packets at the lowest one. Of the last packet only the part counts that is needed.
+/// Measures recovery after one decrease from a rate: the time of the packets until it is back, one
+/// packet at each rate, in packets at the lowest one. The last packet counts in part.
 fn recovery(response: &Response, from: f64) -> f64 {
     let mut limits = limits();
     let mut responder = response.start(&limits);
-    // Down to the lowest, then up to about where it is asked.
+    // Down to the lowest, then up to about `from`.
     for _ in 0..100_000 {
         responder.down(&mut limits, Time::ZERO);
     }
@@ -77,15 +77,15 @@ fn a_mark_at_the_full_rate_is_what_each_says() {
         assert_eq!(limits.window_packets, 1);
         rates
     };
-    // A time more, another, and a 256th less.
+    // One packet time more, another, and 1/256 less.
     assert_eq!(after(Response::Lipd(Lipd::default())), [2_000_000, 3_000_000, 2_988_281]);
-    // Halved twice; then 2^(4/256) of it.
+    // Halved twice, then multiplied by 2^(4/256).
     assert_eq!(after(Response::Fimd(Fimd::default())), [2_000_000, 4_000_000, 3_956_912]);
     // Then 1/256^2 over 1/4 more: 1/4 + 4/65,536.
     assert_eq!(after(Response::Aimd(Aimd::default())), [2_000_000, 4_000_000, 3_999_024]);
 }
 
-/// A flow and what bounds it.
+/// A flow and its limits.
 struct Flow {
     limits: Limits,
     responder: Responder,
@@ -102,7 +102,7 @@ impl Flow {
         Self { responder: response.start(&limits), limits }
     }
 
-    /// A packet begins at an instant: the time of 64 KiB after it, in picoseconds.
+    /// Begins a packet. Returns the time of 64 KiB after it, in ps.
     fn sends(&mut self, payload_bytes: u32, at_ps: u64) -> u64 {
         self.responder.sends(payload_bytes, &mut self.limits, Time::from_ps(at_ps));
         self.limits.pace.unwrap().refill().as_ps()
@@ -124,10 +124,10 @@ fn marks_walk_a_flow_up_its_table_and_the_timer_walks_it_down() {
     assert_eq!([1_023_999, 1_024_000].map(|at| flow.sends(1, at)), [3_000_000, 2_000_000]);
     // It has expired once more at 2.048 us, and stopped.
     assert_eq!(flow.sends(1, 3_000_000), 1_000_000);
-    // Up to the limit; the timer runs anew, from here.
+    // Up to the limit; the timer restarts here.
     assert_eq!([0; 5].map(|_| flow.marked(3_000_000)).last(), Some(&4_000_000));
     assert_eq!([4_023_999, 4_024_000].map(|at| flow.sends(1, at)), [4_000_000, 3_000_000]);
-    // Between two expiries a mark adds two.
+    // A mark between two expirations adds two.
     let mut faster = Flow::new(&Response::Becn(Becn { increase: 2, ..becn.clone() }));
     assert_eq!([faster.marked(0), faster.marked(1_500_000)], [3_000_000, 4_000_000]);
     // Never below the lowest index, from the first packet on.
@@ -169,7 +169,7 @@ fn a_notification_cuts_a_rate_and_timer_and_bytes_raise_it() {
     assert_eq!(flow.sends(5_000, 0), 1_000_000);
     // Halved; alpha stays 1: halved again.
     assert_eq!([flow.marked(0), flow.marked(5_000_000)], [2_000_000, 4_000_000]);
-    // From 25 us on half of what the last one took is back: .375.
+    // From 25 us on half of the last cut is recovered: .375.
     assert_eq!([flow.sends(500, 24_999_999), flow.sends(499, 26_000_000)], [4_000_000, 2_666_667]);
     // The counter's thousandth byte: .4375. A second time: the target, .5, rises to .6: .51875.
     assert_eq!([flow.sends(1, 27_000_000), flow.sends(1_000, 28_000_000)], [2_285_714, 1_927_711]);
@@ -179,7 +179,7 @@ fn a_notification_cuts_a_rate_and_timer_and_bytes_raise_it() {
     assert_eq!(flow.sends(1, 65_000_000), 1_173_236);
     // alpha was halved six times, to 1/64: 1 - 1/128 of that rate is left.
     assert_eq!(flow.marked(66_000_000), 1_182_474);
-    // What was waited for long is over.
+    // After a long time the rate has recovered fully.
     assert_eq!(flow.sends(1, 3_600_000_000_000_000), 1_000_000);
 }
 

@@ -1,4 +1,4 @@
-//! At least one: a message begins where its first switch has a lane for it.
+//! At least one: a message begins if its first switch has a free lane for it.
 //!
 //! ```text
 //!   useful outputs of m       free lanes of its set
@@ -7,16 +7,17 @@
 //! ```
 //!
 //! A message may begin if at least one of its lanes is free at every useful output, or all of its
-//! lanes at one. Useful are the outputs that the first switch may give it: one for each path set, or
-//! all among which it chooses there; with one output the first half decides. The lanes are those that its VC class may take there, so that
-//! a message that is bound to a lane looks at that lane alone.
+//! lanes at one of them. Useful outputs are those that the first switch may select: one for each
+//! path set, or all candidates of adaptive routing; with a single output the first condition
+//! decides. The lanes are those that its VC class may use there; a message that is bound to a lane
+//! needs only that lane.
 //!
 //! Source: Baydal, Lopez and Duato, "A Simple and Efficient Mechanism to Prevent Saturation in
-//! Wormhole Networks", IPDPS 2000; that lanes are those of the message's class: ours. Yum et al. 2002
-//! (section 6.1) ask for a free lane of the adapter's port as well, without which no packet begins
+//! Wormhole Networks", IPDPS 2000; using the lanes of the message's class is ours. Yum et al. 2002
+//! (section 6.1) also require a free lane at the adapter's port, without which no packet begins
 //! here.
 //!
-//! Invariant: an output has the lanes that it was told to have, all of them before anything was.
+//! Invariant: the free lanes of an output are those last reported, or all before the first report.
 
 use super::May;
 use crate::Plan;
@@ -25,15 +26,15 @@ use gingham_topology::{ChannelId, EndpointId};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// What a message goes by: the outputs that its first switch may give it, with its lanes there.
+/// Useful outputs of a message, with its lanes there.
 type Useful = SmallVec<[(ChannelId, LaneSet); 2]>;
 
-/// Which lanes are free.
+/// Free lanes of all outputs.
 #[derive(Clone, Debug)]
 pub(super) struct AtLeastOne {
     /// By channel.
     free: Box<[LaneSet]>,
-    /// By pair and VC class, of those that asked.
+    /// Cache of useful outputs by pair and VC class.
     useful: BTreeMap<(EndpointId, EndpointId, VcClass), Useful>,
 }
 
@@ -43,13 +44,13 @@ impl AtLeastOne {
         Self { free: vec![all; plan.channels.len()].into(), useful: BTreeMap::new() }
     }
 
-    /// These lanes of an output are free. Returns whether one is that was not.
+    /// Updates the free lanes of an output. Returns whether a lane became free.
     pub(super) fn on_lanes(&mut self, output: ChannelId, free: LaneSet) -> bool {
         let before = std::mem::replace(&mut self.free[output.index()], free);
         free.bits() & !before.bits() != 0
     }
 
-    /// Whether a message between two endpoints may begin.
+    /// Returns whether a message between two endpoints may begin.
     pub(super) fn may(
         &mut self,
         plan: &Plan,
@@ -65,8 +66,8 @@ impl AtLeastOne {
     }
 }
 
-/// The outputs that the first switch on the way may give a message, and its lanes there; none where a
-/// cable joins the two.
+/// Returns the useful outputs of a message at its first switch, with its lanes there; empty if a
+/// cable joins the endpoints.
 fn useful(
     plan: &Plan,
     (source, destination): (EndpointId, EndpointId),

@@ -1,21 +1,21 @@
-//! Self-tuned: no host begins a message while too many buffers of the network are full.
+//! Self-tuned: hosts begin no message while too many buffers of the network are full.
 //!
 //! ```text
 //!   full        ·  N_1 ......· N_2        counted every g, known D later
-//!   buffers  ──────────────────────── threshold, which the throughput tunes
+//!   buffers  ──────────────────────── threshold, tuned by the throughput
 //!            ·             est(t) = N_j + (N_j - N_(j-1)) (t - t_j) / g
 //! ```
 //!
-//! A side band that carries nothing else tells every host how many buffers are full, and how much was
-//! delivered. Between two gathers hosts extrapolate on a straight line.
+//! A dedicated side band reports to every host how many buffers are full, and how much was
+//! delivered. Between two counts hosts extrapolate linearly.
 //!
 //! Source: Thottethodi, Lebeck and Mukherjee, "Self-Tuned Congestion Control for Multiprocessor
-//! Networks", HPCA 2001. Yum et al. 2002 (section 6.1) run it with the status of adapters among the
-//! buffers. What we read of the first is its abstract; its figures are recalled from the literature,
+//! Networks", HPCA 2001. Yum et al. 2002 (section 6.1) include the status of adapters among the
+//! buffers. Of the first paper we read the abstract; its figures are recalled from the literature,
 //! and each is a parameter here ([`SelfTunedPlan`]).
 //!
-//! Invariant: the estimate is between no buffer and all, and a straight line between two gathers, so
-//! that it crosses the threshold once at the most.
+//! Invariant: the estimate is between zero and all buffers, and linear between two counts, so it
+//! crosses the threshold at most once.
 
 use super::May;
 use super::tuner::{Period, Tuner};
@@ -24,62 +24,63 @@ use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 use std::collections::VecDeque;
 
-/// The endpoint that is woken for gathers: any would do.
+/// Returns the endpoint that is woken for counts: any would do.
 pub(super) fn gatherer() -> EndpointId {
     EndpointId::new(0)
 }
 
-/// Millionths of a buffer, in which thresholds are kept, to a buffer.
+/// Units of a threshold per buffer: thresholds are in millionths of a buffer.
 const MILLIONTHS: i128 = 1_000_000;
 
-/// The parameters.
+/// Parameters of self-tuned throttling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SelfTunedPlan {
-    /// How often buffers are counted; not zero.
+    /// Interval between counts of buffers; not zero.
     pub gather: Span,
-    /// How long a count is on its way to the hosts; at most a tuning period.
+    /// Delay of a count to the hosts; at most a tuning period.
     pub side_band: Span,
-    /// Gathers of a tuning period, at least 1.
+    /// Counts per tuning period, at least 1.
     pub tuning_gathers: u32,
-    /// The first threshold, in millionths of all buffers; so are the next two.
+    /// Initial threshold, in millionths of all buffers, as are the next two.
     pub threshold_millionths: u32,
-    /// By how much the threshold grows.
+    /// Increment of the threshold.
     pub increase_millionths: u32,
-    /// By how much it falls.
+    /// Decrement of the threshold.
     pub decrease_millionths: u32,
-    /// The fall of throughput that counts as one, in millionths.
+    /// Least relative drop of the throughput that triggers a decrement, in millionths.
     pub drop_millionths: u32,
-    /// Periods far below the best after which that is forgotten, at least 1.
+    /// Number of consecutive periods far below the best after which the best is forgotten, at least
+    /// 1.
     pub patience: u32,
 }
 
-/// What was counted at a gather.
+/// Result of one count.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     full: u64,
     bytes: u64,
-    /// When hosts know of it.
+    /// Time at which hosts receive it.
     due: Time,
 }
 
-/// What hosts know.
+/// State of the hosts' knowledge.
 #[derive(Clone, Debug)]
 pub(super) struct SelfTuned {
     plan: SelfTunedPlan,
-    /// All buffers.
+    /// Number of all buffers.
     buffers: u64,
     tuner: Tuner,
-    /// Bytes of packets that were received since the last gather.
+    /// Bytes of packets received since the last count.
     received_bytes: u64,
     next_gather: Time,
-    /// Samples on their way, the first first.
+    /// Samples in transit, in order.
     under_way: VecDeque<Sample>,
-    /// Full buffers of the last sample that is known, and of the one before.
+    /// Full buffers of the last sample received, and of the one before.
     full: u64,
     full_before: u64,
-    /// Since when that is known; nothing is before the first.
+    /// Time at which the last sample was received; `None` before the first.
     since: Option<Time>,
-    /// The period that lasts.
+    /// The present tuning period.
     period: Period,
 }
 
@@ -106,13 +107,13 @@ impl SelfTuned {
         Order::WakeAt { endpoint: gatherer(), at: self.next_gather }
     }
 
-    // What happens.
+    // Events.
 
     pub(super) fn on_received(&mut self, wire_bytes: u64) {
         self.received_bytes += wire_bytes;
     }
 
-    /// The endpoint that gathers is woken. Returns whether hosts that are held are to be.
+    /// Handles the wake-up of the endpoint that counts. Returns whether held hosts must be woken.
     pub(super) fn on_woken(&mut self, now: Time, orders: &mut Vec<Order>) -> bool {
         let is_due = self.learn(now);
         if now == self.next_gather {
@@ -123,20 +124,20 @@ impl SelfTuned {
         is_due
     }
 
-    /// So many buffers are full. Returns whether hosts that are held are to be woken.
+    /// Receives the number of full buffers. Returns whether held hosts must be woken.
     pub(super) fn on_gathered(&mut self, full: u64, now: Time, orders: &mut Vec<Order>) -> bool {
         let bytes = std::mem::take(&mut self.received_bytes);
         let due = now + self.plan.side_band;
         self.under_way.push_back(Sample { full, bytes, due });
-        // At a gather the endpoint is woken anyway.
+        // At a count the endpoint is woken anyway.
         if due > now && !due.as_ps().is_multiple_of(self.plan.gather.as_ps()) {
             orders.push(Order::WakeAt { endpoint: gatherer(), at: due });
         }
         self.learn(now)
     }
 
-    /// Hosts hear of what is due. Returns whether those that are held may begin something before they
-    /// hear of more.
+    /// Applies the samples that are due at the hosts. Returns whether held hosts may begin a
+    /// message before the next sample.
     fn learn(&mut self, now: Time) -> bool {
         let mut has_learned = false;
         while let Some(sample) = self.under_way.front().copied().filter(|of| of.due <= now) {
@@ -159,8 +160,8 @@ impl SelfTuned {
 
     // The estimate.
 
-    /// The estimate, so long after the last sample became known, in millionths of a buffer times
-    /// picoseconds of a gather, and clamped.
+    /// Returns the clamped estimate, `after_ps` after the last sample was received, in millionths
+    /// of a buffer times the interval between counts in ps.
     fn scaled_estimate(&self, after_ps: u64) -> i128 {
         let gather = i128::from(self.plan.gather.as_ps());
         let (full, before) = (i128::from(self.full), i128::from(self.full_before));
@@ -176,8 +177,8 @@ impl SelfTuned {
         self.scaled_estimate(after_ps) > self.scaled_threshold()
     }
 
-    /// How long after the last sample became known the estimate is not above the threshold for the
-    /// first time, up to the next gather.
+    /// Returns the time from the last sample, in ps, until the estimate is first not above the
+    /// threshold, up to the next count.
     fn opens(&self) -> Option<u64> {
         let gather = self.plan.gather.as_ps();
         if !self.is_above(0) {
@@ -194,7 +195,7 @@ impl SelfTuned {
         Some(u64::try_from(after).expect("it opens before the next gather"))
     }
 
-    /// Whether a message may begin at an instant.
+    /// Returns whether a message may begin at `now`.
     pub(super) fn may(&self, now: Time) -> May {
         let Some(since) = self.since else { return May::Begin };
         if !self.is_above(now.since(since).as_ps()) {

@@ -1,29 +1,29 @@
-//! How the throughput tunes the threshold of the self-tuned control.
+//! Tuning of the self-tuned threshold by the throughput.
 //!
 //! ```text
 //!   throughput of the period       throttled      did not
 //!     fell by more than `drop`     decrease       decrease
-//!     did not                      increase       as it is
+//!     did not                      increase       unchanged
 //! ```
 //!
-//! So that the threshold does not stay in a local maximum, the best period is remembered with what
-//! was full at its end and with its threshold. A period far below it sets the threshold to the lesser
-//! of the two; after `patience` of these in a row the traffic has changed, and the best is forgotten.
+//! To escape local maxima, the best period is stored with its threshold and its final number of
+//! full buffers. A period far below it sets the threshold to the lesser of the two; after
+//! `patience` consecutive such periods the traffic has changed, and the best is forgotten.
 //!
 //! Source: Thottethodi, Lebeck and Mukherjee 2001 (table 1 and the avoidance of local maxima, as
-//! recalled); that "far below" is the same fall: ours.
+//! recalled); defining "far below" by the threshold `drop` is ours.
 //!
-//! Invariant: the threshold is between no buffer and all.
+//! Invariant: the threshold is between zero and all buffers.
 
 use super::self_tuned::SelfTunedPlan;
 
-/// What a tuning period was like.
+/// Measurements of a tuning period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Period {
     pub(super) gathers: u32,
-    /// Received in it.
+    /// Bytes received in it.
     pub(super) bytes: u64,
-    /// Full buffers at its last gather.
+    /// Full buffers at its last count.
     pub(super) full: u64,
     /// Whether the estimate was above the threshold.
     pub(super) has_throttled: bool,
@@ -38,7 +38,7 @@ struct Best {
     threshold: u64,
 }
 
-/// The threshold, in millionths of a buffer.
+/// State of the tuner; the threshold is in millionths of a buffer.
 #[derive(Clone, Debug)]
 pub(super) struct Tuner {
     buffers: u64,
@@ -46,23 +46,23 @@ pub(super) struct Tuner {
     /// Bytes of the last period.
     last: Option<u64>,
     best: Option<Best>,
-    /// Periods far below the best, in a row.
+    /// Number of consecutive periods far below the best.
     far_below: u32,
 }
 
 impl Tuner {
-    /// Of so many buffers.
+    /// Returns the initial state for `buffers` buffers.
     pub(super) fn new(plan: &SelfTunedPlan, buffers: u64) -> Self {
         let threshold = buffers * u64::from(plan.threshold_millionths);
         Self { buffers, threshold, last: None, best: None, far_below: 0 }
     }
 
-    /// The threshold.
+    /// Returns the threshold, in millionths of a buffer.
     pub(super) fn threshold(&self) -> u64 {
         self.threshold
     }
 
-    /// A period is over.
+    /// Updates the threshold at the end of a period.
     pub(super) fn tune(&mut self, plan: &SelfTunedPlan, period: Period) {
         let held = self.threshold;
         let is_below = |other: u64| {
@@ -115,7 +115,7 @@ mod tests {
         Period { gathers: 3, bytes, full, has_throttled }
     }
 
-    /// Of 1,000 buffers the threshold is 100 at first, a step up 10 and a step down 40.
+    /// With 1,000 buffers: initial threshold 100, increment 10, decrement 40.
     #[test]
     fn the_table_decides() {
         let mut tuner = Tuner::new(&PLAN, 1_000);
@@ -141,7 +141,8 @@ mod tests {
         assert_eq!(tuner.threshold(), 1_000_000_000);
     }
 
-    /// The best had 30 full buffers below a threshold of 100. Two periods far below it forget it.
+    /// The best had 30 full buffers below a threshold of 100; it is forgotten after two periods far
+    /// below it.
     #[test]
     fn far_below_the_best_it_goes_back_there() {
         let mut tuner = Tuner::new(&PLAN, 1_000);

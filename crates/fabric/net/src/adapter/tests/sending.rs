@@ -1,11 +1,12 @@
-//! Levels of plain classes against a list, and their packets put together in any order.
+//! Levels of uncontrolled classes against a reference list, and reassembly of their packets in any
+//! order.
 
 use super::*;
 use crate::Arrival;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What is done with an adapter.
+/// Operations on an adapter.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Offer { level: u8, payload_bytes: u32, longest_bytes: u32 },
@@ -22,11 +23,11 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![1 => offer, 3 => Just(Step::Take)]
 }
 
-/// A message as the list knows it: its level, number, payload that is left, and longest packet.
+/// A message in the reference list: its level, number, remaining payload, and longest packet.
 type Listed = (u8, usize, u32, u32);
 
-/// The definition: of all that wait, the highest level, and there the first created; it sends all
-/// it may.
+/// Sends by the definition: among all waiting messages the highest level, and there the first created; it
+/// sends as much as a packet may carry.
 fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
     let highest = waiting.iter().map(|listed| listed.0).max()?;
     let place = waiting.iter().position(|listed| listed.0 == highest).unwrap();
@@ -39,7 +40,7 @@ fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
     Some((id, payload_bytes))
 }
 
-/// Every packet that these steps send, and after them all that is left.
+/// Returns every packet that these steps send, followed by all that remain.
 fn sent(steps: &[Step], sender: &mut Sender) -> (Vec<Packet>, BTreeMap<usize, (u32, u32)>) {
     let (mut waiting, mut offered, mut packets) = (Vec::new(), BTreeMap::new(), Vec::new());
     let mut take = |sender: &mut Sender, waiting: &mut Vec<Listed>| {

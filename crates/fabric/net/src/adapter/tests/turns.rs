@@ -1,16 +1,16 @@
-//! Whose turn it is, against the definition.
+//! Round robin of adapters against the definition.
 //!
 //! ```text
 //!   levels, from the highest on:
-//!     a packet that no message is behind, the first that came
-//!     the ring, from its first member on: the first that may
-//!        shared queue                may
-//!        flow                        may from its pace on, and once its class has the tokens
-//!        another flow of a class of which one was asked for tokens already: may not
+//!     a packet without a message, in order of arrival
+//!     the ring, from its first member on: the first that may go
+//!        shared queue                may go
+//!        flow                        may go from its rate limit on, and once its class has the tokens
+//!        another flow of a class for which tokens were already requested: may not go
 //! ```
 //!
-//! In the ring is who has something to send and no window that is shut; who comes into it, or has
-//! sent, is last.
+//! The ring has the members that have something to send and no closed window; a member that enters
+//! it, or has sent, is last.
 
 use super::*;
 use crate::Arrival;
@@ -19,14 +19,14 @@ use proptest::prelude::*;
 const CLASSES: usize = 4;
 const LEVELS: usize = 3;
 
-/// What is asked of a class.
+/// Parameters of a class.
 #[derive(Clone, Copy, Debug)]
 struct Control {
     level: usize,
-    /// Of the queues: its packets leave on the lanes of one group or of the other.
+    /// Group of queues: its packets leave on the lanes of one group or of the other.
     group: usize,
     window: Option<u32>,
-    /// Picoseconds a byte.
+    /// Rate limit in picoseconds per byte.
     pace: Option<u64>,
     /// Time of a token in picoseconds, and the burst.
     bucket: Option<(u64, u32)>,
@@ -50,7 +50,8 @@ enum Step {
     Take {
         group: usize,
     },
-    /// Of the flows with packets that are not answered, the one at this place, if there is any.
+    /// Acknowledges the flow at this index among those with unacknowledged packets, if there is
+    /// any.
     Answer {
         which: usize,
     },
@@ -84,7 +85,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A message that waits.
+/// A waiting message.
 #[derive(Clone, Copy, Debug)]
 struct Listed {
     id: usize,
@@ -92,7 +93,7 @@ struct Listed {
     destination: usize,
     left: u32,
     longest: u32,
-    /// Whether it was asked for tokens that were not there.
+    /// Whether tokens were requested for it in vain.
     is_delayed: bool,
 }
 
@@ -102,14 +103,14 @@ impl Listed {
     }
 }
 
-/// Who takes turns: the shared queue of a level, or a flow by class and destination.
+/// Member of the ring: the shared queue of a level, or a flow by class and destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Member {
     Shared { level: usize, group: usize },
     Flow { class: usize, destination: usize },
 }
 
-/// What goes next, by its place in the list of those that wait.
+/// The next packet, by its index in the list of waiting ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Goes {
     Ordered(usize),
@@ -121,13 +122,13 @@ struct Lists {
     setting: Setting,
     /// In order of creation.
     waiting: Vec<Listed>,
-    /// Level, group and bytes of packets that no message is behind.
+    /// Level, group and bytes of packets without a message.
     ordered: Vec<(usize, usize, u32)>,
-    /// Of all levels and groups, the next first.
+    /// Ring members of all levels and groups, the next first.
     ring: Vec<Member>,
-    /// Every packet of a controlled class: class, destination, when it went, its bytes.
+    /// Every packet of a controlled class: class, destination, start time, bytes.
     sent: Vec<(usize, usize, u64, u32)>,
-    /// Every answer: class and destination of its flow.
+    /// Every acknowledgement: class and destination of its flow.
     answered: Vec<(usize, usize)>,
 }
 
@@ -146,7 +147,7 @@ impl Lists {
         Member::Flow { class, destination }
     }
 
-    /// Level and group of a member.
+    /// Returns level and group of a member.
     fn place(&self, member: Member) -> (usize, usize) {
         match member {
             Member::Shared { level, group } => (level, group),
@@ -154,7 +155,7 @@ impl Lists {
         }
     }
 
-    /// The place in the list of the first message of a member.
+    /// Returns the index in the list of a member's first message.
     fn first(&self, member: Member) -> Option<usize> {
         self.waiting.iter().position(|listed| self.member(listed) == member)
     }
@@ -175,7 +176,8 @@ impl Lists {
         is_open && self.first(member).is_some()
     }
 
-    /// After anything happened: who no longer belongs to the ring leaves it, who belongs is last.
+    /// Updates the ring after an operation: removes members that no longer belong to it, and
+    /// appends new ones.
     fn settle(&mut self) {
         let ring = std::mem::take(&mut self.ring);
         self.ring = ring.into_iter().filter(|member| self.belongs_to_ring(*member)).collect();
@@ -187,7 +189,7 @@ impl Lists {
         }
     }
 
-    /// From when on the pace of a flow allows its next packet.
+    /// Returns the time from which the rate limit of a flow allows its next packet.
     fn paced_until(&self, class: usize, destination: usize) -> u64 {
         let last = self.sent.iter().rfind(|sent| (sent.0, sent.1) == (class, destination));
         let (Some((_, _, went, bytes)), Some(byte_ps)) = (last, self.setting[class].pace) else {
@@ -196,7 +198,7 @@ impl Lists {
         went + byte_ps * u64::from(*bytes)
     }
 
-    /// Whether the bucket of a class holds so many bytes: what is there follows from all that was
+    /// Returns whether the bucket of a class has this many tokens, derived from all that were
     /// taken.
     fn has_tokens(&self, class: usize, bytes: u32, now: u64) -> bool {
         let Some((token_ps, burst)) = self.setting[class].bucket else { return true };
@@ -209,7 +211,8 @@ impl Lists {
         (there + now - since).min(full) / token_ps >= u64::from(bytes)
     }
 
-    /// What goes of a group at an instant, and the messages that were asked for tokens in vain.
+    /// Returns the next packet of a group, and the messages for which tokens were requested in
+    /// vain.
     fn who(&self, group: usize, now: u64) -> (Option<Goes>, Vec<usize>) {
         let mut short = Vec::new();
         for level in (0..LEVELS).rev() {
@@ -237,7 +240,7 @@ impl Lists {
         (None, short)
     }
 
-    /// Takes what goes off the lists. Returns its bytes.
+    /// Removes the next packet from the lists. Returns its bytes.
     fn take(&mut self, goes: Goes, now: u64) -> u32 {
         let (place, member) = match goes {
             Goes::Ordered(place) => return self.ordered.remove(place).2,
@@ -255,8 +258,8 @@ impl Lists {
         bytes
     }
 
-    /// Whether a turn at `at` is what one at `now` may say: something changes then, and nothing
-    /// goes before.
+    /// Returns whether a turn at `now` may announce `at`: something changes then, and no packet can
+    /// go earlier.
     fn is_next_chance(&self, group: usize, now: u64, at: u64) -> bool {
         let ends = |member: &Member| match *member {
             Member::Flow { class, destination } => self.paced_until(class, destination) == at,
@@ -300,7 +303,7 @@ struct Both {
     lists: Lists,
     now: u64,
     messages: usize,
-    /// Flows with packets that are not answered, one each.
+    /// Flows with unacknowledged packets, one entry each.
     under_way: Vec<(FlowId, usize, usize)>,
 }
 
@@ -393,8 +396,7 @@ impl Both {
         }
     }
 
-    /// A packet went: it is the one that was listed, and has arrived if it is the last of its
-    /// message.
+    /// Checks a sent packet against the list, and delivers its message with the last packet.
     fn sent(&mut self, packet: &Packet, listed: Option<Listed>) {
         let Some(listed) = listed else { return assert_eq!(packet.content, Content::Control) };
         let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
