@@ -112,9 +112,9 @@ impl Seen {
 /// Round trips, counted by packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// `next_round_delivered`.
+    /// Delivered bytes that begin the next round (`next_round_delivered`).
     next_delivered: u64,
-    /// `round_count`.
+    /// Number of rounds so far (`round_count`).
     count: u64,
     /// `round_start`: whether the last acknowledgement began a round.
     is_start: bool,
@@ -179,7 +179,7 @@ impl Bbr {
         self.carried_before = bytes_per_second;
     }
 
-    /// `UpdateModelAndState`, in the draft's order.
+    /// Updates model and state (`UpdateModelAndState`), in the draft's order.
     fn update_model_and_state(&mut self, lost_bytes: u64) {
         self.update_latest_delivery_signals();
         self.update_congestion_signals();
@@ -195,14 +195,14 @@ impl Bbr {
         self.bound_bw_for_model();
     }
 
-    /// `UpdateControlParameters`.
+    /// Updates pacing rate, send quantum and window (`UpdateControlParameters`).
     fn update_control_parameters(&mut self) {
         self.set_pacing_rate();
         self.set_send_quantum();
         self.set_cwnd();
     }
 
-    /// `UpdateRound`: whether a packet sent after the round began has arrived.
+    /// Begins a round if a packet sent after the current one began has arrived (`UpdateRound`).
     fn update_round(&mut self) {
         self.round.is_start = self
             .seen
@@ -219,7 +219,8 @@ impl Bbr {
         self.round.next_delivered = self.seen.delivered_bytes;
     }
 
-    /// `UpdateMaxBw`: app-limited samples count only if they are higher.
+    /// Updates the maximum bandwidth (`UpdateMaxBw`): app-limited samples count only if they are
+    /// higher.
     fn update_max_bw(&mut self) {
         self.update_round();
         let rate = self.seen.delivery_rate;
@@ -228,7 +229,7 @@ impl Bbr {
         }
     }
 
-    /// `BoundBWForModel`.
+    /// Limits the bandwidth estimate by losses (`BoundBWForModel`).
     fn bound_bw_for_model(&mut self) {
         self.bw = self.max_bw_filter.get().min(self.bounds.bw_shortterm);
     }
@@ -329,7 +330,8 @@ impl Default for Bounds {
 }
 
 impl Bbr {
-    /// `HandleLostPacket`, with the last packet accounted for in place of the lost one.
+    /// Handles losses (`HandleLostPacket`), with the last packet accounted for in place of the lost
+    /// one.
     fn handle_lost(&mut self, lost_bytes: u64) {
         if lost_bytes > 0 {
             self.note_loss();
@@ -344,7 +346,7 @@ impl Bbr {
         }
     }
 
-    /// `NoteLoss`.
+    /// Notes a loss, and saves the window at the first one in a round (`NoteLoss`).
     fn note_loss(&mut self) {
         if !self.bounds.is_loss_in_round {
             self.bounds.loss_round_delivered = self.seen.delivered_bytes;
@@ -354,8 +356,9 @@ impl Bbr {
         self.bounds.loss_events = self.bounds.loss_events.saturating_add(1);
     }
 
-    /// `IsInflightTooHigh`: losses of a round trip exceed the threshold, and one packet; with less
-    /// than fifty packets in flight, one packet already exceeds the draft's threshold.
+    /// Whether losses of a round trip exceed both the threshold and one packet
+    /// (`IsInflightTooHigh`); with fewer than fifty packets in flight, one packet already exceeds
+    /// the draft's threshold.
     fn is_inflight_too_high(&self) -> bool {
         self.loses_more_than(self.parameters.loss_threshold)
     }
@@ -372,7 +375,7 @@ impl Bbr {
         self.parameters.short_term_threshold.is_none_or(|threshold| self.loses_more_than(threshold))
     }
 
-    /// `InflightAtLoss`: bytes in flight when losses crossed the threshold.
+    /// Returns the bytes in flight when losses crossed the threshold (`InflightAtLoss`).
     fn inflight_at_loss(&self, rate: &RateSample) -> u64 {
         let threshold = self.parameters.loss_threshold;
         let inflight_prev = rate.tx_in_flight_bytes.saturating_sub(self.longest_bytes);
@@ -382,7 +385,7 @@ impl Bbr {
         inflight_prev.saturating_add(u64::try_from(lost_prefix).unwrap_or(u64::MAX))
     }
 
-    /// `HandleInflightTooHigh`.
+    /// Sets the long-term bound after excessive loss, which ends a probe (`HandleInflightTooHigh`).
     fn handle_inflight_too_high(&mut self, inflight_at_loss: u64) {
         self.cycle.previous.too_high = true;
         self.cycle.is_bw_probe_sample = false;
@@ -395,7 +398,8 @@ impl Bbr {
         }
     }
 
-    /// `UpdateLatestDeliverySignals`.
+    /// Updates the maxima of delivery rate and amount in a loss round
+    /// (`UpdateLatestDeliverySignals`).
     fn update_latest_delivery_signals(&mut self) {
         self.bounds.loss_round_start = false;
         let Some(rate) = self.seen.rate else { return };
@@ -407,7 +411,8 @@ impl Bbr {
         }
     }
 
-    /// `AdvanceLatestDeliverySignals`.
+    /// Restarts the maxima of rate and amount when a loss round begins
+    /// (`AdvanceLatestDeliverySignals`).
     fn advance_latest_delivery_signals(&mut self) {
         if let Some(rate) = self.seen.rate.filter(|_| self.bounds.loss_round_start) {
             self.bounds.bw_latest = self.seen.delivery_rate;
@@ -415,13 +420,13 @@ impl Bbr {
         }
     }
 
-    /// `ResetCongestionSignals`.
+    /// Forgets the losses and deliveries of the current round (`ResetCongestionSignals`).
     const fn reset_congestion_signals(&mut self) {
         self.bounds.is_loss_in_round = false;
         (self.bounds.bw_latest, self.bounds.inflight_latest) = (0, 0);
     }
 
-    /// `UpdateCongestionSignals`: applies losses once per round trip.
+    /// Applies losses once per round trip (`UpdateCongestionSignals`).
     fn update_congestion_signals(&mut self) {
         self.update_max_bw();
         if !self.bounds.loss_round_start {
@@ -436,7 +441,8 @@ impl Bbr {
         self.bounds.is_loss_in_round = false;
     }
 
-    /// `AdaptLowerBoundsFromCongestion`, `InitLowerBounds` and `LossLowerBounds`.
+    /// Lowers the short-term bounds after losses (`AdaptLowerBoundsFromCongestion`,
+    /// `InitLowerBounds`, `LossLowerBounds`).
     fn adapt_lower_bounds_from_congestion(&mut self) {
         if self.state.is_probing_bw() {
             return;
@@ -454,7 +460,7 @@ impl Bbr {
         bounds.inflight_shortterm = bounds.inflight_latest.max(beta.of(bounds.inflight_shortterm));
     }
 
-    /// `ResetShortTermModel`.
+    /// Removes the short-term bounds (`ResetShortTermModel`).
     const fn reset_short_term_model(&mut self) {
         (self.bounds.bw_shortterm, self.bounds.inflight_shortterm) = (INFINITY, INFINITY);
     }
@@ -512,12 +518,12 @@ impl Aggregation {
 }
 
 impl Bbr {
-    /// `MinPipeCwnd`.
+    /// Returns the minimum window in bytes (`MinPipeCwnd`).
     const fn min_pipe_cwnd(&self) -> u64 {
         self.parameters.min_pipe_cwnd_packets.saturating_mul(self.longest_bytes)
     }
 
-    /// `UpdateACKAggregation`.
+    /// Measures ACK aggregation (`UpdateACKAggregation`).
     fn update_ack_aggregation(&mut self) {
         let (now_ns, round_count) = (self.seen.now_ns, self.round.count);
         let filter_rounds = if self.full_pipe.full_bw_reached {
@@ -542,7 +548,7 @@ impl Bbr {
         aggregation.filter.take(extra);
     }
 
-    /// `InitPacingRate`, once an RTT is known.
+    /// Sets the first pacing rate from the first RTT (`InitPacingRate`).
     fn init_pacing_rate(&mut self) {
         let span_ns = match self.seen.smoothed_round_trip_ns {
             0 => NOMINAL_ROUND_TRIP_NS,
@@ -570,7 +576,7 @@ impl Bbr {
         }
     }
 
-    /// `SetPacingRateWithGain`: until the pipe is full, the rate only grows.
+    /// Sets the pacing rate (`SetPacingRateWithGain`): until the pipe is full, it only grows.
     fn set_pacing_rate_with_gain(&mut self, gain: Thousandths) {
         let pacing_rate = self.parameters.pacing_margin.rest().of(gain.of(self.bw)).max(1);
         if self.full_pipe.full_bw_reached || pacing_rate > self.window.pacing_rate {
@@ -578,12 +584,12 @@ impl Bbr {
         }
     }
 
-    /// `SetPacingRate`.
+    /// Sets the pacing rate with the gain of the state (`SetPacingRate`).
     fn set_pacing_rate(&mut self) {
         self.set_pacing_rate_with_gain(self.pacing_gain());
     }
 
-    /// `SetSendQuantum`.
+    /// Sets the bytes sent at once (`SetSendQuantum`).
     fn set_send_quantum(&mut self) {
         self.window.send_quantum =
             carried(self.window.pacing_rate, self.parameters.send_quantum_ns)
@@ -591,8 +597,8 @@ impl Bbr {
                 .max(self.longest_bytes.saturating_mul(2));
     }
 
-    /// `UpdateOffloadBudget`, as for QUIC: the send quantum, and packets with delayed
-    /// acknowledgement.
+    /// Returns the allowance for the send quantum and for delayed acknowledgements
+    /// (`UpdateOffloadBudget`, as for QUIC).
     fn offload_budget(&self) -> u64 {
         let kept = self
             .parameters
@@ -602,7 +608,7 @@ impl Bbr {
         self.window.send_quantum.saturating_add(kept)
     }
 
-    /// `BDPMultiple`, of a given bandwidth.
+    /// Returns a multiple of the BDP at a given bandwidth (`BDPMultiple`).
     fn bdp_multiple(&self, bw: u64, gain: Thousandths) -> u64 {
         match self.probe_rtt.min_rtt_ns {
             None => self.window.initial_cwnd,
@@ -610,7 +616,7 @@ impl Bbr {
         }
     }
 
-    /// `QuantizationBudget`.
+    /// Raises a window to what offload and delayed acknowledgements need (`QuantizationBudget`).
     fn quantization_budget(&self, inflight_cap: u64) -> u64 {
         let cap = inflight_cap.max(self.offload_budget()).max(self.min_pipe_cwnd());
         if self.state == State::ProbeBwUp {
@@ -620,23 +626,24 @@ impl Bbr {
         }
     }
 
-    /// `Inflight` of a given bandwidth, at a gain of one.
+    /// Returns the window for a given bandwidth at a gain of one (`Inflight`).
     fn inflight(&self, bw: u64) -> u64 {
         self.quantization_budget(self.bdp_multiple(bw, ONE))
     }
 
-    /// `TargetInflight`.
+    /// Returns the BDP, limited by the window (`TargetInflight`).
     fn target_inflight(&self) -> u64 {
         self.bdp_multiple(self.bw, ONE).min(self.window.cwnd)
     }
 
-    /// `UpdateMaxInflight`.
+    /// Returns the maximum window of the model (`UpdateMaxInflight`).
     fn max_inflight(&self) -> u64 {
         let cap = self.bdp_multiple(self.bw, self.cwnd_gain());
         self.quantization_budget(cap.saturating_add(self.aggregation.filter.get()))
     }
 
-    /// `SetCwnd`: grows by the bytes acknowledged, up to the limits of model and losses.
+    /// Grows the window by the bytes acknowledged, up to the limits of model and losses
+    /// (`SetCwnd`).
     fn set_cwnd(&mut self) {
         let max_inflight = self.max_inflight();
         let grown = self.window.cwnd.saturating_add(self.seen.newly_acked_bytes);
@@ -654,7 +661,7 @@ impl Bbr {
         self.bound_cwnd_for_model();
     }
 
-    /// `BoundCwndForModel`.
+    /// Limits the window by the bounds from losses (`BoundCwndForModel`).
     fn bound_cwnd_for_model(&mut self) {
         let cap = match self.state {
             State::ProbeBwDown | State::ProbeBwRefill | State::ProbeBwUp => {
@@ -667,7 +674,7 @@ impl Bbr {
         self.window.cwnd = self.window.cwnd.min(cap);
     }
 
-    /// `SaveCwnd`.
+    /// Saves the window before loss recovery or ProbeRTT (`SaveCwnd`).
     fn save_cwnd(&mut self) {
         if !self.bounds.in_loss_recovery && self.state != State::ProbeRtt {
             self.window.prior_cwnd = self.window.cwnd;
@@ -676,7 +683,7 @@ impl Bbr {
         }
     }
 
-    /// `RestoreCwnd`.
+    /// Restores the saved window (`RestoreCwnd`).
     fn restore_cwnd(&mut self) {
         self.window.cwnd = self.window.cwnd.max(self.window.prior_cwnd);
     }
@@ -690,7 +697,7 @@ impl Bbr {
         }
     }
 
-    /// `C.is_cwnd_limited`: whether the window was full within the last round trip.
+    /// Whether the window was full within the last round trip (`C.is_cwnd_limited`).
     fn is_cwnd_limited(&self) -> bool {
         self.window.limited_until_delivered.is_some_and(|until| self.seen.delivered_bytes <= until)
     }
@@ -719,14 +726,14 @@ struct FullPipe {
 }
 
 impl FullPipe {
-    /// `ResetFullBW`, with a new baseline.
+    /// Restarts the estimator with a new baseline (`ResetFullBW`).
     const fn reset(&mut self, full_bw: u64) {
         (self.full_bw, self.full_bw_count, self.full_bw_now) = (full_bw, 0, false);
     }
 }
 
 impl Bbr {
-    /// `CheckFullBWReached`: three rounds with growth below a quarter.
+    /// Checks for three rounds with growth below a quarter (`CheckFullBWReached`).
     fn check_full_bw_reached(&mut self) {
         // Rounds of all paths decide whether a common probe is over (`pass_round`).
         let is_told = self.parameters.shares_clock && self.state == State::ProbeBwUp;
@@ -749,13 +756,13 @@ impl Bbr {
         self.full_pipe.full_bw_reached |= self.full_pipe.full_bw_now;
     }
 
-    /// `EnterStartup`.
+    /// Enters Startup (`EnterStartup`).
     const fn enter_startup(&mut self) {
         self.wish = None;
         self.state = State::Startup;
     }
 
-    /// `CheckStartupDone`.
+    /// Ends Startup if the pipe is full (`CheckStartupDone`).
     fn check_startup_done(&mut self) {
         self.check_startup_high_loss();
         if self.state == State::Startup && self.full_pipe.full_bw_reached {
@@ -763,8 +770,8 @@ impl Bbr {
         }
     }
 
-    /// `CheckStartupHighLoss`: at the end of a round trip with losses, if they were excessive and
-    /// reported often enough.
+    /// Ends Startup after a round trip with excessive losses that were reported often enough
+    /// (`CheckStartupHighLoss`).
     fn check_startup_high_loss(&mut self) {
         if self.full_pipe.full_bw_reached || !self.bounds.loss_round_start {
             return;
@@ -778,13 +785,13 @@ impl Bbr {
         }
     }
 
-    /// `EnterDrain`.
+    /// Enters Drain (`EnterDrain`).
     const fn enter_drain(&mut self) {
         self.state = State::Drain;
         self.full_pipe.drain_start_round = self.round.count;
     }
 
-    /// `CheckDrainDone`: the queue is empty, or draining takes too long.
+    /// Ends Drain if the queue is empty, or draining takes too long (`CheckDrainDone`).
     fn check_drain_done(&mut self) {
         if self.state == State::Drain
             && (self.seen.inflight_bytes <= self.inflight(self.bw)

@@ -22,7 +22,7 @@ use crate::controller::{Acknowledged, Controller, Sent};
 use crate::hystart::Hystart;
 use crate::units::{percent_of, rate};
 
-/// `beta_cubic`, in hundredths.
+/// Share of the window left by a reduction (`beta_cubic`), in hundredths.
 const BETA_PERCENT: u64 = 70;
 /// Share of `W_max` left by fast convergence: (1 + beta) / 2.
 const FAST_CONVERGENCE_PERCENT: u64 = 85;
@@ -43,7 +43,7 @@ const RATE_ROUNDS: u64 = 10;
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start_ns: u64,
-    /// `K`, in microseconds.
+    /// Time for the window to return to `w_max` (`K`), in microseconds.
     k_us: u64,
     w_max: u64,
     w_est: u64,

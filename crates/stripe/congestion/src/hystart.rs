@@ -9,15 +9,15 @@
 //! Source: RFC 9406, section 4, and its names. Packets are paced, so that `L` is infinite, as
 //! section 4.3 permits.
 
-/// `MIN_RTT_THRESH` and `MAX_RTT_THRESH`.
+/// Minimum and maximum RTT increase that ends slow start (`MIN_RTT_THRESH`, `MAX_RTT_THRESH`).
 const RTT_THRESH_NS: (u64, u64) = (4_000_000, 16_000_000);
-/// `MIN_RTT_DIVISOR`.
+/// Divisor of the RTT for the increase between these limits (`MIN_RTT_DIVISOR`).
 const MIN_RTT_DIVISOR: u64 = 8;
-/// `N_RTT_SAMPLE`.
+/// RTT samples needed in a round (`N_RTT_SAMPLE`).
 const N_RTT_SAMPLE: u32 = 8;
-/// `CSS_GROWTH_DIVISOR`.
+/// Divisor of the growth in conservative slow start (`CSS_GROWTH_DIVISOR`).
 const CSS_GROWTH_DIVISOR: u64 = 4;
-/// `CSS_ROUNDS`.
+/// Rounds of conservative slow start (`CSS_ROUNDS`).
 const CSS_ROUNDS: u32 = 5;
 const INFINITY: u64 = u64::MAX;
 

@@ -242,8 +242,8 @@ impl Path {
     }
 
     /// Returns how long after an acknowledgement further packets may be assumed to arrive
-    /// unreported: as long as the interval before it, at most a quarter of the RTT and the planned
-    /// delay.
+    /// unreported: as long as the interval before it, at most a quarter of the minimum RTT and the
+    /// planned delay.
     fn kept_ns_max(&self) -> u64 {
         let kept_ns = u64::try_from(self.plan.kept.as_nanos()).unwrap_or(u64::MAX);
         self.acknowledged_after_ns.min(self.round_trip.least_ns() / 4).min(kept_ns)

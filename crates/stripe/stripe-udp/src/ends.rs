@@ -352,7 +352,7 @@ impl Ends {
                 has_more
             });
         }
-        // The ends still active get their next turn from their due time.
+        // Ends that are still active are due at once, and get a turn at the next reception.
         active.drain(..).for_each(|number| self.is_active[number] = false);
         self.active = active;
     }

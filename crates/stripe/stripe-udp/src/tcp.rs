@@ -5,8 +5,8 @@
 //!
 //!   [closed] -- backoff expired -------> [connecting] -- writable, no error ---> [open]
 //!      ^   <-- error, or timeout ----------|                                     |  ^
-//!      |   <-- closed, stalled, or invalid length ------------------------------+  |
-//!      +---------------------- listening end: a connection was admitted -----------+
+//!      |   <-- closed, stalled, or invalid length -------------------------------+  |
+//!      +---------------------- listening end: a connection was admitted ------------+
 //! ```
 //!
 //! The protocol is unchanged. Datagrams in flight on a connection that ends are lost, as on any

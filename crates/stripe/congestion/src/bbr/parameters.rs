@@ -37,11 +37,12 @@ pub struct BbrParameters {
     /// path and queue together: with a queue of a tenth of the BDP, the path carries .85 * 1.1 =
     /// .935 with the draft's .15, and everything with .05.
     pub headroom: Thousandths,
-    /// `StartupPacingGain`.
+    /// Pacing gain of Startup (`StartupPacingGain`).
     pub startup_pacing_gain: Thousandths,
-    /// `DrainPacingGain`.
+    /// Pacing gain of Drain (`DrainPacingGain`).
     pub drain_pacing_gain: Thousandths,
-    /// `DefaultCwndGain`, equal to `StartupCwndGain` of older versions.
+    /// Window gain of most states (`DefaultCwndGain`), equal to `StartupCwndGain` of older
+    /// versions.
     pub default_cwnd_gain: Thousandths,
     /// Pacing gain of ProbeBW_UP.
     pub probe_up_pacing_gain: Thousandths,
@@ -49,17 +50,18 @@ pub struct BbrParameters {
     pub probe_up_cwnd_gain: Thousandths,
     /// Pacing gain of ProbeBW_DOWN.
     pub probe_down_pacing_gain: Thousandths,
-    /// `ProbeRTTCwndGain`.
+    /// Window gain of ProbeRTT (`ProbeRTTCwndGain`).
     pub probe_rtt_cwnd_gain: Thousandths,
     /// Margin of the pacing rate below the estimate (`PacingMarginPercent`).
     pub pacing_margin: Thousandths,
     /// Loss reports in a round that end Startup (`StartupFullLossCnt`).
     pub startup_full_loss_count: u32,
-    /// `MinRTTFilterLen`, also used as `ProbeRTTInterval`.
+    /// Validity period of the minimum RTT (`MinRTTFilterLen`), and interval of its probes
+    /// (`ProbeRTTInterval`).
     pub min_rtt_filter_ns: u64,
-    /// `ProbeRTTDuration`.
+    /// Duration of ProbeRTT with a small window (`ProbeRTTDuration`).
     pub probe_rtt_ns: u64,
-    /// `ExtraAckedFilterLen`, in round trips.
+    /// Length of the ACK aggregation filter in round trips (`ExtraAckedFilterLen`).
     pub extra_acked_filter_rounds: u64,
     /// Minimum time between bandwidth probes (`bw_probe_wait`).
     pub bw_probe_wait_ns: u64,
@@ -67,9 +69,9 @@ pub struct BbrParameters {
     pub bw_probe_wait_spread_ns: u64,
     /// Maximum round trips between bandwidth probes (`T_reno_bound`).
     pub bw_probe_rounds_max: u64,
-    /// `InitialCwnd`, in packets of maximum length.
+    /// Initial window in packets of maximum length (`InitialCwnd`).
     pub initial_cwnd_packets: u64,
-    /// `MinPipeCwnd`, in packets of maximum length.
+    /// Minimum window in packets of maximum length (`MinPipeCwnd`).
     pub min_pipe_cwnd_packets: u64,
     /// Maximum `send_quantum`, as time at the pacing rate.
     pub send_quantum_ns: u64,

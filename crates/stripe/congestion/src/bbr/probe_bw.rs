@@ -41,7 +41,7 @@ pub(super) struct Probed {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
     pub(super) ack_phase: AckPhase,
-    /// `prev_probe_too_high` and `prev_probe_precautionary`.
+    /// Result of the last probe (`prev_probe_too_high`, `prev_probe_precautionary`).
     pub(super) previous: Probed,
     /// Whether packets sent while probing are being acknowledged (`is_bw_probe_sample`).
     pub(super) is_bw_probe_sample: bool,
@@ -65,7 +65,7 @@ impl Cycle {
 }
 
 impl Bbr {
-    /// `StartProbeBW_DOWN`.
+    /// Enters DOWN, and picks the wait until the next probe (`StartProbeBW_DOWN`).
     pub(super) fn start_probe_bw_down(&mut self) {
         self.wish = None;
         self.reset_congestion_signals();
@@ -77,12 +77,12 @@ impl Bbr {
         self.state = State::ProbeBwDown;
     }
 
-    /// `StartProbeBW_CRUISE`.
+    /// Enters CRUISE (`StartProbeBW_CRUISE`).
     pub(super) const fn start_probe_bw_cruise(&mut self) {
         self.state = State::ProbeBwCruise;
     }
 
-    /// `StartProbeBW_REFILL`.
+    /// Enters REFILL, and drops the short-term bounds (`StartProbeBW_REFILL`).
     pub(super) fn start_probe_bw_refill(&mut self) {
         self.reset_short_term_model();
         (self.cycle.bw_probe_up_rounds, self.cycle.bw_probe_up_acked) = (0, 0);
@@ -92,7 +92,7 @@ impl Bbr {
         self.state = State::ProbeBwRefill;
     }
 
-    /// `StartProbeBW_UP`.
+    /// Enters UP (`StartProbeBW_UP`).
     pub(super) fn start_probe_bw_up(&mut self) {
         self.cycle.ack_phase = AckPhase::ProbeStarting;
         self.start_round();
@@ -104,7 +104,7 @@ impl Bbr {
         self.raise_inflight_longterm_slope();
     }
 
-    /// `UpdateProbeBWCyclePhase`.
+    /// Takes the transition of the cycle that is due, if any (`UpdateProbeBWCyclePhase`).
     pub(super) fn update_probe_bw_cycle_phase(&mut self) {
         if !self.full_pipe.full_bw_reached || self.adapt_long_term_model() {
             return;
@@ -130,8 +130,8 @@ impl Bbr {
         }
     }
 
-    /// `PickProbeWait`; but a path that has returned and carries less than nine tenths of its
-    /// earlier bandwidth is probed at once. That is ours.
+    /// Draws the wait until the next probe (`PickProbeWait`). Ours: a path that has returned and
+    /// carries less than nine tenths of its earlier bandwidth is probed at once.
     pub(super) fn pick_probe_wait(&mut self) {
         let before = u128::from(core::mem::take(&mut self.carried_before));
         if u128::from(self.max_bw_filter.get()) * 10 < before * 9 {
@@ -143,7 +143,7 @@ impl Bbr {
         self.cycle.bw_probe_wait_ns = self.parameters.bw_probe_wait_ns.saturating_add(spread_ns);
     }
 
-    /// `IsTimeToProbeBW`: the wait is over, or Reno would have had time for a probe.
+    /// Whether the wait is over, or Reno would have had time for a probe (`IsTimeToProbeBW`).
     fn is_time_to_probe_bw(&self) -> bool {
         let waited_ns = self.seen.now_ns.saturating_sub(self.cycle.stamp_ns);
         let reno_rounds = self.target_inflight() / self.longest_bytes;
@@ -152,13 +152,13 @@ impl Bbr {
                 >= reno_rounds.min(self.parameters.bw_probe_rounds_max)
     }
 
-    /// `IsTimeToCruise`.
+    /// Whether the queue is empty, so that DOWN ends (`IsTimeToCruise`).
     fn is_time_to_cruise(&self) -> bool {
         self.seen.inflight_bytes <= self.inflight_with_headroom()
             && self.seen.inflight_bytes <= self.inflight(self.max_bw_filter.get())
     }
 
-    /// `IsTimeToGoDown`.
+    /// Whether UP has reached the limit of the path (`IsTimeToGoDown`).
     fn is_time_to_go_down(&mut self) -> bool {
         let longterm = self.bounds.inflight_longterm;
         if self.cycle.previous.too_high && self.seen.prior_inflight_bytes >= longterm {
@@ -172,7 +172,7 @@ impl Bbr {
         self.full_pipe.full_bw_now
     }
 
-    /// `InflightWithHeadroom`: leaves part of the long-term bound to others.
+    /// Returns the long-term bound less the part left to others (`InflightWithHeadroom`).
     pub(super) fn inflight_with_headroom(&self) -> u64 {
         let longterm = self.bounds.inflight_longterm;
         if longterm == INFINITY {
@@ -182,7 +182,7 @@ impl Bbr {
         longterm.saturating_sub(headroom).max(self.min_pipe_cwnd())
     }
 
-    /// `RaiseInflightLongtermSlope`: the growth doubles each round trip.
+    /// Doubles the growth of the long-term bound each round trip (`RaiseInflightLongtermSlope`).
     fn raise_inflight_longterm_slope(&mut self) {
         let growth_this_round = 1_u64 << self.cycle.bw_probe_up_rounds;
         self.cycle.bw_probe_up_rounds =
@@ -191,7 +191,7 @@ impl Bbr {
             (self.window.cwnd / growth_this_round).max(self.longest_bytes);
     }
 
-    /// `ProbeInflightLongtermUpward`: only if the bound limits sending.
+    /// Raises the long-term bound if it limits sending (`ProbeInflightLongtermUpward`).
     fn probe_inflight_longterm_upward(&mut self) {
         if !self.is_cwnd_limited() || self.window.cwnd < self.bounds.inflight_longterm {
             return;
@@ -207,7 +207,8 @@ impl Bbr {
         }
     }
 
-    /// `AdaptLongTermModel`; returns whether the state changed.
+    /// Adapts the long-term bound to the results of probes (`AdaptLongTermModel`); returns whether
+    /// the state changed.
     fn adapt_long_term_model(&mut self) -> bool {
         if self.cycle.ack_phase == AckPhase::ProbeStarting && self.round.is_start {
             self.cycle.ack_phase = AckPhase::ProbeFeedback;
@@ -234,7 +235,7 @@ impl Bbr {
         false
     }
 
-    /// `AdvanceMaxBwFilter`.
+    /// Ends a slot of the bandwidth filter (`AdvanceMaxBwFilter`).
     fn advance_max_bw_filter(&mut self) {
         self.cycle.count += 1;
         self.max_bw_filter.advance();

@@ -60,7 +60,7 @@ impl Bbr {
         self.state == State::ProbeRtt && now_ns <= heard_by_ns
     }
 
-    /// `UpdateMinRTT`.
+    /// Updates the minimum RTT and its expiry (`UpdateMinRTT`).
     pub(super) fn update_min_rtt(&mut self) {
         let now_ns = self.seen.now_ns;
         let age_ns = now_ns.saturating_sub(self.probe_rtt.min_rtt_stamp_ns);
@@ -88,13 +88,13 @@ impl Bbr {
         carried(self.max_bw_filter.get(), queued_ns) < self.longest_bytes
     }
 
-    /// `SaveProbeRTTCwnd`.
+    /// Fixes the window of the probe (`SaveProbeRTTCwnd`).
     fn save_probe_rtt_cwnd(&mut self) {
         let half = self.bdp_multiple(self.bw, self.parameters.probe_rtt_cwnd_gain);
         self.probe_rtt.cwnd = half.max(self.min_pipe_cwnd());
     }
 
-    /// `CheckProbeRTT`.
+    /// Enters or continues ProbeRTT if it is due (`CheckProbeRTT`).
     pub(super) fn check_probe_rtt(&mut self) {
         if self.state != State::ProbeRtt
             && self.probe_rtt.min_rtt_expired
@@ -123,7 +123,7 @@ impl Bbr {
         self.start_round();
     }
 
-    /// `HandleProbeRTT`.
+    /// Waits until the window is drained, then times the probe (`HandleProbeRTT`).
     fn handle_probe_rtt(&mut self) {
         let until = self.seen.delivered_bytes.saturating_add(self.seen.inflight_bytes);
         if let Some((_, to)) = &mut self.probe_rtt.limited {
@@ -144,14 +144,14 @@ impl Bbr {
         }
     }
 
-    /// `CheckProbeRTTDone`.
+    /// Leaves ProbeRTT once its time is over (`CheckProbeRTTDone`).
     fn check_probe_rtt_done(&mut self) {
         if self.probe_rtt.done_stamp_ns.is_some_and(|done_ns| self.seen.now_ns > done_ns) {
             self.step(Step::ExitProbeRtt);
         }
     }
 
-    /// `ExitProbeRTT`.
+    /// Restores the window and leaves ProbeRTT (`ExitProbeRTT`).
     pub(super) fn exit_probe_rtt(&mut self) {
         self.probe_rtt.min_rtt_stamp_ns = self.seen.now_ns;
         self.restore_cwnd();
@@ -164,7 +164,7 @@ impl Bbr {
         }
     }
 
-    /// `HandleRestartFromIdle`.
+    /// Restarts at the estimated rate after an idle period (`HandleRestartFromIdle`).
     pub(super) fn handle_restart_from_idle(&mut self, now_ns: u64) {
         self.probe_rtt.idle_restart = true;
         self.aggregation.restart(now_ns);

@@ -203,7 +203,7 @@ impl End {
         self.channels.iter().flatten().any(|channel| channel.link.remote().is_some())
     }
 
-    /// Returns the time of the next timeout.
+    /// Returns the time of the next timeout of the protocol or of a handshake.
     pub fn timeout(&self) -> Instant {
         let timeout = self.striping.poll_timeout();
         let Some(peer) = self.encapsulation.peer() else { return timeout };

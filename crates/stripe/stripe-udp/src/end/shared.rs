@@ -238,7 +238,7 @@ impl End {
         }
     }
 
-    /// Returns the time of the next timeout.
+    /// Returns the time of the next work, timeouts of links and listeners included.
     pub(crate) fn due_at(&self) -> Instant {
         let links = self.channels.iter().flatten().map(|channel| &channel.link);
         let of = |link: &Link| {

@@ -267,7 +267,7 @@ impl Strangers {
     }
 }
 
-/// Returns the defect of a datagram that belongs to no end, whatever its key.
+/// Returns why a datagram is invalid for every end, if it is.
 fn wrong(datagram: &[u8]) -> Option<Discard> {
     if is_in_clear(datagram) { Some(Discard::InClear) } else { discard_of(datagram) }
 }

@@ -60,7 +60,7 @@ pub(crate) fn join(one: &mut End, other: &mut End) {
     }
 }
 
-/// Returns a wildcard port of each address family.
+/// Returns the loopback address of each family, with any port.
 pub(crate) fn any() -> [SocketAddr; 2] {
     [(Ipv4Addr::LOCALHOST, 0).into(), (Ipv6Addr::LOCALHOST, 0).into()]
 }
