@@ -60,7 +60,6 @@ use random::Random;
 /// Larger than any quantity.
 const INFINITY: u64 = u64::MAX;
 
-/// State of the state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Startup,
@@ -97,7 +96,6 @@ struct Seen {
     prior_inflight_bytes: u64,
     round_trip_ns: Option<u64>,
     smoothed_round_trip_ns: u64,
-    /// Rate sample, if any.
     rate: Option<RateSample>,
     /// `RS.delivery_rate`; 0 without a sample.
     delivery_rate: u64,

@@ -26,7 +26,6 @@ use crate::controller::RateSample;
 pub(crate) struct Record {
     /// Number of the packet on the path.
     number: u64,
-    /// Time of sending.
     pub(crate) sent_at_ns: u64,
     /// Sending time of the latest packet delivered by then (`P.first_send_time`).
     first_sent_at_ns: u64,

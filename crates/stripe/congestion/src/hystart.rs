@@ -21,7 +21,6 @@ const CSS_GROWTH_DIVISOR: u64 = 4;
 const CSS_ROUNDS: u32 = 5;
 const INFINITY: u64 = u64::MAX;
 
-/// Phase of slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     SlowStart,

@@ -23,7 +23,6 @@ impl Pacer {
         Self { burst_ns, next_ns: 0 }
     }
 
-    /// Sets the burst.
     pub(crate) const fn set_burst(&mut self, burst_ns: u64) {
         self.burst_ns = burst_ns;
     }

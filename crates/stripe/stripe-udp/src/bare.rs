@@ -19,7 +19,6 @@ use crate::ethernet::VIRTIO_BYTES;
 use crate::framing::Frame;
 use crate::link::Payload;
 
-/// Length of the IPv6 header.
 const V6_HEADER_BYTES: usize = 40;
 
 /// Encapsulation without any header.

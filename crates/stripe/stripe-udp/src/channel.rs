@@ -233,7 +233,6 @@ impl Channel {
         self.counts.gone += 1;
     }
 
-    /// Drops datagrams queued for the link.
     fn drop_waiting(&mut self) {
         while self.outbox.first().is_some() {
             self.counts.unsent += self.outbox.drop_first();

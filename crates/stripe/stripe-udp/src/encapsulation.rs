@@ -36,7 +36,6 @@ impl Encapsulation {
         }
     }
 
-    /// Writes the tag of a packet.
     pub(crate) fn write_tag(&self, tag: &Tag, buffer: &mut Vec<u8>) {
         if let Self::Datagrams(_) = self {
             buffer.extend_from_slice(&tag.to_bytes());

@@ -38,7 +38,6 @@ pub(crate) use virtio::VIRTIO_BYTES;
 use receiving::Receiver;
 use sending::Sender;
 
-/// Length of the Ethernet header.
 const HEADER_BYTES: usize = 14;
 /// Minimum buffer for a message, if packets are short.
 const MESSAGE_ROOM_BYTES: usize = 256;
@@ -47,7 +46,7 @@ const WHOLE_BYTES: usize = 65_535;
 /// Maximum frames per receive or send call: 1 Gbit/s brings as many in three quarters of a
 /// millisecond.
 const FRAMES: usize = 64;
-/// Maximum frames per receive call with offload, each of some forty segments.
+/// Maximum frames per call with offload, each of some forty segments.
 const WHOLE_FRAMES: usize = 16;
 
 /// Configuration of a channel over Ethernet.

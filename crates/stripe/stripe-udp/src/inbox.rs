@@ -28,12 +28,10 @@ pub(crate) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Returns the number of datagrams.
     pub(crate) const fn len(&self) -> usize {
         self.bytes.len().div_ceil(self.stride)
     }
 
-    /// Returns the total length in bytes.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes.len()
     }
@@ -112,7 +110,6 @@ impl Inbox {
         (self.next < self.filled).then(|| self.times[self.next])
     }
 
-    /// Removes the next batch.
     pub(crate) fn take(&mut self) -> Option<Batch<'_>> {
         let at = self.next_at()?;
         let Arrival { bytes, stride, payload, is_ours, from, ecn, .. } = self.arrivals[self.next];

@@ -134,7 +134,6 @@ pub(crate) struct Batches {
     pub(crate) bytes: usize,
 }
 
-/// A link, open or not.
 #[derive(Debug)]
 pub(crate) enum Link {
     Udp(Box<UdpLink>),
@@ -287,7 +286,6 @@ impl Link {
         }
     }
 
-    /// Returns the sizes of receive batches.
     pub(crate) fn batches(&self) -> Batches {
         match self {
             Self::Udp(link) => link.batches(),

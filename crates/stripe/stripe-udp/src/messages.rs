@@ -28,7 +28,6 @@ struct Bundle {
     epoch: Epoch,
 }
 
-/// Outgoing messages of all channels.
 #[derive(Debug)]
 pub(crate) struct Messages {
     bundles: Vec<Bundle>,

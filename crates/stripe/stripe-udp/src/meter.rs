@@ -64,7 +64,6 @@ impl Metering {
         self.meter.as_ref().map(|meter| meter.used())
     }
 
-    /// Counts received datagrams.
     pub(crate) fn came(&mut self, datagrams: usize, bytes: usize) {
         if let Some(meter) = &mut self.meter {
             meter.came(bytes as u64 + datagrams as u64 * self.header_bytes);

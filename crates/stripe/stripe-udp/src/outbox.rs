@@ -24,7 +24,6 @@ const RUNS_MAX: usize = 256;
 /// then.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// Send queue of a channel.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     runs: VecDeque<Run>,

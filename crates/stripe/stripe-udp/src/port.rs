@@ -29,7 +29,6 @@ use crate::socket::{BATCHES, BufferPlan, ChannelPlan, ChannelSocket, Opener, Ope
 /// Minimum time between attempts to reopen a socket.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Configuration of a port.
 #[derive(Clone, Debug)]
 pub(crate) enum PortPlan {
     Socket(ChannelPlan),
@@ -343,7 +342,6 @@ impl UdpLink {
         }
     }
 
-    /// Returns the port, if it is shared.
     pub(crate) const fn shared(&self) -> Option<&SharedPort> {
         match &self.held {
             Held::Own(_) => None,
@@ -376,7 +374,6 @@ impl UdpLink {
         Some(self.remote).filter(|remote| !remote.ip().is_unspecified())
     }
 
-    /// Sends one datagram to this address.
     pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8], class: u8) -> io::Result<()> {
         self.with_mut(|port| port.tell((to, class), message))
     }

@@ -6,7 +6,6 @@ use crate::link::Payload;
 /// Maximum bytes of a run: the largest UDP payload over IPv4.
 pub(crate) const RUN_BYTES_MAX: usize = 65_535 - 20 - 8;
 
-/// Datagrams of one length on one channel.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     pub(crate) channel: usize,
@@ -49,7 +48,6 @@ impl Run {
         self.datagrams += 1;
     }
 
-    /// Empties the run.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         (self.datagrams, self.payload) = (0, Payload::Packets);

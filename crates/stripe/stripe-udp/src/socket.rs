@@ -180,7 +180,6 @@ impl fmt::Debug for Opener {
     }
 }
 
-/// An open socket.
 #[derive(Debug)]
 pub(crate) struct ChannelSocket {
     socket: Socket,
@@ -206,7 +205,6 @@ impl ChannelSocket {
         self.socket.as_fd()
     }
 
-    /// Returns the maximum datagrams per send call.
     pub(crate) const fn segments_max(&self) -> usize {
         self.sending.segments_max()
     }
@@ -231,7 +229,6 @@ impl ChannelSocket {
         self.state.recv(UdpSockRef::from(&self.socket), buffers, metas)
     }
 
-    /// Returns the local address.
     pub(crate) fn local(&self) -> io::Result<SocketAddr> {
         let address = self.socket.local_addr()?;
         address.as_socket().ok_or_else(|| io::ErrorKind::Unsupported.into())

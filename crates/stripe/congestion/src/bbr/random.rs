@@ -6,7 +6,6 @@
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    /// Returns the next number.
     pub(crate) const fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;

@@ -23,7 +23,6 @@ const ACKNOWLEDGED_PACKETS: u64 = 4;
 const ACKNOWLEDGED_NS: u64 = 5 * MILLISECOND;
 const BUCKET_NS: u64 = 100 * MILLISECOND;
 
-/// Parameters of a pipe.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipe {
     pub(crate) bits_per_second: u64,
@@ -142,7 +141,6 @@ enum Event {
     Probe,
 }
 
-/// The pipe and its flows.
 pub(crate) struct Sim {
     pub(crate) pipe: Pipe,
     pub(crate) flows: Vec<Flow>,
@@ -229,7 +227,6 @@ impl Sim {
         }
     }
 
-    /// Runs until a time.
     pub(crate) fn run(&mut self, until_ns: u64) {
         while let Some((at_ns, index, event)) = self.next().filter(|next| next.0 < until_ns) {
             self.now_ns = at_ns.max(self.now_ns);

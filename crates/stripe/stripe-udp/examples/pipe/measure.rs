@@ -49,7 +49,6 @@ impl Measured {
         }
     }
 
-    /// Counts a received packet.
     pub(crate) fn take(&mut self, now: Instant, packet: &[u8]) {
         let Some((number, rest)) = packet.split_first_chunk() else { return };
         let Some((sent_at, _)) = rest.split_first_chunk() else { return };

@@ -183,7 +183,6 @@ impl End {
         })
     }
 
-    /// Whether a channel has this remote address.
     pub(crate) fn has_remote(&self, remote: SocketAddr) -> bool {
         self.remotes().any(|(_, one)| one == remote)
     }

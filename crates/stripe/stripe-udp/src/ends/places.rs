@@ -15,7 +15,6 @@ const SPARE_MAX: usize = 8;
 /// One of our ports, by id, and an address that sends to it.
 type Place = (u64, SocketAddr);
 
-/// Owner of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) end: usize,

@@ -99,7 +99,6 @@ impl Strangers {
         }
     }
 
-    /// Begins a batch.
     pub(super) fn begin(&mut self, origin: Origin<'_>) {
         self.owner = self.places.owner(Places::place(origin));
         self.is_tried = false;

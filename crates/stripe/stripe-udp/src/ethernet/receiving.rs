@@ -21,7 +21,6 @@ use crate::socket::BufferPlan;
 
 const HEAD_BYTES: usize = VIRTIO_BYTES + HEADER_BYTES;
 
-/// Receiver of frames.
 #[derive(Debug)]
 pub(super) struct Receiver {
     socket: Socket,

@@ -16,7 +16,6 @@ use crate::run::Run;
 /// Length of the segmentation metadata and the Ethernet header before a packet.
 const HEAD_BYTES: usize = VIRTIO_BYTES + HEADER_BYTES;
 
-/// Sender of frames.
 #[derive(Debug)]
 pub(super) struct Sender {
     /// One socket; with offload one for IPv4 and anything but IP, and one for IPv6.

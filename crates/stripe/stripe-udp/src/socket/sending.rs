@@ -36,7 +36,6 @@ impl Sending {
         Self { headers, segments_max }
     }
 
-    /// Returns the maximum datagrams per call.
     pub(super) const fn segments_max(&self) -> usize {
         self.segments_max
     }

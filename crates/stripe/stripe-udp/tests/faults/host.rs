@@ -24,13 +24,11 @@ const CALLS_MAX: u32 = 1_000;
 /// Ledgers from and to each client.
 pub(crate) type Ledgers = Vec<[Ledger; 2]>;
 
-/// Contents of a process.
 enum Process {
     One(Box<End>),
     Many(Box<Ends>),
 }
 
-/// A machine.
 pub(crate) struct Host {
     number: usize,
     holds: Option<Process>,

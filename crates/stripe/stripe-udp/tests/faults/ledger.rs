@@ -46,7 +46,6 @@ impl Ledger {
         self.waiting = (self.waiting + 1).min(WAITING_MAX);
     }
 
-    /// Whether a packet is waiting.
     pub(crate) const fn waits(&self) -> bool {
         self.waiting > 0
     }
@@ -108,7 +107,6 @@ impl Source for Ledger {
     }
 }
 
-/// Returns the bytes of a packet.
 fn made(end: u8, process: u16, number: u32) -> Vec<u8> {
     let mut packet = vec![end];
     packet.extend(process.to_be_bytes());

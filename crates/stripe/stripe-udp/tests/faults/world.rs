@@ -41,7 +41,6 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Adds the statistics of another run.
     pub(crate) fn add(&mut self, other: &Self) {
         self.datagrams += other.datagrams;
         self.delivered += other.delivered;
