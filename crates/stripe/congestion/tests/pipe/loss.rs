@@ -12,8 +12,8 @@ fn lossy(megabits: u64, delay_ms: u64, seed: u64) -> Pipe {
     pipe
 }
 
-/// Between probes, each round trip with a loss reduces BBR's rate to that of the last delivery: (1
-/// - loss) of it, and the pacing rate is a hundredth below that. The draft states this (design
+/// Between probes, each round trip with a loss reduces BBR's rate to that of the last delivery:
+/// (1 - loss) of it, and the pacing rate is a hundredth below that. The draft states this (design
 /// considerations for choosing constant parameters: after N rounds, (1 - loss)^N). After 62 rounds,
 /// at the next probe, .99^62 = .54 is left, with a mean of .74. The highest sample of a round is
 /// above its mean, so that it is more. Null: a `Beta` of one, which reduces nothing between probes
