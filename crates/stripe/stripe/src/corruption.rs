@@ -1,8 +1,9 @@
-//! Self-stabilisation: every word of either end is written over, and order is exact again in time.
+//! Self-stabilisation: after an overwrite of any state at either end, order becomes exact again
+//! within a bound.
 //!
-//! The bound, as the specification of the protocol has it: twice the sum of the wait, the late
-//! markers that are put up with, the wait for a reset, two round trips, and the longest pause
-//! between resets that are asked for.
+//! The bound, from the specification of the protocol: twice the sum of the wait, the permitted late
+//! markers, the wait for a reset, two round trips, and the longest pause between accepted reset
+//! requests.
 
 #[path = "../tests/protocol/pair.rs"]
 #[allow(
@@ -110,7 +111,7 @@ impl<T: Corrupt> Corrupt for Vec<T> {
     }
 }
 
-/// A queue becomes one of up to four random entries.
+/// Replaces a queue by one of up to four random entries.
 impl<T: Corrupt + Default> Corrupt for VecDeque<T> {
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         self.clear();
@@ -121,7 +122,7 @@ impl<T: Corrupt + Default> Corrupt for VecDeque<T> {
     }
 }
 
-/// `None` becomes a value too, and one in four becomes `None`.
+/// Replaces the value by a random one, or one time in four by `None`.
 impl<T: Corrupt + Default> Corrupt for Option<T> {
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         let mut value = T::default();
@@ -160,7 +161,7 @@ pub(crate) fn is_hit(words: &mut dyn FnMut() -> u64) -> bool {
     words().is_multiple_of(2)
 }
 
-/// Words of all sizes: any at all, and such as might be right.
+/// Returns words of all sizes: arbitrary ones, and ones that may be valid.
 fn random_word(words: &mut Words) -> u64 {
     match words.below(4) {
         0 => words.next(),

@@ -220,7 +220,8 @@ impl<P> ChannelOrder<P> {
         [held, odd].into_iter().flatten().min()
     }
 
-    /// Releases a message out of season, which begins an epoch, after a pause long enough.
+    /// Releases a message of another epoch, which begins that epoch, after a pause that is long
+    /// enough.
     fn believe_odd(&mut self, now: Instant) -> Option<Message> {
         let (message, _) = self.odd.take_if(|(_, since)| since.after(ODD_WAIT) <= now)?;
         self.start(message.epoch);

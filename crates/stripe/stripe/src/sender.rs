@@ -23,11 +23,12 @@
 //! limits them.
 //!
 //! The scheduler has as many slots as there can be channels; the id of a channel is the number of its slot.
-//! A channel that is removed is lost: Left announces it on all others, and its packets in flight are sent
-//! again over them. A channel that is added is one that comes back with nothing known about it. Its numbers
-//! continue those of the former channel of the slot, so that late packets of that one are detected, and no
-//! number is used twice in an epoch. A removed channel that is the last one in, while others are still to
-//! come in, stays in the scheduler until one of them is in; no packet goes on it.
+//! A channel that is removed is lost: Left announces it on all others, and its packets in flight
+//! are retransmitted over them. A channel that is added is treated as one that returns, without
+//! measurements. Its numbers continue those of the former channel of the slot, so that late packets
+//! of that one are detected, and no number is used twice in an epoch. If a removed channel is the
+//! last one in, while others are still to come in, it stays in the scheduler without packets until
+//! one of them is in.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.3 (load sharing), 5 and 6.3 (markers). Audits:
 //! Varghese, "Self-stabilization by local checking and global reset", 1994. A channel that moves begins
@@ -381,7 +382,7 @@ impl<S: Numbered> Sender<S> {
 
     // Messages.
 
-    /// Returns the next message, and its channel, where it precedes any later packet.
+    /// Returns the next message, and the channel to send it on, before any later packet.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         self.now = now;
         self.advance(now);

@@ -88,7 +88,7 @@ impl Epochs {
         *self = Self { current: Some(epoch), synchronised, begun, ..Self::default() };
     }
 
-    /// Notes that nothing of the epoch came on a channel before.
+    /// Records that nothing of the epoch arrived on a channel before.
     pub(super) const fn begin(&mut self, channel: usize) {
         self.begun |= 1 << channel;
     }

@@ -5,9 +5,9 @@
 //!   pipe sequence numbers      ... 40  43  44  52 ...    they are two of 45 to 51
 //! ```
 //!
-//! A gap is requested at once, and again as long as its copies are worth waiting for. The sender
-//! knows which two of 45 to 51 are missing. The receiver only has to keep 45 to 51 from being given
-//! up while they may come.
+//! A gap is requested at once, and again until the wait for its copies ends. The sender knows which
+//! two of 45 to 51 are missing. The receiver only has to keep 45 to 51 from being given up while
+//! they may come.
 //!
 //! The packets in flight on channels that left may exceed what the others carry in a wait. They are
 //! awaited as long as copies of them arrive, since every copy reduces their number.

@@ -12,7 +12,7 @@
 //!
 //! Source: ours; in Adiseshu, Parulkar and Varghese 1996 both ends number their channels alike.
 //!
-//! Invariant: the map is a permutation, whatever messages name.
+//! Invariant: the map is a permutation, for any messages.
 
 use gingham_fairq::CHANNELS_MAX;
 

@@ -34,8 +34,7 @@ pub(super) struct Presence {
     in_from: Vec<Round>,
     /// Time since which a channel has received only markers older than its departure.
     stale_since: Vec<Option<Instant>>,
-    /// Channels in whose reverse direction a departure is to be acknowledged; `departures` has
-    /// which.
+    /// Channels in whose reverse direction an entry of `departures` is to be acknowledged.
     acknowledge: ChannelSet,
     departures: Vec<Departure>,
 }

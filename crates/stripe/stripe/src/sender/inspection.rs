@@ -44,8 +44,7 @@ impl<S: Numbered> Sender<S> {
         &self.sending
     }
 
-    /// Returns the quantum that a channel is to have: its present one, unless a change is under
-    /// way.
+    /// Returns the target quantum of a channel: its present one, unless a change is pending.
     pub fn target_quantum(&self, channel: usize) -> u32 {
         self.schedule.target(channel)
     }

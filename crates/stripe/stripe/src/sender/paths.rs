@@ -332,7 +332,7 @@ impl Paths {
         }
     }
 
-    /// Starts the measurement of shares anew while quanta change.
+    /// Restarts the measurement of shares while quanta change.
     pub(super) fn see_changes(&mut self, now: Instant) {
         if let Some(shares) = &mut self.shares {
             shares.look_anew(now.nanoseconds(), |channel| found(&self.channels[channel]));

@@ -88,7 +88,7 @@ pub(super) struct Presence {
     /// Channels whose departure is due on some other channel.
     telling: ChannelSet,
     watches: Vec<Watch>,
-    /// Time of the next look at the channels.
+    /// Time of the next check of the channels.
     look_at: Instant,
 }
 
@@ -163,7 +163,7 @@ impl Presence {
         self.look_at
     }
 
-    /// Moves the next look forward to `at`, if it is later.
+    /// Moves the next check forward to `at`, if it is later.
     pub(super) fn look_by(&mut self, at: Instant) {
         self.look_at = self.look_at.min(at);
     }
@@ -234,8 +234,8 @@ impl Presence {
         self.watches[channel].life = Life::Absent;
     }
 
-    /// Begins a look at the channels; the next is due after `pause`. A late look does not count as
-    /// silence.
+    /// Begins a check of the channels; the next is due after `pause`. The delay of a late check
+    /// does not count as silence.
     pub(super) fn begin_look(&mut self, now: Instant, pause: Duration) {
         let late_max = self.interval.max(self.silence.unwrap_or_default() / LATE_SHARE);
         let in_time = self.look_at.after(late_max).nanoseconds();
@@ -376,8 +376,8 @@ impl Presence {
     }
 
     /// Returns the longest time from the silence of a channel to its departure: a marker goes
-    /// unanswered within an interval, and the silence is noticed within another one and the
-    /// permitted delay of a look. 0 if silence has no consequence.
+    /// unanswered within an interval, and the silence is detected within another one and the
+    /// permitted delay of a check. 0 if silence has no consequence.
     pub(super) fn out_after(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.map(|silence| {
             let late = self.interval.max(silence / LATE_SHARE);

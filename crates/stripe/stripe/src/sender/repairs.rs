@@ -1,4 +1,4 @@
-//! Retransmission: the packets sent lately, and those to be sent again.
+//! Retransmission: the recent packets of each channel, and those to be sent again.
 //!
 //! ```text
 //!   Nack (channel, number of the channel) --> what was sent there: number in the pipe, length
@@ -10,10 +10,11 @@
 //! No payload is kept here: the caller keeps packets by their number in the pipe
 //! ([`RetransmissionBuffer`](super::RetransmissionBuffer)).
 //!
-//! A copy is a packet of the channel on which it goes: it takes a number there, counts against window and
-//! pacing rate, and is accounted for and detected as lost like any other. A request for a lost copy by its
-//! own number requests the packet. The scheduler is not charged for copies. Copies need no credit: they
-//! take no room in the buffer of a channel, and may be needed to make room in one.
+//! A copy is a packet of the channel that it goes on: it takes a number there, counts against
+//! window and pacing rate, and is accounted for and detected as lost like any other. A request for
+//! a lost copy by its own number requests the packet. The scheduler is not charged for copies.
+//! Copies need no credit: they use no memory in the buffer of a channel, and may be needed to free
+//! some.
 //!
 //! Window and pacing rate keep copies from filling a channel. Without them, each channel carries at most as
 //! many copies as packets and markers, and at most [`COPIES_AT_ONCE`] in a row. A copy without room on any
@@ -55,10 +56,10 @@ use std::collections::VecDeque;
 /// Bound on the copies on a channel without a packet or marker between them.
 const COPIES_AT_ONCE: u32 = 4;
 
-/// Which lost packets are sent again.
+/// Limits of retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairPlan {
-    /// Number of packets of each channel that are remembered.
+    /// Number of recent packets of each channel that can be requested.
     pub packets: usize,
     /// Number of attempts for each packet.
     pub tries_max: u8,
@@ -417,7 +418,7 @@ mod tests {
     /// Channel and number of a copy.
     pub(super) const OTHER: Place = (1, 99);
 
-    /// No copy is under way.
+    /// Reports that no copy is in flight.
     pub(super) fn lost(_: Place) -> bool {
         false
     }

@@ -25,7 +25,7 @@ enum State {
     Open,
     Resetting {
         acknowledged: ChannelSet,
-        /// Channels that were not dead before.
+        /// Channels that were not dead before the reset.
         awaited: ChannelSet,
         again_at: Instant,
         open_at: Instant,
@@ -54,7 +54,7 @@ pub(super) struct Resets {
 }
 
 impl Resets {
-    /// An open epoch.
+    /// Creates the state of an open epoch.
     pub(super) const fn new(options: &SenderOptions, epoch: Epoch) -> Self {
         let (interval, wait) = (options.reset_interval, options.reset_wait);
         Self { interval, wait, epoch, state: State::Open, heeded: None }

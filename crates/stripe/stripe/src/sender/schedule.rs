@@ -8,15 +8,16 @@
 //!        +--------------------------- from reached: the change holds -----------+
 //! ```
 //!
-//! Each channel changes by itself, in a round of its own. Markers announce the change as part of the
-//! channel's standing. A marker goes when a change begins or is postponed, ahead of the first packet
-//! concerned. Without loss the order is therefore exact whatever becomes of the acknowledgement. Under
-//! loss the acknowledgement keeps the receiver from overestimating a channel: a quantum grows, or a
-//! channel comes in, only after the receiver knows. A quantum of 0 means that the channel is out.
+//! Each channel changes independently, in a round of its own. Markers announce the change as part
+//! of the channel's standing. A marker goes when a change begins or is postponed, ahead of the
+//! first packet concerned. Without loss the order is therefore exact even if the acknowledgement is
+//! lost. Under loss the acknowledgement keeps the receiver from overestimating a channel: a quantum
+//! grows, or a channel comes in, only after the receiver knows. A quantum of 0 means that the
+//! channel is out.
 //!
-//! In free order rounds stand still and only distinguish changes: a change holds as soon as it is
-//! acknowledged. In strict order the return of a channel is announced ahead by the number of rounds that
-//! passed lately within the time of an answer.
+//! In free order rounds do not advance and only distinguish changes: a change takes effect as soon
+//! as it is acknowledged. In strict order the return of a channel is announced ahead by the number
+//! of rounds that recently passed within the time of an answer.
 //!
 //! Source: ours; Adiseshu, Parulkar and Varghese 1996 keep quanta constant.
 //!
@@ -113,7 +114,7 @@ pub(super) struct Schedule<S> {
     initial: S,
     scheduler: S,
     order: Order,
-    /// Quantum that each channel is to have; 0 for a channel that is to be out.
+    /// Target quantum of each channel; 0 for a channel that is to be out.
     targets: Vec<u32>,
     announced: Vec<Announced>,
     /// Channels with an announced change that has not been acknowledged.
@@ -177,7 +178,7 @@ impl<S: Numbered> Schedule<S> {
         self.scheduler.charge(length_bytes);
     }
 
-    /// Returns the quantum that a channel is to have.
+    /// Returns the target quantum of a channel.
     pub(super) fn target(&self, channel: usize) -> u32 {
         self.targets[channel]
     }
@@ -217,7 +218,7 @@ impl<S: Numbered> Schedule<S> {
         self.announced.fill(Announced::nothing(round));
     }
 
-    /// Sets the quanta that channels are to have.
+    /// Sets the target quanta.
     pub(super) fn set_targets(
         &mut self,
         quanta: &[u32],

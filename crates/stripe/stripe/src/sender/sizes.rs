@@ -51,7 +51,7 @@ use evidence::Evidence;
 pub use plan::{Size, SizePlan, SizeState};
 use search::Search;
 
-/// Outcome of the look at a channel.
+/// Result of the check of a channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look {
     /// A marker is due: its answer shows whether the probe alone is lost.
@@ -331,8 +331,7 @@ impl Sizes {
         })
     }
 
-    /// Returns the longest frame and packet of a channel, where no packet is longer than
-    /// `most_bytes`.
+    /// Returns the longest frame and packet of a channel; no packet is longer than `most_bytes`.
     pub(super) fn size(&self, channel: usize, most_bytes: u32) -> Size {
         let Search { state, frame_bytes, .. } = self.channels[channel];
         let longest_bytes = self.longest_bytes(channel).min(most_bytes);
@@ -369,7 +368,7 @@ impl Sizes {
         }
     }
 
-    /// Begins a look at all channels; returns false if there is nothing to look at.
+    /// Begins a check of all channels; returns false if sizes are configured.
     pub(super) fn begin_look(&mut self, now: Instant) -> bool {
         self.next_at = self.plan.map(|plan| now.after(plan.raise));
         self.plan.is_some()
@@ -450,8 +449,8 @@ impl Sizes {
         self.channels[channel].confirm(frame_bytes.max(base_bytes), too_long_bytes);
     }
 
-    /// Handles the refusal of a frame by a socket. Returns whether the channel goes out where it cannot
-    /// shrink, because frames of that length passed before.
+    /// Handles the refusal of a frame by a socket. Returns whether a channel that cannot shrink
+    /// goes out, because frames of that length passed before.
     pub(super) fn handle_refused(
         &mut self,
         now: Instant,

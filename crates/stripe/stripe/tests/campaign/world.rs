@@ -28,7 +28,7 @@ struct Flight {
     frame: Frame,
 }
 
-/// A run under way.
+/// A run in progress.
 pub(crate) struct World<'a> {
     case: &'a Case,
     draw: Draw,
