@@ -22,20 +22,20 @@
 //! | any | [`SenderOptions::credits`] | no loss for lack of memory on a channel that stays |
 //! | any | any | no delay beyond the waits; both ends start anew if one requests it, restarts, or detects that the other is out of step |
 //!
-//! Each row is a test in `tests/guarantees`. In guaranteed order, a receiver that restarts accepts no
-//! epoch under way, because some of its packets may have been delivered before. This holds while the
-//! skew is below the wait. A sender that restarts begins a later epoch, for instance one from a clock.
-//! Quasi-FIFO adds no byte to a data packet, guaranteed order the twelve of a [`Tag`]. Channels
-//! distinguish packets from [`Message`]s by other means, such as an Ethernet type or a port, or by a
-//! [`Header`] before both.
+//! Each row is a test in `tests/guarantees`. In guaranteed order, a receiver that restarts accepts
+//! no epoch under way, because some of its packets may have been delivered before. This holds while
+//! the skew is below the wait. A sender that restarts begins a later epoch, for instance one from a
+//! clock. Quasi-FIFO adds no byte to a data packet, guaranteed order the twelve of a [`Tag`].
+//! Channels distinguish packets from [`Message`]s by other means, such as an Ethernet type or a
+//! port, or by a [`Header`] before both.
 //!
-//! Time is nanoseconds from any origin of the caller ([`Instant`]); nothing here reads a clock, sends
-//! or receives. `handle_*` methods take input, `poll_*` methods return output, and `now` is an
-//! argument that never decreases. After each `handle_*`, and at `poll_timeout`, poll until there is
-//! nothing.
+//! Time is nanoseconds from any origin of the caller ([`Instant`]); nothing here reads a clock,
+//! sends or receives. `handle_*` methods take input, `poll_*` methods return output, and `now` is
+//! an argument that never decreases. After each `handle_*`, and at `poll_timeout`, poll until there
+//! is nothing.
 //!
-//! Invariants: no I/O, no clock, no randomness; no allocation after set-up; any input ends as state,
-//! as a typed error or as a counted [`Discard`], never as a panic.
+//! Invariants: no I/O, no clock, no randomness; no allocation after set-up; any input ends as
+//! state, as a typed error or as a counted [`Discard`], never as a panic.
 
 #[cfg(test)]
 extern crate self as gingham_stripe;

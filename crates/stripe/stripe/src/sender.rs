@@ -14,30 +14,31 @@
 //! | `quarantine` | channels that carry copies instead of packets |
 //! | `repairs` | packets that can be sent again |
 //!
-//! The sender passes each event to the parts that it concerns, and the effects of one part to the others.
+//! The sender passes each event to the parts that it concerns, and the effects of one part to the
+//! others.
 //!
-//! Markers go on all channels when the turn of `before_channel` begins, every few rounds starting from the
-//! first, and whenever `interval` has passed without one, so that a receiver that waits for lost packets
-//! learns of the loss when no packet follows. The paper (section 6.3) finds the beginning and the end of a
-//! round best. If packets have tags, at most four of those by time go in a round trip, because no window
-//! limits them.
+//! Markers go on all channels when the turn of `before_channel` begins, every few rounds starting
+//! from the first, and whenever `interval` has passed without one, so that a receiver that waits
+//! for lost packets learns of the loss when no packet follows. The paper (section 6.3) finds the
+//! beginning and the end of a round best. If packets have tags, at most four of those by time go in
+//! a round trip, because no window limits them.
 //!
-//! The scheduler has as many slots as there can be channels; the id of a channel is the number of its slot.
-//! A channel that is removed is lost: Left announces it on all others, and its packets in flight
-//! are retransmitted over them. A channel that is added is treated as one that returns, without
-//! measurements. Its numbers continue those of the former channel of the slot, so that late packets
-//! of that one are detected, and no number is used twice in an epoch. If a removed channel is the
-//! last one in, while others are still to come in, it stays in the scheduler without packets until
-//! one of them is in.
+//! The scheduler has as many slots as there can be channels; the id of a channel is the number of
+//! its slot. A channel that is removed is lost: Left announces it on all others, and its packets in
+//! flight are retransmitted over them. A channel that is added is treated as one that returns,
+//! without measurements. Its numbers continue those of the former channel of the slot, so that late
+//! packets of that one are detected, and no number is used twice in an epoch. If a removed channel
+//! is the last one in, while others are still to come in, it stays in the scheduler without packets
+//! until one of them is in.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.3 (load sharing), 5 and 6.3 (markers). Audits:
-//! Varghese, "Self-stabilization by local checking and global reset", 1994. A channel that moves begins
-//! anew, as in RFC 9000, section 9.4.
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.3 (load sharing), 5 and 6.3 (markers).
+//! Audits: Varghese, "Self-stabilization by local checking and global reset", 1994. A channel that
+//! moves begins anew, as in RFC 9000, section 9.4.
 //!
-//! Invariants: a marker carries the number of the next packet of its channel at the moment of emission; no
-//! packet is accepted before a reset is acknowledged; some channel is present and some is in; nothing is
-//! emitted for an absent channel; a channel that comes back does so after the round named by Left; an audit
-//! changes no sound state.
+//! Invariants: a marker carries the number of the next packet of its channel at the moment of
+//! emission; no packet is accepted before a reset is acknowledged; some channel is present and some
+//! is in; nothing is emitted for an absent channel; a channel that comes back does so after the
+//! round named by Left; an audit changes no sound state.
 
 mod class;
 mod control;
@@ -127,15 +128,16 @@ pub struct Sender<S> {
 pub struct Transmit {
     /// The channel of the next packets.
     pub channel: usize,
-    /// Bytes after which the channel is chosen again, at least one. The packet that reaches them is the
-    /// last.
+    /// Bytes after which the channel is chosen again, at least one. The packet that reaches them is
+    /// the last.
     pub bytes: u64,
     /// Longest packet covered; longer ones may go elsewhere.
     pub longest_bytes: u32,
 }
 
 impl<S: Numbered> Sender<S> {
-    /// Creates a sender that begins with a reset to `epoch`, later than any epoch that it remembers.
+    /// Creates a sender that begins with a reset to `epoch`, later than any epoch that it
+    /// remembers.
     pub fn new(
         scheduler: S,
         options: SenderOptions,
@@ -209,9 +211,9 @@ impl<S: Numbered> Sender<S> {
         (takes && !is_full).then_some(channel)
     }
 
-    /// Whether a channel accepts a packet of `length_bytes`: it is active, its link is not blocked, it
-    /// has credit, and quarantine does not exclude it. A length of 0 requires credit for
-    /// the longest packet.
+    /// Whether a channel accepts a packet of `length_bytes`: it is active, its link is not blocked,
+    /// it has credit, and quarantine does not exclude it. A length of 0 requires credit for the
+    /// longest packet.
     fn takes(&self, channel: usize, length_bytes: u32) -> bool {
         self.carries(channel)
             && !self.is_blocked(channel)
@@ -355,8 +357,9 @@ impl<S: Numbered> Sender<S> {
         self.poll_transmit_of(now, 0, Class::Spread)
     }
 
-    /// Like `poll_transmit`, for a next packet of this length, which may be longer and then goes on a channel
-    /// that it fits, and of this class: packets of another class behind it may go elsewhere.
+    /// Like `poll_transmit`, for a next packet of this length, which may be longer and then goes on
+    /// a channel that it fits, and of this class: packets of another class behind it may go
+    /// elsewhere.
     pub fn poll_transmit_of(
         &mut self,
         now: Instant,
@@ -537,7 +540,8 @@ impl<S: Numbered> Sender<S> {
         if can_be { Ok(()) } else { Err(Discard::BadCounts) }
     }
 
-    /// Handles a report in the windows, and shares that follow the rates; returns whether it is possible.
+    /// Handles a report in the windows, and shares that follow the rates; returns whether it is
+    /// possible.
     fn follow_rates(&mut self, now: Instant, channel: usize, report: &Report) -> bool {
         if report.echo < self.presence.since(channel) {
             return true;
@@ -703,8 +707,8 @@ impl<S: Numbered> Sender<S> {
         self.presence.look_by(now.after(self.look_pause()));
     }
 
-    /// Whether everything sent on active channels is accounted for, none waits for credit, and nothing
-    /// remains to be agreed upon.
+    /// Whether everything sent on active channels is accounted for, none waits for credit, and
+    /// nothing remains to be agreed upon.
     fn has_settled(&self) -> bool {
         let is_accounted_for = |channel: usize| {
             let reported = self.counts.reported(channel);
@@ -718,8 +722,8 @@ impl<S: Numbered> Sender<S> {
             && (0..self.schedule.channels()).all(is_accounted_for)
     }
 
-    /// Audits the state, and repairs or resets what no sequence of events leads to. Counts need no audit,
-    /// because the receiver adopts those of the markers.
+    /// Audits the state, and repairs or resets what no sequence of events leads to. Counts need no
+    /// audit, because the receiver adopts those of the markers.
     fn check(&mut self, now: Instant) {
         let (channels, markers) = (self.schedule.channels(), &self.options.markers);
         let all = first_channels(channels);
@@ -789,9 +793,9 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Takes a channel out that is known to be lost, for instance with its interface, without waiting for
-    /// silence, unless it is the last. It comes in again when a probe on it is answered. Returns whether it
-    /// is out.
+    /// Takes a channel out that is known to be lost, for instance with its interface, without
+    /// waiting for silence, unless it is the last. It comes in again when a probe on it is
+    /// answered. Returns whether it is out.
     pub fn lose_channel(&mut self, now: Instant, channel: usize) -> bool {
         let is_there = self.is_open() && self.is_there(channel);
         is_there && (self.is_dead(channel) || self.lose(channel, now))
@@ -834,8 +838,9 @@ impl<S: Numbered> Sender<S> {
         self.announce_targets();
     }
 
-    /// Sets the quanta that channels are to have. They change one by one, as soon as the receiver knows. A
-    /// channel with a quantum of 0 goes out, unless it would be the last; one that is out comes in.
+    /// Sets the quanta that channels are to have. They change one by one, as soon as the receiver
+    /// knows. A channel with a quantum of 0 goes out, unless it would be the last; one that is out
+    /// comes in.
     pub fn change_quanta(&mut self, quanta: &[u32]) -> Result<(), QuantaError> {
         self.schedule.set_targets(quanta, self.presence.present())?;
         self.announce_targets();
@@ -849,15 +854,15 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Sets the channels, one bit each from the lowest, whose links accept no packet at present. Packets and
-    /// copies go on other channels, or wait if the channel cannot be chosen; messages are emitted as before.
-    /// A wrong hint causes delay and nothing else.
+    /// Sets the channels, one bit each from the lowest, whose links accept no packet at present.
+    /// Packets and copies go on other channels, or wait if the channel cannot be chosen; messages
+    /// are emitted as before. A wrong hint causes delay and nothing else.
     pub const fn set_blocked(&mut self, channels: u64) {
         self.blocked = channels;
     }
 
-    /// Requests a marker, or during a reset a reset, on a channel that has a link again or another one; its
-    /// next probe, or the end of a rest, may be seconds ahead.
+    /// Requests a marker, or during a reset a reset, on a channel that has a link again or another
+    /// one; its next probe, or the end of a rest, may be seconds ahead.
     pub fn ask_channel(&mut self, channel: usize) {
         if self.is_there(channel) {
             self.markers.ask(1 << channel);
@@ -873,17 +878,17 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Limits the rate of packets on a channel, in bytes per second on the wire, or removes the limit.
-    /// Messages are exempt.
+    /// Limits the rate of packets on a channel, in bytes per second on the wire, or removes the
+    /// limit. Messages are exempt.
     pub fn cap_rate(&mut self, channel: usize, cap: Option<RateCap>) {
         if let Some(paths) = &mut self.paths {
             paths.set_cap(channel, cap);
         }
     }
 
-    /// Sets the priority of a channel in free order, 0 before 1. Packets use a channel while those of earlier
-    /// priorities have no room, and have had none for so long that a standing queue would form. Messages go
-    /// on all.
+    /// Sets the priority of a channel in free order, 0 before 1. Packets use a channel while those
+    /// of earlier priorities have no room, and have had none for so long that a standing queue
+    /// would form. Messages go on all.
     pub fn set_priority(&mut self, channel: usize, priority: u8) {
         if let Some(paths) = &mut self.paths {
             paths.set_priority(channel, priority);
@@ -935,8 +940,9 @@ impl<S: Numbered> Sender<S> {
         Ok(())
     }
 
-    /// Handles the refusal of a frame by the socket of a channel (`EMSGSIZE`): it exceeds the size of the
-    /// interface, without doubt. The search continues below it, from the base if such frames have passed.
+    /// Handles the refusal of a frame by the socket of a channel (`EMSGSIZE`): it exceeds the size
+    /// of the interface, without doubt. The search continues below it, from the base if such frames
+    /// have passed.
     pub fn handle_refused(
         &mut self,
         now: Instant,

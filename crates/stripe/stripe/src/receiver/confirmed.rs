@@ -147,8 +147,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.reception.silences += u64::from(channels.count_ones());
     }
 
-    /// Notes a message other than a reset on a channel, sent behind `sent_packets` packets there. If the
-    /// beginning was not seen, a former receiver may have delivered these packets.
+    /// Notes a message other than a reset on a channel, sent behind `sent_packets` packets there.
+    /// If the beginning was not seen, a former receiver may have delivered these packets.
     pub(super) fn see_begun(&mut self, channel: usize, sent_packets: u32) -> Result<(), Discard> {
         if self.confirmed.is_none() || self.epochs.has_begun(channel) {
             return Ok(());

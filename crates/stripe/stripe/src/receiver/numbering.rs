@@ -64,8 +64,8 @@ impl Numbering {
         (0..self.count).all(is_inverse)
     }
 
-    /// Adopts the channel that a message names as that of its port. Returns the channel of the message, or
-    /// none if the maps are unsound.
+    /// Adopts the channel that a message names as that of its port. Returns the channel of the
+    /// message, or none if the maps are unsound.
     pub(super) fn adopt(
         &mut self,
         port: usize,

@@ -16,9 +16,10 @@ use crate::tag::ahead;
 use crate::{Discard, Instant, Nack, Numbered, RepairOf, Tag};
 
 impl<S: Numbered> Sender<S> {
-    /// Returns the next copy: a retransmission, a duplicate on a second channel, or a measurement of a
-    /// channel in quarantine. The caller sends it on its channel before any later packet. If the caller
-    /// no longer has the packet it may skip the copy, which then counts as lost on the channel.
+    /// Returns the next copy: a retransmission, a duplicate on a second channel, or a measurement
+    /// of a channel in quarantine. The caller sends it on its channel before any later packet. If
+    /// the caller no longer has the packet it may skip the copy, which then counts as lost on the
+    /// channel.
     pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
         self.poll_lost(now)
             .or_else(|| self.poll_redundant(now))
@@ -78,8 +79,8 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns the pending copy that measures a channel in quarantine, if the window, the pacing rate and
-    /// the link of the channel admit it.
+    /// Returns the pending copy that measures a channel in quarantine, if the window, the pacing
+    /// rate and the link of the channel admit it.
     fn poll_measuring(&mut self, now: Instant) -> Option<Repair> {
         let (channel, place) = self.quarantine.take_copy()?;
         let copied = self.repairs.as_mut()?.packet_at(place)?;
@@ -127,9 +128,9 @@ impl<S: Numbered> Sender<S> {
         Some(Repair { channel, tag, length_bytes })
     }
 
-    /// Handles a request of the receiver, received on the reverse path of a channel. A copy is in flight as
-    /// long as no report accounts for it and its channel is in; if silence has no consequence, none is
-    /// assumed to be.
+    /// Handles a request of the receiver, received on the reverse path of a channel. A copy is in
+    /// flight as long as no report accounts for it and its channel is in; if silence has no
+    /// consequence, none is assumed to be.
     pub(super) fn retransmit(
         &mut self,
         now: Instant,

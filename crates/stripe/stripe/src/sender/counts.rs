@@ -9,18 +9,18 @@
 //!                                            |<--- credit --->|
 //! ```
 //!
-//! The limit is a count since the beginning of the epoch, not an increment: a lost or repeated report does
-//! no harm, and the next one corrects everything. A limit may be lower than the last one if the receiver
-//! needs room for others; markers acknowledge the limit in use. Markers need no credit. Each causes a
-//! report, so that credit returned by a lost report is not lost. A channel without credit gets markers as
-//! often as while packets are sent.
+//! The limit is a count since the beginning of the epoch, not an increment: a lost or repeated
+//! report does no harm, and the next one corrects everything. A limit may be lower than the last
+//! one if the receiver needs room for others; markers acknowledge the limit in use. Markers need no
+//! credit. Each causes a report, so that credit returned by a lost report is not lost. A channel
+//! without credit gets markers as often as while packets are sent.
 //!
 //! Source: FCVC of Kung and Chapman (ICNP 1993), which Adiseshu, Parulkar and Varghese 1996,
 //! section 6.3, combine with markers; bytes, and limits that fall, are ours.
 //!
-//! Invariants: once a report has arrived, packets in flight and packets waiting at the receiver together fit
-//! the room of the channel. Copies of lost packets, which need no credit, and packets in flight on a channel
-//! that leaves are excepted.
+//! Invariants: once a report has arrived, packets in flight and packets waiting at the receiver
+//! together fit the room of the channel. Copies of lost packets, which need no credit, and packets
+//! in flight on a channel that leaves are excepted.
 
 use crate::charge::USUAL_BYTES;
 use crate::{Charge, Instant, Report};

@@ -64,8 +64,8 @@ impl<S: Numbered> Sender<S> {
         self.quarantine.has(channel)
     }
 
-    /// Whether nothing has been sent for so long that everything is accounted for: nothing sent until then
-    /// is requested again.
+    /// Whether nothing has been sent for so long that everything is accounted for: nothing sent
+    /// until then is requested again.
     pub fn is_at_rest(&self) -> bool {
         self.markers.is_at_rest(self.sending.gone())
     }
@@ -148,8 +148,8 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Whether a packet may turn out to fit an active channel of unknown size. Such a packet can wait, even
-    /// if it fits none at present.
+    /// Whether a packet may turn out to fit an active channel of unknown size. Such a packet can
+    /// wait, even if it fits none at present.
     pub fn may_fit(&self, length_bytes: u32) -> bool {
         self.sizes.may_fit(self.carrying(), length_bytes)
     }

@@ -7,13 +7,13 @@
 //! ```
 //!
 //! While everything sent is accounted for and no change is under way, a marker carries no new
-//! information. Sixteen in a row on every channel are twice as many as a receiver needs by default to
-//! request a reset. The next packet after such a rest follows a marker on every channel, so that a channel
-//! that died meanwhile is detected as early as any: silence and two round trips later. An unanswered
-//! marker ends a rest, too.
+//! information. Sixteen in a row on every channel are twice as many as a receiver needs by default
+//! to request a reset. The next packet after such a rest follows a marker on every channel, so that
+//! a channel that died meanwhile is detected as early as any: silence and two round trips later. An
+//! unanswered marker ends a rest, too.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.3, for markers by round. The rest is
-//! ours; the doubling is that of a keep-alive with back-off.
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.3, for markers by round. The rest
+//! is ours; the doubling is that of a keep-alive with back-off.
 
 use super::options::MarkerPlan;
 use super::schedule::ROUNDS_MAX;
@@ -107,7 +107,8 @@ impl Markers {
         self.idle.pause > self.plan.interval
     }
 
-    /// Whether nothing has been sent since the interval grew; `gone` counts the packets and copies sent.
+    /// Whether nothing has been sent since the interval grew; `gone` counts the packets and copies
+    /// sent.
     pub(super) fn is_at_rest(&self, gone: u64) -> bool {
         self.are_slow() && gone == self.idle.packets
     }
@@ -157,8 +158,8 @@ impl Markers {
         self.marker_at = now.after(self.pause());
     }
 
-    /// Restores the invariants: known channels, times within the longest interval, and a round near the
-    /// present one.
+    /// Restores the invariants: known channels, times within the longest interval, and a round near
+    /// the present one.
     pub(super) fn repair_state(&mut self, now: Instant, count: usize, round: Round) {
         self.due &= first_channels(count);
         self.idle.counted_at = self.idle.counted_at.min(now);

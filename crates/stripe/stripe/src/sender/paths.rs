@@ -107,8 +107,8 @@ impl Paths {
         self.channels.iter_mut().for_each(Path::rest);
     }
 
-    /// Handles the return of a dead channel: its measurements are forgotten, except a configured rate, and
-    /// the former rate, which is probed.
+    /// Handles the return of a dead channel: its measurements are forgotten, except a configured
+    /// rate, and the former rate, which is probed.
     pub(super) fn revive(&mut self, channel: usize) {
         let path = &mut self.channels[channel];
         if !matches!(path.control(), Control::Told(_)) {
@@ -273,7 +273,8 @@ impl Paths {
         can_be
     }
 
-    /// In free order, lets one channel at a time probe its least round trip; the others carry its load.
+    /// In free order, lets one channel at a time probe its least round trip; the others carry its
+    /// load.
     fn take_turns(&mut self, now_ns: u64, channel: usize) {
         if self.order == Order::Free {
             let mut others =
@@ -298,8 +299,8 @@ impl Paths {
         keep_time(now_ns, channel, &mut self.channels, |one| quantum(one) > 0);
     }
 
-    /// Records whose turn it is in strict order. If the sender waited for the channel, those that could have
-    /// sent meanwhile carry more than their share.
+    /// Records whose turn it is in strict order. If the sender waited for the channel, those that
+    /// could have sent meanwhile carry more than their share.
     pub(super) fn see_turn(&mut self, now: Instant, channel: usize) {
         let now_ns = now.nanoseconds();
         let waits = !self.channels[channel].admits(now_ns);

@@ -10,15 +10,15 @@
 //!        its target is announced: it comes in (see `schedule`)
 //! ```
 //!
-//! Taking a channel out has the effect of losing everything that it would have sent, so that the ends
-//! need not agree, and numbers keep the order. Left announces it ahead of any later packet, so that the
-//! receiver stops waiting one delay later. The last channel stays in.
+//! Taking a channel out has the effect of losing everything that it would have sent, so that the
+//! ends need not agree, and numbers keep the order. Left announces it ahead of any later packet, so
+//! that the receiver stops waiting one delay later. The last channel stays in.
 //!
 //! While the sender is not called, arrivals wait unread: a pause of the caller does not count as
 //! silence of the channels.
 //!
-//! Probes are markers, padded if the channel is out for its size (see `sizes`). A channel that is out by
-//! plan is probed too, so that its last report is repeated.
+//! Probes are markers, padded if the channel is out for its size (see `sizes`). A channel that is
+//! out by plan is probed too, so that its last report is repeated.
 //!
 //! An absent channel is dead and not probed.
 //!
@@ -44,8 +44,8 @@ const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 /// as silence.
 const LATE_SHARE: u32 = 8;
 
-/// Bound on the markers sent by time, or their reports, in flight on a channel, since no window limits
-/// them. It equals the least number of packets in flight under BBR.
+/// Bound on the markers sent by time, or their reports, in flight on a channel, since no window
+/// limits them. It equals the least number of packets in flight under BBR.
 const IN_FLIGHT: u32 = 4;
 
 /// Whether a channel may be in. An alive one is in unless its quantum is to be 0.
@@ -276,7 +276,8 @@ impl Presence {
         Some((on?, Departure { channel: small(channel), ..watch.left? }))
     }
 
-    /// Handles a report received on a channel; returns whether the channel, dead until now, is alive.
+    /// Handles a report received on a channel; returns whether the channel, dead until now, is
+    /// alive.
     pub(super) fn handle_report(&mut self, channel: usize, reported: &Reported) -> bool {
         let (watch, report) = (&mut self.watches[channel], &reported.report);
         if report.echo < watch.since {
@@ -299,8 +300,8 @@ impl Presence {
         was_dead
     }
 
-    /// Records a departure, to be announced on `others`; returns whether the channel died, rather than
-    /// being absent.
+    /// Records a departure, to be announced on `others`; returns whether the channel died, rather
+    /// than being absent.
     pub(super) fn leave(&mut self, now: Instant, departure: Departure, others: ChannelSet) -> bool {
         let channel = usize::from(departure.channel);
         let watch = &mut self.watches[channel];
@@ -362,9 +363,9 @@ impl Presence {
         self.answer_by(channel, since).after(silence) <= now
     }
 
-    /// Whether a channel has long lost all data, or all long packets, though it answers. A loss is known
-    /// a round trip after the next marker, and examined an interval later; older losses say nothing about
-    /// the present.
+    /// Whether a channel has long lost all data, or all long packets, though it answers. A loss is
+    /// known a round trip after the next marker, and examined an interval later; older losses say
+    /// nothing about the present.
     pub(super) fn is_losing(&self, channel: usize, now: Instant, sizes: &Sizes) -> bool {
         let lost = sizes.losing_for(channel);
         let (Some(silence), Some((span, until))) = (self.silence, lost) else { return false };

@@ -11,13 +11,15 @@
 //! ```
 //!
 //! The pipe delivers in order, so each lost packet blocks all later ones until its retransmission
-//! arrives: at least a round trip. BBR nearly closes a lossy channel but still sends two packets per
-//! round trip on it, and every loss among them stalls the pipe. Example: three lines of 30, 30 and
-//! 10 Mbit/s, with half of the packets lost on the third. One CUBIC flow reached .86 of its rate over
-//! the first two lines alone, and the receiver waited for the third line 74 % of the time, for 1.4 % of the packets.
+//! arrives: at least a round trip. BBR nearly closes a lossy channel but still sends two packets
+//! per round trip on it, and every loss among them stalls the pipe. Example: three lines of 30, 30
+//! and 10 Mbit/s, with half of the packets lost on the third. One CUBIC flow reached .86 of its
+//! rate over the first two lines alone, and the receiver waited for the third line 74 % of the
+//! time, for 1.4 % of the packets.
 //!
-//! A lost copy stalls nothing, because its packet travels on another channel. Copies therefore probe
-//! the channel, within its window and pacing rate, and its controller detects the end of the losses.
+//! A lost copy stalls nothing, because its packet travels on another channel. Copies therefore
+//! probe the channel, within its window and pacing rate, and its controller detects the end of the
+//! losses.
 //!
 //! The thresholds:
 //!
@@ -59,8 +61,8 @@ const PACKETS: i64 = 64;
 const CLEAN_PACKETS: u32 = 32;
 /// Duration of heavy loss before quarantine, in round trips.
 const ROUND_TRIPS: u32 = 4;
-/// Divisor of the entry threshold: a channel enters quarantine if its rate is below 1/8 of the sum of
-/// the other channels' rates, and leaves at twice that rate.
+/// Divisor of the entry threshold: a channel enters quarantine if its rate is below 1/8 of the sum
+/// of the other channels' rates, and leaves at twice that rate.
 const SMALL_SHARE: u64 = 8;
 /// Upper bound on packets accounted for in one report; larger counts are ignored.
 const ACCOUNTED_MAX: i32 = 1 << 20;
@@ -190,8 +192,8 @@ impl Quarantine {
         self.inside == 0
     }
 
-    /// Schedules a copy of the packet sent at `place` on a channel in quarantine, if one of `unblocked`
-    /// admits it.
+    /// Schedules a copy of the packet sent at `place` on a channel in quarantine, if one of
+    /// `unblocked` admits it.
     pub(super) fn choose_copied(
         &mut self,
         now: Instant,
@@ -253,8 +255,8 @@ mod tests {
         })
     }
 
-    /// With 3/4 lost, 1 - (15/16)^n exceeds 4/9 at the tenth report; four more reports follow. A loss
-    /// of 1/8 is not heavy.
+    /// With 3/4 lost, 1 - (15/16)^n exceeds 4/9 at the tenth report; four more reports follow. A
+    /// loss of 1/8 is not heavy.
     #[test]
     fn losses_of_three_quarters_are_heavy_after_a_few_reports_and_of_an_eighth_never() {
         assert_eq!(reports_until_heavy(&[1]), Some(14));
@@ -274,8 +276,8 @@ mod tests {
         assert!(losses.are_over());
     }
 
-    /// Counters that wrap, and invalid counts: more received than accounted for, and fewer accounted
-    /// for than before.
+    /// Counters that wrap, and invalid counts: more received than accounted for, and fewer
+    /// accounted for than before.
     #[test]
     fn counts_that_cannot_be_change_no_share() {
         let mut losses = Losses { accounted: u32::MAX, received: u32::MAX, ..Losses::default() };

@@ -16,16 +16,17 @@
 //! Copies need no credit: they use no memory in the buffer of a channel, and may be needed to free
 //! some.
 //!
-//! Window and pacing rate keep copies from filling a channel. Without them, each channel carries at most as
-//! many copies as packets and markers, and at most [`COPIES_AT_ONCE`] in a row. A copy without room on any
-//! channel waits, and one that would arrive after the receiver's wait is not sent.
+//! Window and pacing rate keep copies from filling a channel. Without them, each channel carries at
+//! most as many copies as packets and markers, and at most [`COPIES_AT_ONCE`] in a row. A copy
+//! without room on any channel waits, and one that would arrive after the receiver's wait is not
+//! sent.
 //!
 //! Packets in flight on a channel that died are sent again on others, as in multipath TCP (RFC
 //! 8684, section 3.3.6). Left gives the receiver the number of packets sent. The receiver requests
 //! the missing packets and waits as long as copies of them arrive.
 //!
-//! An attempt is a copy that its channel lost, or may have lost. A copy in flight on a channel that left does
-//! not count, because channels that come and go would use up all attempts of a packet.
+//! An attempt is a copy that its channel lost, or may have lost. A copy in flight on a channel that
+//! left does not count, because channels that come and go would use up all attempts of a packet.
 //!
 //! Packets of class [`Class::Redundant`] are copied without being lost:
 //!
@@ -34,14 +35,14 @@
 //!                        \-> copy of (0, 7) --> any channel but 0, as a copy of a lost packet
 //! ```
 //!
-//! The receiver delivers the first of the two and discards the other. A copy waits for room on another
-//! channel, behind those of lost packets, until a report accounts for its packet. Then the packet has
-//! arrived or is requested.
+//! The receiver delivers the first of the two and discards the other. A copy waits for room on
+//! another channel, behind those of lost packets, until a report accounts for its packet. Then the
+//! packet has arrived or is requested.
 //!
 //! Source: ours; the paper leaves repair to the layers above.
 //!
-//! Invariants: bounded memory, allocated as needed; no packet is sent again more than `tries_max` times,
-//! except for copies on channels that left.
+//! Invariants: bounded memory, allocated as needed; no packet is sent again more than `tries_max`
+//! times, except for copies on channels that left.
 
 mod history;
 
@@ -161,8 +162,9 @@ impl Repairs {
         );
     }
 
-    /// Queues copies of missing packets of a channel, awaited until `until`. A packet whose last copy is in
-    /// flight is not copied again: the channel of that copy will show whether it is lost.
+    /// Queues copies of missing packets of a channel, awaited until `until`. A packet whose last
+    /// copy is in flight is not copied again: the channel of that copy will show whether it is
+    /// lost.
     fn ask(
         &mut self,
         until: Instant,
@@ -178,7 +180,8 @@ impl Repairs {
                 break;
             }
             let asked = (channel, first.wrapping_add(number));
-            // A missing copy is a missing packet if that was ever requested: it may have arrived first.
+            // A missing copy is a missing packet if that was ever requested: it may have arrived
+            // first.
             let copy = self.at(asked).filter(|sent| sent.is_copy());
             let (is_copy, lost) = (copy.is_some(), copy.map_or(asked, |copy| copy.other));
             let tries_max = self.plan.tries_max;
@@ -245,8 +248,8 @@ impl Repairs {
         self.room[channel] = self.room[channel].saturating_add(1).min(COPIES_AT_ONCE);
     }
 
-    /// Takes the next packet to be sent again that is awaited until `there_at`, and counts those before it
-    /// that are not.
+    /// Takes the next packet to be sent again that is awaited until `there_at`, and counts those
+    /// before it that are not.
     pub(super) fn next(&mut self, there_at: Instant) -> (Option<Place>, u64) {
         let mut late = 0;
         while let Some((place, until)) = self.queue.pop_front() {
@@ -373,7 +376,8 @@ impl Repairs {
         None
     }
 
-    /// Handles the departure of a channel: copies on it that no report accounts for were no attempts.
+    /// Handles the departure of a channel: copies on it that no report accounts for were no
+    /// attempts.
     pub(super) fn leave(&mut self, channel: usize, accounted_packets: u32) {
         for number in self.channels[channel].numbers() {
             if ahead(number, accounted_packets) < 0 {

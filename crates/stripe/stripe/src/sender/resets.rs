@@ -97,10 +97,10 @@ impl Resets {
         *acknowledged != 0 && *awaited & !*acknowledged == 0
     }
 
-    /// Handles a request of the receiver, which knows a later epoch or is out of step; returns the epoch
-    /// to reset to. Epochs more than 2^31 apart can each be later than the next in a cycle, which delayed
-    /// requests keep going. An accepted request is therefore followed by a pause, which grows as requests
-    /// continue.
+    /// Handles a request of the receiver, which knows a later epoch or is out of step; returns the
+    /// epoch to reset to. Epochs more than 2^31 apart can each be later than the next in a cycle,
+    /// which delayed requests keep going. An accepted request is therefore followed by a pause,
+    /// which grows as requests continue.
     pub(super) fn heed_request(&mut self, epoch: Epoch, now: Instant) -> Result<Epoch, Discard> {
         if self.epoch.is_after(epoch) {
             return Err(Discard::StaleEpoch);
@@ -114,8 +114,8 @@ impl Resets {
             _ => self.interval,
         };
         self.heeded = Some((now, pause));
-        // Packets of a sender that restarted, sent in the epoch after the one named, may still be in
-        // flight.
+        // Packets of a sender that restarted, sent in the epoch after the one named, may still be
+        // in flight.
         Ok(if self.epoch == epoch { epoch.next() } else { epoch.next().next() })
     }
 

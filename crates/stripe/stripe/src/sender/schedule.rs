@@ -240,8 +240,8 @@ impl<S: Numbered> Schedule<S> {
         Ok(())
     }
 
-    /// Sets the targets that shares of the channels' rates suggest; returns whether there are new ones.
-    /// A channel that is out keeps its target.
+    /// Sets the targets that shares of the channels' rates suggest; returns whether there are new
+    /// ones. A channel that is out keeps its target.
     pub(super) fn follow_shares(&mut self, now: Instant, paths: &mut Paths) -> bool {
         if self.is_changing() {
             paths.see_changes(now);
@@ -270,8 +270,8 @@ impl<S: Numbered> Schedule<S> {
         sound
     }
 
-    /// Audits the state: restores impossible targets, withdraws announcements for distant rounds, and
-    /// returns whether targets and scheduler were sound.
+    /// Audits the state: restores impossible targets, withdraws announcements for distant rounds,
+    /// and returns whether targets and scheduler were sound.
     pub(super) fn check(&mut self, present: ChannelSet) -> bool {
         let has_targets = self.check_targets(present);
         let (all, round) = (first_channels(self.targets.len()), self.round());
@@ -300,8 +300,8 @@ impl<S: Numbered> Schedule<S> {
         standing
     }
 
-    /// Announces targets that are not under way: first of channels that stay or come in, then of those
-    /// that go out.
+    /// Announces targets that are not under way: first of channels that stay or come in, then of
+    /// those that go out.
     pub(super) fn announce_targets(&mut self, at: &mut Circumstances<'_>) {
         for goes in [false, true] {
             for channel in 0..self.targets.len() {
@@ -374,8 +374,8 @@ impl<S: Numbered> Schedule<S> {
         if standing.is_in() { standing.next.round } else { self.round() }
     }
 
-    /// Announces a change for a later round if its round has been reached: by as many rounds ahead as
-    /// before if the answer was lost, by more if the time was too short for it.
+    /// Announces a change for a later round if its round has been reached: by as many rounds ahead
+    /// as before if the answer was lost, by more if the time was too short for it.
     fn put_off(&mut self, channel: usize, at: &mut Circumstances<'_>) {
         let Announced { change, at: announced_at, told_at } = self.announced[channel];
         if change.from.is_after(self.reached(channel)) {

@@ -14,9 +14,9 @@
 //! does not pass. A probe counts as lost only once a later marker is answered, since silence gives
 //! no information about sizes.
 //!
-//! A packet goes on a channel that it fits. The size of the bundle is therefore the smallest of the active
-//! channels, and longer packets use the channels that pass them. In strict order the channel cannot be
-//! chosen: one that passes less than before is out until it passes that again.
+//! A packet goes on a channel that it fits. The size of the bundle is therefore the smallest of the
+//! active channels, and longer packets use the channels that pass them. In strict order the channel
+//! cannot be chosen: one that passes less than before is out until it passes that again.
 //!
 //! Configured sizes are not probed, unless long packets vanish on a channel: it is then out until
 //! it passes one of that length.
@@ -28,8 +28,8 @@
 //! | the network (ICMP) | longer frames do not pass | no, since anybody can send it | the size is probed |
 //! | our socket (`EMSGSIZE`) | this frame is too long | yes | the probe is lost, without three attempts |
 //!
-//! Below some channels frames are split and reassembled, as by TCP. They pass frames of any length, and
-//! nothing is probed on them.
+//! Below some channels frames are split and reassembled, as by TCP. They pass frames of any length,
+//! and nothing is probed on them.
 //!
 //! Source: RFC 8899 (datagram packetisation layer path MTU discovery), sections 4.3 (black holes),
 //! 4.6 (packet too big messages) and 5 (states and timers).
@@ -213,8 +213,8 @@ impl Sizes {
         self.due &= !(1 << channel);
     }
 
-    /// Handles the return of a channel: one that was out for its size has passed a probe, any other begins
-    /// a new search.
+    /// Handles the return of a channel: one that was out for its size has passed a probe, any other
+    /// begins a new search.
     pub(super) fn revive(&mut self, now: Instant, channel: usize) {
         let initial = self.initial_on(channel);
         let one = &mut self.channels[channel];
@@ -416,9 +416,9 @@ impl Sizes {
         self.next_at = self.next_at.map(|at| at.min(until));
     }
 
-    /// Handles a report of the network that longer frames than `frame_bytes` do not pass. It is used only
-    /// if it is below the size of the channel or of the probe, and is then probed (RFC 8899, section 4.6).
-    /// Returns whether the size of the channel is in doubt.
+    /// Handles a report of the network that longer frames than `frame_bytes` do not pass. It is
+    /// used only if it is below the size of the channel or of the probe, and is then probed (RFC
+    /// 8899, section 4.6). Returns whether the size of the channel is in doubt.
     pub(super) fn handle_too_big(
         &mut self,
         now: Instant,
@@ -464,7 +464,8 @@ impl Sizes {
         Ok(frame_bytes <= one.frame_bytes && frame_bytes > plan.base)
     }
 
-    /// Continues the search of a channel below a refused size, from the base if such frames have passed.
+    /// Continues the search of a channel below a refused size, from the base if such frames have
+    /// passed.
     pub(super) fn refuse(&mut self, now: Instant, channel: usize, frame_bytes: u32) {
         let plan = self.plan.as_ref().expect("only probed sizes are refused");
         self.channels[channel].refuse(now, frame_bytes, plan);

@@ -182,8 +182,8 @@ impl Case {
 }
 
 impl Case {
-    /// Whether quanta that do not fit the channels, or too few channels, may hold for a while after the
-    /// healing.
+    /// Whether quanta that do not fit the channels, or too few channels, may hold for a while after
+    /// the healing.
     pub(crate) fn is_overloaded(&self) -> bool {
         let changes = |happening: &Happening| {
             matches!(happening, Happening::Quanta(_) | Happening::Toggles(_))

@@ -221,7 +221,8 @@ impl Tagged {
         self.0.handle_message(at(0), channel.into(), message).expect("what a test may do");
     }
 
-    /// Delivers a marker behind `sent_packets` packets of its channel; returns the limit in the report.
+    /// Delivers a marker behind `sent_packets` packets of its channel; returns the limit in the
+    /// report.
     fn mark(&mut self, channel: u8, sent_packets: u32, next_sequence: u32) -> Option<u32> {
         let standing = self.0.scheduler().standing(channel.into());
         let sent_bytes = u64::from(sent_packets * LENGTH_BYTES);

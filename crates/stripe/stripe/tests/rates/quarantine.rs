@@ -1,6 +1,7 @@
 //! Channels that lose at least a third of their packets, beside channels with little loss.
 //!
-//! Baseline: a pipe without quarantine. Each lost packet stalls it until the retransmission arrives.
+//! Baseline: a pipe without quarantine. Each lost packet stalls it until the retransmission
+//! arrives.
 
 use super::world::{Line, World, free, repairing};
 
@@ -16,8 +17,9 @@ fn quarantines(world: &World) -> u64 {
     world.sender.sending().quarantines
 }
 
-/// Lines of 30 and 30 Mbit/s, and one of 10 Mbit/s with half of its packets lost. The 90th percentile
-/// of delay is at most 10 ms above that of the first two lines alone, and goodput at most 1 % below.
+/// Lines of 30 and 30 Mbit/s, and one of 10 Mbit/s with half of its packets lost. The 90th
+/// percentile of delay is at most 10 ms above that of the first two lines alone, and goodput at
+/// most 1 % below.
 #[test]
 fn a_small_channel_that_loses_half_holds_up_nobody() {
     let clean = [Line::new(30, 15), Line::new(30, 20)];
@@ -46,8 +48,8 @@ fn a_channel_that_loses_a_fifth_is_used() {
     }
 }
 
-/// A lossy channel stays in use if it is the only one, if both channels are lossy, if the other channel
-/// is far smaller, or if the other channel costs more.
+/// A lossy channel stays in use if it is the only one, if both channels are lossy, if the other
+/// channel is far smaller, or if the other channel costs more.
 #[test]
 fn a_channel_is_used_where_others_are_no_better() {
     let (small, large) = (Line::new(1, 10), losing(Line::new(100, 10), HALF));
@@ -79,7 +81,8 @@ fn a_channel_in_quarantine_stands_in_for_a_dead_one() {
     assert_eq!(world.out_of_order(), 0);
 }
 
-/// A channel loses half of its packets from 3 s to 6 s. Goodput returns to .9 of the sum within 3 s.
+/// A channel loses half of its packets from 3 s to 6 s. Goodput returns to .9 of the sum within 3
+/// s.
 #[test]
 fn a_channel_leaves_quarantine_once_copies_arrive() {
     let lines = [Line::new(30, 10), Line::new(10, 20)];

@@ -15,10 +15,10 @@ const PROBE_WAIT_NS: u64 = 3_000_000_000;
 
 /// Time after the healing within which packets are accepted again.
 ///
-/// Errors may have left a line the least window, of four packets, too late for the rows of bad and good
-/// rounds after which BBR begins anew. It waits for its next probe; a round trip ends the phase before,
-/// and one fills the pipe. The window grows by 1, 2, 4 ... packets in a round trip, the rate by a
-/// quarter. From `found` packets in a round trip to those that are needed this takes
+/// Errors may have left a line the least window, of four packets, too late for the rows of bad and
+/// good rounds after which BBR begins anew. It waits for its next probe; a round trip ends the
+/// phase before, and one fills the pipe. The window grows by 1, 2, 4 ... packets in a round trip,
+/// the rate by a quarter. From `found` packets in a round trip to those that are needed this takes
 ///
 /// > `log2(found) + log1.25(needed / found)` round trips,
 ///
@@ -43,9 +43,9 @@ pub(crate) fn within_ns(
     if is_found { longest_ns.max(WITHIN_NS_MIN) } else { WITHIN_NS_MIN }
 }
 
-/// Whether recovery is required: a model of the path controls the packets in flight, and no packet waits
-/// despite room. CUBIC is exempt, because it adds one packet in a round trip after losses (RFC 9438,
-/// section 4.3).
+/// Whether recovery is required: a model of the path controls the packets in flight, and no packet
+/// waits despite room. CUBIC is exempt, because it adds one packet in a round trip after losses
+/// (RFC 9438, section 4.3).
 pub(crate) fn is_promised(sender: &SenderOptions, policies: &Policies) -> bool {
     let by = sender.control.map(|control| control.by);
     matches!(by, Some(Controlled::Bbr(_) | Controlled::Told(_))) && !policies.may_wait()
