@@ -22,8 +22,8 @@ enum Item<P> {
 /// Capacity kept by an empty buffer: more than the packets that wait at 1 Gbit/s in 30 ms.
 const PLACES_KEPT: usize = 4_096;
 
-/// Makes room for one more item. Capacity grows by at most a quarter, so that the memory used
-/// exceeds the charge only slightly (see [`Charge::BYTES`]).
+/// Makes room for one more item. Capacity grows by a quarter, or by 64 items if that is more, so
+/// that the memory used exceeds the charge only slightly (see [`Charge::BYTES`]).
 #[inline]
 pub(super) fn make_place<T>(places: &mut VecDeque<T>) {
     if places.len() == places.capacity() {

@@ -11,9 +11,9 @@ use crate::{Charge, Discards, OptionsError, Order};
 /// Options of the receiving end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverOptions {
-    /// Cap of the memory for undelivered packets, of all channels together, in bytes as charged. At
-    /// least the charge of a longest packet for each channel, and of one more if copies of lost
-    /// packets are requested; at most 1 GiB.
+    /// Cap of the memory for undelivered packets, of all channels together, as charged (see
+    /// `charge`). At least the charge of a longest packet for each channel, and of one more if
+    /// copies of lost packets are requested; at most 2^30, 1 GiB if charged in bytes.
     pub buffer_bytes_max: u64,
     /// Memory charge of a packet; a sender that applies credits must use the same.
     pub charge: Charge,

@@ -36,7 +36,7 @@ pub struct SizePlan {
     /// `BASE_PLPMTU`, in bytes: size that every channel is expected to pass, and that of the
     /// shortest probe. A channel that does not pass it is out.
     pub base: u32,
-    /// `MAX_PLPMTU`, in bytes: longest frame probed, by the interfaces.
+    /// `MAX_PLPMTU`, in bytes: longest frame probed, the largest that the interfaces permit.
     pub max: u32,
     /// Bytes that a channel puts before a frame, for probing common link sizes: 28 for UDP over
     /// IPv4, 48 over IPv6, 0 for bare frames.
