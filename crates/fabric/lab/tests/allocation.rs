@@ -1,4 +1,4 @@
-//! The engine allocates nothing for a worm once it has seen its busiest moments.
+//! The engine allocates no memory for a worm after its busiest moments.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -12,10 +12,10 @@ use std::sync::Mutex;
 #[global_allocator]
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// One run at a time: the count is of the whole process.
+/// Serializes the runs, because allocations are counted for the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Allocations and events of the second half of a run.
+/// Returns the allocations and events of the second half of a run.
 fn second_half(text: &str) -> (usize, u64) {
     let _alone = ALONE.lock().unwrap();
     let overrides = Overrides::default();
@@ -39,7 +39,7 @@ fn a_steady_run_allocates_only_at_new_high_water_marks() {
     "#;
     let (allocations, events) = second_half(text);
     assert!(events > 100_000, "{events} events");
-    // What remains: doubling vectors, and the few that each of 32 searches for a deadlock makes.
+    // The remainder: growing vectors, and a few for each of 32 deadlock checks.
     assert!(allocations < 2_000, "{allocations} allocations in {events} events");
 }
 
@@ -68,7 +68,7 @@ fn segments_and_priorities_need_no_more() {
 #[test]
 fn a_long_worm_that_is_stopped_often_needs_no_more_memory_than_a_short_one() {
     // 256 MiB from a fast cable into a slow one: a STOP and a GO every microsecond, and each GO
-    // predicts the rest of the worm anew.
+    // predicts the rest of the worm again.
     let text = r#"
         topology.inline = '''
             [[cable]]

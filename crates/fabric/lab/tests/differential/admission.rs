@@ -1,5 +1,5 @@
-//! Streams that ask before they send, laid over random scenarios: enough of them for some links that
-//! nodes in the middle refuse.
+//! Random scenarios with admission control, with enough streams on some links that nodes in the
+//! middle refuse.
 
 use crate::agreement::difference;
 use crate::number;
@@ -16,15 +16,15 @@ use gingham_topology::{ChannelId, EndpointId, NodeId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The plan with a class of streams that ask, and whose switches have ends; nothing if no pair of
-/// hosts has a switch between them.
+/// Adds admission control, a class of streams that request admission, and switch ports 0 to a plan;
+/// `None` if no pair of hosts has a switch between them.
 pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     let mut draw = Stream::new(seed, "admission", Purpose::Shuffle);
     let mut plan = plan.clone();
     if plan.path_sets.len() > 1 {
         return None;
     }
-    // In half of the plans some streams crash, and a host in some.
+    // In half of the plans some streams crash, and in some of these a host.
     let crashes = [0.0, 0.4][usize::from(below(&mut draw, 2))];
     let run_ps = plan.stop.time.as_ps();
     if crashes > 0.0 && draw.below(2) == 0 {
@@ -47,7 +47,7 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
         sources,
         ..model.clone()
     });
-    // Hosts in transit have less to give, so that they refuse, too.
+    // In-transit hosts have lower limits, so that they refuse too.
     let is_of_host = |channel: ChannelId| !plan.is_switch(plan.ends(channel).source.node);
     let in_transit = plan.has_in_transit_hosts();
     let limits = ChannelId::first(plan.channels.len()).map(|channel| {
@@ -60,7 +60,7 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
         lease,
         others_min: 1 + u16::from(below(&mut draw, 9)),
         limits: limits.collect(),
-        // Pools and buffers hold as much.
+        // At most the longest packet, so that pools and buffers hold it.
         payload_bytes: (1 + u32::from(below(&mut draw, 3))).min(longest_bytes(&plan.classes)),
         priority: Priority::new(below(&mut draw, 8)).unwrap(),
         vc_class: model.vc_class,
@@ -68,8 +68,8 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     Some(plan.with_ports_0())
 }
 
-/// Whether pools of in-transit hosts that stop hold every packet, whatever its path; scenarios are
-/// refused otherwise.
+/// Whether pools of in-transit hosts that stop their senders hold every packet on every path; other
+/// scenarios are refused.
 fn has_room_in_transit(plan: &Plan, payload_bytes: u32) -> bool {
     let switches = plan.fabric.switches().len() as u64;
     let bytes = u64::from(payload_bytes) + plan.switching.beside_payload_at_most(switches);
@@ -77,16 +77,16 @@ fn has_room_in_transit(plan: &Plan, payload_bytes: u32) -> bool {
     !plan.has_in_transit_hosts() || !stops || bytes <= plan.in_transit.pool_bytes
 }
 
-/// Streams of a third of a link or so, at random: many meet.
+/// Draws streams of about a third of a link, many of which share links.
 fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
     let endpoints = plan.fabric.endpoints().len();
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(EndpointId::new(0)));
     let run_ps = plan.stop.time.as_ps();
     let message_bytes = 1 + u32::from(below(draw, 3));
-    // Buffers of whole packets hold as much.
+    // At most the longest packet, so that buffers of whole packets hold it.
     let longest = longest_bytes(&plan.classes).max(1);
     let frames = 2 + draw.below(8);
-    // A crowd that fills the run, or a few that are over early and leave time to release.
+    // Many streams that fill the run, or a few that end early and leave time for releases.
     let (a_host, share_of_run) = if draw.below(2) == 0 { (3, 4) } else { (1, 16) };
     let interval = Span::from_ps((run_ps / (frames * share_of_run)).max(1));
     let mut sources = Vec::new();
@@ -127,7 +127,7 @@ fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
     sources
 }
 
-/// Whether a switch at the end of a channel, if one is there, has a way to a host.
+/// Whether a switch at the end of a channel, if there is one, has a path to a host.
 fn is_answered(plan: &Plan, channel: ChannelId, host: EndpointId) -> bool {
     let switch = plan.ends(channel).target.node;
     !plan.is_switch(switch)
@@ -154,12 +154,13 @@ fn small(bytes: f64) -> u32 {
     bytes as u32
 }
 
-/// Both agree on plans that are drawn so, and enough of them reach everything.
+/// Asserts that engine and oracle agree on random plans with admission control, and that enough of
+/// the plans reach each case.
 pub(crate) fn agree_on_admission(draw: impl Fn(u64) -> Option<Plan>) {
     agree_on_admission_and(draw, reaches);
 }
 
-/// The same over in-transit hosts, which refuse as well.
+/// Asserts the same for plans with in-transit hosts, which refuse as well.
 pub(crate) fn agree_on_admission_in_transit(draw: impl Fn(u64) -> Option<Plan>) {
     agree_on_admission_and(draw, reaches_in_transit);
 }
@@ -171,7 +172,7 @@ fn agree_on_admission_and<const N: usize>(
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
     let mut reached: BTreeMap<&str, u64> = BTreeMap::new();
     let needed = if cases < 60 { 0 } else { 3 };
-    // What is drawn seldom may take some more.
+    // Rare cases may take more seeds.
     for seed in first..first + 4 * cases {
         let is_enough = reached.values().all(|cases| *cases >= needed);
         if seed >= first + cases && is_enough {
@@ -188,7 +189,8 @@ fn agree_on_admission_and<const N: usize>(
     assert!(reached.values().all(|cases| *cases >= needed), "{reached:?}");
 }
 
-/// What became of streams whose way leads through a host, or that such a host refused.
+/// Returns the cases reached by streams whose path visits a host, or that an in-transit host
+/// refused.
 fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
     let plan = Arc::new(plan);
     let mut simulation = gingham_engine::start(Arc::clone(&plan));
@@ -224,7 +226,8 @@ fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
     ]
 }
 
-/// What became of streams; what was reserved is free once all that asked have ended.
+/// Returns the cases that streams reached; all reservations are free after the streams that
+/// requested admission have ended.
 fn reaches(plan: Plan) -> [(&'static str, bool); 6] {
     let plan = Arc::new(plan);
     let crashes = plan.admission.as_ref().is_some_and(|of| of.lease.is_some());

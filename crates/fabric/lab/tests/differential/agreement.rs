@@ -1,4 +1,4 @@
-//! Whether engine and oracle agree on a plan, by every way in which the engine steps it.
+//! Comparison of engine and oracle on a plan, for every stepper of the engine.
 
 use gingham_kernel::{Span, Time};
 use gingham_net::measure::ChannelCount;
@@ -9,18 +9,18 @@ use std::fmt::Debug;
 use std::slice::from_ref;
 use std::sync::Arc;
 
-/// What a run leaves that must agree.
+/// Results of a run that must agree.
 struct Outcome {
     status: Status,
     end: Time,
-    /// In order of delivery.
+    /// Deliveries in their order.
     deliveries: Vec<Delivery>,
-    /// By channel, at the end.
+    /// Counts by channel, at the end.
     counts: Vec<ChannelCount>,
     /// The whole collector as text: sums by slice, the counts of every channel at every section
     /// end, the window.
     collector: String,
-    /// What a probe noted.
+    /// Notices recorded by the probe.
     noted: Vec<Noted>,
 }
 
@@ -42,14 +42,14 @@ fn outcome(mut simulation: Box<dyn Simulation>) -> Outcome {
     }
 }
 
-/// Runs of a plan, one for each way that takes it.
+/// Starts a run of a plan for each stepper that supports it.
 fn all_ways(plan: &Arc<Plan>) -> Vec<Box<dyn Simulation>> {
     let by = |by| gingham_engine::start_by(Arc::clone(plan), by).ok();
     let ways: Vec<_> = [SteppedBy::Ports, SteppedBy::Columns].into_iter().filter_map(by).collect();
     if ways.is_empty() { vec![gingham_engine::start(Arc::clone(plan))] } else { ways }
 }
 
-/// The first difference between engine and oracle, if there is one.
+/// Returns the first difference between engine and oracle, if there is one.
 pub(crate) fn difference(plan: &Plan) -> Option<String> {
     let look = plan.measure.look.or_else(|| look(plan));
     let measure = MeasurePlan { messages: KeptMessages::All, look, ..plan.measure };
@@ -71,7 +71,8 @@ fn differ_in_outcome(oracle: &Outcome, engine: &Outcome) -> Option<String> {
         .or_else(|| differ_in_text(&oracle.collector, &engine.collector))
 }
 
-/// How often to look for congestion trees: some fifty times, and in every third case never.
+/// Returns the interval of searches for congestion trees: some fifty in a run, and none in every
+/// third case.
 pub(crate) fn look(plan: &Plan) -> Option<Span> {
     if plan.is_adaptive() {
         return None; // Who waits for several outputs is in no tree.
@@ -80,7 +81,7 @@ pub(crate) fn look(plan: &Plan) -> Option<Span> {
     (!plan.seed.is_multiple_of(3)).then(|| Span::from_ps(step_ps.max(1)))
 }
 
-/// The first place at which two lists differ.
+/// Describes the first place at which two lists differ.
 fn differ<T: PartialEq + Debug>(what: &str, oracle: &[T], engine: &[T]) -> Option<String> {
     let places = 0..oracle.len().max(engine.len());
     let place = { places }.find(|place| oracle.get(*place) != engine.get(*place))?;
@@ -88,7 +89,7 @@ fn differ<T: PartialEq + Debug>(what: &str, oracle: &[T], engine: &[T]) -> Optio
     Some(format!("{what} {place}:\noracle {oracle:?}\nengine {engine:?}"))
 }
 
-/// Long texts, which are taken apart only where they differ.
+/// Compares long texts, which are split only if they differ.
 fn differ_in_text(oracle: &str, engine: &str) -> Option<String> {
     let words = |text| str::split_inclusive(text, "}, ").collect::<Vec<_>>();
     if oracle == engine { None } else { differ("collector", &words(oracle), &words(engine)) }

@@ -9,7 +9,7 @@ use gingham_topology::{Fabric, NodeKind};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A scenario as its parts, so that parts can be left out.
+/// A scenario in parts that can be left out.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) seed: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Case {
     pub(crate) network: Vec<String>,
     pub(crate) classes: Vec<String>,
     pub(crate) time_ps: u64,
-    /// Found by the run if not given.
+    /// Warm-up; detected by the run if `None`.
     pub(crate) warm_up_ps: Option<u64>,
     /// Further lines of `[stop]`.
     pub(crate) rules: Vec<String>,
@@ -34,7 +34,7 @@ impl Case {
         Self::over(&fabric, draw, seed).with_other_traffic()
     }
 
-    /// One with in-transit hosts.
+    /// Draws a case with in-transit hosts.
     pub(crate) fn in_transit(seed: u64) -> Self {
         let mut draw = Stream::new(seed, "in transit", Purpose::Shuffle);
         let fabric = in_transit::random_fabric(&mut draw, seed);
@@ -51,14 +51,14 @@ impl Case {
         *header = header.replace(" }", &mark);
         if compile(&case.source(), true).is_err_and(|error| error.to_string().contains("policing"))
         {
-            // Paths are longer now, and adaptive packets may be longer than a bucket holds.
+            // Paths are longer now, and adaptive packets may be longer than a bucket.
             case.drop_policing();
         }
         case.take_first(adapters);
         case.with_other_traffic()
     }
 
-    /// Makes hosts send to themselves, and at cycles, here and there: where a scenario may.
+    /// Adds self-traffic and Bernoulli arrivals to some classes, if the scenario allows it.
     pub(crate) fn with_other_traffic(mut self) -> Self {
         let mut draw = Stream::new(self.seed, "other traffic", Purpose::Shuffle);
         for index in 0..self.classes.len() {
@@ -81,7 +81,7 @@ impl Case {
         self
     }
 
-    /// Leaves all policing out.
+    /// Removes all policing.
     pub(crate) fn drop_policing(&mut self) {
         let is_kept = |line: &&str| !line.starts_with("policing");
         for class in &mut self.classes {
@@ -90,7 +90,7 @@ impl Case {
         }
     }
 
-    /// Takes the first of these lines about adapters in whose pools all packets find room.
+    /// Takes the first of these adapter lines whose pools hold all packets.
     pub(crate) fn take_first(&mut self, adapters: Vec<String>) {
         self.network.push(String::new());
         for line in adapters {
@@ -157,7 +157,7 @@ impl Case {
         case
     }
 
-    /// Polices a class now and then, as far as that makes sense.
+    /// Polices a class occasionally, if the scenario allows it.
     fn draw_policing(&mut self, draw: &mut Stream, index: usize) {
         if draw.below(2) == 0 {
             return;
@@ -170,7 +170,7 @@ impl Case {
             longest.map_or_else(String::new, |bytes| format!(", longest = \"{bytes} B\""));
         let excesses = match draw.below(4) {
             0 => vec!["\"drop\"".to_owned()],
-            // Some class of lower priority, if there is one.
+            // The name of some class of lower priority, if there is one.
             1 | 2 => (0..4).map(|class| format!("{{ demote = \"class{class}\" }}")).collect(),
             _ => vec!["\"delay\"".to_owned()],
         };
@@ -191,7 +191,7 @@ impl Case {
     }
 
     pub(crate) fn draw_stop(&mut self, draw: &mut Stream) {
-        // In the last of 64 sections there would be nothing to measure.
+        // The last of 64 sections would leave nothing to measure.
         let within = draw.below(self.time_ps / 64 * 63);
         let given = [None, Some(0), Some(self.time_ps / 10), Some(within)];
         self.warm_up_ps = pick(draw, &given);
@@ -199,7 +199,7 @@ impl Case {
             self.rules.push(format!("messages = {}", 1 + draw.below(40)));
         }
         if draw.below(3) == 0 {
-            // Two thirds of the run must be left for an interval.
+            // An interval needs two thirds of the run.
             self.warm_up_ps = self.warm_up_ps.map(|warm_up| warm_up.min(self.time_ps / 4));
             self.rules.push(format!("relative_width = {}", pick(draw, &[0.9, 0.5, 0.2])));
             let quantities =
@@ -212,7 +212,7 @@ impl Case {
         }
     }
 
-    /// Whether any host sends in a class: under a permutation each may map to itself.
+    /// Whether any host sends in a class: under a permutation every host may map to itself.
     fn has_senders(&self, class: &str) -> bool {
         let alone = Self { classes: vec![class.to_owned()], ..self.clone() };
         match compile(&alone.source(), true) {
@@ -229,7 +229,7 @@ impl Case {
             .unwrap_or_else(|error| panic!("{error}\n{}", self.to_toml()))
     }
 
-    /// The scenario as `gingham run` takes it.
+    /// Returns the scenario as TOML for `gingham run`.
     pub(crate) fn to_toml(&self) -> String {
         let mut text = format!("seed = {}\n[topology]\ninline = '''\n", self.seed);
         for (kind, name) in &self.nodes {
@@ -294,7 +294,7 @@ pub(crate) fn random_fabric(draw: &mut Stream, seed: u64) -> Fabric {
         .unwrap_or_else(|_| Generator::Star(Star { hosts: 3, rails: 1 }).generate(seed).unwrap())
 }
 
-/// Up to 60 m, and now and then none at all.
+/// Draws a length of up to 60 m, occasionally 0.
 fn random_length_mm(draw: &mut Stream) -> u64 {
     if draw.below(8) == 0 { 0 } else { draw.below(60_000) }
 }
@@ -322,8 +322,8 @@ fn random_class(draw: &mut Stream, index: u64, hosts: &[String]) -> String {
     text
 }
 
-/// Hosts one after the other, in a quarter of the classes; from a copy of the draws, so that it moves
-/// no others.
+/// Draws staggered hosts for a quarter of the classes, from a copy of the stream, so that other
+/// draws stay the same.
 fn random_stagger(draw: &mut Stream) -> String {
     if draw.below(4) > 0 {
         return String::new();
@@ -332,7 +332,7 @@ fn random_stagger(draw: &mut Stream) -> String {
     format!("stagger = {{ every = \"{every} ps\", jitter = \"{jitter} ps\" }}\n")
 }
 
-/// Priority and segmentation; half of the classes have neither.
+/// Draws priority and segmentation; half of the classes have neither.
 fn random_sending(draw: &mut Stream) -> String {
     let mut text = String::new();
     if draw.below(2) == 0 {
@@ -356,7 +356,7 @@ fn random_arrivals(draw: &mut Stream) -> String {
     let load = pick(draw, &[0.05, 0.1, 0.3, 0.6, 1.0]);
     let (on, off) = (100_000 + draw.below(3_000_000), draw.below(2_000_000));
     let periods = format!("on = \"{on} ps\", off = \"{off} ps\"");
-    // What the peak allows, rounded down.
+    // Load that the peak allows, rounded down.
     let share = f64::from(u32::try_from(1_000 * on / (on + off)).unwrap()) / 1_000.0;
     let arrivals = match draw.below(8) {
         0 => return "arrivals = \"backlogged\"\n".to_owned(),
@@ -383,7 +383,7 @@ fn random_length(draw: &mut Stream) -> String {
     }
 }
 
-/// All hosts, or the first so many of them in the order of the fabric.
+/// Draws all hosts, or some of the first hosts in fabric order.
 fn random_hosts(draw: &mut Stream, hosts: &[String]) -> Vec<String> {
     if draw.below(3) > 0 {
         return vec!["*".to_owned()];
@@ -439,7 +439,7 @@ fn random_network(draw: &mut Stream) -> Vec<String> {
         ),
     ];
     if draw.below(2) == 0 {
-        // As tight as the longest and fastest of our cables allow, or a little roomier.
+        // As tight as the longest and fastest cable of these cases allows, or slightly larger.
         let go = 1 + draw.below(20);
         let stop = go + draw.below(20);
         let capacity = stop + 1_190 + draw.below(3);

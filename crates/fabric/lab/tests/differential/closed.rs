@@ -1,5 +1,5 @@
-//! Loops that are closed: windows with answers, paces, replies, packets without a message and
-//! marks, laid over random scenarios.
+//! Random scenarios with closed loops: windows with acknowledgements, rate limits, replies, packets
+//! without a message, and marks.
 
 use gingham_kernel::{Bytes, Purpose, Span, Stream, Time};
 use gingham_net::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
@@ -13,8 +13,8 @@ use std::num::NonZeroU64;
 
 const ANSWER_MAX_BYTES: u32 = 3;
 
-/// The plan with random loops. Answers and what a probe orders are short, so that they have room
-/// wherever packets of the plan have.
+/// Adds random closed loops to a plan. Acknowledgements and probe packets are short, so that they
+/// fit wherever packets of the plan fit.
 pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "closed", Purpose::Shuffle);
     let mut plan = plan.clone();
@@ -43,12 +43,12 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
             class.pace = Some(random_pace(&mut draw, &byte_ps));
         }
     }
-    // Kept cases have none.
+    // Regression cases have none.
     if matches!(seed % 5, 2 | 4) {
         add_responses(&mut plan, &byte_ps, seed);
     }
     let is_probed = draw.below(4) > 0;
-    // From a copy of the draws, so that it moves no others.
+    // From a copy of the stream, so that other draws stay the same.
     let weigh_every = [0, 1, 2, 5][usize::try_from(draw.clone().below(4)).unwrap()];
     let probe = ProbePlan {
         control_every: [0, 2, 3, 7][usize::try_from(draw.below(4)).unwrap()],
@@ -69,7 +69,7 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// Flows with windows respond to marks, from the pace of their class down.
+/// Makes flows with windows respond to marks, starting at the rate of their class.
 fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
     let mut draw = Stream::new(seed, "responses", Purpose::Shuffle);
     for class in &mut plan.classes {
@@ -112,7 +112,7 @@ fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
     }
 }
 
-/// A class whose messages reply to those of another one, from everywhere.
+/// Adds a class of replies to another class, from all hosts.
 fn add_replies(draw: &mut Stream, plan: &mut Plan) {
     let to = ClassId::new(usize::try_from(draw.below(plan.classes.len() as u64)).unwrap());
     let think =
@@ -132,8 +132,8 @@ fn add_replies(draw: &mut Stream, plan: &mut Plan) {
     plan.classes.push(replies);
 }
 
-/// Hosts that stop their senders hold the longest packet on the way back as well, which may lead
-/// over more of them than the way there.
+/// Enlarges the pools of hosts that stop their senders, so that they also hold the longest packet
+/// on the way back, whose path may visit more of them.
 fn make_room(plan: &mut Plan) {
     let longest = |class: &ClassPlan| {
         let of = |source: &SourcePlan| {
@@ -149,7 +149,7 @@ fn make_room(plan: &mut Plan) {
     }
 }
 
-/// By endpoint: the time of a byte on its link.
+/// Returns the time of a byte on the link of each endpoint.
 fn byte_ps(plan: &Plan) -> Vec<u64> {
     let of = |endpoint| {
         let channel = plan.channel(plan.fabric.endpoint_channel(endpoint));

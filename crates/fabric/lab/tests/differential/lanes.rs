@@ -1,5 +1,4 @@
-//! Random scenarios of virtual lanes: what a wormhole case is, on a network whose every figure is
-//! drawn.
+//! Random scenarios of virtual lanes: a wormhole case on a network with random parameters.
 
 use crate::case::{self, Case, pick};
 use crate::in_transit;
@@ -9,18 +8,18 @@ use gingham_topology::Fabric;
 use gingham_topology::generate::{Generator, Mesh, Ring, Torus};
 use std::fmt::Write as _;
 
-/// Depths of lanes that are tried where packets with virtual cut-through do not fit.
+/// Lane depths to try if packets with virtual cut-through do not fit.
 const DEPTHS: [u64; 5] = [12, 40, 150, 500, 2_500];
-/// A pool in which every packet finds room.
+/// A pool in which every packet fits.
 const ROOM: &str = "in_transit.pool = \"100 MiB\"";
-/// Where no flit may wait for its link, so that all cables have one rate.
+/// Key under which no flit may wait for its link, so that all cables need one rate.
 const NO_OUTPUT_BUFFER: &str = "lanes.output_depth = 0";
-/// Keys of `network.lanes` that give way to others.
+/// Keys of `network.lanes` that are dropped on a conflict.
 const GIVING_WAY: [&str; 5] =
     ["datelines", "crossbar_input", "crossbar_output", "link_output", "adapter_port"];
 
 impl Case {
-    /// One of virtual lanes.
+    /// Draws a case of virtual lanes.
     pub(crate) fn lanes(seed: u64) -> Self {
         let mut draw = Stream::new(seed, "virtual lanes", Purpose::Shuffle);
         let fabric = random_fabric(&mut draw, seed);
@@ -40,7 +39,7 @@ impl Case {
         case.settled().with_other_traffic()
     }
 
-    /// One of virtual lanes on which packets choose at every switch.
+    /// Draws a case of virtual lanes with adaptive routing.
     pub(crate) fn adaptive(seed: u64) -> Self {
         let mut case = Self::lanes(seed);
         let mut own = Stream::new(seed, "adaptive", Purpose::Shuffle);
@@ -48,12 +47,12 @@ impl Case {
         case.form = "table";
         case.leave_out("datelines");
         if own.below(3) == 0 {
-            // What makes adaptive lanes safe without virtual cut-through.
+            // Tail-credit reallocation makes adaptive lanes safe without virtual cut-through.
             case.leave_out("reallocation");
             case.leave_out("forwarding");
             case.network.push("lanes.reallocation = \"tail-credit\"".to_owned());
         }
-        // From a copy of the draws, so that it moves no others.
+        // From a copy of the stream, so that other draws stay the same.
         let reselect = pick(&mut own.clone(), &["every-cycle", "never"]);
         let escape = pick(&mut own, &["", "", ", escape_lanes = 0", ", escape_lanes = 2"]);
         for (algorithm, escape) in [
@@ -75,11 +74,11 @@ impl Case {
         case.settled()
     }
 
-    /// One of virtual lanes with in-transit hosts.
+    /// Draws a case of virtual lanes with in-transit hosts.
     pub(crate) fn lanes_in_transit(seed: u64) -> Self {
         let mut draw = Stream::new(seed, "in transit over lanes", Purpose::Shuffle);
         let fabric = in_transit::random_fabric(&mut draw, seed);
-        // A host takes so long that a packet of short cycles would not be through in time.
+        // Hosts are slow: with short cycles a packet would not finish within the run.
         let network = random_network(&mut draw, &[8, 16, 16, 64]);
         let routing = in_transit::random_routing(&mut draw);
         let adapters = in_transit::random_adapters(&mut draw);
@@ -97,7 +96,7 @@ impl Case {
         case.with_other_traffic()
     }
 
-    /// Puts it on a network of virtual lanes, its classes on some of them.
+    /// Moves the case to a network of virtual lanes, with its classes on some of the lanes.
     fn bind(&mut self, draw: &mut Stream, network: Network) {
         let Network { count, flit_bytes, lines, has_cut_through } = network;
         self.network = lines;
@@ -105,7 +104,7 @@ impl Case {
             let rate = self.cables[0].2;
             self.cables.iter_mut().for_each(|cable| cable.2 = rate);
         }
-        // Some hundred cycles, however long these are.
+        // Some hundred cycles, whatever their length.
         let fastest = self.cables.iter().map(|(_, _, rate, _)| *rate).max().unwrap_or(1);
         let cycle_ps = 1_000_000_000_000 * flit_bytes / fastest;
         self.time_ps = (150 + draw.below(900)) * cycle_ps;
@@ -127,7 +126,7 @@ impl Case {
         }
     }
 
-    /// The case without what does not go together.
+    /// Drops conflicting keys until the case compiles.
     fn settled(mut self) -> Self {
         let mut depths = DEPTHS.into_iter();
         loop {
@@ -158,15 +157,14 @@ impl Case {
     }
 }
 
-/// The class with a start and a stop, if it had any, that suit the time of the run, and so with hosts
-/// that start one after the other.
+/// Scales the start, stop and stagger of a class, if it has any, to the time of the run.
 fn lasting(class: &str, time_ps: u64, draw: &mut Stream) -> String {
     let keys = ["start = ", "stop = ", "stagger = "];
     let line = |line: &str| match keys.iter().position(|key| line.starts_with(key)) {
         Some(0) => format!("start = \"{} ps\"\n", time_ps / (2 + draw.below(20))),
         Some(1) => format!("stop = \"{} ps\"\n", time_ps / 2 + 1 + draw.below(time_ps)),
         Some(_) => {
-            // From a copy of the draws, so that it moves no others.
+            // From a copy of the stream, so that other draws stay the same.
             let mut draw = draw.clone();
             let (every, jitter) = (draw.below(time_ps / 400), draw.below(time_ps / 10));
             format!("stagger = {{ every = \"{every} ps\", jitter = \"{jitter} ps\" }}\n")
@@ -238,7 +236,7 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
         lines.push(format!("lanes.output_depth = {}", all_or_each(draw, count, &[1, 1, 2, 3, 10])));
     }
     if draw.below(3) == 0 {
-        // From a copy of the draws, so that it moves no others.
+        // From a copy of the stream, so that other draws stay the same.
         let by_wrap = draw.clone().below(2) > 0;
         let asked = draw.below(3) > 0;
         let rule = if asked && by_wrap {
@@ -255,7 +253,7 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
             lines.push(format!("lanes.{place} = {}", random_scheduler(draw, count)));
         }
     }
-    // From a copy of the draws, so that it moves no others.
+    // From a copy of the stream, so that other draws stay the same.
     let mut own = draw.clone();
     if own.below(3) > 0 {
         lines.push(format!("lanes.crossbar_output = {}", random_scheduler(&mut own, count)));
@@ -270,7 +268,8 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
     Network { count, flit_bytes, has_cut_through: forwarding.contains("cut"), lines }
 }
 
-/// Figures of routers that not all have, from a copy of the draws, so that they move no others.
+/// Draws router parameters for some cases, from a copy of the stream, so that other draws stay the
+/// same.
 fn draw_router(draw: &mut Stream, count: u64, lines: &mut Vec<String>) {
     if draw.below(3) == 0 {
         lines.push(format!("lanes.credit_delay = {}", pick(draw, &[0, 1, 4, 30])));
@@ -280,7 +279,7 @@ fn draw_router(draw: &mut Stream, count: u64, lines: &mut Vec<String>) {
         lines.push(format!("lanes.reallocation = \"{reallocation}\""));
     }
     if draw.below(3) == 0 {
-        // Turns go with no other arbiter, and with none where nothing is matched.
+        // Allocators conflict with other arbiters, and with a full crossbar.
         lines.retain(|line| !line.starts_with("lanes.crossbar"));
         let allocators = [
             "\"maximal\"",
@@ -295,7 +294,7 @@ fn draw_router(draw: &mut Stream, count: u64, lines: &mut Vec<String>) {
             lines.push(format!("lanes.{side}_speedup = {speedup}"));
         }
     }
-    // From a copy of the draws, so that it moves no others.
+    // From a copy of the stream, so that other draws stay the same.
     let vc_allocators = ["\"maximal\"", "\"islip\"", "{ islip = { iterations = 2 } }"];
     let mut own = draw.clone();
     if own.below(2) == 0 {
@@ -320,7 +319,7 @@ fn all_or_each(draw: &mut Stream, count: u64, values: &[u64]) -> String {
     format!("[{}]", list(draw, count, |draw| pick(draw, values).to_string()))
 }
 
-/// Lanes of a class; all if none.
+/// Draws the lanes of a class; all if `None`.
 fn random_lanes(draw: &mut Stream, count: u64) -> Option<Vec<u64>> {
     match draw.below(4) {
         0 => None,
@@ -375,7 +374,7 @@ fn random_scheduler(draw: &mut Stream, count: u64) -> String {
     }
 }
 
-/// InfiniBand's tables: every lane in the low one, some in the high one.
+/// Draws InfiniBand's tables: every lane in the low table, some in the high one.
 fn random_tables(draw: &mut Stream, count: u64) -> String {
     let lanes = count.min(15);
     let slot = |lane: u64, weight: u64| format!("{{ lane = {lane}, weight = {weight} }}");

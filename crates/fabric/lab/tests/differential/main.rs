@@ -39,7 +39,7 @@ fn disagreement(case: &Case) -> Option<String> {
     std::panic::catch_unwind(|| difference(&compiled.plan)).unwrap_or_else(|_| Some("panic".into()))
 }
 
-/// Every case in which engine and oracle once differed, and what random ones do not reach.
+/// All regression cases of former differences, and cases that random ones do not reach.
 #[test]
 fn engine_and_oracle_agree_on_kept_cases() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/kept");
@@ -67,7 +67,7 @@ fn engine_and_oracle_agree_on_random_scenarios_with_in_transit_hosts() {
     agree_on_random(Case::in_transit);
 }
 
-/// The same scenarios on paths over many more hosts than any algorithm asks for.
+/// In-transit cases on paths with many more hosts than any algorithm uses.
 #[test]
 fn engine_and_oracle_agree_on_wild_paths() {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
@@ -98,7 +98,7 @@ fn engine_and_oracle_agree_where_packets_choose_at_every_switch() {
     agree_on_random(Case::adaptive);
 }
 
-/// They agree on lanes that no rule gives.
+/// Engine and oracle agree on lane tables that no routing engine would write.
 #[test]
 fn engine_and_oracle_agree_on_random_tables_of_lanes() {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
@@ -125,8 +125,8 @@ fn engine_and_oracle_agree_on_closed_loops_of_whole_packets() {
     agree_on_packets(closed::with_closed_loops);
 }
 
-/// Where they once differed: cut-through between equal rates, hosts that await no credit, a search
-/// for deadlock while a tail leaves.
+/// Former differences: cut-through between equal rates, hosts that need no credit, and a deadlock
+/// check while a tail leaves.
 #[test]
 fn engine_and_oracle_agree_on_kept_cases_of_whole_packets() {
     agree_on_one_of_packets(1_751, |plan, _| plan.clone());
@@ -150,7 +150,7 @@ fn agree_on_one_of_packets(seed: u64, more: fn(&Plan, u64) -> Plan) {
     assert_eq!(found, None, "seed {seed}\n{:?}\n{}", plan.switching, case.to_toml());
 }
 
-/// Each kind of scenario with windows, answers, paces and replies laid over it.
+/// Each kind of scenario with windows, acknowledgements, rate limits and replies.
 #[test]
 fn engine_and_oracle_agree_on_closed_loops() {
     agree_on_closed_loops(Case::random, Case::in_transit);
@@ -161,7 +161,7 @@ fn engine_and_oracle_agree_on_closed_loops_over_virtual_lanes() {
     agree_on_closed_loops(Case::lanes, Case::lanes_in_transit);
 }
 
-/// Each kind with channel adapters laid over closed loops: send buffers, credits, copies, lanes.
+/// Each kind with channel adapters on closed loops: send buffers, credits, copies, lanes.
 #[test]
 fn engine_and_oracle_agree_on_posts() {
     agree_on_closed_loops_with(Case::random, Case::in_transit, posting::with_adapters);
@@ -179,7 +179,7 @@ fn engine_and_oracle_agree_on_posts_of_whole_packets() {
     });
 }
 
-/// Streams ask before they send, beside all else.
+/// Streams request admission, in addition to all other features.
 #[test]
 fn engine_and_oracle_agree_on_admission() {
     admission::agree_on_admission(|seed| {
@@ -188,7 +188,7 @@ fn engine_and_oracle_agree_on_admission() {
     });
 }
 
-/// The same where hosts in transit keep ledgers.
+/// Admission control with in-transit hosts that keep ledgers.
 #[test]
 fn engine_and_oracle_agree_on_admission_over_in_transit_hosts() {
     admission::agree_on_admission_in_transit(|seed| {
@@ -231,7 +231,7 @@ fn engine_and_oracle_agree_on_admission_of_whole_packets() {
     });
 }
 
-/// Control packets are diverted to ends of switches, which answer.
+/// Control packets are diverted to switch ports 0, which respond.
 #[test]
 fn engine_and_oracle_agree_on_diverted_packets_over_virtual_lanes() {
     ends::agree_on_diverted(|seed| {
@@ -240,7 +240,7 @@ fn engine_and_oracle_agree_on_diverted_packets_over_virtual_lanes() {
     });
 }
 
-/// The same of worms, some of which go over hosts that stop their senders.
+/// Diverted worms, some of them over hosts that stop their senders.
 #[test]
 fn engine_and_oracle_agree_on_diverted_worms() {
     ends::agree_on_diverted(|seed| {
@@ -249,7 +249,7 @@ fn engine_and_oracle_agree_on_diverted_worms() {
     });
 }
 
-/// The same of whole packets, whose heads are read while they come.
+/// Diverted whole packets, whose heads are read while they arrive.
 #[test]
 fn engine_and_oracle_agree_on_diverted_whole_packets() {
     ends::agree_on_diverted(|seed| {
@@ -260,7 +260,7 @@ fn engine_and_oracle_agree_on_diverted_whole_packets() {
     });
 }
 
-/// The same on lanes that no rule gives.
+/// Diverted packets on lane tables that no routing engine would write.
 #[test]
 fn engine_and_oracle_agree_on_diverted_packets_over_tables_of_lanes() {
     ends::agree_on_diverted(|seed| {
@@ -269,7 +269,7 @@ fn engine_and_oracle_agree_on_diverted_packets_over_tables_of_lanes() {
     });
 }
 
-/// Seeds by which a host once sent a worm on before it had read what stood behind it.
+/// Seeds with which a host once re-injected a worm before it had read the packets behind it.
 const SENT_ON_BEFORE_ALL_WAS_READ: [u64; 2] = [5_232, 5_373];
 
 fn agree_on_closed_loops(draw: fn(u64) -> Case, in_transit: fn(u64) -> Case) {
@@ -303,8 +303,8 @@ fn agree_on_random(draw: impl Fn(u64) -> Case) {
     }
 }
 
-/// The comparison is worth what its cases reach: here, every way in which a run ends, and all that
-/// policing does.
+/// The comparison is only as good as its coverage: these cases reach every way in which a run ends,
+/// and all outcomes of policing.
 #[test]
 fn random_scenarios_end_in_every_way_and_are_policed() {
     let (mut endings, mut policed) = (BTreeMap::new(), [0_u32; 3]);
@@ -334,7 +334,7 @@ fn random_scenarios_end_in_every_way_and_are_policed() {
     assert!(policed.iter().all(|classes| *classes >= 5), "{policed:?}");
 }
 
-/// And here, what segments and priorities do to the order of things.
+/// These cases reach all effects of segments and priorities on the order of packets.
 #[test]
 fn random_scenarios_cut_messages_and_overtake() {
     let mut reached = BTreeMap::new();
@@ -349,7 +349,7 @@ fn random_scenarios_cut_messages_and_overtake() {
             |level: usize| plan.classes.iter().any(|class| class.priority.level() == level);
         let levels = (0..8).filter(|level| of_level(*level)).count();
         let strict = wormhole.arbitration == Arbitration::StrictPriority;
-        // A message that was created later, at the same host, entered earlier.
+        // A message created later at the same host entered earlier.
         let overtaken = found.windows(2).any(|pair| {
             let [first, second] = [pair[0], pair[1]];
             first.message.source == second.message.source
@@ -369,7 +369,7 @@ fn random_scenarios_cut_messages_and_overtake() {
     assert!(reached.values().all(|cases| *cases >= 20), "{reached:?}");
 }
 
-/// And here, what in-transit hosts do: in how many of 300 cases each mechanism is at work.
+/// Number of cases out of 300 in which each mechanism of in-transit hosts is active.
 #[test]
 fn random_scenarios_meet_all_that_in_transit_hosts_do() {
     let mut reached = BTreeMap::new();
@@ -403,7 +403,7 @@ fn random_scenarios_meet_all_that_in_transit_hosts_do() {
     assert!(reached.values().all(|cases| *cases >= 15), "{reached:?}");
 }
 
-/// How many cases to try, and from which seed on, as `make oracle` says.
+/// Reads the number of cases, or the first seed, from the environment (`make oracle`).
 #[expect(clippy::disallowed_methods, reason = "a test run by hand takes its size from outside")]
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a whole number"))

@@ -1,5 +1,5 @@
 //! Whole packets: the lanes, classes and paths of a random scenario of virtual lanes, over switches
-//! whose every figure is drawn.
+//! with random parameters.
 
 use crate::case::{Case, pick};
 use gingham_kernel::{Bytes, Purpose, Span, Stream, Time};
@@ -15,10 +15,10 @@ use gingham_topology::{ChannelId, Fabric};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// No packet has more payload.
+/// Largest payload of a packet.
 const LONGEST_BYTES: u32 = 2_500;
 
-/// The plan on a network of whole packets.
+/// Moves a plan to a network of whole packets.
 pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "whole packets", Purpose::Shuffle);
     let mut plan = plan.clone();
@@ -57,14 +57,14 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
             _ => Arbitration::OldestFirst,
         },
     };
-    // Kept cases have credits.
+    // Regression cases have credits.
     if seed % 4 == 1 {
         pause_lanes(&mut packets, &plan, longest, seed);
     }
     if seed.is_multiple_of(4) {
         packets.credit_loss = Some(lost_updates(&plan, seed));
     }
-    // Kept cases have none.
+    // Regression cases have none.
     if matches!(seed % 16, 4..=6 | 11..=13) {
         give_outputs_buffers(&mut packets, plan.lanes.count, needed, seed);
     }
@@ -75,7 +75,7 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// Switches look at what fills their inputs, or waits for their outputs.
+/// Draws a marking policy by the fill of inputs, or by the packets waiting for outputs.
 fn marks_at_outputs(needed: u32, packets: &PacketsPlan, seed: u64) -> Marking {
     let mut draw = Stream::new(seed, "marks at outputs", Purpose::Shuffle);
     let scan = pick(&mut draw, &[Scan::Counters, Scan::Counters, Scan::Direct]);
@@ -134,7 +134,7 @@ fn marks_at_outputs(needed: u32, packets: &PacketsPlan, seed: u64) -> Marking {
     }
 }
 
-/// Outputs have buffers of their own, of one longest packet at least; nothing reads inputs then.
+/// Adds output buffers that hold at least the longest packet; inputs are then not read.
 fn give_outputs_buffers(packets: &mut PacketsPlan, lanes: u8, needed: u32, seed: u64) {
     let mut draw = Stream::new(seed, "outputs with buffers", Purpose::Shuffle);
     packets.read = Read::Any;
@@ -145,7 +145,7 @@ fn give_outputs_buffers(packets: &mut PacketsPlan, lanes: u8, needed: u32, seed:
     }));
 }
 
-/// Some updates of credits are lost, over a part of the run or all of it.
+/// Draws the loss of credit updates, over a part of the run or all of it.
 fn lost_updates(plan: &Plan, seed: u64) -> CreditLossPlan {
     let mut draw = Stream::new(seed, "lost updates", Purpose::Shuffle);
     let end = plan.stop.time.as_ps();
@@ -160,7 +160,7 @@ fn lost_updates(plan: &Plan, seed: u64) -> CreditLossPlan {
     }
 }
 
-/// Receivers pause lanes, above marks that leave the headroom and not a block more.
+/// Makes receivers pause lanes, with marks that leave exactly the necessary headroom.
 fn pause_lanes(packets: &mut PacketsPlan, plan: &Plan, longest: u32, seed: u64) {
     let mut draw = Stream::new(seed, "pauses", Purpose::Shuffle);
     let frame_bytes = pick(&mut draw, &[1, 64, 84, 500]);
@@ -187,7 +187,7 @@ fn pause_lanes(packets: &mut PacketsPlan, plan: &Plan, longest: u32, seed: u64) 
     packets.pauses = Some(pauses);
 }
 
-/// Cuts the messages of classes where packets may be too long.
+/// Cuts the messages of classes if packets may be too long.
 fn shorten(classes: &mut [ClassPlan], draw: &mut Stream) {
     if longest_bytes(classes) <= LONGEST_BYTES {
         return;
@@ -199,7 +199,7 @@ fn shorten(classes: &mut [ClassPlan], draw: &mut Stream) {
     }
 }
 
-/// The most payload of a packet, over whatever path is the worst, of whichever class it is sent as.
+/// Returns the largest payload of a packet, on any path and sent as any class.
 pub(crate) fn longest_bytes(classes: &[ClassPlan]) -> u32 {
     let of_class = |class: &ClassPlan| class.sources.iter().map(longest_message).max();
     let message = classes.iter().filter_map(of_class).max().unwrap_or(1);
@@ -216,13 +216,13 @@ fn longest_message(source: &SourcePlan) -> u32 {
 fn longest_packet(class: &ClassPlan) -> u32 {
     let over = |switches| class.longest_packet_bytes(|| switches);
     match &class.segmentation {
-        // A list need not grow with the switches.
+        // A list need not increase with the number of switches.
         SegmentationPlan::ByHops(list) => (1..=list.len()).map(over).max().expect("not empty"),
         _ => over(usize::MAX),
     }
 }
 
-/// In how many of 300 cases pauses do what they can.
+/// Number of cases out of 300 in which pauses have each possible effect.
 #[test]
 fn random_whole_packets_are_paused() {
     let mut reached = BTreeMap::new();
@@ -249,7 +249,8 @@ fn random_whole_packets_are_paused() {
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
-/// In how many of 300 cases an update is lost that somebody waited for: a run ends otherwise.
+/// Number of cases out of 300 with a lost update that delays a sender, so that the run ends
+/// differently.
 #[test]
 fn random_whole_packets_lose_updates() {
     let mut differ = 0;
@@ -269,7 +270,7 @@ fn random_whole_packets_lose_updates() {
     assert!(differ >= 20, "{differ}");
 }
 
-/// In how many of 300 cases what waits for outputs marks packets, and for which reason.
+/// Number of cases out of 300 in which packets waiting for outputs are marked, and the reason.
 #[test]
 fn random_whole_packets_are_marked() {
     let (mut for_inputs, mut for_outputs) = (0, 0);

@@ -1,5 +1,5 @@
-//! Channel adapters laid over random scenarios: send buffers, credits of hosts and flows, copies by
-//! DMA, posts that wait or come again, and lanes that are drawn.
+//! Random scenarios with channel adapters: send buffers, credits of hosts and flows, copies by DMA,
+//! posts that wait or are retried, and lanes that are drawn.
 
 use gingham_kernel::{Purpose, Span, Stream};
 use gingham_net::{
@@ -8,8 +8,8 @@ use gingham_net::{
 };
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// The plan with random adapters; as it is where a cable between two hosts has no delay, on which
-/// nothing leaves before it has arrived.
+/// Adds random adapters to a plan; leaves it unchanged if a cable between two hosts has no delay,
+/// so that packets would arrive before they have left.
 pub(crate) fn with_adapters(plan: &Plan, seed: u64) -> Plan {
     let mut plan = plan.clone();
     let is_direct = |endpoint| {
@@ -29,7 +29,7 @@ pub(crate) fn with_adapters(plan: &Plan, seed: u64) -> Plan {
     });
     plan.adapters = Some(AdapterPlan { send_buffer: 1 + small(&mut draw, 5), dma, throttle: None });
     let endpoints = plan.fabric.endpoints().len();
-    // Lanes by cut-through may be too shallow for packets of other classes.
+    // Lanes with cut-through may be too shallow for packets of other classes.
     let cut_through = match &plan.switching {
         Switching::VirtualLanes(pipeline) => pipeline.cut_through,
         Switching::Wormhole(_) | Switching::Packets(_) => LaneSet::EMPTY,
@@ -43,8 +43,8 @@ pub(crate) fn with_adapters(plan: &Plan, seed: u64) -> Plan {
         let mut by_endpoint = |most| (0..endpoints).map(|_| 1 + small(&mut draw, most)).collect();
         let all = [by_endpoint(3), by_endpoint(2)];
         let [of_class, of_flow] = all;
-        // What is demoted is of no flow of its own class, and a scenario that gives flows credits is
-        // refused.
+        // Demoted excess belongs to no flow of its own class; scenarios with credits per flow are
+        // refused then.
         let demotes =
             class.policing.as_ref().is_some_and(|of| matches!(of.excess, Excess::Demote(_)));
         let credits = match draw.below(5) {

@@ -1,4 +1,4 @@
-//! What random scenarios of virtual lanes reach: a comparison is worth as much.
+//! Coverage of the random scenarios of virtual lanes, which limits the value of the comparison.
 
 use crate::case::Case;
 use crate::ways;
@@ -14,7 +14,7 @@ use gingham_topology::routing::{DatelineRule, LaneRule, LaneSet, Lanes};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// In how many of 400 cases each figure of a network stands, and each end of a run is met.
+/// Number of cases out of 400 with each parameter of a network, and with each end of a run.
 #[test]
 fn random_virtual_lanes_are_of_every_kind() {
     let mut reached: BTreeMap<String, u32> = BTreeMap::new();
@@ -75,7 +75,7 @@ fn random_virtual_lanes_are_of_every_kind() {
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
-/// In how many of 400 plain cases columns step a network of each kind.
+/// Number of plain cases out of 400 in which columns step a network of each kind.
 #[test]
 fn columns_are_asked_to_step_routers_of_every_kind() {
     let mut reached: BTreeMap<&str, u32> = BTreeMap::new();
@@ -107,8 +107,8 @@ fn columns_are_asked_to_step_routers_of_every_kind() {
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
-/// In how many of 400 plain cases a lane that columns step holds more flits than so many planes of a
-/// count say.
+/// Number of plain cases out of 400 in which a lane stepped by columns holds more flits than a
+/// given number of counter planes can represent.
 #[test]
 fn lanes_of_columns_fill_beyond_the_low_planes() {
     let mut reached = BTreeMap::new();
@@ -123,8 +123,8 @@ fn lanes_of_columns_fill_beyond_the_low_planes() {
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
-/// As many flits as a lane of a switch held at least, at some time: those of its port, over all
-/// lanes.
+/// Returns a lower bound on the most flits that a lane of a switch held: the flits of its port,
+/// averaged over all lanes.
 fn most_flits_of_a_lane(plan: &Plan, mut simulation: Box<dyn Simulation>) -> u128 {
     let lanes = u128::from(plan.lanes.count);
     let (mut most, mut before) = (0, (simulation.now(), simulation.channel_counts()));
@@ -140,7 +140,7 @@ fn most_flits_of_a_lane(plan: &Plan, mut simulation: Box<dyn Simulation>) -> u12
     most
 }
 
-/// What sources draw their messages from.
+/// Returns the plans of sources that draw their messages.
 fn drawn(plan: &Plan) -> impl Iterator<Item = &DrawnPlan> {
     let sources = plan.classes.iter().flat_map(|class| &class.sources);
     sources.filter_map(|source| match &source.messages {
@@ -157,7 +157,8 @@ fn is_to_itself(drawn: &DrawnPlan) -> bool {
     matches!(&drawn.destinations, DestinationPlan::Uniform(others) if others.own.is_empty())
 }
 
-/// And in how many of 600, for knots are rare, what in-transit hosts do over lanes.
+/// Number of cases out of 600, because knots are rare, with each behaviour of in-transit hosts over
+/// lanes.
 #[test]
 fn random_virtual_lanes_lead_through_hosts() {
     let mut reached = BTreeMap::new();
@@ -186,8 +187,8 @@ fn random_virtual_lanes_lead_through_hosts() {
     assert!(reached.values().all(|cases| *cases >= 10), "{reached:#?}");
 }
 
-/// What is proved of packets that choose at every switch holds in each of 600 cases, and so many show
-/// what the proof and what goes with it are for.
+/// The proof of adaptive routing holds in each of 600 cases, and enough of them show that the proof
+/// and its conditions are necessary.
 #[test]
 fn random_packets_that_choose_are_as_safe_as_their_proof() {
     let mut reached = BTreeMap::new();
@@ -227,7 +228,7 @@ fn random_packets_that_choose_are_as_safe_as_their_proof() {
     assert!(reached.values().all(|cases| *cases >= 10), "{reached:#?}");
 }
 
-/// Whether something stood in the lanes of a host's port.
+/// Whether any packet waited in the lanes of a host's port.
 fn waited_for_room(plan: &Plan, counts: &[gingham_net::measure::ChannelCount]) -> bool {
     let into_host = |index: &usize| {
         let channel = gingham_topology::ChannelId::new(*index);

@@ -1,4 +1,4 @@
-//! How to make a failing scenario smaller.
+//! Shrinking of a failing scenario.
 
 use crate::case::Case;
 use gingham_lab::compile;
@@ -6,7 +6,7 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use std::path::Path;
 
 impl Case {
-    /// The smallest case found that still fails, with what it shows.
+    /// Returns the smallest case found that still fails, with its difference.
     pub(crate) fn shrunk(
         &self,
         found: String,
@@ -53,7 +53,7 @@ impl Case {
         }
         for index in 0..self.network.len() {
             let mut case = self.clone();
-            // A preset decides on the kind.
+            // A preset determines the switching kind.
             if !case.network.remove(index).starts_with("preset") {
                 cases.push(case);
             }

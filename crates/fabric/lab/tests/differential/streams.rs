@@ -1,4 +1,4 @@
-//! Classes that are made of streams.
+//! Classes of streams.
 
 use crate::case::{Case, pick};
 use gingham_kernel::Stream;
@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// What streams say themselves.
+/// Keys that streams replace.
 const BESIDE: [&str; 5] = ["arrivals", "load", "length", "destinations", "stagger"];
 
-/// The class, or in a quarter of the cases one of streams with its hosts, times and levels. Draws
-/// from a copy, so that it moves no others.
+/// Returns the class, or in a quarter of the cases a class of streams with its hosts, times and
+/// levels. Draws from a copy of the stream, so that other draws stay the same.
 pub(crate) fn or_streams(class: String, draw: &mut Stream) -> String {
     if draw.below(4) > 0 {
         return class;
@@ -53,7 +53,7 @@ fn random_streams(draw: &mut Stream) -> String {
     )
 }
 
-/// What random streams reach: a comparison is worth as much.
+/// Coverage of random streams, which limits the value of the comparison.
 #[test]
 fn random_streams_are_of_every_kind() {
     let mut reached: BTreeMap<&str, u32> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Lanes that no rule gives: tables with any VL for every service level at every hop, and any
-//! level for every pair. In about half of the cases a VL owns several lanes.
+//! Random lane tables: any VL for every service level at every hop, and any level for every pair.
+//! In about half of the cases a VL owns several lanes.
 
 use gingham_kernel::{Purpose, Stream};
 use gingham_net::scheduler::{InfiniBand, TableSlot};
@@ -10,12 +10,12 @@ use gingham_topology::routing::{
 };
 use std::sync::Arc;
 
-/// The plan with random tables in place of what decides on its lanes.
+/// Returns the plan with random tables for its lanes.
 pub(crate) fn with_random_tables(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "tables", Purpose::Permutation);
     let mut plan = plan.clone();
     make_alike(&mut plan);
-    // A stream of its own: what else is drawn does not depend on it.
+    // A separate stream, so that other draws do not depend on it.
     let mut sets = Stream::new(seed, "lanes per VL", Purpose::Permutation);
     let lanes_per_vl = match sets.below(2) {
         0 => 1,
@@ -46,7 +46,7 @@ pub(crate) fn with_random_tables(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// InfiniBand's tables at some places, where arbiters may choose by the packet.
+/// Puts InfiniBand's tables at some places, if arbiters may choose by the packet.
 fn arbitrate_vls(plan: &mut Plan, draw: &mut Stream) {
     let Switching::VirtualLanes(pipeline) = &mut plan.switching else { panic!("virtual lanes") };
     let lanes = &mut plan.lanes;
@@ -57,7 +57,7 @@ fn arbitrate_vls(plan: &mut Plan, draw: &mut Stream) {
     let low: Vec<TableSlot> = (0..lanes.count.min(MANAGEMENT_LANE)).map(slot).collect();
     let high = low.iter().copied().filter(|slot| slot.weight > 3).collect();
     let tables = InfiniBand { high: Some(high), low: Some(low), ..InfiniBand::default() };
-    // Where no flit waits at an output, links take lanes in turn; scenarios are refused otherwise.
+    // If no flit waits at an output, links serve lanes in round robin; other scenarios are refused.
     let waits = pipeline.output_depths_flits[0] > 0;
     let at_outputs = Arc::make_mut(pipeline).crossbar_output.iter_mut();
     let arbiters = [(&mut lanes.link_output, waits), (&mut lanes.adapter_port, true)];
@@ -68,7 +68,7 @@ fn arbitrate_vls(plan: &mut Plan, draw: &mut Stream) {
     }
 }
 
-/// Lanes are as deep as the deepest and all of one kind, so that every packet has room wherever
+/// Makes all lanes as deep as the deepest and of one kind, so that every packet fits wherever
 /// tables lead it.
 fn make_alike(plan: &mut Plan) {
     let Switching::VirtualLanes(pipeline) = &mut plan.switching else { panic!("virtual lanes") };

@@ -1,4 +1,4 @@
-//! Congestion controls that look at the network, laid over random scenarios with channel adapters.
+//! Random scenarios with channel adapters and congestion control at hosts.
 
 use crate::agreement::difference;
 use crate::case::Case;
@@ -9,14 +9,14 @@ use gingham_net::{Plan, SelfTunedPlan, ThrottlePlan};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The plan with adapters, and with hosts that look at the network: every second at the lanes of their
-/// first switch. As it is where no adapters fit it.
+/// Adds adapters and congestion control to a plan: at least one in every second case. Leaves the
+/// plan unchanged if no adapters fit.
 fn with_throttle(plan: &Plan, seed: u64) -> Plan {
     let mut plan = posting::with_adapters(plan, seed);
     let mut draw = Stream::new(seed, "throttle", Purpose::Shuffle);
     let flit_ps = plan.channels[0].bytes.of(1).as_ps().max(1);
     let Some(adapters) = &mut plan.adapters else { return plan };
-    // Not so short that nothing goes but posts.
+    // Long enough for more than posts.
     adapters.send_buffer += small(&mut draw, 6);
     let tuning_gathers = 1 + small(&mut draw, 4);
     let gather = Span::from_ps(flit_ps * (20 + draw.below(700)));
@@ -43,7 +43,7 @@ fn small(draw: &mut Stream, below: u64) -> u32 {
     u32::try_from(draw.below(below)).unwrap()
 }
 
-/// A plan of each kind by its seed: every third of closed loops.
+/// Draws a plan of worms by its seed; every third has closed loops.
 fn worms(seed: u64) -> Plan {
     let case = if seed.is_multiple_of(5) { Case::in_transit(seed) } else { Case::random(seed) };
     laid_over(&case, seed)
@@ -84,7 +84,8 @@ fn engine_and_oracle_agree_on_throttled_whole_packets() {
     agree_on(whole_packets);
 }
 
-/// The seed by which over lanes a class once waited for the tokens of a flow that was held meanwhile.
+/// Seed with which, over lanes, a class once waited for the tokens of a flow that was held
+/// meanwhile.
 const SHORT_OF_TOKENS: u64 = 5_242;
 
 fn agree_on(draw: fn(u64) -> Plan) {
@@ -97,8 +98,8 @@ fn agree_on(draw: fn(u64) -> Plan) {
     }
 }
 
-/// The comparison is worth what its cases reach: in how many of 150 of each kind hosts were held, and
-/// woken again, and messages were delivered all the same.
+/// The comparison is only as good as its coverage: the number of cases out of 150 of each kind in
+/// which hosts were held and woken again, and messages were still delivered.
 #[test]
 fn random_hosts_are_held_and_woken() {
     type Draw = fn(u64) -> Plan;

@@ -1,5 +1,5 @@
-//! The comparison of congestion trees is worth what its cases reach: on every switching kind, trees
-//! of several branches, with victims, that die, and knots where routes lock.
+//! Coverage of the comparison of congestion trees: on every switching kind, trees of several
+//! branches with victims, trees that end, and knots if routes deadlock.
 
 use crate::agreement::look;
 use crate::case::Case;
@@ -10,7 +10,7 @@ use gingham_net::{MeasurePlan, Plan};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// In how many cases each thing was found.
+/// Returns in how many cases each situation was found.
 fn reached(plan: impl Fn(u64) -> Plan) -> BTreeMap<&'static str, u32> {
     let mut reached = BTreeMap::new();
     for seed in 0..100 {
@@ -34,7 +34,7 @@ fn reached(plan: impl Fn(u64) -> Plan) -> BTreeMap<&'static str, u32> {
     reached
 }
 
-/// Each thing in ten cases or more, but for knots, which are rare and of which some are wanted.
+/// Asserts ten cases or more of each situation, and `knots` cases of a knot, which are rare.
 fn assert_reached(of: &BTreeMap<&'static str, u32>, knots: u32) {
     for (what, cases) in of {
         let least = if *what == "a knot" { knots } else { 10 };
@@ -46,7 +46,7 @@ fn assert_reached(of: &BTreeMap<&'static str, u32>, knots: u32) {
 fn random_scenarios_have_congestion_trees_on_every_kind() {
     let of = |case: Case| (*compile(&case.source(), true).unwrap().plan).clone();
     assert_reached(&reached(|seed| of(Case::random(seed))), 1);
-    // Random lanes and whole packets hardly ever lock.
+    // Random lanes and whole packets hardly ever deadlock.
     assert_reached(&reached(|seed| of(Case::lanes(seed))), 0);
     assert_reached(&reached(|seed| packets::with_whole_packets(&of(Case::lanes(seed)), seed)), 0);
 }

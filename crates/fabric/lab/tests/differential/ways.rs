@@ -1,5 +1,5 @@
-//! Every way in which switches of virtual lanes are stepped: each is held to the oracle, and what
-//! takes which is told.
+//! Every stepper of switches of virtual lanes is compared with the oracle, and the share of cases
+//! of each is printed.
 
 use crate::agreement::difference;
 use crate::case::{Case, pick};
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Random networks as most are, so that most take columns: round robin everywhere, channels of one
-/// rate, and now and then what columns may not take yet.
+/// Typical random networks, most of which columns can step: round robin everywhere, channels of one
+/// rate, and occasionally a feature that columns do not support yet.
 #[test]
 #[expect(clippy::print_stdout, reason = "who runs many cases by hand is told what took which way")]
 fn engine_and_oracle_agree_on_plain_virtual_lanes_by_all_ways() {
@@ -35,15 +35,15 @@ fn engine_and_oracle_agree_on_plain_virtual_lanes_by_all_ways() {
     for (way, count) in &taken {
         println!("{count} of {cases}: {way}");
     }
-    // All are stepped by ports and by the oracle too.
+    // All are also stepped by ports and by the oracle.
     let by_columns = taken.get("columns: can be stepped by columns").copied().unwrap_or(0);
     println!("by the oracle: 100 %, by ports: 100 %, by columns: {} %", by_columns * 100 / cases);
-    // Of fewer cases a share is a matter of luck.
+    // With fewer cases the share is too uncertain.
     assert!(cases < 40 || by_columns * 5 >= cases, "{taken:?}");
 }
 
-/// More switches than a word has bits, so that there are groups, and columns with many cables that
-/// lead side by side: meshes with their edges, tori with their datelines, a tree.
+/// More switches than a word has bits, so that there are several groups, and columns with many
+/// parallel cables: meshes with their edges, tori with their datelines, a tree.
 #[test]
 fn engine_and_oracle_agree_over_many_switches() {
     let dimension_order = "routing.algorithm = \"dimension-order\"";
@@ -71,14 +71,14 @@ fn engine_and_oracle_agree_over_many_switches() {
     }
 }
 
-/// A random case, and its plan as most are.
+/// Returns a random case, and its plan without most special features.
 pub(crate) fn plain_case(seed: u64) -> (Case, Arc<Plan>) {
     let case = if seed % 4 == 3 { Case::lanes_in_transit(seed) } else { Case::lanes(seed) };
     let plan = compile(&case.source(), true).unwrap().plan;
     (case, Arc::new(plain(&plan, seed)))
 }
 
-/// The plan with most of what sets it apart taken away.
+/// Returns the plan without most of its special features.
 fn plain(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "plain lanes", Purpose::Shuffle);
     let mut plan = plan.clone();
@@ -94,7 +94,7 @@ fn plain(plan: &Plan, seed: u64) -> Plan {
     if plan.lanes.adapter_port.facts().by == gingham_net::Granularity::Packet {
         plan.lanes.adapter_port = Scheduler::default();
     }
-    // In every other case lanes are so deep that counts have more planes than most need.
+    // In every other case lanes are so deep that counts have more planes than usual.
     let are_deep = draw.below(2) == 0;
     let depths = lanes.depths_flits.iter_mut().chain(&mut lanes.output_depths_flits);
     for depth in depths.filter(|depth| **depth > 0) {
@@ -118,7 +118,7 @@ fn plain(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// No packet has more payload.
+/// Returns the largest payload of a packet.
 fn longest_bytes(plan: &Plan) -> u32 {
     let sources = plan.classes.iter().flat_map(|class| &class.sources);
     let message = sources.map(|source| *source.payload_bytes().end()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Weights of lanes that change while a run goes on: engine and oracle, at every place that has any.
+//! Lane weights that change during a run: engine against oracle, at every place with weights.
 
 use crate::agreement::difference;
 use crate::case::Case;
@@ -11,8 +11,8 @@ use gingham_net::{ArbiterPlace, Crossbar, Plan, ProbePlan, Scheduler, Switching}
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// The plan of a case in which every packet that is received, or every third, has a weight change:
-/// over virtual lanes, and in every third case of whole packets.
+/// Draws a plan in which every received packet, or every third, changes a weight: over virtual
+/// lanes, and in every third case with whole packets.
 fn weighed(seed: u64) -> Plan {
     let mut plan = Plan::clone(&compile(&Case::lanes(seed).source(), true).unwrap().plan);
     if seed.is_multiple_of(3) {
@@ -37,7 +37,7 @@ fn weighed(seed: u64) -> Plan {
     plan
 }
 
-/// One with weights in place of one without.
+/// Replaces a scheduler without weights by one with weights.
 fn give_weights(of: &mut Scheduler, lanes: u8, which: u64) {
     let (by, count) = (of.facts().by, usize::from(lanes));
     if of.can_change() {
@@ -73,7 +73,7 @@ fn engine_and_oracle_agree_while_weights_change() {
     assert!(cases < 100 || reached.iter().all(|cases| *cases >= 10), "{reached:?}");
 }
 
-/// A weight that changes nothing would make the comparison worth nothing.
+/// Without an effect of the weights the comparison would be worthless.
 #[test]
 fn weights_change_what_is_delivered() {
     let changed = (0..30).filter(|seed| {

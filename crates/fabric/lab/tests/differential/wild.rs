@@ -1,12 +1,12 @@
-//! Paths that no routing algorithm gives: over any in-transit hosts, however many.
+//! Paths that no routing algorithm produces: over any number of in-transit hosts.
 
 use gingham_kernel::{Purpose, Stream};
 use gingham_net::{ClassPlan, PathLength, Plan, Switching, WhenFull};
 use gingham_topology::routing::{Routes, SourceRoutes};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// The plan with every path led through other hosts of the switches that it comes through, each
-/// with the same chance.
+/// Returns the plan with every path led through other hosts of the switches that it visits, each
+/// with equal probability.
 pub(crate) fn with_wild_paths(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "wild paths", Purpose::Permutation);
     let mut plan = plan.clone();
@@ -31,7 +31,7 @@ pub(crate) fn with_wild_paths(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// More than any packet has: a host that stops its senders must have room for it.
+/// Returns a bound on the length of packets: a host that stops its senders must have space for it.
 fn longest_worm_bytes(plan: &Plan) -> u64 {
     let Switching::Wormhole(wormhole) = plan.switching else { panic!("wormhole") };
     let paths = plan.sets().flat_map(|set| plan.routes(set).lengths(&plan.fabric));
@@ -39,7 +39,7 @@ fn longest_worm_bytes(plan: &Plan) -> u64 {
     let length = PathLength { switches, in_transit_hosts: switches };
     let sources = plan.classes.iter().flat_map(|class| &class.sources);
     let message_bytes = sources.map(|source| *source.payload_bytes().end()).max().unwrap_or(0);
-    // A message that is demoted is cut as another class is.
+    // A demoted message is cut like those of another class.
     let packet_bytes = |class: &ClassPlan| {
         (1..=switches).map(|switches| class.longest_packet_bytes(|| switches)).max().unwrap_or(0)
     };
@@ -48,8 +48,8 @@ fn longest_worm_bytes(plan: &Plan) -> u64 {
     wormhole.worm_flits(bytes, length)
 }
 
-/// The path with a visit at every switch but the first for which there is a host: those of the
-/// first may send along it.
+/// Returns the path with a visit to a host at every switch except the first, if `host_at` gives
+/// one: hosts of the first switch may send along the path.
 fn wild_path(
     plan: &Plan,
     path: &[ChannelId],

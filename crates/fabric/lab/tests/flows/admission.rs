@@ -1,8 +1,9 @@
-//! Streams that ask before they send, over three switches: one is admitted, one refused in the middle.
+//! Streams under admission control, over three switches: one is admitted, one refused in the
+//! middle.
 //!
-//! A packet of one flit that begins at a tick is at the next switch 4 ticks later, read 2 later, and on
-//! the next link, or on the ideal cable to the end of the switch, 2 later; from that end it is back at
-//! its switch a tick after it began.
+//! A packet of one flit that begins at a tick is at the next switch 4 ticks later, read 2 later,
+//! and on the next link, or on the ideal cable to port 0 of the switch, 2 later; from that port it
+//! is back at its switch a tick after it began.
 
 use crate::common::lanes::lane_plan;
 use crate::common::{add_class, channel, row, stop_at};
@@ -17,7 +18,7 @@ use gingham_topology::EndpointId;
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 use std::sync::Arc;
 
-/// A stream of frames of one flit, one every 10 ns, that begins at an instant and has so many.
+/// Adds a stream of one-flit frames, one every 10 ns, with the given start and number of frames.
 fn stream(plan: &mut Plan, [from, to]: [usize; 2], start: u64, frames: u64) {
     let interval = Span::from_ps(10_000);
     let data = Arc::new(DataPlan::Frames(FramePlan {
@@ -41,8 +42,8 @@ fn stream(plan: &mut Plan, [from, to]: [usize; 2], start: u64, frames: u64) {
     add_class(plan, name, SourcePlan { endpoint: EndpointId::new(from), messages });
 }
 
-/// Three switches in a row with a host each, of whose links streams may have 2 GB/s: one stream, which
-/// solicits 1.6.
+/// Three switches in a row with one host each. Streams may reserve 2 GB/s of each link: one stream,
+/// which requests 1.6.
 fn three_switches() -> Plan {
     let mut plan = lane_plan(row(3, &[0, 1, 2]), 1);
     let fabric = plan.fabric.clone().with_ports_0();
@@ -81,28 +82,28 @@ fn a_probe_that_is_refused_in_the_middle_is_released_up_to_the_node_before() {
     let (other, nack) = (Signal::Probe(second), Signal::Nack(second, full));
     let release = Signal::Release(second, full);
     let expected = [
-        // It begins at tick 0: read by s1 at 6, and by s2, the last switch, at 8 + 6; as an ACK it is at
-        // the end of s2 at 160 + 10.
+        // The probe begins at tick 0: read by s1 at 6, and by s2, the last switch, at 8 + 6; as an
+        // ACK it is at port 0 of s2 at 160 + 10.
         (60, "read", probe),
         (140, "read", probe),
         (170, "received", ack),
-        // That answers at tick 17: read by s2 at 20, by s1 at 28, at h1 at 300 + 35.
+        // That port responds at tick 17: read by s2 at 20, by s1 at 28, at h1 at 300 + 35.
         (200, "read", ack),
         (280, "read", ack),
         (335, "received", ack),
-        // The second, from tick 100 on, is read by s0 at 106, and refused by s1 at 114.
+        // The second probe begins at tick 100. It is read by s0 at 106, and refused by s1 at 114.
         (1_060, "read", other),
         (1_140, "read", other),
         (1_170, "received", nack),
         (1_200, "read", nack),
         (1_280, "read", nack),
         (1_335, "received", nack),
-        // The release begins at tick 134. s0 is the node before s1: it ends there.
+        // The release begins at tick 134. s0 is the node before s1, so it ends there.
         (1_400, "read", release),
         (1_430, "received", release),
     ];
     assert_eq!(signals.collect::<Vec<_>>(), expected);
-    // Nothing of the first is sent before it is admitted; then it is as late as that.
+    // The first stream sends nothing before its admission; from then on it is delayed by that time.
     let sent: Vec<[u64; 2]> = found
         .deliveries
         .iter()
@@ -111,15 +112,15 @@ fn a_probe_that_is_refused_in_the_middle_is_released_up_to_the_node_before() {
     assert_eq!(sent, [[335, 340], [10_335, 10_340]]);
 }
 
-/// What is reserved when: the refused stream at s0 from 1,060 to 1,400, the admitted one until its last
-/// packet, of tick 1,034, has passed.
+/// Reserved bandwidth over time: the refused stream holds s0 from 1,060 to 1,400, the admitted one
+/// until its last packet, of tick 1,034, has passed.
 #[test]
 fn ledgers_are_as_probes_and_releases_leave_them() {
     let plan = Arc::new(three_switches());
     let named = |from, to| channel(&plan.fabric, from, to);
     let links = [("h0", "s0"), ("s0", "s1"), ("h1", "s1"), ("s1", "s2"), ("s2", "h2")];
     let links = links.map(|(from, to)| named(from, to));
-    // From when on, and what is reserved of each link in units of the rate.
+    // Time, and from then on the reserved bandwidth of each link in units of the rate.
     let course = [
         (0, [0, 0, 1, 0, 0]),
         (60, [0, 0, 1, 1, 0]),

@@ -1,7 +1,7 @@
-//! Who goes first at the host that answers, to the picosecond.
+//! Order of acknowledgements and messages at the acknowledging host, to the picosecond.
 //!
-//! h0 and h1 stand at the ends of one cable. Data of h0 is answered by h1, which has messages of a
-//! plain class for h0.
+//! h0 and h1 are at the ends of one cable. h1 acknowledges data of h0, and has messages of a plain
+//! class for h0.
 
 use crate::common::lanes::{lane_plan, on_lanes};
 use crate::common::{along, chain, in_transit, quiet_plan, row, stop_at};
@@ -14,8 +14,8 @@ fn change_answer(class: &mut ClassPlan, change: impl FnOnce(&mut AnswerPlan)) {
     change(answer);
 }
 
-/// Worms: two of three bytes of h0 in a window of one, answered by two; three of four bytes of
-/// h1. By the level of these and that of answers.
+/// Worms: h0 sends two of three bytes in a window of one, acknowledged by two; h1 sends three of
+/// four bytes. The arguments are the levels of these messages and of the acknowledgements.
 fn worms(messages: u8, answers: u8) -> Plan {
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 3), (0, 1, 3)]);
@@ -29,8 +29,8 @@ fn worms(messages: u8, answers: u8) -> Plan {
 
 #[test]
 fn an_answer_goes_before_all_of_its_level_and_of_lower_ones() {
-    // The data is there at 55, in the middle of the second worm. The answer begins at 80 and is
-    // there at 80 + 45.
+    // The data arrives at 55, in the middle of the second worm. The acknowledgement begins at 80
+    // and arrives at 80 + 45.
     for (messages, answers) in [(0, 0), (1, 1), (0, 1), (3, 7)] {
         let found = run(&worms(messages, answers));
         assert_eq!(found.began(1, Kind::Data), [0, 40, 100]);
@@ -42,7 +42,7 @@ fn an_answer_goes_before_all_of_its_level_and_of_lower_ones() {
 
 #[test]
 fn an_answer_waits_for_higher_levels() {
-    // Until 120; the second data begins at 165 and is there at 220.
+    // Until 120; the second data begins at 165 and arrives at 220.
     for (messages, answers) in [(1, 0), (7, 3)] {
         let found = run(&worms(messages, answers));
         assert_eq!(found.began(1, Kind::Data), [0, 40, 80]);
@@ -61,15 +61,15 @@ fn answers_of_one_level_go_in_the_order_in_which_data_came() {
     plan.classes[0].window = Some(window(1, 5));
     plan.classes[1].window = Some(window(1, 2));
     plan.stop = stop_at(3_000);
-    // The data is there at 35 and 45; the link of h1 is free at 90. In a higher level the second
-    // answer goes first.
+    // The data arrives at 35 and 45; the link of h1 is free at 90. At a higher level the second
+    // acknowledgement goes first.
     assert_eq!(run(&plan).received(0, Kind::Answer), [90 + 75, 140 + 45]);
     change_answer(&mut plan.classes[1], |answer| answer.priority = Priority::new(1).unwrap());
     assert_eq!(run(&plan).received(0, Kind::Answer), [90 + 45, 110 + 75]);
 }
 
-/// Packets: two of three flits of h0 in a window of one, answered by one flit on a lane; one of
-/// eight flits of h1 on lane 0.
+/// Packets: h0 sends two of three flits in a window of one, acknowledged by one flit on a lane; h1
+/// sends one of eight flits on lane 0.
 fn packets(answers: u8) -> Plan {
     let mut plan = lane_plan(chain(0), 2);
     scheduled_to(&mut plan, 0, &[(0, 1, 48), (0, 1, 48)]);
@@ -85,8 +85,8 @@ fn packets(answers: u8) -> Plan {
 
 #[test]
 fn an_answer_on_the_lane_of_others_waits_for_a_tail() {
-    // The data is there at 55. The last of the eight flits is on the cable at tick 7: the answer
-    // at tick 8, there at 115, and the next data begins at 120.
+    // The data arrives at 55. The last of the eight flits is on the cable at tick 7: the
+    // acknowledgement goes at tick 8 and arrives at 115, and the next data begins at 120.
     let found = run(&packets(0));
     assert_eq!(found.began(1, Kind::Answer), [80, 180]);
     assert_eq!(found.received(0, Kind::Answer), [115, 215]);
@@ -96,8 +96,8 @@ fn an_answer_on_the_lane_of_others_waits_for_a_tail() {
 
 #[test]
 fn an_answer_on_another_lane_goes_between_flits() {
-    // At tick 6, when it is the turn of lane 1: there at 95, and the next data begins at 100. The
-    // tail of the long one is a tick later. The second data is there at 155.
+    // At tick 6, the turn of lane 1: it arrives at 95, and the next data begins at 100. The tail of
+    // the long packet is a tick later. The second data arrives at 155.
     let found = run(&packets(1));
     assert_eq!(found.began(1, Kind::Answer), [60, 160]);
     assert_eq!(found.received(0, Kind::Answer), [95, 195]);
@@ -107,8 +107,8 @@ fn an_answer_on_another_lane_goes_between_flits() {
 
 #[test]
 fn an_in_transit_host_sends_on_before_it_answers() {
-    // h0 sends four bytes to h1 and, at 10, five to h2 over h1, where a worm is ready 100 after
-    // its head has come.
+    // h0 sends four bytes to h1 and, at 10, five to h2 over h1, where a worm is ready 100 after its
+    // head has arrived.
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     along(&mut plan, &[&["s0", "h1", "s0", "h2"]]);
     in_transit(&mut plan, [60, 40, 1_000]);
@@ -117,15 +117,15 @@ fn an_in_transit_host_sends_on_before_it_answers() {
     scheduled_to(&mut plan, 1, &[(200, 0, 239)]);
     plan.classes[0].window = Some(window(1, 2));
     plan.stop = stop_at(6_000);
-    // The first is there at 200: its answer begins at once, and the message of h1 at 220, until
-    // 2,610. Then the worm in transit goes.
+    // The first arrives at 200: its acknowledgement begins at once, and the message of h1 at 220,
+    // until 2,610. Then the in-transit worm goes.
     let found = run(&plan);
     assert_eq!(found.began(1, Kind::Answer), [200]);
     assert_eq!(found.began(1, Kind::Data), [220]);
     assert_eq!(found.messages(1)[0].1, 40);
-    // With the message there before, the answer waits for it, and for the worm in transit, which
-    // is ready since 410: its head leaves the switch at 275, 100 behind the tail before it, and is
-    // at h1 at 310. From 2,500 to 2,550 it goes on.
+    // With the message there before, the acknowledgement waits for it, and for the in-transit worm,
+    // which is ready since 410: its head leaves the switch at 275, 100 behind the previous tail,
+    // and is at h1 at 310. It is re-injected from 2,500 to 2,550.
     plan.classes.pop();
     scheduled_to(&mut plan, 1, &[(110, 0, 239)]);
     let found = run(&plan);

@@ -1,12 +1,13 @@
-//! A flow alone in the network, with windows of one, two, three and enough packets: data begin at
-//! h0 and arrive at h1, answers begin at h1 and arrive at h0.
+//! A single flow in the network, with windows of one, two, three and enough packets: data begin at
+//! h0 and arrive at h1, acknowledgements begin at h1 and arrive at h0.
 
 use crate::common::lanes::lane_plan;
 use crate::common::{backlogged, chain, quiet_plan, scheduled, stop_at};
 use crate::support::{Kind, Run, pace, run, window};
 use gingham_net::{Plan, SegmentationPlan};
 
-/// The first so many instants at which data begin and arrive, and answers begin and arrive.
+/// Returns the first `count` instants at which data begin and arrive, and acknowledgements begin
+/// and arrive.
 fn instants(run: &Run, count: usize) -> [Vec<u64>; 4] {
     let data = [run.began(0, Kind::Data), run.received(1, Kind::Data)];
     let answers = [run.began(1, Kind::Answer), run.received(0, Kind::Answer)];
@@ -14,7 +15,8 @@ fn instants(run: &Run, count: usize) -> [Vec<u64>; 4] {
     [a, b, c, d].map(|instants| instants[..count].to_vec())
 }
 
-/// A backlogged flow of packets of so many bytes, each answered by one of so many.
+/// Runs a backlogged flow with a window of `packets`, and data and acknowledgements of these
+/// payloads in bytes.
 fn lone(mut plan: Plan, packets: u32, [data, answer]: [u32; 2]) -> Run {
     backlogged(&mut plan, 0, 1, data);
     plan.classes[0].window = Some(window(packets, answer));
@@ -28,9 +30,9 @@ fn worms(switches: usize, packets: u32) -> Run {
 
 #[test]
 fn worms_over_one_cable() {
-    // Three flits take 30 + 25 = 55 ps and two 20 + 25 = 45: answers begin when data has arrived,
-    // and come 100 after data began. With two packets each is answered 100 after it began, with
-    // three too; four fill the cable.
+    // Three flits take 30 + 25 = 55 ps and two 20 + 25 = 45: acknowledgements begin when data has
+    // arrived, and arrive 100 after the data began. With two packets each is acknowledged 100 after
+    // it began, with three too; four fill the cable.
     let begins = [
         (1, [0, 100, 200, 300, 400, 500]),
         (2, [0, 30, 100, 130, 200, 230]),
@@ -46,13 +48,13 @@ fn worms_over_one_cable() {
 
 #[test]
 fn worms_over_one_switch() {
-    // Data takes (3 + 1) 10 + 50 + 100 = 190 ps and an answer 180.
+    // Data takes (3 + 1) 10 + 50 + 100 = 190 ps and an acknowledgement 180.
     let expected = [[0, 370, 740], [190, 560, 930], [190, 560, 930], [370, 740, 1_110]];
     assert_eq!(instants(&worms(1, 1), 3), expected);
     // The switch reads the second when the first has left it, at 165: it leaves at 265, 275 and
-    // 285, is whole at 320, and its answer comes at 500. The third begins at 370 and is whole at
-    // 560; the fourth begins at 500, when its head is at the switch the third has just left: at
-    // 535. From then on everybody is alone.
+    // 285, arrives completely at 320, and its acknowledgement at 500. The third begins at 370 and
+    // arrives at 560; the fourth begins at 500, and its head reaches the switch as the third leaves
+    // it, at 535. From then on packets do not delay each other.
     let expected = [
         [0, 30, 370, 500, 740, 870],
         [190, 320, 560, 690, 930, 1_060],
@@ -60,7 +62,7 @@ fn worms_over_one_switch() {
         [370, 500, 740, 870, 1_110, 1_240],
     ];
     assert_eq!(instants(&worms(1, 2), 6), expected);
-    // Three keep the switch busy, which needs 100 + 30 for each. The fourth is there at 405, the
+    // Three keep the switch busy, which needs 100 + 30 for each. The fourth arrives at 405, and the
     // third leaves at 425.
     let expected = [
         [0, 30, 60, 370, 500, 630],
@@ -73,9 +75,9 @@ fn worms_over_one_switch() {
 
 #[test]
 fn worms_over_two_switches() {
-    // Data takes (3 + 2) 10 + 75 + 200 = 325 ps and an answer 315.
+    // Data takes (3 + 2) 10 + 75 + 200 = 325 ps and an acknowledgement 315.
     assert_eq!(instants(&worms(2, 1), 3)[0], [0, 640, 1_280]);
-    // Behind the first switch packets are 130 apart, and so their answers.
+    // Behind the first switch packets are 130 apart, and therefore their acknowledgements.
     let expected = [
         [0, 30, 640, 770, 1_280, 1_410],
         [325, 455, 965, 1_095, 1_605, 1_735],
@@ -95,8 +97,8 @@ fn packets(switches: usize, packets: u32) -> Run {
 
 #[test]
 fn packets_over_one_cable() {
-    // Three flits take 55 ps. The answer begins at the next tick, 60 after data began, is whole 35
-    // later, and data begins at the next tick again.
+    // Three flits take 55 ps. The acknowledgement begins at the next tick, 60 after the data began,
+    // arrives 35 later, and data begins at the next tick again.
     let begins = [
         (1, [0, 100, 200, 300, 400, 500]),
         (2, [0, 30, 100, 130, 200, 230]),
@@ -112,13 +114,13 @@ fn packets_over_one_cable() {
 
 #[test]
 fn packets_over_one_switch() {
-    // Data takes (8 + 3) 10 + 25 = 135 ps. The answer begins at the next tick, 140, and takes (8 +
-    // 1) 10 + 25 = 115: data begins at the next tick after 255.
+    // Data takes (8 + 3) 10 + 25 = 135 ps. The acknowledgement begins at the next tick, 140, and
+    // takes (8 + 1) 10 + 25 = 115: data begins at the next tick after 255.
     let expected = [[0, 260, 520], [135, 395, 655], [140, 400, 660], [255, 515, 775]];
     assert_eq!(instants(&packets(1, 1), 3), expected);
-    // The head of the second is there at 7 and asks when the first tail has crossed, at 9 + 2. It
-    // crosses at 12, its tail is on the link at 15: whole at 185. So is every one that is 50 or
-    // more behind the one before it as if it were alone.
+    // The head of the second arrives at 7 and requests when the first tail has crossed, at 9 + 2.
+    // It crosses at 12, and its tail is on the link at 15: complete at 185. Every packet that is at
+    // least 50 behind the previous one is undelayed as well.
     let expected = [
         [0, 30, 260, 310, 520, 570],
         [135, 185, 395, 445, 655, 705],
@@ -134,8 +136,8 @@ fn packets_over_one_switch() {
 
 #[test]
 fn packets_over_two_switches() {
-    // Data takes (16 + 3) 10 + 25 = 215 ps, an answer from 220 on 195: at 415. The second is 50
-    // behind at both switches.
+    // Data takes (16 + 3) 10 + 25 = 215 ps, an acknowledgement from 220 on 195: at 415. The second
+    // is 50 behind at both switches.
     let expected =
         [[0, 30, 420, 470], [215, 265, 635, 685], [220, 270, 640, 690], [415, 465, 835, 885]];
     assert_eq!(instants(&packets(2, 2), 4), expected);
@@ -184,8 +186,8 @@ fn a_pace_sets_the_distance_of_starts() {
 
 #[test]
 fn a_pace_and_a_window_both_hold() {
-    // The answer comes after 100. The pace allows the next packet after 60, before that, or after
-    // 150.
+    // The acknowledgement arrives after 100. The pace allows the next packet after 60, which is
+    // earlier, or after 150.
     for (byte_ps, distance) in [(20, 100), (50, 150)] {
         let mut plan = quiet_plan(chain(0));
         backlogged(&mut plan, 0, 1, 3);

@@ -1,4 +1,4 @@
-//! What switches write on a packet, its answer says.
+//! Acknowledgements return the marks that switches set on packets.
 
 use crate::common::lanes::lane_plan;
 use crate::common::packets::packets_plan;
@@ -8,8 +8,8 @@ use gingham_kernel::{Bytes, Span};
 use gingham_net::{Marking, Periodic, Plan, Threshold};
 use std::num::NonZeroU64;
 
-/// What the answers to so many packets say, of a flow that is answered before it goes on, when a
-/// switch marks every so-manieth packet that it reads.
+/// Returns the marks in the acknowledgements to `packets` packets of a flow with a window of one,
+/// with a switch that marks every `every`-th packet that it reads.
 fn marks(plan: &Plan, [from, to]: [usize; 2], packets: usize, every: u64) -> Vec<bool> {
     let mut plan = plan.clone();
     scheduled(&mut plan, from, to, &vec![(0, 32); packets]);
@@ -24,13 +24,13 @@ fn an_answer_says_whether_a_switch_has_marked() {
     let kinds = [quiet_plan, |fabric| lane_plan(fabric, 2), |fabric| packets_plan(fabric, 2)];
     for plan in kinds {
         assert_eq!(marks(&plan(chain(1)), [0, 1], 3, 1), [true; 3]);
-        // Data and answers are read in turn: the second and fourth are answers, and say nothing of
-        // themselves.
+        // Data and acknowledgements are read alternately: the second and fourth are
+        // acknowledgements, which do not report their own marks.
         assert_eq!(marks(&plan(chain(1)), [0, 1], 3, 2), [false; 3]);
         assert_eq!(marks(&plan(chain(1)), [0, 1], 3, 3), [false, true, false]);
-        // Of two switches each counts by itself: the fifth that it reads is the third data.
+        // Each of two switches counts separately: the fifth packet that it reads is the third data.
         assert_eq!(marks(&plan(chain(2)), [0, 1], 3, 5), [false, false, true]);
-        // Over one cable nobody reads anything.
+        // Over one cable no switch reads anything.
         assert_eq!(marks(&plan(chain(0)), [0, 1], 3, 1), [false; 3]);
     }
 }
@@ -41,8 +41,8 @@ fn a_mark_is_kept_over_an_in_transit_host() {
         let mut plan = plan(row(1, &[0, 0, 0]));
         along(&mut plan, &[&["s0", "h1", "s0", "h2"]]);
         in_transit(&mut plan, [60, 40, 1_000]);
-        // The switch reads data before h1 and behind it, and its answer once: the fourth is the
-        // second data, before h1, and the fifth, behind h1.
+        // The switch reads data before and after h1, and its acknowledgement once: the fourth is
+        // the second data, before h1, and the fifth, after h1.
         assert_eq!(marks(&plan, [0, 2], 2, 4), [false, true]);
         assert_eq!(marks(&plan, [0, 2], 2, 5), [false, true]);
         assert_eq!(marks(&plan, [0, 2], 2, 3), [false, false]);
@@ -59,14 +59,15 @@ fn a_packet_is_marked_where_more_than_the_threshold_stands() {
         plan.stop = stop_at(20_000);
         run(&plan).marks(0) == [true]
     };
-    // A byte has come each 10 ps when the head is read, 20 after it came: the third at that instant.
+    // A byte has arrived each 10 ps when the head is read, 20 after it arrived: the third at that
+    // instant.
     let mut worms = quiet_plan(chain(1));
     wormhole(&mut worms, |wormhole| wormhole.routing_delay = Span::from_ps(20));
     assert_eq!([0, 2, 3].map(|above| is_marked(worms.clone(), above)), [true, true, false]);
-    // A flit of 16 bytes has come each tick, the third at the tick at which the head is read.
+    // A flit of 16 bytes has arrived each tick, the third at the tick at which the head is read.
     let packets = lane_plan(chain(1), 2);
     assert_eq!([0, 47, 48].map(|above| is_marked(packets.clone(), above)), [true, true, false]);
-    // A whole packet stands there with all of its bytes from the first on.
+    // A whole packet counts with all of its bytes from the first on.
     let whole = packets_plan(chain(1), 2);
     assert_eq!([0, 63, 64].map(|above| is_marked(whole.clone(), above)), [true, true, false]);
 }

@@ -1,12 +1,12 @@
-//! The order of what is told at one instant.
+//! Order of notices at one instant.
 
 use crate::common::lanes::lane_plan;
 use crate::common::{channel, quiet_plan, row, scheduled, stop_at};
 use crate::support::{run, window};
 use gingham_net::Plan;
 
-/// h0 and h1 send to h2 and h3 at once, and are answered; h3 and h2, in this order, create a
-/// message at an instant.
+/// h0 and h1 send to h2 and h3 at once, with acknowledgements; h3 and h2, in this order, create a
+/// message at `instant`.
 fn crossed(mut plan: Plan, [bytes, answer]: [u32; 2], instant: u64) -> Plan {
     scheduled(&mut plan, 0, 2, &[(0, bytes)]);
     scheduled(&mut plan, 1, 3, &[(0, bytes)]);
@@ -25,16 +25,18 @@ fn of_worms() {
     let into = |host| channel(&plan.fabric, host, "s0").index();
     let found = run(&plan);
     let of = |what| [(what, 0), (what, 1)];
-    // Sources in their order, then what begins in the order of hosts.
+    // Sources in their order, then packets that begin, in the order of hosts.
     assert_eq!(found.at(0), [of("created"), of("began")].concat());
     assert_eq!(found.at(35), [("read", into("h0")), ("read", into("h1"))]);
-    // Messages are created, then packets arrive, and their answers begin, before the messages.
+    // Messages are created, then packets arrive, and their acknowledgements begin before the
+    // messages.
     let at_190 = [("created", 2), ("created", 3)];
     let both = |what| [(what, 2), (what, 3)];
     assert_eq!(found.at(190), [at_190, both("received"), both("began")].concat());
     assert_eq!(found.at(210), [both("left"), both("began")].concat());
     assert_eq!(found.at(225), [("read", into("h2")), ("read", into("h3"))]);
-    // Answers come 180 later; messages are read when the answers have left the switch.
+    // Acknowledgements arrive 180 later; messages are read when the acknowledgements have left the
+    // switch.
     assert_eq!(found.at(370), of("received"));
 }
 
