@@ -1,5 +1,5 @@
-//! Messages that are posted to channel adapters: credits, posts that come again, copies by DMA and
-//! lanes that are drawn. Worms of three flits over one cable take 30 ps to leave and 55 to arrive.
+//! Messages posted to channel adapters: credits, retried posts, copies by DMA and drawn lanes.
+//! Worms of three flits over one cable take 30 ps to leave and 55 to arrive.
 
 use crate::common::lanes::{lane_plan, lanes, on_lanes};
 use crate::common::{backlogged, chain, quiet_plan, scheduled, stop_at};
@@ -10,7 +10,7 @@ use gingham_net::{
 };
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// Two hosts on a cable, whose adapters hold so many messages.
+/// Two hosts on a cable, whose adapters hold `send_buffer` messages.
 fn adapters(send_buffer: u32) -> Plan {
     let mut plan = quiet_plan(chain(0));
     plan.adapters = Some(AdapterPlan { send_buffer, dma: None, throttle: None });
@@ -21,7 +21,7 @@ fn retry(plan: &mut Plan, class: usize, after: u64) {
     plan.classes[class].post.refused = Refused::Retry(vec![Span::from_ps(after); 2].into());
 }
 
-/// When messages of a class were created, accepted, began and were delivered.
+/// Returns when messages of a class were created, accepted, entered and delivered.
 fn posted(run: &Run, class: usize) -> Vec<[u64; 4]> {
     let of_class = |delivery: &&Delivery| delivery.message.class.index() == class;
     let instants = |of: &Delivery| [of.message.created, of.posted, of.entered, of.delivered];
@@ -29,8 +29,8 @@ fn posted(run: &Run, class: usize) -> Vec<[u64; 4]> {
     found.map(|delivery| instants(delivery).map(gingham_kernel::Time::as_ps)).collect()
 }
 
-/// Two credits: the third message is accepted as the first has left, and from then on each is in the
-/// adapter for two message times.
+/// Two credits: the third message is accepted as the first has left, and from then on each is in
+/// the adapter for two message times.
 #[test]
 fn behind_c_credits_a_message_takes_c_message_times_to_leave() {
     let mut plan = adapters(2);
@@ -40,7 +40,7 @@ fn behind_c_credits_a_message_takes_c_message_times_to_leave() {
     let expected =
         [[0, 0, 0, 55], [0, 0, 30, 85], [0, 30, 60, 115], [30, 60, 90, 145], [60, 90, 120, 175]];
     assert_eq!(found[..5], expected);
-    // Accepted when the one before the one before has left, which is 60 before its own tail has.
+    // Accepted when the message two before it has left, which is 60 before its own tail has.
     for credits in [1, 5, 7] {
         plan.adapters = Some(AdapterPlan { send_buffer: credits, dma: None, throttle: None });
         for [_, posted, _, delivered] in &posted(&run(&plan), 0)[20..] {
@@ -49,8 +49,9 @@ fn behind_c_credits_a_message_takes_c_message_times_to_leave() {
     }
 }
 
-/// The buffer holds one message, which leaves at 30. The second asks at 0, 20 and 40, and leaves at
-/// 70; the third asks every 20 up to 80. One of a class that waits and comes at 50 goes at 70.
+/// The buffer holds one message, which leaves at 30. The second is posted at 0, 20 and 40, and
+/// leaves at 70; the third is posted every 20 up to 80. A message of a class that waits, created at
+/// 50, goes at 70.
 #[test]
 fn a_refused_message_is_posted_again_at_its_phase() {
     let mut plan = adapters(1);
@@ -63,16 +64,16 @@ fn a_refused_message_is_posted_again_at_its_phase() {
     simulation.advance(u64::MAX);
     let refused = simulation.collector().refused_posts(gingham_net::ClassId::new(0));
     assert_eq!(refused, 2 + 4, "at 0 and 20, and at 0, 20, 40 and 60");
-    // Who waits takes the credit as it comes back, at 70; so the third asks in vain at 80, and at 100
-    // it has it, the other having left then and not after.
+    // The waiting message takes the credit as it returns, at 70. The third is refused at 80, and
+    // accepted at 100, since the other leaves exactly then.
     scheduled(&mut plan, 0, 1, &[(50, 3)]);
     let found = run(&plan);
     assert_eq!(posted(&found, 1), [[50, 70, 70, 125]]);
     assert_eq!(posted(&found, 0)[2], [0, 120, 120, 175]);
 }
 
-/// 7 ps and 5 a byte: 22 for each. At 22 one of the higher level waits, and is copied before that of
-/// the lower which came first; the link is busy until 52, and again until 82.
+/// 7 ps and 5 a byte: 22 for each. At 22 a message of the higher level waits, and is copied before
+/// that of the lower level, which arrived first; the link is busy until 52, and again until 82.
 #[test]
 fn copies_go_by_priority_and_then_in_order() {
     let mut plan = adapters(9);
@@ -88,8 +89,8 @@ fn copies_go_by_priority_and_then_in_order() {
     assert_eq!(posted(&found, 1), [[2, 2, 52, 107]]);
 }
 
-/// The buffer is taken by a class that has one credit of its own; another has one too, and control
-/// needs none.
+/// A class with one credit of its own fills the buffer; another class also has one, and control
+/// traffic needs none.
 #[test]
 fn classes_with_credits_of_their_own_hold_each_other_up_no_more_than_control() {
     let mut plan = adapters(2);
@@ -102,13 +103,14 @@ fn classes_with_credits_of_their_own_hold_each_other_up_no_more_than_control() {
     plan.classes[2].post.credits = Credits::Exempt;
     plan.stop = stop_at(1_000);
     let found = run(&plan);
-    // In the queue: the first of each, and both of control; then, at 30 and 60, the second ones.
+    // Queued: the first message of each class, and both of control; then, at 30 and 60, the second
+    // ones.
     assert_eq!(posted(&found, 0), [[0, 0, 0, 55], [0, 30, 120, 175]]);
     assert_eq!(posted(&found, 1), [[1, 1, 30, 85], [1, 60, 150, 205]]);
     assert_eq!(posted(&found, 2), [[2, 2, 60, 115], [2, 2, 90, 145]]);
 }
 
-/// No control is the credit scheme with one pool as large as the buffer: the same deliveries.
+/// No control is the credit scheme with one pool as large as the buffer: the deliveries are equal.
 #[test]
 fn no_control_is_one_pool_of_the_whole_buffer() {
     for credits in [1, 3, 20] {
@@ -127,13 +129,13 @@ fn no_control_is_one_pool_of_the_whole_buffer() {
     }
 }
 
-/// Over any free lane more credits than lanes change nothing that the network does: the deliveries
-/// are the same, but for when they were accepted.
+/// With any free lane, more credits than lanes do not affect the network: the deliveries are equal
+/// except for the times of acceptance.
 #[test]
 fn credits_beyond_the_lanes_change_no_delivery() {
     let deliveries = |credits| {
         let mut plan = lane_plan(chain(2), 3);
-        // A lane alone waits for its credits.
+        // A single lane waits for its credits.
         lanes(&mut plan, |of| of.depths_flits = [2; 16]);
         for (from, to) in [(0, 1), (1, 0)] {
             backlogged(&mut plan, from, to, 80);
@@ -149,8 +151,8 @@ fn credits_beyond_the_lanes_change_no_delivery() {
     assert!(deliveries(1) != of_lanes, "one message at a time waits for credits of its lane");
 }
 
-/// Messages of a class are spread over its lanes, each of those a queue: eight at once on two lanes.
-/// With lanes drawn by flow all go on one, the same of each flow.
+/// Messages of a class are spread over its lanes, each with a queue: eight at once on two lanes.
+/// With lanes drawn by flow all messages of a flow use one lane.
 #[test]
 fn lanes_are_drawn_for_messages_or_for_flows() {
     let lanes_of = |lane: fn(Box<[VcClass]>) -> LaneChoice| {

@@ -6,7 +6,7 @@ use crate::support::{Run, replying, run, scheduled_to, window};
 use gingham_kernel::Time;
 use gingham_net::{Plan, Status};
 
-/// A request of h0 to h1, created at an instant, and its reply.
+/// Runs a request of h0 to h1, created at `created`, and its reply.
 fn request(mut plan: Plan, created: u64, [bytes, reply]: [u32; 2], think: u64) -> Run {
     scheduled_to(&mut plan, 0, &[(created, 1, bytes)]);
     replying(&mut plan, 1, 0, think, reply);
@@ -66,8 +66,8 @@ fn two_classes_reply_to_one() {
     replying(&mut plan, 1, 0, 10, 3);
     replying(&mut plan, 1, 0, 0, 4);
     plan.stop = stop_at(3_000);
-    // Requests are there at 75 and 125. The second class replies at once: four bytes from 75 and
-    // from 125 on. The first replies at 85 and 135, when these keep the link until 115 and 165.
+    // Requests arrive at 75 and 125. The second class replies at once: four bytes from 75 and from
+    // 125 on. The first replies at 85 and 135, while these occupy the link until 115 and 165.
     let found = run(&plan);
     assert_eq!(found.messages(2), [(75, 75, 140), (125, 145, 210)]);
     assert_eq!(found.messages(1), [(85, 115, 170), (135, 185, 240)]);
@@ -95,8 +95,8 @@ fn replies_of_one_instant_are_created_in_the_order_in_which_requests_came() {
     replying(&mut plan, 1, 0, 10, 3);
     replying(&mut plan, 1, 0, 60, 4);
     plan.stop = stop_at(3_000);
-    // Requests are there at 75 and 125: at 135 the second class replies to the one, the first class
-    // to the other.
+    // Requests arrive at 75 and 125: at 135 the second class replies to the first request, and the
+    // first class to the second.
     let found = run(&plan);
     assert_eq!(found.messages(1), [(85, 85, 140), (135, 175, 230)]);
     assert_eq!(found.messages(2), [(135, 135, 200), (185, 205, 270)]);
@@ -105,7 +105,7 @@ fn replies_of_one_instant_are_created_in_the_order_in_which_requests_came() {
 #[test]
 fn nobody_replies_when_the_class_is_over() {
     let mut plan = quiet_plan(chain(0));
-    // There at 75, 275 and 475.
+    // They arrive at 75, 275 and 475.
     scheduled_to(&mut plan, 0, &[(0, 1, 5), (200, 1, 5), (400, 1, 5)]);
     replying(&mut plan, 1, 0, 100, 3);
     plan.stop = stop_at(3_000);
@@ -125,14 +125,14 @@ fn a_run_has_drained_when_replies_and_answers_are_there() {
         let plan = Plan { stop: stop_at(end), ..plan.clone() };
         run(&plan).status
     };
-    // Data is there at 75, its answer from 75 to 120.
+    // Data arrives at 75, its acknowledgement takes from 75 to 120.
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 5)]);
     plan.classes[0].window = Some(window(1, 2));
     assert_eq!([119, 120, 500].map(|end| status(&plan, end)), {
         [Status::Finished, Status::Drained, Status::Drained]
     });
-    // A reply is thought about until 275, and there at 275 + 55.
+    // The think time of a reply ends at 275, and it arrives at 275 + 55.
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 5)]);
     replying(&mut plan, 1, 0, 200, 3);

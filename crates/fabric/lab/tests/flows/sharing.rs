@@ -1,4 +1,4 @@
-//! Flows of one host, of which some are held back.
+//! Several flows of one host, some of them held back.
 
 use crate::common::lanes::lane_plan;
 use crate::common::{chain, quiet_plan, row, scheduled, stop_at};
@@ -12,8 +12,8 @@ fn a_shut_window_holds_up_no_other_flow() {
     scheduled_to(&mut plan, 0, &[(0, 1, 3), (0, 1, 3), (0, 2, 3), (0, 2, 3)]);
     plan.classes[0].window = Some(window(1, 2));
     plan.stop = stop_at(3_000);
-    // The first to h1 begins at 0, the first to h2 at 30, behind it: whole at 190 and, 100 + 30
-    // later, at 320. Answers take 180: the second to h1 begins at 370, that to h2 at 500.
+    // The first to h1 begins at 0, the first to h2 at 30, behind it: complete at 190 and, 100 + 30
+    // later, at 320. Acknowledgements take 180: the second to h1 begins at 370, that to h2 at 500.
     let found = run(&plan);
     assert_eq!(found.began(0, Kind::Data), [0, 30, 370, 500]);
     assert_eq!(found.received(1, Kind::Data), [190, 560]);
@@ -27,8 +27,8 @@ fn a_shut_window_holds_up_no_other_flow_of_its_lanes() {
     scheduled_to(&mut plan, 0, &[(0, 1, 48), (0, 1, 48), (0, 2, 48), (0, 2, 48)]);
     plan.classes[0].window = Some(window(1, 16));
     plan.stop = stop_at(3_000);
-    // The second is whole 50 after the first, at 185. Answers are put in at ticks 14 and 19, and
-    // whole after 115: the next begin at 260 and 310.
+    // The second is complete 50 after the first, at 185. Acknowledgements are queued at ticks 14
+    // and 19, and complete after 115: the next packets begin at 260 and 310.
     let found = run(&plan);
     assert_eq!(found.began(0, Kind::Data), [0, 30, 260, 310]);
     assert_eq!(found.received(1, Kind::Data), [135, 395]);
@@ -48,16 +48,17 @@ fn a_demoted_message_is_of_a_flow_of_the_other_class() {
     });
     plan.classes[1].window = Some(window(1, 2));
     plan.stop = stop_at(3_000);
-    // The first is in no window. The second begins at 80, is there at 185, and its answer at 230;
-    // so the third, at 335 and 380; the message of the other class itself is behind them.
+    // The first has no window. The second begins at 80 and arrives at 185, its acknowledgement at
+    // 230; likewise the third, at 335 and 380; the message of the other class itself is behind
+    // them.
     let found = run(&plan);
     assert_eq!(found.messages(0), [(0, 0, 105), (0, 80, 185), (0, 230, 335)]);
     assert_eq!(found.messages(1), [(0, 380, 435)]);
     assert_eq!(found.received(0, Kind::Answer), [230, 380, 480]);
 }
 
-/// Three classes with 40 messages each, to a host each. Two have windows that are never shut, the
-/// last one is plain.
+/// Three classes with 40 messages each, to one host each. Two have windows that never close, the
+/// last one has none.
 fn three(mut plan: Plan, bytes: u32) -> Plan {
     for to in 1..4 {
         scheduled(&mut plan, 0, to, &[(0, bytes); 40]);
@@ -84,8 +85,8 @@ fn flows_and_the_shared_queue_take_turns() {
 
 #[test]
 fn equal_flows_share_evenly_and_by_the_packet() {
-    // Of one class, with windows that are never open long: as many packets of each, although two
-    // messages go to h2 for each that goes to h1, of half its length.
+    // Of one class, with windows that never stay open for long: equally many packets of each flow,
+    // although two messages go to h2 for each that goes to h1, of half its length.
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     let mut messages = Vec::new();
     for _ in 0..20 {

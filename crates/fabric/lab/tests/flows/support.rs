@@ -1,4 +1,4 @@
-//! Both simulations of a plan, which must tell the same notices, and what these say.
+//! Runs of both simulations of a plan, which must report the same notices, and queries on them.
 
 use crate::common::add_class;
 use gingham_kernel::{Span, Time};
@@ -10,27 +10,27 @@ use gingham_net::{
 use gingham_topology::EndpointId;
 use std::sync::Arc;
 
-/// A probe that looks on.
+/// A probe that only records notices.
 pub(crate) const LOOKS_ON: ProbePlan =
     ProbePlan { control_every: 0, control_bytes: 0, divert_every: 0, weigh_every: 0 };
 
-/// What both simulations made of a plan.
+/// Results of both simulations of a plan.
 #[derive(PartialEq, Debug)]
 pub(crate) struct Run {
-    /// In order of delivery.
+    /// Deliveries in their order.
     pub(crate) deliveries: Vec<Delivery>,
     pub(crate) noted: Vec<Noted>,
     pub(crate) status: Status,
 }
 
-/// What packets carry, by itself.
+/// Content of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Data,
     Answer,
 }
 
-/// Simulates a plan to its end, twice with and twice without anybody who looks on.
+/// Simulates a plan to its end in both simulations, with and without a probe.
 pub(crate) fn run(plan: &Plan) -> Run {
     let seen = Plan { probe: plan.probe.or(Some(LOOKS_ON)), ..plan.clone() };
     let found = of_oracle(&seen);
@@ -62,7 +62,7 @@ fn of(mut simulation: Box<dyn Simulation>) -> Run {
 }
 
 impl Run {
-    /// When packets of a kind did something at a host, and their payload.
+    /// Returns the packets of a kind with a given notice at a host, with its time in ps.
     fn packets(&self, what: &str, host: usize, kind: Kind) -> impl Iterator<Item = (u64, &Packet)> {
         let is_it = move |noted: &&Noted| noted.what == what && noted.place == host;
         let packets = self.noted.iter().filter(is_it).filter_map(|noted| {
@@ -72,23 +72,23 @@ impl Run {
         packets.filter(move |(_, packet)| kind_of(packet) == kind)
     }
 
-    /// When packets of a kind began at a host.
+    /// Returns when packets of a kind began at a host, in ps.
     pub(crate) fn began(&self, host: usize, kind: Kind) -> Vec<u64> {
         self.packets("began", host, kind).map(|(time, _)| time).collect()
     }
 
-    /// When packets of a kind had arrived whole at a host.
+    /// Returns when packets of a kind had arrived completely at a host, in ps.
     pub(crate) fn received(&self, host: usize, kind: Kind) -> Vec<u64> {
         self.packets("received", host, kind).map(|(time, _)| time).collect()
     }
 
-    /// When data packets began at a host, and their class.
+    /// Returns when data packets began at a host, in ps, and their class.
     pub(crate) fn began_by_class(&self, host: usize) -> Vec<(u64, usize)> {
         let began = self.packets("began", host, Kind::Data);
         began.map(|(time, packet)| (time, packet.class.index())).collect()
     }
 
-    /// Whether the answers say that what they answer was marked.
+    /// Returns for each acknowledgement received at a host whether it reports a mark.
     pub(crate) fn marks(&self, host: usize) -> Vec<bool> {
         let answers = self.packets("received", host, Kind::Answer);
         answers
@@ -96,13 +96,13 @@ impl Run {
             .collect()
     }
 
-    /// Everything at an instant: what, and the source, endpoint or channel where.
+    /// Returns all notices at an instant, each with its source, endpoint or channel.
     pub(crate) fn at(&self, ps: u64) -> Vec<(&'static str, usize)> {
         let noted = self.noted.iter().filter(|noted| noted.time == Time::from_ps(ps));
         noted.map(|noted| (noted.what, noted.place)).collect()
     }
 
-    /// When the messages of a class were created, entered the network, and were delivered.
+    /// Returns when the messages of a class were created, entered the network, and were delivered.
     pub(crate) fn messages(&self, class: usize) -> Vec<(u64, u64, u64)> {
         let of_class = |delivery: &&Delivery| delivery.message.class == ClassId::new(class);
         let instants = |delivery: &Delivery| {
@@ -121,20 +121,21 @@ fn kind_of(packet: &Packet) -> Kind {
     }
 }
 
-/// A window of so many packets, each answered by one of so many bytes on the level of data.
+/// Returns a window of `packets` packets, each acknowledged by one of `answer_bytes` at the level
+/// of the data.
 pub(crate) fn window(packets: u32, answer_bytes: u32) -> WindowPlan {
     let answer =
         AnswerPlan { payload_bytes: answer_bytes, priority: Priority::default(), vc_class: None };
     WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
 }
 
-/// A pace of so many picoseconds a byte and so many 64 Ki-th of one, at every host.
+/// Returns a pace of `byte_ps` picoseconds a byte and `parts` 64 Ki-ths of one, at every host.
 pub(crate) fn pace(plan: &Plan, byte_ps: u64, parts: u64) -> PacePlan {
     let refill = Span::from_ps(byte_ps * REFILL_BYTES + parts);
     PacePlan { refill: vec![refill; plan.fabric.endpoints().len()].into() }
 }
 
-/// A class in which a host sends messages, each given by its instant, where to, and its bytes.
+/// Adds a class of a host with messages given by time, destination and bytes.
 pub(crate) fn scheduled_to(plan: &mut Plan, from: usize, messages: &[(u64, usize, u32)]) {
     let message = |&(ps, to, payload_bytes): &(u64, usize, u32)| Scheduled {
         created: Time::from_ps(ps),
@@ -145,7 +146,7 @@ pub(crate) fn scheduled_to(plan: &mut Plan, from: usize, messages: &[(u64, usize
     add_class(plan, name, SourcePlan { endpoint: EndpointId::new(from), messages });
 }
 
-/// A class in which a host replies to messages of another one, after a time, with so many bytes.
+/// Adds a class of a host that replies to messages of another class, after a think time.
 pub(crate) fn replying(plan: &mut Plan, host: usize, to: usize, think: u64, bytes: u32) {
     let messages = MessagePlan::Replies(ReplyPlan {
         to: ClassId::new(to),

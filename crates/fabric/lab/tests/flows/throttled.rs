@@ -1,6 +1,5 @@
-//! Hosts that look at the network before they begin a message: at the lanes of their first switch, and
-//! at how many buffers are full. Flits take 10 ps, cables 25, switches 100 from the grant to the first
-//! flit.
+//! Congestion control at hosts: by the lanes of the first switch, and by the number of full
+//! buffers. Flits take 10 ps, cables 25, switches 100 from the grant to the first flit.
 
 use crate::common::lanes::{lane_plan, on_lanes, packets as lane_packets};
 use crate::common::packets::{packets, packets_plan, sends};
@@ -15,14 +14,15 @@ fn throttled(plan: &mut Plan, throttle: ThrottlePlan) {
     plan.stop = stop_at(20_000);
 }
 
-/// When messages of a class entered the network and were delivered.
+/// Returns when messages of a class entered the network and were delivered.
 fn entered(run: &Run, class: usize) -> Vec<(u64, u64)> {
     let messages = run.messages(class).into_iter();
     messages.map(|(_, entered, delivered)| (entered, delivered)).collect()
 }
 
-/// h0, h1 and h3 on s0, h2 on s1. The worm of h0 has 100 flits: its head is at s0 at 35, which gives it
-/// the cable to s1 then, and its tail starts there at 135 + 990, so that it has left at 1,135.
+/// h0, h1 and h3 on s0, h2 on s1. The worm of h0 has 100 flits: its head is at s0 at 35, which
+/// grants it the cable to s1 then, and its tail starts there at 135 + 990, so that it has left at
+/// 1,135.
 fn worms() -> Plan {
     let mut plan = quiet_plan(row(2, &[0, 0, 1, 0]));
     scheduled(&mut plan, 0, 2, &[(0, 100)]);
@@ -30,8 +30,8 @@ fn worms() -> Plan {
     plan
 }
 
-/// A message of 10 flits that is created at 200 begins at 1,135: its head is at s0 at 1,170, at s1 at
-/// 1,305 and at h2 at 1,440, and its tail 90 later. Two hosts that are held both begin.
+/// A message of 10 flits created at 200 begins at 1,135: its head is at s0 at 1,170, at s1 at 1,305
+/// and at h2 at 1,440, and its tail 90 later. Two held hosts both begin.
 #[test]
 fn a_worm_is_held_until_its_output_is_free() {
     let mut plan = worms();
@@ -40,11 +40,11 @@ fn a_worm_is_held_until_its_output_is_free() {
     scheduled(&mut plan, 3, 2, &[(200, 10)]);
     let found = run(&plan);
     assert_eq!(entered(&found, 1), [(1_135, 1_530)]);
-    // It waits at s0 until the tail before it has left there, at 1,270 + 100.
+    // It waits at s0 until the previous tail has left there, at 1,270 + 100.
     assert_eq!(entered(&found, 2), [(1_135, 1_730)]);
 }
 
-/// What goes to another output is not held, nor is what comes before the output is given, at 35; at 35
+/// A message to another output is not held, nor is one before the grant of the output at 35; at 35
 /// itself it is.
 #[test]
 fn a_worm_on_its_way_takes_no_output() {
@@ -58,8 +58,8 @@ fn a_worm_on_its_way_takes_no_output() {
     assert_eq!(entered(&run(&plan), 1)[0].0, 200);
 }
 
-/// Control traffic is exempt, and a message that was begun goes on: the second of its packets starts
-/// as the first has left, at 80.
+/// Control traffic is exempt, and a message that has begun continues: the second of its packets
+/// starts as the first has left, at 80.
 #[test]
 fn what_is_exempt_or_begun_goes_on() {
     let mut plan = worms();
@@ -74,8 +74,9 @@ fn what_is_exempt_or_begun_goes_on() {
     assert_eq!(began, [30, 80]);
 }
 
-/// Over one lane, 20 flits of h0 from tick 0 on: the head is at s0 at tick 4, is given the lane to s1 in
-/// step 4 of tick 6, and crosses at tick 7, so that the tail crosses at tick 26. Hosts send in step 2.
+/// Over one lane, 20 flits of h0 from tick 0 on: the head is at s0 at tick 4, is granted the lane
+/// to s1 in step 4 of tick 6, and crosses at tick 7, so that the tail crosses at tick 26. Hosts
+/// send in step 2.
 #[test]
 fn over_lanes_hosts_see_what_the_tick_before_has_left() {
     for (created, begins) in [(60, 60), (61, 270), (100, 270), (260, 270), (300, 300)] {
@@ -87,7 +88,7 @@ fn over_lanes_hosts_see_what_the_tick_before_has_left() {
     }
 }
 
-/// Of two lanes each looks at its own.
+/// Two lanes: each class depends on its own lane.
 #[test]
 fn a_class_looks_at_its_own_lanes() {
     for (lane, begins) in [(0, 270), (1, 100)] {
@@ -100,9 +101,9 @@ fn a_class_looks_at_its_own_lanes() {
     }
 }
 
-/// Buffers of one block, packets of one. That of h0 starts from s0 at 25 + 100, from s1 at 250, and has
-/// left at 890, which s0 knows at 915. That of h1 is at s0 at 940, starts there at 1,040, at s1 at
-/// 1,165, and has arrived 665 later.
+/// Buffers of one block, packets of one. That of h0 starts from s0 at 25 + 100, from s1 at 250, and
+/// has left at 890, which s0 knows at 915. That of h1 is at s0 at 940, starts there at 1,040, at s1
+/// at 1,165, and has arrived 665 later.
 #[test]
 fn a_packet_is_held_until_there_is_space_behind_its_switch() {
     for (created, begins) in [(100, 100), (125, 125), (126, 915), (200, 915)] {
@@ -119,7 +120,7 @@ fn a_packet_is_held_until_there_is_space_behind_its_switch() {
     }
 }
 
-/// Counts every 100 ps, known 100 later, and a threshold that stays.
+/// Counts every 100 ps, known 100 later, and a constant threshold.
 fn self_tuned(threshold_millionths: u32) -> SelfTunedPlan {
     SelfTunedPlan {
         gather: Span::from_ps(100),
@@ -133,9 +134,10 @@ fn self_tuned(threshold_millionths: u32) -> SelfTunedPlan {
     }
 }
 
-/// Two hosts a switch, whose send buffers hold one message; two buffers between the switches. Of the six
-/// four are full at 100 and, since two worms of 15 flits have left, two at 200. From 200 on the estimate
-/// is 4 and rises; from 300 on it is 2 and falls by 2 in 100 ps, so that it is 1 at 350.
+/// Two hosts a switch, whose send buffers hold one message; two buffers between the switches. Of
+/// the six, four are full at 100 and, since two worms of 15 flits have left, two at 200. From 200
+/// on the estimate is 4 and rises; from 300 on it is 2 and falls by 2 in 100 ps, so that it is 1 at
+/// 350.
 #[test]
 fn a_message_is_held_until_the_estimate_has_fallen_to_the_threshold() {
     let mut plan = quiet_plan(row(2, &[0, 0, 1, 1]));
@@ -147,16 +149,16 @@ fn a_message_is_held_until_the_estimate_has_fallen_to_the_threshold() {
     plan.adapters.as_mut().unwrap().send_buffer = 1;
     // At s1 at 385, from there at 485, and the tail of five flits has arrived at 560.
     assert_eq!(entered(&run(&plan), 2), [(0, 310), (350, 560)]);
-    // One that is created before anything is known goes at once; with half of all buffers as the
-    // threshold the second goes when it is known that two are full.
+    // A message created before the first count is known goes at once. With half of all buffers as
+    // the threshold the second goes when the count of two full buffers is known.
     plan.adapters.as_mut().unwrap().throttle = Some(ThrottlePlan::SelfTuned(self_tuned(500_000)));
     assert_eq!(entered(&run(&plan), 2)[1].0, 300);
     plan.adapters.as_mut().unwrap().throttle = Some(ThrottlePlan::SelfTuned(self_tuned(1_000_000)));
     assert_eq!(entered(&run(&plan), 2)[1].0, 210);
 }
 
-/// No threshold, so that one full buffer holds everybody. Four hosts on two switches; what h1 sends goes
-/// to h0, where nobody is in its way, and is created at some instant.
+/// Threshold 0, so that one full buffer holds all hosts. Four hosts on two switches; the message of
+/// h1 to h0, created at `created`, has a free path.
 fn behind_one_full_buffer(mut plan: Plan, created: u64) -> u64 {
     let class = plan.classes.len();
     scheduled(&mut plan, 1, 0, &[(created, 16)]);
@@ -164,9 +166,10 @@ fn behind_one_full_buffer(mut plan: Plan, created: u64) -> u64 {
     entered(&run(&plan), class)[0].0
 }
 
-/// h3 keeps the cable to h2 until 135 + 200 * 10. The worm of h0 fills the buffer at s1 from 170 on: its
-/// 17th flit is there at 330, and 23 are until it leaves, from 2,235 on, so that 16 are left from 2,295
-/// on. So one is full at the gathers from 400 to 2,200, which is known 100 later.
+/// h3 occupies the cable to h2 until 135 + 200 * 10. The worm of h0 fills the buffer at s1 from 170
+/// on: its 17th flit is there at 330, and 23 flits until it leaves, from 2,235 on, so that 16 are
+/// left from 2,295 on. One buffer is therefore full at the gathers from 400 to 2,200, which is
+/// known 100 later.
 #[test]
 fn a_slack_buffer_is_full_above_its_stop_mark() {
     for (created, begins) in [(499, 499), (500, 2_400), (2_399, 2_400), (2_400, 2_400)] {
@@ -177,8 +180,9 @@ fn a_slack_buffer_is_full_above_its_stop_mark() {
     }
 }
 
-/// Over one lane h3 keeps that to h2 until its tail crosses at tick 4 + 3 + 79. Flits of h0 are at s1
-/// from tick 12 on, ten of them from 21 to 87. So one is full at the gathers from 300 to 800.
+/// Over one lane h3 occupies the lane to h2 until its tail crosses at tick 4 + 3 + 79. Flits of h0
+/// are at s1 from tick 12 on, ten of them from 21 to 87. One buffer is therefore full at the
+/// gathers from 300 to 800.
 #[test]
 fn a_lane_buffer_is_full_when_it_has_no_place() {
     for (created, begins) in [(390, 390), (391, 1_000), (400, 1_000), (990, 1_000)] {
@@ -189,8 +193,8 @@ fn a_lane_buffer_is_full_when_it_has_no_place() {
     }
 }
 
-/// A buffer of one block, of which s0 knows at 915 that it is free again. So it is full at the gathers
-/// from 200 to 900.
+/// A buffer of one block, which s0 knows at 915 to be free again. It is therefore full at the
+/// gathers from 200 to 900.
 #[test]
 fn a_buffer_of_packets_is_full_without_space() {
     for (created, begins) in [(299, 299), (300, 1_100), (1_050, 1_100), (1_100, 1_100)] {
@@ -201,7 +205,7 @@ fn a_buffer_of_packets_is_full_without_space() {
     }
 }
 
-/// Each kind with two hosts that send all they can to a third, beside a fourth.
+/// A plan of each kind with two backlogged hosts that send to a third, beside a fourth.
 fn crowded() -> [Plan; 3] {
     let fabric = || row(2, &[0, 0, 1, 1]);
     let mut plans = [quiet_plan(fabric()), lane_plan(fabric(), 2), packets_plan(fabric(), 2)];

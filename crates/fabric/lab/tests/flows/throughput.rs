@@ -1,4 +1,4 @@
-//! A lone flow with a window of W packets sends `min(1, W p / RTT)` of what its way carries.
+//! A lone flow with a window of W packets sends `min(1, W p / RTT)` of the capacity of its path.
 
 use crate::common::lanes::{lane_plan, lanes};
 use crate::common::{FLIT, backlogged, chain, quiet_plan, stop_at, wormhole};
@@ -13,12 +13,13 @@ const DELAYS: [u64; 3] = [0, 25, 403];
 const ANSWER: u32 = 20;
 const OVERHEAD: u32 = 3;
 
-/// A way, with what it says about a lone flow.
+/// A path, with the expected timing of a lone flow.
 struct Way {
     plan: Plan,
-    /// From the beginning of a packet to that of the one which its answer lets go.
+    /// Time from the start of a packet to that of the packet that its acknowledgement releases, in
+    /// ps.
     round_trip: u64,
-    /// From the beginning of a packet to that of the next one where nothing holds the flow back.
+    /// Time from the start of a packet to that of the next one without a limit, in ps.
     spacing: u64,
 }
 
@@ -36,7 +37,8 @@ fn worms(switches: usize, payload: u32, delay: u64) -> Way {
         (u64::from(bytes + OVERHEAD) + n) * FLIT + (n + 1) * delay + n * crate::common::SETUP
     };
     let round_trip = one_way(payload) + one_way(ANSWER);
-    // Both ways a switch needs its set-up beside a worm, and the answers may be longer.
+    // In both directions a switch needs its set-up in addition to a worm, and the acknowledgements
+    // may be longer.
     let set_up = if n > 0 { crate::common::SETUP } else { 0 };
     let longest = u64::from(payload.max(ANSWER) + OVERHEAD);
     Way { plan, round_trip, spacing: longest * FLIT + set_up }
@@ -65,7 +67,7 @@ fn packets(switches: usize, payload: u32, delay: u64) -> Way {
     Way { plan, round_trip, spacing: (flits(payload.max(ANSWER)) + behind) * FLIT }
 }
 
-/// When a flow's packets begin, as engine and oracle say, until `end`.
+/// Returns when a flow's packets arrive until `end`, equally in engine and oracle.
 fn arrivals(plan: &Plan, end: u64) -> Vec<Time> {
     let plan = Arc::new(Plan { stop: stop_at(end), ..plan.clone() });
     let of = |mut simulation: Box<dyn Simulation>| -> Vec<Time> {
@@ -86,7 +88,7 @@ fn throughput_is_what_window_and_round_trip_say() {
                 let Way { mut plan, round_trip, spacing } = way(switches, payload, delay);
                 backlogged(&mut plan, 0, 1, payload);
                 plan.classes[0].window = Some(window(count, ANSWER));
-                // So many packets later one begins, in the long run: to the picosecond.
+                // In the long run the distance of `count` packets is this cycle, to the picosecond.
                 let cycle = round_trip.max(u64::from(count) * spacing);
                 let cycles = 4 + 24 / u64::from(count);
                 let arrived = arrivals(&plan, round_trip + cycle * (cycles + 1));

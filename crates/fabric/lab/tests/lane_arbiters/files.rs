@@ -7,7 +7,7 @@ use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables};
 use std::fs;
 use std::path::Path;
 
-/// The scenario with these lines, beside a file of this text.
+/// Compiles the scenario with these lines, beside a file with this text.
 fn beside(case: &str, text: &str, lanes: &str) -> Result<Compiled, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lane_arbiters").join(case);
     fs::create_dir_all(&folder).unwrap();
@@ -16,7 +16,7 @@ fn beside(case: &str, text: &str, lanes: &str) -> Result<Compiled, String> {
     compiled_in(&folder, &format!("{cut}\n{lanes}")).map_err(|error| error.to_string())
 }
 
-/// Both places take the file.
+/// Returns lines by which both places use the file.
 fn both(count: usize) -> String {
     let of = "{ infiniband = { file = \"tables\" } }";
     format!("count = {count}\nlink_output = {of}\nadapter_port = {of}")
@@ -78,7 +78,7 @@ fn tables_that_opensm_would_not_write_are_told() {
     );
 }
 
-/// Two ports with the same weights; the second has more slots, all of them skipped.
+/// Two ports with equal weights; the second has more slots, all of them skipped.
 const PORTS: &str = "# VLArbitration tables: Lid 2 port 1 LowCap 8 HighCap 8\n\
                      # Low priority VL Arbitration Table:\n\
                      VL    : |0x0 |0x1 |\n\
@@ -130,7 +130,7 @@ fn a_file_that_is_not_there_or_no_table_is_refused() {
     let both = "count = 2\nlink_output = { infiniband = { file = \"tables\", low = [] } }";
     let said = beside("both", CONF, both).unwrap_err();
     assert!(said.contains("leave out one of both"), "{said}");
-    // Nothing of what the file has is of a lane that there is.
+    // No lane of the file exists in the network.
     let beyond = "qos TRUE\nqos_vlarb_high 3:1\nqos_vlarb_low 2:1\n";
     let lines = "count = 2\nlink_output = { infiniband = { file = \"tables\" } }";
     let said = beside("beyond", beyond, lines).unwrap_err();

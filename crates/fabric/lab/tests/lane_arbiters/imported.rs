@@ -1,14 +1,14 @@
-//! Lanes that tables of a subnet manager lead to, and an arbiter that does not serve them.
+//! Lanes that tables of a subnet manager use, and an arbiter that does not serve them.
 
 use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use std::path::Path;
 
-/// Where the service level is the lane; from `h0-0` to `h1-0` packets go on level 1.
+/// The service level is the lane; from `h0-0` to `h1-0` packets use level 1.
 const RING: &str = "[topology]\nfile = \"ring.ibnetdiscover\"\n\n[routing]\ntables = \"opensm-lfts.dump\"\n\
                     lane_tables = \"opensm-sl2vl.dump\"\nservice_levels = \"levels.csv\"\n";
 
-/// What is said of a class whose packets come to an arbiter with these weights.
+/// Returns the refusal of a class whose packets reach an arbiter with these weights.
 fn refusal(place: &str, weights: &str, destinations: &str) -> Option<String> {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../topology/tests/fixtures/opensm-ring");
@@ -33,7 +33,7 @@ fn tables_that_lead_to_a_lane_without_a_turn_are_refused() {
              never served here: give the lane a weight"
         );
         assert!(told.ends_with(&expected), "{told}");
-        // What other pairs would need is no matter where no packet goes.
+        // Lanes of unused pairs need no weight.
         assert_eq!(refusal(place, "[0, 1, 0, 0, 0, 0, 0, 0]", one), None);
         assert!(refusal(place, "[1, 0, 1, 1, 1, 1, 1, 1]", one).is_some());
     }

@@ -1,5 +1,5 @@
-//! Schedulers of lanes from scenario text on: what is understood, what is refused with which cure,
-//! and what each gives its lanes through whole switches, on both engines.
+//! Schedulers of lanes, from scenario text: accepted forms, refusals with their remedies, and the
+//! shares of lanes through whole switches, on both engines.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 

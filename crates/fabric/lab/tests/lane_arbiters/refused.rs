@@ -1,4 +1,4 @@
-//! What no port can do: each with its key and what to do instead.
+//! Schedulers that no port can run: each refusal with its key and remedy.
 
 use crate::support::compiled;
 

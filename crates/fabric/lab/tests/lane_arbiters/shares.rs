@@ -1,8 +1,8 @@
-//! Weights 1:2:4 through whole switches: at the link output, the crossbar input, the crossbar output
-//! and the adapter port, by the flit and by the packet.
+//! Weights 1:2:4 through whole switches: at the link output, the crossbar input, the crossbar
+//! output and the adapter port, by the flit and by the packet.
 //!
-//! Which place is where lanes meet is a matter of rates: an arbiter has something to choose only
-//! where more comes than goes.
+//! The rates determine the place of contention: an arbiter has a choice only if more arrives than
+//! leaves.
 //!
 //! ```text
 //!   link output       h0 ─ lane 0 ┐ full crossbar: each lane fills its output lane, the link is short
@@ -10,12 +10,12 @@
 //!                     h2 ─ lane 2 ┘
 //!   crossbar input    h0 ─ lanes 0, 1, 2 ─► h3, to which h1 and h2 send too: the output takes a third of h0's flits
 //!   crossbar output   as at the link output, with a multiplexed crossbar
-//!   adapter port      h0 ─ lanes 0, 1, 2 ─► h3, and nobody else
+//!   adapter port      h0 ─ lanes 0, 1, 2 ─► h3, without other senders
 //! ```
 
 use crate::network::Network;
 
-/// Schedulers that give the lanes shares of 1, 2 and 4, for packets of so many flits of 16 B.
+/// Returns schedulers with lane shares of 1, 2 and 4, for packets of `flits` flits of 16 B.
 fn one_two_four(by: &str, flits: usize) -> [String; 4] {
     let unit = if by == "flit" { 16 } else { 16 * flits };
     let quanta = [1, 2, 4].map(|share| format!("\"{} B\"", share * unit)).join(", ");
@@ -25,14 +25,15 @@ fn one_two_four(by: &str, flits: usize) -> [String; 4] {
         of("weighted-round-robin", "weights = [1, 2, 4]"),
         of("surplus-round-robin", &format!("quanta = [{quanta}]")),
         of("deficit-round-robin", &format!("quanta = [{quanta}]")),
-        // Below what each lane gets: one that reserves more than that is served as its flits come.
+        // Below the rate of each lane: a lane that reserves more than it gets is served in order of
+        // arrival.
         of("virtual-clock", "rates = [\"2 MB/s\", \"4 MB/s\", \"8 MB/s\"]"),
     ]
 }
 
 const SHARES: [f64; 3] = [1.0, 2.0, 4.0];
 
-/// Three hosts, a lane each, and a full crossbar.
+/// Three hosts, one lane each, and a full crossbar.
 fn at_the_link(by: &str, depths: &str) {
     for scheduler in one_two_four(by, 20) {
         let lines = format!("count = 3\n{depths}\ncrossbar = \"full\"\nlink_output = {scheduler}");
@@ -47,13 +48,14 @@ fn link_output_by_the_flit() {
     at_the_link("flit", "depth = 10");
 }
 
-/// An output lane that holds four packets does not run dry while the next one is given a lane.
+/// An output lane that holds four packets does not become empty while the next one is granted a
+/// lane.
 #[test]
 fn link_output_by_the_packet() {
     at_the_link("packet", "depth = 40\noutput_depth = 80\nforwarding = \"virtual-cut-through\"");
 }
 
-/// Three hosts, a lane each, and a multiplexed crossbar.
+/// Three hosts, one lane each, and a multiplexed crossbar.
 fn at_the_crossbar_output(by: &str, depths: &str) {
     for scheduler in one_two_four(by, 20) {
         let lines = format!("count = 3\n{depths}\ncrossbar_output = {scheduler}");
@@ -68,7 +70,7 @@ fn crossbar_output_by_the_flit() {
     at_the_crossbar_output("flit", "depth = 10");
 }
 
-/// Weights of a crossbar input hold among the lanes of a port alone.
+/// Weights of a crossbar input apply only among the lanes of one port.
 #[test]
 fn ports_share_an_output_evenly_whatever_their_inputs_weigh() {
     let lines = "count = 3\ndepth = 10\ncrossbar_input = { weighted-round-robin = { weights = [1, 2, 4] } }";
@@ -97,9 +99,9 @@ fn adapter_port_by_the_packet() {
     at_the_adapter("packet", "depth = 80\nforwarding = \"virtual-cut-through\"");
 }
 
-/// Two other hosts take two flits of three on the way out, on two lanes each, so that one of theirs
-/// can always send: the next head of a lane asks while theirs cross, and is not late for its lane's
-/// turn.
+/// Two other hosts take two of three flits at the output, on two lanes each, so that one of their
+/// lanes can always send: the next head of a lane requests while theirs cross, in time for its
+/// lane's turn.
 fn at_the_crossbar(by: &str, depths: &str) {
     for scheduler in one_two_four(by, 20) {
         let others = ["1", "1", "1", "1"].join(", ");

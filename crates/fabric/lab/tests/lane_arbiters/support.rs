@@ -1,4 +1,4 @@
-//! Two hosts at a switch, and what a scenario says of lanes.
+//! Two hosts at a switch, with given lane keys.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
@@ -40,17 +40,17 @@ length = { fixed = "64 B" }
 time = "1 ms"
 "#;
 
-/// The scenario with these lines in its section on lanes.
+/// Compiles the scenario with these lines in its section on lanes.
 pub(crate) fn compiled(lanes: &str) -> Result<Compiled, LabError> {
     compiled_in(Path::new("."), lanes)
 }
 
-/// The same in a folder.
+/// Compiles the scenario in a folder.
 pub(crate) fn compiled_in(folder: &Path, lanes: &str) -> Result<Compiled, LabError> {
     compiled_of(STAR, folder, lanes)
 }
 
-/// The same over another fabric.
+/// Compiles the scenario over another fabric.
 pub(crate) fn compiled_over(fabric: &str, lanes: &str) -> Result<Compiled, LabError> {
     compiled_of(fabric, Path::new("."), lanes)
 }
@@ -62,7 +62,7 @@ fn compiled_of(fabric: &str, folder: &Path, lanes: &str) -> Result<Compiled, Lab
     compile(&source, false)
 }
 
-/// The plans of the lanes and of the switches.
+/// Returns the plans of the lanes and of the switches.
 pub(crate) fn plans(lanes: &str) -> (LanePlan, Arc<PipelinePlan>) {
     let plan = compiled(lanes).unwrap().plan;
     let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("virtual lanes") };

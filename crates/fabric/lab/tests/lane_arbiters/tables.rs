@@ -2,12 +2,12 @@
 
 use crate::network::Network;
 
-/// Deep enough for several packets of 8 flits, so that no output lane runs dry at the end of a
+/// Deep enough for several packets of 8 flits, so that no output lane becomes empty at the end of a
 /// packet.
 const LANES: &str = "depth = 80\nforwarding = \"virtual-cut-through\"\ncrossbar = \"full\"";
 
 /// Two lanes of high priority and one of low priority, packets of 8 flits, 128 B, 2 units of 64 B.
-/// A limit of `n` times 4,096 bytes is 32 n packets, and then one of low priority goes; 0 is one
+/// A limit of `n` times 4,096 bytes is 32 n packets, after which one of low priority goes; 0 is one
 /// packet.
 #[test]
 fn a_limit_of_high_priority_leaves_low_priority_its_share() {
@@ -44,8 +44,8 @@ fn slots_share_by_their_weights() {
         .assert_shares(&[1.0, 2.0, 4.0]);
 }
 
-/// Lane 15 takes all that it asks for, 70 % of the link, and the others, whatever their tables say,
-/// share the rest.
+/// Lane 15 gets all of its offered 70 % of the link, and the others share the rest, whatever their
+/// tables are.
 #[test]
 fn lane_15_goes_before_both_tables() {
     let table =
@@ -59,7 +59,7 @@ fn lane_15_goes_before_both_tables() {
         .assert_rates(&[0.7, 0.15, 0.15]);
 }
 
-/// Two lanes of the higher level fill the link; the third sends nothing while they last.
+/// Two lanes of the higher level fill the link; the third sends nothing meanwhile.
 #[test]
 fn strict_priority_starves() {
     let lines = format!(
@@ -70,8 +70,8 @@ fn strict_priority_starves() {
         .assert_rates(&[0.0, 0.5, 0.5]);
 }
 
-/// A lane that asks for no more than it reserved gets it, beside two that take all they can;
-/// without a reservation it would have a third.
+/// A lane that offers no more than its reservation is delivered completely, beside two backlogged
+/// ones; without a reservation it would get a third.
 #[test]
 fn virtual_clock_gives_what_was_reserved() {
     let asks = "arrivals = \"constant\"\nload = 0.5";

@@ -1,4 +1,4 @@
-//! Every spelling of a scheduler as the plan that it means.
+//! Every spelling of a scheduler with its plan.
 
 use crate::support::{SLOW, compiled, compiled_over, plans};
 use gingham_kernel::{Bytes, Rate};
@@ -103,8 +103,8 @@ fn has_idle_link(lines: &str) -> bool {
     notes.iter().any(|note| note.starts_with("behind a multiplexed crossbar"))
 }
 
-/// Three flits of 16 B a cycle come to an output of a full crossbar; one to that of a multiplexed
-/// one, which is what a cable takes that is not slower than the others.
+/// Three flits of 16 B a cycle arrive at an output of a full crossbar; one at that of a multiplexed
+/// one, which is the capacity of a cable that is not slower than the others.
 #[test]
 fn a_link_that_has_nothing_to_choose_from_is_told() {
     let weighted = "count = 2\nlink_output = { weighted-round-robin = { weights = [1, 2] } }";

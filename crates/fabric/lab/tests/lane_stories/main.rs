@@ -1,8 +1,8 @@
-//! The stories of virtual lanes that are traced by hand for the oracle (`crates/fabric/oracle/tests/lanes`), told of
-//! the engine: by ports, and by columns where these step them.
+//! The hand-traced scenarios of virtual lanes of the oracle (`crates/fabric/oracle/tests/lanes`),
+//! run by the engine: by ports, and by columns if these support the plan.
 //!
-//! A story begins its runs by [`start`]. Here it holds every way of stepping to the oracle first, in all that
-//! a run leaves, and the story then goes on with ports.
+//! A scenario begins its runs by [`start`], which here first compares every stepper with the
+//! oracle, in all results of a run; the scenario then continues with ports.
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
@@ -45,13 +45,13 @@ use gingham_net::{Allocator, Plan, Reallocation, Simulation, SteppedBy};
 use gingham_topology::routing::{DatelineRule, LaneSet};
 use std::sync::Arc;
 
-/// A run of a plan by ports, on which the oracle and every way of stepping agree.
+/// Starts a run of a plan by ports, after a check that the oracle and every stepper agree on it.
 fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     assert_eq!(agreement::difference(&plan), None);
     gingham_engine::start_by(plan, SteppedBy::Ports).unwrap()
 }
 
-/// What columns are held to here, they step: few flits, and few cycles.
+/// Columns step these plans with few flits and few cycles, so that their rules are tested here.
 #[test]
 fn columns_step_the_stories_of_their_rules() {
     for plan in [
@@ -63,8 +63,8 @@ fn columns_step_the_stories_of_their_rules() {
     }
 }
 
-/// Two packets with a millisecond between them, which is 100,000,000 cycles: whatever lanes wait for, no way
-/// of stepping looks at them one by one.
+/// Two packets a millisecond apart, which is 100,000,000 cycles: no stepper visits the idle ticks
+/// one by one, whatever lanes wait for.
 #[test]
 fn ticks_at_which_nothing_can_happen_are_skipped() {
     for reallocation in [Reallocation::Tail, Reallocation::AfterTail, Reallocation::TailCredit] {
@@ -79,7 +79,7 @@ fn ticks_at_which_nothing_can_happen_are_skipped() {
             let plan = Arc::new(plan);
             for by in [SteppedBy::Ports, SteppedBy::Columns] {
                 let mut engine = gingham_engine::start_by(Arc::clone(&plan), by).unwrap();
-                // An event for each thing that happens, and for each tick at which nothing does.
+                // Enough for one event per action, but not for one per idle tick.
                 engine.advance(1_000);
                 assert_eq!(
                     engine.take_messages().len(),

@@ -1,8 +1,8 @@
-//! Adaptive routing by load: it must carry as much as a choice at random.
+//! Adaptive routing by load: its saturation load must be at least that of random choice.
 //!
-//! The suite checks seven cases against saturation loads that were found before. `ADAPTIVE_SEEDS=3
-//! cargo test --workspace --test statistics by_load -- --nocapture` searches for those of all cases,
-//! with that number of seeds each, and prints the table of `docs/concepts/adaptive-routing.md`.
+//! The suite checks seven cases against known saturation loads. `ADAPTIVE_SEEDS=3 cargo test
+//! --workspace --test statistics by_load -- --nocapture` searches for those of all cases, with that
+//! number of seeds each, and prints the table of `docs/concepts/adaptive-routing.md`.
 
 use crate::runs::{plan, run};
 use gingham_kernel::Time;
@@ -10,8 +10,8 @@ use gingham_net::{ClassId, Plan};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
-/// Grids of 8 x 8 with standard patterns, and the highest load that a choice at random carries there
-/// (seed 0). The suite takes these.
+/// Grids of 8 x 8 with standard patterns, and the saturation load of random choice (seed 0), for
+/// the suite.
 const CASES: [(&str, &str, f64); 7] = [
     ("mesh", "uniform", 0.38),
     ("mesh", "transpose", 0.34),
@@ -22,7 +22,7 @@ const CASES: [(&str, &str, f64); 7] = [
     ("torus", "tornado", 0.24),
 ];
 
-/// Further cases for a search by hand.
+/// Further cases for a manual search.
 const MORE: [(&str, &str); 7] = [
     ("mesh", "bit-complement"),
     ("mesh", "shuffle"),
@@ -36,7 +36,7 @@ const MORE: [(&str, &str); 7] = [
 /// The resolution of saturation loads.
 const STEP: f64 = 0.01;
 
-/// A pattern at a load, on a grid of one host a switch.
+/// Returns the plan of a pattern at a load, on a grid of one host a switch.
 fn scenario(shape: &str, select: &str, pattern: &str, load: f64) -> Plan {
     plan(&format!(
         r#"
@@ -68,7 +68,7 @@ fn carries(plan: &Plan, seeds: u64) -> bool {
     delivered * 100 >= created * 95
 }
 
-/// The highest load that is carried, to a hundredth.
+/// Returns the highest load that is carried, to a hundredth.
 fn saturation(carries: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 128.0 * STEP);
     for _ in 0..7 {
@@ -91,7 +91,7 @@ fn case_carries((shape, pattern): (&str, &str), select: &str, load: f64, seeds: 
 fn by_load_a_grid_saturates_no_sooner_than_by_random_choice() {
     for (shape, pattern, known) in CASES {
         let carries = |select, load| case_carries((shape, pattern), select, load, 1);
-        // The load of random choice is known to a hundredth, and this is too much for it.
+        // The saturation load of random choice is known to a hundredth, and this is above it.
         assert!(!carries("random", known + STEP), "{shape}, {pattern}: more than {known}");
         assert!(carries("least-loaded", 0.97 * known), "{shape}, {pattern}: {known}");
     }

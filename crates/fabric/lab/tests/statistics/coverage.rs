@@ -1,7 +1,7 @@
 //! Coverage of the intervals of every kind of arrivals and destinations.
 //!
 //! Of the runs of the advised length, at least 80 % must be `ok` or `ok-of-draw`, and 93 to 97 % of
-//! their intervals must hold the mean that they are about. Its reference has an error of its own:
+//! their intervals must contain the true mean. The reference for it has an error of its own:
 //!
 //! | verdict | reference | variance of the difference, as a multiple of that of a run |
 //! |---|---|---|
@@ -12,7 +12,7 @@
 //! The half-width is multiplied by the root of the last column, so that the count is the coverage
 //! of the true mean.
 //!
-//! Where arrivals and destinations are fixed once drawn, a run has no sampling error. Its interval is
+//! If arrivals and destinations are fixed once drawn, a run has no sampling error. Its interval is
 //! a bound on the effect of the window's edges, and the upper end of the band does not apply.
 //!
 //! The table of `docs/concepts/measurement.md`, in about six minutes:
@@ -43,7 +43,7 @@ struct Case {
     band: Band,
 }
 
-/// Where coverage must lie.
+/// Allowed range of the coverage.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Band {
     /// From 93 to 97 %.
@@ -124,7 +124,7 @@ fn write_matrix() {
     std::fs::write(Path::new(FOLDER).join("coverage.csv"), text).unwrap();
 }
 
-/// Traffic class of a run that lasts `time_ps` picoseconds.
+/// Returns the summary of the class of a run of `time_ps` picoseconds.
 fn class(case: &Case, time_ps: u64, seed: u64) -> ClassSummary {
     let Case { network, class, load, .. } = case;
     let text = format!(
@@ -152,7 +152,7 @@ fn is_ok(class: &ClassSummary) -> bool {
     matches!(class.verdict, Verdict::Ok | Verdict::OkOfDraw)
 }
 
-/// Run length that the advice of a too short run of seed 0 leads to.
+/// Returns the run length by the advice of a too short run of seed 0.
 fn advised_ps(case: &Case) -> u64 {
     let mut time_ps = 50_000_000;
     for _ in 0..8 {
@@ -168,7 +168,7 @@ fn advised_ps(case: &Case) -> u64 {
     time_ps
 }
 
-/// How much is simulated for each case.
+/// Amount of simulation for each case.
 #[derive(Clone, Copy)]
 struct Effort {
     /// Seed of the first run.
@@ -176,7 +176,7 @@ struct Effort {
     runs: u64,
     /// Long runs whose mean is the reference of `ok`.
     references: u64,
-    /// How much longer the reference of `ok-of-draw` lasts.
+    /// Factor by which the reference of `ok-of-draw` is longer.
     longer: u64,
     /// Seeds whose mean is the reference of five replications.
     others: u64,
@@ -185,7 +185,7 @@ struct Effort {
 }
 
 impl Effort {
-    /// A hundred runs for the suite, or as many as asked for.
+    /// Returns a hundred runs for the suite, or the number in the environment.
     fn asked() -> Self {
         let number = |variable| asked(variable).map(|text| text.parse().unwrap());
         let seed = number("GINGHAM_COVERAGE_SEED").unwrap_or(1);
@@ -223,7 +223,7 @@ impl Share {
         })
     }
 
-    /// Whether the share may be one of the band: chance explains 2.6 standard deviations.
+    /// Whether the share is consistent with the band, within 2.6 standard deviations.
     fn lies_in(self, band: Band) -> bool {
         let [of, held] = [self.of, self.held].map(real);
         let chance = |share: f64| 2.6 * (share * (1.0 - share) * of).sqrt();
@@ -231,7 +231,7 @@ impl Share {
         held >= 0.93 * of - chance(0.93) && (band == Band::Bound || !is_high)
     }
 
-    /// Per cent, with the 95 % interval of Wilson.
+    /// Formats the percentage, with the 95 % interval of Wilson.
     fn percent(self) -> String {
         if self.of == 0 {
             return String::new();

@@ -1,5 +1,5 @@
-//! Intervals and warm-up on real runs: how often they are right, over a hundred seeds, none left
-//! out. `docs/concepts/measurement.md` shows what is found.
+//! Coverage of intervals and warm-up detection on real runs, over a hundred consecutive seeds. The
+//! results are in `docs/concepts/measurement.md`.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 

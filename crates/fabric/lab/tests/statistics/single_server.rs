@@ -7,7 +7,7 @@ const FLIT_PS: f64 = 6_250.0;
 const DELAY_PS: f64 = 49_200.0;
 const BYTES: f64 = 100.0;
 
-/// One switch; the first host receives. Nothing but payload is on the wire.
+/// One switch; the first host receives. Only payload is on the wire.
 fn star(hosts: u32, sending: &str, load: f64, setup_ns: u32, time: &str) -> String {
     format!(
         r#"
@@ -28,13 +28,13 @@ fn star(hosts: u32, sending: &str, load: f64, setup_ns: u32, time: &str) -> Stri
     )
 }
 
-/// Mean latency by Pollaczek and Khinchine, where a worm keeps the server for `service_ps` and is
-/// through one switch `unloaded_ps` after its first flit was first in line.
+/// Returns the mean latency by Pollaczek and Khinchine, if a worm occupies the server for
+/// `service_ps` and passes one switch `unloaded_ps` after its first flit was first in line.
 fn truth_ps(utilisation: f64, service_ps: f64, unloaded_ps: f64) -> f64 {
     unloaded_ps + service_ps * utilisation / (2.0 * (1.0 - utilisation))
 }
 
-/// Of the runs with seeds 0 to 99, those whose interval holds the truth.
+/// Returns how many intervals of the runs with seeds 0 to 99 contain the true mean.
 fn held(scenario: &str, truth_ps: f64) -> usize {
     let plan = plan(scenario);
     (0..SEEDS).filter(|seed| holds(&latency_ps(&run(&plan, *seed)), truth_ps)).count()
@@ -54,8 +54,8 @@ fn the_source_queue_of_one_host_into_an_idle_fabric() {
     }
 }
 
-/// Four hosts send to a fifth. Setting the output up for the next worm is part of the service, as
-/// `docs/concepts/timing.md` says of the gap between two worms.
+/// Four hosts send to a fifth. Setting the output up for the next worm is part of the service: see
+/// the gap between two worms in `docs/concepts/timing.md`.
 #[test]
 fn an_output_with_the_gap_between_worms_as_part_of_the_service() {
     let (setup_ns, gap) = (125, 125_000.0);

@@ -6,7 +6,7 @@ use gingham_net::ClassId;
 use gingham_net::measure::{Collector, Step, WarmUp};
 use std::sync::LazyLock;
 
-/// A 4 x 4 torus of two hosts a switch takes up to 0.23 of a host's link under up*/down* routes.
+/// A 4 x 4 torus of two hosts a switch carries up to 0.23 of a host's link under up*/down* routes.
 const TORUS: &str = r#"
     topology.generate.torus.dimensions = [4, 4]
     topology.generate.torus.hosts_per_switch = 2
@@ -20,7 +20,7 @@ const TORUS: &str = r#"
     time = "20 ms"
 "#;
 
-/// In the first half millisecond everyone sends as much again and more.
+/// In the first half millisecond all hosts send more than twice as much.
 const STORM: &str = r#"
     [[traffic]]
     name = "storm"
@@ -29,7 +29,7 @@ const STORM: &str = r#"
     stop = "500 us"
 "#;
 
-/// Mean latency in the long run, of which any other is a hundredth, in picoseconds.
+/// Mean latency of a run a hundred times longer than the others, in picoseconds.
 static TRUTH_PS: LazyLock<f64> = LazyLock::new(|| {
     let mut long = lasting(&plan(TORUS), 2_000_000_000_000);
     long.stop.warm_up = Some(Time::from_ps(100_000_000_000));
@@ -40,7 +40,7 @@ fn count(collectors: &[Collector], is_so: impl Fn(&Collector) -> bool) -> usize 
     collectors.iter().filter(|collector| is_so(collector)).count()
 }
 
-/// Mean latency of everything from time zero on, in picoseconds.
+/// Returns the mean latency of all messages from time zero on, in picoseconds.
 #[expect(clippy::cast_precision_loss, reason = "thousands of messages")]
 fn uncut_latency_ps(collector: &Collector) -> f64 {
     let series = collector.report().series(ClassId::new(0));
@@ -53,8 +53,8 @@ fn uncut_latency_ps(collector: &Collector) -> f64 {
 fn intervals_hold_the_mean_of_the_long_run() {
     let (plan, truth) = (plan(TORUS), *TRUTH_PS);
     let runs: Vec<Collector> = (0..SEEDS).map(|seed| run(&plan, seed)).collect();
-    // Found: 89 hold it, 91 if nothing is cut, for an empty torus is full within microseconds; 93
-    // and 94 in runs of 40 ms. Near saturation bursts last as long as sections of 20 ms, and
+    // Measured: 89 contain it, 91 without a cut, because an empty torus fills within microseconds;
+    // 93 and 94 in runs of 40 ms. Near saturation bursts last as long as sections of 20 ms, and
     // intervals are a little too narrow.
     let held = count(&runs, |collector| holds(&latency_ps(collector), truth));
     assert!((85..=99).contains(&held), "{held} of {SEEDS}");
@@ -66,7 +66,7 @@ fn intervals_hold_the_mean_of_the_long_run() {
 fn a_storm_at_the_start_is_cut_off() {
     let stormy = plan(&TORUS.replace("    [stop]", &format!("{STORM}    [stop]")));
     let truth = *TRUTH_PS;
-    // Found: all 100 are nearer to the truth than without a cut, and 89 hold it.
+    // Measured: all 100 are nearer to the true mean than without a cut, and 89 contain it.
     let runs: Vec<Collector> = (0..SEEDS).map(|seed| run(&stormy, seed)).collect();
     let is_nearer = |collector: &Collector| {
         let [found, uncut] = [latency_ps(collector).mean, uncut_latency_ps(collector)];

@@ -1,5 +1,4 @@
-//! Packets that choose at every switch, from a scenario to deliveries: what is refused, and that they
-//! arrive.
+//! Adaptive routing, from a scenario to deliveries: refusals, and complete delivery.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -13,7 +12,7 @@ use gingham_topology::{ChannelId, Proof};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A mesh on which every host always has a packet for another.
+/// A mesh of backlogged hosts.
 const MESH: &str = r#"
 [topology.generate.mesh]
 dimensions = [4, 4]
@@ -47,7 +46,7 @@ fn refusal(text: &str, settings: &[(&str, &str)]) -> String {
     refused.map(|_| ()).expect_err("it is refused").to_string()
 }
 
-/// How a run ends, in engine and oracle alike.
+/// Runs a plan and returns its end, equal in engine and oracle, and its flits.
 fn ends_as(plan: &Arc<Plan>) -> (Status, u64) {
     let mut engine = gingham_engine::start(Arc::clone(plan));
     let mut oracle = gingham_oracle::start(Arc::clone(plan));
@@ -83,7 +82,7 @@ fn with_escape_lanes_packets_arrive_for_ever_and_without_they_stand_still() {
         let compiled = compile(&source(MESH, &without).unwrap(), true).unwrap();
         assert!(matches!(compiled.proof, Proof::Cycle { .. }));
         let status = ends_as(&compiled.plan).0;
-        // Who takes the first output for good goes by dimension order.
+        // A packet that keeps the first output follows dimension order.
         let is_one_way = (select, reselect.1) == ("first", "\"never\"");
         let stands_still = matches!(status, Status::Deadlocked(_));
         assert_eq!(stands_still, !is_one_way, "{select} ended as {status:?}");
@@ -109,8 +108,8 @@ fn a_torus_has_two_escape_lanes_and_a_tree_none() {
     }
 }
 
-/// Packets of 6 flits over lanes of 8, of which one is for escape: a lane holds the end of one packet and
-/// the beginning of the next.
+/// Packets of 6 flits over lanes of 8, one of them for escape: a lane holds the end of one packet
+/// and the beginning of the next.
 const SHORT: [(&str, &str); 7] = [
     ("topology.generate", "{ mesh = { dimensions = [6, 6], hosts_per_switch = 2 } }"),
     ("network.lanes.count", "2"),
@@ -121,8 +120,8 @@ const SHORT: [(&str, &str); 7] = [
     ("stop.time", "\"120 us\""),
 ];
 
-/// Duato 1993, among the assumptions: a queue holds flits of one message, and is empty before it takes in the
-/// next head.
+/// Duato 1993, among the assumptions: a queue holds flits of one message, and is empty before it
+/// accepts the next head.
 #[test]
 fn wormhole_lanes_that_are_empty_before_they_take_the_next_packet_are_safe() {
     let with =
@@ -135,7 +134,7 @@ fn wormhole_lanes_that_are_empty_before_they_take_the_next_packet_are_safe() {
     for reallocation in ["\"tail\"", "\"after-tail\""] {
         let told = refusal(MESH, &with(reallocation));
         assert!(told.contains("reallocation = \"tail-credit\""), "{told}");
-        // The same escape lanes do not help who stands behind another.
+        // Escape lanes do not help a packet behind another one.
         let compiled = compile(&source(MESH, &with(reallocation)).unwrap(), true).unwrap();
         assert!(matches!(compiled.proof, Proof::Free { .. }));
         let status = ends_as(&compiled.plan).0;
@@ -145,7 +144,7 @@ fn wormhole_lanes_that_are_empty_before_they_take_the_next_packet_are_safe() {
 
 #[test]
 fn what_cannot_be_is_refused_with_place_key_and_cure() {
-    /// Scenario, settings, key, and what the cure says.
+    /// Scenario, settings, key, and a part of the remedy.
     type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str);
     let torus = MESH.replace("generate.mesh", "generate.torus");
     let ring = [("topology.generate", "{ ring = { switches = 6, hosts_per_switch = 1 } }")];
@@ -194,7 +193,8 @@ fn what_cannot_be_is_refused_with_place_key_and_cure() {
     assert!(on_a_ring.contains("routing.adaptive.escape_lanes"), "{on_a_ring}");
 }
 
-/// Four switches in a ring, from the first to the third by s1 or by s2; of two lanes the lower is for escape.
+/// Four switches in a ring, from the first to the third by s1 or by s2; of two lanes the lower is
+/// for escape.
 const DIAMOND: &str = r#"
 topology.inline = """
 switch = [{ name = "s0" }, { name = "s1" }, { name = "s2" }, { name = "s3" }]
@@ -220,8 +220,8 @@ arrivals = "backlogged"
 length = { fixed = "16 B" }
 "#;
 
-/// As the oracle's stories have it: heads choose lane 1 to s1, and the escape lane of their path is lane 0
-/// to s2.
+/// As in the oracle's hand-traced scenario: heads choose lane 1 to s1, and the escape lane of their
+/// path is lane 0 to s2.
 #[test]
 fn beside_a_choice_for_good_the_other_lanes_of_the_path_are_left_alone() {
     let by = |reselect| {
@@ -239,8 +239,9 @@ fn beside_a_choice_for_good_the_other_lanes_of_the_path_are_left_alone() {
         let Routes::Table(tables) = &mut plan.path_sets[0] else { panic!("tables") };
         let h2 = plan.fabric.endpoint_ids().nth(2).unwrap();
         tables.set_port(s0, h2, Some(plan.fabric.source(to_s2).port));
-        // One of thirty flits from each host, and another of one flit from the first, which begins when
-        // the one before has no credit: both lanes that it may take are held then, and lane 1 to s2 is not.
+        // One of thirty flits from each host, and another of one flit from the first, which begins
+        // when the previous one has no credit: both lanes that it may use are then held, and lane 1
+        // to s2 is free.
         let message = |flits: u32| Scheduled {
             created: Time::ZERO,
             draft: Draft { destination: h2, payload_bytes: 16 * flits },

@@ -1,10 +1,11 @@
-//! Admission control: what could never work is refused with its key, and what a run says of refusals.
+//! Admission control: refusals of impossible settings with their key, and reports of refused
+//! streams.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, Engine, LabError, Run, compile};
 use std::path::Path;
 
-/// Streams of 4 Mbit/s from each of four hosts beside other traffic, with more settings.
+/// Compiles streams of 4 Mbit/s from each of four hosts beside other traffic, with more settings.
 fn compiled(preset: &str, settings: &[(&str, &str)]) -> Result<Compiled, LabError> {
     let text = format!(
         r#"
@@ -70,7 +71,8 @@ fn what_could_never_work_is_refused_with_its_key() {
     }
 }
 
-/// Two streams of 100 times their mean rate, 400 Mbit/s, and room for 3 of 4 on the one link to h0.
+/// Two streams that request 100 times their mean rate, 400 Mbit/s, and bandwidth for 3 of 4 on the
+/// only link to h0.
 #[test]
 fn the_verdict_names_the_link_without_room() {
     let placement = r#"{ pairs = ["h1 -> h0", "h2 -> h0"] }"#;

@@ -49,7 +49,7 @@ fn a_class_that_is_served_before_the_overload_is_not_saturated() {
     let [urgent, bulk] = <[_; 2]>::try_from(record(&text, &[]).classes).unwrap();
     assert_eq!(bulk.verdict, Verdict::Saturated, "{}", bulk.verdict_reason);
     assert_eq!(urgent.verdict, Verdict::Ok, "{}", urgent.verdict_reason);
-    // Before the run, both are noted: together they are more than the cable carries.
+    // Both are noted before the run: together they exceed the capacity of the cable.
     let notes = compiled(&text, &[]).notes;
     assert_eq!(notes.iter().filter(|note| note.starts_with("load-above-bound: ")).count(), 2);
 }
@@ -110,7 +110,7 @@ fn a_list_without_messages_adds_nothing() {
     "#;
     let record = record(text, &[]);
     let bound = &record.classes[0].bound;
-    // One flow, and those of the five hosts beside h5, which sends to all others.
+    // One flow, and those of the five hosts other than h5, which sends to all others.
     assert_eq!((bound.bound_channel.as_deref(), bound.bound_flows), (Some("s0[6] -> h5[1]"), 6));
     assert!(bound.bound_share.unwrap() > 0.6);
     assert!(record.busiest.iter().all(|busy| busy.expected_share.unwrap().is_finite()));

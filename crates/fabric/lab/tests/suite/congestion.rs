@@ -1,4 +1,4 @@
-//! Marks and responses: what of them is refused, what is noted, and figure 3 of Santos et al. 2002.
+//! Marks and responses: refusals, notes, and figure 3 of Santos et al. 2002.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
@@ -138,7 +138,8 @@ fn a_run_that_is_short_for_its_response_is_noted() {
     assert_eq!(notes("1 ms", "\"lipd\""), None);
 }
 
-/// What ten hosts near, ten far and a victim get of a link, and how many marks each trigger set.
+/// Returns the shares of a link of ten near hosts, ten far hosts and a victim, and the number of
+/// marks by trigger.
 fn shares(marking: &str, buffer: &str) -> ([f64; 3], [u64; 2]) {
     let example = include_str!("../../../../../python/gingham/examples/congestion-control.toml");
     let network = format!("marking = {marking}\npackets.buffer = \"{buffer}\"");
@@ -152,7 +153,7 @@ fn shares(marking: &str, buffer: &str) -> ([f64; 3], [u64; 2]) {
         1_000.0 * rate.expect("all classes deliver").mean
     };
     for class in [0, 1] {
-        // Equal flows of a type; one of ten that stood still would make it .9.
+        // Flows of a type are equal; one idle flow of ten would give .9.
         let fairness = report.class_flows(ClassId::new(class)).and_then(|flows| flows.fairness);
         assert!(fairness.is_some_and(|index| index.mean > 0.98), "{marking}: {fairness:?}");
     }
@@ -165,7 +166,7 @@ fn shares(marking: &str, buffer: &str) -> ([f64; 3], [u64; 2]) {
 fn figure_3_is_in_the_order_of_the_paper() {
     let four = "8448 B";
     let ([local, remote, victim], marks) = shares("\"naive\"", four);
-    // The one number on which the lowest rate is calibrated, and the root is full.
+    // The only number used to calibrate the lowest rate; the root is full.
     assert!((0.88..0.93).contains(&(local / (local + remote))), "{local} {remote}");
     assert!(local + remote > 0.97 && victim > 0.4 && marks[0] > 0 && marks[1] == 0);
     let naive = remote / local;
@@ -174,7 +175,7 @@ fn figure_3_is_in_the_order_of_the_paper() {
     let input = remote / local;
     let ([local, remote, victim], _) =
         shares("{ input-output-triggered = { threshold = 4 } }", four);
-    // Ten times what it has without control.
+    // Ten times its share without control.
     assert!(local + remote < 0.9 && victim > 0.35, "{local} {remote} {victim}");
     let output = remote / local;
     assert!(naive < 0.2 && input > 2.0 * naive && output > 1.2 * input, "{naive} {input} {output}");
@@ -182,7 +183,7 @@ fn figure_3_is_in_the_order_of_the_paper() {
 
 #[test]
 fn an_input_of_twelve_packets_is_never_full() {
-    // Eleven flows with one packet each come by the cable.
+    // Eleven flows with one packet each arrive by the cable.
     let twelve = "25344 B";
     let (_, marks) = shares("{ input-output-triggered = { threshold = 8 } }", twelve);
     assert!(marks[0] == 0 && marks[1] > 1_000, "{marks:?}");

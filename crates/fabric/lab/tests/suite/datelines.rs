@@ -1,4 +1,4 @@
-//! Cycles of virtual lanes: what the proof says of them is what happens.
+//! Cycles of virtual lanes: the proof and the run agree.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -9,8 +9,8 @@ use gingham_topology::Proof;
 use gingham_topology::routing::Buffer;
 use std::path::Path;
 
-/// Five switches in a ring, each of whose hosts always has a packet for the second next one: longer
-/// than the lanes that it comes through.
+/// Five switches in a ring with backlogged hosts. Each sends packets to the second next host,
+/// longer than the lanes on the path.
 const RING: &str = r#"
 [topology.generate.ring]
 switches = 5
@@ -39,7 +39,7 @@ fn compiled(settings: &[(&str, &str)]) -> Compiled {
     compile(&source, true).unwrap()
 }
 
-/// How a run ends, in engine and oracle.
+/// Runs the plan and returns its end, equal in engine and oracle.
 fn ends_as(compiled: &Compiled) -> Status {
     let mut engine = gingham_engine::start(compiled.plan.clone());
     let mut oracle = gingham_oracle::start(compiled.plan.clone());
@@ -48,7 +48,7 @@ fn ends_as(compiled: &Compiled) -> Status {
     status
 }
 
-/// The cycle of waits of a run whose proof has a cycle.
+/// Returns the cycle of waits of a run whose proof has a cycle.
 fn deadlocked(settings: &[(&str, &str)]) -> WaitCycle {
     let compiled = compiled(settings);
     assert!(matches!(compiled.proof, Proof::Cycle { .. }), "{settings:?}");
@@ -62,8 +62,8 @@ fn deadlocked(settings: &[(&str, &str)]) -> WaitCycle {
 fn a_circle_on_one_lane_deadlocks_and_so_it_does_on_two() {
     let fabric = &compiled(&[]).plan.fabric;
     let one = deadlocked(&[]).buffers;
-    // What comes round the ring waits for the packet of a host that took the way on, and that for
-    // what comes round before it.
+    // A packet that goes round the ring waits for the packet of a host that took its output, and
+    // that one for the previous packet in the ring.
     let is_round = |input: &&Buffer| {
         let ends = [fabric.source(input.channel), fabric.target(input.channel)];
         ends.iter().all(|end| fabric.node(end.node).is_switch())
@@ -88,8 +88,8 @@ fn with_datelines_two_lanes_go_on_for_ever() {
 
 #[test]
 fn classes_on_lanes_of_their_own_deadlock_one_by_one() {
-    // The second class cannot be shared out among dateline classes: it stands still on lane 2, and
-    // the first goes on.
+    // The second class cannot be divided into dateline classes: it deadlocks on lane 2, and the
+    // first continues.
     let settings = [
         ("network.lanes.count", "3"),
         ("network.lanes.datelines", "false"),
@@ -99,8 +99,8 @@ fn classes_on_lanes_of_their_own_deadlock_one_by_one() {
     assert!(cycle.buffers.iter().all(|input| input.lane == 2), "{cycle:?}");
 }
 
-/// Flits that an 8x8 torus delivers after its first 50 us, all hosts always having a packet of 20
-/// flits for any other.
+/// Returns the flits that an 8x8 torus delivers after its first 50 us, with all hosts backlogged
+/// with packets of 20 flits to random others.
 fn carried(rule: &str, seed: &str) -> u64 {
     let torus = ("topology.generate", "{ torus = { dimensions = [8, 8], hosts_per_switch = 1 } }");
     let alternate = ("routing.algorithm", "{ dimension-order = { ties = \"alternate\" } }");
@@ -131,7 +131,7 @@ fn carried(rule: &str, seed: &str) -> u64 {
     delivered(&*engine) - before
 }
 
-/// 66,864 and 78,019 flits with the first seed; by 16.6 % more in the mean of three.
+/// 66,864 and 78,019 flits with the first seed; by wrap is 16.6 % higher in the mean of three.
 #[test]
 fn by_wrap_a_torus_carries_more_than_by_hop_from_the_same_buffers() {
     for seed in ["1", "2", "3"] {

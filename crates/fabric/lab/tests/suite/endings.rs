@@ -84,7 +84,7 @@ fn a_window_of_less_than_five_latencies_is_not_saturated() {
         ("traffic.0.load", "0.9"),
     ];
     assert_eq!(record(&two).verdict, Verdict::NotConverged);
-    // A backlog that grows for 2 ms: no message created in the second half is delivered in time.
+    // A growing backlog for 2 ms: no message created in the second half is delivered in time.
     let overloaded = [("stop.time", r#""2 ms""#), ("traffic.0.length", r#"{ fixed = "8 B" }"#)];
     let overloaded = record(&[&overloaded[..], &[("traffic.0.load", "1.0")]].concat());
     assert_eq!(overloaded.verdict, Verdict::Saturated);
@@ -92,8 +92,8 @@ fn a_window_of_less_than_five_latencies_is_not_saturated() {
 
 #[test]
 fn a_network_that_fills_is_not_saturated_in_a_window_of_four_latencies() {
-    // Two cables of 20 km delay by 200 us: in 800 us three quarters of a load of a half are delivered,
-    // and messages created in the last quarter are still on their way.
+    // Two cables of 20 km delay by 200 us: in 800 us three quarters of a load of a half are
+    // delivered, and messages created in the last quarter are still in flight.
     let long = [
         ("network.cable_length", r#""20000 m""#),
         ("traffic.0.arrivals", r#""constant""#),
@@ -124,7 +124,7 @@ fn the_steps_of_the_series_change_no_verdict() {
     };
     let slices = class(None);
     assert_eq!(slices.verdict, Verdict::Saturated);
-    // The second is all of the run, the last crosses the end of the window.
+    // The second is the whole run, the last crosses the end of the window.
     for step in [r#""1 us""#, r#""2 ms""#, r#""1500 us""#] {
         let class = class(Some(step));
         assert_eq!(
@@ -136,7 +136,7 @@ fn the_steps_of_the_series_change_no_verdict() {
 
 #[test]
 fn a_workload_that_ends_says_what_was_dropped() {
-    // Four messages of 512 B at 1, 17, 33 and 49 us; a bucket of 1 KiB lets two of them pass.
+    // Four messages of 512 B at 1, 17, 33 and 49 us; two of them conform to a bucket of 1 KiB.
     let settings = [
         ("traffic.0.arrivals", r#"{ constant = { phase = "1 us" } }"#),
         ("traffic.0.stop", r#""50 us""#),
@@ -231,7 +231,7 @@ fn the_values_that_a_run_draws_once_are_listed() {
         [stop]
         time = "1 ms""#;
     assert_eq!(kinds(&[]), []);
-    // The effect of the start of a Poisson process dies away.
+    // The effect of the start of a Poisson process vanishes.
     assert_eq!(kinds(&[stagger]), []);
     let constant = ("traffic.0.arrivals", r#""constant""#);
     assert_eq!(kinds(&[constant]), [DrawKind::Phase]);
