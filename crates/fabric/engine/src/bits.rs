@@ -29,7 +29,7 @@ impl Bits {
             .flat_map(|(number, word)| members(*word).map(move |bit| number * 64 + bit))
     }
 
-    /// Removes the members for which `stays` returns false; visits them in ascending order.
+    /// Keeps the members that `stays` accepts; visits them in ascending order.
     pub(crate) fn retain(&mut self, mut stays: impl FnMut(usize) -> bool) {
         for (number, word) in self.words.iter_mut().enumerate() {
             for bit in members(*word) {

@@ -5,7 +5,7 @@
 //!   (module)    (network)  link    crossbar    allocation    (network)     (hosts, in_transit)
 //!
 //!   context     shared state: plan, layout of ports and lanes, clock, endpoints, worms in flight
-//!   network     links, where channels begin; buffers, where they end; switches, requests and matching between them
+//!   network     links at the start of channels; buffers at their end; switches, requests and matching between them
 //!   hosts       messages become worms                       in_transit  in-transit hosts
 //!   ring        future ticks                                bits        sets of ports with work
 //!   adaptive    heads that choose among outputs

@@ -5,16 +5,16 @@
 //!              start ──────────── ready ──── start on the next channel
 //!   channel    busy until e        │
 //!   buffer     space taken         ├─ output idle and space known: at once
-//!   credits    known from an       ├─ output busy: at its end, for which an event is scheduled
-//!              instant on          └─ no space: when credits become known, for which an event is scheduled
+//!   credits    known from an       ├─ output busy: at its end, by a scheduled event
+//!              instant on          └─ no space: when credits become known, by a scheduled event
 //! ```
 //!
 //! Extensions: `pauses` tracks the fill of buffers if receivers pause lanes, `Losses` the
 //! unreported credits if updates may be lost, and `OutputBuffers` the buffers of outputs. Nothing
-//! is polled and nothing ticks. A channel stores the end of its busy time, and credits the time
-//! from which they count; both are evaluated on demand, and become events only if something waits
-//! for them. Packets start after all other events of an instant; if there are none, as is usual,
-//! together with the event itself.
+//! is polled and nothing ticks. The end of a channel's busy time and the effective times of credits
+//! are stored and evaluated on demand; they become events only if something waits for them. Packets
+//! start after all other events of an instant; if there are none, as is usual, together with the
+//! event itself.
 //!
 //! Specification: `docs/concepts/timing-packets.md`.
 //!

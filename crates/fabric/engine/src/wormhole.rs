@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!   run         starts of flits as a few numbers
-//!   excess      time at which a fill crosses a mark, from the arriving and departing runs
+//!   excess      moment when a fill crosses a mark, from the arriving and departing runs
 //!   links/      both ends of every channel: flits, marks, STOP and GO, counts
 //!   switches    headers, requests, grants
 //!   arbiter     requests for an output, and round robin

@@ -71,7 +71,7 @@ pub enum Next {
     Packet {
         /// Payload of the packet.
         payload_bytes: u32,
-        /// Creation time of its message; for an acknowledgement, the time at which it was ordered.
+        /// Creation time of its message; for an acknowledgement, the time of its order.
         created: Time,
     },
     /// Nothing before this instant.
@@ -159,8 +159,7 @@ impl Adapter {
 
     // Arrivals.
 
-    /// Polices a message that was just created. Returns the class under which it is sent, and its
-    /// conformance.
+    /// Polices a message that was just created. Returns its class for sending, and its conformance.
     pub(crate) fn judge(&mut self, message: &Message) -> (ClassId, Conformance) {
         let class = message.class;
         let beside = self.beside.as_deref_mut();
@@ -456,8 +455,8 @@ impl Adapter {
         self.beside().paths.choose(messages.message(slot).payload_bytes)
     }
 
-    /// Selects the next packet of a group; otherwise returns the first instant at which one may go,
-    /// if known. A packet that lacks only tokens counts as delayed from now on.
+    /// Selects the next packet of a group; otherwise returns the first instant when one may go, if
+    /// known. A packet that lacks only tokens counts as delayed from now on.
     fn pick(
         &mut self,
         flows: &mut Flows,

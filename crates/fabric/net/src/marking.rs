@@ -1,4 +1,4 @@
-//! Marking policies: selection of the packets in which a switch sets the congestion mark.
+//! Marking policies: selection of the packets that a switch marks.
 //!
 //! ```text
 //!   head read ──► policy: mark it? ──► the packet carries its mark to its destination
@@ -49,9 +49,8 @@ use serde::{Deserialize, Serialize};
 /// State of a switch when it reads the head of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reading {
-    /// The switch.
     pub(crate) switch: NodeId,
-    /// Flits in the buffer from which the head was read, including its own.
+    /// Flits in the buffer of the head, including its own.
     pub(crate) waiting_flits: u64,
 }
 
@@ -100,7 +99,7 @@ pub(crate) trait Mark {
     /// Records that the head of a packet was read.
     fn queued(&mut self, _stay: &Stay, _now: Time) {}
 
-    /// Evaluates the triggers at the end of the instant at which the head of a packet was read.
+    /// Evaluates the triggers at the end of an instant, after the head of a packet was read.
     fn settled(&mut self, _stay: &Stay, _has_space: bool, _now: Time) {}
 
     /// Returns whether to mark a packet that starts on its output, with the reason.
@@ -178,7 +177,7 @@ macro_rules! policies {
                 }
             }
 
-            /// Evaluates the triggers at the end of the instant at which the head of a packet was
+            /// Evaluates the triggers at the end of an instant, after the head of a packet was
             /// read.
             pub(crate) fn settled(&mut self, stay: &Stay, has_space: bool, now: Time) {
                 match self {

@@ -18,7 +18,7 @@
 //! amount of high priority data that can be transmitted over some period of time", and "a limit on
 //! the high priority worm length". The bucket has the form of the generic cell rate algorithm,
 //! virtual scheduling (ITU-T I.371, 1993, annex 1): instead of a growing level it stores the
-//! instant at which the bucket is full again, so that nothing is rounded except the rate, once.
+//! instant when the bucket is full again, so that nothing is rounded except the rate, once.
 //!
 //! Invariant: conforming traffic has at most `rate x t + burst` bytes in any interval of length
 //! `t`.
@@ -58,7 +58,7 @@ pub enum Excess {
 /// Policing of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PolicingPlan {
-    /// Time in which [`REFILL_BYTES`] tokens flow in, by source of the class.
+    /// Refill time of [`REFILL_BYTES`] tokens, by source of the class.
     pub refill: Box<[Span]>,
     /// Capacity of the bucket, in bytes.
     pub burst_bytes: u32,
@@ -77,12 +77,12 @@ impl PolicingPlan {
 
 /// A token bucket, with a token for each byte.
 ///
-/// Time is counted in units of 2^-16 ps, of which a token takes a whole number.
+/// Time is counted in units of 2^-16 ps; a token takes a whole number of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenBucket {
     token_parts: u64,
     burst_bytes: u32,
-    /// Time at which the bucket is full again if nothing more is taken.
+    /// Time when the bucket is full again if nothing more is taken.
     full_at_parts: u128,
 }
 
@@ -97,8 +97,8 @@ impl TokenBucket {
         bytes <= self.burst_bytes && self.parts_until(now, bytes) == 0
     }
 
-    /// Returns the first instant, `now` or later, at which the bucket has tokens for `bytes` bytes,
-    /// at most its capacity.
+    /// Returns the first instant, `now` or later, when the bucket has tokens for `bytes` bytes, at
+    /// most its capacity.
     pub fn holds_at(&self, now: Time, bytes: u32) -> Time {
         assert!(bytes <= self.burst_bytes, "a bucket never holds more than its burst");
         let wait_ps = self.parts_until(now, bytes).div_ceil(1 << REFILL_BITS);
@@ -199,7 +199,7 @@ mod tests {
     /// Generates a bucket, and queries: spans between them, and bytes.
     fn questions() -> impl Strategy<Value = (u64, u32, Vec<(u64, u32)>)> {
         (1..1_u64 << 40, 1_u32..5_000).prop_flat_map(|(refill, burst)| {
-            // Spans up to the time in which the whole bucket fills.
+            // Spans up to the refill time of the whole bucket.
             let span = 0..=(refill.saturating_mul(burst.into()) >> REFILL_BITS) + 1;
             let asked = prop::collection::vec((span, 1..=burst), 1..60);
             (Just(refill), Just(burst), asked)

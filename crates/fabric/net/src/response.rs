@@ -52,7 +52,7 @@ pub(crate) trait Respond {
         None
     }
 
-    /// Factor by which a mark divides the rate, if it does.
+    /// Divisor of the rate at a mark, if the response has one.
     fn factor(&self) -> Option<f64> {
         None
     }
@@ -107,7 +107,7 @@ macro_rules! responses {
                 }
             }
 
-            /// Factor by which a mark divides the rate, if it does.
+            /// Divisor of the rate at a mark, if the response has one.
             pub fn factor(&self) -> Option<f64> {
                 match self {
                     $(Self::$name(of) => of.factor(),)*

@@ -1,4 +1,4 @@
-//! Injection throttling: conditions on the network under which a host may begin a message.
+//! Injection throttling: conditions on the network for the start of a message.
 //!
 //! ```text
 //!   link free, window and rate limit open ──► may the next message begin? ─┬─ yes: its first packet goes
@@ -101,7 +101,7 @@ impl Plan {
 pub(crate) enum May {
     /// It may begin now.
     Begin,
-    /// It may not begin before this instant, at which the query must be repeated.
+    /// It may not begin before this instant; the query must then be repeated.
     BeginAt(Time),
     /// It may not begin before its host is woken.
     BeHeld,

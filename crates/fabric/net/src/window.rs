@@ -56,8 +56,7 @@ pub enum Answered {
     /// Each by itself.
     #[default]
     All,
-    /// One acknowledgement for this many packets of a flow; it tells whether any of them was
-    /// marked.
+    /// One acknowledgement for this many packets of a flow, marked if any of them was.
     Every(
         /// From 1 to 1,000,000.
         u32,
@@ -143,7 +142,7 @@ pub enum Hold {
 /// Rate limits of the flows of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PacePlan {
-    /// By endpoint: time in which [`REFILL_BYTES`] bytes of payload of a flow may start.
+    /// By endpoint: least time for the starts of [`REFILL_BYTES`] bytes of payload of a flow.
     pub refill: Box<[Span]>,
 }
 
@@ -160,7 +159,7 @@ impl Pace {
         Self { refill }
     }
 
-    /// Returns the time in which [`REFILL_BYTES`] bytes of payload may start.
+    /// Returns the least time for the starts of [`REFILL_BYTES`] bytes of payload.
     pub const fn refill(self) -> Span {
         self.refill
     }

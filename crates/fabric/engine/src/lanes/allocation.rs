@@ -10,7 +10,7 @@
 //! path, or one that it chooses (adaptive routing).
 //!
 //! A worm enters the queue of the next input lane when the lane is granted: worms leave an output
-//! lane in the order in which they held it.
+//! lane in the order of their grants.
 
 use crate::bits::Bits;
 use crate::lanes::arbiters::Arbiters;
@@ -262,8 +262,8 @@ impl OutputArbiters {
 }
 
 impl Network {
-    /// Allocates the multiplexed crossbars, with lane arbiters at outputs, of all switches in which
-    /// a lane may cross.
+    /// Allocates the multiplexed crossbars, with lane arbiters at outputs, of all switches with
+    /// lanes that may cross.
     pub(crate) fn allocate_by_lane(&mut self, layout: &Layout, tick: u64) {
         let narrow = |network: &mut Self, first: usize, inputs: u64, tick: u64| {
             network.matching.by_lane.inputs.extend(ports_of(first, inputs));
@@ -487,7 +487,7 @@ impl Network {
         self.adaptive = Some(heads);
     }
 
-    /// Collects the outputs that the head of an input lane may take and for which `is_open` holds.
+    /// Collects the outputs that the head of an input lane may take and `is_open` accepts.
     fn gather(
         &self,
         open: &mut Open,

@@ -1,7 +1,7 @@
 //! Input buffers, at the end of channels: the number of flits in each input lane, and their worms.
 //!
 //! Invariant: the worms of an input lane are those with flits in its buffer, on the wire to it or
-//! in the output lane in front of it, and those to which that output lane was granted.
+//! in the output lane in front of it, and those that were granted that output lane.
 
 use crate::lanes::layout::NONE;
 use crate::lanes::queues::{Coming, Queues};

@@ -46,12 +46,12 @@ impl Network {
         }
     }
 
-    /// Allocates the multiplexed crossbars of all switches in which a lane may cross.
+    /// Allocates the multiplexed crossbars of all switches with lanes that may cross.
     pub(crate) fn allocate_switches(&mut self, layout: &Layout, tick: u64) {
         self.each_switch(layout, tick, Self::allocate_switch, Self::allocate_wide);
     }
 
-    /// Visits all switches in which a lane may cross: those with at most 64 ports by first port and
+    /// Visits all switches with lanes that may cross: those with at most 64 ports by first port and
     /// inputs, the others by first word and number of ports.
     #[inline]
     pub(crate) fn each_switch(
@@ -125,7 +125,7 @@ impl Network {
         }
     }
 
-    /// Allocates a switch in which several input ports request the outputs in `disputed`.
+    /// Allocates a switch whose outputs in `disputed` are requested by several input ports.
     #[inline(never)]
     fn allocate_disputed(
         &mut self,

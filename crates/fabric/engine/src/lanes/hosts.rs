@@ -30,7 +30,6 @@ use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use pulp::{Arch, Simd, WithSimd};
 
-/// State of all hosts.
 #[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
@@ -67,7 +66,6 @@ struct Host {
     groups: Box<[Group]>,
     /// Groups with a waiting packet, as bits.
     waiting: u32,
-    /// By lane.
     lanes: Box<[LaneSender]>,
     /// Time of the next wake-up, in ps; `u64::MAX` if none is scheduled.
     wake_ps: u64,
@@ -98,7 +96,7 @@ struct LaneSender {
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     flits: u32,
-    /// Time at which its message was created or, in transit, at which it was ready, in ps.
+    /// Creation time of its message or, in transit, ready time, in ps.
     arrival_ps: u64,
     in_transit: Option<InTransitId>,
 }
@@ -301,8 +299,8 @@ impl Hosts {
         if in_transit.exists() { own | in_transit.host(port).machine.waiting_groups() } else { own }
     }
 
-    /// Returns the lanes of a host on which a packet may begin at `began` (ps), given the lanes
-    /// that could continue one.
+    /// Returns the lanes of a host that may begin a packet at `began` (ps), given the lanes that
+    /// could continue one.
     fn lanes_to_begin(
         &mut self,
         port: usize,
@@ -425,7 +423,7 @@ impl Hosts {
         }
     }
 
-    /// Selects the lane on which an adapter sends from the lanes that can.
+    /// Selects the sending lane of an adapter from the lanes that can send.
     fn choose_lane(&mut self, port: usize, lanes: u16, links: &mut Links) -> Option<usize> {
         if self.arbiters.are_default {
             return Some(links.serve_round_robin(port, lanes));
@@ -444,7 +442,6 @@ impl Hosts {
         Some(lane)
     }
 
-    /// Begins a packet on a lane of a host.
     fn begin_packet(
         &mut self,
         port: usize,
@@ -540,13 +537,13 @@ impl Hosts {
         found
     }
 
-    /// Returns the lane on which a host is in the middle of a packet in transit, if any.
+    /// Returns the lane that a host is sending a packet in transit on, if any.
     pub(crate) fn lane_of(&self, port: usize, id: InTransitId, links: &Links) -> Option<usize> {
         let lanes = &self.host(port).lanes;
         lanes_of(links.port(port).filled).find(|lane| lanes[*lane].in_transit == Some(id))
     }
 
-    /// Returns the lanes on which packets of a group may leave.
+    /// Returns the lanes that packets of a group may use.
     pub(crate) fn lanes_of_group(&self, port: usize, group: usize) -> u16 {
         self.host(port).groups[group].lanes
     }

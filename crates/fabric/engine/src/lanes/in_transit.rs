@@ -31,7 +31,7 @@ pub(crate) struct InTransit {
     hosts: Vec<InTransitPort>,
     packets: Vec<InTransitPacket>,
     free: Vec<InTransitId>,
-    /// Packets of which a flit arrives by a tick, at hosts that accept every flit.
+    /// Packets with a flit that arrives by a tick, at hosts that accept every flit.
     due: Ring,
     /// Host ports where something may leave a lane buffer at the next tick.
     reading: Bits,
@@ -46,8 +46,7 @@ pub(crate) struct InTransitPort {
     pub(crate) heads: [EjectionHead; LANES],
     /// By lane: the in-transit packet that is being received.
     receiving: [InTransitId; LANES],
-    /// Sum of the ticks at which flits left the lane buffers, minus the sum of those at which they
-    /// arrived; it may wrap.
+    /// Departure ticks minus arrival ticks of flits in the lane buffers, summed; it may wrap.
     pub(crate) occupancy: u64,
 }
 
@@ -103,7 +102,7 @@ impl InTransit {
         !self.hosts.is_empty()
     }
 
-    /// Returns the first tick from `tick` on at which a flit is due.
+    /// Returns the first tick from `tick` on with a flit due.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         self.due.next_due(tick)
     }
@@ -380,7 +379,7 @@ impl InTransit {
     }
 }
 
-/// Wakes the host at the time at which a packet is ready, if that is known.
+/// Wakes the host when a packet is ready, if that time is known.
 fn wake_when_ready(port: usize, ready: Option<Time>, links: &mut Links, context: &mut Context) {
     let Some(ready) = ready.map(Time::as_ps) else { return };
     if ready <= context.clock.now() {

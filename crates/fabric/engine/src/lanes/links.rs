@@ -33,7 +33,6 @@ const NON_DEFAULT_ARBITER: u8 = 8;
 /// Output side of every channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
-    /// By port.
     ports: Vec<LinkPort>,
     /// By port and lane.
     lanes: Vec<OutputLane>,
@@ -41,7 +40,7 @@ pub(crate) struct Links {
     depths: [u16; LANES],
     /// Ports that may have something to send.
     pub(crate) ready: Bits,
-    /// Ports that may have sent since the end of a section at which they were at rest.
+    /// Ports that may have sent since they were at rest at the end of a section.
     pub(crate) active: Bits,
     /// Flits on their way to input lanes of switches, and of hosts that stop their senders.
     pub(crate) arrivals: Ring,
@@ -55,7 +54,7 @@ pub(crate) struct Links {
     counts_credits: bool,
     /// Lanes released in this tick, if they can be granted only from the next tick on.
     released: Option<Released>,
-    /// By port, if any channel is slow: time at which it is free, in ps.
+    /// By port, if any channel is slow: end of its busy time, in ps.
     free_ps: Vec<u64>,
     /// Arbiters of link outputs.
     pub(crate) arbiters: Arbiters,
@@ -264,13 +263,13 @@ impl Links {
         !self.arbiters.are_default
     }
 
-    /// Returns the first tick from `tick` on at which a flit or a credit is due.
+    /// Returns the first tick from `tick` on with a flit or a credit due.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         let rings = [&self.arrivals, &self.ejections, &self.credits];
         rings.iter().filter_map(|ring| ring.next_due(tick)).min()
     }
 
-    /// Returns the input lanes at which uncounted flits arrive at a tick, in ascending order.
+    /// Returns the input lanes of uncounted flits that arrive at a tick, in ascending order.
     pub(crate) fn arriving(&self, tick: u64) -> Vec<u32> {
         let mut lanes = self.arrivals.due(tick).to_vec();
         lanes.sort_unstable();
@@ -388,8 +387,8 @@ impl Links {
         state.can_send() != 0
     }
 
-    /// Sends a flit, for one credit, to the input lane at the other end, where it arrives at tick
-    /// `there`. Returns whether the channel can send another.
+    /// Sends a flit, for one credit, to the input lane at the other end, arriving at tick `there`.
+    /// Returns whether the channel can send another.
     #[must_use]
     #[inline]
     pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) -> bool {
@@ -457,22 +456,22 @@ impl Links {
         self.free_ps[port] = until_ps;
     }
 
-    /// Returns the time at which a slow channel is free, in ps.
+    /// Returns the end of a slow channel's busy time, in ps.
     pub(crate) fn free_ps(&self, port: usize) -> u64 {
         self.free_ps[port]
     }
 
-    /// Iterates over the output lanes to which credits return, one entry a credit.
+    /// Iterates over the output lanes of returning credits, one entry a credit.
     pub(crate) fn returning_credits(&self) -> impl Iterator<Item = usize> {
         self.credits.iter()
     }
 
-    /// Iterates over the input lanes at which flits arrive, one entry a flit.
+    /// Iterates over the input lanes of arriving flits, one entry a flit.
     pub(crate) fn arriving_flits(&self) -> impl Iterator<Item = usize> {
         self.arrivals.iter().chain(self.ejections.iter())
     }
 
-    /// Returns a credit to an output lane, where it is received at `tick`.
+    /// Returns a credit to an output lane, to be received at `tick`.
     #[inline]
     pub(crate) fn send_credit(&mut self, lane: usize, tick: u64) {
         self.credits.push(tick, lane);
@@ -536,7 +535,7 @@ impl Links {
         })
     }
 
-    /// Selects the lane on which a switch output sends, from the lanes that can.
+    /// Selects the sending lane of a switch output from the lanes that can send.
     pub(crate) fn serve(&mut self, port: usize, lanes: u16) -> Option<usize> {
         if self.arbiters.are_default {
             return Some(self.serve_round_robin(port, lanes));
@@ -622,8 +621,7 @@ impl Links {
     }
 }
 
-// Waits for credits: the time in which a channel sent no flit although it could have with more
-// credits.
+// Waits for credits: the time that a channel sent no flit although it could have with more credits.
 //
 // ```text
 //   filled and open, not credited    flits in output lanes, or of packets that a host is in the middle of

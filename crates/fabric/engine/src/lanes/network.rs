@@ -433,7 +433,6 @@ struct WayIn {
 struct WayMatching {
     /// Unmatched ways in that can send, in order.
     inputs: Vec<Able>,
-    /// By way out.
     outputs: Vec<WayOut>,
 }
 
@@ -459,7 +458,6 @@ struct WayOut {
 struct Grant {
     /// Round-robin distance of the way in from the pointer.
     distance: usize,
-    /// The way in.
     way: usize,
 }
 
@@ -498,7 +496,7 @@ const fn distance(way: usize, pointer: u16, count: usize) -> usize {
 }
 
 impl Network {
-    /// Allocates the multiplexed crossbars of all switches in which a lane may cross.
+    /// Allocates the multiplexed crossbars of all switches with lanes that may cross.
     pub(crate) fn allocate_by_ways(&mut self, layout: &Layout, tick: u64) {
         let narrow = |network: &mut Self, first: usize, inputs: u64, tick: u64| {
             let mut ways = network.switches.ways.take().expect("ways are taken in turn");
@@ -626,7 +624,7 @@ impl Network {
         any
     }
 
-    /// Returns the way out, by its number in the switch, to which a lane of a port can send.
+    /// Returns the way out, by its number in the switch, that a lane of a port can send to.
     fn way_out(&self, port: usize, lane: usize, speedup: usize) -> usize {
         let to = usize::from(self.buffers.lane(port << SHIFT | lane).out);
         (to >> SHIFT) * speedup + number_of(to) % speedup

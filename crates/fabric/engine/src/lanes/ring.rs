@@ -6,7 +6,7 @@
 //!
 //! Invariant: nothing is scheduled further ahead than the length of the ring.
 
-/// Entries by the tick at which they are due.
+/// Entries by due tick.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
     slots: Vec<Vec<u32>>,

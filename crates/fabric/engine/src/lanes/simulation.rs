@@ -242,7 +242,7 @@ impl<S: Stepper> Simulation<S> {
         }
     }
 
-    /// Skips to the next tick at which something can happen, after a tick without any event.
+    /// Skips to the next tick with a possible event, after a tick without any.
     #[inline(never)]
     fn fast_forward(&mut self) {
         let tick = self.context.clock.tick();

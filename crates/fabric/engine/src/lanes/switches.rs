@@ -17,7 +17,6 @@ use gingham_net::{PipelinePlan, Plan};
 /// All switches, without the lanes at either end of their cables.
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
-    /// By port.
     ports: Vec<SwitchPort>,
     /// Input ports that may have something to send through the crossbar.
     pub(crate) crossing: Bits,
@@ -34,11 +33,9 @@ pub(crate) struct Switches {
     pub(crate) ways: Option<Ways>,
 }
 
-/// A port of a switch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SwitchPort {
-    /// Sum of the ticks at which flits left the lane buffers, minus the sum of those at which they
-    /// arrived; it may wrap.
+    /// Departure ticks minus arrival ticks of flits in the lane buffers, summed; it may wrap.
     pub(crate) occupancy: u64,
     /// First output lane at the other end of the cable, and the ticks until a credit is received
     /// there.
@@ -127,8 +124,7 @@ impl Switches {
         !self.arbiters.are_default || self.outputs.is_some()
     }
 
-    /// Moves the flits that are due into their lane buffers, where they are visible from the next
-    /// tick on.
+    /// Moves the flits that are due into their lane buffers, visible from the next tick on.
     pub(crate) fn receive(&mut self, due: &[u32], buffers: &mut Buffers, tick: u64) {
         if self.are_tracked() {
             for lane in due {

@@ -27,14 +27,14 @@ pub(crate) trait View: Debug + Send + Sync {
         network.links.waited_ps(port, end_ps)
     }
 
-    /// By switch port: sum of the ticks from `tick` on at which flits arrive there, as an argument of
+    /// By switch port: sum of the arrival ticks of flits from `tick` on, as an argument of
     /// [`Self::occupancy`]. Empty if the stepper sums arrivals when they happen.
     fn arrivals(&self, _tick: u64) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Sum of the ticks at which flits left the lane buffers of a switch port, minus the sum of
-    /// those at which they arrived there; it may wrap.
+    /// Departure ticks minus arrival ticks of flits in the lane buffers of a switch port, summed;
+    /// it may wrap.
     fn occupancy(&self, network: &Network, port: usize, _arrivals: &[u64]) -> u64 {
         network.switches.port(port).occupancy
     }
@@ -96,12 +96,12 @@ pub(crate) trait View: Debug + Send + Sync {
 
     // Channels.
 
-    /// Output lanes to which credits return from `tick` on, one entry a credit.
+    /// Output lanes of the credits that return from `tick` on, one entry a credit.
     fn returning_credits(&self, network: &Network, _tick: u64) -> Vec<usize> {
         network.links.returning_credits().collect()
     }
 
-    /// Input lanes at which flits arrive from `tick` on, one entry a flit.
+    /// Input lanes of the flits that arrive from `tick` on, one entry a flit.
     fn arriving_flits(&self, network: &Network, _tick: u64) -> Vec<usize> {
         network.links.arriving_flits().collect()
     }

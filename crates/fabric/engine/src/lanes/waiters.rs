@@ -1,5 +1,5 @@
 //! Blocked packets, for congestion trees (`docs/concepts/timing.md`, congestion trees): the packets
-//! of every lane buffer, of which the first can move on, and those waiting at hosts.
+//! of every lane buffer, where only the first can move on, and those waiting at hosts.
 
 use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::links::TO_HOST;
@@ -95,7 +95,7 @@ impl Waits<'_> {
         })
     }
 
-    /// Returns the onward lanes for a packet to which no credits are promised.
+    /// Returns the onward lanes for a packet without promised credits.
     fn asked(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
         let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
         Onward::by(output, lanes, |lane| {

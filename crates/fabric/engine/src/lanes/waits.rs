@@ -13,7 +13,7 @@ use crate::lanes::view::View;
 use gingham_net::{EjectionHead, Wait, WaitForGraph};
 use gingham_topology::routing::Buffer;
 
-/// State of a run from which waits are derived.
+/// Source data of the wait-for graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waits<'a> {
     pub(crate) view: &'a dyn View,
@@ -82,7 +82,6 @@ impl Waits<'_> {
         waits
     }
 
-    /// Iterates over the ports of switches.
     pub(crate) fn switch_ports(self) -> impl Iterator<Item = usize> {
         let layout = &self.context.layout;
         (0..layout.first_host).filter(|port| layout.channels()[*port].is_some())
@@ -157,7 +156,7 @@ impl Waits<'_> {
 
     /// Returns the wait of a packet for free space in the pool of a host. Any packet of the pool
     /// must leave, so it waits for the input lanes at the ends of the lanes that these packets use,
-    /// or may take. There is no wait if a packet is about to leave.
+    /// or may take. If a packet is about to leave, there is nothing to wait for.
     fn wait_at_host(self, lane: usize, returning: &Returning) -> Option<Wait> {
         let (port, links) = (lane >> SHIFT, &self.network.links);
         let host = self.network.in_transit.host(port);

@@ -28,9 +28,9 @@ pub(crate) struct Worm {
     pub(crate) hops: u32,
     /// Stored path, if it is chosen at the source and stored, or was cut short on the way.
     path: Option<KeptPath>,
-    /// Time at which its first flit began at its host or at the last in-transit host, in ps.
+    /// Start of its first flit at its host or at the last in-transit host, in ps.
     pub(crate) began_ps: u64,
-    /// Time at which its first flit had arrived whole at its destination, in ps.
+    /// Arrival time of its whole first flit at its destination, in ps.
     pub(crate) head_arrived_ps: u64,
 }
 
@@ -55,8 +55,8 @@ impl Worm {
         )
     }
 
-    /// Returns the worm of an injected packet. `first_node` is at the end of its host's cable, on
-    /// which the first flit begins at `began_ps`.
+    /// Returns the worm of an injected packet. `first_node` is at the end of its host's cable; the
+    /// first flit begins at `began_ps`.
     #[inline]
     fn new(
         plan: &Plan,
@@ -87,8 +87,7 @@ impl Worm {
         }
     }
 
-    /// Returns the channel by which the worm leaves `node`, the switch or host that its head has
-    /// reached.
+    /// Returns the worm's outgoing channel at `node`, the switch or host that its head has reached.
     #[inline]
     pub(crate) fn output(&self, plan: &Plan, node: impl FnOnce() -> NodeId) -> ChannelId {
         let output = match (plan.routes(self.packet.path_set), self.path) {
@@ -120,7 +119,7 @@ impl Worm {
         self.path = Some(KeptPath::ending_with(into_end, onward, in_transit_hosts));
     }
 
-    /// Returns the switch to which the source host is attached.
+    /// Returns the switch of the source host.
     fn first_node(&self, plan: &Plan) -> NodeId {
         plan.fabric.target(plan.fabric.endpoint_channel(self.packet.source)).node
     }

@@ -4,8 +4,8 @@
 //!   known   9 blocks        on their way   33 at 7 us ─► 33 at 9 us        due updates are applied on demand
 //! ```
 //!
-//! When a packet begins to leave a buffer, the time at which its blocks will be known is computed,
-//! and an update is queued. The update causes an event only if a sender waits for it.
+//! When a packet begins to leave a buffer, an update is queued for the time when its blocks will be
+//! known. The update causes an event only if a sender waits for it.
 
 use crate::packets::clock::Clock;
 use crate::packets::event::Event;
@@ -88,14 +88,14 @@ impl Credits {
         channel.index() * self.lane_count + usize::from(lane)
     }
 
-    /// Returns the time at which the sender of a channel knows of blocks freed at `free_ps`.
+    /// Returns the time, in ps, when the sender of a channel knows of blocks freed at `free_ps`.
     #[inline]
     pub(crate) fn known_ps(&self, channel: ChannelId, lane: u8, free_ps: u64) -> u64 {
         free_ps + self.lanes[self.place(channel, lane)].credit_ps
     }
 
-    /// Adds the occupancy of a packet that begins to leave the buffer of a lane, where it will have
-    /// stayed for `stay_ps`.
+    /// Adds the occupancy of a packet that begins to leave the buffer of a lane, after a stay of
+    /// `stay_ps`.
     #[inline]
     pub(crate) fn leave(&mut self, channel: ChannelId, lane: u8, wire_bytes: u32, stay_ps: u64) {
         let place = self.place(channel, lane);

@@ -12,7 +12,6 @@ use gingham_net::{Content, Created, Next, Notice, Order, Turn, Weighing};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
-/// State of all hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
     /// By channel: index of the host that sends on it, if any.
@@ -20,7 +19,6 @@ pub(crate) struct Hosts {
     hosts: Vec<Host>,
 }
 
-/// State of a host.
 #[derive(Clone, Debug)]
 struct Host {
     endpoint: EndpointId,
@@ -215,7 +213,7 @@ impl Hosts {
 }
 
 impl Host {
-    /// Schedules the next attempt to send for `time`, at which a packet that is held back may go.
+    /// Schedules the next attempt to send for `time`, when a packet that is held back may go.
     fn hold_until(&mut self, time: Time, channel: ChannelId, clock: &mut Clock) {
         let time_ps = time.as_ps();
         let is_known = self.released_ps > clock.now() && self.released_ps <= time_ps;

@@ -22,15 +22,15 @@ pub(crate) struct Line {
 #[repr(align(64))]
 struct Sender {
     line: Line,
-    /// Time at which the tail of the last packet leaves, in ps.
+    /// Departure time of the last packet's tail, in ps.
     busy_until_ps: u64,
     /// Bytes of packets that have begun.
     started_bytes: u64,
-    /// Time at which the last head was read at the end of the channel, in a switch; in ps.
+    /// Time of the last head read at the end of the channel, in a switch; in ps.
     head_ps: u64,
     /// Size of the last packet, in bytes.
     wire_bytes: u32,
-    /// Channel on which the last packet arrived, if a switch sends it; else `NONE`.
+    /// Incoming channel of the last packet, if a switch sends it; else `NONE`.
     from: u32,
     /// Packets that are ready and wait for the channel, at a switch.
     waiting: u32,
@@ -135,8 +135,8 @@ impl Links {
         last_ps.saturating_sub(onward.as_ps())
     }
 
-    /// Returns the time, in ps, at which the head of a packet is read whose first byte arrives at
-    /// `arrival_ps`, and records it.
+    /// Returns and records the read time, in ps, of a packet's head whose first byte arrives at
+    /// `arrival_ps`.
     #[inline]
     pub(crate) fn read_head(&mut self, input: ChannelId, arrival_ps: u64, of: &PacketsPlan) -> u64 {
         let last = &mut self.senders[input.index()].head_ps;
@@ -153,7 +153,7 @@ impl Links {
         self.line(channel).is_into_switch
     }
 
-    /// Returns the time at which the channel is, or became, idle; in ps.
+    /// Returns the end of the channel's last busy time, in ps.
     #[inline]
     pub(crate) fn busy_until_ps(&self, channel: ChannelId) -> u64 {
         self.senders[channel.index()].busy_until_ps
@@ -197,8 +197,8 @@ impl Links {
         self.senders[channel.index()].is_awaited = false;
     }
 
-    /// Begins a packet on a channel, busy until `busy_until_ps`; `from` is the channel on which the
-    /// packet arrived, if a switch sends it.
+    /// Begins a packet on a channel, busy until `busy_until_ps`; `from` is the packet's incoming
+    /// channel, if a switch sends it.
     #[inline]
     pub(crate) fn begin(
         &mut self,
@@ -222,7 +222,7 @@ impl Links {
         (wire_bytes, self.line(channel).bytes.of(wire_bytes))
     }
 
-    /// Returns the channel on which the present or last packet of a channel had arrived.
+    /// Returns the incoming channel of a channel's present or last packet.
     pub(crate) fn came_by(&self, channel: ChannelId) -> Option<ChannelId> {
         let from = self.senders[channel.index()].from;
         (from != NONE).then(|| ChannelId::new(from as usize))

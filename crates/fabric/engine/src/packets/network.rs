@@ -38,7 +38,6 @@ pub(crate) struct Network {
     pub(crate) losses: Option<Losses>,
     /// Pauses in place of credits, if receivers pause lanes.
     pub(crate) pauses: Option<Pauses>,
-    /// Buffers of outputs, if there are any.
     pub(crate) output_buffers: Option<OutputBuffers>,
     /// By channel: the lane arbiter at its start, if there are several lanes.
     pub(crate) arbiters: Vec<LaneArbiter>,
@@ -174,7 +173,7 @@ impl Network {
     }
 
     /// Reports to the endpoints how many buffers between switches had no space just before this
-    /// instant, of which nothing has happened. The current call carries out the resulting orders.
+    /// instant, before any event of it. The current call carries out the resulting orders.
     #[inline(never)]
     pub(crate) fn tell_gathered(&mut self) {
         let before_ps = self.clock.now() - 1;
@@ -196,9 +195,9 @@ impl Network {
 
 // Counts: traffic of every channel, and occupancy of buffers.
 //
-// A packet of W bytes that arrives at a and has left at e adds W (e - a) to the occupancy of the
-// channel on which it arrived, as it begins to leave. For an occupancy up to t, packets still in
-// the buffer add W (t - a), and for packets that are leaving W (e - t) is subtracted.
+// A packet of W bytes that arrives at a and has left at e adds W (e - a) to the occupancy of its
+// incoming channel, as it begins to leave. For an occupancy up to t, packets still in the buffer
+// add W (t - a), and for packets that are leaving W (e - t) is subtracted.
 
 impl Network {
     /// Returns the counts of all channels: bytes that started before `begin_end`, and the occupancy
@@ -321,7 +320,7 @@ impl From<&Moving> for Stay {
 
 impl Network {
     /// Starts a packet, which is in no list, on a lane of an idle channel that has space for it.
-    /// Returns its previous stay, and the time at which its tail leaves, in ps.
+    /// Returns its previous stay, and the departure time of its tail, in ps.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn start(&mut self, id: PacketId, channel: ChannelId, lane: u8) -> (Stay, u64) {
@@ -376,8 +375,8 @@ impl Network {
         let (wire_bytes, arrival_ps) = (packet.wire_bytes, packet.came_ps);
         let head_ps = links.read_head(channel, arrival_ps, packets_plan);
         if self.wanted.read {
-            // The endpoint may divert the packet when it is read; the time at which it is ready is
-            // known only then.
+            // The endpoint may divert the packet when it is read; its ready time is known only
+            // then.
             standing.come(channel, lane, wire_bytes, arrival_ps);
             return clock.schedule(head_ps, Event::Read { channel, packet: id });
         }
@@ -419,7 +418,7 @@ impl Network {
 //   untold    freed blocks whose update was lost; the next update that arrives includes them
 // ```
 //
-// If updates cannot be lost, none of this exists, and there is no event: `credits` are on their way
+// If updates cannot be lost, none of this exists, and no event occurs: `credits` are on their way
 // as soon as a packet begins to leave.
 
 /// State of a receiver's lane.

@@ -34,14 +34,14 @@ pub(crate) struct Moving {
     pub(crate) wire_bytes: u32,
     /// The packet behind it in its list of waiting packets.
     pub(crate) next: Option<PacketId>,
-    /// Time at which it entered the network, or at which its first byte arrived at its current
+    /// Time of its entry into the network, or of the arrival of its first byte at its current
     /// switch, in ps.
     pub(crate) came_ps: u64,
-    /// The channel on which it arrived, or on which it is.
+    /// Its incoming channel, or the channel that it is on.
     pub(crate) input: ChannelId,
-    /// The channel on which it goes on.
+    /// Its outgoing channel.
     pub(crate) output: ChannelId,
-    /// The lane on which it arrived.
+    /// Its incoming lane.
     pub(crate) lane: u8,
     pub(crate) place: Place,
     /// Its dateline class on `output`.
@@ -59,7 +59,7 @@ pub(crate) struct Moving {
 const _: () = assert!(size_of::<Moving>() == 128, "a packet under way is two cache lines");
 
 impl Moving {
-    /// Returns a packet that enters on `channel`, at the end of which is `first_node`.
+    /// Returns a packet that enters on `channel`, which ends at `first_node`.
     pub(crate) fn new(
         plan: &Plan,
         packet: Packet,
@@ -90,7 +90,7 @@ impl Moving {
         }
     }
 
-    /// Returns the channel on which it leaves the switch `node`, the next on its path.
+    /// Returns its outgoing channel at the switch `node`, the next on its path.
     #[inline]
     pub(crate) fn output_at(&self, plan: &Plan, node: NodeId) -> ChannelId {
         let output = match (plan.routes(self.packet.path_set), self.path) {

@@ -227,8 +227,8 @@ impl Pauses {
         self.lane(channel, lane).taken_bytes(time_ps)
     }
 
-    /// Returns the number of pauses of a channel, and the time in ps, up to `end_ps`, for which any
-    /// lane was paused.
+    /// Returns the number of pauses of a channel, and the time, up to `end_ps`, with any lane
+    /// paused; in ps.
     pub(crate) fn heard(&self, channel: ChannelId, end_ps: u64) -> (u64, u64) {
         let heard = &self.heard[channel.index()];
         (heard.pauses, heard.paused_ps(end_ps))
@@ -280,7 +280,7 @@ impl From<&Moving> for Stay {
 
 impl Network {
     /// Notifies the endpoints that the head of a packet is read, and schedules its readiness. The
-    /// endpoints may divert the packet, so the time at which it is ready is known only now.
+    /// endpoints may divert the packet, so its ready time is known only now.
     #[inline(never)]
     pub(crate) fn tell_read(&mut self, id: PacketId, input: ChannelId) {
         let Self { plan, clock, endpoints, packets, links, standing, .. } = self;
@@ -321,7 +321,7 @@ impl Network {
         self.endpoints.tell(now, Notice::Forwarded { stay, left, packet });
     }
 
-    /// Notifies the endpoints that an instant at which heads were read is over.
+    /// Notifies the endpoints at the end of an instant with heads read.
     #[inline(never)]
     pub(crate) fn tell_settled(&mut self) {
         if self.read.len() == 1 {

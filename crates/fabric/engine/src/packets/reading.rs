@@ -60,7 +60,6 @@ impl Rules {
 
     // Events.
 
-    /// Records that a packet is ready.
     pub(crate) fn on_ready(&mut self, id: PacketId, network: &Network) {
         if self.buffers.is_empty() {
             return;

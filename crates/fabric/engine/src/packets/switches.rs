@@ -144,7 +144,7 @@ impl Switches {
 }
 
 impl Network {
-    /// Selects a lane of an output with a candidate for which there is space.
+    /// Selects a lane of an output whose candidate has space at the other end.
     fn choose(&mut self, output: ChannelId, candidates: &Candidates) -> Option<(u8, PacketId)> {
         let mut heads = [Head::default(); LANES];
         let mut eligible = 0_u16;
@@ -272,11 +272,10 @@ struct Crossed {
 struct Crossing {
     input: ChannelId,
     wire_bytes: u32,
-    /// Time at which the tail leaves the input, in ps.
+    /// Departure time of the tail from the input, in ps.
     left_ps: u64,
 }
 
-/// Buffers of all outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputBuffers {
     lane_count: usize,
@@ -287,7 +286,7 @@ pub(crate) struct OutputBuffers {
     room: Credits,
     /// Packets that may be on their way through the switch.
     crossing: Vec<Crossing>,
-    /// Number of entries at which `crossing` is pruned.
+    /// Length of `crossing` that triggers pruning.
     crossing_max: usize,
 }
 
@@ -444,7 +443,7 @@ impl Network {
         }
     }
 
-    /// Moves a packet, which is in no list, into the buffer of an output lane, where it fits.
+    /// Moves a packet, which is in no list, into the buffer of an output lane with space for it.
     fn cross(&mut self, id: PacketId, output: ChannelId, lane: u8) {
         let now = self.clock.now();
         let packet = self.packets.get_mut(id);

@@ -77,7 +77,6 @@ impl Waiting {
         Self { lists: vec![SmallVec::new(); channels], are_by_origin }
     }
 
-    /// Returns the lists of an output.
     #[inline]
     pub(crate) fn lists(&self, output: ChannelId) -> &[List] {
         &self.lists[output.index()]

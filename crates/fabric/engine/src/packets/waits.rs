@@ -10,7 +10,7 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::Buffer;
 use std::collections::BTreeMap;
 
-/// State of a run from which waits are derived.
+/// Source data of the wait-for graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waits<'a> {
     pub(crate) network: &'a Network,
@@ -18,7 +18,6 @@ pub(crate) struct Waits<'a> {
 }
 
 impl Waits<'_> {
-    /// Returns the wait-for graph.
     pub(crate) fn graph(self) -> WaitForGraph {
         let packets = self.network.packets.in_inputs();
         let mut waiting: Vec<(Buffer, PacketId)> = packets

@@ -34,12 +34,11 @@ impl Arbiter {
         Self { requests: 0, lowest: Level::new(ports), above }
     }
 
-    /// Whether there are no requests.
+    /// Whether it is without requests.
     pub(crate) const fn is_idle(&self) -> bool {
         self.requests == 0
     }
 
-    /// Records a request of a port at a level.
     pub(crate) fn request(&mut self, port: usize, level: usize) {
         self.requests += 1;
         match level {

@@ -1,9 +1,9 @@
-//! Time at which one sequence of flits gets ahead of another by a given number.
+//! Moment when one sequence of flits gets ahead of another by a given number.
 //!
 //! The fill of a buffer is arrivals minus departures. It passes the STOP mark at an arrival and
-//! falls below the GO mark at a departure: both are the first moment at which one sequence of runs
-//! is ahead of another by some number. Within a pair of equally spaced pieces the lead is
-//! monotonic, so bisection finds the moment.
+//! falls below the GO mark at a departure: both are the first moment when one sequence of runs is
+//! ahead of another by some number. Within a pair of equally spaced pieces the lead is monotonic,
+//! so bisection finds the moment.
 //!
 //! ```text
 //!   leader    |  |  |  |  |  |  |        period p       p < q: the lead grows
@@ -104,8 +104,8 @@ fn after(run: &Run, count: u64) -> Run {
     }
 }
 
-/// Returns the least index above `no` for which `leads` holds, given that it fails at `no`, holds
-/// at `yes`, and changes once.
+/// Returns the least index above `no` that satisfies `leads`, which fails at `no`, holds at `yes`,
+/// and changes once.
 fn bisect(mut no: u64, mut yes: u64, leads: impl Fn(u64) -> bool) -> u64 {
     while yes - no > 1 {
         let middle = no + (yes - no) / 2;

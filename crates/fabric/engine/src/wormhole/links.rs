@@ -5,7 +5,7 @@
 //!   input     the receiving end with a slack buffer
 //!   ejection  the receiving end at an in-transit host
 //!   flow      schedules flits as far as is known, and cuts predictions that fail
-//!   marks     time at which the fill of an input crosses a mark
+//!   marks     moment when the fill of an input crosses a mark
 //!   control   STOP and GO
 //!   ports     channels into hosts
 //!   counts    traffic of channels, and occupancy of buffers
@@ -213,8 +213,8 @@ impl Links {
         self.arrived(channel, now) - self.gone(channel, now)
     }
 
-    /// Whether the buffer at the end of `channel` held more than its STOP mark before `now`, of
-    /// which nothing has happened. Only a buffer that requests STOP can.
+    /// Whether the buffer at the end of `channel` held more than its STOP mark just before `now`,
+    /// before any event of that instant. Only a buffer that requests STOP can.
     pub(crate) fn was_above_stop(&self, channel: ChannelId, now: u64) -> bool {
         let input = self.input(channel);
         input.wants_stop && self.fill(channel, now - 1) > u64::from(input.slack.stop)
@@ -272,7 +272,6 @@ impl Links {
 // The wait-for graph of a wormhole network; [`WaitCycle`](gingham_net::WaitCycle) defines deadlock.
 
 impl Links {
-    /// Returns the wait-for graph.
     pub(crate) fn wait_for_graph(&self) -> WaitForGraph {
         // Only channels with activity since they were last at rest can have a waiting worm.
         let wait = |channel| {

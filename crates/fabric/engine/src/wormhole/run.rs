@@ -88,7 +88,6 @@ impl Schedule {
         Self { runs: Vec::with_capacity(2 * Self::RUNS_EXPECTED), ..Self::default() }
     }
 
-    /// Returns the held runs.
     #[inline]
     fn held(&self) -> &[Run] {
         &self.runs[self.begin..]

@@ -1,8 +1,8 @@
-//! Grouping of an endpoint's packets by the lanes on which they may leave.
+//! Grouping of an endpoint's packets by their permitted lanes.
 
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// Groups of queues, by the lanes on which packets may leave. Equal endpoints share it.
+/// Groups of queues, by the permitted lanes of packets. Equal endpoints share it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Grouping {
     /// Lanes of each group, in ascending order.

@@ -148,7 +148,6 @@ impl Sender {
         Self { adapter, flows: Flows::new(&plan), messages: Messages::default(), plan }
     }
 
-    /// Returns the flow of a class to a destination.
     fn flow(&mut self, class: usize, destination: usize) -> FlowId {
         let (class, source) = (ClassId::new(class), EndpointId::new(0));
         let destination = EndpointId::new(destination);
@@ -191,8 +190,7 @@ impl Sender {
         }
     }
 
-    /// Returns the time for which flows were held back, as far as it is known and was not returned
-    /// before.
+    /// Returns the known time that flows were held back and that was not returned before.
     fn held(&mut self) -> Vec<(FlowId, Hold, u64, u64)> {
         let held = std::iter::from_fn(|| self.flows.next_held());
         let mut held: Vec<_> =

@@ -115,9 +115,9 @@ impl Turns {
 
     // Departures.
 
-    /// Selects the source of the next packet; otherwise returns the first instant at which one may
-    /// go without another event. A packet that lacks only tokens counts as delayed from now on, and
-    /// a message that must not begin is held. `shared` is the first of the shared queue.
+    /// Selects the source of the next packet; otherwise returns the first instant when one may go
+    /// without another event. A packet that lacks only tokens counts as delayed from now on, and a
+    /// message that must not begin is held. `shared` is the first of the shared queue.
     pub(super) fn who(
         &self,
         flows: &mut Flows,

@@ -13,7 +13,7 @@
 //! packet that is leaving fills its buffer until its tail has left, and cannot be marked any more.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section IV; evaluating triggers after all starts of
-//! the instant at which a head was read is ours, as is the definition of full.
+//! an instant with a head read is ours, as is the definition of full.
 //!
 //! Invariant: a trigger marks `cnt1` packets, unless another trigger intervenes.
 
@@ -30,7 +30,7 @@ struct Standing {
     output: ChannelId,
     blocks: u32,
     flag: Option<Trigger>,
-    /// Time at which its tail has left; `Time::MAX` before it has started.
+    /// Departure time of its tail; `Time::MAX` before it has started.
     left: Time,
 }
 
@@ -40,12 +40,11 @@ impl Standing {
     }
 }
 
-/// State of an output.
 #[derive(Clone, Copy, Debug)]
 struct Output {
     /// Packets whose heads were read and that have not started.
     waiting: u32,
-    /// Time at which the tail of the last packet has left.
+    /// Departure time of the last packet's tail.
     busy_until: Time,
     /// `cnt2`: number of packets still to be marked.
     to_mark: u32,
@@ -80,7 +79,7 @@ struct Averages {
     over: Span,
     /// By channel and lane: filled blocks of a buffer.
     fills: Vec<Average>,
-    /// By channel: `cnt1`, and the share of time for which the output was busy.
+    /// By channel: `cnt1`, and the busy share of the output.
     counts: Vec<Average>,
     shares: Vec<Average>,
 }

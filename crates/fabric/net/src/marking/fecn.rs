@@ -4,7 +4,7 @@
 //!   settled     more bytes than the threshold wait for the lane of an output
 //!                  ├─ there is space at its other end ──► root of congestion: marks
 //!                  └─ there is none ────────────────────► victim: marks only with the victim mask
-//!   forwarded   of packets that start there and are no smaller than `packet_size`: one marked, then `marking_rate` unmarked
+//!   forwarded   of packets that start there and have at least `packet_size`: one marked, then `marking_rate` unmarked
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units of fields as
@@ -12,7 +12,7 @@
 //! threshold, in sixteenths of the lane's input buffer; evaluation of an output when a head was
 //! read; and marking at regular intervals, not at random.
 //!
-//! Invariant: no packet is marked at an output for which nothing waits.
+//! Invariant: no packet is marked at an output without waiting packets.
 
 use super::waiting::Waiting;
 use super::{Mark, Policy, Trigger};

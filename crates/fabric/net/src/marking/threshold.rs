@@ -1,5 +1,5 @@
-//! Marks a packet if the buffer from which its head is read holds more than a limit, including the
-//! packet itself.
+//! Marks a packet if its buffer holds more than a limit when its head is read, including the packet
+//! itself.
 
 use super::{Mark, Policy, Reading};
 use crate::Plan;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Threshold {
     /// A packet is marked if more than this is in the buffer of its input and lane when its head is
-    /// read, including what has arrived of the packet itself; in whole flits.
+    /// read, including the arrived part of the packet itself; in whole flits.
     pub above: Bytes,
 }
 

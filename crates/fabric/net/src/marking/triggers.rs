@@ -38,20 +38,19 @@ pub enum Concerns {
 pub struct Triggers {
     /// Scope of a full buffer, for policies that use inputs.
     pub full: Option<Concerns>,
-    /// Fill from which a buffer counts as full; without it, no space for another packet.
+    /// Least fill of a full buffer; without it, a buffer without space for another packet is full.
     pub fill: Option<Bytes>,
     /// Triggers if more packets than this wait for an output.
     pub threshold: Option<u32>,
     /// Triggers if an output is busy for more than this share of the time.
     pub utilisation: Option<f64>,
-    /// Time over which fills, packets and shares are averaged; not averaged if `None`.
+    /// Averaging time of fills, packets and shares; not averaged if `None`.
     pub average: Option<Span>,
     /// Packets that are marked.
     pub scan: Scan,
     /// Whether a packet whose tail is leaving counts as waiting for its output.
     pub counts_leaving: bool,
-    /// Time for which packets that start on an output are not marked, after a packet arrived for
-    /// which the output had no space.
+    /// Duration without marks on an output, after the arrival of a packet that it had no space for.
     pub spare_blocked: Option<Span>,
 }
 
@@ -88,7 +87,7 @@ impl Triggers {
         Ok(())
     }
 
-    /// Returns the blocks from which a buffer counts as full, if configured; rounded up.
+    /// Returns the least fill of a full buffer in blocks, if configured; rounded up.
     pub(super) fn fill_blocks(&self) -> Option<u64> {
         self.fill.map(|fill| fill.0.div_ceil(BLOCK_BYTES.into()))
     }

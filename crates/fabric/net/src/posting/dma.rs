@@ -2,8 +2,7 @@
 //!
 //! Each copy is of a whole message and is never interrupted; the order is by priority of the class,
 //! then by acceptance. Source: Yum et al. 2002, section 3.2 ("which QP to service in FCFS order
-//! based on their priority"); copying whole messages, and the time at which they may leave, are
-//! ours.
+//! based on their priority"); copying whole messages, and the time when they may leave, are ours.
 
 use super::DmaPlan;
 use crate::{MessageSlot, Priority};

@@ -5,8 +5,8 @@
 //!   not marked   r + (m - 1) R_min^2 / r
 //! ```
 //!
-//! The increase is the steepest one with which recovery at any higher rate takes no less than p /
-//! R_min, its duration at m R_min.
+//! The increase is the steepest one that lets no higher rate recover faster than in p / R_min, the
+//! duration at m R_min.
 //!
 //! Source: Chiu and Jain 1989 for the scheme; the increase is reconstructed from the condition that
 //! Santos, Turner and Janakiraman, INFOCOM 2003, put on it.
@@ -24,7 +24,7 @@ pub struct Aimd {
     /// The lowest rate, above 0 and at most 1, as a share of the highest: the pace of the class, or
     /// the full rate of the link. Default: 1/256.
     pub lowest: f64,
-    /// Factor by which a mark divides the rate, above 1. Default: 2.
+    /// Divisor of the rate at a mark, above 1. Default: 2.
     pub factor: f64,
 }
 

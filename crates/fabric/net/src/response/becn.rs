@@ -20,7 +20,6 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Unit of the timer.
 const TIMER_UNIT: Span = Span::from_ps(1_024_000);
 /// Largest shift of a table entry, and largest multiplier.
 const SHIFT_MAX: u8 = 3;
@@ -180,7 +179,7 @@ pub(crate) struct Table {
     min: u16,
     increase: u16,
     timer: Span,
-    /// Time at which the timer started or last expired, as far as evaluated.
+    /// Time of the timer's start or last expiration, as far as evaluated.
     counted: Time,
 }
 

@@ -20,7 +20,7 @@ pub struct Fimd {
     /// The lowest rate, above 0 and at most 1, as a share of the highest: the pace of the class, or
     /// the full rate of the link. Default: 1/256.
     pub lowest: f64,
-    /// Factor by which a mark divides the rate, above 1. Default: 2.
+    /// Divisor of the rate at a mark, above 1. Default: 2.
     pub factor: f64,
 }
 

@@ -5,7 +5,7 @@
 //!   not marked   r / (1 - R_min)        T (1 - R_min)
 //! ```
 //!
-//! Source: Santos, Turner and Janakiraman, INFOCOM 2003, as `rate` says; the limits are ours.
+//! Source: Santos, Turner and Janakiraman, INFOCOM 2003, as in `rate`; the limits are ours.
 
 use super::rate::LOWEST;
 use super::{Adapt, Limits, Rate, Respond};

@@ -20,7 +20,7 @@ use gingham_kernel::{Bytes, Rate as DataRate, Span};
 
 /// Default lowest rate, as a share of the highest.
 pub(super) const LOWEST: f64 = 1.0 / 256.0;
-/// Default factor by which a mark divides the rate.
+/// Default divisor of the rate at a mark.
 pub(super) const FACTOR: f64 = 2.0;
 
 /// Rate of a flow.
@@ -34,7 +34,7 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// Returns the highest rate, at which flows start.
+    /// Returns the highest rate, the initial one of flows.
     pub(super) fn new(lowest: f64, limits: &Limits) -> Self {
         let highest = limits.pace.expect("a flow whose response changes its rate has a pace");
         Self { share: 1.0, lowest, highest }
@@ -92,7 +92,7 @@ impl Highest {
         Bytes((bytes.round() as u64).max(1))
     }
 
-    /// Returns a rate as a share of it.
+    /// Returns a rate as a share of the highest.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     pub(super) fn share(self, rate: DataRate) -> f64 {
         rate.bytes_per_second() as f64 / self.bytes_per_second

@@ -59,7 +59,7 @@ pub struct SelfTunedPlan {
 struct Sample {
     full: u64,
     bytes: u64,
-    /// Time at which hosts receive it.
+    /// Arrival time at the hosts.
     due: Time,
 }
 
@@ -67,7 +67,6 @@ struct Sample {
 #[derive(Clone, Debug)]
 pub(super) struct SelfTuned {
     plan: SelfTunedPlan,
-    /// Number of all buffers.
     buffers: u64,
     tuner: Tuner,
     /// Bytes of packets received since the last count.
@@ -78,7 +77,7 @@ pub(super) struct SelfTuned {
     /// Full buffers of the last sample received, and of the one before.
     full: u64,
     full_before: u64,
-    /// Time at which the last sample was received; `None` before the first.
+    /// Arrival time of the last sample; `None` before the first.
     since: Option<Time>,
     /// The present tuning period.
     period: Period,

@@ -20,7 +20,7 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) filled: [u64; L],
     pub(crate) credited: [u64; L],
     pub(crate) full: [u64; L],
-    /// Lanes from which the link took a flit in this tick.
+    /// Lanes that sent a flit on the link in this tick.
     pub(crate) sent: [u64; L],
     /// Lanes released in this tick, if they can be granted only from the next tick on.
     pub(crate) released: [u64; L],
@@ -43,14 +43,14 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) there: [u64; L],
     /// Input lanes that hold an output lane.
     pub(crate) holds: [u64; L],
-    /// By lane and output: switches in which the lane holds an output lane of that output.
+    /// By lane and output: switches whose lane holds an output lane of that output.
     pub(crate) towards: [Row; L],
     /// Lanes whose head is being routed or has a request.
     pub(crate) heads: [u64; L],
     /// Lanes whose output lane has no free space.
     pub(crate) blocked: [u64; L],
     pub(crate) able: [u64; L],
-    /// Lanes from which a flit crossed in this tick.
+    /// Lanes that sent a flit across in this tick.
     pub(crate) crossed: [u64; L],
     /// Lanes that follow the last one served by the crossbar.
     pub(crate) input_after: [u64; L],
@@ -81,9 +81,9 @@ pub(crate) struct Cables {
     pub(crate) latency: [u32; 64],
     /// Number of flits sent.
     pub(crate) flits: [u64; 64],
-    /// Sum of the ticks at which flits were sent, except flits to hosts; it may wrap.
+    /// Sum of the send ticks of flits, except flits to hosts; it may wrap.
     pub(crate) starts: [u64; 64],
-    /// Sum of the ticks at which flits left the lane buffers; it may wrap.
+    /// Sum of the departure ticks of flits from the lane buffers; it may wrap.
     pub(crate) departures: [u64; 64],
     /// Sum of the end ticks of waits for credits minus their start ticks; it may wrap.
     pub(crate) waited: [u64; 64],

@@ -12,7 +12,7 @@
 //! Four low planes suffice for most lanes. Deeper lanes add as many high planes as the deepest
 //! needs; these change only when a count reaches a multiple of 16 or drops below one.
 //!
-//! Invariant: `beyond` marks the switches in which a high plane is not zero.
+//! Invariant: `beyond` marks the switches with a nonzero high plane.
 
 /// Number of planes that every lane has.
 const LOW: usize = 4;
@@ -127,7 +127,7 @@ fn step<const L: usize>(planes: &mut [[u64; L]], carry: &mut [u64; L], down: &[u
     }
 }
 
-/// Returns the switches in which any plane is not zero.
+/// Returns the switches with a nonzero plane.
 #[inline(always)]
 fn any<const L: usize>(planes: &[[u64; L]]) -> [u64; L] {
     let mut any = [0; L];
@@ -139,7 +139,7 @@ fn any<const L: usize>(planes: &[[u64; L]]) -> [u64; L] {
     any
 }
 
-/// Removes from `equal` the switches in which the planes differ.
+/// Removes from `equal` the switches whose planes differ.
 #[inline(always)]
 fn compare<const L: usize>(equal: &mut [u64; L], planes: &[[u64; L]], others: &[[u64; L]]) {
     for (plane, other) in planes.iter().zip(others) {

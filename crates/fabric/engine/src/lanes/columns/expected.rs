@@ -1,5 +1,4 @@
-//! Expected traffic per tick, estimated from the plan, by which the stepper is chosen before the
-//! run.
+//! Expected traffic per tick, estimated from the plan to select the stepper before the run.
 //!
 //! All messages are assumed to have the mean length, the packets of a message equal lengths, and
 //! all paths equal use. A class that sends as much as it can is assumed to use the full rate of its

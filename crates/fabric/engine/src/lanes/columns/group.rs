@@ -161,7 +161,7 @@ impl<const L: usize> Group<L> {
         }
     }
 
-    /// Collects the outputs to which lanes can send. Returns whether there are any.
+    /// Collects the outputs that lanes can send to. Returns whether there are any.
     #[inline(always)]
     fn request<const N: usize>(&mut self, columns: &[Column<L>]) -> bool {
         let mut any_able = 0;

@@ -20,7 +20,7 @@ use crate::lanes::worms::Worm;
 use gingham_net::Plan;
 use gingham_topology::routing::{DatelineClass, LaneSet};
 
-/// Most pairs of hosts for which paths are stored.
+/// Most pairs of hosts with stored paths.
 const PAIRS_MAX: usize = 1 << 20;
 
 /// Low bits of a hop that encode its output.

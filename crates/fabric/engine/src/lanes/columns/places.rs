@@ -94,7 +94,6 @@ impl Places {
         self.spans.push(Span { first, radix });
     }
 
-    /// Returns the number of columns.
     pub(crate) fn columns(&self) -> usize {
         self.ports.len() / 64
     }
@@ -119,7 +118,6 @@ impl Places {
         self.ports[column * 64 + bit] as usize
     }
 
-    /// Returns the group of a column.
     #[inline]
     pub(crate) fn group_of(&self, column: usize) -> usize {
         self.groups[column] as usize

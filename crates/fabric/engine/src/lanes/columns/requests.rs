@@ -18,7 +18,6 @@ use gingham_net::Priority;
 /// Most words of requesting lanes.
 const WORDS_MAX: usize = RADIX_MAX * LANES / 64;
 
-/// Number of priority levels.
 const LEVELS: usize = Priority::LEVELS as usize;
 
 /// Requests for the output lanes of a column.

@@ -91,7 +91,6 @@ impl Ring {
     }
 }
 
-/// A slot of a ring.
 #[derive(Debug)]
 pub(crate) struct Slot<'a> {
     words: &'a mut [u64],

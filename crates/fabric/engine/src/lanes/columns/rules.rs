@@ -16,7 +16,7 @@ pub(crate) struct Rules {
     /// Whether a free output lane can be granted to any head.
     pub(crate) gives_at_once: bool,
     pub(crate) reallocation: Reallocation,
-    /// Lanes on which packets start only with credits for all of their flits, as bits.
+    /// Lanes that require credits for all flits of a packet before its start, as bits.
     cut_through: u16,
     depths: [u32; LANES],
 }
@@ -35,8 +35,8 @@ impl Rules {
         }
     }
 
-    /// Returns, for each free lane of an output, the most flits of a packet to which it can be
-    /// granted.
+    /// Returns, for each free lane of an output, the longest packet, in flits, that it can be
+    /// granted to.
     ///
     /// Only flits in the output lane have a claim on unspent credits: all others of earlier packets
     /// have left.
@@ -64,8 +64,8 @@ impl Rules {
 }
 
 impl<const L: usize> Column<L> {
-    /// Returns the switches in which the next flit of an output lane has no credit, for routers
-    /// that take credits at the crossbar.
+    /// Returns the switches without a credit for the next flit of an output lane, for routers that
+    /// take credits at the crossbar.
     #[inline(always)]
     pub(crate) fn unpaid(&self, lane: usize) -> u64 {
         !self.credited[lane] & !self.to_host

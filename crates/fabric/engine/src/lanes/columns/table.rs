@@ -28,7 +28,7 @@ pub(crate) struct HostCable {
     offset: u32,
     /// Delay of a flit, in ticks.
     pub(crate) latency: u32,
-    /// Sum of the ticks at which flits were sent; it may wrap.
+    /// Sum of the send ticks of flits; it may wrap.
     pub(crate) starts: u64,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Table<const L: usize> {
     /// First host port, and number of words of host ports.
     pub(crate) first_host: usize,
     pub(crate) host_words: usize,
-    /// Columns in which a full lane has free space again in this tick.
+    /// Columns with a full lane that has free space again in this tick.
     pub(crate) freed: Vec<usize>,
     /// Output lanes to hosts through which a packet begins or ends in this tick: place and lane.
     pub(crate) ejected: Vec<(Place, usize)>,
@@ -187,7 +187,7 @@ impl<const L: usize> Table<L> {
         !self.rules.pays_at_crossing || self.places.spans.iter().all(is_known)
     }
 
-    /// Returns the first tick from `tick` on at which something can happen.
+    /// Returns the first tick from `tick` on with a possible event.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         if !self.columns.iter().all(Column::is_idle) || !self.is_short_known() {
             return Some(tick);

@@ -12,13 +12,13 @@
 use super::column::Column;
 use crate::bits::members;
 
-/// Fewest cables for which a rotation in every tick pays off.
+/// Break-even number of cables for a rotation in every tick.
 const CABLES_MIN: u32 = 12;
 
 /// Cables from one column to another, with the same bit distance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
-    /// Ports at which the cables begin.
+    /// Ports of the cables' senders.
     ports: u64,
     /// Rotation that moves the bit of a port to that of its peer, modulo 64.
     rotation: u32,

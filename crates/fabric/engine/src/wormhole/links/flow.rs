@@ -71,9 +71,9 @@ impl Links {
         true
     }
 
-    /// Schedules the release for the time at which the tail will have left, if that is known and no
-    /// earlier release is scheduled. An earlier one reschedules itself: a worm that is stopped
-    /// often gets a new predicted end each time.
+    /// Schedules the release for the departure time of the tail, if that is known and no earlier
+    /// release is scheduled. An earlier one reschedules itself: a worm that is stopped often gets a
+    /// new predicted end each time.
     pub(super) fn schedule_release(&mut self, clock: &mut Clock, channel: ChannelId) {
         let sender = &mut self.senders[channel.index()];
         let Some(left) = sender.next_release() else { return };

@@ -53,8 +53,8 @@ pub(crate) struct Input {
     pub(super) incoming: VecDeque<Incoming>,
     /// Flits that left the buffer, except those taken by the present connection.
     pub(super) taken: u64,
-    /// Sum of the times at which these flits left; during a connection, minus the sum of all
-    /// earlier starts of its output.
+    /// Sum of the departure times of these flits; during a connection, minus the sum of all earlier
+    /// starts of its output.
     pub(super) taken_sum: i128,
     /// Whether the fill requires STOP.
     pub(super) wants_stop: bool,
@@ -120,7 +120,7 @@ impl Input {
         output
     }
 
-    /// Ends the worm at the head, all of which has left. Flits before `taken` have left; `sum` is
+    /// Ends the worm at the head after its departure. Flits before `taken` have left; `sum` is
     /// added to the sum of their departure times.
     pub(super) fn close(&mut self, taken: u64, sum: i128) {
         self.taken = taken;

@@ -1,5 +1,5 @@
-//! Marks: prediction of the time at which the fill of an input crosses a mark, and a STOP or a GO
-//! is sent.
+//! Marks: prediction of the moment when the fill of an input crosses a mark, and a STOP or a GO is
+//! sent.
 //!
 //! An input is evaluated once per instant, before the last phase: changes to it are noted, and then
 //! the next crossing of a mark is predicted and scheduled.
@@ -39,8 +39,8 @@ impl Links {
         }
     }
 
-    /// Predicts and schedules the next time at which the input at the end of `channel` switches
-    /// between STOP and GO.
+    /// Predicts and schedules the next switch of the input at the end of `channel` between STOP and
+    /// GO.
     fn predict(&mut self, clock: &mut Clock, channel: ChannelId) {
         let now = clock.now();
         let input = self.input(channel);
@@ -73,7 +73,7 @@ impl Links {
     }
 
     /// Whether a fill surely stays at or below the STOP mark: the common case of one worm that
-    /// streams through, its arrivals one run and its departures one run that is no slower. A flit
+    /// streams through, its arrivals one run and its departures one run at least as fast. A flit
     /// then waits no longer than the first of the run did, so the flits that wait together arrived
     /// within that time; flits after the run may be in addition.
     fn streams_through(&self, sender: &Sender, input: &Input, now: u64) -> bool {
@@ -99,8 +99,8 @@ impl Links {
         together.is_some_and(|together| wait <= together * arriving.period)
     }
 
-    /// Returns the time at which a fill passes the STOP mark or, if STOP is wanted, falls below the
-    /// GO mark.
+    /// Returns the time when a fill passes the STOP mark or, if STOP is wanted, falls below the GO
+    /// mark.
     fn next_crossing(
         &self,
         channel: ChannelId,

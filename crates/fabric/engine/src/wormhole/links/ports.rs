@@ -129,7 +129,7 @@ impl Links {
         }
     }
 
-    /// Forgets the runs of `channel`, into a host, that are no longer needed.
+    /// Forgets obsolete runs of `channel`, into a host.
     #[inline(never)]
     pub(crate) fn forget_at_host(&mut self, channel: ChannelId, now: u64) {
         let sender = &self.senders[channel.index()];
@@ -172,8 +172,8 @@ impl Links {
         self.note_change(channel);
     }
 
-    /// Returns the worm that waits for pool space at the end of `channel`, and the time at which
-    /// its head was read, if there is a port with such a worm.
+    /// Returns the worm that waits for pool space at the port at the end of `channel`, if any, and
+    /// the read time of its head.
     pub(crate) fn waiting_at_port(&self, channel: ChannelId) -> Option<(Incoming, u64)> {
         let input = self.inputs[channel.index()].as_ref()?;
         let Head::Full { read_at } = input.head else { return None };

@@ -25,7 +25,7 @@ pub(crate) struct Left {
     pub(crate) worm: WormId,
     /// Its flits on this channel.
     pub(crate) flits: u64,
-    /// The channel on which it arrived while it was sent.
+    /// Its incoming channel, if it was still arriving while it was sent.
     pub(crate) feeder: Option<ChannelId>,
     /// Sum of the starts of all flits of the channel so far.
     pub(crate) sum: i128,
@@ -46,8 +46,8 @@ pub(super) struct Sender {
     pub(super) worm_first: u64,
     /// Its flits that are not scheduled yet.
     left: u64,
-    /// The channel on which the worm arrives while it is sent; `None` if it is present whole, as at
-    /// its source.
+    /// Incoming channel of a worm that still arrives while it is sent; `None` if it is present
+    /// whole, as at its source.
     pub(super) feeder: Option<ChannelId>,
     /// Number of its first flit on the feeder, if there is one.
     pub(super) feeder_first: u64,
@@ -59,7 +59,7 @@ pub(super) struct Sender {
     pub(super) in_transit: bool,
     /// Whether it was delivered: on a cable without delay, before its release in the same instant.
     pub(super) delivered: bool,
-    /// End of the time for which a control flit keeps the channel busy.
+    /// End of the busy time of the last control flit.
     control_until: u64,
     /// Start of the present stop, if there is one.
     pub(super) stopped_since: Option<u64>,
@@ -119,7 +119,7 @@ impl Sender {
         data.max(self.control_until)
     }
 
-    /// Returns the time at which the last scheduled flit has left and the channel is free.
+    /// Returns the end of the last scheduled flit, when the channel is free.
     pub(super) fn free_at(&self) -> u64 {
         let data = self.schedule.last_start().map_or(0, |start| start + self.flit);
         data.max(self.control_until)
@@ -142,14 +142,13 @@ impl Sender {
         self.worm_first
     }
 
-    /// Sets the channel on which the next worm arrives while it is sent, and the number there of
-    /// its first flit.
+    /// Sets the channel that feeds the next worm, and the number there of its first flit.
     pub(super) fn feed_by(&mut self, feeder: ChannelId, first: u64) {
         (self.feeder, self.feeder_first) = (Some(feeder), first);
     }
 
-    /// Returns the time at which the tail will have left, if a release must be scheduled for it:
-    /// the time is known, and no earlier release is scheduled.
+    /// Returns the departure time of the tail, if a release must be scheduled for it: the time is
+    /// known, and no earlier release is scheduled.
     pub(super) fn next_release(&mut self) -> Option<u64> {
         if self.worm.is_none() || self.left > 0 {
             return None;

@@ -6,7 +6,7 @@
 //!     the ring, from its first member on: the first that may go
 //!        shared queue                may go
 //!        flow                        may go from its rate limit on, and once its class has the tokens
-//!        another flow of a class for which tokens were already requested: may not go
+//!        another flow of a class that already requested tokens: may not go
 //! ```
 //!
 //! The ring has the members that have something to send and no closed window; a member that enters
@@ -189,7 +189,7 @@ impl Lists {
         }
     }
 
-    /// Returns the time from which the rate limit of a flow allows its next packet.
+    /// Returns the earliest start of a flow's next packet under its rate limit.
     fn paced_until(&self, class: usize, destination: usize) -> u64 {
         let last = self.sent.iter().rfind(|sent| (sent.0, sent.1) == (class, destination));
         let (Some((_, _, went, bytes)), Some(byte_ps)) = (last, self.setting[class].pace) else {
@@ -211,8 +211,7 @@ impl Lists {
         (there + now - since).min(full) / token_ps >= u64::from(bytes)
     }
 
-    /// Returns the next packet of a group, and the messages for which tokens were requested in
-    /// vain.
+    /// Returns the next packet of a group, and the messages that requested tokens in vain.
     fn who(&self, group: usize, now: u64) -> (Option<Goes>, Vec<usize>) {
         let mut short = Vec::new();
         for level in (0..LEVELS).rev() {
