@@ -2,18 +2,16 @@
 //!
 //! ```text
 //!   a tick      credits ─► link ─► crossbar ─► allocation ─► arrivals      before it: events in picoseconds
-//!   (module)    (network)  link    crossbar    allocation    (network)     (hosts, in_transit)
+//!   (module)    links      crossbar            allocation    switches      (hosts, in_transit)
 //!
 //!   context     shared state: plan, layout of ports and lanes, clock, endpoints, worms in flight
-//!   network     links at the start of channels; buffers at their end; switches, requests and matching between them
+//!   network     owner of links (start of channels), buffers (end of channels) and switches
+//!   requests    VC requests        matching    switch allocation    lane_matching    VC allocation by iSLIP
 //!   hosts       messages become worms                       in_transit  in-transit hosts
-//!   ring        future ticks                                bits        sets of ports with work
-//!   adaptive    heads that choose among outputs
-//!   lane_matching    VC allocation by iSLIP
+//!   ring        future ticks                                stepper     interface of the two steppers
 //!   arbiters    arbiters other than flit-level round robin  queues      worms bound for each lane
 //!   counts      traffic carried by channels                 waits       wait-for graph
-//!   view        state of ports and lanes between ticks, for the last two
-//!   credit_waits     waits for credits before output lanes
+//!   view        state of ports and lanes between ticks      waiters     blocked packets
 //!   columns     the same stages, bit-sliced over 64 switches, with flit-level round robin
 //! ```
 //!

@@ -105,7 +105,7 @@ pub enum Refused {
 /// Selection among the lanes of a message's class.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum LaneChoice {
-    /// Any lane that is free at the next node.
+    /// Any free lane, selected at each hop.
     #[default]
     Any,
     /// A lane drawn when the message is created, among these VC classes with one lane each.

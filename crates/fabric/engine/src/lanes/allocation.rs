@@ -224,7 +224,6 @@ impl Network {
 // (`docs/concepts/timing.md`). Switches of any size use the same code, because speed matters less
 // for these arbiters.
 
-/// Arbiters of all crossbar outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputArbiters {
     pub(crate) arbiters: Arbiters,

@@ -35,7 +35,6 @@ pub(crate) struct Ends {
 }
 
 impl Buffers {
-    /// Returns `lanes` empty buffers.
     pub(crate) fn new(lanes: usize) -> Self {
         let lane = InputLane { left: 0, present: 0, out: NONE };
         Self { lanes: vec![lane; lanes], queues: Queues::new(lanes) }
@@ -50,7 +49,6 @@ impl Buffers {
         &self.lanes
     }
 
-    /// Returns the first worm of a lane.
     #[inline]
     pub(crate) fn worm(&self, lane: usize) -> WormId {
         self.first(lane).worm

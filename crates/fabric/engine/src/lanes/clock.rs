@@ -122,12 +122,10 @@ impl Clock {
         event.into()
     }
 
-    /// Advances the clock to `time`.
     pub(crate) fn go_to(&mut self, time: u64) {
         self.now = time;
     }
 
-    /// Ends the current tick.
     pub(crate) fn end_tick(&mut self) {
         self.tick += 1;
         self.ticks_done = self.tick;

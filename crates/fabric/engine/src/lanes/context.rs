@@ -42,7 +42,6 @@ impl Context {
         self.endpoints.tell(Time::from_ps(self.clock.now()), notice);
     }
 
-    /// Returns the wire bytes of a packet.
     pub(crate) fn wire_bytes(&self, worm: WormId) -> u64 {
         self.lanes.wire_bytes(self.worms.get(worm).flits.into())
     }

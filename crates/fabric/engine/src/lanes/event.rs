@@ -26,9 +26,10 @@ pub(crate) enum Event {
     TailReceived { channel: ChannelId, packet: InTransitId },
     /// The tail has arrived whole at its destination at the end of `channel`.
     Deliver { channel: ChannelId, worm: WormId },
-    /// A packet began on a host's channel in the tick before; its consequences are handled now.
+    /// A packet begins on a host's channel, later than the tick that took its first flit.
     Begin { channel: ChannelId, worm: WormId },
-    /// An in-transit packet began on a host's channel in the tick before.
+    /// An in-transit packet begins on a host's channel, later than the tick that took its first
+    /// flit.
     Reinject { channel: ChannelId, packet: InTransitId },
     /// The host at the start of `channel` may have something to send.
     Wake { channel: ChannelId },

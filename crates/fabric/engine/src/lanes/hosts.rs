@@ -537,7 +537,7 @@ impl Hosts {
         found
     }
 
-    /// Returns the lane that a host is sending a packet in transit on, if any.
+    /// Returns the lane of a packet in transit that a host is sending, if it has begun.
     pub(crate) fn lane_of(&self, port: usize, id: InTransitId, links: &Links) -> Option<usize> {
         let lanes = &self.host(port).lanes;
         lanes_of(links.port(port).filled).find(|lane| lanes[*lane].in_transit == Some(id))

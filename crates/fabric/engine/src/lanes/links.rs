@@ -509,7 +509,6 @@ fn narrow(depth_flits: u32) -> u16 {
 // Lane selection at links, by the arbiters of link outputs. Adapters have their own in `hosts`.
 
 impl Links {
-    /// Selects one of the lanes by round robin.
     #[inline]
     pub(crate) fn serve_round_robin(&mut self, port: usize, lanes: u16) -> usize {
         round_robin(lanes, &mut self.ports[port].after)

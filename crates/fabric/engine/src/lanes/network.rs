@@ -365,7 +365,7 @@ impl Network {
         }
     }
 
-    /// Records which of the collected outputs more flits could have crossed to with more credits.
+    /// Records which of the collected outputs no flit crossed to, for lack of credits alone.
     #[inline(never)]
     pub(crate) fn note_unpaid(&mut self) {
         for word in 0..self.links.unpaid.words.len() {

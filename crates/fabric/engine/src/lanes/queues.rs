@@ -44,13 +44,11 @@ struct Queue {
 }
 
 impl Queues {
-    /// Returns `count` empty queues.
     pub(crate) fn new(count: usize) -> Self {
         let queue = Queue { first: Coming::none(), len: 0, base: 0, size: 0, head: 0 };
         Self { queues: vec![queue; count], places: Vec::new() }
     }
 
-    /// Returns the first worm of a lane.
     #[inline]
     pub(crate) fn first(&self, lane: usize) -> Option<Coming> {
         let queue = &self.queues[lane];

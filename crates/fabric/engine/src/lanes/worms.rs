@@ -20,9 +20,8 @@ id_type!(
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
     pub(crate) flits: u32,
-    /// Number of switches and in-transit hosts that the head has left.
+    /// Number of switches and in-transit hosts that have routed the head.
     pub(crate) position: u16,
-    /// Current dateline class.
     pub(crate) dateline_class: DatelineClass,
     /// Index of its first hop in the columns' paths, from its first switch on; 0 if unknown.
     pub(crate) hops: u32,

@@ -82,7 +82,6 @@ impl Clock {
         self.starts.pop().map(|Reverse(channel)| channel)
     }
 
-    /// Advances the clock to `time`.
     pub(crate) fn go_to(&mut self, time: u64) {
         self.now = time;
     }

@@ -250,7 +250,6 @@ impl Network {
         }
     }
 
-    /// Returns the wire bytes of a packet.
     #[inline]
     pub(crate) fn wire_bytes(&self, payload_bytes: u32) -> u32 {
         let bytes = self.packets_plan.wire_bytes(payload_bytes);

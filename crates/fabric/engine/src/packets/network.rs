@@ -103,7 +103,6 @@ impl Network {
         }
     }
 
-    /// Whether a channel is idle now.
     #[inline]
     pub(crate) fn is_idle(&self, channel: ChannelId) -> bool {
         self.links.busy_until_ps(channel) <= self.clock.now()

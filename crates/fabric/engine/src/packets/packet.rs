@@ -21,7 +21,7 @@ pub(crate) enum Place {
     Waiting,
     /// In the buffer of an output, waiting.
     Crossed,
-    /// On its last channel, or in no buffer.
+    /// On its last channel, or not yet in the network.
     Leaving,
 }
 
@@ -37,14 +37,13 @@ pub(crate) struct Moving {
     /// Time of its entry into the network, or of the arrival of its first byte at its current
     /// switch, in ps.
     pub(crate) came_ps: u64,
-    /// Its incoming channel, or the channel that it is on.
+    /// Its incoming channel; on its last channel, that channel.
     pub(crate) input: ChannelId,
     /// Its outgoing channel.
     pub(crate) output: ChannelId,
     /// Its incoming lane.
     pub(crate) lane: u8,
     pub(crate) place: Place,
-    /// Its dateline class on `output`.
     pub(crate) dateline_class: DatelineClass,
     /// The lanes that it may take on `output`.
     pub(crate) lanes: LaneSet,

@@ -210,7 +210,6 @@ impl Pauses {
         !of.is_paused
     }
 
-    /// Whether the sender of a lane is paused.
     pub(crate) fn is_paused(&self, channel: ChannelId, lane: u8) -> bool {
         self.lane(channel, lane).is_paused
     }

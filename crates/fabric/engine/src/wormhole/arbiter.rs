@@ -34,7 +34,7 @@ impl Arbiter {
         Self { requests: 0, lowest: Level::new(ports), above }
     }
 
-    /// Whether it is without requests.
+    /// Whether nothing is requested.
     pub(crate) const fn is_idle(&self) -> bool {
         self.requests == 0
     }

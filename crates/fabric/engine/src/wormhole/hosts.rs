@@ -4,8 +4,6 @@
 //! ```text
 //!   in_transit   worms that a host ejects and re-injects
 //!   port         the port of a host that stops its sender when the pool is full
-//!   throttled    network state used for injection throttling
-//!   waiters      packets of hosts that wait for their channels, for congestion trees
 //! ```
 
 mod in_transit;

@@ -6,11 +6,9 @@
 //!   ejection  the receiving end at an in-transit host
 //!   flow      schedules flits as far as is known, and cuts predictions that fail
 //!   marks     moment when the fill of an input crosses a mark
-//!   control   STOP and GO
 //!   ports     channels into hosts
-//!   counts    traffic of channels, and occupancy of buffers
-//!   waits     wait-for graph
-//!   waiters   blocked worms, for congestion trees
+//!
+//!   here      STOP and GO, counts, wait-for graph, blocked worms for congestion trees
 //! ```
 //!
 //! Links know neither switches nor hosts: those read heads, arbitrate, and call links with the
@@ -335,7 +333,6 @@ impl Links {
         Onward::by_channel(output, self.senders[output.index()].stopped_since.is_some())
     }
 
-    /// Returns the worm that holds a channel.
     pub(crate) fn holder(&self, channel: ChannelId) -> Option<WormId> {
         self.senders[channel.index()].worm
     }

@@ -40,7 +40,6 @@ impl Run {
         self.time + (number - self.first) * self.period
     }
 
-    /// Returns the start of the last flit.
     pub(crate) const fn last_start(&self) -> u64 {
         self.time + (self.count - 1) * self.period
     }
@@ -103,7 +102,6 @@ impl Schedule {
         self.runs.last().map(Run::last_start)
     }
 
-    /// Returns the last held run.
     pub(crate) fn last_run(&self) -> Option<&Run> {
         self.runs.last()
     }

@@ -43,7 +43,7 @@ pub struct Fecn {
     pub victim_mask: bool,
 }
 
-/// Strictest threshold; a buffer has one more part than this.
+/// Strictest threshold; thresholds count sixteenths of a buffer.
 const THRESHOLD_MAX: u8 = 15;
 
 impl Default for Fecn {

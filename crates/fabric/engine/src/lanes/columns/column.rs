@@ -20,7 +20,7 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) filled: [u64; L],
     pub(crate) credited: [u64; L],
     pub(crate) full: [u64; L],
-    /// Lanes that sent a flit on the link in this tick.
+    /// Output lanes that sent a flit in this tick.
     pub(crate) sent: [u64; L],
     /// Lanes released in this tick, if they can be granted only from the next tick on.
     pub(crate) released: [u64; L],
@@ -34,8 +34,8 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) waits: u64,
     /// Channels whose VC allocation left a head without a lane only for lack of credits.
     pub(crate) short: u64,
-    /// If credits are taken at the crossbar: channels that more flits could have crossed to with
-    /// more credits.
+    /// If credits are taken at the crossbar: channels that no flit crossed to, for lack of credits
+    /// alone.
     pub(crate) short_at_crossbar: u64,
 
     // Input lanes, and what crosses.
@@ -50,7 +50,7 @@ pub(crate) struct Column<const L: usize> {
     /// Lanes whose output lane has no free space.
     pub(crate) blocked: [u64; L],
     pub(crate) able: [u64; L],
-    /// Lanes that sent a flit across in this tick.
+    /// Input lanes with a flit that crossed in this tick.
     pub(crate) crossed: [u64; L],
     /// Lanes that follow the last one served by the crossbar.
     pub(crate) input_after: [u64; L],
@@ -90,7 +90,6 @@ pub(crate) struct Cables {
 }
 
 impl Cables {
-    /// Counts a flit sent by a switch at `tick`.
     #[inline(always)]
     pub(crate) fn count_flit(&mut self, bit: usize, tick: u64) {
         self.flits[bit] += 1;

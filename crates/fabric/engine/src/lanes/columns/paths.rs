@@ -20,7 +20,7 @@ use crate::lanes::worms::Worm;
 use gingham_net::Plan;
 use gingham_topology::routing::{DatelineClass, LaneSet};
 
-/// Most pairs of hosts with stored paths.
+/// Most entries of `first`: pairs of hosts times VC classes and path sets.
 const PAIRS_MAX: usize = 1 << 20;
 
 /// Low bits of a hop that encode its output.

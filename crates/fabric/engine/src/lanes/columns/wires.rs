@@ -18,7 +18,7 @@ const CABLES_MIN: u32 = 12;
 /// Cables from one column to another, with the same bit distance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
-    /// Ports of the cables' senders.
+    /// Sending ports of the cables.
     ports: u64,
     /// Rotation that moves the bit of a port to that of its peer, modulo 64.
     rotation: u32,
