@@ -116,7 +116,7 @@ def bare(fabric: Fabric) -> Fabric:
 
 
 def read_back(text: str, ending: str) -> Fabric:
-    """Return what Gingham reads in a file with this text and ending."""
+    """Return the fabric that Gingham reads from a file with this text and ending."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"written.{ending}"
         path.write_bytes(text.encode())

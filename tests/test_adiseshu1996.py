@@ -112,14 +112,14 @@ def test_a_recovery_ends_with_the_last_packet_out_of_order() -> None:
         packet(5, 5, 1012, 1032),
     ]
     found = recoveries.of_run(Run(events, packets), {"key": "k", "loss": 0.1})  # type: ignore[arg-type]
-    # 1 came after 2 and 3, at 1020; 4 and 5 were sent after the markers, which came by 1030.
+    # 1 arrived after 2 and 3, at 1020; 4 and 5 were sent after the markers, which arrived by 1030.
     assert found == recoveries.Recovery(0.1, 2, 0, 20_000_000, 30_000_000)
     assert found.over_bound == pytest.approx(2 / 3)
 
 
 def test_frames_are_damaged_by_loss_or_else_by_reordering() -> None:
     rows = [
-        # Frame 1 came whole; 2 lost a packet, and another came late; 3 came whole, after one of 4.
+        # 1 arrived whole; 2 lost a packet, and another was late; 3 arrived whole, after one of 4.
         *[{"frame": 1, "position": place} for place in (1, 2)],
         *[{"frame": 2, "position": place} for place in (0, 4)],
         *[{"frame": 3, "position": place} for place in (3, 6)],

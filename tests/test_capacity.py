@@ -108,7 +108,7 @@ def test_the_least_served_load_of_classes_is_relative_to_their_shares() -> None:
     assert least_served([{"hosts": 2, "generated_load": 0.0, "least_served_load": None}], 2) is None
 
 
-# Every host of a ring of eight sends three switches on, over two hosts a switch.
+# A ring of eight switches with two hosts each; every host sends to one three switches on.
 TORNADO = """
 stop.time = "200 us"
 topology.generate.torus = { dimensions = [8], hosts_per_switch = 2 }

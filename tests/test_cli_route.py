@@ -16,8 +16,8 @@ from tests.refusals import raises, require_error
 
 Command = Callable[..., Finished]
 
-# A ring of five, cut between the fifth switch and the first: pairs whose path comes through there
-# send on SL 1. LIDs are those that a fabric without any gets: switches from 1, then hosts.
+# A ring of five with a dateline between the fifth switch and the first: pairs whose path crosses it
+# send on SL 1. LIDs are those assigned to a fabric without any: switches from 1, then hosts.
 CROSSING = {(4, 1), (5, 1), (5, 2), (2, 5), (1, 5), (1, 4)}
 LEVELS = "source_lid,destination_lid,sl\n" + "".join(
     f"{source},{destination},{int((source, destination) in CROSSING)}\n"
@@ -30,7 +30,7 @@ TWO_LANES = "qos TRUE\nqos_max_vls 2\nqos_sl2vl 0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1\
 
 @pytest.fixture
 def ring(gingham: Command, tmp_path: Path) -> Path:
-    """A ring of five, and beside it the tables of its shortest paths."""
+    """The file of a ring of five, with the tables of its shortest paths in the same folder."""
     network = tmp_path / "ring.toml"
     made = gingham("fabric", "make", "ring", "--switches", 5, "-o", network)
     assert made.code == 0, made.err
@@ -42,7 +42,7 @@ def ring(gingham: Command, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def clos(gingham: Command, tmp_path: Path) -> Path:
-    """Leaves and spines, and beside them the tables of up*/down*."""
+    """The file of a folded Clos network, with the tables of up*/down* in the same folder."""
     network = tmp_path / "clos.ibnetdiscover"
     sizes = ("--leaves", 3, "--spines", 2, "--hosts-per-leaf", 2)
     made = gingham("fabric", "make", "folded-clos", *sizes, "-o", network)
@@ -57,7 +57,7 @@ def routed_to(gingham: Command, network: Path, tables: Path, algorithm: str) -> 
 
 
 def changed(tables: Path, switch: str, lid: int, port: str) -> Path:
-    """Write the tables with another port for a LID at a switch beside them."""
+    """Write a copy of the tables with another port for a LID at a switch; return its path."""
     head, mark, tail = tables.read_text().partition(f"('{switch}'):")
     assert mark, switch
     entry = f"0x{lid:04x} "
@@ -304,8 +304,8 @@ def test_adaptive_routes_are_proved_by_their_escape_lanes(gingham: Command, toru
     assert "virtual cut-through" in free.out
     assert 'network.lanes.reallocation = "tail-credit"' in free.out
     facts = json.loads(routed("--json").out)
-    # On a ring of four both ways are shortest where two hops are left, else one is: offsets of
-    # 0, 1, 2 and 3 have 0, 1, 2 and 1 outputs, and those of both rings add up.
+    # On a ring of four both directions are shortest for two hops, otherwise only one: offsets of 0,
+    # 1, 2 and 3 have 0, 1, 2 and 1 outputs. Those of both dimensions add up.
     one_ring = [0, 1, 2, 1]
     mean = sum(a + b for a in one_ring for b in one_ring) / 15
     assert facts["adaptive"] == {

@@ -145,8 +145,8 @@ def test_a_lone_worm_takes_the_sum_of_its_parts(gingham: Command, lone: Path) ->
     switches = set(messages["switches"])
     assert len(switches) == 1
     n = switches.pop()
-    # A route byte a switch, 2 bytes of type, 512 of payload, 1 of trailer, 6.25 ns each; 10 m of
-    # cable at 4.92 ns/m; 150 ns a switch.
+    # A route byte per switch, 2 bytes of type, 512 of payload, 1 of trailer, 6.25 ns each; 10 m of
+    # cable at 4.92 ns/m; 150 ns per switch.
     flits = n + 2 + 512 + 1
     expected_ps = flits * 6_250 + (n + 1) * 49_200 + n * 150_000
     assert min(messages["network_latency_ps"]) == expected_ps

@@ -120,7 +120,7 @@ def test_the_command_makes_a_curve_a_value(gingham: Gingham, tmp_path: Path) -> 
     assert b"<text" in (tmp_path / "load.svg").read_bytes()
     table = pyarrow.csv.read_csv(tmp_path / "out" / "curve.csv")
     assert table.column_names[:2] == ["length", "load"]
-    # More values join the folder; its curve is drawn beside another with a line for each value.
+    # More values are added to the folder; its curves are drawn beside another, a line per value.
     more = gingham(*asked, "--by", "traffic.0.length={ fixed = '128 B' }", "-o", "out", "--resume")
     assert more.code == 0, more.err
     found = besides([tmp_path / "out" / "curve.csv"])

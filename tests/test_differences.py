@@ -109,7 +109,7 @@ def test_only_the_time_counts_that_both_windows_share() -> None:
     late = OneRun("ok", b.parts, None, b.series, (10 * BATCHES, 20 * BATCHES))
     load = number_changes(side({7: a}), side({7: late}), [7])[0]
     assert (load.a, load.b) == pytest.approx((0.4, 0.5))
-    # Windows that share less than twenty batches' worth of steps are compared as they are.
+    # Windows with steps for fewer than twenty common batches are compared without pairing.
     short = OneRun("ok", b.parts, None, b.series, (10 * BATCHES, 10 * BATCHES + 50))
     assert number_changes(side({7: a}), side({7: short}), [7])[0].paired is None
 

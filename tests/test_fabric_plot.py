@@ -206,7 +206,7 @@ def test_a_host_with_two_cables_stands_between_its_switches() -> None:
 
 
 def test_odd_cables_are_drawn_as_well() -> None:
-    # From a switch to itself, and between two hosts; a channel without its reverse.
+    # Cables from a switch to itself and between two hosts, and a channel without its reverse.
     cables: list[Ends] = [
         (("s0", 1), ("s0", 2)),
         (("s0", 3), ("s1", 1)),

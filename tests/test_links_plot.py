@@ -42,7 +42,7 @@ def test_each_kind_of_channel_is_sorted_by_itself() -> None:
     left, right, _ = drawn().axes
     along, values = curve(left, "from hosts")
     assert values == [0.5, 0.3, 0.1, 0, 0, 0]
-    # Each stands in the middle of its sixth.
+    # Each of the six is in the middle of its sixth of the axis.
     assert along == pytest.approx([(place + 0.5) / 6 for place in range(6)])
     assert curve(left, "between switches")[1] == [0.6, 0.2, 0, 0, 0, 0, 0, 0]
     assert curve(left, "to hosts")[1] == [0.4, 0, 0, 0, 0, 0]

@@ -25,7 +25,7 @@ def test_a_quantum_of_100_by_hand() -> None:
 
 
 def test_service_ends_at_the_first_empty_queue_whose_turn_it_is() -> None:
-    # The second queue has nothing in round 1, so that the 7 behind is not reached.
+    # The second queue is empty in round 1, so the packet of 7 bytes is not reached.
     assert serve([[100, 7], []], [100, 100]) == [Turn(1, 1, 100)]
 
 
@@ -33,7 +33,7 @@ def test_service_ends_at_the_first_empty_queue_whose_turn_it_is() -> None:
 def test_fair_queueing_and_load_sharing_are_reversals(
     quanta: list[int], lengths: list[int]
 ) -> None:
-    """Theorem 3.1: what load sharing puts on the channels, fair queueing takes off in its order."""
+    """Theorem 3.1: fair queueing restores the order of packets that load sharing distributed."""
     turns = share(lengths, quanta)
     queues = [
         [length for length, turn in zip(lengths, turns, strict=True) if turn.channel == channel]

@@ -42,7 +42,7 @@ def test_lines_stand_at_the_middles_of_their_steps() -> None:
         times, loads = points(load, name)
         assert times == pytest.approx(middles)
         assert loads == pytest.approx([slope * i for i in range(10)])
-    # The first step has no messages, whatever stands there as their mean.
+    # The first step has no messages, so the number in its mean is ignored.
     times, means = points(latency, "latency")
     assert times == pytest.approx(middles)
     assert math.isnan(means[0])

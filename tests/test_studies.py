@@ -227,13 +227,13 @@ def test_a_table_of_claims_has_one_for_each_row() -> None:
     assert first == {
         "key": "factor-8",
         "claim": "8 switches of short",
-        # A name that stands alone keeps its kind.
+        # A text that is only a placeholder keeps the type of the value.
         "options": {"sweep": "short-8", "size": 8, "list": [8]},
         "tolerance": 0.1,
         "expected": 1.0,
     }
     assert (second["key"], second["expected"], second["tolerance"]) == ("factor-16", 1.4, 0.2)
-    # Without rows a claim stands as it is written, braces and all.
+    # Without rows a claim is used as written, including braces.
     assert list(each_of(common)) == [common]
 
 
@@ -284,7 +284,7 @@ def test_the_minimum_comes_with_the_places_that_are_not_surely_above_it() -> Non
         }
     )
     best = series.minimum()
-    # 30 is above 20 by 0.1, -0.1 and 0.1: by 0.033 give or take 0.29.
+    # The values at 30 exceed those at 20 by 0.1, -0.1 and 0.1: by 0.033 ± 0.29.
     assert (best.value, best.low, best.high) == (20, 20, 30)
 
 
@@ -378,8 +378,8 @@ def test_round_robin_shares_the_link_by_the_lengths_of_worms() -> None:
 
 
 def test_the_mean_delay_of_h3_is_that_over_all_phases() -> None:
-    # A buffer of two segments of 40 bytes: cycles of 1040. Messages that come u after a turn began
-    # wait for the rest of the cycle, one cycle more and one message of H1.
+    # A buffer of two segments of 40 bytes: cycles of 1040. Messages created u after the start of a
+    # turn wait for the rest of the cycle, another cycle and one message of H1.
     phases = [u + 0.5 for u in range(1040)]
     delays = [(1040 - u) + 1040 + 1000 for u in phases]
     assert sum(delays) / len(delays) == closed_forms.mean_delay(80, 40)

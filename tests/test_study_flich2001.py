@@ -119,8 +119,8 @@ def test_a_peak_at_an_end_of_the_loads_may_be_none() -> None:
 def test_the_latency_of_an_empty_network_is_a_sum() -> None:
     # Over two switches: 32 + 3 + 2 bytes, three cables, two switches.
     assert closed_forms.zero_load_ns(2, 0, 32) == pytest.approx(37 * 6.25 + 3 * 49.2 + 300)
-    # With a host between them, which a switch is left to and entered from: three switches, five
-    # cables; up to the host the two route bytes before it and the first byte of the mark, then all.
+    # With an in-transit host between them: three switches, five cables. Up to the host count its
+    # two route bytes and the first byte of the mark, after it the whole packet.
     first = (2 + 1) * 49.2 + 2 * 150 + 6.25 * (2 + 1)
     second = (1 + 1) * 49.2 + 1 * 150 + 6.25 * (32 + 3 + 1)
     assert closed_forms.zero_load_ns(3, 1, 32) == pytest.approx(first + 275 + 200 + second)
@@ -129,7 +129,7 @@ def test_the_latency_of_an_empty_network_is_a_sum() -> None:
 
 
 def test_lone_messages_over_in_transit_hosts_take_as_long_as_the_sum_says(tmp_path: Path) -> None:
-    # One message at a time, from a host of each switch to one of every fifth.
+    # One message at a time, from a host of each switch to a host of every fifth switch.
     pairs = [(4 * one, 4 * other + 1) for one in range(16) for other in range(0, 16, 5)]
     rows = "".join(
         f"{number * 20_000_000},h{source},h{destination},32\n"
@@ -163,7 +163,7 @@ def test_a_number_of_all_pairs_becomes_one_of_pairs_apart() -> None:
 
 def test_clusters_of_the_generator_follow_the_rules_and_others_do_not() -> None:
     assert routed.follows_the_rules(Fabric.make("irregular", switches=8, seed=5))
-    # Three hosts a switch; two cables between neighbours of a ring; five cables a switch.
+    # Three hosts per switch; two cables between neighbours of a ring; five cables per switch.
     others: tuple[tuple[str, dict[str, Any]], ...] = (
         ("irregular", {"switches": 8, "hosts_per_switch": 3, "ports": 7}),
         ("ring", {"switches": 6, "hosts_per_switch": 4}),

@@ -101,7 +101,7 @@ def test_a_sweep_killed_at_any_moment_and_resumed_gives_the_same_table(
     expected = contents(tmp_path / "undisturbed")
     assert list(map(len, expected)) == [64, 64, 64]
     chance = random.Random(6)  # noqa: S311
-    # A folder takes two kills, so that some meet a sweep that was resumed.
+    # Two kills per folder, so that some interrupt a resumed sweep.
     for number in range(KILLS // 2):
         folder = tmp_path / f"out-{number}"
         for _ in range(2):

@@ -1,7 +1,7 @@
-"""Dumps for ibsim and for ibnetdiscover's readers, read back by a reader of their documentation.
+"""Dumps for ibsim and for ibnetdiscover's readers, read back by a reader after their documentation.
 
-The reader holds a file to the README and the network files of ibsim: an id and a GUID a node, a
-line a port, both ends of each cable, options `s=` and `w=` within their masks.
+The reader checks a file against the README and the network files of ibsim: an id and a GUID per
+node, a line per port, both ends of each cable, options `s=` and `w=` within their masks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PORT = re.compile(
     r'((?: [sw]=\d+)*)\t\t#(?: lid \d+)?(?: lmc \d+)? "(.*)"(?: lid \d+)? (\S+)',
     re.DOTALL,
 )
-# Characters of a line that ibsim reads, and bytes of a description that it keeps.
+# Longest line that ibsim reads, in characters, and longest description that it keeps, in bytes.
 LINE_MAX, DESCRIPTION_MAX = 254, 63
 
 Port = tuple[str, int]
@@ -97,7 +97,7 @@ def require_limits(text: str, nodes: dict[str, Record]) -> None:
 
 
 def described(fabric: Fabric, *, for_ibsim: bool) -> dict[str, str]:
-    """Return how a dump calls each node."""
+    """Return the name of each node in a dump."""
 
     def fitting(text: str) -> str:
         text = re.sub("[\n\0]", " ", text)

@@ -1,4 +1,4 @@
-"""Fabrics as TOML, for BookSim and for Graphviz, each read back by a reader of its own.
+"""Fabrics as TOML, for BookSim and for Graphviz, each read back by an independent reader.
 
 TOML is read by `tomllib`, with the keys of docs/how-to/fabric-files.md. The reader of `anynet`
 follows BookSim's manual and `anynet.cpp`: numbers of routers and of nodes are indices. That of DOT
@@ -120,7 +120,7 @@ def read_anynet(text: str) -> Net:
 def numbered(fabric: Fabric, notes: list[str]) -> dict[str, int]:
     """Return the number of each switch and host with a cable, by name.
 
-    It is that of the GUID, or else that of the order.
+    It is the number in the GUID, or the index among nodes of the kind if the GUIDs are new.
     """
     cabled = {name for pair in joined(fabric) for name in pair}
     numbers: dict[str, int] = {}
@@ -133,12 +133,12 @@ def numbered(fabric: Fabric, notes: list[str]) -> dict[str, int]:
 
 
 def joined(fabric: Fabric) -> Counter[frozenset[str]]:
-    """Return how many cables join each two nodes."""
+    """Return the number of cables between each pair of nodes."""
     return Counter(frozenset(name for name, _ in cable.ends) for cable in fabric.cables)
 
 
 def parts_of(pairs: Counter[frozenset[str]]) -> int:
-    """Return how many parts the nodes of these pairs fall into."""
+    """Return the number of connected parts of the graph with these pairs."""
     parts: list[set[str]] = []
     for pair in pairs:
         touched = [part for part in parts if part & pair]

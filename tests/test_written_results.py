@@ -1,7 +1,7 @@
 """Tables, curves and pictures, read back by the readers of their formats.
 
-CSV by the module `csv`, Parquet by DuckDB, JSON by a reader that takes no NaN, LaTeX by the rules
-of `tabular`, SVG by an XML parser.
+CSV by the module `csv`, Parquet by DuckDB, JSON by a reader that rejects NaN, LaTeX by the rules of
+`tabular`, SVG by an XML parser.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ WORD = re.compile(
 
 
 def cells_of(row: str) -> list[str]:
-    """Return the cells of a row of LaTeX; fail at a character with a meaning, or out of balance."""
+    """Return the cells of a row of LaTeX; fail at special characters and unbalanced braces."""
     cells, depth, is_math, place, start = [], 0, False, 0, 0
     while place < len(row):
         if row[place] == "&":
@@ -145,7 +145,7 @@ def cells_of(row: str) -> list[str]:
 
 
 def width(cells: list[str]) -> int:
-    """Return how many columns cells take."""
+    """Return the number of columns that cells span."""
     spans = (re.match(r"\\multicolumn\{(\d)\}", cell) for cell in cells)
     return sum(int(span[1]) if span else 1 for span in spans)
 
@@ -179,7 +179,7 @@ def test_a_table_of_latex_is_balanced_and_has_a_cell_a_column(
     body = [line for line in lines[2:-1] if line not in RULES]
     assert len(body) == len(rows) + 1
     for line in body:
-        # A rule and the end of a row take a following bracket or star for an option.
+        # After a rule or the end of a row, LaTeX would parse a bracket or star as an option.
         assert not line.startswith(("[", "*"))
         assert line.endswith(r" \\")
         assert width(cells_of(line.removesuffix(r" \\"))) == columns
@@ -205,7 +205,7 @@ def test_a_table_of_latex_is_balanced_and_has_a_cell_a_column(
 RULES = (r"\toprule", r"\midrule", r"\bottomrule")
 
 
-# A picture takes too long for a shorter example to be looked for.
+# No search for shorter examples, because drawing takes too long.
 @settings(max_examples=8, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(cabled())
 def test_a_picture_of_any_fabric_is_xml(fabric: Fabric) -> None:

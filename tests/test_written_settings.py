@@ -1,7 +1,7 @@
 """Settings for OpenSM, SONiC and mlx5, and files of GUIDs, read back as those programs read them.
 
 OpenSM takes a line of `opensm.conf` as a key and its value; "(null)" is its default
-(`osm_subnet.c`, `osm_qos.c`). Files of GUIDs have one a line. Commands are words of a shell.
+(`osm_subnet.c`, `osm_qos.c`). Files of GUIDs have one per line. Commands are parsed as by a shell.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def slots(text: str, default: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def serving(given_slots: list[tuple[int, int]] | None, default: list[Any]) -> list[tuple[int, int]]:
-    """Return the slots with a weight of those that were asked for."""
+    """Return those of the requested slots that have a weight."""
     return [slot for slot in (default if given_slots is None else given_slots) if slot[1]]
 
 

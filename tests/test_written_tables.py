@@ -1,8 +1,8 @@
-"""Forwarding tables for OpenSM, read back line by line as its `-U` does, and followed by hand.
+"""Forwarding tables for OpenSM, read back line by line as its `-U` does, and followed.
 
-OpenSM takes a table's switch from its GUID, and of an entry the LID, the port and the GUID of the
-port behind it (`osm_ucast_file.c`). Paths that the entries make are held against the cables of the
-fabric, and against the paths of the routes that were written.
+OpenSM reads the switch of a table from its GUID, and from an entry the LID, the port and the GUID
+of the port behind it (`osm_ucast_file.c`). The paths of the entries are compared with the cables of
+the fabric, and with the paths of the written routes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Table:
 
 
 def read(text: str) -> dict[str, Table]:
-    """Return the tables by the GUID of their switch; fail at a line that is none of a table."""
+    """Return the tables by the GUID of their switch; fail at a line that does not belong to one."""
     tables: dict[str, Table] = {}
     last, top = None, 0
     assert text.endswith("\n")
@@ -74,7 +74,7 @@ class Net:
     """Tables on the cables of their fabric."""
 
     tables: dict[str, Table]
-    # By the name of a node and its port: the far end.
+    # Far end of each cable, by name of a node and its port.
     far: dict[tuple[str, int], tuple[str, int]]
 
     @classmethod

@@ -22,7 +22,7 @@ from tests.system.support import made, nothing_is_left, processes, require_opens
 Command = Callable[..., Finished]
 PNG = b"\x89PNG\r\n\x1a\n"
 
-# Two roots at equal heights and a switch between the leaves, which leads down and up again:
+# Two roots at equal ranks and a switch below both leaves, whose paths lead down and up again:
 # up*/down* with these roots has no route between the hosts, nor to the subnet manager.
 LOST_PAIR = """\
 Switch 4 "r1"

@@ -122,10 +122,10 @@ def test_what_is_known_to_be_free_of_deadlock_is_proved(
     assert statistics["unreachable_pairs"] == 0
     assert set(routes.lanes) <= set(range(lanes))
     if (engine, lanes) == ("nue", 8):
-        # A layer for each of as many parts of the destinations.
+        # Nue divides the destinations into as many parts as lanes, with a lane for each.
         assert len(routes.lanes) == min(8, fabric.info()["nodes"]["host"])
     if engine == "lash" and name in {"torus", "ring"}:
-        # Shortest paths alone close circles there: one lane cannot be enough.
+        # Shortest paths there have cyclic dependencies, so one lane cannot be enough.
         assert statistics["minimal_share"] == 1
         assert len(routes.lanes) == 2
 
@@ -135,7 +135,7 @@ def test_shortest_paths_on_one_lane_are_refuted_with_a_cycle(name: str) -> None:
     routes = decide(made(name), Request("minhop")).routes
     assert not routes.is_deadlock_free
     switches = [re.split(r"\[\d+\]", step)[0] for step in routes.cycle]
-    # Once round the five switches of the ring, or round a row or a column of the torus.
+    # Once around the five switches of the ring, or around a row or a column of the torus.
     assert len(switches) == len(set(switches)) == {"ring": 5, "torus": 4}[name]
 
 
@@ -148,7 +148,7 @@ def test_without_service_levels_the_lanes_are_of_no_help(
     seen, files = kept(decision, tmp_path)
     assert seen.load_routes(**files).is_deadlock_free
     assert not seen.load_routes(files["tables"], sl2vl=files["sl2vl"]).is_deadlock_free
-    # All levels on one lane are one lane.
+    # All service levels mapped to one lane.
     one_lane = re.sub(r"(?m)^(\d+ +\d+ +:).*", r"\1" + " 0" * 16, decision.texts["sl2vl"])
     files["sl2vl"].write_text(one_lane)
     assert not seen.load_routes(**files).is_deadlock_free
@@ -177,7 +177,7 @@ def test_tables_that_we_hand_back_are_loaded_as_they_are(
         routes = first.fabric.route("up-down", form="table")
     tables = tmp_path / "tables.lfts"
     routes.save(tables)
-    # With the LIDs that the tables speak of.
+    # With the LIDs in the tables.
     second = decide(first.fabric, Request("file", tables=tables))
     assert (second.ran, second.complaints) == ("file", ())
     assert second.texts["lfts"] == tables.read_text()
@@ -209,8 +209,8 @@ def test_the_verdict_is_that_of_a_proof_by_hand(name: str, engine: str, tmp_path
 
 @pytest.mark.parametrize("seed", range(1, 11))
 def test_updn_of_opensm_need_not_be_free_of_deadlock(seed: int, tmp_path: Path) -> None:
-    # A table of OpenSM 3.3.23 may lead packets down and up again, which closes circles on six
-    # of these ten fabrics; a later OpenSM may do better, and then both verdicts change.
+    # A table of OpenSM 3.3.23 may lead packets down and up again, which closes cycles on six of
+    # these ten fabrics. A later OpenSM may do better; then both verdicts change.
     fabric = Fabric.make("irregular", switches=32, seed=seed)
     root = first_switch(fabric)
     decision = decide(fabric, Request("updn", roots=root_file(fabric, [root], tmp_path)))
