@@ -35,11 +35,10 @@ pub enum Verdict {
     /// The numbers describe the whole workload, not a steady state; `makespan_ps` has the time of the
     /// last delivery.
     Finished,
-    /// No steady state was measured, or too little of it. One of these holds: an interval is
-    /// missing, or wider than a fifth of the mean latency or than `stop.relative_width`; the
-    /// warm-up did not end in the first half of the run; latencies or a backlog have a trend over
-    /// the window; or the run cannot rule out that the backlog grows by a twentieth of the created
-    /// messages.
+    /// No steady state was measured, or too little of it. An interval is missing, or wider than a
+    /// fifth of the mean latency or than `stop.relative_width`. Or the warm-up did not end in the
+    /// first half of the run. Or latencies or a backlog have a trend over the window. Or the run
+    /// cannot rule out that the backlog grows by a twentieth of the created messages.
     NotConverged,
     /// A class was offered more than the network accepted, and its source queues grew. Or its
     /// routes offer a channel more than its capacity, or a destination or sender falls behind. Its
