@@ -1,4 +1,4 @@
-//! Flows from a plan to the record: both engines tell the same of them.
+//! Flow statistics from a plan to the record, equal in both engines.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -14,7 +14,7 @@ use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Two hosts send all they can to a third.
+/// Two backlogged hosts that send to a third.
 const STAR: &str = r#"
     topology.generate.star.hosts = 3
     network.preset = "PRESET"
@@ -44,7 +44,7 @@ fn compiled(preset: &str, change: impl Fn(&mut Plan)) -> Compiled {
     compiled
 }
 
-/// The record of a run with these changes, which engine and oracle agree on.
+/// Returns the record of a run with these changes, after a check that engine and oracle agree.
 fn record(preset: &str, change: impl Fn(&mut Plan)) -> Record {
     let run = |engine| {
         let mut run = Run::new(compiled(preset, &change), engine);
@@ -87,7 +87,7 @@ fn flows_with_windows_are_counted_and_share_alike() {
         let flows = table(&record, "flows");
         let accepted: f64 = reals(flows, "accepted_bytes_per_s").iter().sum();
         assert!((accepted / class.accepted_bytes_per_s - 1.0).abs() < 1e-9);
-        // While a packet is on its way and answered the next one waits.
+        // While a packet and its acknowledgement are in flight, the next one waits.
         let held = reals(flows, "held_window");
         assert!(held.len() == 2 && held.iter().all(|share| *share > 0.3), "{held:?}");
         assert!(class.verdict_reason.contains("that its window and the network took"));
@@ -102,7 +102,7 @@ fn integers(table: &Table, name: &str) -> Vec<u64> {
 
 #[test]
 fn marks_that_answers_bring_back_are_counted() {
-    // The switch reads data and their answers; all of these are marked, every third, or none.
+    // The switch reads data and acknowledgements; it marks all of them, every third, or none.
     let shares = [(Some(1), 1.0..=1.0), (Some(3), 0.2..=0.5), (None, 0.0..=0.0)];
     for (preset, (every, expected)) in
         PRESETS.into_iter().flat_map(|preset| shares.clone().map(|share| (preset, share)))
@@ -151,7 +151,7 @@ fn what_is_followed_adds_up_to_what_is_counted() {
         };
         let (series, flows) = (table(&record, "flow_series"), table(&record, "flows"));
         for name in ["accepted_bytes_per_s", "held_window"] {
-            // The window begins with the first section after the warm-up, nearly there.
+            // The window begins with the first section after the warm-up, at nearly that time.
             let (found, expected) = (mean(series, name), reals(flows, name)[0]);
             assert!((found / expected - 1.0).abs() < 0.01, "{name}: {found}, not {expected}");
         }

@@ -1,4 +1,4 @@
-//! Flows and links to follow: names, the steps of their series, and what is refused.
+//! Flows and links to record step by step: names, steps of their series, and refusals.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-/// Three switches in a row, of which two are joined by two cables, and a host of two ports.
+/// Three switches in a row, two of them joined by two cables, and a host with two ports.
 const ROW: &str = r#"
 switch = [{ name = "s0" }, { name = "s1" }, { name = "s2" }]
 host = [{ name = "h0" }, { name = "h1" }, { name = "h2" }, { name = "twin" }]
@@ -55,7 +55,7 @@ fn result(settings: &[(&str, &str)]) -> Result<Compiled, LabError> {
     compile(&ScenarioSource::parse("row-run.toml", &text, &FOLDER, &overrides)?, false)
 }
 
-/// What is followed by a table with these keys.
+/// Returns the flows and links recorded with these keys of `measure.follow`.
 fn followed(keys: &str) -> Result<(std::sync::Arc<Plan>, FollowPlan), LabError> {
     let plan = result(&[("measure.follow", &format!("{{ {keys} }}"))])?.plan;
     let follow = plan.follow.clone();
@@ -80,14 +80,14 @@ fn flows_are_found_by_their_names() {
     };
     let of = |class: usize, from: &str, to: &str| (class, from.to_owned(), to.to_owned());
     let found: Vec<_> = follow.flows.iter().map(named).collect();
-    // What h0 sends of `data: bulk` is excess of `data`.
+    // Traffic of h0 in `data: bulk` is excess of `data`.
     assert_eq!(found, [of(0, "h0", "h2"), of(1, "twin[2]", "h0"), of(1, "h0", "twin[1]")]);
     assert_eq!((follow.step, follow.window_steps), (Span::from_ps(10_000_000), 5));
 }
 
 #[test]
 fn links_are_found_as_results_name_them() {
-    // Every channel by its whole name, and those of one cable by that of their nodes.
+    // Every channel by its full name, and channels of single cables by the names of their nodes.
     let fabric = result(&[]).unwrap().plan.fabric.clone();
     for channel in gingham_topology::ChannelId::first(fabric.channel_count()) {
         let name = fabric.channel_name(channel);
@@ -198,7 +198,7 @@ fn a_flow_that_can_have_no_message_is_refused() {
         (&*hot("1.0"), "third: h0 -> h1", true),
         (&*hot("0.5"), "third: h0 -> h2", true),
         ("\"uniform\"", "third: h0 -> h2", true),
-        // h1 is sent messages by h0 alone, and h2 by h1.
+        // h1 receives messages only from h0, and h2 from h1.
         (pairs, "replies: h1 -> h0", true),
         (pairs, "replies: h2 -> h0", false),
         (pairs, "replies: h2 -> h1", true),

@@ -1,7 +1,8 @@
-//! Scenarios that run what a subnet manager decided on: forwarding tables, tables from service
-//! level to lane, service levels.
+//! Scenarios with tables of a subnet manager: forwarding tables, tables from service level to lane,
+//! service levels.
 //!
-//! The ring of five is what the real OpenSM 3.3.23 left with its engine `dfsssp` and QoS on.
+//! The tables of the ring of five were written by the real OpenSM 3.3.23 with its engine `dfsssp`
+//! and QoS on.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -15,7 +16,7 @@ use gingham_topology::subnet::{Lids, write_tables};
 use gingham_topology::{Algorithm, ChannelId, Form, Proof, route};
 use std::path::{Path, PathBuf};
 
-/// What OpenSM left, with its lanes.
+/// The ring with OpenSM's tables and lanes.
 pub(crate) const RING: &str = r#"
 [topology]
 file = "ring.ibnetdiscover"
@@ -55,14 +56,14 @@ fn compiled(text: &str, settings: &[(&str, &str)]) -> Compiled {
     result(text, settings, false).unwrap()
 }
 
-/// The error of the ring without some of its lines and with these settings, in one line.
+/// Returns the error of the ring without some of its lines and with these settings, in one line.
 fn error(without: &[&str], settings: &[(&str, &str)]) -> String {
     let kept = RING.lines().filter(|line| !without.iter().any(|key| line.starts_with(key)));
     let text: String = kept.flat_map(|line| [line, "\n"]).collect();
     result(&text, settings, false).unwrap_err().to_string().replace('\n', " ")
 }
 
-/// Text of the ring in wormhole form.
+/// Returns the text of the ring in wormhole form.
 fn wormhole() -> String {
     let lines = RING.lines().filter(|line| {
         !["lane_tables", "service_levels", "lanes"].iter().any(|key| line.starts_with(key))
@@ -134,7 +135,7 @@ fn tables_written_by_us_are_the_routes_that_they_were() {
 
 #[test]
 fn without_its_lanes_the_ring_can_deadlock() {
-    // All on level 0 and so on lane 0.
+    // All on level 0 and therefore on lane 0.
     let text = error(&["service_levels"], &[]);
     // The only VL in use owns all eight lanes.
     assert!(text.contains("packets that fill the lanes of this cycle"), "{text}");
@@ -142,13 +143,13 @@ fn without_its_lanes_the_ring_can_deadlock() {
     assert!(text.contains("let the subnet manager route"), "{text}");
     let one = error(&[], &[("traffic.0.service_level", "3")]);
     assert!(one.contains("packets that fill the lanes of this cycle"), "{one}");
-    // Of eight lanes each of the VLs 0 to 3 owns two.
+    // Each of the VLs 0 to 3 owns two of eight lanes.
     assert!(one.contains(" VL 3 (lanes 6 to 7) "), "{one}");
     let one = error(&[], &[("traffic.0.service_level", "3"), ("network.lanes.per_vl", "1")]);
     assert!(one.contains(" lane 3 "), "{one}");
     let worms = result(&wormhole(), &[], false).unwrap_err().to_string();
     assert!(worms.contains("packets that fill the channels of this cycle"), "{worms}");
-    // And runs in a wormhole network if that is allowed.
+    // It runs in a wormhole network if deadlock is allowed.
     let allowed = result(&wormhole(), &[], true).unwrap();
     assert_eq!(allowed.plan.path_sets, compiled(RING, &[]).plan.path_sets);
 }
@@ -165,7 +166,7 @@ fn a_class_may_send_on_a_level_of_its_own() {
     assert_eq!((lanes.count(), lanes.lanes_per_vl()), (8, 4));
 }
 
-/// Lines left out, settings, and what the message says.
+/// Omitted lines, settings, and a part of the message.
 type Refused = (&'static [&'static str], &'static [(&'static str, &'static str)], &'static str);
 
 #[test]
@@ -245,7 +246,7 @@ fn what_cannot_be_is_refused_with_its_key_and_cure() {
             ],
             "in `routing.alternative`: a packet that chooses",
         ),
-        // The ring is no dump of the torus.
+        // The tables are not those of the star.
         (&["file"], &[("topology.generate", "{ star = { hosts = 3 } }")], "opensm-lfts.dump"),
     ];
     for (without, settings, expected) in cases {
@@ -337,7 +338,7 @@ fn cycle_of_lanes_names_datelines_as_the_cure() {
     let error = result(text, &[], false).unwrap_err();
     assert!(matches!(error, LabError::Deadlock(_)));
     assert!(error.to_string().contains("network.lanes.datelines = true"), "{error}");
-    // Where they are in force already, the lanes of classes are what is wrong.
+    // If datelines are already in effect, the lanes of classes are the problem.
     let text_of =
         |settings: &[(&str, &str)]| result(text, settings, false).unwrap_err().to_string();
     let overlapping = text_of(&[

@@ -14,7 +14,7 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ColumnData, Engine, Record, Run, Table, compile};
 use std::path::Path;
 
-/// Five switches in a ring with a host each; the hosts of s4 and s2 are h4 and h2.
+/// Five switches in a ring with one host each; the hosts of s4 and s2 are h4 and h2.
 const RING: &str = r#"
 [topology.generate.ring]
 switches = 5
@@ -42,10 +42,10 @@ messages = "sample"
 const POOL: &str = "network.in_transit.pool";
 const LENGTH: &str = "traffic.0.length";
 const ALTERNATIVE: &str = "routing.alternative";
-/// So long that sections of the measurement merge twice.
+/// Long enough for sections of the measurement to merge twice.
 const LONG: (&str, &str) = ("stop.time", "4 ms");
 
-/// A class of hosts that always have a message for h2.
+/// Returns a class of backlogged hosts that send to h2.
 fn backlogged(hosts: &str, length: &str) -> String {
     format!(
         "{{ hosts = [\"{hosts}\"], arrivals = \"backlogged\", length = {{ fixed = \"{length}\" }}, \
@@ -69,7 +69,7 @@ fn record_by(engine: Engine, settings: &[(&str, &str)]) -> Record {
     run.record()
 }
 
-/// What is wrong beside that hosts that stop could deadlock.
+/// Returns the error other than that stopping hosts could deadlock.
 fn error(settings: &[(&str, &str)]) -> String {
     compile(&source(settings), true).unwrap_err().to_string().replace('\n', " ")
 }
@@ -97,7 +97,7 @@ fn every_message_from_s4_to_s2_goes_through_one_host() {
     let through = integers(messages, "in_transit_hosts");
     assert!(through.len() > 200, "{} messages tell little", through.len());
     assert!(through.iter().all(|hosts| *hosts == 1));
-    // s4, s3, and s3 once more, s2.
+    // s4, s3, s3 again, and s2.
     assert!(integers(messages, "switches").iter().all(|switches| *switches == 4));
     let class = &record.classes[0];
     assert_eq!(class.in_transit_hosts_mean, Some(1.0));
@@ -106,11 +106,11 @@ fn every_message_from_s4_to_s2_goes_through_one_host() {
     let packets = integers(hosts, "packets");
     assert_eq!(packets.iter().filter(|packets| **packets > 0).count(), 1, "{packets:?}");
     assert_eq!(packets.iter().sum::<u64>(), record.in_transit.packets);
-    // Each message created in the window passes once, but for those on their way at its end.
+    // Each message created in the window passes once, except those in flight at its end.
     assert!(record.in_transit.packets.abs_diff(through.len() as u64) <= 2, "{packets:?}");
     // 4 route bytes, a mark of 2, type and trailer of 3, 64 of payload: 73 at the source. Two route
-    // bytes and the mark stay behind, so that 69 are in the pool. Further messages come while it is
-    // there: at most 160 MB/s x its time there.
+    // bytes and the mark are consumed before, so 69 are in the pool. Further messages arrive
+    // meanwhile: at most 160 MB/s times its time there.
     let peak = record.in_transit.pool_peak_bytes;
     assert!(peak >= 69 && peak.is_multiple_of(69), "{peak}");
     assert_eq!(record.in_transit.spilled_packets, 0);
@@ -131,13 +131,13 @@ fn a_pool_has_room_for_the_largest_packet_in_transit() {
     assert!(found.contains("always spill: raise the pool, or cut packets with"), "{found}");
     // Segments of 32 B take 32 less.
     record(&[(POOL, "37 B"), ("traffic.0.segmentation", "{ fixed = \"32 B\" }")]);
-    // From s1 to s3 it is down and down again.
+    // The path from s1 to s3 goes down twice.
     record(&[
         (POOL, "1 B"),
         ("traffic.0.hosts", "[\"h1-0\"]"),
         ("traffic.0.destinations", "{ host = \"h3-0\" }"),
     ]);
-    // Of any length: spilling is what there is to do, but waiting is for ever.
+    // With unlimited lengths spilling is acceptable, but waiting would be forever.
     let exponential = (LENGTH, "{ exponential = \"64 B\" }");
     record(&[(POOL, "68 B"), exponential]);
     let stop = ("network.in_transit.when_full", "stop");
@@ -148,8 +148,8 @@ fn a_pool_has_room_for_the_largest_packet_in_transit() {
 
 #[test]
 fn packets_that_find_no_room_are_counted_and_named_with_the_cure() {
-    // Two 64-byte packets do not fit at once. At a full link the second comes before the first has
-    // left.
+    // Two 64-byte packets do not fit at once. On a full link the second arrives before the first
+    // has left.
     let record = record(&[(POOL, "69 B"), ("traffic.0", &backlogged("h4-0", "64 B"))]);
     assert!(record.in_transit.spilled_packets > 0);
     assert_eq!(record.in_transit.pool_peak_bytes, 69);
@@ -191,10 +191,10 @@ fn at_random_a_quarter_goes_through_the_host() {
 
 #[test]
 fn a_host_that_shares_its_way_sees_twice_the_time() {
-    // h1 and h3 send to h2 all the time, in turn. Behind s2 a worm has 512 + 3 flits and no route
-    // byte any more; then 150 ns, 24 flits, until the next one begins. A host sends one each 2 x
-    // (515 + 24) flit times, back to back, so that each takes as long to leave. There it has a
-    // route byte more for each of two switches: 517 flits.
+    // h1 and h3 send to h2 continuously, alternating. After s2 a worm has 512 + 3 flits and no
+    // route byte left; then 150 ns, 24 flits, until the next one begins. A host sends one each 2 x
+    // (515 + 24) flit times, back to back, so that each takes that long to leave. There it has one
+    // more route byte for each of two switches: 517 flits.
     let record = record(&[
         ("routing.algorithm", "up-down"),
         (ALTERNATIVE, "{ algorithm = \"up-down\", choose = \"by-contention\" }"),
@@ -212,7 +212,7 @@ fn a_host_that_shares_its_way_sees_twice_the_time() {
     assert!((highest[last] - expected).abs() < 0.01, "{}", highest[last]);
     assert!((second[last] - 1.0).abs() < 1e-12, "both beyond 1.5");
     assert!(second[0] < 1e-12 && mean[0] < 1.1, "a microsecond in, hardly a packet has left");
-    // After 200 us some 30 packets of each have left, and .7^30 of what was before is nothing.
+    // After 200 us some 30 packets of each have left, and .7^30 of the initial value is negligible.
     let settled = starts.iter().position(|from| *from >= 200_000_000).unwrap();
     assert!(mean[settled..].iter().all(|mean| (mean - expected).abs() < 0.01), "{mean:?}");
 }
@@ -266,16 +266,16 @@ fn segments_priorities_and_policing_go_with_it_by_both_engines() {
         [Engine::Fast, Engine::Oracle].map(|engine| record_by(engine, &settings));
     assert_eq!(by_runs.tables, by_flits.tables);
     assert_eq!((by_runs.in_transit, &by_runs.notes), (by_flits.in_transit, &by_flits.notes));
-    // All of it was there: packets in transit, some that spilled, demoted and delayed messages,
-    // hosts on alternative paths.
+    // All features were active: in-transit packets, some of them spilled, demoted and delayed
+    // messages, hosts on alternative paths.
     assert!(by_runs.in_transit.packets > 20 && by_runs.in_transit.spilled_packets > 0);
     assert!(by_runs.classes[0].messages_demoted > 0 && by_runs.classes[1].messages_delayed > 0);
     let second = reals(table(&by_runs, "contention"), "alternative_share");
     assert!(second.iter().any(|share| *share > 0.0) && second.iter().any(|share| *share < 1.0));
 }
 
-/// Streams of 64 MB/s, of which half a link of 160 MB/s takes one: one of h3's own, and two from h4 to
-/// h2, by way of h3. The first of them comes while h3 sends, the second when that has ended.
+/// Streams of 64 MB/s, one of which fits into half a link of 160 MB/s: one of h3's own, and two
+/// from h4 to h2, through h3. The first of these arrives while h3 sends, the second after that.
 const STREAMS: [(&str, &str); 4] = [
     ("network.admission", r#"{ share = 0.5, length = "64 B" }"#),
     ("network.preset", "myrinet-1280"),
@@ -293,11 +293,11 @@ const STREAMS: [(&str, &str); 4] = [
     ),
 ];
 
-/// From h4 a probe of 71 flits of 6.25 ns, one flit time and 475 ns in h3 go by four cables of 49.2 ns
-/// and three switches of 150 ns to the end of s3, as it comes there again: 1,571.8 ns. Its answer of 69
-/// flits goes from there by two cables and two switches: 829.65 ns, as both ways of h3's own stream. The
-/// other probe goes one cable and one switch further, to s2, and the answer comes back by h3: 1,771 ns
-/// either way.
+/// From h4 a probe of 71 flits of 6.25 ns, one flit time and 475 ns in h3 go by four cables of 49.2
+/// ns and three switches of 150 ns to port 0 of s3, on its second visit: 1,571.8 ns. Its response
+/// of 69 flits goes from there by two cables and two switches: 829.65 ns, like both directions of
+/// h3's own stream. The other probe goes one cable and one switch further, to s2, and the response
+/// returns through h3: 1,771 ns in each direction.
 #[test]
 fn a_host_in_transit_refuses_a_stream_for_which_its_link_has_no_room() {
     for engine in [Engine::Fast, Engine::Oracle] {

@@ -1,5 +1,5 @@
-//! Virtual lanes from a scenario to deliveries: the closed form, every mechanism, and what is
-//! refused or noted.
+//! Virtual lanes from a scenario to deliveries: the closed form, every mechanism, refusals and
+//! notes.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What every scenario here begins with; a class and what differs follow.
+/// Common beginning of every scenario here; a class and the differences follow.
 const MESH: &str = r#"
 topology.generate.mesh.dimensions = [3, 3]
 routing.algorithm = "dimension-order"
@@ -28,7 +28,7 @@ fn compiled(text: &str) -> Compiled {
     compiled.unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The deliveries of a run that keeps all messages, on which both engines agree.
+/// Returns the deliveries of a run that keeps all messages, after a check that both engines agree.
 fn run(plan: &Arc<Plan>) -> Vec<Delivery> {
     let mut oracle = gingham_oracle::start(Arc::clone(plan));
     while *oracle.advance(10_007) == Status::Running {
@@ -86,8 +86,8 @@ fn a_lone_packet_takes_as_long_as_the_formula_says() {
     }
 }
 
-/// A switch of 130 ns, at 25 GB/s: a lane carries its link if its buffer holds a round trip, of
-/// which the pipeline is the most.
+/// A switch of 130 ns, at 25 GB/s: a lane carries the full rate if its buffer holds a round trip,
+/// most of which is the pipeline.
 #[test]
 fn a_pipeline_costs_a_lane_no_rate() {
     // A cycle of 2.56 ns, and 130 ns are 51 of them: 46 before the lanes, 5 in the stages.
@@ -105,14 +105,14 @@ fn a_pipeline_costs_a_lane_no_rate() {
     };
     let round_trip = 2 * 20 + 46 + 3;
     assert!(delivered("pipeline_cycles = 46", round_trip) > 0.95);
-    // The cycles of routing are of each packet, one after the other.
+    // Each packet takes the routing cycles, one after the other.
     assert!(delivered("routing_cycles = 47", round_trip) < 0.60);
     // Half a round trip is half the rate.
     let half = delivered("pipeline_cycles = 46", round_trip / 2);
     assert!((0.45..0.55).contains(&half), "{half}");
 }
 
-/// Every key that is wrong, alone or with others.
+/// Invalid keys, alone or with others.
 const WRONG: &[&str] = &[
     "lanes.count = 0",
     "lanes.count = 17",
@@ -148,7 +148,7 @@ const WRONG: &[&str] = &[
     "cable_length = \"100000000 m\"",
 ];
 
-/// Keys of a class that are wrong, on four lanes.
+/// Invalid keys of a class, on four lanes.
 const WRONG_CLASSES: &[&str] = &[
     "lanes = []",
     "lanes = [4]",
@@ -248,7 +248,8 @@ fn what_surprises_is_noted() {
     insta::assert_snapshot!(notes);
 }
 
-/// Two hosts with switches between them, on one lane; keys of the network, and classes.
+/// Returns the deliveries between two hosts with switches between them, on one lane, with these
+/// keys of lanes and classes.
 fn two_hosts(switches: u64, lanes: &str, classes: &str) -> Vec<Delivery> {
     deliveries(&format!(
         r#"
@@ -275,8 +276,8 @@ fn packets_of_a_message_follow_each_other_by_the_cycles_of_routing() {
                length.fixed = \"{payload} B\", segmentation.fixed = \"{longest} B\" }}]"
         );
         let delivery = two_hosts(switches, &lanes, &class)[0];
-        // `docs/concepts/timing.md`: a head asks 1 + R ticks after the tail before it crossed, and
-        // crosses at the next.
+        // `docs/concepts/timing.md`: a head requests 1 + R ticks after the previous tail crossed,
+        // and crosses at the next.
         let packets = payload.div_ceil(longest);
         let flits = |packet: u64| longest.min(payload - packet * longest).div_ceil(16);
         let behind = |packet| flits(packet) + 1 + routing_cycles;
@@ -329,7 +330,7 @@ fn excess_is_dropped_or_demoted_to_the_lanes_of_another_class() {
         found.iter().filter(|delivery| delivery.message.class.index() == class).count()
     };
     let (dropped, demoted) = (of("\"drop\""), of("{ demote = \"bulk\" }"));
-    // Every other message finds its tokens: half of them, both ways.
+    // Every other message conforms: half of them, in both cases.
     assert_eq!(2 * count(&dropped, 0), count(&demoted, 0));
     assert_eq!(count(&dropped, 1), count(&demoted, 1));
 }
@@ -350,8 +351,8 @@ fn a_priority_waits_for_a_packet_on_its_lane_and_for_a_flit_on_another() {
     };
     let (behind, beside) = (waits(0), waits(1));
     assert!(behind.len() > 20 && beside.len() > 20);
-    // A hundred flits at the most, and often some of them; on a lane of its own the flit on the
-    // channel and one of the other.
+    // At most a hundred flits, and often some of them; on a separate lane only the flit on the
+    // channel and one of the other lane.
     assert!(behind.iter().all(|cycles| *cycles <= 100) && behind.iter().any(|cycles| *cycles > 50));
     assert!(beside.iter().all(|cycles| *cycles <= 2), "{beside:?}");
 }
@@ -377,7 +378,7 @@ fn strict_priority_at_switches_starves_the_lowest_of_three() {
     let [a, b, c] = shares("round-robin");
     assert!(a.abs_diff(b) <= 1 && b.abs_diff(c) <= 1, "{a}, {b}, {c}");
     let [a, b, c] = shares("strict-priority");
-    // At its turn one of the two that are higher always asks.
+    // At its turn one of the two higher levels always requests.
     assert!(a.abs_diff(b) <= 1 && a > 100 && c <= 1, "{a}, {b}, {c}");
 }
 
@@ -401,7 +402,7 @@ fn long_messages_go_by_way_of_hosts_where_their_path_says_so() {
     let stop = "in_transit = { when_full = \"stop\", pool = \"64 KiB\" }";
     for when_full in ["", "in_transit.pool = \"400 B\"", stop] {
         let text = text.replace("lanes.count", &format!("{when_full}\nlanes.count"));
-        // A full host that stops its senders may close a cycle, which this load never does.
+        // A full host that stops its senders may close a cycle, which never happens at this load.
         let plan = compile(&source(&text).unwrap(), true).unwrap().plan;
         let mut simulation = gingham_oracle::start(Arc::clone(&plan));
         simulation.advance(u64::MAX);
@@ -447,8 +448,8 @@ fn a_drained_network_has_delivered_every_byte_in_whole_flits() {
     assert!(found.len() > 100);
 }
 
-/// What one lane carries into the second of two hosts, in flits by 400 us, in packets of so many
-/// bytes.
+/// Returns the flits that one lane carries into the second of two hosts by 400 us, in packets of
+/// `bytes` bytes.
 fn carried(depth: u64, metres: u64, forwarding: &str, bytes: u64) -> u64 {
     let text = format!(
         "topology.generate.two-hosts.switches = 2\nmeasure.messages = \"none\"\nstop = {{ time = \"400 us\", warm_up = \"0 ps\", follow = \"0 ps\" }}\n\
@@ -466,17 +467,17 @@ fn carried(depth: u64, metres: u64, forwarding: &str, bytes: u64) -> u64 {
 #[test]
 fn the_depth_that_a_note_tells_carries_the_full_rate_and_no_less_does() {
     for (metres, enough) in [(10, 5), (100, 17)] {
-        // Packets that never end, and short ones, which lose two cycles each at a switch, and no
-        // more for want of credits.
+        // Packets that never end, and short ones, which lose two cycles each at a switch, but
+        // nothing due to credits.
         let of = |depth| carried(depth, metres, "wormhole", 64_000);
         let (full, less) = (of(10 * enough), of(enough - 1));
         assert!(full - of(enough) < 20, "{metres} m");
-        // Less by a place: so many flits of a round trip.
+        // One place fewer: the lane carries its depth per round trip.
         assert!(less * enough < full * (enough - 1) + 20 * enough, "{metres} m: {less} of {full}");
         for flits in [1, 5, 20] {
             let of = |depth| carried(depth, metres, "virtual-cut-through", 16 * flits);
-            // Room for a packet, and for what of the one before is under way when its head asks: 2
-            // D + 4.
+            // Space for a packet, and for the flits of the previous one in flight when its head
+            // requests: 2 D + 4.
             let enough = of(flits + enough + 1);
             let full = of(10 * (flits + 20));
             assert!(
@@ -493,8 +494,8 @@ fn the_depth_that_a_note_tells_carries_the_full_rate_and_no_less_does() {
     }
 }
 
-/// Utilisation of the channel of the only host that sends, over one switch and with a message always ready,
-/// and the share of time that it waited for credits. Oracle and engine agree under each stepper.
+/// Returns the utilisation of the channel of a single backlogged host, over one switch, and the
+/// share of time that it waited for credits. Oracle and engine agree under each stepper.
 fn busy_and_waiting(lanes: &str) -> [f64; 2] {
     let text = format!(
         r#"
@@ -524,7 +525,7 @@ fn busy_and_waiting(lanes: &str) -> [f64; 2] {
     oracle
 }
 
-/// A host that always has a flit to send is busy or waits. With `D` = 1 the credit of a flit counts again
+/// A backlogged host is either sending or waiting. With `D` = 1 the credit of a flit counts again
 /// after five cycles within a packet.
 #[test]
 fn the_links_table_says_how_long_lanes_waited_for_credits() {

@@ -1,4 +1,4 @@
-//! Lost updates of credits from a scenario to deliveries.
+//! Lost credit updates from a scenario to deliveries.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A host that sends all it can over a switch, whose buffer holds one packet.
+/// A backlogged host that sends over a switch, whose buffer holds one packet.
 fn plan(keys: &str) -> Result<Arc<Plan>, LabError> {
     let text = format!(
         r#"
@@ -48,8 +48,8 @@ fn keys_say_which_updates_are_lost() {
 
 #[test]
 fn a_sender_goes_on_after_the_period_of_infiniband() {
-    // 1 ns a byte, 49.2 ns a cable, 40 ns a switch: a tail leaves 2,137.2 ns after it began, which is known
-    // 49.2 ns later. The second update is lost, and said again 262,144 ns later.
+    // 1 ns a byte, 49.2 ns a cable, 40 ns a switch: a tail leaves 2,137.2 ns after it began, which
+    // is known 49.2 ns later. The second update is lost, and repeated 262,144 ns later.
     let keys = "packets.credit_loss = { percent = 100, start = \"4 us\", stop = \"5 us\" }";
     let round: u64 = 49_200 + 40_000 + 2_048_000 + 49_200;
     let plan = plan(keys).unwrap();

@@ -1,4 +1,4 @@
-//! What is told of values that contradict a preset, and of cycles that are long.
+//! Error messages about values that contradict a preset, and about long cycles.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -6,7 +6,7 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{LabError, compile};
 use std::path::Path;
 
-/// A mesh, ring by ring of four, under a preset on line 2 and with a key on line 3.
+/// Returns the error of a torus with rings of four, with a preset on line 2 and a key on line 3.
 fn refused(preset: &str, key: &str, length: &str) -> LabError {
     let text = format!(
         r#"topology.generate.torus = {{ dimensions = [4, 4], hosts_per_switch = 1 }}
@@ -22,7 +22,7 @@ traffic = [{{ load = 0.1, length = {{ fixed = "{length}" }} }}]
     refused.err().unwrap_or_else(|| panic!("{preset} takes {key}"))
 }
 
-/// A preset, a key that contradicts it, and what is said.
+/// A preset, a key that contradicts it, and the message.
 const CONTRADICTIONS: [(&str, &str, &str); 12] = [
     (
         "booksim-iq",
@@ -92,8 +92,8 @@ const CONTRADICTIONS: [(&str, &str, &str); 12] = [
     ),
 ];
 
-/// The message stands at the key that is written, and says whose the other value is and what to say
-/// for it.
+/// The error refers to the key in the scenario, and gives the origin of the other value and the
+/// remedy.
 #[test]
 fn what_contradicts_a_preset_is_told_at_the_key_that_is_written() {
     for (preset, key, said) in CONTRADICTIONS {
@@ -105,7 +105,7 @@ fn what_contradicts_a_preset_is_told_at_the_key_that_is_written() {
     }
 }
 
-/// Both are written, or the one that is not follows from a table that is.
+/// Both keys are in the scenario, or the missing one follows from a table in it.
 #[test]
 fn what_contradicts_itself_is_told_without_a_preset() {
     let keys = "network.lanes = { output_depth = 0, crossbar = \"full\" }";
@@ -146,7 +146,7 @@ fn a_long_cycle_is_kept_whole() {
         panic!("a ring can deadlock");
     };
     assert_eq!(report.channels.len(), 40);
-    // The summary, the channels, the one that closes the cycle, and the cure.
+    // The summary, the channels, the line that closes the cycle, and the remedy.
     let said = report.to_string();
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines.len(), 1 + 40 + 1 + 1, "{said}");

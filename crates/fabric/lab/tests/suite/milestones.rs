@@ -1,4 +1,4 @@
-//! How far a compilation comes, as it tells whoever asks.
+//! Milestones of a compilation, as reported to its caller.
 
 #![allow(clippy::unwrap_used, reason = "a scenario that cannot be read has failed")]
 
@@ -30,7 +30,7 @@ time = "1 ms"
 const ALL: [Milestone; 5] =
     [Milestone::Fabric, Milestone::Routes, Milestone::Proof, Milestone::Plan, Milestone::Bound];
 
-/// What is told of a scenario with these settings, and whether it compiles.
+/// Returns the milestones of a scenario with these settings, and whether it compiles.
 fn told(
     text: &str,
     folder: &Path,

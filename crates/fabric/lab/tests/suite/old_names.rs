@@ -1,4 +1,4 @@
-//! Old names: what is written with one is refused, and says what it is called now.
+//! Old names: each is refused with a message that gives its new name.
 
 #![allow(clippy::unwrap_used, reason = "a text that cannot be read has failed")]
 

@@ -1,5 +1,4 @@
-//! Whole packets from a scenario to deliveries: the preset, the closed forms, what is refused and
-//! what is noted.
+//! Whole packets from a scenario to deliveries: the preset, the closed forms, refusals and notes.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -17,7 +16,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Two hosts on a switch, one of which sends.
+/// Two hosts on a switch, one of them sending.
 const TWO: &str = r#"
 topology.generate.star.hosts = 2
 network.preset = "santos-4x"
@@ -41,7 +40,7 @@ fn packets(plan: &Plan) -> &PacketsPlan {
     packets
 }
 
-/// The deliveries of a run that keeps all messages, on which both engines agree.
+/// Returns the deliveries of a run that keeps all messages, after a check that both engines agree.
 fn deliveries(text: &str) -> Vec<Delivery> {
     let plan = compiled(&format!("measure.messages = \"all\"\n{text}")).plan;
     let mut oracle = gingham_oracle::start(Arc::clone(&plan));
@@ -104,7 +103,7 @@ fn a_lone_packet_takes_as_long_as_the_formula_says() {
     }
 }
 
-/// What no network of whole packets can be, below the preset: keys of the network.
+/// Network keys that are invalid for whole packets, under the preset.
 const WRONG: &[&str] = &[
     "packets.forwarding_delay = \"999 ps\"",
     "packets.forwarding_delay = \"2 s\"",
@@ -144,7 +143,7 @@ const WRONG: &[&str] = &[
     "in_transit.pool = \"1 MiB\"",
 ];
 
-/// What other kinds do not take of whole packets.
+/// Keys of whole packets that other switching kinds do not support.
 const FOREIGN: &[&str] = &[
     "preset = \"myrinet-1280\"\npackets.read = \"one\"",
     "preset = \"yum-1600\"\npackets.buffer = \"4 KiB\"",
@@ -287,7 +286,7 @@ fn a_lane_by_itself_carries_what_the_formula_says() {
         );
         let found = deliveries(&text);
         let round = 2 * delay + forwarding + credit + time;
-        // A window of packets each round trip, or one behind the other.
+        // A window of packets each round trip, or back to back.
         let apart = |later: usize| {
             let [first, last] = [10, 10 + later].map(|at| found[at].delivered.as_ps());
             last - first
@@ -358,7 +357,7 @@ fn a_ring_of_switches_deadlocks_as_the_proof_says() {
 #[test]
 fn a_scenario_of_any_kind_is_what_a_record_says_of_it() {
     for preset in Preset::ALL {
-        // No router of the literature takes in more than a kibibyte whole.
+        // No router of the literature holds a whole packet of more than a kibibyte.
         let text =
             format!("{TWO}{CLASS}").replace("santos-4x", preset.name()).replace("2048", "1024");
         let whole = source(&text).unwrap();
@@ -369,9 +368,9 @@ fn a_scenario_of_any_kind_is_what_a_record_says_of_it() {
     }
 }
 
-/// In figure 1 of Santos et al. 2002 each of twenty hosts has a packet under way to one host. Once its
-/// output holds all of them they share it alike, and what the cable between the switches carries beside
-/// the half of that is the victim's.
+/// In figure 1 of Santos et al. 2002 each of twenty hosts has a packet in flight to one host. If
+/// the output buffer holds all of them, they share it equally, and the cable between the switches
+/// carries the victim in addition to half of that.
 #[test]
 fn an_output_that_holds_all_that_waits_for_it_holds_up_nobody() {
     let example = include_str!("../../../../../python/gingham/examples/congestion-spreading.toml");
@@ -391,12 +390,12 @@ fn an_output_that_holds_all_that_waits_for_it_holds_up_nobody() {
         local.abs_diff(remote) <= 20 && remote.abs_diff(victim) <= 20,
         "{local} {remote} {victim}"
     );
-    // One that holds a packet is no better than none.
+    // An output buffer of one packet is no better than none.
     let [local, remote, victim] = delivered(1);
     assert!(local > 2 * remote && remote > 6 * victim, "{local} {remote} {victim}");
 }
 
-/// Utilisation of the channel of h0, and the share of time that it waited for credits.
+/// Returns the utilisation of the channel of h0, and the share of time that it waited for credits.
 fn busy_and_waiting(network: &str) -> [f64; 2] {
     let text = format!(
         "{}[[traffic]]\nhosts = [\"h0\"]\narrivals = \"backlogged\"\nlength.fixed = \"2048 B\"\n[network]\n{network}",

@@ -1,5 +1,5 @@
-//! Path sets and in-transit hosts from scenario text to plan: what is refused, with which words,
-//! and what is noted.
+//! Path sets and in-transit hosts from scenario text to plan: refusals with their messages, and
+//! notes.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -31,7 +31,7 @@ length = { fixed = "64 B" }
 time = "1 ms"
 "#;
 
-/// Alternative paths that make the example whole.
+/// Alternative paths that complete the example.
 const ALTERNATIVE: &str =
     "{ algorithm = { up-down = { root = \"smallest-distance\" } }, choose = \"at-random\" }";
 
@@ -49,7 +49,7 @@ fn compiled(settings: &[(&str, &str)]) -> Compiled {
     compile(&source(settings), false).unwrap()
 }
 
-/// The error of the scenario with these settings, in one line.
+/// Returns the error of the scenario with these settings, in one line.
 fn error(settings: &[(&str, &str)]) -> String {
     let error = match parse(settings) {
         Ok(source) => compile(&source, false).unwrap_err().to_string(),
@@ -192,8 +192,8 @@ fn a_path_set_that_nobody_uses_is_noted() {
 
 #[test]
 fn two_sets_that_are_free_alone_may_deadlock_together() {
-    // Up*/down* with the roots s0 and s2 of the ring: a path of each turns at one of them, where
-    // the other never does.
+    // Up*/down* with the roots s0 and s2 of the ring: a path of each turns at one of them, at which
+    // the other never turns.
     let root = |name| format!("{{ up-down = {{ root = {{ named = \"{name}\" }} }} }}");
     for name in ["s0", "s1"] {
         compiled(&[("routing.algorithm", &root(name))]);
@@ -270,15 +270,14 @@ fn hosts_have_an_input_buffer_where_they_may_stop() {
     };
     assert_eq!(into_host(&[]), None);
     let slack = into_host(&[("network.in_transit.when_full", "stop")]).unwrap();
-    // The header is held for 475 ns, 76 flits of 6.25 ns: 77 and no STOP; 10 m hold 8 flits, so
-    // that two ways and three more need 19, beside which the preset's go = 40 stands.
+    // The header is held for 475 ns, 76 flits of 6.25 ns: 77 without a STOP; 10 m hold 8 flits, so
+    // that both directions and three more need 19, in addition to the preset's go = 40.
     assert_eq!((slack.go, slack.stop, slack.capacity), (40, 77, 96));
 }
 
 #[test]
 fn hosts_that_stop_when_full_are_part_of_the_proof() {
-    // A ring of five turns up again at s3 alone: its hosts break the cycle while they take packets
-    // in.
+    // A ring of five turns up again only at s3: its host breaks the cycle while it ejects packets.
     let ring = [
         ("topology.generate.ring.switches", "5"),
         ("topology.generate.ring.hosts_per_switch", "1"),
@@ -296,7 +295,7 @@ fn hosts_that_stop_when_full_are_part_of_the_proof() {
     assert!(!compile(&source(&stops), true).unwrap().proof.is_free(), "allowed");
 }
 
-/// Five switches in a ring, of which s3 has no host and each other has one.
+/// Five switches in a ring: s3 has no host, and each other switch has one.
 const WITHOUT_A_HOST: &str = "{ inline = '''
 switch = [{ name = \"s0\" }, { name = \"s1\" }, { name = \"s2\" }, { name = \"s3\" }, { name = \"s4\" }]
 host = [{ name = \"h0\" }, { name = \"h1\" }, { name = \"h2\" }, { name = \"h4\" }]
@@ -309,8 +308,8 @@ cable = [
 
 #[test]
 fn pairs_that_go_a_longer_way_are_named_with_the_switch_where_a_host_is_missing() {
-    // From the root s0 the ring falls both ways to s2 and s3, s2 above s3: between s4 and s2 the
-    // way by s3 goes down, and then up, where nobody could take a packet in.
+    // From the root s0 the ring goes down in both directions to s2 and s3, with s2 above s3:
+    // between s4 and s2 the path by s3 goes down, and then up, without a host to eject a packet.
     let found = notes(&[("topology", WITHOUT_A_HOST), ("routing.algorithm", "in-transit")]);
     assert!(
         found[0].starts_with("2 pairs of hosts go a longer way than their shortest"),

@@ -1,5 +1,5 @@
-//! Pauses of lanes from a scenario to deliveries: the marks that follow, what is refused, and that
-//! engine and oracle agree.
+//! Pauses of lanes from a scenario to deliveries: derived marks, refusals, and agreement of engine
+//! and oracle.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -42,28 +42,28 @@ fn pauses(keys: &str) -> PausesPlan {
 
 #[test]
 fn marks_follow_from_the_headroom() {
-    // A look after 1 ns and 49.2, heard 49.2 and 84 ns later: byte 183 starts within 183.4 ns. With a
-    // packet of 2,068 B that is 2,251 B, of 132 blocks of 64 B.
+    // A decision after 1 ns and 49.2, received 49.2 and 84 ns later: byte 183 starts within 183.4
+    // ns. With a packet of 2,068 B that is 2,251 B, of 132 blocks of 64 B.
     let plan = pauses("packets.flow_control = \"pfc\"");
     assert_eq!(plan.pause_bytes[..2], [8_448 - 2_251, 0]);
     assert_eq!(plan.resume_bytes[0], 8_448 - 2_251 - 2_068);
     assert_eq!((plan.frame_bytes, plan.answer), (84, Span::ZERO));
-    // 100 ns more to answer; a frame of 20 B less.
+    // 100 ns more until the pause takes effect; a frame of 20 B less.
     let keys = "packets.flow_control.pfc = { answer = \"100 ns\", frame = \"64 B\" }";
     let plan = pauses(keys);
     assert_eq!(plan.pause_bytes[0], 8_448 - 2_331);
     assert_eq!((plan.frame_bytes, plan.answer), (64, Span::from_ns(100)));
-    // What is written is taken as it is, lane by lane.
+    // Given marks are used unchanged, lane by lane.
     let keys = "lanes.count = 2\npackets.flow_control.pfc = { pause = [\"6197 B\", \"500 B\"], resume = [\"0 B\", \"500 B\"] }";
     let plan = pauses(keys);
     assert_eq!(
         (plan.pause_bytes[..2].to_vec(), plan.resume_bytes[..2].to_vec()),
         (vec![6_197, 500], vec![0, 500])
     );
-    // The smallest buffer holds the headroom and no more: 36 blocks are 2,304 B.
+    // The smallest buffer holds exactly the headroom: 36 blocks are 2,304 B.
     let plan = pauses("packets = { flow_control = \"pfc\", buffer = \"2304 B\" }");
     assert_eq!((plan.pause_bytes[0], plan.resume_bytes[0]), (53, 0));
-    // A lane on which nobody sends needs none.
+    // An unused lane needs none.
     let keys =
         "lanes.count = 2\npackets = { flow_control = \"pfc\", buffer = [\"8448 B\", \"64 B\"] }";
     let on_the_first = text(keys).replace("load = 0.1", "lanes = [0], load = 0.1");
@@ -90,7 +90,7 @@ cable = [{ ends = ["s", "a"] }, { ends = ["s", "b"], length = "20 m" }]
     let Switching::Packets(of) = &plan.switching else { panic!("whole packets") };
     // Twice 49.2 ns more: byte 281 starts within 281.8 ns.
     assert_eq!(of.pauses.as_ref().unwrap().pause_bytes[0], 8_448 - 2_349);
-    // The answers of a window are short; a packet of 100 B of payload has 120.
+    // The acknowledgements of a window are short; a packet of 100 B of payload has 120.
     let short = text(keys).replace("2048 B", "100 B");
     let plan = compiled(&short).unwrap().plan;
     let Switching::Packets(of) = &plan.switching else { panic!("whole packets") };
@@ -101,7 +101,7 @@ cable = [{ ends = ["s", "a"] }, { ends = ["s", "b"], length = "20 m" }]
 fn what_pauses_cannot_be_is_refused_with_key_and_size() {
     let mut messages = String::new();
     for keys in [
-        // A byte more than `marks_follow_from_the_headroom` takes, and a block less.
+        // A byte more than `marks_follow_from_the_headroom` allows, and a block less.
         "packets.flow_control.pfc.pause = \"6198 B\"",
         "packets = { flow_control = \"pfc\", buffer = \"2240 B\" }",
         "packets = { flow_control.pfc.pause = \"1 KiB\", buffer = \"2240 B\" }",
@@ -126,7 +126,7 @@ fn what_pauses_cannot_be_is_refused_with_key_and_size() {
 
 #[test]
 fn hosts_that_share_a_receiver_are_paused_and_nothing_is_lost() {
-    // Three hosts send all they can to a fourth.
+    // Three backlogged hosts that send to a fourth.
     let crowd = r#"
         topology.generate.star.hosts = 4
         stop = { time = "300 us", warm_up = "0 ps" }
@@ -157,8 +157,8 @@ fn hosts_that_share_a_receiver_are_paused_and_nothing_is_lost() {
 
 #[test]
 fn a_ring_of_paused_lanes_deadlocks_as_the_proof_says() {
-    // Every host sends over two cables clockwise, and every buffer pauses its sender when a packet is
-    // there.
+    // Every host sends over two cables clockwise, and every buffer pauses its sender when it
+    // contains a packet.
     let mut ring = r#"
         topology.generate.ring.switches = 5
         routing.algorithm = "shortest-path"

@@ -1,4 +1,4 @@
-//! Policing from scenario text to record: what is refused, what is counted, what the verdict says.
+//! Policing from scenario text to record: refusals, counts, and verdicts.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -11,8 +11,7 @@ use gingham_net::{
 use std::path::Path;
 use std::sync::Arc;
 
-/// Two hosts at a switch, 160 MB/s; the first sends 256 B messages, in which class the second never
-/// does.
+/// Two hosts at a switch, 160 MB/s; the first sends 256 B messages, in a class without the second.
 const TWO: &str = r#"
 [topology.generate.star]
 hosts = 2
@@ -51,7 +50,7 @@ fn record(settings: &[(&str, &str)]) -> Record {
     run.record()
 }
 
-/// Every delivery of the scenario with these settings.
+/// Returns every delivery of the scenario with these settings.
 fn deliveries(settings: &[(&str, &str)]) -> (Arc<Plan>, Vec<Delivery>) {
     let plan = compile(&source(settings), false).unwrap().plan;
     let measure = MeasurePlan { messages: KeptMessages::All, ..plan.measure };
@@ -62,8 +61,8 @@ fn deliveries(settings: &[(&str, &str)]) -> (Arc<Plan>, Vec<Delivery>) {
     (plan, found)
 }
 
-/// The theorem: of what conforms no interval has more than rate x time + burst bytes. `at` is when
-/// it did.
+/// Asserts the theorem: conforming traffic has at most rate x time + burst bytes in any interval.
+/// `at` is the time of conformance.
 fn assert_bound(plan: &Plan, mut conforming: Vec<&Delivery>, at: impl Fn(&Delivery) -> Time) {
     let policing = plan.classes[0].policing.as_ref().unwrap();
     let (refill, burst) = (policing.refill[0].as_ps(), policing.burst_bytes);
@@ -85,11 +84,12 @@ fn assert_bound(plan: &Plan, mut conforming: Vec<&Delivery>, at: impl Fn(&Delive
 
 #[test]
 fn no_interval_of_a_run_has_more_than_rate_and_burst() {
-    // Under delay what enters the network; at twice the rate the bucket is empty all the time.
+    // With delay it applies to traffic that enters the network; at twice the rate the bucket is
+    // empty all the time.
     let (plan, found) = deliveries(&[]);
     let of_class = |delivery: &&Delivery| delivery.message.class == ClassId::new(0);
     assert_bound(&plan, found.iter().filter(of_class).collect(), |delivery| delivery.entered);
-    // Else what was created and not excess.
+    // Otherwise it applies to created messages that are not excess.
     for excess in ["drop", "{ demote = \"bulk\" }"] {
         let (plan, found) = deliveries(&[(EXCESS, excess), (LENGTH, "{ exponential = \"64 B\" }")]);
         let conforming = found.iter().filter(of_class);
@@ -98,7 +98,7 @@ fn no_interval_of_a_run_has_more_than_rate_and_burst() {
     }
 }
 
-/// The error of the scenario with these settings, in one line.
+/// Returns the error of the scenario with these settings, in one line.
 fn error(settings: &[(&str, &str)]) -> String {
     compile(&source(settings), false).unwrap_err().to_string().replace('\n', " ")
 }
@@ -133,7 +133,7 @@ fn the_longest_packet_is_what_both_segmentation_and_policing_allow() {
     assert_eq!(longest(&[]), LongestPayload::Unlimited);
     assert_eq!(longest(&[cap]), LongestPayload::Fixed(100));
     assert_eq!(longest(&[cap, (SEGMENTATION, "{ fixed = \"60 B\" }")]), LongestPayload::Fixed(60));
-    // Over the one switch that there is.
+    // Over the only switch.
     let by_route = |bytes| LongestPayload::ByRoute([(1, bytes)].into());
     assert_eq!(longest(&[cap, (SEGMENTATION, "{ adaptive = \"160 B\" }")]), by_route(100));
     assert_eq!(longest(&[(SEGMENTATION, "{ adaptive = \"160 B\" }")]), by_route(160));
@@ -184,15 +184,14 @@ fn a_packet_must_fit_its_bucket() {
     assert!(found.contains("may have 256 B") && found.contains("holds 255 B"), "{found}");
     let exponential = (LENGTH, "{ exponential = \"256 B\" }");
     assert!(error(&[exponential]).contains("may be of any length"));
-    // Cut to what the bucket holds they do, whichever way.
+    // They fit if cut to the size of the bucket, by any of these keys.
     let fits = |cut| assert!(compile(&source(&[exponential, cut]), false).is_ok(), "{cut:?}");
     fits(("traffic.0.policing.longest", "1 KiB"));
     fits((SEGMENTATION, "{ fixed = \"1024 B\" }"));
     fits((SEGMENTATION, "{ adaptive = \"1024 B\" }"));
     let longer = error(&[exponential, (SEGMENTATION, "{ adaptive = \"1025 B\" }")]);
     assert!(longer.contains("may have 1025 B"), "{longer}");
-    // Lists need not rise: what matters is the packet over the routes that are there, all of one
-    // switch.
+    // Lists need not increase: the packet over the existing routes counts, all of one switch.
     let by_hops = |list| (SEGMENTATION, list);
     assert!(
         compile(&source(&[exponential, by_hops("{ by-hops = [\"1 KiB\", \"2 KiB\"] }")]), false)
@@ -218,8 +217,8 @@ fn dropping_lets_pass_the_rate_and_does_not_saturate() {
     assert_eq!(record.verdict, Verdict::Ok, "{}", record.verdict_reason);
     let class = &record.classes[0];
     assert!((class.generated_load - 0.4).abs() < 0.02, "{class:?}");
-    // Twice the rate is asked for by chance: the bucket of four messages is nearly always short of
-    // one.
+    // Messages at random, at twice the rate: the bucket of four messages nearly always has too few
+    // tokens for one.
     assert!((class.accepted_load - 0.2).abs() < 0.01, "{class:?}");
     let [created, followed] = [class.messages_created, class.messages_followed];
     assert_eq!(created, followed + class.messages_dropped + class.messages_censored);
@@ -237,7 +236,7 @@ fn demoting_lets_all_pass_and_counts_them_where_they_came_from() {
     assert_eq!(record.verdict, Verdict::Ok, "{}", record.verdict_reason);
     let class = &record.classes[0];
     assert!((class.accepted_load - class.generated_load).abs() < 0.01, "{class:?}");
-    // What is demoted of 0.4 is what is above the 0.2 that conform.
+    // The demoted share of 0.4 is the part above the 0.2 that conform.
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     let share = class.messages_demoted as f64 / class.messages_followed as f64;
     assert!((share - 0.5).abs() < 0.05, "{share}");

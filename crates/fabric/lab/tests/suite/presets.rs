@@ -1,4 +1,4 @@
-//! Networks of today: what a preset is under each switching kind, and what a fabric decides.
+//! Current networks: the presets under each switching kind, and the defaults from a fabric.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -9,7 +9,7 @@ use gingham_net::{ClassId, SegmentationPlan, Switching};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Switches in a row, a host at each end.
+/// Returns a scenario of switches in a row, with a host at each end.
 fn chain(switches: usize, network: &str, traffic: &str) -> String {
     format!(
         r#"
@@ -31,7 +31,7 @@ fn compiled(text: &str) -> Result<Compiled, LabError> {
     compiled_in(text, Path::new("."))
 }
 
-/// From the creation to the delivery of the first message.
+/// Returns the time from the creation to the delivery of the first message.
 fn first_latency(text: &str) -> Span {
     let mut run = gingham_engine::start(Arc::clone(&compiled(text).unwrap().plan));
     run.advance(u64::MAX);
@@ -39,7 +39,7 @@ fn first_latency(text: &str) -> Span {
     first.delivered.since(first.message.created)
 }
 
-/// What a switch and a cable more add to the latency of a packet that meets no other.
+/// Returns the latency that one more switch and cable add to a packet without contention, in ps.
 fn added(network: &str) -> u64 {
     let rare = "arrivals = \"constant\", load = 0.001, length.fixed = \"64 B\"";
     let [one, two] = [2, 3].map(|switches| first_latency(&chain(switches, network, rare)));
@@ -48,8 +48,8 @@ fn added(network: &str) -> u64 {
 
 #[test]
 fn each_switch_adds_what_its_data_sheet_says_under_every_kind() {
-    // Nanoseconds of a switch, and of error correction on a cable, as
-    // `docs/adr/0011-networks-of-today.md` has them; a cable has 50 by itself.
+    // Nanoseconds of a switch, and of error correction on a cable, as in
+    // `docs/adr/0011-networks-of-today.md`; a cable itself has 50.
     let sheets = [
         ("infiniband-sdr", 200, 0),
         ("infiniband-ddr", 200, 0),
@@ -69,12 +69,12 @@ fn each_switch_adds_what_its_data_sheet_says_under_every_kind() {
         let expected = 1_000 * (switch_ns + 50 + correction_ns);
         let preset = format!("preset = \"{name}\"");
         let link = compiled(&chain(1, &preset, "load = 0.1")).unwrap().plan.channels[0].bytes;
-        // A worm goes on once its header has come.
+        // A worm is forwarded once its header has arrived.
         for (kind, header) in [("packets", Span::ZERO), ("wormhole", link.of(1))] {
             let found = added(&format!("{preset}, switching = \"{kind}\""));
             assert_eq!(found, expected + header.as_ps(), "{name}, {kind}");
         }
-        // Five stages act at multiples of the time of a flit; from end to end two may be lost.
+        // Five stages act at multiples of the flit time; two may be lost from end to end.
         let found = added(&format!("{preset}, switching = \"virtual-lanes\""));
         let flit =
             compiled(&chain(1, &format!("{preset}, switching = \"virtual-lanes\""), "load = 0.1"));
@@ -106,7 +106,7 @@ fn one_lane_carries_its_link_where_switches_have_lanes_or_whole_packets() {
     }
 }
 
-/// A star whose three cables tell these speeds.
+/// Returns a star with these cable speeds.
 fn star(speeds: [&str; 3]) -> String {
     let cable = |index: usize, speed: &str| {
         let speed = if speed.is_empty() { String::new() } else { format!(", speed = \"{speed}\"") };
@@ -130,7 +130,7 @@ fn speeds_of_a_fabric_decide_on_its_network_and_its_packets() {
     let text = format!("{}[[traffic]]\nload = 0.1\n", star(["4xEDR", "4xHDR", "2xHDR"]));
     let compiled = compiled(&text).unwrap();
     let plan = compiled.plan;
-    // The fastest generation is that of the switch; each cable keeps its own speed.
+    // The switch has the fastest generation; each cable keeps its own speed.
     let Switching::Packets(packets) = &plan.switching else { panic!("whole packets") };
     assert_eq!(packets.forwarding_delay, Span::from_ns(130));
     let rates: Vec<u64> = plan.channels.iter().map(|channel| channel.flit.as_ps()).collect();
@@ -151,12 +151,12 @@ fn what_is_written_goes_before_what_a_fabric_decides() {
     assert!(matches!(plan.switching, Switching::VirtualLanes(_)));
     assert_eq!(plan.classes[0].segmentation, SegmentationPlan::None);
     assert_eq!(*plan.classes[0].sources[0].payload_bytes().end(), 100);
-    // A preset of a paper contradicts no speed: it was never one of theirs.
+    // A preset of a paper contradicts no speed, because it models no InfiniBand generation.
     let text = format!(
         "{speeds}network.preset = \"yum-1600\"\n[[traffic]]\nload = 0.1\nlength.fixed = \"100 B\"\n"
     );
     compiled(&text).unwrap();
-    // Whoever says nothing of speeds gets what there was before networks of today.
+    // Without speeds the default is still the former preset.
     let text = format!("{}[[traffic]]\nload = 0.1\nlength.fixed = \"100 B\"\n", star([""; 3]));
     assert!(matches!(compiled(&text).unwrap().plan.switching, Switching::Wormhole(_)));
 }
@@ -219,7 +219,7 @@ fn a_mark_that_is_written_leaves_the_answer_to_the_preset() {
     assert_eq!((pauses.pause_bytes[0], pauses.answer.as_ps()), (100_000, 2_017_280));
 }
 
-/// The plan of a scenario in which two hosts have `switches` between them, over a router of the
+/// Returns the plan of a scenario with `switches` switches between two hosts, over a router of the
 /// literature.
 fn over_router(switches: usize, preset: &str, traffic: &str) -> Compiled {
     compiled(&chain(switches, &format!("preset = \"{preset}\""), traffic)).unwrap()
@@ -228,7 +228,8 @@ fn over_router(switches: usize, preset: &str, traffic: &str) -> Compiled {
 #[test]
 fn routers_of_the_literature_take_as_many_cycles_as_their_stages() {
     // A cycle is 1 ns, and a packet has 4 flits. Routing, allocation of a lane and of the switch,
-    // crossbar and link are five cycles a switch; BookSim's and CAMINOS's route in none here.
+    // crossbar and link are five cycles a switch; the routers of BookSim and CAMINOS need none for
+    // routing here.
     for (preset, cycles) in [("booksim-iq", 4), ("peh-dally-2001", 5), ("caminos-basic", 4)] {
         for switches in [1, 3] {
             let rare = "arrivals = \"bernoulli\", load = 0.001, length.fixed = \"64 B\"";
@@ -244,7 +245,7 @@ fn routers_of_the_literature_take_as_many_cycles_as_their_stages() {
 
 #[test]
 fn under_booksim_iq_a_lane_carries_a_packet_in_w_and_one_cycles() {
-    // The next head is given the lane a cycle after the tail before it crossed, and crosses in the
+    // The next head is granted the lane a cycle after the previous tail crossed, and crosses in the
     // next, as in BookSim 2: 20 flits in 21 cycles.
     let text = chain(
         2,
@@ -258,9 +259,9 @@ fn under_booksim_iq_a_lane_carries_a_packet_in_w_and_one_cycles() {
     assert!(gaps.clone().count() > 100 && gaps.into_iter().all(|gap| gap == Span::from_ns(21)));
 }
 
-/// An 8x8 mesh, lanes of 8 flits, what hosts send to themselves left out. The first number was
-/// measured with BookSim 2. The others are what a model accepts that was written from its source event
-/// by event, in runs of 12,000 to 40,000 cycles: see `docs/how-to/booksim.md`.
+/// An 8x8 mesh, lanes of 8 flits, without self-traffic. The first number was measured with BookSim
+/// 2. The others are accepted by a model written from its source event by event, in runs of 12,000
+/// to 40,000 cycles: see `docs/how-to/booksim.md`.
 #[test]
 fn under_booksim_iq_meshes_accept_what_booksim_does() {
     let its_defaults = ", routing_cycles = 1, credit_delay = 1";
@@ -281,7 +282,7 @@ fn under_booksim_iq_meshes_accept_what_booksim_does() {
     }
 }
 
-/// Flits a host and cycle.
+/// Returns the accepted flits per host and cycle.
 fn accepted_by_mesh(lanes: &str, flits: u64, seed: u64) -> f64 {
     let bytes = 16 * flits;
     let text = format!(
@@ -297,7 +298,7 @@ fn accepted_by_mesh(lanes: &str, flits: u64, seed: u64) -> f64 {
     let mut run = gingham_engine::start(compiled(&text).unwrap().plan);
     run.advance(u64::MAX);
     let accepted = run.collector().report().class(ClassId::new(0)).accepted_bytes_per_ps;
-    // Of 64 hosts, flits of 16 B and cycles of 1,000 ps.
+    // 64 hosts, flits of 16 B and cycles of 1,000 ps.
     accepted.unwrap().mean * 1_000.0 / 16.0 / 64.0
 }
 

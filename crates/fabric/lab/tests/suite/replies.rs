@@ -1,4 +1,4 @@
-//! Classes that reply to others: who replies, and what is refused.
+//! Classes that reply to others: their hosts, and refusals.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -10,7 +10,8 @@ use gingham_net::{ClassId, Delivery, Status};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Two clients and a server at a switch. The replies stand first, and so are compiled behind.
+/// Two clients and a server at a switch. The replies come first in the scenario, and are compiled
+/// last.
 const SERVED: &str = r#"[topology.generate.star]
 hosts = 4
 
@@ -40,7 +41,7 @@ fn compiled(settings: &[(&str, &str)]) -> Compiled {
     result(SERVED, settings).unwrap_or_else(|error| panic!("{error}\n{settings:?}"))
 }
 
-/// The hosts that send in a class.
+/// Returns the hosts that send in a class.
 fn senders(compiled: &Compiled, class: usize) -> Vec<String> {
     let plan = &compiled.plan;
     let name = |host| plan.fabric.endpoint_name(host);
@@ -62,7 +63,7 @@ fn who_is_sent_requests_replies() {
     };
     assert_eq!(classes[0].sources[0].messages, MessagePlan::Replies(expected));
     assert_eq!(compiled.plan.offered_load(ClassId::new(0)), None);
-    // Nobody asked for h0 to reply.
+    // The default hosts cause no note about h0, which never replies.
     assert!(compiled.notes.is_empty(), "{:?}", compiled.notes);
 }
 
@@ -76,7 +77,7 @@ fn repliers_follow_every_kind_of_destination() {
     // One host sends to all others, not to itself.
     let alone = [("traffic.1.hosts", "[\"h1\"]"), (DESTINATIONS, "\"uniform\"")];
     assert_eq!(senders(&compiled(&alone), 0), ["h0", "h2", "h3"]);
-    // Those to whom a reply goes may reply to it.
+    // Receivers of a reply may reply to it.
     let third = "{ name = \"thanks\", arrivals = { reply = { to = \"replies\" } }, length = { fixed = \"1 B\" } }";
     let compiled = compiled(&[("traffic.2", third)]);
     assert_eq!(senders(&compiled, 2), ["h0", "h1"]);

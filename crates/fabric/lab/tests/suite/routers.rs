@@ -1,4 +1,4 @@
-//! Routers of the literature from a scenario to deliveries, on which both engines agree.
+//! Routers of the literature from a scenario to deliveries, with agreement of both engines.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Two hosts with switches between them, cables of one cycle, lanes as told, and packets of so many
-/// flits without end.
+/// Two hosts with switches between them, cables of one cycle, the given lane keys, and an unlimited
+/// number of packets of `flits` flits.
 fn two_hosts(switches: u64, flits: u64, lanes: &str) -> String {
     format!(
         r#"
@@ -32,7 +32,7 @@ fn compiled(text: &str) -> Compiled {
     compile(&source.unwrap(), false).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The deliveries of a scenario, on which the oracle and every way of stepping agree.
+/// Returns the deliveries of a scenario, after a check that the oracle and every stepper agree.
 fn deliveries(text: &str) -> Vec<Delivery> {
     let plan = compiled(text).plan;
     let mut oracle = gingham_oracle::start(Arc::clone(&plan));
@@ -47,7 +47,7 @@ fn deliveries(text: &str) -> Vec<Delivery> {
     found
 }
 
-/// The cycles in which one packet follows another, after the first few.
+/// Returns the distance of packets in cycles, after the first few.
 fn period(text: &str) -> u64 {
     let found = deliveries(text);
     let at = |index: usize| found[index].delivered.as_ps();
@@ -70,12 +70,12 @@ fn packets_of_one_lane_follow_each_other_as_told() {
     assert_eq!(of(2, tail_credit), 6 + 5 + 5);
     assert_eq!(of(1, tail_credit), 6 + 3 + 5);
     assert_eq!(of(2, &format!("{tail_credit}, credit_delay = 9")), 6 + 5 + 13);
-    // A packet that fills its lane waits for all credits of the one before.
+    // A packet that fills its lane waits for all credits of the previous one.
     assert_eq!(of(2, ", depth = 6, forwarding = \"virtual-cut-through\""), 6 + 5 + 5);
 }
 
-/// A lane of four flits carries four in `D + P + C + 3` cycles, and in one more where flits take
-/// their credits as they cross.
+/// A lane of four flits carries four in `D + P + C + 3` cycles, and in one more if flits take their
+/// credits as they cross.
 #[test]
 fn a_lane_carries_its_depth_a_turnaround() {
     for (keys, turnaround, share) in [
@@ -91,7 +91,7 @@ fn a_lane_carries_its_depth_a_turnaround() {
             "(at most 25 %, on 2 of these channels at most 23.6 %, such as s0",
         ),
     ] {
-        // Packets that are longer than the run would not be delivered: 800 flits are 200 turnarounds.
+        // Packets longer than the run would not be delivered: 800 flits are 200 turnarounds.
         let text = two_hosts(2, 800, &format!("count = 1, depth = 4{keys}"));
         let text = text.replace("400 us", "2 ms");
         let enough = format!("network.lanes.depth = {turnaround}");
@@ -145,7 +145,7 @@ fn a_note_tells_what_lanes_carry_of_short_cables_and_of_long_ones() {
     told("count = 2, depth = 63", "(at most 49.7 %; 2 lanes together may carry at most 99.3 %)");
     told("count = 2, depth = 64", "(at most 50.4 %; 2 lanes together may carry all of it)");
     assert_eq!(notes_of("count = 1, depth = 127"), "");
-    // A packet needs room beside the round trip, and no share is told.
+    // A packet needs space in addition to the round trip, and the note gives no share.
     let cut = "forwarding = \"virtual-cut-through\"";
     told(
         &format!("count = 1, depth = 127, {cut}"),
@@ -154,8 +154,8 @@ fn a_note_tells_what_lanes_carry_of_short_cables_and_of_long_ones() {
     );
 }
 
-/// A tail crosses in a tick in which nothing is sent, and no credit comes in the next: the lane is
-/// given in that next tick, as the oracle has it, though the engine has no event then.
+/// A tail crosses in a tick without any transmission, and no credit arrives in the next: the lane
+/// is granted in that next tick, as in the oracle, although the engine has no event then.
 #[test]
 fn a_lane_is_given_after_the_tail_though_nothing_else_happens() {
     let text = r#"
@@ -182,8 +182,8 @@ fn a_lane_is_given_after_the_tail_though_nothing_else_happens() {
     assert!(deliveries(text).len() > 20);
 }
 
-/// What the channels of a mesh in saturation carried, with these keys of lanes: by ports, and by
-/// columns the same where they step it.
+/// Returns the flits on the channels of a saturated mesh with these lane keys: by ports, and
+/// equally by columns if they support the plan.
 fn carried(lanes: &str) -> Vec<u64> {
     let text = format!(
         r#"
@@ -206,7 +206,8 @@ fn carried(lanes: &str) -> Vec<u64> {
     found
 }
 
-/// `docs/concepts/routers.md`: no input requests two outputs there, and no two inputs one.
+/// `docs/concepts/routers.md`: with one lane no input requests two outputs, and no output is
+/// requested by one input on two lanes.
 #[test]
 fn with_one_lane_allocators_crossbars_and_injection_are_all_alike() {
     let default = carried("count = 1");
@@ -234,7 +235,7 @@ fn ways_as_many_as_lanes_are_a_full_crossbar() {
     }
 }
 
-/// Every key that is wrong, alone or with others.
+/// Invalid keys, alone or with others.
 const WRONG: &[&str] = &[
     "credit_delay = -1",
     "credit_delay = 65536",

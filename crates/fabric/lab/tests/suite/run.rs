@@ -96,7 +96,8 @@ fn a_saturated_class_says_which_load_it_took_and_offers_one_below() {
         )),
         "{reason}"
     );
-    // The other class alone fills channels, so that both should offer less: at most what was accepted.
+    // The other class alone fills channels, so that both should lower their loads: at most to the
+    // accepted load.
     let (_, factor) = reason.split_once("every load times ").unwrap();
     let factor: f64 = factor.parse().unwrap();
     let accepted = class.accepted_load / class.generated_load;
@@ -125,7 +126,7 @@ fn a_width_that_was_not_reached_says_how_much_longer_it_takes() {
     assert!(relative > 0.02);
     let reason = &class.verdict_reason;
     assert!(reason.contains("2.0 % was wanted: let the run last about "), "{reason}");
-    // What it recommends is about enough: it can only go by a half-width that has an error itself.
+    // The advice is approximately enough: it depends on a half-width with an error of its own.
     let (_, rest) = reason.split_once("last about ").unwrap();
     let (time, _) = rest.split_once(" (stop.time)").unwrap();
     let longer = of(time);
@@ -182,7 +183,7 @@ fn progress_follows_the_rule_that_will_end_the_run() {
             }
         }
     };
-    // A second of which a few milliseconds are needed: by time alone the bar would stand at a few
+    // A second, although a few milliseconds are enough: by time alone the bar would stay at a few
     // per cent.
     for rule in [("stop.messages", "2000"), ("stop.relative_width", "0.1")] {
         let seen = of(&[rule, ("stop.time", "1 s")]);
@@ -284,7 +285,7 @@ fn tables_have_columns_of_equal_length_and_latency_adds_up() {
         values.clone()
     };
     let (created, delivered) = (integers("created_ps"), integers("delivered_ps"));
-    // The window ends with a section, when 500 were delivered or a few more.
+    // The window ends with a section, when 500 messages or a few more were delivered.
     assert!((500..1_000).contains(&created.len()), "{} messages", created.len());
     let added: Vec<_> = delivered.iter().zip(&created).map(|(end, start)| end - start).collect();
     assert_eq!(integers("latency_ps"), added);

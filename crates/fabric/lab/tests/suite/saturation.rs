@@ -1,5 +1,5 @@
-//! Different saturation loads of whole packets and virtual lanes on one fabric: the reason is
-//! head-of-line blocking, as `docs/concepts/which-model.md` explains.
+//! Different saturation loads of whole packets and virtual lanes on one fabric, due to head-of-line
+//! blocking; see `docs/concepts/which-model.md`.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -8,8 +8,8 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_net::ClassId;
 use std::path::Path;
 
-/// Accepted load of the hosts of one NDR switch at an offered load of 1, as a share of their links,
-/// under uniform traffic that includes the sender itself.
+/// Returns the accepted load of the hosts of one NDR switch at an offered load of 1, as a share of
+/// their links, under uniform traffic that includes the sender itself.
 fn accepted(hosts: u32, network: &str) -> f64 {
     let text = format!(
         r#"
