@@ -206,8 +206,8 @@ fn carried(lanes: &str) -> Vec<u64> {
     found
 }
 
-/// `docs/concepts/routers.md`: with one lane no input requests two outputs, and no output is
-/// requested by one input on two lanes.
+/// `docs/concepts/routers.md`: with one lane no input requests two outputs, and no two inputs hold
+/// lanes of one output.
 #[test]
 fn with_one_lane_allocators_crossbars_and_injection_are_all_alike() {
     let default = carried("count = 1");

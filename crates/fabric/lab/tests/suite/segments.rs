@@ -1,4 +1,4 @@
-//! Segments and priorities from a scenario to deliveries, by both engines, and what is refused.
+//! Segments and priorities from a scenario to deliveries, by both engines, and refusals.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -19,7 +19,7 @@ fn compiled(text: &str) -> Compiled {
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The deliveries of a run that keeps all messages, on which both engines agree.
+/// Returns the deliveries of a run that keeps all messages, after a check that both engines agree.
 fn deliveries(text: &str) -> Vec<Delivery> {
     let plan =
         compiled(&format!("measure.messages = \"all\"\nstop.warm_up = \"0 ps\"\n{text}")).plan;
@@ -82,8 +82,8 @@ fn a_lone_message_in_segments_takes_as_long_as_the_formula_says() {
     }
 }
 
-/// Kwan's two hosts: h0 and h1 send 1,000-byte messages to h2 as fast as they can, those of h1 in
-/// segments of 100 B. Payload of each that arrived by 20 ms.
+/// Returns the payload by 20 ms of Kwan's two hosts: backlogged h0 and h1 send 1,000-byte messages
+/// to h2, those of h1 in segments of 100 B.
 fn shares(network: &str, of_h1: &str) -> [u64; 2] {
     let text = format!(
         r#"
@@ -117,9 +117,9 @@ fn shares(network: &str, of_h1: &str) -> [u64; 2] {
 
 #[test]
 fn a_stream_of_long_packets_takes_ten_times_as_much_as_one_of_short() {
-    // 20 ms are 1,600,000 bytes of 12.5 ns, all but those of the first microseconds used: the
-    // outputs' turns alternate between 1,000 B and 100 B, and what waits is decoded meanwhile. A
-    // message of h1 takes ten turns.
+    // 20 ms are 1,600,000 bytes of 12.5 ns, all used except those of the first microseconds: the
+    // turns of the output alternate between 1,000 B and 100 B, and waiting headers are decoded
+    // meanwhile. A message of h1 takes ten turns.
     let shares = shares("", "");
     assert!(shares[0].abs_diff(10 * shares[1]) <= 10_000, "{shares:?}");
     let all: u64 = shares.iter().sum();
@@ -128,8 +128,8 @@ fn a_stream_of_long_packets_takes_ten_times_as_much_as_one_of_short() {
 
 #[test]
 fn strict_priority_cannot_give_a_turn_to_a_header_that_is_not_decoded() {
-    // The next header of h1 is read when its last packet has left, and requests 150 ns later: h0
-    // waits, and is granted.
+    // The next header of h1 is read when its last packet has left, and requests 150 ns later: h0 is
+    // waiting, and is granted.
     let strict = r#"arbitration = "strict-priority""#;
     let (by_priority, in_turn) = (shares(strict, "priority = 1"), shares("", ""));
     for class in [0, 1] {
@@ -138,8 +138,7 @@ fn strict_priority_cannot_give_a_turn_to_a_header_that_is_not_decoded() {
             "{by_priority:?} {in_turn:?}"
         );
     }
-    // Without a routing delay it is there at the instant at which the output is free: h0 sends
-    // nothing.
+    // Without a routing delay the request is there when the output becomes free: h0 sends nothing.
     let at_once = format!("{strict}, routing_delay = \"0 ps\", setup_delay = \"150 ns\"");
     let [whole, segments] = shares(&at_once, "priority = 1");
     assert_eq!(whole, 0);
@@ -155,7 +154,7 @@ fn adaptive_segments_are_as_long_as_the_buffers_on_the_way() {
              traffic = [{{ load = 0.1, length.fixed = \"1 KiB\", segmentation = {segmentation} }}]"
         );
         let source = parsed(&text).unwrap();
-        // What is written down of a scenario reads as the same scenario.
+        // A serialized scenario parses as an equal scenario.
         let json = serde_json::to_string(&source.scenario).unwrap();
         assert_eq!(serde_json::from_str::<Scenario>(&json).unwrap(), source.scenario);
         compile(&source, false).unwrap().plan.classes[0].segmentation.clone()
@@ -203,7 +202,7 @@ fn what_could_surprise_is_noted() {
     let strict = notes("arbitration = \"strict-priority\"", "\"none\"");
     assert_eq!(strict.len(), 1);
     assert!(strict[0].contains("all classes have the same"), "{strict:?}");
-    // 100 m at 160 MB/s: 2 x 492 / 6.25 = 157.4 flits under way, a headroom of 161; go 161, stop
+    // 100 m at 160 MB/s: 2 x 492 / 6.25 = 157.4 flits in flight, a headroom of 161; go 161, stop
     // 161 + 16, and 177 + 161 in all.
     let long = "cable_length = \"100 m\"";
     let grown = notes(long, "\"adaptive\"");

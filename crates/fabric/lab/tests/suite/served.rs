@@ -70,7 +70,7 @@ fn backlogged_senders_are_compared_by_what_is_accepted_of_each() {
 #[test]
 fn where_flows_are_counted_a_flow_of_one_sender_is_named() {
     // h0-0 sends half of its messages to h1-1 and the rest to all hosts, at a load that no channel
-    // limits: its flows are served alike.
+    // limits: its flows are served equally.
     let text = PARKING_LOT
         .replace("hosts = [\"h0-0\", \"h0-1\", \"h1-0\"]", "hosts = [\"h0-0\"]")
         .replace("load = 0.9", "load = 0.2")
@@ -137,8 +137,8 @@ fn flows_of_few_messages_are_not_compared() {
 
 #[test]
 fn senders_of_unequal_loads_are_compared_by_their_shares() {
-    // h1 offers 0.3 and h2 0.9 to one host, whose link round robin shares out by halves: h1 gets all
-    // that it asks for, which is half of the mean load, and h2 the rest, at 1.5 times the mean.
+    // h1 offers 0.3 and h2 0.9 to one host, whose link round robin divides in halves: h1 gets its
+    // whole load, which is half of the mean load, and h2 the rest, at 1.5 times the mean.
     let text = r#"
         topology.generate.star.hosts = 3
         network.preset = "myrinet-1280"
@@ -191,8 +191,8 @@ fn senders_without_a_load_are_compared_by_what_they_created() {
 
 #[test]
 fn an_endpoint_falls_behind_from_a_twentieth_of_its_payload_on() {
-    // The destination takes 0.95 of its link: at three times 0.35 a tenth stays behind, and at three
-    // times 0.325 a fortieth.
+    // The destination accepts 0.95 of its link: at three times 0.35 a tenth is left behind, and at
+    // three times 0.325 a fortieth.
     let at = |load: &str| {
         let settings = [("traffic.0.arrivals", "\"constant\""), ("traffic.0.load", load)];
         class(PARKING_LOT, &settings).served

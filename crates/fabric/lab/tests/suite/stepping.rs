@@ -1,4 +1,4 @@
-//! By what switches of virtual lanes are stepped: what is chosen, and what columns refuse.
+//! Steppers of virtual lanes: the choice of the engine, and refusals by columns.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -6,7 +6,7 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, Engine, Run, SteppedBy, compile};
 use std::path::Path;
 
-/// 64 switches with a host each, and packets of 20 flits.
+/// 64 switches with one host each, and packets of 20 flits.
 const MESH: &str = r#"
 topology.generate.mesh.dimensions = [8, 8]
 routing.algorithm = "dimension-order"
@@ -22,7 +22,7 @@ fn compiled(settings: &[(&str, &str)]) -> Compiled {
     compile(&source, true).unwrap_or_else(|error| panic!("{error}\n{settings:?}"))
 }
 
-/// By what a run is stepped that is asked for nothing, and why.
+/// Returns the stepper that the engine chooses for a run, and the reason.
 fn chosen(settings: &[(&str, &str)]) -> (SteppedBy, &'static str) {
     let stepping = Run::new(compiled(settings), Engine::Fast).stepping().unwrap();
     (stepping.by, stepping.because)
@@ -34,14 +34,14 @@ fn columns_are_chosen_where_many_flits_move() {
     let few = (SteppedBy::Ports, "columns cost more in a tick than they save here");
     assert_eq!(chosen(&[]), many);
     assert_eq!(chosen(&[("traffic.0.load", "0.002")]), few);
-    // `benches/columns.py` counts this: a tick takes 6,830 instructions by ports and 5,729 by
-    // columns; of 8 lanes 6,805 and 7,738.
+    // Measured by `benches/columns.py`: a tick takes 6,830 instructions by ports and 5,729 by
+    // columns; with 8 lanes 6,805 and 7,738.
     let seldom = ("traffic.0.load", "0.03");
     assert_eq!(chosen(&[seldom]), many);
     assert_eq!(chosen(&[seldom, ("network.lanes.count", "8")]), few);
-    // Packets of one flit, of which each is a head: 110,842 and 65,373.
+    // Packets of one flit, each of them a head: 110,842 and 65,373.
     assert_eq!(chosen(&[("traffic.0.length.fixed", "16 B")]), many);
-    // A host sends no more than its link takes, whatever is asked for.
+    // A host sends no more than its link carries, whatever its load.
     let class = |name| {
         format!(
             "{{ name = \"{name}\", hosts = [\"h0-0-0\"], load = 1.0, length.fixed = \"320 B\" }}"
@@ -59,7 +59,7 @@ fn columns_are_chosen_where_many_flits_move() {
     assert_eq!(chosen(&[cable, delay("1000")]), (SteppedBy::Ports, far));
 }
 
-/// What is sent as answers counts, and what a file or a stream says.
+/// Replies count, and so do schedules and streams.
 #[test]
 fn all_kinds_of_traffic_are_expected() {
     let replies = r#"[
@@ -73,7 +73,7 @@ fn all_kinds_of_traffic_are_expected() {
     assert_eq!(chosen(&[("traffic", backlogged)]).0, SteppedBy::Columns);
 }
 
-/// Their allocators, when they give lanes, and where flits take their credits.
+/// Columns support their allocators, lane grants and credits at the crossing.
 #[test]
 fn routers_of_the_literature_are_stepped_by_columns() {
     for (preset, lanes) in [("booksim-iq", 1), ("peh-dally-2001", 2), ("caminos-basic", 2)] {
@@ -82,7 +82,7 @@ fn routers_of_the_literature_are_stepped_by_columns() {
     }
 }
 
-/// Counts have as many planes as the deepest lane takes.
+/// Counts have as many planes as the deepest lane needs.
 #[test]
 fn no_lane_is_too_deep_for_columns() {
     for depth in ["15", "16", "127", "65535"] {

@@ -1,10 +1,10 @@
-//! Runs of scenarios in small, with settings by key.
+//! Compiles and runs small scenarios, with settings by key.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, Engine, Record, Run, compile};
 use std::path::Path;
 
-/// Compiles a scenario that must be right. Routes that could deadlock are allowed.
+/// Compiles a scenario that must be valid. Routes that could deadlock are allowed.
 pub(crate) fn compiled(text: &str, settings: &[(&str, &str)]) -> Compiled {
     compiled_in(Path::new("."), text, settings)
 }
@@ -18,17 +18,17 @@ pub(crate) fn compiled_in(folder: &Path, text: &str, settings: &[(&str, &str)]) 
     compiled.unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The numbers of a whole run, without its tables.
+/// Returns the numbers of a whole run, without its tables.
 pub(crate) fn summary_of(compiled: &Compiled) -> Record {
     finished(compiled, Engine::Fast).summary()
 }
 
-/// The record of a whole run with an engine.
+/// Returns the record of a whole run with an engine.
 pub(crate) fn record_by(engine: Engine, text: &str, settings: &[(&str, &str)]) -> Record {
     finished(&compiled(text, settings), engine).record()
 }
 
-/// The record of a whole run.
+/// Returns the record of a whole run.
 pub(crate) fn record(text: &str, settings: &[(&str, &str)]) -> Record {
     record_by(Engine::Fast, text, settings)
 }

@@ -1,4 +1,4 @@
-//! Congestion controls that look at the network: their figures unless given, and what is refused.
+//! Congestion control at hosts: default parameters, and refusals.
 
 use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
@@ -26,8 +26,8 @@ fn self_tuned(preset: &str, control: &str) -> SelfTunedPlan {
     of
 }
 
-/// A flit takes 80 ns where 16 bytes go at 200 MB/s, and 6.25 where one goes at 160; a block of 64
-/// bytes takes 64 ns at 1 GB/s.
+/// A flit takes 80 ns with 16 bytes at 200 MB/s, and 6.25 with one at 160; a block of 64 bytes
+/// takes 64 ns at 1 GB/s.
 #[test]
 fn a_gather_takes_32_flits_unless_given() {
     let ns = |tenths: u64| Span::from_ps(tenths * 100);

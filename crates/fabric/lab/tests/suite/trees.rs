@@ -1,5 +1,5 @@
 //! Congestion trees of whole runs: figure 1 of Santos et al. 2002 on every switching kind, a ring
-//! that locks, what asking for them changes, and what is refused.
+//! that deadlocks, the effect of the search on results, and refusals.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
@@ -9,7 +9,7 @@ use gingham_topology::ChannelId;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Four hosts at A and two at B send to `BC` for ever, and a victim over the same cable to `BV`.
+/// Four hosts at A and two at B send to `BC` forever, and a victim over the same cable to `BV`.
 fn figure_1(network: &str, measure: &str) -> String {
     format!(
         r#"
@@ -39,7 +39,7 @@ fn compiled(text: &str) -> Result<Compiled, LabError> {
     compile(&ScenarioSource::parse("trees.toml", text, folder, &Overrides::default())?, true)
 }
 
-/// What a run found of each kind: the share of looks at which channels were root, branch and leaf.
+/// Congestion trees of a run, with its plan and its end.
 struct Found {
     plan: Arc<Plan>,
     trees: Trees,
@@ -54,7 +54,7 @@ fn found(text: &str) -> Found {
 }
 
 impl Found {
-    /// Looks at which a channel, of two names, was root, branch and leaf.
+    /// Returns at how many searches a channel between two nodes was root, branch and leaf.
     fn roles(&self, name: &str) -> ChannelRoles {
         let fabric = &self.plan.fabric;
         let (from, to) = name.split_once(" -> ").expect("two names");
@@ -66,7 +66,7 @@ impl Found {
         channels.find(|(channel, _)| is_it(channel)).map(|(_, roles)| roles).unwrap_or_default()
     }
 
-    /// Looks at which a flow fed a tree, and was a victim.
+    /// Returns at how many searches a flow fed a tree, and was a victim.
     fn flow(&self, source: &str, destination: &str) -> FlowRoles {
         let name = |end| self.plan.fabric.endpoint_name(end);
         let is_it = |of: &FlowKey| name(of.source) == source && name(of.destination) == destination;
@@ -74,7 +74,7 @@ impl Found {
     }
 }
 
-/// More than so many hundredths of all looks.
+/// Whether `of` exceeds `hundredths` hundredths of all searches.
 fn is_most(of: usize, found: &Found, hundredths: usize) -> bool {
     of * 100 > found.trees.looks() * hundredths
 }
@@ -89,13 +89,13 @@ fn the_busy_host_is_the_root_and_the_other_flow_a_victim_on_every_kind() {
         assert_eq!(found.trees.looks(), 200, "{kind}: 2 ms in steps of 10 us");
         let [root, branch, leaf] = ["B -> BC", "A -> B", "A1 -> A"].map(|name| found.roles(name));
         assert!(is_most(root.root, &found, 80) && root.branch == 0, "{kind}: {root:?}");
-        // It holds some of the four hosts and the victim all the time, and moves on now and then.
+        // It holds some of the four hosts and the victim all the time, and occasionally moves on.
         assert!(is_most(branch.branch, &found, 40), "{kind}: {branch:?}");
         assert!(leaf.leaf == leaf.branch && leaf.branch > 0, "{kind}: {leaf:?}");
         assert_eq!(found.roles("B -> BV").branch, 0, "{kind}: what leads to it is never blocked");
         let victim = found.flow("AV", "BV");
         assert!(is_most(victim.victim, &found, 40), "{kind}: {victim:?}");
-        // It feeds what holds up its own link while the cable has space for a moment.
+        // It feeds the tree that holds up its own link while the cable briefly has space.
         let on_its_way = ["AV -> A", "A -> B", "B -> BV"].map(|name| found.roles(name).root);
         assert!(victim.feeding <= on_its_way.iter().sum(), "{kind}: {victim:?}, {on_its_way:?}");
         let feeds = found.flow("A1", "BC");

@@ -1,11 +1,11 @@
-//! What verdicts blame, and what they advise.
+//! Causes that verdicts report, and their advice.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
 use crate::support::record;
 use gingham_lab::{ClassSummary, Record, Verdict};
 
-/// A lone flow over cables of 200 m: its link gives it 0.703, and a window of 4 packets 0.33.
+/// A lone flow over cables of 200 m: its link allows 0.703, and a window of 4 packets 0.33.
 const LONE: &str = r#"
     topology.generate.star.hosts = 2
     network = { preset = "myrinet-1280", cable_length = "200 m" }
@@ -22,7 +22,7 @@ const LONE: &str = r#"
     warm_up = "200 us"
 "#;
 
-/// Three flows into one host, whose cable a window of one packet fills.
+/// Three flows into one host, whose cable is filled with a window of one packet.
 const HOT_SPOT: &str = r#"
     topology.generate.star.hosts = 4
 
@@ -44,14 +44,14 @@ const HOT_SPOT: &str = r#"
     warm_up = "100 us"
 "#;
 
-/// The first class, which is saturated.
+/// Returns the first class, which must be saturated.
 fn saturated(text: &str, settings: &[(&str, &str)]) -> ClassSummary {
     let class = record(text, settings).classes.swap_remove(0);
     assert_eq!(class.verdict, Verdict::Saturated, "{class:?}");
     class
 }
 
-/// What a lone flow advises beside a smaller load.
+/// Returns the advice for a lone flow after the smaller load.
 fn beside_less(settings: &[(&str, &str)]) -> String {
     let reason = saturated(LONE, settings).verdict_reason;
     let (_, advice) = reason.split_once("traffic.0.load = ").unwrap();
@@ -65,7 +65,7 @@ const POLICING: (&str, &str) = ("traffic.0.policing", "{ rate = 0.05, burst = \"
 #[test]
 fn the_key_whose_bound_is_reached_is_named() {
     assert_eq!(beside_less(&[(PACE, "0.3")]), "or raise traffic.0.pace");
-    // Both hold the flow back, one of them limits it.
+    // Both hold the flow back, and one of them limits it.
     let window = (WINDOW, "{ packets = 4 }");
     assert_eq!(beside_less(&[(PACE, "0.3"), window]), "or raise traffic.0.pace");
     let let_pass = "or let more pass with traffic.0.policing.rate";
@@ -82,7 +82,7 @@ fn a_key_that_holds_back_and_limits_nothing_is_not_named() {
     assert_eq!(beside_less(&[(WINDOW, "{ packets = 100 }")]), "");
     let wide = ("traffic.0.policing", "{ rate = 0.8, burst = \"1 KiB\" }");
     assert_eq!(beside_less(&[wide]), "");
-    // Long packets come near the whole link, and no key is larger than that.
+    // Long packets nearly fill the link, and no key allows more than that.
     let long = [
         ("traffic.0.length", "{ fixed = \"8 KiB\" }"),
         ("traffic.0.arrivals", "constant"),
@@ -128,7 +128,7 @@ const SERVED: &str = r#"
     warm_up = "100 us"
 "#;
 
-/// The record of a run of it.
+/// Returns the record of a run of [`SERVED`].
 fn served(settings: &[(&str, &str)]) -> Record {
     record(SERVED, settings)
 }
@@ -142,7 +142,7 @@ fn saturated_replies_are_fewer_or_shorter() {
     let (load, rest) =
         advice.strip_prefix("such as with traffic.1.load = ").unwrap().split_once(',').unwrap();
     assert_eq!(rest, " or make replies shorter (traffic.0.length)");
-    // Both are what they say.
+    // Both remedies work.
     let shorter = [("traffic.0.length", "{ fixed = \"64 B\" }")];
     for cure in [[("traffic.1.load", load)], shorter] {
         let class = &served(&cure).classes[0];

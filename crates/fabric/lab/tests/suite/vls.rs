@@ -1,4 +1,5 @@
-//! VLs of imported tables that own several lanes: a mesh whose packets all go on VL 0, a ring whose levels go on two.
+//! VLs of imported tables that own several lanes: a mesh whose packets all use VL 0, and a ring
+//! whose levels use two.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -10,11 +11,11 @@ use gingham_topology::routing::{LaneSet, Proof, VcClass};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Lines of `opensm.conf` in a file of a test, which is deleted with this.
+/// Lines of `opensm.conf` in a temporary file, which is deleted on drop.
 struct Conf(PathBuf);
 
 impl Conf {
-    /// Tables that map every level to the VL of the same place in `row`, and this VL arbitration.
+    /// Writes tables that map every level to the VL at its index in `row`, and this VL arbitration.
     fn new(name: &str, row: &str, arbitration: &str) -> Self {
         let path =
             std::env::temp_dir().join(format!("gingham-vls-{name}-{}.conf", std::process::id()));
@@ -37,7 +38,8 @@ fn result(text: &str, allow_deadlock: bool) -> Result<Compiled, LabError> {
     compile(&source, allow_deadlock)
 }
 
-/// An 8x8 mesh whose hosts have packets of one flit without end, with these lanes and lines of routing.
+/// Compiles an 8x8 mesh of saturated hosts with packets of one flit, with these lanes and lines of
+/// routing.
 fn mesh(lanes: &str, routing: &str) -> Compiled {
     let text = format!(
         "topology.generate.mesh.dimensions = [8, 8]\nrouting = {{ algorithm = \"dimension-order\"{routing} }}\n\
@@ -48,7 +50,7 @@ fn mesh(lanes: &str, routing: &str) -> Compiled {
     result(&text, false).unwrap()
 }
 
-/// All deliveries of a run.
+/// Returns all deliveries of a run.
 fn deliveries(compiled: &Compiled) -> Vec<Delivery> {
     let mut engine = gingham_engine::start(Arc::clone(&compiled.plan));
     engine.advance(u64::MAX);
@@ -97,7 +99,7 @@ fn the_oracle_agrees_on_vls_of_several_lanes() {
     assert!(deliveries(&compiled) == found);
 }
 
-/// The ring of OpenSM with these lanes, and its levels by this row if there is one.
+/// Compiles the ring of OpenSM with these lanes, and with its levels by this row if there is one.
 fn ring(lanes: &str, row: Option<&Conf>, allow_deadlock: bool) -> Result<Compiled, LabError> {
     let text = RING.replace("count = 8", lanes);
     let text = match row {

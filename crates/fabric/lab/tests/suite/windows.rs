@@ -1,4 +1,4 @@
-//! Windows and paces: what scenarios make of them, where answers go, and what is refused.
+//! Windows and rate limits: compilation, paths and lanes of acknowledgements, and refusals.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -11,7 +11,7 @@ use gingham_topology::Proof;
 use gingham_topology::routing::{LaneSet, VcClass};
 use std::fmt::Write as _;
 
-/// Four hosts at a switch, two classes; what differs comes as settings.
+/// Four hosts at a switch, two classes; settings give the differences.
 const STAR: &str = r#"[topology.generate.star]
 hosts = 4
 
@@ -33,7 +33,7 @@ length = { fixed = "256 B" }
 time = "1 ms"
 "#;
 
-/// The same on four lanes.
+/// Returns the star on four lanes.
 fn laned() -> String {
     STAR.replace("\"myrinet-1280\"", "\"yum-1600\"\nlanes.count = 4")
 }
@@ -76,7 +76,7 @@ fn error(text: &str, settings: &[(&str, &str)]) -> String {
     result(text, settings).unwrap_err().to_string()
 }
 
-/// How the packets of the first class are answered.
+/// Returns the acknowledgements of the first class.
 fn answer(compiled: &Compiled) -> AnswerPlan {
     compiled.plan.classes[0].window.as_ref().unwrap().answer
 }
@@ -96,7 +96,7 @@ fn answers_are_as_the_class_unless_they_say_otherwise() {
     let written = "{ packets = 1, answer = { length = \"1 B\", priority = 7 } }";
     let other = compiled(STAR, &[(WINDOW, written)]);
     assert_eq!(answer(&other), AnswerPlan { payload_bytes: 1, priority: priority(7), vc_class });
-    // Adapters have a queue for every level, that of answers among them.
+    // Adapters have a queue for every level, including that of acknowledgements.
     assert_eq!(other.plan.highest_priority(), priority(7));
 }
 
@@ -111,7 +111,7 @@ fn answers_have_lanes_of_their_own() {
     assert_eq!(of_class(0), LaneSet::one(0));
     assert_eq!(of_answers, LaneSet::one(1) | LaneSet::one(3));
     assert_eq!(of_class(1), LaneSet::first_n(4));
-    // The lanes of the class unless given.
+    // By default the lanes of the class.
     let same = compiled(&laned(), &[(WINDOW, "{ packets = 8 }"), ("traffic.0.lanes", "[2]")]);
     assert_eq!(answer(&same).vc_class, same.plan.classes[0].vc_class);
 }
@@ -127,7 +127,7 @@ fn lanes_of_answers_are_in_use() {
     assert!(told("lanes = [0]").contains("no class uses the lanes 2 and 3"));
     assert!(told("lanes = [2]").contains("no class uses lane 3"));
     assert!(!told("lanes = [2, 3]").contains("no class uses"));
-    // Switches go by priority, of which answers alone make two.
+    // Switches arbitrate by priority; only acknowledgements make two levels.
     let one = [("traffic.0.priority", "0"), ("network.arbitration", "strict-priority")];
     let is_told = |window: &str| {
         let settings = [one[0], one[1], (WINDOW, window)];
@@ -140,8 +140,8 @@ fn lanes_of_answers_are_in_use() {
 
 #[test]
 fn answers_are_packets_to_what_looks_for_the_longest() {
-    // 64 B are 4 flits, answers of 200 B 13: a lane of 18 has room for the one beside its round
-    // trip, for the other it has not: 5 and 14 flits.
+    // 64 B are 4 flits, acknowledgements of 200 B 13: a lane of 18 has space for the former in
+    // addition to its round trip, but not for the latter: 5 and 14 flits.
     let cut = laned().replace(
         "count = 4",
         "count = 4\nlanes.forwarding = \"virtual-cut-through\"\nlanes.depth = 18",
@@ -170,7 +170,7 @@ fn short_answers_take_the_paths_of_short_messages() {
     assert!(!told("{ packets = 8 }"));
 }
 
-/// What cures a cycle that answers close.
+/// Remedy for a cycle that acknowledgements close.
 const LEAVE_OUT: &str = "free of deadlock. Leave traffic.0.window.answer.lanes out, name at least two lanes there of which no \
                          class uses one, or allow it";
 
@@ -203,8 +203,8 @@ fn lanes_of_answers_alone_close_a_cycle() {
         let window = format!("{{ packets = 2, answer = {{ lanes = {lanes} }} }}");
         assert!(matches!(proof(&[(WINDOW, &window)]), Proof::Free { .. }), "{lanes}");
     }
-    // Packets are on lane 2 behind the dateline, answers on 1 or 2 before it: round the ring on
-    // lane 2 from the one to the other, and from there by lane 1.
+    // Packets are on lane 2 after the dateline, acknowledgements on 1 or 2 before it: the cycle
+    // goes round the ring on lane 2 between the two, and from there by lane 1.
     let overlapping = (WINDOW, "{ packets = 2, answer = { lanes = [1, 2, 3] } }");
     let refused = result(RING, &[overlapping]).unwrap_err();
     let LabError::Deadlock(report) = &refused else { panic!("{refused}") };
@@ -212,7 +212,8 @@ fn lanes_of_answers_alone_close_a_cycle() {
     assert!(has(" lane 1") && has(" lane 2") && !has(" lane 3"), "{refused}");
     assert!(refused.to_string().contains(LEAVE_OUT), "{refused}");
     assert_eq!(report.key.as_deref(), Some("traffic[0].window.answer.lanes"));
-    // Answers with one lane leave none for those behind the dateline, packets or answers.
+    // Acknowledgements with one lane leave none after the dateline, for packets or
+    // acknowledgements.
     let one = (WINDOW, "{ packets = 2, answer = { lanes = [3] } }");
     let refused = result(RING, &[one]).unwrap_err();
     let LabError::Deadlock(report) = &refused else { panic!("{refused}") };
@@ -239,7 +240,7 @@ fn a_cycle_is_blamed_on_the_answers_that_close_it() {
     let (cure, key) = told(&[(WINDOW, good), (second, bad)]);
     assert!(cure.contains("Leave traffic.1.window.answer.lanes out"), "{cure}");
     assert_eq!(key.as_deref(), Some("traffic[1].window.answer.lanes"));
-    // Each of two by itself is enough to close it.
+    // Each of the two alone is enough to close it.
     let (cure, key) = told(&[(WINDOW, bad), (second, bad)]);
     let both = "Leave traffic.0.window.answer.lanes and traffic.1.window.answer.lanes out";
     assert!(cure.contains(both), "{cure}");
@@ -272,11 +273,12 @@ fn marks_of_which_nobody_hears_are_told() {
 
 #[test]
 fn service_levels_of_answers_are_proven_too() {
-    // The level of the pair, the other way.
+    // The level of the reversed pair.
     let by_pair = compiled(IMPORTED, &[(WINDOW, "{ packets = 2 }")]);
     assert_eq!(answer(&by_pair).vc_class, None);
     assert!(matches!(by_pair.proof, Proof::Free { .. }));
-    // All answers on one level, and so on one lane, close the cycle that packets do not.
+    // All acknowledgements on one level, and therefore on one lane, close the cycle that packets do
+    // not.
     let one = (WINDOW, "{ packets = 2, answer = { service_level = 3 } }");
     let refused = result(IMPORTED, &[one]).unwrap_err();
     let LabError::Deadlock(report) = &refused else { panic!("{refused}") };
@@ -293,7 +295,7 @@ fn service_levels_of_answers_are_proven_too() {
 #[test]
 fn answers_on_a_level_without_a_lane_are_refused() {
     let map = std::fs::read_to_string(folder().join("opensm-sl2vl.dump")).unwrap();
-    // SL 14, on which no pair sends, is mapped to 15 everywhere.
+    // SL 14, which no pair uses, is mapped to 15 everywhere.
     let row = "0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7";
     let dropped = map.replace(row, "0  1  2  3  4  5  6  7  0  1  2  3  4  5 15  7");
     assert_ne!(map, dropped);
@@ -318,7 +320,7 @@ fn a_pace_becomes_the_time_of_64_kib() {
     let class = &paced.plan.classes[0];
     assert!(class.is_controlled());
     let refill = &class.pace.as_ref().unwrap().refill;
-    // At every host, for excess of another class may be sent as this one.
+    // At every host, because excess of another class may be sent as this one.
     assert_eq!(refill.len(), paced.plan.fabric.endpoints().len());
     assert!(refill.iter().all(|refill| refill.as_ps() == 65_536 * 25_000));
     let next = Pace::new(refill[0]).next_start(Time::from_ps(7), 256);
@@ -336,7 +338,7 @@ fn a_pace_is_slow_enough_only_if_a_run_ends_before_its_packets() {
     assert!(found.contains("in `traffic[0].pace`: at this pace 64 KiB, or a packet of class `data`, which may be of any length"));
     let cut = ("traffic.0.segmentation", "{ fixed = \"1 MiB\" }");
     assert!(result(STAR, &[pace("1e-5"), any, cut]).is_ok());
-    // So may what another class sends at its pace.
+    // The limit also applies to excess of another class.
     let demoting = [
         ("traffic.0.policing", "{ rate = 0.1, burst = \"1 KiB\", excess = { demote = \"bulk\" } }"),
         ("traffic.1.pace", "1e-5"),
@@ -349,7 +351,7 @@ fn a_pace_is_slow_enough_only_if_a_run_ends_before_its_packets() {
     );
 }
 
-/// The message for each scenario with settings, under them.
+/// Returns the message for each scenario with settings, under them.
 fn refusals(cases: &[(&str, &[(&str, &str)])]) -> String {
     let mut table = String::new();
     for (text, settings) in cases {

@@ -1,11 +1,11 @@
-//! When messages are created, and how many.
+//! Creation times and numbers of messages.
 
 use super::support::{compiled, compiled_in, folder, messages, scenario};
 use gingham_lab::Engine;
 use gingham_net::ClassId;
 
-/// The instants at which h0 of a star creates messages, in nanoseconds. Its link takes 6.25 ns a
-/// byte, so that a load of 0.5 of 64-byte messages is one every 800 ns.
+/// Returns the instants at which h0 of a star creates messages, in nanoseconds. Its link takes 6.25
+/// ns a byte, so that a load of 0.5 of 64-byte messages is one every 800 ns.
 fn instants_ns(class: &str) -> Vec<u64> {
     let text = scenario("star.hosts = 3", &format!("{class}\nlength = {{ fixed = \"64 B\" }}"));
     let rows = messages(compiled(&text), Engine::Fast);
@@ -25,12 +25,12 @@ fn a_class_sends_from_its_start_on_and_not_at_its_stop() {
 
 #[test]
 fn coins_fall_at_cycles_as_often_as_the_load_says() {
-    // Flits of 16 B at 200 MB/s: a cycle of 80 ns. Messages of four flits at a load of 0.8: a coin
-    // falls at one cycle in five, at 1/5 of 12,500 at each of three hosts.
+    // Flits of 16 B at 200 MB/s: a cycle of 80 ns. Messages of four flits at a load of 0.8: one in
+    // five cycles on average, of 12,500 at each of three hosts.
     let class = "arrivals = \"bernoulli\"\nload = 0.8\nlength.fixed = \"64 B\"\n[network]\npreset = \"yum-1600\"";
     let rows = messages(compiled(&scenario("star.hosts = 3", class)), Engine::Fast);
     assert!(rows.iter().all(|row| row.created_ps.is_multiple_of(80_000)));
-    // The standard deviation of 37,500 coins is 77.
+    // The standard deviation of 37,500 Bernoulli trials is 77.
     assert!(rows.len().abs_diff(7_500) < 390, "{}", rows.len());
 }
 
@@ -64,7 +64,7 @@ fn a_backlogged_class_begins_at_its_start_and_ends_with_what_waits_at_its_stop()
     assert!(created.len() >= 4 && created.iter().all(|at| *at < 2_000), "{created:?}");
 }
 
-/// The first instant of each host of a star of three, in nanoseconds, by seed.
+/// Returns the first instant of each host of a star of three, in nanoseconds, for a seed.
 fn firsts_ns(stagger: &str, seed: u64) -> Vec<u64> {
     let class = format!(
         "arrivals = \"backlogged\"\nlength = {{ fixed = \"64 B\" }}\nstart = \"2 us\"\nstagger = {stagger}"
@@ -90,8 +90,8 @@ fn a_jitter_is_drawn_for_each_host_and_from_the_seed() {
             assert!((turn..turn + 10_000).contains(first), "{firsts:?}");
         }
     }
-    // Of 60 uniform draws none below half of the range, or none above, has a chance of 2^-60; their
-    // mean misses the middle by 5 us / sqrt(3 x 60) = .37 us times 5 once in a million.
+    // Of 60 uniform draws, none below half of the range, or none above, has a chance of 2^-60;
+    // their mean is off by 5 us / sqrt(3 x 60) = .37 us times 5 once in a million.
     let late = seen.iter().flat_map(|firsts| firsts.iter().enumerate());
     let drawn: Vec<u64> = late.map(|(host, first)| first - 2_000 - 10_000 * host as u64).collect();
     assert!(drawn.iter().any(|ns| *ns < 5_000) && drawn.iter().any(|ns| *ns >= 5_000), "{drawn:?}");

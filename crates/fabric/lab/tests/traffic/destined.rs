@@ -1,4 +1,4 @@
-//! Where messages go.
+//! Destinations of messages.
 
 use super::support::{compiled, compiled_in, folder, messages, pairs, scenario};
 use gingham_lab::{Compiled, Engine};
@@ -40,14 +40,14 @@ fn places_are_those_of_the_hosts_of_the_class() {
         "star.hosts = 9",
         &format!("hosts = [\"h[0-9]\", \"h3\", \"h5\"]\n{}", class("\"shuffle\"")),
     );
-    // Not a pattern of the kind that a shell knows, so that nothing matches it.
+    // Shell character classes are not supported, so this matches nothing.
     assert!(compiled_in(std::path::Path::new("."), &text).is_err());
     let text = text.replace("h[0-9]", "h8");
     // Places 0, 1, 2 are h3, h5, h8: no power of two.
     let refused = compiled_in(std::path::Path::new("."), &text).unwrap_err().to_string();
     assert!(refused.contains("such as 2 or 4, not 3"), "{refused}");
     let text = text.replace("\"h8\", ", "");
-    // Of two places a shuffle moves neither.
+    // A shuffle of two places moves neither.
     assert!(compiled_in(std::path::Path::new("."), &text).is_err());
     let compiled = compiled(&text.replace("shuffle", "bit-complement"));
     assert_eq!(pairs(&compiled), names(&[("h3", "h5"), ("h5", "h3")]));
@@ -129,7 +129,7 @@ fn a_rotation_turns_the_bits_right_by_one() {
     assert_eq!(pairs(&compiled), names(&expected));
 }
 
-/// Equally likely destinations of each source, by name.
+/// Returns the equally likely destinations of each source, by name.
 fn drawn_among(compiled: &Compiled) -> BTreeMap<String, Vec<String>> {
     let name = |endpoint| compiled.plan.fabric.endpoint_name(endpoint);
     let of = |source: &SourcePlan| {
@@ -265,7 +265,8 @@ fn hot_hosts_receive_their_share() {
 
 #[test]
 fn a_matrix_gives_each_host_its_load_and_its_destinations() {
-    // Row sums 1, 3 and 0; their mean is 4 / 3. Columns in another order than rows, and one more.
+    // Row sums 1, 3 and 0; their mean is 4 / 3. Columns are in another order than rows, with one
+    // more.
     let demand = "from,h2,h0,h1,h3\nh0,0,0,1,0\nh1,2,1,0,0\nh2,0,0,0,0\n";
     let folder = folder("matrix", &[("demand.csv", demand)]);
     let text = scenario("star.hosts = 4", &class("{ matrix = \"demand.csv\" }"));
@@ -281,7 +282,7 @@ fn a_matrix_gives_each_host_its_load_and_its_destinations() {
     let DestinationPlan::Weighted(weighted) = &drawn.destinations else { panic!("no weights") };
     let shares: Vec<_> = weighted.shares().map(|(to, share)| (name(to), share)).collect();
     assert_eq!(shares, [("h2".to_owned(), 2.0 / 3.0), ("h0".to_owned(), 1.0 / 3.0)]);
-    // Both links carry the same, so that the class offers the mean.
+    // Both links have equal capacity, so that the class offers the mean.
     let offered = compiled.plan.offered_load(ClassId::new(0)).unwrap();
     assert!((offered - 0.15).abs() < 1e-12, "{offered}");
     let silent = [
@@ -383,7 +384,7 @@ fn no_host_sends_to_another_port_of_its_own() {
 #[test]
 fn groups_of_unequal_size_are_refused_unless_any_host_will_do() {
     let dragonfly = "dragonfly = { switches_per_group = 2, hosts_per_switch = 2, global_cables_per_switch = 1, groups = 3 }";
-    // Two hosts of the first group, and one of each other.
+    // Two hosts of the first group, and one of each other group.
     let of = |destinations: &str| {
         let hosts = "hosts = [\"h0-0-*\", \"h1-0-0\", \"h2-0-0\"]";
         let text = scenario(dragonfly, &format!("{hosts}\n{}", class(destinations)));

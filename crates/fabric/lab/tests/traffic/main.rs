@@ -1,4 +1,4 @@
-//! Traffic from scenario to messages: when, how long, where to, from files, and what is refused.
+//! Traffic from scenario to messages: times, lengths, destinations, files, and refusals.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 

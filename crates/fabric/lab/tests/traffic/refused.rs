@@ -1,10 +1,10 @@
-//! What is refused, with file, line and key. The snapshots are the review.
+//! Refused traffic, with file, line and key. The snapshots are for review.
 
 use super::support::{compiled_in, folder, scenario};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The message for each class on a star of five hosts, under the class.
+/// Returns the message for each class on a star of five hosts, under the class.
 fn refusals(folder: &Path, classes: &[&str]) -> String {
     let mut table = String::new();
     for class in classes {

@@ -1,4 +1,4 @@
-//! A run's messages as a schedule give the same deliveries, to the picosecond.
+//! A schedule of a run's messages gives equal deliveries, to the picosecond.
 
 use super::support::{Row, compiled, compiled_in, folder, messages};
 use gingham_lab::Engine;
@@ -42,7 +42,7 @@ const REPLAY: &str = r#"
     arrivals.schedule = "messages.csv"
 "#;
 
-/// As CSV, with the columns in an order of our own, and one more.
+/// Formats rows as CSV, with the columns in a different order, and one more.
 fn csv(rows: &[Row]) -> String {
     let mut text = "destination,created_ps,payload_bytes,delivered_ps,source\n".to_owned();
     for row in rows {
@@ -79,7 +79,7 @@ fn rows_outside_of_start_and_stop_are_left_out_and_counted() {
     let compiled = compiled_in(&folder, text).unwrap();
     assert_eq!(compiled.notes, ["class `all`: 2 of 4 messages lie outside start and stop"]);
     let rows = messages(compiled, Engine::Fast);
-    // The two of one instant and host leave in the order of their rows.
+    // Two messages of one instant and host leave in the order of their rows.
     let sent: Vec<_> = rows.iter().map(|row| (row.payload_bytes, row.entered_ps)).collect();
     assert_eq!((sent[0], sent[1].0, sent.len()), ((9, 100), 10, 2));
     assert!(sent[1].1 > 100);

@@ -1,4 +1,4 @@
-//! Streams: how many there are, where they go, and what is refused.
+//! Streams: their number, destinations, and refusals.
 
 use crate::support::{compiled, compiled_in, folder, scenario};
 use gingham_lab::scenario::{Overrides, ScenarioSource};
@@ -10,7 +10,7 @@ use std::path::Path;
 const MPEG: &str =
     "data = { mpeg2 = { mean = \"1600 B\", deviation = \"0 B\" } }, interval = \"100 us\"";
 
-/// A star of so many hosts with one class of streams.
+/// Returns a star of `hosts` hosts with one class of streams.
 fn star(hosts: usize, class: &str, streams: &str) -> String {
     let preset = "preset = \"myrinet-1280\"";
     scenario(
@@ -19,7 +19,7 @@ fn star(hosts: usize, class: &str, streams: &str) -> String {
     )
 }
 
-/// From where to where each stream goes.
+/// Returns source and destination of each stream.
 fn ends(compiled: &Compiled) -> Vec<(String, String)> {
     let name = |endpoint| compiled.plan.fabric.endpoint_name(endpoint);
     let ends = compiled.plan.streams();
@@ -36,7 +36,7 @@ fn received(compiled: &Compiled) -> Vec<usize> {
 
 #[test]
 fn a_load_is_as_many_streams_as_come_nearest() {
-    // 16 B/us of 160: a tenth of the link each. Of .64 and .16 there are 6 and 2.
+    // 16 B/us of 160: a tenth of the link each. Loads of .64 and .16 give 6 and 2.
     for (load, count) in [(0.64, 6), (0.16, 2), (0.05, 1), (1.2, 12)] {
         let compiled = compiled(&star(3, &format!("load = {load}"), MPEG));
         assert_eq!(compiled.plan.streams().count(), 3 * count, "{load}");
@@ -56,7 +56,7 @@ fn streams_that_are_placed_evenly_come_as_often_to_every_host() {
         assert_eq!(received(&compiled), vec![count; hosts], "{hosts} hosts");
         assert!(ends(&compiled).iter().all(|(source, destination)| source != destination));
     }
-    // To all others equally often, as far as that goes.
+    // To all others equally often, as far as possible.
     let compiled = compiled(&star(5, "", &format!("count = 8, {MPEG}")));
     let mut pairs: BTreeMap<(String, String), usize> = BTreeMap::new();
     for pair in ends(&compiled) {
@@ -86,7 +86,7 @@ fn pairs_have_their_streams_and_a_flow_each() {
     assert_eq!(numbers, [0, 1, 0]);
 }
 
-/// The values of whole numbers in a column.
+/// Returns the integers of a column.
 fn integers(record: &gingham_lab::Record, table: &str, column: &str) -> Vec<u64> {
     let table = record.tables.iter().find(|of| of.name == table).unwrap();
     let column = table.columns.iter().find(|of| of.name == column).unwrap();
