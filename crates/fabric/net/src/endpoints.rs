@@ -215,8 +215,8 @@ impl Endpoints {
         self.adapter(endpoint).has_ready(&self.flows, group, now)
     }
 
-    /// Takes the packet that an endpoint sends from a group of its queues at a time at which its link
-    /// is free; that time may lie in the future. [`crate::Notice::Began`] follows then, if it is wanted.
+    /// Takes the packet that an endpoint sends from a group of its queues when its link is free,
+    /// which may be in the future. [`crate::Notice::Began`] follows then, if it is wanted.
     #[expect(clippy::inline_always, reason = "callers take the packet apart in place")]
     #[inline(always)]
     pub fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
@@ -248,8 +248,7 @@ impl Endpoints {
         self.outbox.orders_mut().pop()
     }
 
-    /// Reports to the collector the times over which flows were held back, as far as they are
-    /// known.
+    /// Reports to the collector how long flows were held back, as far as known.
     #[inline(never)]
     fn report_held(&mut self) {
         while let Some(held) = self.flows.next_held() {

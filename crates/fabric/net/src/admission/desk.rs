@@ -45,7 +45,7 @@ pub struct Request {
     pub standing: Standing,
     /// Time of the request.
     pub asked: Option<Time>,
-    /// Time at which the host received the response.
+    /// Arrival of the response at the host.
     pub answered: Option<Time>,
     /// Expiry of its first expired lease, if any.
     pub lapsed: Option<Time>,
@@ -61,11 +61,11 @@ impl Request {
 /// Position of a signal on its path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Way {
-    /// Channel on which it arrived.
+    /// Input channel at this node.
     pub(crate) input: ChannelId,
-    /// Channel on which it continues.
+    /// Output channel at this node.
     pub(crate) output: ChannelId,
-    /// Channel on which it continues from the next node, if any.
+    /// Output channel at the next node, if there is one.
     pub(crate) after: Option<ChannelId>,
 }
 
@@ -163,7 +163,7 @@ impl Desk {
                 (Ok(()), None) => Onward::Ends(Signal::Ack(stream)),
                 (Ok(()), Some(_)) => Onward::Goes,
             },
-            // The previous node is an in-transit host, at which no signal ends.
+            // The previous node is an in-transit host, and no signal ends there.
             Signal::Release(_, refused) if way.output == refused => Onward::Ends(signal),
             Signal::Release(stream, refused) => {
                 self.release(stream, Some(way.input), way.output);

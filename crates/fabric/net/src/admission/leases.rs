@@ -7,7 +7,7 @@
 //!                                  ├──── lease ────┤ expired: free for the next probe
 //! ```
 //!
-//! A packet of the stream read at the very instant at which a lease ends still renews it. Expired
+//! A packet of the stream read at the exact end of a lease still renews it. Expired
 //! leases are found at the next request for the link, and at the end of a run, so that no timer
 //! keeps a run alive.
 //!

@@ -205,8 +205,8 @@ fn a_host_in_transit_refuses_what_its_link_has_no_room_for() {
     assert!(desk.ledger().is_empty());
 }
 
-/// The switch refuses the probe that returns from the host. The release also passes the host, at
-/// which no signal ends, and ends at the same place as the probe.
+/// The switch refuses the probe that returns from the host. The release also passes the host, which
+/// ends no signal, and ends at the same place as the probe.
 #[test]
 fn a_switch_refuses_what_comes_back_to_it_from_a_host_in_transit() {
     let mut desk = desk(&[60, 60, 40], 7);
@@ -367,7 +367,7 @@ impl Story {
     }
 }
 
-/// Returns the channels on which a packet reaches and leaves the `place`-th node of its path.
+/// Returns the input and output channel of a packet at the `place`-th node of its path.
 fn hop(way: &Way<'_>, place: usize) -> (Option<ChannelId>, ChannelId) {
     (place.checked_sub(1).map(|before| channel(way.0[before])), channel(way.0[place]))
 }

@@ -33,7 +33,7 @@ pub enum EjectionHead {
     InTransit,
     /// It is in transit and waits for space in the pool.
     Waiting {
-        /// Time at which its head was read.
+        /// Read time of its head.
         since: Time,
     },
 }
@@ -43,15 +43,15 @@ pub enum EjectionHead {
 pub struct TakenIn {
     /// Bytes that it occupies, in the pool or in host memory.
     pub bytes: u64,
-    /// Group of queues in which it waits.
+    /// Group of queues that contains it.
     pub group: usize,
-    /// Time at which its head arrived.
+    /// Arrival time of its head.
     head: Time,
     /// Number in the order of ejection.
     number: u64,
     /// Whether it was spilled to host memory.
     pub is_spilled: bool,
-    /// Earliest time at which it may be sent, once known.
+    /// Earliest send time, once known.
     pub ready: Option<Time>,
 }
 
@@ -75,7 +75,7 @@ struct Group<P> {
     ready: BinaryHeap<Reverse<Ready<P>>>,
 }
 
-/// A packet with the time from which it may be sent.
+/// A packet with its earliest send time.
 #[derive(Clone, Copy, Debug)]
 struct Ready<P> {
     at: Time,
