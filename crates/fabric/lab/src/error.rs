@@ -81,7 +81,6 @@ pub(crate) struct Cure {
 }
 
 impl DeadlockReport {
-    /// Builds the report on routes that could deadlock.
     pub(crate) fn of_routes(
         fabric: &Fabric,
         routes: RouteSet<'_>,

@@ -50,7 +50,6 @@ pub(crate) struct ProgressGuard {
 }
 
 impl ProgressGuard {
-    /// Creates the guard of a run at time zero.
     pub(crate) fn new(plan: &Plan) -> Self {
         let lanes = plan.channels.len() as u64 * u64::from(plan.lanes.count);
         Self::within(EVENTS_MAX + EVENTS_PER_LANE * lanes)

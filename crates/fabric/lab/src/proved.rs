@@ -290,7 +290,6 @@ fn unknown(
     error.suggesting(name, heading, known)
 }
 
-/// Cuts a long cycle in the middle.
 fn shortened(cycle: &str) -> String {
     let lines: Vec<&str> = cycle.lines().collect();
     let Some(left) = lines.len().checked_sub(CYCLE_LINES_MAX).filter(|left| *left > 0) else {

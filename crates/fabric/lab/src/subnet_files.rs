@@ -121,7 +121,6 @@ impl<'a> Subnet<'a> {
         Ok(Self { fabric, lids })
     }
 
-    /// Parses forwarding tables.
     pub(crate) fn tables(&self, name: &str, bytes: &[u8]) -> Result<ForwardingTables, InputError> {
         joined(name, bytes, |text| subnet::join(self.fabric, &self.lids, &TableDump::read(text)?))
     }

@@ -98,7 +98,6 @@ fn check_keys(source: &ScenarioSource) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Returns the name of the fabric for messages.
 fn name_of_fabric(source: &ScenarioSource) -> String {
     match &source.scenario.topology {
         crate::scenario::Topology::File(name) => source.path_of(name).display().to_string(),

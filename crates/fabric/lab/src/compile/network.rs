@@ -188,7 +188,6 @@ impl Links<'_> {
         }
     }
 
-    /// Returns the cycle of all switches, if they have one.
     pub(crate) fn cycle(&self) -> Option<Span> {
         over(self.kind.switching.clone(), self.channels).cycle_ps().map(Span::from_ps)
     }

@@ -218,7 +218,6 @@ fn joined_by_one(
     None
 }
 
-/// Returns the endpoints of hosts.
 pub(crate) fn hosts(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
     fabric.endpoint_ids().filter(|endpoint| fabric.is_host_endpoint(*endpoint))
 }

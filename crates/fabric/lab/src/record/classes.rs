@@ -293,7 +293,6 @@ pub(crate) fn span_ns(span: Span) -> f64 {
     span.as_ps() as f64 / PS_PER_NS
 }
 
-/// Returns the estimate that a stop rule uses.
 pub(crate) fn estimate_of(of: &ClassReport, quantity: Quantity) -> Option<Estimate> {
     match quantity {
         Quantity::Latency => of.latency_ps,

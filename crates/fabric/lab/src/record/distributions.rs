@@ -46,7 +46,6 @@ pub(super) struct LoadedStep {
     accepted_load: f64,
 }
 
-/// Returns the series of steps over time.
 pub(super) fn series(view: &RunView<'_>) -> Table {
     let steps = |id: ClassId| {
         let capacity = Capacity::of(view.plan(), id);

@@ -132,7 +132,6 @@ pub(super) fn series_columns(names: &Names, rows: &[OfFlow<FlowStep>]) -> Table 
         )
 }
 
-/// Adds the columns that identify the flow.
 pub(super) fn of_flows<'a, T>(names: &Names, rows: &'a [OfFlow<T>]) -> Builder<'a, OfFlow<T>> {
     let Names { classes, endpoints } = names.clone();
     Builder::new(rows)

@@ -95,7 +95,6 @@ pub(crate) fn node_names(plan: &Plan) -> Vec<String> {
     plan.fabric.nodes().iter().map(|node| node.name.clone()).collect()
 }
 
-/// Adds the columns that identify the channel.
 pub(crate) fn of_channels<R>(
     nodes: Vec<String>,
     rows: &[R],

@@ -31,7 +31,6 @@ impl Capacity {
         self.load_of(bytes_per_ps(bytes, span))
     }
 
-    /// Converts a rate to a load.
     pub(super) fn load_of(self, bytes_per_ps: f64) -> f64 {
         bytes_per_ps / self.bytes_per_ps
     }

@@ -119,7 +119,6 @@ fn behind(fabric: &Fabric, reports: &[EndpointReport]) -> Vec<(String, f64)> {
     found.into_iter().map(|one| (fabric.endpoint_name(one.endpoint), share(one))).collect()
 }
 
-/// Returns the least served sender.
 fn least_sender(
     view: &RunView<'_>,
     id: ClassId,

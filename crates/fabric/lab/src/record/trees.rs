@@ -78,7 +78,6 @@ pub(super) fn tables(names: &Names, view: &RunView<'_>) -> Vec<Table> {
     ]
 }
 
-/// Returns the four tables without rows.
 pub(super) fn no_tables(names: &Names, ends: impl Fn(ChannelId) -> Ends) -> Vec<Table> {
     let no_root = |_| String::new();
     vec![

@@ -168,7 +168,6 @@ fn or_raise(class: usize, limit: Limit) -> String {
     }
 }
 
-/// Whether policing delays its messages.
 fn is_delayed(plan: &ClassPlan) -> bool {
     plan.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay)
 }

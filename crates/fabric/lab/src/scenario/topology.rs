@@ -30,7 +30,6 @@ pub(crate) struct ScenarioFabric {
     pub(crate) file: Option<FileRead>,
 }
 
-/// Loads or generates the fabric of a scenario.
 pub(crate) fn fabric(source: &ScenarioSource) -> Result<ScenarioFabric, LabError> {
     match &source.scenario.topology {
         Topology::File(name) => {

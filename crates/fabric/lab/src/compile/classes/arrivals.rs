@@ -77,7 +77,6 @@ pub(super) fn arrivals(
     })
 }
 
-/// Returns the on and off periods, if the arrivals have them.
 fn periods(of: &Arrivals) -> Option<PeriodPlan> {
     let (on, off, law) = match *of {
         Arrivals::OnOff(OnOff { on, off }) => (on, off, PeriodLaw::Exponential),

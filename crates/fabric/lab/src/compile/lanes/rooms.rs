@@ -32,7 +32,6 @@ pub(crate) struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Returns the lane of least capacity among these.
     fn smallest(&self, lanes: LaneSet) -> Option<(u8, u32)> {
         let held = |lane: u8| (lane, self.holds[usize::from(lane)]);
         (lanes & self.lanes).lanes().map(held).min_by_key(|(_, held)| *held)

@@ -16,7 +16,6 @@ const PIPELINE_CYCLES_MAX: i64 = 65_535;
 /// Maximum number of routing cycles.
 const ROUTING_CYCLES_MAX: i64 = 1_000;
 
-/// Returns the number of lanes of a channel.
 pub(crate) fn count_of_lanes(
     source: &ScenarioSource,
     lanes: &LaneParameters,

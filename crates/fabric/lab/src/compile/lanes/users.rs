@@ -17,7 +17,6 @@ pub(super) struct LaneUser<'a> {
 }
 
 impl LaneUser<'_> {
-    /// Returns the path of one of its keys.
     pub(super) fn key(&self, name: &str) -> String {
         format!("{}.{name}", self.path)
     }

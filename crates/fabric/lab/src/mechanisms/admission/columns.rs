@@ -123,7 +123,6 @@ fn standing(request: &Request) -> usize {
     }
 }
 
-/// Returns the tables `requests` and `ledgers`.
 pub(crate) fn tables(names: &Names, view: &RunView<'_>) -> [Table; 2] {
     let (plan, endpoints) = (view.plan(), view.simulation.endpoints());
     let refused_by = |request: &Request| match request.standing {
@@ -159,7 +158,6 @@ pub(crate) fn tables(names: &Names, view: &RunView<'_>) -> [Table; 2] {
     [requests(names, &rows), ledgers(nodes, &links, |channel| plan.ends(channel))]
 }
 
-/// Returns both tables without rows.
 pub(crate) fn no_tables(names: &Names, ends: impl Fn(ChannelId) -> Ends) -> [Table; 2] {
     [requests(names, &[]), ledgers(Vec::new(), &[], ends)]
 }

@@ -65,7 +65,6 @@ impl Default for Pfc {
 }
 
 impl FlowControl {
-    /// Returns the parameters of priority flow control, if selected.
     pub(crate) fn pfc(&self) -> Option<&Pfc> {
         match self {
             Self::Pfc(pfc) => Some(pfc),

@@ -74,7 +74,6 @@ fn of_set<'a>() -> [Check<(&'a Fabric, &'a Routes)>; 1] {
     })]
 }
 
-/// Checks the path sets of a fabric.
 pub(crate) fn check_paths(
     source: &ScenarioSource,
     fabric: &Fabric,

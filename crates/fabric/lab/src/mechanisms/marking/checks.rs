@@ -72,7 +72,6 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
     ]
 }
 
-/// Returns the switches of whole packets, if the plan has them.
 fn packets(plan: &Plan) -> Option<&PacketsPlan> {
     match &plan.switching {
         Switching::Packets(packets) => Some(packets),

@@ -87,7 +87,6 @@ impl<'a> Policed<'a> {
         }
     }
 
-    /// Returns the classes of lower priority.
     fn lower(&self) -> impl Iterator<Item = &'a TrafficClass> {
         let own = self.context.class.priority;
         self.context.source.scenario.traffic.iter().filter(move |class| class.priority < own)

@@ -37,18 +37,15 @@ pub(super) struct Posted<'a> {
 }
 
 impl Posted<'_> {
-    /// Returns the congestion control of the adapters, if there are any.
     fn control(&self) -> Option<CongestionControl> {
         Some(self.context.source.scenario.network.adapters?.congestion_control)
     }
 
-    /// Returns the credits as written in the scenario.
     fn credits(&self) -> Option<Credits> {
         self.context.class.post?.credits
     }
 }
 
-/// Returns the checks of the posts of a class.
 pub(super) fn of_class<'a>() -> [Check<Posted<'a>>; 7] {
     [
         refuse("lane", |it| {
@@ -170,7 +167,6 @@ fn too_many_credits(plan: &Plan, host: EndpointId, buffer: u32) -> Option<Senten
     Some(sentence?.at(format!("traffic.{index}.post.credits")))
 }
 
-/// Returns the credits of a class at a host.
 fn credits_at(plan: &Plan, host: EndpointId, (index, class): (usize, &ClassPlan)) -> u64 {
     let mut senders = class.sources.iter().filter(|sender| sender.endpoint == host);
     let Some(first) = senders.next() else { return 0 };

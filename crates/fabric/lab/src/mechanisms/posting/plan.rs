@@ -33,7 +33,6 @@ pub(crate) fn adapters(
     Ok(Some(AdapterPlan { send_buffer, dma: adapters.dma.map(dma), throttle }))
 }
 
-/// Returns how messages of a class are posted.
 pub(crate) fn post(
     context: &ClassContext<'_>,
     sources: &[SourcePlan],
@@ -49,7 +48,6 @@ pub(crate) fn post(
     Ok(PostPlan { credits, refused: refused(context, sources), lane })
 }
 
-/// Returns the credits of a class at each endpoint.
 fn credits(context: &ClassContext<'_>, adapters: Adapters, sources: &[SourcePlan]) -> net::Credits {
     let everywhere =
         |count: i64| vec![checked_count(count); context.fabric.endpoints().len()].into();

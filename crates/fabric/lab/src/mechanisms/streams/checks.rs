@@ -29,7 +29,6 @@ pub(super) struct Streaming<'a> {
 }
 
 impl<'a> Streaming<'a> {
-    /// Returns the bursts, if streams send these.
     fn bursts(&self) -> Option<&'a OnOffData> {
         match &self.streams.data {
             StreamData::OnOff(bursts) => Some(bursts),
@@ -50,7 +49,6 @@ impl<'a> Streaming<'a> {
         self.bursts().is_none().then(|| self.streams.interval())
     }
 
-    /// Returns the pairs of hosts, if streams are placed by pairs.
     fn pairs(&self) -> Option<&'a [String]> {
         match &self.streams.placement {
             Placement::Pairs(pairs) => Some(pairs),
@@ -135,7 +133,6 @@ pub(super) fn of_data<'a>() -> [Check<&'a Streaming<'a>>; 9] {
     ]
 }
 
-/// Returns the checks of times, fractions and pairs.
 pub(super) fn of_rest<'a>() -> [Check<&'a Streaming<'a>>; 7] {
     [
         refuse("streams.start", |it| {
@@ -208,7 +205,6 @@ pub(super) fn of_counts<'a>() -> [Check<&'a Streaming<'a>>; 4] {
     ]
 }
 
-/// Refuses a number of streams outside the allowed range.
 fn wrong_count(count: i64) -> Option<Sentence> {
     within!(count, COUNTS, "a host has from 1 to {} streams", COUNTS.end())
 }
@@ -219,7 +215,6 @@ pub(super) struct Counted<'a> {
     pub(super) count: u64,
 }
 
-/// Returns the check of the memory of streams.
 pub(super) fn of_memory<'a>() -> [Check<Counted<'a>>; 1] {
     [refuse("streams.memory_max", |it| {
         let needed = it.count.saturating_mul(STREAM_BYTES);

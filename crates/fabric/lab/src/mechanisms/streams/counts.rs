@@ -8,7 +8,6 @@ use crate::error::LabError;
 use gingham_net::traffic::DataPlan;
 use gingham_topology::EndpointId;
 
-/// Returns the number of streams of each of these hosts.
 pub(super) fn counts(
     of: &Streaming<'_>,
     data: &DataPlan,

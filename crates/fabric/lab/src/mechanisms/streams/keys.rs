@@ -60,7 +60,6 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// Returns the frame interval in effect.
     pub(crate) fn interval(&self) -> Span {
         self.interval.unwrap_or(INTERVAL)
     }

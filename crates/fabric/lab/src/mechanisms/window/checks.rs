@@ -91,7 +91,6 @@ pub(super) fn of_keys<'a>() -> [Check<Windowed<'a>>; 10] {
     ]
 }
 
-/// Returns the check of the rate limit of a class.
 pub(super) fn of_pace<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     [refuse("pace", |it| {
         let rule = "a pace is a fraction of the host's link, above 0 and at most 1";
