@@ -1,4 +1,4 @@
-//! The numbers of `network.lanes`, and the errors about them.
+//! Range checks of the numbers in `network.lanes`.
 
 use crate::compile::imported::decides_on_lanes;
 use crate::compile::written::whose;

@@ -127,8 +127,8 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Returns the largest payload of a packet of `class`, sent as a packet of `paced`, if its time at
-/// the lowest rate of `paced`, or the time of 64 KiB, is longer than any run.
+/// Finds a host that, at the lowest rate of `paced`, needs longer than any run to send 64 KiB or its
+/// longest packet of `class`; returns the payload of that packet.
 fn too_long(
     class: &ClassPlan,
     paced: &ClassPlan,
