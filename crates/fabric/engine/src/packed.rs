@@ -8,7 +8,6 @@
 
 use gingham_net::Endpoints;
 
-/// An event in one word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Packed(u64);
 

@@ -378,7 +378,6 @@ impl Network {
         heads
     }
 
-    /// Returns the input lane that holds an output lane.
     fn holder(&self, first: usize, lane: usize) -> usize {
         (first << SHIFT) + usize::from(self.links.lane(lane).holder)
     }
@@ -445,7 +444,6 @@ impl AdaptiveHeads {
         self.chosen[lane]
     }
 
-    /// Whether no head waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
@@ -506,7 +504,6 @@ impl Network {
         }
     }
 
-    /// Returns the location of an input lane's head.
     fn place_of(lane: usize, context: &Context) -> HeadPlace {
         let input = context.layout.channel_into(lane >> SHIFT);
         let PortRef { node: switch, port } = context.plan.ends(input).target;

@@ -15,7 +15,6 @@ use gingham_net::{Granularity, LaneArbiter, PipelinePlan, Plan, Scheduler};
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
 
-/// Arbiters of a stage.
 #[derive(Clone, Debug)]
 pub(crate) struct Arbiters {
     pub(crate) are_default: bool,
@@ -48,14 +47,12 @@ impl Arbiters {
         }
     }
 
-    /// Records the arrival of a flit at a lane.
     pub(crate) fn track_arrival(&mut self, lane: usize, tick: u64) {
         if let Some(arrivals) = self.arrivals.get_mut(lane) {
             arrivals.push_back(tick);
         }
     }
 
-    /// Records the departure of a flit from a lane.
     pub(crate) fn track_departure(&mut self, lane: usize) {
         if let Some(arrivals) = self.arrivals.get_mut(lane) {
             arrivals.pop_front();
@@ -85,7 +82,6 @@ impl Arbiters {
         self.ports[port].serve(lanes, heads).map(usize::from)
     }
 
-    /// Sets the weight of a lane of a port.
     pub(crate) fn weigh(&mut self, port: usize, lane: u8, weight: NonZeroU16) {
         self.ports[port].weigh(lane, weight);
     }

@@ -19,7 +19,6 @@ pub(crate) struct Buffers {
 pub(crate) struct InputLane {
     /// Flits of the first worm that have not left the lane.
     pub(crate) left: u32,
-    /// Flits in the buffer.
     pub(crate) present: u16,
     /// Output lane that is held, by its number in the switch, or `NONE`.
     pub(crate) out: u16,

@@ -43,7 +43,6 @@ impl Clock {
         }
     }
 
-    /// Returns the current time, in ps.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         self.now
@@ -54,12 +53,10 @@ impl Clock {
         self.cycle_ps
     }
 
-    /// Returns the next tick to run.
     pub(crate) fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// Returns the first tick that has not been run.
     pub(crate) fn ticks_done(&self) -> u64 {
         self.ticks_done
     }
@@ -131,7 +128,6 @@ impl Clock {
         self.ticks_done = self.tick;
     }
 
-    /// Skips the ticks before `tick`.
     pub(crate) fn fast_forward(&mut self, tick: u64) {
         self.tick = tick;
     }

@@ -7,7 +7,6 @@ use gingham_kernel::Time;
 use gingham_net::{Created, Endpoints, Notice, PipelinePlan, Plan};
 use std::sync::Arc;
 
-/// Shared state of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub(crate) plan: Arc<Plan>,

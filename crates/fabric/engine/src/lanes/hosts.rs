@@ -36,7 +36,6 @@ pub(crate) struct Hosts {
     first_port: usize,
     /// By host port, from `first_port` on.
     ports: Vec<Host>,
-    /// Arbiters of adapters.
     arbiters: Arbiters,
     /// Whether the arbiters are the default, no adapter may hold back a packet, and one credit is
     /// enough to begin.
@@ -56,12 +55,10 @@ pub(crate) struct Hosts {
     arch: Arch,
 }
 
-/// State of a host at its channel.
 #[derive(Clone, Debug)]
 struct Host {
     endpoint: EndpointId,
     channel: ChannelId,
-    /// Node at the other end of the cable.
     peer: NodeId,
     groups: Box<[Group]>,
     /// Groups with a waiting packet, as bits.
@@ -83,7 +80,6 @@ struct Group {
 #[derive(Clone, Copy, Debug)]
 struct LaneSender {
     worm: WormId,
-    /// Unsent flits.
     left: u32,
     group: u8,
     /// The packet in transit, unless it is the host's own.
@@ -92,7 +88,6 @@ struct LaneSender {
     head: Head,
 }
 
-/// A packet that may begin.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     flits: u32,
@@ -161,7 +156,6 @@ impl Hosts {
 
     // Events between ticks.
 
-    /// Creates the next message of a source.
     #[inline(never)]
     pub(crate) fn create(&mut self, source: usize, links: &mut Links, context: &mut Context) {
         let Created { next, endpoint } = context.create_next(source);

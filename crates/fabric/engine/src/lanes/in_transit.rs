@@ -20,7 +20,6 @@ use gingham_net::{EjectionHead, Endpoints, InTransitHost, Notice, Plan, TakenIn,
 use gingham_topology::EndpointId;
 use gingham_topology::routing::DatelineClass;
 
-/// Packets in transit at all hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct InTransit {
     /// Whether hosts stop their senders.
@@ -37,7 +36,6 @@ pub(crate) struct InTransit {
     reading: Bits,
 }
 
-/// In-transit state of a host port.
 #[derive(Clone, Debug)]
 pub(crate) struct InTransitPort {
     endpoint: EndpointId,
@@ -50,7 +48,6 @@ pub(crate) struct InTransitPort {
     pub(crate) occupancy: u64,
 }
 
-/// A packet in transit at a host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InTransitPacket {
     pub(crate) worm: WormId,

@@ -34,7 +34,6 @@ pub(crate) const fn bit_of(lane: usize) -> u16 {
     1 << number_of(lane)
 }
 
-/// Iterates over the lanes of a set, in order.
 pub(crate) fn lanes_of(lanes: u16) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| lanes >> lane & 1 == 1)
 }
@@ -118,13 +117,11 @@ impl Layout {
         self.channels.resize(ports, None);
     }
 
-    /// Returns the port at the start of a channel.
     #[inline]
     pub(crate) fn port(&self, channel: ChannelId) -> usize {
         self.ports[channel.index()] as usize
     }
 
-    /// Returns by port the outgoing channel; `None` for padding.
     pub(crate) fn channels(&self) -> &[Option<ChannelId>] {
         &self.channels
     }
@@ -135,7 +132,6 @@ impl Layout {
         ports.flat_map(move |port| (0..usize::from(count)).map(move |lane| port << SHIFT | lane))
     }
 
-    /// Returns the channel that begins at a port.
     #[inline]
     pub(crate) fn channel(&self, port: usize) -> ChannelId {
         self.channels[port].expect("what sends has a channel")

@@ -30,11 +30,9 @@ const BACKPRESSURED_EJECTION: u8 = 4;
 /// Flag: the arbiter is not the default, flit-level round robin.
 const NON_DEFAULT_ARBITER: u8 = 8;
 
-/// Output side of every channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     ports: Vec<LinkPort>,
-    /// By port and lane.
     lanes: Vec<OutputLane>,
     /// Capacity of an output lane by its number, in flits.
     depths: [u16; LANES],
@@ -56,7 +54,6 @@ pub(crate) struct Links {
     released: Option<Released>,
     /// By port, if any channel is slow: end of its busy time, in ps.
     free_ps: Vec<u64>,
-    /// Arbiters of link outputs.
     pub(crate) arbiters: Arbiters,
     /// By output lane, for non-default arbiters: unsent flits of each of its packets, in order.
     packets: Vec<VecDeque<u32>>,
@@ -70,7 +67,6 @@ pub(crate) struct Links {
     cycle_ps: u64,
 }
 
-/// Start of a channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkPort {
     /// Data flits taken by the channel.
@@ -93,10 +89,8 @@ pub(crate) struct LinkPort {
     wait: u8,
 }
 
-/// Lane at the start of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutputLane {
-    /// Flits in the lane.
     pub(crate) fill: u16,
     pub(crate) credit: u16,
     /// Credits not promised to a packet, at most `credit`; for cut-through.
@@ -156,7 +150,6 @@ impl LinkPort {
         }
     }
 
-    /// Returns the lanes that can send.
     #[inline]
     pub(crate) const fn can_send(&self) -> u16 {
         self.filled & self.credited & self.open
@@ -189,7 +182,6 @@ impl LinkPort {
         self.flags & !TO_HOST == 0
     }
 
-    /// Whether the channel ends at a switch.
     pub(crate) const fn ends_at_switch(&self) -> bool {
         self.flags & (TO_HOST | BACKPRESSURED_EJECTION) == 0
     }
@@ -297,7 +289,6 @@ impl Links {
         self.credits.give_back(tick, due);
     }
 
-    /// Adds a credit to an output lane.
     #[inline]
     pub(crate) fn receive_credit(&mut self, lane: usize) {
         let output = &mut self.lanes[lane];
@@ -329,7 +320,6 @@ impl Links {
         self.watched.is_some()
     }
 
-    /// Releases an output lane.
     #[inline]
     pub(crate) fn release(&mut self, lane: usize) {
         self.ports[lane >> SHIFT].held &= !bit_of(lane);
@@ -341,7 +331,6 @@ impl Links {
         }
     }
 
-    /// Whether an output lane has no free space.
     #[inline]
     pub(crate) fn is_full(&self, lane: usize) -> bool {
         self.lanes[lane].fill == self.depths[number_of(lane)] || self.is_unpaid(lane)
@@ -570,12 +559,10 @@ impl Links {
 //   tail-credit    can be granted when the output lane is empty and has all its credits
 // ```
 
-/// Lanes released in this tick.
 #[derive(Clone, Debug)]
 struct Released {
     /// By port of a switch.
     lanes: Vec<u16>,
-    /// Ports with released lanes.
     ports: Vec<usize>,
 }
 
@@ -638,7 +625,6 @@ const SHORT: u8 = 2;
 /// Wait flag: only a lack of credits kept flits from crossing.
 const UNPAID: u8 = 4;
 
-/// Time that a channel waited for credits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct CreditWait {
     /// Start of the current wait, possibly in the future; `NOT_WAITING` if there is none.
@@ -655,7 +641,6 @@ impl CreditWait {
 }
 
 impl LinkPort {
-    /// Whether the channel waits for credits.
     #[inline]
     pub(crate) const fn waits(&self) -> bool {
         self.wait & WAITS != 0

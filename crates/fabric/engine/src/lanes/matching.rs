@@ -14,7 +14,6 @@ pub(crate) struct Matching {
     requesting: Vec<u64>,
     /// By input port of the switch: the outputs that granted it.
     pub(crate) granted: Vec<u64>,
-    /// State for a wide switch.
     pub(crate) wide: WideMatching,
     /// State for outputs that arbitrate among lanes.
     pub(crate) by_lane: LaneMatching,
@@ -29,7 +28,6 @@ pub(crate) struct WideMatching {
     pub(crate) outputs: Vec<WideOutput>,
 }
 
-/// An output port of a wide switch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WideOutput {
     pub(crate) is_matched: bool,
@@ -105,7 +103,6 @@ impl Matching {
         }
     }
 
-    /// Returns those of `inputs` that request an output.
     #[inline]
     pub(crate) fn requesting(&self, output: usize, inputs: u64) -> u64 {
         self.requesting[output] & inputs

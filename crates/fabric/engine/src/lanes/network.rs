@@ -16,16 +16,13 @@ use gingham_net::{Allocator, Endpoints, Notice, OutputChoice, PipelinePlan, Plan
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, Fabric};
 
-/// State of links, buffers and switches.
 #[derive(Debug)]
 pub(crate) struct Network {
     /// Output lanes and channels.
     pub(crate) links: Links,
     /// Input lanes, at the end of channels.
     pub(crate) buffers: Buffers,
-    /// Switch ports.
     pub(crate) switches: Switches,
-    /// Requests of virtual-channel allocation.
     pub(crate) requests: Requests,
     /// iSLIP state, if that is the VC allocator.
     pub(crate) lane_matching: Option<Box<LaneMatching>>,
@@ -35,13 +32,11 @@ pub(crate) struct Network {
     pub(crate) all_lanes: u16,
     /// Whether a free output lane can be granted to any head.
     pub(crate) gives_at_once: bool,
-    /// Switch allocation.
     pub(crate) matching: Matching,
     /// Whether flits of hosts go to the stepper, through `launched`.
     launches: bool,
     /// Lanes of hosts with a flit that begins in this tick.
     pub(crate) launched: Vec<usize>,
-    /// Packets in transit at hosts.
     pub(crate) in_transit: InTransit,
     /// Whether an arbiter of links or crossbars needs the order of flits.
     pub(crate) is_tracked: bool,
@@ -419,7 +414,6 @@ pub(crate) struct Ways {
     matching: WayMatching,
 }
 
-/// A way into a crossbar.
 #[derive(Clone, Copy, Debug)]
 struct WayIn {
     /// Lanes that follow the last one sent.
@@ -449,7 +443,6 @@ struct Able {
 #[derive(Clone, Copy, Debug, Default)]
 struct WayOut {
     is_matched: bool,
-    /// Its grant in this iteration.
     granted: Option<Grant>,
 }
 

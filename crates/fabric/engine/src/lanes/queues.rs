@@ -13,7 +13,6 @@ use crate::lanes::worms::WormId;
 /// Initial size of a ring, a power of two.
 const PLACES_FIRST: u32 = 4;
 
-/// Queues of all lanes.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
     queues: Vec<Queue>,
@@ -55,7 +54,6 @@ impl Queues {
         (queue.len > 0).then_some(queue.first)
     }
 
-    /// Iterates over the worms of a lane in order.
     pub(crate) fn iter(&self, lane: usize) -> impl Iterator<Item = Coming> {
         let queue = self.queues[lane];
         let others = (1..queue.len).map(move |number| self.places[queue.place(number)]);

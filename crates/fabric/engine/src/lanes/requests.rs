@@ -5,7 +5,6 @@ use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::switches::SwitchPort;
 use gingham_net::{PipelinePlan, Plan};
 
-/// Pending VC requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
     /// By output port: index of the first word of its requests.
@@ -16,7 +15,6 @@ pub(crate) struct Requests {
     shift: u32,
     /// Whether the input lanes of every switch fit one word.
     are_single: bool,
-    /// Output ports with a request.
     requested: Bits,
     /// By input lane: the lanes that its head may take.
     lanes: Vec<u16>,
@@ -53,7 +51,6 @@ impl Requests {
         }
     }
 
-    /// Returns the ports of a word that have requests.
     #[inline]
     pub(crate) fn requested(&self, word: usize) -> u64 {
         self.requested.words[word]

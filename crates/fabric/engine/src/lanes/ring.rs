@@ -39,7 +39,6 @@ impl Ring {
         self.slots[slot].push(entry);
     }
 
-    /// Returns the entries due at `tick`.
     pub(crate) fn due(&self, tick: u64) -> &[u32] {
         &self.slots[self.slot(tick)]
     }

@@ -21,7 +21,6 @@ use gingham_net::{Endpoints, Notice, PipelinePlan, Plan, Run, SteppedBy, Steppin
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
-/// A virtual-lane run, stepped tick by tick.
 #[derive(Debug)]
 struct Simulation<S> {
     context: Context,
@@ -109,7 +108,6 @@ impl<S: Stepper> gingham_net::Network for Simulation<S> {
     }
 }
 
-/// Starts a run of `plan` at time zero.
 pub(crate) fn start(plan: Arc<Plan>, lanes: Arc<PipelinePlan>) -> Box<dyn gingham_net::Simulation> {
     let endpoints = Endpoints::new(Arc::clone(&plan));
     let stepping = columns::choose(&plan, &lanes, &endpoints);

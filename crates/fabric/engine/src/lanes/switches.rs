@@ -25,7 +25,6 @@ pub(crate) struct Switches {
     /// Input lanes whose head is being routed.
     pub(crate) heads: Ring,
     routing_cycles: u64,
-    /// Arbiters of crossbar inputs.
     pub(crate) arbiters: Arbiters,
     /// Arbiters of crossbar outputs, if they arbitrate among lanes.
     pub(crate) outputs: Option<OutputArbiters>,
@@ -51,7 +50,6 @@ pub(crate) struct SwitchPort {
     after: u16,
     /// As an output: the input port of the switch that follows the last one matched with it.
     pub(crate) pointer: u16,
-    /// Number of ports of the switch.
     pub(crate) span: u16,
 }
 
@@ -68,7 +66,6 @@ impl SwitchPort {
         self.can_cross() != 0
     }
 
-    /// Returns the lanes that can cross.
     #[inline]
     pub(crate) const fn can_cross(&self) -> u16 {
         self.sendable & !self.full & self.open
@@ -187,7 +184,6 @@ impl Switches {
         self.crossing.insert(lane >> SHIFT);
     }
 
-    /// Returns the mutable state of a port.
     #[inline]
     pub(crate) fn port_mut(&mut self, port: usize) -> &mut SwitchPort {
         &mut self.ports[port]

@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 type Requested = BTreeMap<usize, (usize, u16)>;
 
 impl Waits<'_> {
-    /// Returns all packets that wait before `now`.
     pub(crate) fn waiters(self, now: Time) -> Vec<Waiter> {
         let requested = self.requested();
         let mut found = Vec::new();

@@ -22,7 +22,6 @@ pub(crate) struct Waits<'a> {
     pub(crate) context: &'a Context,
 }
 
-/// Credits on their way back.
 #[derive(Clone, Debug)]
 struct Returning {
     /// Output lane of each credit, in ascending order.
@@ -92,7 +91,6 @@ impl Waits<'_> {
         self.context.layout.lanes_from(port, self.context.plan.lanes.count)
     }
 
-    /// Returns the buffer of an input lane.
     pub(crate) fn buffer(self, lane: usize) -> Buffer {
         let channel = self.context.layout.channel_into(lane >> SHIFT);
         Buffer { channel, lane: u8::try_from(number_of(lane)).expect("lanes are few") }

@@ -15,7 +15,6 @@ id_type!(
     InTransitId
 );
 
-/// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
@@ -149,7 +148,6 @@ pub(crate) struct Worms {
 }
 
 impl Worms {
-    /// Returns an empty collection.
     pub(crate) fn new(keep_paths: bool) -> Self {
         Self { by_id: Vec::new(), free: Vec::new(), keep_paths }
     }

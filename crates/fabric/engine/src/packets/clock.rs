@@ -20,12 +20,10 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Returns a clock at time zero without events.
     pub(crate) fn new() -> Self {
         Self { now: 0, queue: Wheel::new(), starts: BinaryHeap::new(), events: 0 }
     }
 
-    /// Returns the current time, in ps.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         self.now

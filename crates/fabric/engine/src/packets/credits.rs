@@ -52,7 +52,6 @@ struct Update {
     next: u32,
 }
 
-/// Credits of all lanes.
 #[derive(Clone, Debug)]
 pub(crate) struct Credits {
     lane_count: usize,

@@ -35,7 +35,6 @@ pub(crate) enum Event {
     Repeat { channel: ChannelId, lane: u8 },
 }
 
-/// Kind of [`Event::Ready`].
 const READY: u64 = 7;
 
 /// Returns the packet of a packed [`Event::Ready`], the most frequent event, without the cost of

@@ -77,7 +77,6 @@ impl Hosts {
 
     // Events.
 
-    /// Creates the next message of a source.
     pub(crate) fn create(source: usize, network: &mut Network) {
         let Created { next, endpoint } =
             network.endpoints.create_next(source, network.clock.time());
@@ -225,7 +224,6 @@ impl Host {
 }
 
 impl Network {
-    /// Carries out the orders of the endpoints.
     #[inline]
     pub(crate) fn carry_out(&mut self) {
         while let Some(order) = self.endpoints.next_order() {

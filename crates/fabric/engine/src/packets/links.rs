@@ -4,7 +4,6 @@ use gingham_kernel::{ByteTime, Span};
 use gingham_net::{ChannelPlan, PacketsPlan, Plan};
 use gingham_topology::{ChannelId, NodeId};
 
-/// No channel.
 const NONE: u32 = u32::MAX;
 
 /// Constant properties of a channel, as needed by a packet that starts there.
@@ -52,7 +51,6 @@ const NOT_WAITING: u64 = u64::MAX;
 
 const _: () = assert!(size_of::<Sender>() == 64, "what a start needs to know is a cache line");
 
-/// State at the start of all channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     senders: Vec<Sender>,
@@ -112,7 +110,6 @@ impl Links {
         &self.senders[channel.index()].line
     }
 
-    /// Whether two channels have the same rate.
     #[inline]
     pub(crate) fn are_of_one_rate(&self, one: ChannelId, other: ChannelId) -> bool {
         self.is_of_one_rate || self.line(one).bytes == self.line(other).bytes

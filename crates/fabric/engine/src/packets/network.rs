@@ -135,7 +135,6 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Returns the initial state for a plan.
     pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Self {
         let all = LaneSet::first_n(plan.lanes.count);
         let watched = plan.watched_outputs();

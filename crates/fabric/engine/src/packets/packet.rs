@@ -10,7 +10,6 @@ optional_id_type!(
     PacketId
 );
 
-/// Location of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     /// In an input buffer, and not ready.
@@ -25,7 +24,6 @@ pub(crate) enum Place {
     Leaving,
 }
 
-/// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Moving {

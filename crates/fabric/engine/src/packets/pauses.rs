@@ -55,7 +55,6 @@ struct Heard {
     past_ps: u64,
 }
 
-/// Pauses of all channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Pauses {
     plan: PausesPlan,

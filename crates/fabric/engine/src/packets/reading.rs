@@ -9,7 +9,6 @@ use gingham_net::{Among, Arbitration, OvertakingPlan, PacketsPlan, Plan, Read};
 use gingham_topology::ChannelId;
 use std::collections::{BTreeSet, VecDeque};
 
-/// Selection rules of switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     /// Whether the first packet of each list is always the next to leave.

@@ -14,7 +14,6 @@ use gingham_net::{Endpoints, Notice, PacketsPlan, Plan, WaitForGraph};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
-/// A run with whole-packet switching.
 #[derive(Debug)]
 pub(crate) struct Simulation {
     network: Network,
@@ -89,7 +88,6 @@ impl gingham_net::Network for Simulation {
 }
 
 impl Simulation {
-    /// Starts a run of `plan` at time zero.
     pub(crate) fn new(plan: Arc<Plan>, packets: Arc<PacketsPlan>) -> Self {
         let network = Network::new(plan, packets);
         assert_indices_fit(&network.endpoints);

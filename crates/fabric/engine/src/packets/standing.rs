@@ -25,7 +25,6 @@ struct Stand {
     leaving: VecDeque<Change>,
 }
 
-/// Fill of all buffers.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing {
     lane_count: usize,

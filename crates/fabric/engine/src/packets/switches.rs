@@ -30,7 +30,6 @@ pub(crate) const LANES: usize = LANES_MAX as usize;
 /// By lane: the packet that it would start.
 pub(crate) type Candidates = [Option<PacketId>; LANES];
 
-/// Selection state of all switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
     pub(crate) rules: Rules,
@@ -260,7 +259,6 @@ pub(crate) fn is_by_age(arbitration: Arbitration) -> bool {
 /// Least number of entries of `crossing` before it is pruned.
 const CROSSING_MIN: usize = 64;
 
-/// A packet in the buffer of an output.
 #[derive(Clone, Copy, Debug)]
 struct Crossed {
     id: PacketId,

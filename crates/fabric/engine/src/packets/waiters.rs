@@ -12,7 +12,6 @@ use gingham_topology::routing::{Buffer, LaneSet};
 use std::collections::BTreeSet;
 
 impl Waits<'_> {
-    /// Returns all packets that wait before `now`.
     pub(crate) fn waiters(self, now: Time) -> Vec<Waiter> {
         let Network { plan, packets, endpoints, .. } = self.network;
         let mut found = Vec::new();

@@ -47,7 +47,6 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// Returns the oldest packet.
     #[inline]
     pub(crate) fn first(&self) -> Option<PacketId> {
         self.ends.map(|(first, _)| first)
@@ -63,7 +62,6 @@ pub(crate) fn age(plan: &Plan, packet: &Moving) -> Age {
     (packet.came_ps, plan.fabric.target(packet.input).port, packet.lane)
 }
 
-/// All waiting packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
     /// By channel.

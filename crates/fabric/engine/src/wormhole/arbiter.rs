@@ -17,7 +17,6 @@ pub(crate) struct Arbiter {
     above: Box<[Level]>,
 }
 
-/// Requests of one level.
 #[derive(Clone, Debug)]
 struct Level {
     round_robin: RoundRobin,

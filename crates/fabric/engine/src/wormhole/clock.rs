@@ -12,12 +12,10 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Returns a clock at time zero without events.
     pub(crate) fn new() -> Self {
         Self { now: 0, queue: Wheel::new() }
     }
 
-    /// Returns the current time, in ps.
     pub(crate) fn now(&self) -> u64 {
         self.now
     }
@@ -31,7 +29,6 @@ impl Clock {
         self.queue.schedule(time, event.into());
     }
 
-    /// Returns the next event and its time.
     pub(crate) fn peek(&mut self) -> Option<(u64, Packed)> {
         self.queue.peek()
     }

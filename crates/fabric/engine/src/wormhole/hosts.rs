@@ -22,7 +22,6 @@ use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::sync::Arc;
 
-/// All hosts of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
     plan: Arc<Plan>,
@@ -103,7 +102,6 @@ impl Hosts {
 
     // Notices and orders.
 
-    /// Creates the next message of a source.
     #[inline(never)]
     pub(crate) fn create(&mut self, network: &mut Network, source: u32) {
         let created = self.endpoints.create_next(source as usize, network.clock.time());
@@ -276,7 +274,6 @@ impl Hosts {
 // own channels.
 
 impl Hosts {
-    /// Returns all packets that wait before `now`.
     pub(crate) fn waiters(&self, network: &Network, now: Time) -> Vec<Waiter> {
         let Network { links, worms, .. } = network;
         let mut found = links.waiters(worms, now.as_ps());

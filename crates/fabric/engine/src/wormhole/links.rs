@@ -34,7 +34,6 @@ pub(crate) use input::End;
 use input::{Head, Input};
 use sender::{Left, Sender};
 
-/// All channels of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     /// By channel.
@@ -59,7 +58,6 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Returns the idle channels of a plan.
     pub(crate) fn new(plan: &Plan) -> Self {
         let channels = || ChannelId::first(plan.channels.len());
         let has_ports = plan.in_transit.when_full == WhenFull::Stop;
@@ -92,7 +90,6 @@ impl Links {
         !self.ejections.is_empty()
     }
 
-    /// Whether a worm holds `channel`.
     pub(crate) fn is_held(&self, channel: ChannelId) -> bool {
         self.senders[channel.index()].worm.is_some()
     }

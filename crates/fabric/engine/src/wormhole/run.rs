@@ -19,13 +19,10 @@ use std::cmp::Ordering;
 /// Consecutive, equally spaced starts of flits; times in ps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
-    /// Number of the first flit.
     pub(crate) first: u64,
     /// Number of flits, at least 1.
     pub(crate) count: u64,
-    /// Start of the first flit.
     pub(crate) time: u64,
-    /// Time between starts.
     pub(crate) period: u64,
 }
 

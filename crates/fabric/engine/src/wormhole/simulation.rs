@@ -94,7 +94,6 @@ impl gingham_net::Network for Simulation {
 }
 
 impl Simulation {
-    /// Starts a run of `plan` at time zero.
     pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
         let links = Links::new(&plan);
         let mut hosts = Hosts::new(Arc::clone(&plan), wormhole, links.may_go_on());

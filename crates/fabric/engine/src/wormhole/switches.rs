@@ -8,7 +8,6 @@ use gingham_net::{Arbitration, Plan, WormholePlan};
 use gingham_topology::{ChannelId, Fabric, NodeId};
 use std::sync::Arc;
 
-/// All switches of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
     plan: Arc<Plan>,
@@ -21,7 +20,6 @@ pub(crate) struct Switches {
     reads_are_told: bool,
 }
 
-/// Location of a port.
 #[derive(Clone, Copy, Debug)]
 struct PortAt {
     node: NodeId,

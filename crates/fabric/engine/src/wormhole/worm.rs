@@ -10,7 +10,6 @@ id_type!(
     WormId
 );
 
-/// A packet in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worm {
     pub(crate) packet: Packet,

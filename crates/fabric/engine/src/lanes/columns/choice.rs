@@ -18,7 +18,6 @@ pub(crate) fn refusal(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) 
     stands.map(|(_, keys, because)| Refusal { keys, because })
 }
 
-/// Conditions on routers.
 fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 7] {
     let round_robin = Scheduler::default();
     [

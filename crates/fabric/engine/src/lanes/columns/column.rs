@@ -30,7 +30,6 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) to_host: u64,
     /// Channels that sent a flit since the network last collected this set.
     pub(crate) active: u64,
-    /// Channels that wait for credits.
     pub(crate) waits: u64,
     /// Channels whose VC allocation left a head without a lane only for lack of credits.
     pub(crate) short: u64,
@@ -41,7 +40,6 @@ pub(crate) struct Column<const L: usize> {
     // Input lanes, and what crosses.
     pub(crate) present: Count<L>,
     pub(crate) there: [u64; L],
-    /// Input lanes that hold an output lane.
     pub(crate) holds: [u64; L],
     /// By lane and output: switches whose lane holds an output lane of that output.
     pub(crate) towards: [Row; L],
@@ -60,7 +58,6 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) loose: u64,
     /// Heads that request output lanes, and the holders of these lanes.
     pub(crate) requests: Requests<L>,
-    /// Cable of each switch.
     pub(crate) cables: Cables,
     pub(crate) packets: Packets<L>,
 }
@@ -79,7 +76,6 @@ pub(crate) struct Cables {
     pub(crate) credit_offset: [u32; 64],
     /// Delay of a flit, in ticks.
     pub(crate) latency: [u32; 64],
-    /// Number of flits sent.
     pub(crate) flits: [u64; 64],
     /// Sum of the send ticks of flits, except flits to hosts; it may wrap.
     pub(crate) starts: [u64; 64],

@@ -17,7 +17,6 @@
 /// Number of planes that every lane has.
 const LOW: usize = 4;
 
-/// One count for each lane of 64 switches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Count<const L: usize> {
     low: [[u64; L]; LOW],
@@ -92,7 +91,6 @@ impl<const L: usize> Count<L> {
         equal
     }
 
-    /// Returns the count of a lane of one switch.
     #[inline(always)]
     pub(crate) fn get(&self, lane: usize, bit: usize) -> u16 {
         let mut count = 0;
@@ -127,7 +125,6 @@ fn step<const L: usize>(planes: &mut [[u64; L]], carry: &mut [u64; L], down: &[u
     }
 }
 
-/// Returns the switches with a nonzero plane.
 #[inline(always)]
 fn any<const L: usize>(planes: &[[u64; L]]) -> [u64; L] {
     let mut any = [0; L];

@@ -16,7 +16,6 @@ pub(super) struct Moves {
     pub(super) heads: f64,
 }
 
-/// Returns the expected moves per tick.
 pub(super) fn moves(plan: &Plan, lanes: &PipelinePlan) -> Moves {
     let passed = switches_passed(plan);
     let classes = ClassId::first(plan.classes.len());

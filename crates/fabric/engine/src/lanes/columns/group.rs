@@ -20,10 +20,8 @@ use super::turn::{first_in_turn, move_on, round_robin};
 use crate::lanes::queues::Coming;
 use gingham_net::Allocator;
 
-/// Most ports of a switch.
 pub(crate) const RADIX_MAX: usize = 16;
 
-/// A word for each output.
 pub(crate) type Row = [u64; RADIX_MAX];
 
 /// Up to 64 switches of similar radix.
@@ -47,7 +45,6 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Returns a head that may take the lanes `may`.
     #[inline]
     pub(crate) fn new(may: u16, level: usize, onward: Coming) -> Self {
         Self { may, level: u16::try_from(level).expect("levels are few"), onward }

@@ -116,7 +116,6 @@ impl<const L: usize> Table<L> {
     }
 }
 
-/// Credits due at hosts.
 struct HostCredits<'a, const L: usize> {
     table: &'a mut Table<L>,
     links: &'a mut Links,

@@ -17,10 +17,8 @@ use crate::lanes::layout::Layout;
 use crate::lanes::switches::SwitchPort;
 use gingham_topology::Fabric;
 
-/// Absent port or place.
 const NONE: u32 = u32::MAX;
 
-/// Position of a port in the columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
     pub(crate) column: usize,
@@ -34,14 +32,11 @@ pub(crate) struct Span {
     pub(crate) radix: usize,
 }
 
-/// Map between ports and places.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
-    /// Place of each switch port.
     of_port: Vec<u32>,
     /// Port of each place.
     ports: Vec<u32>,
-    /// Group of each column.
     groups: Vec<u32>,
     pub(crate) spans: Vec<Span>,
 }
@@ -130,7 +125,6 @@ impl Places {
         place.column - self.spans[self.group_of(place.column)].first
     }
 
-    /// Iterates over all ports and their places.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, Place)> {
         let ports = self.ports.iter().enumerate().filter(|(_, port)| **port != NONE);
         ports.map(|(place, port)| (*port as usize, Place { column: place / 64, bit: place % 64 }))

@@ -38,7 +38,6 @@ pub(crate) struct Requests<const L: usize> {
     holders: [[u16; 64]; L],
 }
 
-/// A granted request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Grant {
     pub(crate) asker: usize,
@@ -51,7 +50,6 @@ impl<const L: usize> Requests<L> {
     /// Words of requesting lanes.
     const WORDS: usize = (RADIX_MAX * L).div_ceil(64);
 
-    /// Returns an empty set of requests.
     pub(crate) fn new(has_levels: bool) -> Self {
         Self {
             words: [[0; 64]; WORDS_MAX],

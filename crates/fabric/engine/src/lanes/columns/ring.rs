@@ -10,11 +10,9 @@
 //!
 //! Invariant: nothing is scheduled further ahead than the length of the ring.
 
-/// Bits by tick, column and lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
     words: Vec<u64>,
-    /// Words per slot.
     stride: usize,
     /// Number of slots minus one.
     mask: u64,

@@ -4,7 +4,6 @@ use super::column::Column;
 use crate::lanes::layout::LANES;
 use gingham_net::{Allocator, Crossbar, PipelinePlan, Reallocation};
 
-/// Parts of the plan that the stages use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) crossbar: Crossbar,

@@ -254,7 +254,6 @@ impl<const L: usize> Stepper for Table<L> {
     }
 }
 
-/// Returns the first lane of a port.
 fn lane_of(port: usize) -> u32 {
     u32::try_from(port << SHIFT).expect("lanes have 32 bits")
 }

@@ -83,12 +83,10 @@ impl Input {
         }
     }
 
-    /// Whether it is the port of a host.
     pub(super) fn is_at_host(&self) -> bool {
         self.end == End::Port
     }
 
-    /// Returns the worm whose header was read.
     pub(crate) fn worm(&self) -> WormId {
         self.current.expect("the header was read").worm
     }

@@ -19,7 +19,6 @@ use crate::wormhole::worm::{Incoming, WormId};
 use gingham_net::ChannelPlan;
 use gingham_topology::ChannelId;
 
-/// A worm whose tail has left.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
     pub(crate) worm: WormId,
@@ -38,13 +37,10 @@ pub(super) struct Sender {
     pub(super) flit: u64,
     /// Flit time plus cable delay: from the start of a flit to its arrival.
     pub(super) latency: u64,
-    /// Starts of data flits.
     pub(super) schedule: Schedule,
-    /// The worm that holds the channel.
     pub(super) worm: Option<WormId>,
     /// Number of its first flit on this channel.
     pub(super) worm_first: u64,
-    /// Its flits that are not scheduled yet.
     left: u64,
     /// Incoming channel of a worm that still arrives while it is sent; `None` if it is present
     /// whole, as at its source.
