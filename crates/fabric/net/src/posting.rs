@@ -8,11 +8,11 @@
 //! ```
 //!
 //! The send buffer of an adapter holds a fixed number of messages, shared by **credits**: a credit
-//! is a completion, that is space for one message, and returns when the tail of the message has left
-//! the adapter. Without congestion control all messages of an adapter draw on one pool as large as the
-//! buffer; with credit-based congestion control every class of a host, or every flow, has its own
-//! pool. A message that finds its pool empty waits for a credit in FIFO order, or is refused and
-//! posted again later.
+//! is a completion, that is space for one message, and returns when the tail of the message has
+//! left the adapter. Without congestion control all messages of an adapter share one pool as large
+//! as the buffer; with credit-based congestion control every class of a host, or every flow, has
+//! its own pool. A message that finds its pool empty waits for a credit in FIFO order, or is
+//! refused and posted again later.
 //!
 //! Source: Yum et al. 2002, sections 3.2 (queue pairs, DMA, completion queues, priority by class)
 //! and 4.2 (credits). Our reading: a credit is a message of a shared buffer of M messages, when it

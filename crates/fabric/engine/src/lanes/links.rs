@@ -652,7 +652,7 @@ impl LinkPort {
         self.can_send() == 0 && (self.unsent() != 0 || self.wait & (SHORT | UNPAID) != 0)
     }
 
-    /// Lanes that would send if they had credits and, at a host, if the next flit were there.
+    /// Lanes that would send if they had credits and, at a host, the next flit had arrived.
     #[inline]
     pub(crate) const fn unsent(&self) -> u16 {
         self.filled & self.open

@@ -13,7 +13,7 @@ pub(crate) enum Event {
     Create { source: usize },
     /// Phase 1: an endpoint is woken.
     Wake { endpoint: EndpointId },
-    /// Phase 2: a tail has left on `channel`, as awaited.
+    /// Phase 2: the end of a packet on `channel`, for a waiting sender.
     Left { channel: ChannelId },
     /// Phase 3: a packet has arrived whole at the host at the end of `channel`.
     Deliver { channel: ChannelId, packet: PacketId },

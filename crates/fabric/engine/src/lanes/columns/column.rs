@@ -68,7 +68,7 @@ pub(crate) struct Cables {
     /// Indices of the first lane of the port and of its peer, among all lanes.
     pub(crate) here: [u32; 64],
     pub(crate) there: [u32; 64],
-    /// Word with the bit of the peer port.
+    /// Bit mask of the peer port in its word.
     pub(crate) peer_bit: [u64; 64],
     /// Offset in words from the current ring slot to the first lane of the peer, after the delay of
     /// a flit or of a credit.

@@ -22,7 +22,7 @@ use pulp::Arch;
 /// Cable from a host to its switch, and sums over the flits that it carried.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HostCable {
-    /// Word with the bit of the switch port.
+    /// Bit mask of the switch port in its word.
     bit: u64,
     /// Offset in words from the current ring slot to the first lane at the switch.
     offset: u32,

@@ -169,7 +169,7 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Writes the hops of worms whose heads are being routed, or have not arrived, to the worms.
+    /// Updates the positions of worms whose heads are being routed or have not arrived.
     pub(crate) fn locate_worms(&self, network: &Network, context: &mut Context) {
         let Some(paths) = &self.paths else { return };
         for (port, Place { column, bit }) in self.places.iter() {

@@ -26,8 +26,8 @@ fn step() -> impl Strategy<Value = Step> {
 /// A message in the reference list: its level, number, remaining payload, and longest packet.
 type Listed = (u8, usize, u32, u32);
 
-/// Sends by the definition: among all waiting messages the highest level, and there the first created; it
-/// sends as much as a packet may carry.
+/// Sends by the definition: the first created message of the highest level, as much of it as a
+/// packet may carry.
 fn by_list(waiting: &mut Vec<Listed>) -> Option<(usize, u32)> {
     let highest = waiting.iter().map(|listed| listed.0).max()?;
     let place = waiting.iter().position(|listed| listed.0 == highest).unwrap();
