@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   source        p1 p2 p3 |                p4 |        window of 3 packets: p4 waits for the first ACK
-//!                  \\  \\  \\|               / \\|
+//!                  \  \  \ |               /  \|
 //!   destination     a1 a2 a3 ──────────────          each packet that has arrived whole is acknowledged
 //! ```
 //!

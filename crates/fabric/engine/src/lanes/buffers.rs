@@ -112,7 +112,6 @@ impl Buffers {
         next.is_some() && input.present > 0
     }
 
-    /// Adds a flit to the buffer of a lane.
     #[inline]
     pub(crate) fn receive(&mut self, lane: usize) -> &InputLane {
         let input = &mut self.lanes[lane];

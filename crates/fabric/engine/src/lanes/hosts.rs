@@ -537,7 +537,6 @@ impl Hosts {
         lanes_of(links.port(port).filled).find(|lane| lanes[*lane].in_transit == Some(id))
     }
 
-    /// Returns the lanes that packets of a group may use.
     pub(crate) fn lanes_of_group(&self, port: usize, group: usize) -> u16 {
         self.host(port).groups[group].lanes
     }

@@ -22,7 +22,6 @@ pub(crate) const LANES: usize = 1 << SHIFT;
 /// No lane, as a number in the switch.
 pub(crate) const NONE: u16 = u16::MAX;
 
-/// Returns the number of a lane in its port.
 #[inline]
 pub(crate) const fn number_of(lane: usize) -> usize {
     lane & (LANES - 1)
@@ -137,7 +136,6 @@ impl Layout {
         self.channels[port].expect("what sends has a channel")
     }
 
-    /// Returns the channel that ends at a port.
     pub(crate) fn channel_into(&self, port: usize) -> ChannelId {
         Fabric::reverse(self.channel(port))
     }

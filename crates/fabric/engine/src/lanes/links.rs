@@ -490,7 +490,6 @@ impl Links {
     }
 }
 
-/// Narrows a lane depth, in flits.
 fn narrow(depth_flits: u32) -> u16 {
     u16::try_from(depth_flits).expect("a lane is of fewer than 2^16 flits")
 }
@@ -755,12 +754,10 @@ impl Links {
         }
     }
 
-    /// Records the arrival of a flit at an output lane.
     pub(crate) fn track_arrival(&mut self, lane: usize, tick: u64) {
         self.arbiters.track_arrival(lane, tick);
     }
 
-    /// Records the departure of a flit from an output lane.
     pub(crate) fn track_departure(&mut self, port: usize, lane: usize) {
         let place = port << SHIFT | lane;
         self.arbiters.track_departure(place);

@@ -455,7 +455,6 @@ struct Grant {
 }
 
 impl WayOut {
-    /// Returns the way in that is granted in this iteration.
     fn granted_way(&self) -> Option<usize> {
         self.granted.map(|granted| granted.way)
     }

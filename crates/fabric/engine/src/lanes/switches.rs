@@ -225,7 +225,6 @@ impl Switches {
         Some(lane)
     }
 
-    /// Records the departure of a flit from an input lane.
     pub(crate) fn track_departure(&mut self, lane: usize) {
         self.arbiters.track_departure(lane);
         if let Some(outputs) = &mut self.outputs {

@@ -17,7 +17,6 @@ pub(crate) trait View: Debug + Send + Sync {
         network.links.port(port).flits
     }
 
-    /// Whether the channel of a port waits for credits.
     fn waits(&self, network: &Network, port: usize) -> bool {
         network.links.port(port).waits()
     }
@@ -51,7 +50,6 @@ pub(crate) trait View: Debug + Send + Sync {
         network.links.lane(lane).unpromised
     }
 
-    /// Flits in an output lane.
     fn fill(&self, network: &Network, lane: usize) -> u16 {
         network.links.lane(lane).fill
     }
@@ -65,7 +63,6 @@ pub(crate) trait View: Debug + Send + Sync {
 
     // Input lanes.
 
-    /// Flits in the buffer of an input lane.
     fn present(&self, network: &Network, lane: usize) -> u16 {
         network.buffers.lane(lane).present
     }

@@ -96,7 +96,6 @@ impl Waits<'_> {
         Buffer { channel, lane: u8::try_from(number_of(lane)).expect("lanes are few") }
     }
 
-    /// Returns the buffer at the end of an output lane.
     fn buffer_behind(self, output: usize) -> Buffer {
         self.buffer(self.network.links.opposite(output))
     }

@@ -117,7 +117,6 @@ impl Worm {
         self.path = Some(KeptPath::ending_with(into_end, onward, in_transit_hosts));
     }
 
-    /// Returns the switch of the source host.
     fn first_node(&self, plan: &Plan) -> NodeId {
         plan.fabric.target(plan.fabric.endpoint_channel(self.packet.source)).node
     }

@@ -37,7 +37,6 @@ struct LanePause {
     going: Vec<Change>,
     /// Whether the last request of the receiver is a pause.
     is_asked: bool,
-    /// Whether the sender is paused.
     is_paused: bool,
     /// Requests that have not taken effect.
     under_way: u32,

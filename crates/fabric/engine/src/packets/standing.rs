@@ -80,7 +80,6 @@ impl Standing {
         of.leaving.insert(place, Change { time_ps: left_ps, wire_bytes });
     }
 
-    /// Returns the bytes of the packets in a buffer now.
     pub(crate) fn bytes(&mut self, input: ChannelId, lane: u8, now: u64) -> u64 {
         self.buffer(input, lane).map_or(0, |of| {
             of.settle(now);

@@ -56,7 +56,6 @@ impl List {
 /// Age of a packet: arrival time in ps, input port and lane; older packets compare as less.
 pub(crate) type Age = (u64, u16, u8);
 
-/// Returns the age of a packet at its switch.
 #[inline]
 pub(crate) fn age(plan: &Plan, packet: &Moving) -> Age {
     (packet.came_ps, plan.fabric.target(packet.input).port, packet.lane)
@@ -66,7 +65,6 @@ pub(crate) fn age(plan: &Plan, packet: &Moving) -> Age {
 pub(crate) struct Waiting {
     /// By channel.
     lists: Vec<SmallVec<[List; 1]>>,
-    /// Whether a list has packets of one origin.
     are_by_origin: bool,
 }
 
@@ -86,7 +84,6 @@ impl Waiting {
         self.lists(output).first()?.first()
     }
 
-    /// Inserts a packet that is ready.
     #[inline]
     pub(crate) fn insert(&mut self, plan: &Plan, packets: &mut Packets, id: PacketId) {
         let packet = packets.get_mut(id);

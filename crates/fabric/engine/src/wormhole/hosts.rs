@@ -95,7 +95,6 @@ impl Hosts {
         self.cables[channel.index()].expect("a host sends here")
     }
 
-    /// Returns the host at the end of `channel`.
     fn host_at(&self, channel: ChannelId) -> EndpointId {
         self.cable(Fabric::reverse(channel)).endpoint
     }

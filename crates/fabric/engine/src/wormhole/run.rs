@@ -32,7 +32,6 @@ impl Run {
         self.first + self.count
     }
 
-    /// Returns the start of the flit with this number.
     pub(crate) const fn start_of(&self, number: u64) -> u64 {
         self.time + (number - self.first) * self.period
     }

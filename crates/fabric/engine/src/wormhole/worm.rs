@@ -87,7 +87,6 @@ pub(crate) struct Incoming {
     pub(crate) worm: WormId,
     /// Number of its first flit on the channel.
     pub(crate) first: u64,
-    /// Its flits on this channel.
     pub(crate) flits: u64,
     /// Position of this switch or in-transit host on its path, from 0.
     pub(crate) position: u16,

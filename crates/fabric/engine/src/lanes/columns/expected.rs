@@ -27,7 +27,6 @@ pub(super) fn moves(plan: &Plan, lanes: &PipelinePlan) -> Moves {
     Moves { flits: flits * hops, heads: sum(|moves| moves.heads) * hops }
 }
 
-/// Returns the number of hosts with a source.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn hosts_sending(plan: &Plan) -> f64 {
     let mut sends = vec![false; plan.fabric.endpoints().len()];
@@ -99,7 +98,6 @@ fn replies_of_one(plan: &Plan, lanes: &PipelinePlan, class: ClassId) -> Option<f
     Some(asks.map(of_one).sum::<f64>() / sources.len() as f64)
 }
 
-/// Returns the mean payload of the messages of a source.
 #[expect(clippy::cast_precision_loss, reason = "messages are far fewer than 2^52")]
 fn payload_mean_bytes(source: &SourcePlan) -> f64 {
     let mean = match &source.messages {

@@ -30,7 +30,6 @@ pub(crate) struct Group<const L: usize> {
     pub(crate) inputs: Vec<Input>,
     /// By output and lane: switches where a flit arrived from the crossbar in this tick.
     pub(crate) put: [[u64; L]; RADIX_MAX],
-    /// Heads with requests.
     pub(crate) heads: Heads<L>,
 }
 

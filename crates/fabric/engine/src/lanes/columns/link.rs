@@ -15,7 +15,6 @@ use crate::lanes::queues::Coming;
 use pulp::{Simd, WithSimd};
 
 impl<const L: usize> Table<L> {
-    /// Receives the credits that are due at hosts.
     pub(crate) fn receive_host_credits(&mut self, links: &mut Links, tick: u64) {
         self.arch.dispatch(HostCredits { table: self, links, tick });
     }

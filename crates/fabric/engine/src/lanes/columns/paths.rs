@@ -42,7 +42,6 @@ pub(crate) struct Paths {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Lanes {
     lanes: LaneSet,
-    /// Dateline class of the packet at the hop.
     dateline_class: DatelineClass,
 }
 

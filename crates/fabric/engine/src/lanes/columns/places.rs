@@ -101,7 +101,6 @@ impl Places {
         Some(Place { column: place / 64, bit: place % 64 })
     }
 
-    /// Returns the port at a place, if there is one.
     pub(crate) fn port_at(&self, column: usize, bit: usize) -> Option<usize> {
         let port = self.ports[column * 64 + bit];
         (port != NONE).then_some(port as usize)

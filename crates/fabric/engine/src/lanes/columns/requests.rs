@@ -152,7 +152,6 @@ impl<const L: usize> Requests<L> {
         words.flat_map(move |(number, word)| members(word[bit]).map(move |at| number * 64 + at))
     }
 
-    /// Releases a lane of a switch.
     #[inline]
     pub(crate) fn release(&mut self, lane: usize, bit: usize) {
         debug_assert!(lane < L && bit < 64, "a switch has this lane");

@@ -107,7 +107,6 @@ impl Slot<'_> {
         }
     }
 
-    /// Adds bits at an offset from the slot.
     #[inline(always)]
     pub(crate) fn put(&mut self, offset: usize, bits: u64) {
         let place = (self.slot + offset) & (self.words.len() - 1);

@@ -127,7 +127,6 @@ impl Input {
         self.current = None;
     }
 
-    /// Whether a control flit waits to be sent.
     pub(super) const fn control_pending(&self) -> bool {
         self.wants_stop != self.announced_stop
     }

@@ -22,7 +22,6 @@ use gingham_topology::ChannelId;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
     pub(crate) worm: WormId,
-    /// Its flits on this channel.
     pub(crate) flits: u64,
     /// Its incoming channel, if it was still arriving while it was sent.
     pub(crate) feeder: Option<ChannelId>,
@@ -33,7 +32,6 @@ pub(crate) struct Left {
 /// The sending end of a channel; times in ps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sender {
-    /// Time of one flit.
     pub(super) flit: u64,
     /// Flit time plus cable delay: from the start of a flit to its arrival.
     pub(super) latency: u64,
@@ -74,7 +72,6 @@ impl Sender {
         }
     }
 
-    /// Returns the cable delay.
     pub(super) const fn delay(&self) -> u64 {
         self.latency - self.flit
     }
@@ -173,7 +170,6 @@ impl Sender {
         self.worm.is_some() && self.left != 0 && self.stopped_since.is_none()
     }
 
-    /// Returns the earliest start of the next flit.
     fn next_start(&self, now: u64) -> u64 {
         self.free_at().max(self.ready).max(now)
     }
