@@ -1,6 +1,7 @@
 //! Evidence of a black hole: a channel that passes markers and loses longer packets, such as a path
 //! whose longest frame is shorter than the packets.
 //!
+//! ```text
 //!   sent       190  1500  190  1500   marker   190  1500 ...    1500: longer than any received
 //!   received   190        190         marker   190              counted; sixteen are enough
 //!              report: the longest was 190
