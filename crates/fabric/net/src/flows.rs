@@ -10,10 +10,13 @@
 //! demoted streams. Only controlled flows have queues of their own.
 
 use crate::messages::{Messages, Queue};
-use crate::response::{Limits, Responder};
+use crate::response::{Limits, Responder, RoundTrips};
 use crate::window::Receipt;
-use crate::{ClassId, ClassPlan, Excess, FlowId, FlowKey, Hold, MessageSlot, Pace, PacePlan, Plan};
-use gingham_kernel::Time;
+use crate::{
+    ClassId, ClassPlan, Excess, FlowId, FlowKey, Hold, MessageSlot, Pace, PacePlan, Plan,
+    WindowPlan,
+};
+use gingham_kernel::{Span, Time};
 use gingham_topology::routing::VcClass;
 use std::collections::BTreeMap;
 
@@ -56,6 +59,8 @@ pub(crate) struct Flow {
     pub(crate) limits: Limits,
     /// Congestion response that changes the limits, with a window.
     responder: Option<Responder>,
+    /// Record of the sender, if its response needs it.
+    round_trips: Option<Box<RoundTrips>>,
     /// Packets in flight and not acknowledged; 0 unless all packets are acknowledged.
     under_way_packets: u32,
     /// Whether all packets are acknowledged.
@@ -150,8 +155,14 @@ impl Flows {
         if let Some(responder) = &mut flow.responder {
             responder.sends(payload_bytes, &mut flow.limits, now);
         }
+        if let Some(round_trips) = &mut flow.round_trips {
+            round_trips.start(now);
+        }
         if let Some(pace) = flow.limits.pace {
             flow.earliest = pace.next_start(now, payload_bytes);
+        }
+        if flow.limits.gap > Span::ZERO {
+            flow.earliest = flow.earliest.max(now + flow.limits.gap);
         }
         if let Some(from) = flow.short_since.take() {
             self.note(id, Hold::Tokens, from, now);
@@ -184,6 +195,9 @@ impl Flows {
                 responder.down(&mut flow.limits, now);
             } else {
                 (0..packets).for_each(|_| responder.up(&mut flow.limits, now));
+            }
+            if let Some(round_trips) = &mut flow.round_trips {
+                responder.measured(round_trips.end(packets, now), &mut flow.limits, now);
             }
         }
         let is_shut = flow.under_way_packets >= flow.limits.window_packets;
@@ -278,13 +292,16 @@ impl Flow {
         let limits = Limits {
             window_packets: window.map_or(u32::MAX, |window| window.packets),
             pace: class.pace.as_ref().map(pace),
+            gap: Span::ZERO,
         };
+        let needs_round_trips = |window: &&WindowPlan| window.response.needs_round_trips();
         Self {
             key,
             is_controlled: class.is_controlled(),
             queue: Queue::default(),
             limits,
             responder: window.map(|window| window.response.start(&limits)),
+            round_trips: window.filter(needs_round_trips).map(|_| Box::default()),
             under_way_packets: 0,
             is_answered: window.is_some_and(|window| window.answered.is_of_all()),
             receipt: Receipt::default(),

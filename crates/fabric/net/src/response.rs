@@ -1,13 +1,16 @@
-//! Responses: reaction of a flow to the congestion marks in its acknowledgements.
+//! Responses: reaction of a flow to the congestion marks in its acknowledgements, or to its round
+//! trips.
 //!
 //! ```text
-//!   ACK ──┬─ marked ──────► down ──┐
-//!         └─ not marked ──► up ────┤
-//!   a packet starts ──────► sends ─┴──► window and rate limit of its flow, from now on
+//!   ACK ──┬─ marked ──────► down ──────┐
+//!         ├─ not marked ──► up ────────┤
+//!         └─ round trip ──► measured ──┤
+//!   a packet starts ──────► sends ─────┴──► window and rate limit of its flow, from now on
 //! ```
 //!
 //! A response is a file with its parameters and the functions of its two traits, and a line of
-//! `responses!` below. Effects of time are computed on demand, so that no timer keeps a run alive.
+//! `responses!` below. Timers are computed on demand, when a packet starts or an ACK arrives, and
+//! keep no run alive. Round trips are measured only for responses that need them.
 
 mod aimd;
 mod becn;
@@ -16,8 +19,11 @@ mod fimd;
 mod fixed;
 mod lipd;
 mod rate;
+mod round_trips;
+mod swift;
 #[cfg(test)]
 mod tests;
+mod timely;
 
 pub use aimd::Aimd;
 pub use becn::{Becn, Delay};
@@ -26,6 +32,9 @@ pub use fimd::Fimd;
 pub use fixed::Fixed;
 pub use lipd::Lipd;
 pub(crate) use rate::Rate;
+pub(crate) use round_trips::{RoundTrip, RoundTrips};
+pub use swift::Swift;
+pub use timely::Timely;
 
 use crate::Pace;
 use crate::bare_names::accept_bare_names;
@@ -40,12 +49,29 @@ pub(crate) struct Limits {
     pub(crate) window_packets: u32,
     /// Rate limit; unlimited if `None`.
     pub(crate) pace: Option<Pace>,
+    /// Least time from the start of a packet to that of the next, of any length.
+    pub(crate) gap: Span,
 }
 
 /// A response with its parameters.
 pub(crate) trait Respond {
     /// State of a flow.
     type Memory: Adapt;
+
+    /// Name of the marking policy that it is designed for; `None` if marks have no effect.
+    fn marking(&self) -> Option<&'static str> {
+        Some("input-triggered")
+    }
+
+    /// Whether it reacts to round trips, for which all packets must be acknowledged.
+    fn needs_round_trips(&self) -> bool {
+        false
+    }
+
+    /// Whether it changes the window of a flow, which then waits for single acknowledgements.
+    fn changes_window(&self) -> bool {
+        false
+    }
 
     /// Lowest rate as a share of the highest, if the response changes rates.
     fn lowest(&self) -> Option<f64> {
@@ -74,10 +100,13 @@ pub(crate) trait Respond {
 /// State of a response for one flow.
 pub(crate) trait Adapt {
     /// Reacts to the acknowledgement of a marked packet.
-    fn down(&mut self, limits: &mut Limits, now: Time);
+    fn down(&mut self, _limits: &mut Limits, _now: Time) {}
 
     /// Reacts to the acknowledgement of an unmarked packet.
-    fn up(&mut self, limits: &mut Limits, now: Time);
+    fn up(&mut self, _limits: &mut Limits, _now: Time) {}
+
+    /// Reacts to a round trip, after the marks of its acknowledgement.
+    fn measured(&mut self, _trip: RoundTrip, _limits: &mut Limits, _now: Time) {}
 
     /// Applies the effects of time and bytes when a packet begins.
     fn sends(&mut self, _payload_bytes: u32, _limits: &mut Limits, _now: Time) {}
@@ -86,7 +115,7 @@ pub(crate) trait Adapt {
 /// Defines [`Response`] and [`Responder`] from the types of the responses.
 macro_rules! responses {
     ($($(#[$about:meta])* $name:ident,)*) => {
-        /// Reaction of a flow to congestion marks in its acknowledgements.
+        /// Reaction of a flow to congestion marks in its acknowledgements, or to its round trips.
         #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         #[schemars(transform = accept_bare_names)]
@@ -98,6 +127,28 @@ macro_rules! responses {
             /// Whether it changes the rate limit of flows, which then must have one.
             pub fn is_paced(&self) -> bool {
                 self.lowest().is_some()
+            }
+
+            /// Name of the marking policy that it is designed for; `None` if marks have no effect.
+            pub fn marking(&self) -> Option<&'static str> {
+                match self {
+                    $(Self::$name(of) => of.marking(),)*
+                }
+            }
+
+            /// Whether it reacts to round trips, for which all packets must be acknowledged.
+            pub fn needs_round_trips(&self) -> bool {
+                match self {
+                    $(Self::$name(of) => of.needs_round_trips(),)*
+                }
+            }
+
+            /// Whether it changes the window of a flow, which then waits for single
+            /// acknowledgements.
+            pub fn changes_window(&self) -> bool {
+                match self {
+                    $(Self::$name(of) => of.changes_window(),)*
+                }
             }
 
             /// Lowest rate as a share of the highest, if the response changes rates.
@@ -117,7 +168,7 @@ macro_rules! responses {
             /// Time constant of the slowest timer-driven change of rate for a flow with this
             /// highest rate; `None` if no timer changes its rate.
             pub fn settling(&self, highest: Pace) -> Option<Span> {
-                let limits = Limits { window_packets: u32::MAX, pace: Some(highest) };
+                let limits = Limits { window_packets: u32::MAX, pace: Some(highest), gap: Span::ZERO };
                 match self {
                     $(Self::$name(of) => of.settling(&limits),)*
                 }
@@ -159,6 +210,13 @@ macro_rules! responses {
                 }
             }
 
+            /// Reacts to a round trip, after the marks of its acknowledgement.
+            pub(crate) fn measured(&mut self, trip: RoundTrip, limits: &mut Limits, now: Time) {
+                match self {
+                    $(Self::$name(of) => of.measured(trip, limits, now),)*
+                }
+            }
+
             /// Applies the effects of time and bytes when a packet begins.
             #[inline]
             pub(crate) fn sends(&mut self, payload_bytes: u32, limits: &mut Limits, now: Time) {
@@ -192,6 +250,12 @@ responses! {
     /// DCQCN: a notification cuts the rate by `alpha`; a timer and a byte counter raise it.
     #[schemars(extend("x-source" = "Zhu et al. 2015, sections 3 and 5"))]
     Dcqcn,
+    /// TIMELY: the gradient of round trips raises or lowers the rate; needs no marks.
+    #[schemars(extend("x-source" = "Mittal et al. 2015, algorithm 1"))]
+    Timely,
+    /// Swift: the distance of round trips from a target changes the window; needs no marks.
+    #[schemars(extend("x-source" = "Kumar et al. 2020, algorithm 1"))]
+    Swift,
 }
 
 impl Default for Response {

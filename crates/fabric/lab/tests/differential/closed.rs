@@ -6,7 +6,7 @@ use gingham_net::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
 use gingham_net::{
     Aimd, AnswerPlan, Answered, Becn, ClassId, ClassPlan, Dcqcn, Fimd, FlowKey, FollowPlan, Lipd,
     Marking, MeasurePlan, PacePlan, PathLength, Periodic, Plan, Priority, ProbePlan, REFILL_BYTES,
-    Response, Threshold, WhenFull, WindowPlan,
+    Response, Swift, Threshold, Timely, WhenFull, WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId};
 use std::num::NonZeroU64;
@@ -76,7 +76,7 @@ fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
         let Some(window) = &mut class.window else { continue };
         let lowest = [1.0, 0.5, 0.1, 1.0 / 256.0][usize::try_from(draw.below(4)).unwrap()];
         let factor = [1.1, 2.0, 8.0][usize::try_from(draw.below(3)).unwrap()];
-        window.response = match draw.below(6) {
+        window.response = match draw.below(8) {
             0 => Response::Fimd(Fimd { lowest, factor }),
             1 => Response::Aimd(Aimd { lowest, factor }),
             2 => Response::Becn(Becn {
@@ -95,6 +95,19 @@ fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
                 lowest,
                 ..Dcqcn::default()
             }),
+            4 => Response::Timely(Timely {
+                alpha: [1.0, 0.5][usize::try_from(draw.below(2)).unwrap()],
+                t_low: Span::from_ps(1_000 * draw.below(500)),
+                t_high: Span::from_ps(1_000 * (500 + draw.below(5_000))),
+                min_rtt: Span::from_ps(1_000 * (1 + draw.below(500))),
+                lowest,
+                ..Timely::default()
+            }),
+            5 => Response::Swift(Swift {
+                base_target: Span::from_ps(1_000 * (1 + draw.below(1_000))),
+                min_cwnd: lowest,
+                ..Swift::default()
+            }),
             _ => Response::Lipd(Lipd { lowest }),
         };
         let every = 1 + u32::try_from(draw.below(window.packets.into())).unwrap();
@@ -103,6 +116,11 @@ fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
             2 => Answered::Marked(Span::from_ps(1_000 * draw.below(50_000))),
             _ => Answered::All,
         };
+        let response = &window.response;
+        let is_marked = matches!(window.answered, Answered::Marked(_));
+        if response.changes_window() || (is_marked && response.needs_round_trips()) {
+            window.answered = Answered::All;
+        }
         if !window.answered.is_of_all() {
             window.packets = u32::MAX;
         }

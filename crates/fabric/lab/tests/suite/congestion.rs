@@ -63,6 +63,15 @@ fn what_no_switch_marks_and_no_flow_makes_of_marks_is_refused() {
         (of("\"red\""), "answered = { marked = \"50 us\" }"),
         (of("\"red\""), "answered = { every = 2 }"),
         (of("\"red\""), "answered = { every = 0 }"),
+        (PACKETS.to_owned(), "response = { swift = { base_target = \"0 us\" } }"),
+        (PACKETS.to_owned(), "response = { swift = { ai = 0.0 } }"),
+        (PACKETS.to_owned(), "response = { swift = { max_mdf = 1.0 } }"),
+        (PACKETS.to_owned(), "response = { swift = { fs_min_cwnd = 0.0 } }"),
+        (PACKETS.to_owned(), "response = { swift = { fs_max_cwnd = 0.1 } }"),
+        (PACKETS.to_owned(), "response = { timely = { alpha = 1.5 } }"),
+        (PACKETS.to_owned(), "response = { timely = { min_rtt = \"0 us\" } }"),
+        (PACKETS.to_owned(), "response = { timely = { t_low = \"1 ms\" } }"),
+        (PACKETS.to_owned(), "response = { timely = { lowest = 0.0 } }"),
         (of("\"red\""), "answered = { each = 2 }"),
         (of("\"naive\""), "response = { lipd = { lowest = 0.0 } }"),
         (of("\"naive\""), "response = { lipd = { lowest = 1.1 } }"),
@@ -100,10 +109,30 @@ fn what_changes_nothing_is_noted() {
         (", marking = { fecn = { packet_size = 33 } }", "response = \"becn\""),
         (", marking = { red = { k_min = \"1 MB\", k_max = \"2 MB\" } }", "response = \"dcqcn\""),
         (", marking = { red = { p_max = 0.0 } }", "response = \"dcqcn\""),
+        ("", "response = \"swift\""),
+        (", marking = \"naive\"", "response = \"timely\""),
     ] {
         writeln!(all, "{marking}; {window}: {:#?}\n", notes(marking, window)).unwrap();
     }
     insta::assert_snapshot!(all);
+}
+
+/// Round trips need all acknowledgements, and a window that may fall to one packet one for each.
+#[test]
+fn responses_to_round_trips_need_acknowledgements_that_they_can_measure() {
+    let is_refused = |window: &str| {
+        let text = text(PACKETS, "").replace("packets = 1, ", window);
+        let Err(error) = compiled(&text) else { return false };
+        assert!(error.to_string().contains("`traffic[0].window.answered`"), "{error}");
+        true
+    };
+    for response in ["swift", "timely"] {
+        let with = |before: &str| is_refused(&format!("{before}, response = \"{response}\""));
+        assert!(with("answered = { marked = \"50 us\" }"), "{response}");
+        assert!(!with("packets = 4"), "{response}");
+        let is_swift = response == "swift";
+        assert_eq!(with("packets = 4, answered = { every = 2 }"), is_swift, "{response}");
+    }
 }
 
 /// A run should last two time constants of the slowest response: by default 2 x 55 us (4 + 500); at

@@ -110,6 +110,10 @@ impl fmt::Display for Delay {
 impl Respond for Becn {
     type Memory = Table;
 
+    fn marking(&self) -> Option<&'static str> {
+        Some("fecn")
+    }
+
     fn lowest(&self) -> Option<f64> {
         (self.min..=self.limit.max(self.min))
             .map(|index| share(&self.table, index))
@@ -209,8 +213,6 @@ impl Adapt for Table {
         self.index = self.index.saturating_add(self.increase).min(self.limit);
         self.set(limits);
     }
-
-    fn up(&mut self, _limits: &mut Limits, _now: Time) {}
 
     fn sends(&mut self, _payload_bytes: u32, limits: &mut Limits, now: Time) {
         self.go_to(now);

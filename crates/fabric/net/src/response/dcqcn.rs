@@ -88,6 +88,10 @@ impl Respond for Dcqcn {
     // Boxed, because every flow has space for the state of any response.
     type Memory = Box<Reaction>;
 
+    fn marking(&self) -> Option<&'static str> {
+        Some("red")
+    }
+
     fn lowest(&self) -> Option<f64> {
         Some(self.lowest)
     }
@@ -226,8 +230,6 @@ impl Adapt for Box<Reaction> {
             by_bytes: 0,
         });
     }
-
-    fn up(&mut self, _limits: &mut Limits, _now: Time) {}
 
     fn sends(&mut self, payload_bytes: u32, limits: &mut Limits, now: Time) {
         self.go_to(now, limits);

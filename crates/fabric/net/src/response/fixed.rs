@@ -1,7 +1,6 @@
-//! Constant window and pace, whatever is marked.
+//! Constant window and pace.
 
 use super::{Adapt, Limits, Respond};
-use gingham_kernel::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,13 +12,13 @@ pub struct Fixed {}
 impl Respond for Fixed {
     type Memory = Self;
 
+    fn marking(&self) -> Option<&'static str> {
+        None
+    }
+
     fn start(&self, _limits: &Limits) -> Self {
         *self
     }
 }
 
-impl Adapt for Fixed {
-    fn down(&mut self, _limits: &mut Limits, _now: Time) {}
-
-    fn up(&mut self, _limits: &mut Limits, _now: Time) {}
-}
+impl Adapt for Fixed {}

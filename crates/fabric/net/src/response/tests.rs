@@ -1,4 +1,7 @@
-use super::{Aimd, Becn, Dcqcn, Delay, Fimd, Limits, Lipd, Responder, Response};
+use super::{
+    Aimd, Becn, Dcqcn, Delay, Fimd, Limits, Lipd, Responder, Response, RoundTrip, RoundTrips,
+    Swift, Timely,
+};
 use crate::Pace;
 use gingham_kernel::{Bytes, Rate, Span, Time};
 
@@ -7,7 +10,11 @@ const HIGHEST_PS: u32 = 1_000_000;
 const LOWEST: f64 = 1.0 / 256.0;
 
 fn limits() -> Limits {
-    Limits { window_packets: 1, pace: Some(Pace::new(Span::from_ps(HIGHEST_PS.into()))) }
+    Limits {
+        window_packets: 1,
+        pace: Some(Pace::new(Span::from_ps(HIGHEST_PS.into()))),
+        gap: Span::ZERO,
+    }
 }
 
 fn answered(responder: &mut Responder, marked: bool, limits: &mut Limits) {
@@ -98,7 +105,7 @@ impl Flow {
 
     /// A flow whose highest rate sends 64 KiB in the span `highest`.
     fn on(response: &Response, highest: Span) -> Self {
-        let limits = Limits { window_packets: 1, pace: Some(Pace::new(highest)) };
+        let limits = Limits { window_packets: 1, pace: Some(Pace::new(highest)), gap: Span::ZERO };
         Self { responder: response.start(&limits), limits }
     }
 
@@ -240,4 +247,121 @@ fn dcqcn_settles_within_the_closed_form() {
     let becn = Becn { timer: 10, limit: 5, min: 1, ..Becn::default() };
     assert_eq!(Response::Becn(becn).settling(highest), Some(Span::from_ps(40 * 1_024_000)));
     assert_eq!(Response::Lipd(Lipd { lowest: LOWEST }).settling(highest), None);
+}
+
+#[test]
+fn an_acknowledgement_ends_the_round_trips_of_the_oldest_packets() {
+    let mut record = RoundTrips::default();
+    for at in [10, 20, 30, 40] {
+        record.start(Time::from_ps(at));
+    }
+    let mut end = |packets, at| record.end(packets, Time::from_ps(at)).span.as_ps();
+    assert_eq!([end(1, 110), end(2, 120), end(1, 145)], [100, 90, 105]);
+}
+
+impl Flow {
+    /// Measures the round trip of `packets` packets, in microseconds.
+    fn measured(&mut self, rtt_us: u64, packets: u32, at_us: u64) {
+        let trip = RoundTrip { span: Span::from_ps(rtt_us * 1_000_000), packets };
+        self.responder.measured(trip, &mut self.limits, Time::from_ps(at_us * 1_000_000));
+    }
+}
+
+/// A gradient is `d / 20 us` with `d` half the old one and half the latest difference.
+#[test]
+fn timely_follows_the_gradient_between_its_thresholds() {
+    let mut flow = Flow::new(&Response::Timely(Timely {
+        alpha: 0.5,
+        beta: 0.5,
+        // A tenth of 64 KiB a microsecond.
+        additive: Some(Rate::from_bytes_per_second(6_553_600_000)),
+        lowest: 0.01,
+        ..Timely::default()
+    }));
+    let mut rates = |rtts: &[u64]| -> Vec<f64> {
+        let rate = |rtt: &u64| {
+            flow.measured(*rtt, 1, 0);
+            libm::round(rate(&flow.limits) * 1e4) / 1e4
+        };
+        rtts.iter().map(rate).collect()
+    };
+    // Nothing; d = 10, gradient 1/2: 3/4; d = 0: .85; d = -5: .95; d = -2.5: the highest.
+    assert_eq!(rates(&[60, 80, 70, 60, 60]), [1.0, 0.75, 0.85, 0.95, 1.0]);
+    // Above 500 us: 1 - (1 - 1/2) / 2; below 50 us: one step up.
+    assert_eq!(rates(&[1_000, 40]), [0.75, 0.85]);
+}
+
+#[test]
+fn timely_rises_five_times_as_fast_from_the_fifth_gradient_in_a_row_on() {
+    let mut flow = Flow::new(&Response::Timely(Timely {
+        additive: Some(Rate::from_bytes_per_second(655_360_000)),
+        ..Timely::default()
+    }));
+    // Half the highest rate: 1 - .8 (1 - 500 / rtt).
+    flow.measured(60, 1, 0);
+    flow.measured(4_000, 1, 0);
+    let start = rate(&flow.limits);
+    let mut steps = |rtt| {
+        let before = rate(&flow.limits);
+        flow.measured(rtt, 1, 0);
+        libm::round((rate(&flow.limits) - before) * 100.0)
+    };
+    assert!((start - 0.3).abs() < 1e-6, "{start}");
+    // The last difference is negative until the sixth of these; between them a short round trip.
+    assert_eq!([60; 7].map(&mut steps), [1.0, 1.0, 1.0, 1.0, 5.0, 5.0, 5.0]);
+    assert_eq!([40, 40, 40].map(&mut steps), [1.0; 3]);
+}
+
+/// A flow with a window of this many packets.
+fn windowed(window_packets: u32, swift: Swift) -> Flow {
+    let limits = Limits { window_packets, pace: None, gap: Span::ZERO };
+    Flow { responder: Response::Swift(swift).start(&limits), limits }
+}
+
+/// Targets are 10 us at every window, and a window falls by `.8 (rtt - 10 us) / rtt`.
+#[test]
+fn swift_moves_its_window_to_the_target_once_per_round_trip() {
+    let swift = Swift {
+        base_target: Span::from_ps(10_000_000),
+        fs_range: Some(Span::ZERO),
+        ..Swift::default()
+    };
+    let mut flow = windowed(4, swift);
+    let mut after = |rtt, packets, at| {
+        flow.measured(rtt, packets, at);
+        (flow.limits.window_packets, flow.limits.gap.as_ps())
+    };
+    // 4 (1 - .4) = 2.4; not again within 20 us.
+    assert_eq!([after(20, 1, 20), after(20, 1, 25)], [(2, 0); 2]);
+    // Halved to 1.2: no decrease is larger.
+    assert_eq!(after(40, 1, 65), (1, 0));
+    // Halved to .6: a packet every 50 us / .6.
+    assert_eq!(after(50, 1, 120), (1, 83_333_333));
+    // At the target the window is .6 still.
+    assert_eq!(after(10, 1, 135), (1, 16_666_666));
+    // .6 + 1; 1.6 + 2 / 1.6 = 2.85; up to the window of its class.
+    assert_eq!([after(5, 1, 136), after(5, 2, 137), after(5, 100, 138)], [(1, 0), (2, 0), (4, 0)]);
+}
+
+/// `a = 30 us / (1 / sqrt(.25) - 1 / sqrt(4)) = 20 us`: the target of one packet is 10 us + 20 us (1
+/// - 1 / 2), that of half a packet 10 us + 20 us (sqrt(2) - 1 / 2).
+#[test]
+fn the_target_of_swift_grows_for_small_windows() {
+    let swift = Swift {
+        base_target: Span::from_ps(10_000_000),
+        fs_range: Some(Span::from_ps(30_000_000)),
+        fs_min_cwnd: 0.25,
+        fs_max_cwnd: 4.0,
+        ai: 0.25,
+        ..Swift::default()
+    };
+    let mut flow = windowed(1, swift);
+    let mut gap = |rtt, at| {
+        flow.measured(rtt, 1, at);
+        flow.limits.gap.as_ps()
+    };
+    // At 20 us it stays; 1 - .8 20 / 40 = .6, and 1 - .8 20 / 60 less half of it.
+    assert_eq!([gap(20, 20), gap(40, 60), gap(200, 300)], [0, 66_666_666, 666_666_666]);
+    // The target of .3 packets is 36.51 us: .3 (1 - .8 .49 / 37), and .25 more below it.
+    assert_eq!([gap(37, 340), gap(36, 341)], [124_640_816, 65_831_219]);
 }

@@ -5,7 +5,7 @@ use crate::check::{Check, Sentence, note, refuse, say, when};
 use gingham_kernel::{Bytes, Span, Time};
 use gingham_net::traffic::SourcePlan;
 use gingham_net::{
-    BLOCK_BYTES, ClassPlan, Marking, Pace, PacketsPlan, Plan, RedThresholds, Response, Switching,
+    BLOCK_BYTES, ClassPlan, Marking, Pace, PacketsPlan, Plan, RedThresholds, Switching,
 };
 use gingham_topology::{ChannelId, Fabric};
 
@@ -119,8 +119,8 @@ fn longest_of(class: &ClassPlan) -> Option<u32> {
 fn without_effect(plan: &Plan) -> Option<Sentence> {
     let mut windows = plan.classes.iter().filter_map(|class| class.window.as_ref()).peekable();
     let has_windows = windows.peek().is_some();
-    let response = windows.map(|window| &window.response).find(|response| response.is_paced());
-    match (&plan.marking, has_windows, response) {
+    let usual = windows.find_map(|window| window.response.marking());
+    match (&plan.marking, has_windows, usual) {
         (Some(_), false, _) => say!(
             "switches mark packets (network.marking), and nobody hears of it: it is answers that bring marks back, and no class \
          has a window (traffic.*.window)"
@@ -134,14 +134,9 @@ fn without_effect(plan: &Plan) -> Option<Sentence> {
                 _ => "lipd",
             }
         ),
-        (None, _, Some(response)) => say!(
+        (None, _, Some(usual)) => say!(
             "flows have a response to marks (traffic.*.window.response), and no switch marks packets: network.marking = \
-         \"{}\" would",
-            match response {
-                Response::Becn(_) => "fecn",
-                Response::Dcqcn(_) => "red",
-                _ => "input-triggered",
-            }
+         \"{usual}\" would"
         ),
         _ => None,
     }

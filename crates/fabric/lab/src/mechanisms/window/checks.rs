@@ -26,7 +26,7 @@ pub(super) struct Windowed<'a> {
     pub(super) window: &'a Window,
 }
 
-pub(super) fn of_keys<'a>() -> [Check<Windowed<'a>>; 10] {
+pub(super) fn of_keys<'a>() -> [Check<Windowed<'a>>; 12] {
     [
         refuse("window.packets", |it| {
             let is_limited = !matches!(it.window.answered, Answered::Marked(_));
@@ -60,6 +60,24 @@ pub(super) fn of_keys<'a>() -> [Check<Windowed<'a>>; 10] {
                 is_marked && it.window.packets.is_some(),
                 "packets that are not marked are not answered, so that no flow can wait for answers: leave out \
                  packets, or answer all"
+            )
+        }),
+        refuse("window.answered", |it| {
+            let is_marked = matches!(it.window.answered, Answered::Marked(_));
+            when!(
+                is_marked && it.window.response.needs_round_trips(),
+                "response = \"{}\" measures round trips, for which every packet must be acknowledged: remove answered, and set \
+                 packets",
+                name_of(&it.window.response)
+            )
+        }),
+        refuse("window.answered", |it| {
+            let is_all = it.window.answered == Answered::All;
+            when!(
+                !is_all && it.window.response.changes_window(),
+                "response = \"{}\" reduces the window to one packet, and a flow would wait forever for an acknowledgement of \
+                 several: remove answered",
+                name_of(&it.window.response)
             )
         }),
         refuse("window.answer.length", |it| {

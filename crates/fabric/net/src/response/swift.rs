@@ -1,0 +1,168 @@
+//! Swift: the window of a flow follows the distance of its round trips from a target.
+//!
+//! ```text
+//!   target      base_target + clamp(a / sqrt(cwnd) - a / sqrt(fs_max_cwnd), 0, fs_range)
+//!                 a = fs_range / (1 / sqrt(fs_min_cwnd) - 1 / sqrt(fs_max_cwnd))
+//!   below it    cwnd + ai packets / max(cwnd, 1)
+//!   else        cwnd max(1 - beta (rtt - target) / rtt, 1 - max_mdf)      once per round trip
+//!   cwnd < 1    one packet under way, and rtt / cwnd from one start to the next
+//! ```
+//!
+//! Marks have no effect. A flow begins with the window of its class, which is also the highest.
+//! Windows are in packets. The target grows for small windows, so that many flows share a link
+//! without starving each other; its growth with the number of hops is left to `base_target`.
+//!
+//! Source: Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the
+//! Datacenter, SIGCOMM 2020, algorithm 1 and section 3.5, from memory.
+
+use super::{Adapt, Limits, Respond, RoundTrip};
+use gingham_kernel::{Span, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of `swift`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Swift {
+    /// Round trip that a flow with a large window aims at. Default: 25 us.
+    pub base_target: Span,
+    /// Growth of the window, in packets per round trip, above 0 and at most 1000. Default: 1.
+    pub ai: f64,
+    /// Strength of a decrease, above 0 and at most 1. Default: 0.8.
+    pub beta: f64,
+    /// Largest decrease at once, above 0 and below 1, as a share of the window. Default: 0.5.
+    pub max_mdf: f64,
+    /// The lowest window, above 0 and at most 1 packet. Default: 0.001.
+    pub min_cwnd: f64,
+    /// Most by which the target grows for small windows. Default: five times `base_target`.
+    pub fs_range: Option<Span>,
+    /// Window in packets at which the target is highest, above 0. Default: 0.1.
+    pub fs_min_cwnd: f64,
+    /// Window in packets from which on the target is `base_target`, above `fs_min_cwnd`. Default:
+    /// 100.
+    pub fs_max_cwnd: f64,
+}
+
+impl Default for Swift {
+    /// `base_target` from memory of the paper's testbed; the others are those of htsim's Swift
+    /// (`swift.cpp`), which calls several of them guesses.
+    fn default() -> Self {
+        Self {
+            base_target: Span::from_ps(25_000_000),
+            ai: 1.0,
+            beta: 0.8,
+            max_mdf: 0.5,
+            min_cwnd: 0.001,
+            fs_range: None,
+            fs_min_cwnd: 0.1,
+            fs_max_cwnd: 100.0,
+        }
+    }
+}
+
+/// `fs_range` in units of `base_target`.
+const FS_RANGE: u64 = 5;
+/// Largest growth of the window, in packets per round trip.
+const AI_MAX: f64 = 1_000.0;
+/// Longest gap between packets: that of the longest run.
+const GAP_MAX_PS: f64 = 1e18;
+
+impl Respond for Swift {
+    // Boxed, because every flow has space for the state of any response.
+    type Memory = Box<Delays>;
+
+    fn marking(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn needs_round_trips(&self) -> bool {
+        true
+    }
+
+    fn changes_window(&self) -> bool {
+        true
+    }
+
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        let Self { ai, beta, max_mdf, min_cwnd, fs_min_cwnd, fs_max_cwnd, .. } = *self;
+        if self.base_target == Span::ZERO {
+            return Err(("base_target", "a round trip takes some time, not 0 ps".to_owned()));
+        }
+        if !(ai > 0.0 && ai <= AI_MAX) {
+            let message = format!("a window grows by more than 0 and at most {AI_MAX}, not {ai}");
+            return Err(("ai", message));
+        }
+        for (key, share) in [("beta", beta), ("min_cwnd", min_cwnd)] {
+            if !(share > 0.0 && share <= 1.0) {
+                return Err((key, format!("above 0 and at most 1, not {share}")));
+            }
+        }
+        if !(max_mdf > 0.0 && max_mdf < 1.0) {
+            return Err(("max_mdf", format!("above 0 and below 1, not {max_mdf}")));
+        }
+        if !(fs_min_cwnd > 0.0 && fs_min_cwnd.is_finite()) {
+            return Err(("fs_min_cwnd", format!("a window is above 0 packets, not {fs_min_cwnd}")));
+        }
+        if !(fs_max_cwnd > fs_min_cwnd && fs_max_cwnd.is_finite()) {
+            let message = format!("above fs_min_cwnd, {fs_min_cwnd}, not {fs_max_cwnd}");
+            return Err(("fs_max_cwnd", message));
+        }
+        Ok(())
+    }
+
+    fn start(&self, limits: &Limits) -> Box<Delays> {
+        Box::new(Delays {
+            parameters: *self,
+            window: limits.window_packets.into(),
+            highest: limits.window_packets.into(),
+            decreased: None,
+        })
+    }
+}
+
+/// State of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delays {
+    parameters: Swift,
+    /// `cwnd`, in packets.
+    window: f64,
+    highest: f64,
+    /// Time of the last decrease.
+    decreased: Option<Time>,
+}
+
+impl Delays {
+    /// Returns the target of round trips at the present window, in picoseconds.
+    #[expect(clippy::cast_precision_loss, reason = "times of a run")]
+    fn target_ps(&self) -> f64 {
+        let Swift { base_target, fs_range, fs_min_cwnd, fs_max_cwnd, .. } = self.parameters;
+        let range = fs_range.unwrap_or(base_target * FS_RANGE).as_ps() as f64;
+        let [low, high, now] =
+            [fs_min_cwnd, fs_max_cwnd, self.window].map(|window| 1.0 / libm::sqrt(window));
+        let scaled = range * (now - high) / (low - high);
+        base_target.as_ps() as f64 + scaled.clamp(0.0, range)
+    }
+}
+
+impl Adapt for Box<Delays> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "windows and times are positive and bounded"
+    )]
+    fn measured(&mut self, trip: RoundTrip, limits: &mut Limits, now: Time) {
+        let Swift { ai, beta, max_mdf, min_cwnd, .. } = self.parameters;
+        let (rtt, target) = (trip.span.as_ps() as f64, self.target_ps());
+        if rtt < target {
+            self.window += ai * f64::from(trip.packets) / self.window.max(1.0);
+        } else if self.decreased.is_none_or(|at| now >= at + trip.span) {
+            self.window *= (1.0 - beta * (rtt - target) / rtt).max(1.0 - max_mdf);
+            self.decreased = Some(now);
+        }
+        self.window = self.window.clamp(min_cwnd, self.highest);
+        limits.window_packets = self.window.max(1.0) as u32;
+        let gap_ps = if self.window < 1.0 { (rtt / self.window).min(GAP_MAX_PS) } else { 0.0 };
+        limits.gap = Span::from_ps(gap_ps as u64);
+    }
+}
