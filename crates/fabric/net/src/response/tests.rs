@@ -304,12 +304,13 @@ fn timely_rises_five_times_as_fast_from_the_fifth_gradient_in_a_row_on() {
     let mut steps = |rtt| {
         let before = rate(&flow.limits);
         flow.measured(rtt, 1, 0);
-        libm::round((rate(&flow.limits) - before) * 100.0)
+        format!("{:.2}", rate(&flow.limits) - before)
     };
     assert!((start - 0.3).abs() < 1e-6, "{start}");
     // The last difference is negative until the sixth of these; between them a short round trip.
-    assert_eq!([60; 7].map(&mut steps), [1.0, 1.0, 1.0, 1.0, 5.0, 5.0, 5.0]);
-    assert_eq!([40, 40, 40].map(&mut steps), [1.0; 3]);
+    let [slow, fast] = ["0.01", "0.05"];
+    assert_eq!([60; 7].map(&mut steps), [slow, slow, slow, slow, fast, fast, fast]);
+    assert_eq!([40; 3].map(&mut steps), [slow; 3]);
 }
 
 /// A flow with a window of this many packets.

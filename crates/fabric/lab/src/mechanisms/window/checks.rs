@@ -26,7 +26,7 @@ pub(super) struct Windowed<'a> {
     pub(super) window: &'a Window,
 }
 
-pub(super) fn of_keys<'a>() -> [Check<Windowed<'a>>; 12] {
+pub(super) fn of_keys<'a>() -> [Check<Windowed<'a>>; 6] {
     [
         refuse("window.packets", |it| {
             let is_limited = !matches!(it.window.answered, Answered::Marked(_));
@@ -80,6 +80,11 @@ pub(super) fn of_keys<'a>() -> [Check<Windowed<'a>>; 12] {
                 name_of(&it.window.response)
             )
         }),
+    ]
+}
+
+pub(super) fn of_answers_and_responses<'a>() -> [Check<Windowed<'a>>; 6] {
+    [
         refuse("window.answer.length", |it| {
             let length = it.window.answer.length;
             within!(length, ANSWERS, "an answer has from 1 B to 64 KiB of payload")

@@ -1,6 +1,6 @@
 //! Plans of windows and rate limits.
 
-use super::checks::{Windowed, of_keys, of_pace};
+use super::checks::{Windowed, of_answers_and_responses, of_keys, of_pace};
 use crate::check::check;
 use crate::compile::classes::checked_priority;
 use crate::compile::classes::context::ClassContext;
@@ -17,7 +17,9 @@ pub(crate) fn window(
     gathered: &mut Gathered,
 ) -> Result<Option<WindowPlan>, LabError> {
     let Some(window) = &context.class.window else { return Ok(None) };
-    check(&of_keys(), &context.subject(Windowed { context, window }), gathered)?;
+    let subject = context.subject(Windowed { context, window });
+    check(&of_keys(), &subject, gathered)?;
+    check(&of_answers_and_responses(), &subject, gathered)?;
     let packets = |count| u32::try_from(count).expect("a check refuses counts above a million");
     Ok(Some(WindowPlan {
         packets: window.packets.map_or(u32::MAX, packets),
