@@ -68,9 +68,6 @@ pub(crate) trait Policy {
     /// State of the policy.
     type Memory: Mark;
 
-    /// Whether it uses output queues, and marks packets when they start there.
-    const LOOKS_AT_OUTPUTS: bool = false;
-
     /// Returns the triggers of a policy in the terms of Santos et al.
     fn triggers(&self) -> Option<Triggers> {
         None
@@ -108,15 +105,19 @@ pub(crate) trait Mark {
     }
 }
 
-/// Defines [`Marking`] and [`Marker`] from the types of the policies.
+/// Feature of switches that count the packets for each output.
+const OUTPUT_QUEUES: &str = "output-queues";
+
+/// Defines [`Marking`] and [`Marker`] from the types of the policies, with the feature of switches
+/// that a policy needs, if any.
 macro_rules! policies {
-    ($($(#[$about:meta])* $name:ident,)*) => {
+    ($($(#[$about:meta])* $name:ident $(needs $feature:literal)?,)*) => {
         /// Marking policy of the switches.
         #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         #[schemars(transform = accept_bare_names)]
         pub enum Marking {
-            $($(#[$about])* $name($name),)*
+            $($(#[$about])* $(#[schemars(extend("x-needs" = $feature))])? $name($name),)*
         }
 
         impl Marking {
@@ -148,11 +149,13 @@ macro_rules! policies {
                 }
             }
 
-            /// Whether it uses output queues, which require whole-packet switching.
-            pub const fn looks_at_outputs(&self) -> bool {
-                match self {
-                    $(Self::$name(_) => <$name as Policy>::LOOKS_AT_OUTPUTS,)*
-                }
+            /// Whether it uses output queues, which require whole-packet switching, and marks packets
+            /// when they start there.
+            pub fn looks_at_outputs(&self) -> bool {
+                let needed: &[&str] = match self {
+                    $(Self::$name(_) => &[$($feature)?],)*
+                };
+                needed.contains(&OUTPUT_QUEUES)
             }
         }
 
@@ -212,37 +215,30 @@ policies! {
     Threshold,
     /// All packets in the buffer of an input and lane that has become full.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.A"))]
-    #[schemars(extend("x-needs" = "output-queues"))]
-    Naive,
+    Naive needs "output-queues",
     /// When a buffer becomes full: for each output that one of its packets waits for, as many
     /// packets as the switch has for it, as they start there.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.B"))]
-    #[schemars(extend("x-needs" = "output-queues"))]
-    InputTriggered,
+    InputTriggered needs "output-queues",
     /// Like `input-triggered`, and also if more packets than a threshold wait for an output.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C"))]
     #[schemars(extend("x-example" = "{ input-output-triggered = { threshold = 8 } }"))]
-    #[schemars(extend("x-needs" = "output-queues"))]
-    InputOutputTriggered,
+    InputOutputTriggered needs "output-queues",
     /// Only if more packets than a threshold wait for an output. A buffer whose packets go to many
     /// outputs fills unnoticed.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C, which does not adopt it"))]
     #[schemars(extend("x-example" = "{ output-triggered = { threshold = 8 } }"))]
-    #[schemars(extend("x-needs" = "output-queues"))]
-    OutputTriggered,
+    OutputTriggered needs "output-queues",
     /// If an output was busy for too large a fraction of the recent time.
     #[schemars(extend("x-source" = "Santos et al. 2002, footnote 5, which does not adopt it"))]
     #[schemars(extend("x-example" = r#"{ utilisation-triggered = { above = 0.95, average = "50 us" } }"#))]
-    #[schemars(extend("x-needs" = "output-queues"))]
-    UtilisationTriggered,
+    UtilisationTriggered needs "output-queues",
     /// InfiniBand's congestion control annex: FECN if more bytes than a threshold wait for an
     /// output, at the root of congestion and not where it spreads.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, annex A10"))]
-    #[schemars(extend("x-needs" = "output-queues"))]
-    Fecn,
+    Fecn needs "output-queues",
     /// Random early detection (ECN with `k_min`, `k_max`, `p_max`), as under DCQCN: the longer the
     /// queue of an output, the likelier.
     #[schemars(extend("x-source" = "Zhu et al. 2015, section 3.1; Floyd and Jacobson 1993"))]
-    #[schemars(extend("x-needs" = "output-queues"))]
-    Red,
+    Red needs "output-queues",
 }

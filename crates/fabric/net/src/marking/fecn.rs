@@ -56,8 +56,6 @@ impl Default for Fecn {
 impl Policy for Fecn {
     type Memory = Roots;
 
-    const LOOKS_AT_OUTPUTS: bool = true;
-
     fn check(&self) -> Result<(), (&'static str, String)> {
         if self.threshold > THRESHOLD_MAX {
             let message = format!(

@@ -52,8 +52,6 @@ impl InputOutputTriggered {
 impl Policy for InputOutputTriggered {
     type Memory = Congestion;
 
-    const LOOKS_AT_OUTPUTS: bool = true;
-
     fn triggers(&self) -> Option<Triggers> {
         Some(Triggers {
             full: Some(Concerns::Outputs),

@@ -44,8 +44,6 @@ impl Default for InputTriggered {
 impl Policy for InputTriggered {
     type Memory = Congestion;
 
-    const LOOKS_AT_OUTPUTS: bool = true;
-
     fn triggers(&self) -> Option<Triggers> {
         Some(Triggers {
             full: Some(Concerns::Outputs),

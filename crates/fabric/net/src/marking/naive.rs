@@ -26,8 +26,6 @@ pub struct Naive {
 impl Policy for Naive {
     type Memory = Congestion;
 
-    const LOOKS_AT_OUTPUTS: bool = true;
-
     fn triggers(&self) -> Option<Triggers> {
         Some(Triggers {
             full: Some(Concerns::Buffer),

@@ -47,8 +47,6 @@ impl OutputTriggered {
 impl Policy for OutputTriggered {
     type Memory = Congestion;
 
-    const LOOKS_AT_OUTPUTS: bool = true;
-
     fn triggers(&self) -> Option<Triggers> {
         Some(Triggers {
             threshold: Some(self.threshold),

@@ -88,8 +88,6 @@ fn bytes_in(link: ByteTime, time: Span) -> Bytes {
 impl Policy for Red {
     type Memory = Queues;
 
-    const LOOKS_AT_OUTPUTS: bool = true;
-
     fn check(&self) -> Result<(), (&'static str, String)> {
         if let (Some(k_min), Some(k_max)) = (self.k_min, self.k_max)
             && k_min > k_max

@@ -25,8 +25,6 @@ pub struct UtilisationTriggered {
 impl Policy for UtilisationTriggered {
     type Memory = Congestion;
 
-    const LOOKS_AT_OUTPUTS: bool = true;
-
     fn triggers(&self) -> Option<Triggers> {
         let (utilisation, average) = (Some(self.above), Some(self.average));
         Some(Triggers { utilisation, average, ..Triggers::NONE })
