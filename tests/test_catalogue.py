@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import gingham as package
-from gingham.catalogue import mechanisms
+from gingham._native import catalogue
+from gingham.catalogue import mechanisms, reference
 from tests.conftest import Finished
 from tests.fragments import completed, messages_of, values_of
 from tests.refusals import require_error
@@ -61,9 +62,10 @@ def test_a_refusal_is_shown_with_its_reason() -> None:
     assert mechanisms.support_of({"kind": "any", "support": "meaningless"}) == "meaningless"
 
 
-def test_every_concept_has_its_key_and_its_title() -> None:
-    concepts = {one.concept for one in KNOWN}
-    assert concepts == mechanisms.KEYS.keys() == mechanisms.TITLES.keys()
+def test_every_key_of_a_concept_is_one_of_scenarios() -> None:
+    keys = {key.path for key in reference.every_key()}
+    paths = {reference.as_key(path) for line in catalogue() for path in line["keys"]}
+    assert paths - keys - {"traffic.0"} == set()
 
 
 def test_explain_shows_a_mechanism_with_its_support(gingham: Command) -> None:

@@ -17,46 +17,6 @@ from gingham.catalogue.markdown import cell, one_line, table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# The key of a scenario at which the names of a concept stand, the first where there are several.
-KEYS = {concept: path for path, concept in reversed(reference.CONCEPTS.items())}
-# Titles of the concepts.
-TITLES = {
-    "generator": "Topologies",
-    "routing": "Routing algorithms",
-    "path-choice": "Choice between two paths",
-    "select": "Selection among outputs",
-    "reselect": "Selection anew, or once",
-    "preset": "Presets of networks",
-    "arbitration": "Arbitration at switches",
-    "crossbar": "Crossbars of switches with virtual lanes",
-    "allocator": "Allocators of crossbars",
-    "reallocation": "Reallocation of lanes",
-    "vc-allocator": "Allocators of lanes",
-    "injection": "Injection of packets over virtual lanes",
-    "forwarding": "Forwarding of packets on a lane",
-    "read": "Reading of inputs, with whole packets",
-    "flow-control": "Flow control of whole packets",
-    "overtaking": "Overtaking of whole packets",
-    "admission": "Admission control",
-    "congestion-control": "Congestion control at adapters",
-    "lanes": "What lanes are for",
-    "scheduler": "Schedulers of lanes, at crossbar inputs, link outputs and adapter ports",
-    "arrivals": "Arrivals of messages",
-    "length": "Lengths of messages",
-    "destinations": "Destinations of messages",
-    "stream-data": "What streams send",
-    "placement": "Placement of streams",
-    "spread": "When the messages of a frame are created",
-    "credits": "Credits of adapters",
-    "refused-post": "Refused posts",
-    "lane": "Lane of a message",
-    "segmentation": "Segmentation of messages",
-    "policing": "Policing: what becomes of excess",
-    "flow": "Windows and paces of flows",
-    "marking": "Marking by switches",
-    "response": "Responses of flows to marks",
-}
-
 
 @dataclass(frozen=True)
 class SwitchingKind:
@@ -84,9 +44,11 @@ class Parameter:
 class Mechanism:
     """Something that a scenario names."""
 
-    # The key of a scenario at which it stands.
+    # The key of a scenario that takes it, the first of several.
     key: str
     concept: str
+    # Heading of its concept in the reference.
+    title: str
     name: str
     meaning: str
     source: str
@@ -123,8 +85,9 @@ def mechanism_of(entry: dict[str, Any]) -> Mechanism:
     schema = entry["parameters"]
     is_table = schema is None or "properties" in schema
     return Mechanism(
-        key=KEYS[entry["concept"]],
+        key=reference.as_key(entry["keys"][0]),
         concept=entry["concept"],
+        title=entry["title"],
         name=entry["name"],
         meaning=one_line(entry["summary"]),
         source=entry["source"],
@@ -172,7 +135,7 @@ def support_in(one: Mechanism, kinds: Sequence[str]) -> list[str]:
 def concept_section(members: Sequence[Mechanism]) -> Iterator[str]:
     """Yield the section on the mechanisms of one concept: the matrix, then each by itself."""
     names = [kind.name for kind in kinds()]
-    yield f"## {TITLES[members[0].concept]}"
+    yield f"## {members[0].title}"
     yield from ("", f"Key: `{members[0].key}`.", "")
     rows = [
         (

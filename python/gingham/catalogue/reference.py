@@ -18,46 +18,6 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Any]
 
-# Where the names of a key stand in the catalogue, which knows their sources.
-CONCEPTS = {
-    "topology.generate": "generator",
-    "routing.algorithm": "routing",
-    "routing.alternative.choose": "path-choice",
-    "routing.adaptive.select": "select",
-    "routing.adaptive.reselect": "reselect",
-    "network.preset": "preset",
-    "network.arbitration": "arbitration",
-    "network.lanes.crossbar": "crossbar",
-    "network.lanes.injection": "injection",
-    "network.lanes.forwarding": "forwarding",
-    "network.lanes.reallocation": "reallocation",
-    "network.lanes.allocator": "allocator",
-    "network.lanes.vc_allocator": "vc-allocator",
-    "network.packets.read": "read",
-    "network.packets.flow_control": "flow-control",
-    "network.packets.overtaking.among": "overtaking",
-    "network": "admission",
-    "network.adapters.congestion_control": "congestion-control",
-    "network.lanes": "lanes",
-    "network.lanes.link_output": "scheduler",
-    "network.lanes.crossbar_input": "scheduler",
-    "network.lanes.crossbar_output": "scheduler",
-    "network.lanes.adapter_port": "scheduler",
-    "traffic.0.arrivals": "arrivals",
-    "traffic.0.length": "length",
-    "traffic.0.destinations": "destinations",
-    "traffic.0.streams.data": "stream-data",
-    "traffic.0.streams.placement": "placement",
-    "traffic.0.streams.spread": "spread",
-    "traffic.0.post.credits": "credits",
-    "traffic.0.post.refused": "refused-post",
-    "traffic.0.lane": "lane",
-    "traffic.0.segmentation": "segmentation",
-    "traffic.0.policing.excess": "policing",
-    "traffic.0": "flow",
-    "traffic.0.window.response": "response",
-    "network.marking": "marking",
-}
 # Keys of striping scenarios whose values are names with a meaning of their own.
 CHOICES = (
     "stripe.scheduler",
@@ -124,8 +84,9 @@ def named(name: str, known: Sequence[Key]) -> list[Key]:
 
 
 def as_key(name: str) -> str:
-    """Return the path of a key for whatever place in a list is named."""
-    return ".".join("0" if part.isdigit() else part for part in name.split("."))
+    """Return the path of a key with the first place of each list, for any place or `*`."""
+    parts = name.split(".")
+    return ".".join("0" if part.isdigit() or part == "*" else part for part in parts)
 
 
 def depth_below(path: str, below: str) -> int:
@@ -150,10 +111,9 @@ def last(path: str) -> str:
 def sources() -> dict[str, str]:
     """Return the source of each name that the catalogue knows, by the path of its key."""
     return {
-        f"{path}.{line['name']}": line["source"]
+        f"{as_key(path)}.{line['name']}": line["source"]
         for line in catalogue()
-        for path, concept in CONCEPTS.items()
-        if concept == line["concept"]
+        for path in line["keys"]
     }
 
 

@@ -32,6 +32,10 @@ pub struct Entry {
     /// `crossbar`, `forwarding`, `read`, `overtaking`, `lanes`, `scheduler`, `arrivals`, `length`,
     /// `destinations`, `segmentation`, `policing`, `marking`, `response`, `flow`.
     pub concept: &'static str,
+    /// Heading of the concept in the reference.
+    pub title: &'static str,
+    /// Scenario keys that take the names of the concept; `*` stands for every index of a list.
+    pub keys: &'static [&'static str],
     /// Name in scenarios.
     pub name: String,
     /// Description in a sentence or two.
@@ -84,7 +88,7 @@ pub fn catalogue() -> Vec<Entry> {
 
 fn entries(concept: &Concept) -> Vec<Entry> {
     let schema = (concept.schema)();
-    let needs = keys::needs(concept.key);
+    let needs = keys::needs(concept.keys[0]);
     let entry = |(name, variant, parameters)| entry(concept, name, variant, parameters, &needs);
     variants(&schema).into_iter().map(entry).collect()
 }
@@ -104,7 +108,7 @@ fn variants(schema: &Value) -> Vec<(&str, &Value, &Value)> {
     found
 }
 
-/// Builds the entry of a variant of a concept whose key needs these features.
+/// Builds the entry of a variant of a concept whose first key needs these features.
 fn entry(
     concept: &Concept,
     name: &str,
@@ -128,6 +132,8 @@ fn entry(
     };
     Entry {
         concept: concept.name,
+        title: concept.title,
+        keys: concept.keys,
         name: name.to_owned(),
         summary: text("description").unwrap_or_default().replace('\n', " "),
         source: text("x-source").unwrap_or_default(),

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   name       name of the concept
-//!   key        scenario key of the names
+//!   title      heading in the reference
+//!   keys       scenario keys that take the names; `*` stands for every index of a list
 //!   schema     schema of the enum with the names as variants
 //!   example    keys of a scenario, as TOML, with a pair of braces for the value of a variant
 //! ```
@@ -32,9 +33,11 @@ use serde_json::{Value, json};
 /// A group of alternative names, such as all routing algorithms.
 pub(super) struct Concept {
     pub(super) name: &'static str,
-    /// Scenario key of the names. The key, or a table around it, may need a feature of switching
-    /// kinds.
-    pub(super) key: &'static str,
+    /// Heading in the reference.
+    pub(super) title: &'static str,
+    /// Scenario keys that take the names. The first, or a table around it, may need a feature of
+    /// switching kinds.
+    pub(super) keys: &'static [&'static str],
     pub(super) schema: fn() -> Value,
     /// Whether a name belongs to a switching kind; `None` if names do not depend on it.
     pub(super) kind: Option<fn(&str, &SwitchingKind) -> bool>,
@@ -44,89 +47,90 @@ pub(super) struct Concept {
 /// Every concept, in the order of help.
 #[rustfmt::skip]
 pub(super) const CONCEPTS: [Concept; 34] = [
-    concept::<Generator>("generator", "topology", "topology.generate.{}"),
-    concept::<Algorithm>("routing", "routing.algorithm", "routing.algorithm = {}"),
-    concept::<Choose>("path-choice", "routing.alternative.choose", r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
-    concept::<Select>("select", "routing.adaptive.select", r#"network.lanes = { count = 4, forwarding = "virtual-cut-through" }
+    concept::<Generator>("generator", "Topologies", &["topology.generate"], "topology.generate.{}"),
+    concept::<Algorithm>("routing", "Routing algorithms", &["routing.algorithm"], "routing.algorithm = {}"),
+    concept::<Choose>("path-choice", "Choice between two paths", &["routing.alternative.choose"], r#"routing.alternative = { algorithm = "up-down", choose = {} }"#),
+    concept::<Select>("select", "Selection among outputs", &["routing.adaptive.select"], r#"network.lanes = { count = 4, forwarding = "virtual-cut-through" }
 routing = { algorithm = "dimension-order", adaptive = { select = {} } }"#),
-    concept::<Reselect>("reselect", "routing.adaptive.reselect", r#"network.lanes = { count = 4, forwarding = "virtual-cut-through" }
+    concept::<Reselect>("reselect", "Selection anew, or once", &["routing.adaptive.reselect"], r#"network.lanes = { count = 4, forwarding = "virtual-cut-through" }
 routing = { algorithm = "dimension-order", adaptive = { reselect = {} } }"#),
-    Concept { name: "preset", key: "network.preset", schema: schema_of::<Preset>, kind: Some(is_asked), example: "network.preset = {}" },
-    concept::<Arbitration>("arbitration", "network.arbitration", "network.arbitration = {}"),
-    concept::<Crossbar>("crossbar", "network.lanes.crossbar", "network.lanes.crossbar = {}"),
-    concept::<Allocator>("allocator", "network.lanes.allocator", "network.lanes.allocator = {}"),
-    concept::<Reallocation>("reallocation", "network.lanes.reallocation", "network.lanes.reallocation = {}"),
-    concept::<VcAllocator>("vc-allocator", "network.lanes.vc_allocator", "network.lanes.vc_allocator = {}"),
-    concept::<Injection>("injection", "network.lanes.injection", "network.lanes.injection = {}"),
-    concept::<Forwarding>("forwarding", "network.lanes.forwarding", "network.lanes.forwarding = {}"),
-    concept::<Read>("read", "network.packets.read", "network.packets.read = {}"),
-    concept::<FlowControl>("flow-control", "network.packets.flow_control", "network.packets.flow_control = {}"),
-    concept::<Among>("overtaking", "network.packets.overtaking.among", "network.packets.overtaking.among = {}"),
-    Concept { name: "lanes", key: "network.lanes.datelines", schema: datelines, kind: None, example: "{}" },
-    concept::<Scheduler>("scheduler", "network.lanes.link_output", "\
+    Concept { name: "preset", title: "Presets of networks", keys: &["network.preset"], schema: schema_of::<Preset>, kind: Some(is_asked), example: "network.preset = {}" },
+    concept::<Arbitration>("arbitration", "Arbitration at switches", &["network.arbitration"], "network.arbitration = {}"),
+    concept::<Crossbar>("crossbar", "Crossbars of switches with virtual lanes", &["network.lanes.crossbar"], "network.lanes.crossbar = {}"),
+    concept::<Allocator>("allocator", "Allocators of crossbars", &["network.lanes.allocator"], "network.lanes.allocator = {}"),
+    concept::<Reallocation>("reallocation", "Reallocation of lanes", &["network.lanes.reallocation"], "network.lanes.reallocation = {}"),
+    concept::<VcAllocator>("vc-allocator", "Allocators of lanes", &["network.lanes.vc_allocator"], "network.lanes.vc_allocator = {}"),
+    concept::<Injection>("injection", "Injection of packets over virtual lanes", &["network.lanes.injection"], "network.lanes.injection = {}"),
+    concept::<Forwarding>("forwarding", "Forwarding of packets on a lane", &["network.lanes.forwarding"], "network.lanes.forwarding = {}"),
+    concept::<Read>("read", "Reading of inputs, with whole packets", &["network.packets.read"], "network.packets.read = {}"),
+    concept::<FlowControl>("flow-control", "Flow control of whole packets", &["network.packets.flow_control"], "network.packets.flow_control = {}"),
+    concept::<Among>("overtaking", "Overtaking of whole packets", &["network.packets.overtaking.among"], "network.packets.overtaking.among = {}"),
+    Concept { name: "lanes", title: "What lanes are for", keys: &["network.lanes"], schema: datelines, kind: None, example: "{}" },
+    concept::<Scheduler>("scheduler", "Schedulers of lanes, at crossbar inputs, link outputs and adapter ports", &["network.lanes.link_output", "network.lanes.crossbar_input", "network.lanes.crossbar_output", "network.lanes.adapter_port"], "\
 network.lanes.count = 2
 network.lanes.link_output = {}
 network.lanes.adapter_port = {}"),
-    concept::<Arrivals>("arrivals", "traffic.*.arrivals", r#"[[traffic]]
+    concept::<Arrivals>("arrivals", "Arrivals of messages", &["traffic.*.arrivals"], r#"[[traffic]]
 arrivals = {}
 load = 0.1
 length = { fixed = "64 B" }"#),
-    concept::<Lengths>("length", "traffic.*.length", "\
+    concept::<Lengths>("length", "Lengths of messages", &["traffic.*.length"], "\
 [[traffic]]
 load = 0.1
 length = {}"),
-    concept::<Destinations>("destinations", "traffic.*.destinations", r#"[[traffic]]
+    concept::<Destinations>("destinations", "Destinations of messages", &["traffic.*.destinations"], r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 destinations = {}"#),
-    concept::<StreamData>("stream-data", "traffic.*.streams.data", r#"[[traffic]]
+    concept::<StreamData>("stream-data", "What streams send", &["traffic.*.streams.data"], r#"[[traffic]]
 streams = { data = {}, interval = "20 us", count = 2 }"#),
-    concept::<Placement>("placement", "traffic.*.streams.placement", r#"[[traffic]]
+    concept::<Placement>("placement", "Placement of streams", &["traffic.*.streams.placement"], r#"[[traffic]]
 load = 0.4
 streams = { data = { mpeg2 = { mean = "640 B", deviation = "128 B" } }, interval = "20 us", placement = {} }"#),
-    concept::<Spread>("spread", "traffic.*.streams.spread", r#"[[traffic]]
+    concept::<Spread>("spread", "When the messages of a frame are created", &["traffic.*.streams.spread"], r#"[[traffic]]
 load = 0.4
 streams = { data = { mpeg2 = { mean = "640 B", deviation = "128 B" } }, message = "64 B", interval = "20 us", spread = {} }"#),
-    concept::<Segmentation>("segmentation", "traffic.*.segmentation", r#"[[traffic]]
+    concept::<Segmentation>("segmentation", "Segmentation of messages", &["traffic.*.segmentation"], r#"[[traffic]]
 load = 0.1
 length = { fixed = "1000 B" }
 segmentation = {}"#),
-    concept::<Excess>("policing", "traffic.*.policing.excess", r#"[[traffic]]
+    concept::<Excess>("policing", "Policing: what becomes of excess", &["traffic.*.policing.excess"], r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 policing = { rate = 0.2, burst = "256 B", excess = {} }"#),
-    concept::<Marking>("marking", "network.marking", "network.marking = {}"),
-    concept::<Response>("response", "traffic.*.window.response", r#"[[traffic]]
+    concept::<Marking>("marking", "Marking by switches", &["network.marking"], "network.marking = {}"),
+    concept::<Response>("response", "Responses of flows to marks and round trips", &["traffic.*.window.response"], r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 window = { packets = 4, response = {} }"#),
-    Concept { name: "admission", key: "network.admission", schema: admission, kind: None, example: "{}" },
-    concept::<CongestionControl>("congestion-control", "network.adapters.congestion_control", "network.adapters = { congestion_control = {} }"),
-    concept::<Credits>("credits", "traffic.*.post.credits", r#"network.adapters = { congestion_control = "credits" }
+    Concept { name: "admission", title: "Admission control", keys: &["network"], schema: admission, kind: None, example: "{}" },
+    concept::<CongestionControl>("congestion-control", "Congestion control at adapters", &["network.adapters.congestion_control"], "network.adapters = { congestion_control = {} }"),
+    concept::<Credits>("credits", "Credits of adapters", &["traffic.*.post.credits"], r#"network.adapters = { congestion_control = "credits" }
 
 [[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 post = { credits = {} }"#),
-    concept::<RefusedPost>("refused-post", "traffic.*.post.refused", r#"network.adapters = { send_buffer = 4 }
+    concept::<RefusedPost>("refused-post", "Refused posts", &["traffic.*.post.refused"], r#"network.adapters = { send_buffer = 4 }
 
 [[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 post = { refused = {} }"#),
-    concept::<LaneName>("lane", "traffic.*.lane", r#"[[traffic]]
+    concept::<LaneName>("lane", "Lane of a message", &["traffic.*.lane"], r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
 lane = {}"#),
-    Concept { name: "flow", key: "traffic", schema: of_flows, kind: None, example: "{}" },
+    Concept { name: "flow", title: "Windows and paces of flows", keys: &["traffic.*"], schema: of_flows, kind: None, example: "{}" },
 ];
 
 const fn concept<T: JsonSchema>(
     name: &'static str,
-    key: &'static str,
+    title: &'static str,
+    keys: &'static [&'static str],
     example: &'static str,
 ) -> Concept {
-    Concept { name, key, schema: schema_of::<T>, kind: None, example }
+    Concept { name, title, keys, schema: schema_of::<T>, kind: None, example }
 }
 
 /// Returns the schema of the network key `admission`, a mechanism by itself.
@@ -138,8 +142,10 @@ fn admission() -> Value {
 fn datelines() -> Value {
     let key = schema_of::<Lanes>()["properties"]["datelines"].take();
     let mut mechanism = json!({ "const": "datelines" });
-    for said in ["description", "x-source", "x-example"] {
-        mechanism[said] = key[said].clone();
+    for said in ["description", "x-needs", "x-source", "x-example"] {
+        if let Some(value) = key.get(said) {
+            mechanism[said] = value.clone();
+        }
     }
     mechanism
 }

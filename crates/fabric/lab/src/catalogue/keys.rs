@@ -50,8 +50,9 @@ pub(super) fn schema_at(path: &str) -> &'static Value {
 /// Returns the features that a key needs, and then those of the tables around it.
 pub(super) fn needs(key: &str) -> Vec<Feature> {
     let ends = key.match_indices('.').map(|(end, _)| end).chain([key.len()]);
-    let mut needs: Vec<Feature> =
-        ends.filter_map(|end| Feature::needed_by(schema_at(&key[..end]))).collect();
+    // Keys below a choice of tables have none of their own.
+    let needed = |end| Feature::needed_by(SCENARIO.pointer(&pointer(&key[..end]))?);
+    let mut needs: Vec<Feature> = ends.filter_map(needed).collect();
     needs.reverse();
     needs
 }
