@@ -54,7 +54,6 @@ mod repairs;
 mod resets;
 mod retransmission_buffer;
 mod schedule;
-mod seen;
 mod shares;
 mod sizes;
 #[cfg(test)]

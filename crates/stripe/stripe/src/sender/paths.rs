@@ -268,7 +268,7 @@ impl Paths {
         self.take_turns(now_ns, channel);
         let can_be = self.channels[channel].acknowledged(now_ns, &said);
         if let Some(shares) = self.shares.as_mut().filter(|_| can_be) {
-            shares.channels[channel].see(now_ns, report.received_bytes);
+            shares.see(channel, now_ns, report.received_bytes);
         }
         can_be
     }
@@ -319,16 +319,12 @@ impl Paths {
 
     fn end_wait(&mut self, now_ns: u64, waiting: Waiting) {
         let Some(shares) = &mut self.shares else { return };
-        if let Some(one) = shares.channels.get_mut(waiting.channel) {
-            let waited_ns = now_ns.saturating_sub(waiting.since_ns);
-            one.seen.waited_ns = one.seen.waited_ns.saturating_add(waited_ns);
-        }
+        shares.add_wait(waiting.channel, now_ns.saturating_sub(waiting.since_ns));
         for (channel, path) in self.channels.iter_mut().enumerate() {
             let idle_ns = now_ns.saturating_sub(path.idle_from_ns().max(waiting.since_ns));
             if channel != waiting.channel && path.has_room(now_ns) && idle_ns > 0 {
                 path.see_idleness(now_ns);
-                let seen = &mut shares.channels[channel].seen;
-                seen.idle_ns = seen.idle_ns.saturating_add(idle_ns);
+                shares.add_idle_time(channel, idle_ns);
             }
         }
     }
@@ -347,9 +343,7 @@ impl Paths {
         quanta: impl Iterator<Item = u32>,
     ) -> Option<&mut [u32]> {
         let shares = self.shares.as_mut().filter(|shares| shares.are_due(now.nanoseconds()))?;
-        for (one, quantum) in shares.channels.iter_mut().zip(quanta) {
-            one.set_quantum(quantum);
-        }
+        shares.set_present(quanta);
         shares.repair_state();
         self.channels.iter_mut().for_each(Path::pass_round);
         let channels = &self.channels;

@@ -29,7 +29,6 @@
 use gingham_congestion::units::{carried, percent_of, rate};
 
 use super::control::SharePlan;
-use super::seen::Seen;
 use super::units::{is_over, nanoseconds};
 
 /// Largest target during startup, in per cent of the known rate: the window is twice the known
@@ -49,26 +48,47 @@ const WAIT_NS_MAX: u64 = 60_000_000_000;
 /// Smallest change of a share that is applied, as a fraction: 1/128.
 const DIFFERENCE_SHARE: u64 = 128;
 
+/// Bounds of a sound measurement: a wait of two years, and a count of 2^32.
+const NS_MAX: u64 = 1 << 56;
+const COUNT_MAX: u64 = 1 << 32;
+
+/// Measurements of a channel since the last plan.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    reports: u64,
+    /// Time that the pipe waited for the channel.
+    waited_ns: u64,
+    /// Time that it could have sent while the pipe waited for another.
+    idle_ns: u64,
+    /// Time when everything sent before the last plan has arrived.
+    settled_at_ns: u64,
+    /// First and last report since: time of arrival, and bytes received.
+    came: Option<((u64, u64), (u64, u64))>,
+}
+
+impl Seen {
+    /// Whether the counts can be increased, and summed over all channels, without overflow.
+    const fn is_sound(&self) -> bool {
+        self.reports < COUNT_MAX && self.waited_ns < NS_MAX && self.idle_ns < NS_MAX
+    }
+}
+
 /// State of a channel for the planning of shares.
 #[derive(Clone, Debug)]
-pub(super) struct Shared {
+struct Shared {
     quantum_bytes: u64,
     /// Rate at the last plan, in bytes per second.
     rate: u64,
-    pub(super) seen: Seen,
+    seen: Seen,
 }
 
 impl Shared {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self { quantum_bytes: 0, rate: 0, seen: Seen::default() }
     }
 
-    pub(super) fn set_quantum(&mut self, quantum_bytes: u32) {
-        self.quantum_bytes = u64::from(quantum_bytes);
-    }
-
     /// Records a report of the bytes received so far.
-    pub(super) fn see(&mut self, now_ns: u64, received_bytes: u64) {
+    fn see(&mut self, now_ns: u64, received_bytes: u64) {
         if now_ns >= self.seen.settled_at_ns {
             let last = (now_ns, received_bytes);
             self.seen.came = Some((self.seen.came.map_or(last, |(first, _)| first), last));
@@ -136,7 +156,7 @@ pub(super) struct Shares {
     /// Start of the present measurement, and its earliest end.
     since_ns: u64,
     until_ns: u64,
-    pub(super) channels: Vec<Shared>,
+    channels: Vec<Shared>,
     /// Scratch space, allocated at set-up.
     wishes: Vec<u64>,
     quanta: Vec<u32>,
@@ -152,6 +172,31 @@ impl Shares {
             channels: vec![Shared::new(); channels],
             wishes: vec![0; channels],
             quanta: vec![0; channels],
+        }
+    }
+
+    /// Records a report of the bytes received so far on a channel.
+    pub(super) fn see(&mut self, channel: usize, now_ns: u64, received_bytes: u64) {
+        self.channels[channel].see(now_ns, received_bytes);
+    }
+
+    /// Adds time that the pipe waited for a channel.
+    pub(super) fn add_wait(&mut self, channel: usize, span_ns: u64) {
+        if let Some(Shared { seen, .. }) = self.channels.get_mut(channel) {
+            seen.waited_ns = seen.waited_ns.saturating_add(span_ns);
+        }
+    }
+
+    /// Adds time that a channel could have sent while the pipe waited for another.
+    pub(super) fn add_idle_time(&mut self, channel: usize, span_ns: u64) {
+        let seen = &mut self.channels[channel].seen;
+        seen.idle_ns = seen.idle_ns.saturating_add(span_ns);
+    }
+
+    /// Sets the present quanta; that of a channel that is out is 0.
+    pub(super) fn set_present(&mut self, quanta: impl Iterator<Item = u32>) {
+        for (one, quantum) in self.channels.iter_mut().zip(quanta) {
+            one.quantum_bytes = quantum.into();
         }
     }
 
@@ -265,6 +310,8 @@ impl Shares {
 crate::corruption::corrupt!(Shares: since_ns, until_ns, wishes, quanta, channels);
 #[cfg(test)]
 crate::corruption::corrupt!(Shared: seen, quantum_bytes);
+#[cfg(test)]
+crate::corruption::corrupt!(Seen: reports, waited_ns, idle_ns, settled_at_ns, came);
 
 #[cfg(test)]
 mod tests {
@@ -289,7 +336,7 @@ mod tests {
         let sum_ns = waits_ms.iter().sum::<u64>() * MILLISECOND;
         for (one, (quantum, wait_ms)) in shares.channels.iter_mut().zip(quanta.iter().zip(waits_ms))
         {
-            one.set_quantum(*quantum);
+            one.quantum_bytes = u64::from(*quantum);
             one.seen.reports = 1;
             one.seen.waited_ns = wait_ms * MILLISECOND;
             one.seen.idle_ns = sum_ns - one.seen.waited_ns;
