@@ -135,6 +135,43 @@ fn responses_to_round_trips_need_acknowledgements_that_they_can_measure() {
     }
 }
 
+/// Eight hosts send to one: without a response the delay is that of their windows, 512 packets at
+/// .33 us; with Swift it is the target.
+#[test]
+fn swift_holds_the_delay_of_an_incast_at_its_target() {
+    let delay_us = |response: &str| {
+        let text = format!(
+            r#"
+            topology.generate.star.hosts = 9
+            stop = {{ time = "8 ms", warm_up = "4 ms" }}
+            network.preset = "roce-100"
+            [[traffic]]
+            hosts = ["h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"]
+            destinations.host = "h8"
+            arrivals = "backlogged"
+            length.fixed = "4096 B"
+            window = {{ packets = 64, response = {response} }}
+            "#
+        );
+        let mut simulation = gingham_engine::start(compiled(&text).unwrap().plan);
+        simulation.advance(u64::MAX);
+        let report = simulation.collector().report();
+        let class = report.class(ClassId::new(0));
+        let accepted = class.accepted_bytes_per_ps.unwrap().mean;
+        // All of 100 Gbit/s, less headers.
+        assert!(accepted > 0.97 * 0.0125, "{response}: {accepted}");
+        class.network_latency_ps.unwrap().mean / 1e6
+    };
+    let null = delay_us("\"fixed\"");
+    assert!((null - 170.6).abs() < 1.0, "{null}");
+    for target in [10.0, 20.0, 40.0] {
+        let swift =
+            format!("{{ swift = {{ base_target = \"{target} us\", fs_range = \"0 us\" }} }}");
+        let delay = delay_us(&swift);
+        assert!((delay / target - 1.0).abs() < 0.02, "{target}: {delay}");
+    }
+}
+
 /// A run should last two time constants of the slowest response: by default 2 x 55 us (4 + 500); at
 /// 400 Gbit/s with the increase for 40 Gbit/s, 2 x 55 us (4 + 5000).
 #[test]
