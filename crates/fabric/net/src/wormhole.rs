@@ -32,12 +32,16 @@ length = { fixed = "64 B" }"#))]
 }
 
 impl Arbitration {
+    /// Whether the priorities of packets matter.
+    #[inline]
+    pub const fn has_levels(self) -> bool {
+        matches!(self, Self::StrictPriority)
+    }
+
     /// Returns the level of a packet's priority in arbitration: only a higher one goes before it.
+    #[inline]
     pub const fn level(self, priority: Priority) -> usize {
-        match self {
-            Self::RoundRobin | Self::OldestFirst => 0,
-            Self::StrictPriority => priority.level(),
-        }
+        if self.has_levels() { priority.level() } else { 0 }
     }
 }
 

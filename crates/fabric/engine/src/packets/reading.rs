@@ -3,7 +3,7 @@
 
 use crate::packets::network::Network;
 use crate::packets::packet::{Moving, PacketId};
-use crate::packets::switches::{Candidates, LANES, is_by_age};
+use crate::packets::switches::{Candidates, LANES};
 use crate::packets::waiting::{Age, List, age};
 use gingham_net::{Among, Arbitration, OvertakingPlan, PacketsPlan, Plan, Read};
 use gingham_topology::ChannelId;
@@ -248,7 +248,7 @@ impl Order {
 /// Whether the first packet of each list is always the next to leave.
 pub(crate) fn is_plain(of: &PacketsPlan) -> bool {
     let is_of_output = of.overtaking.among == Among::SameOutput;
-    is_by_age(of.arbitration) && of.read == Read::Any && is_of_output
+    of.arbitration == Arbitration::OldestFirst && of.read == Read::Any && is_of_output
 }
 
 /// Returns the index of a packet's buffer among those of all channels and lanes.

@@ -235,14 +235,6 @@ fn is_older(plan: &Plan, network: &Network, one: PacketId, other: PacketId) -> b
     age(plan, network.packets.get(one)) < age(plan, network.packets.get(other))
 }
 
-/// Whether the oldest packet goes first, whatever its port or priority.
-pub(crate) fn is_by_age(arbitration: Arbitration) -> bool {
-    match arbitration {
-        Arbitration::OldestFirst => true,
-        Arbitration::RoundRobin | Arbitration::StrictPriority => false,
-    }
-}
-
 // Outputs with buffers: packets cross to them as soon as there is space, and start from there.
 //
 // ```text
@@ -313,11 +305,10 @@ impl OutputBuffers {
     fn first_place(&self, output: ChannelId, lane: u8, of: &Packets) -> Option<usize> {
         let waiting = self.line(output, lane);
         let level = |place: &usize| of.get(waiting[*place].id).packet.priority.level();
-        match self.arbitration {
-            Arbitration::StrictPriority => (0..waiting.len()).rev().max_by_key(level),
-            Arbitration::OldestFirst | Arbitration::RoundRobin => {
-                (!waiting.is_empty()).then_some(0)
-            }
+        if self.arbitration.has_levels() {
+            (0..waiting.len()).rev().max_by_key(level)
+        } else {
+            (!waiting.is_empty()).then_some(0)
         }
     }
 

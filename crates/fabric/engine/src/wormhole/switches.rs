@@ -4,7 +4,7 @@ use crate::wormhole::arbiter::Arbiter;
 use crate::wormhole::event::Event;
 use crate::wormhole::network::Network;
 use crate::wormhole::worm::Incoming;
-use gingham_net::{Arbitration, Plan, WormholePlan};
+use gingham_net::{Plan, WormholePlan};
 use gingham_topology::{ChannelId, Fabric, NodeId};
 use std::sync::Arc;
 
@@ -76,9 +76,10 @@ impl Switches {
         let output = input.request();
         let port = usize::from(self.ports[channel.index()].port);
         // The worm is looked up only if its priority matters: this code runs at every hop.
-        let level = match self.wormhole.arbitration {
-            Arbitration::RoundRobin | Arbitration::OldestFirst => 0,
-            Arbitration::StrictPriority => network.worms.get(input.worm()).packet.priority.level(),
+        let level = if self.wormhole.arbitration.has_levels() {
+            network.worms.get(input.worm()).packet.priority.level()
+        } else {
+            0
         };
         self.arbiters[output.index()].request(port, level);
         self.arbitrate_soon(network, output);

@@ -4,6 +4,7 @@ use super::datasheet::{Layers, RATE};
 use super::preset::PresetFile;
 use super::section::{Over, section};
 use super::{Adapters, Admission, InTransit, Lanes, Packets, Parameters, Preset, SwitchingName};
+use crate::catalogue::name_of;
 use gingham_kernel::{Bytes, Length, Rate, Span};
 use gingham_net::{Arbitration, InTransitParameters, Marking, SlackBuffer};
 use schemars::JsonSchema;
@@ -179,11 +180,7 @@ impl Network {
         };
         let unchanged = Self { preset: self.preset, switching: self.switching, ..Self::default() };
         let changed = if *self == unchanged { "" } else { ", changed" };
-        let arbiter = match self.arbitration() {
-            Arbitration::OldestFirst => "oldest-first",
-            Arbitration::RoundRobin => "round-robin",
-            Arbitration::StrictPriority => "strict-priority",
-        };
+        let arbiter = name_of(self.arbitration());
         format!("{} ({kind}, {arbiter}{changed})", self.preset().name())
     }
 

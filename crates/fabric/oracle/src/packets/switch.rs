@@ -7,7 +7,7 @@ use crate::packets::output::Leaves;
 use crate::packets::simulation::{Simulation, Waiting};
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_net::{Arbitration, Notice, PacketsPlan, Read, Stay};
+use gingham_net::{Notice, PacketsPlan, Read, Stay};
 use gingham_topology::routing::DatelineClass;
 use gingham_topology::{ChannelId, NodeId};
 use std::cmp::Reverse;
@@ -245,13 +245,10 @@ impl OutputLane {
     }
 
     /// Returns the packet that would start first.
-    fn first(&self, arbitration: Arbitration) -> Option<&Crossed> {
-        let mut stays = self.packets.iter().filter(|crossed| !crossed.has_started);
-        match arbitration {
-            // `min_by_key` returns the first of equal ones.
-            Arbitration::StrictPriority => stays.min_by_key(|crossed| Reverse(crossed.level)),
-            Arbitration::OldestFirst | Arbitration::RoundRobin => stays.next(),
-        }
+    fn first(&self) -> Option<&Crossed> {
+        let stays = self.packets.iter().filter(|crossed| !crossed.has_started);
+        // `min_by_key` returns the first of equal ones.
+        stays.min_by_key(|crossed| Reverse(crossed.level))
     }
 
     /// Checks that the contents fit into the buffer.
@@ -274,7 +271,7 @@ impl Simulation {
 
     /// Returns the packet that would start first from the buffer of a lane of an output.
     pub(crate) fn first_crossed(&self, output: ChannelId, lane: u8) -> Option<&Crossed> {
-        self.output_lane(output, lane)?.first(self.packets.arbitration)
+        self.output_lane(output, lane)?.first()
     }
 
     /// Returns whether a packet cannot cross to a lane of an output even when all departing tails
