@@ -41,20 +41,7 @@ mod star;
 mod torus;
 mod two_hosts;
 
-pub use dragonfly::Dragonfly;
 pub use error::GenerateError;
-pub use fat_tree::FatTree;
-pub use folded_clos::FoldedClos;
-pub use hypercube::Hypercube;
-pub use irregular::Irregular;
-pub use k_ary_n_tree::KAryNTree;
-pub use mesh::Mesh;
-pub use multi_plane::MultiPlane;
-pub use rail_optimised::RailOptimised;
-pub use ring::Ring;
-pub use star::Star;
-pub use torus::Torus;
-pub use two_hosts::TwoHosts;
 
 use self::error::at_least;
 use self::rails::Copies;
@@ -62,59 +49,102 @@ use crate::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A shape of fabric with its parameters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Generator {
+/// Defines each shape in one place: its help, source and example, its name, its file and the type
+/// of its parameters. `{ rails }` follows if the parameter `rails` makes copies of it, and `seed`
+/// if it is random.
+macro_rules! generators {
+    ($(
+        $(#[$about:meta])+
+        $name:literal => $module:ident::$Shape:ident { $($rails:ident)? } $($seed:ident)?,
+    )+) => {
+        $(pub use $module::$Shape;)+
+
+        /// A shape of fabric with its parameters.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        pub enum Generator {
+            $($(#[$about])+ #[serde(rename = $name)] $Shape($Shape),)+
+        }
+
+        impl Generator {
+            /// Number of copies of the shape; 1 for shapes whose nodes have several adapters by
+            /// themselves.
+            pub const fn rails(&self) -> u32 {
+                match self {
+                    $(Self::$Shape($Shape { $($rails,)? .. }) => generators!(@copies $($rails)?),)+
+                }
+            }
+
+            fn generate_one(&self, seed: u64) -> Result<Fabric, GenerateError> {
+                match self {
+                    $(Self::$Shape(shape) => generators!(@generate shape, seed $($seed)?),)+
+                }
+            }
+
+            /// Name of this shape in scenarios.
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$Shape(_) => $name,)+
+                }
+            }
+        }
+    };
+
+    (@copies) => { 1 };
+    (@copies $rails:ident) => { *$rails };
+    (@generate $shape:ident, $value:ident) => { $shape.generate() };
+    (@generate $shape:ident, $value:ident seed) => { $shape.generate($value) };
+}
+
+generators! {
     /// Two hosts with a row of switches between them.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = "two-hosts = { switches = 2 }"))]
-    TwoHosts(TwoHosts),
+    "two-hosts" => two_hosts::TwoHosts { rails },
     /// One switch with all hosts on it.
     #[schemars(extend("x-source" = "textbook", "x-example" = "star = { hosts = 3 }"))]
-    Star(Star),
+    "star" => star::Star { rails },
     /// Switches in a ring.
     #[schemars(extend("x-source" = "textbook", "x-example" = "ring = { switches = 4 }"))]
-    Ring(Ring),
+    "ring" => ring::Ring { rails },
     /// A grid of switches with open edges.
     #[schemars(extend("x-source" = "Dally and Towles 2004, chapter 5"))]
     #[schemars(extend("x-example" = "mesh = { dimensions = [3, 2] }"))]
-    Mesh(Mesh),
+    "mesh" => mesh::Mesh { rails },
     /// A grid of switches whose edges are joined to the opposite ones.
     #[schemars(extend("x-source" = "Dally and Towles 2004, chapter 5"))]
     #[schemars(extend("x-example" = "torus = { dimensions = [3, 3], hosts_per_switch = 2 }"))]
-    Torus(Torus),
+    "torus" => torus::Torus { rails },
     /// A mesh of two switches in each dimension.
     #[schemars(extend("x-source" = "Dally and Towles 2004, chapter 5"))]
     #[schemars(extend("x-example" = "hypercube = { dimensions = 3 }"))]
-    Hypercube(Hypercube),
+    "hypercube" => hypercube::Hypercube { rails },
     /// A fat tree of equal switches by Petrini and Vanneschi.
     #[schemars(extend("x-source" = "Petrini and Vanneschi 1997"))]
     #[schemars(extend("x-example" = "k-ary-n-tree = { arity = 2, levels = 3 }"))]
-    KAryNTree(KAryNTree),
+    "k-ary-n-tree" => k_ary_n_tree::KAryNTree { rails },
     /// A fat tree of switches with equally many ports, tapered at the leaves if asked.
     #[schemars(extend("x-source" = "Lin, Chung and Huang 2004; Ohring et al. 1995"))]
     #[schemars(extend("x-example" = "fat-tree = { ports = 4, levels = 3 }"))]
-    FatTree(FatTree),
+    "fat-tree" => fat_tree::FatTree { rails },
     /// Leaf switches, each cabled to every spine switch.
     #[schemars(extend("x-source" = "Leiserson 1985; Clos 1953"))]
     #[schemars(extend("x-example" = "folded-clos = { leaves = 3, spines = 2, hosts_per_leaf = 2 }"))]
-    FoldedClos(FoldedClos),
+    "folded-clos" => folded_clos::FoldedClos { rails },
     /// Scalable units of nodes with several adapters, each on its leaf switch of the unit.
     #[schemars(extend("x-source" = "NVIDIA, DGX SuperPOD reference architectures, 2023 and 2025"))]
     #[schemars(extend("x-example" = "rail-optimised = { units = 2, nodes_per_unit = 2, rails = 2, radix = 4 }"))]
-    RailOptimised(RailOptimised),
+    "rail-optimised" => rail_optimised::RailOptimised {},
     /// Disjoint folded Clos networks, with an adapter of every node in each.
     #[schemars(extend("x-source" = "Zhao et al. 2025, section 5.1"))]
     #[schemars(extend("x-example" = "multi-plane = { planes = 2, leaves = 2, spines = 1, hosts_per_leaf = 2 }"))]
-    MultiPlane(MultiPlane),
+    "multi-plane" => multi_plane::MultiPlane {},
     /// Fully joined groups of switches that are fully joined to each other.
     #[schemars(extend("x-source" = "Kim, Dally, Scott and Abts 2008"))]
     #[schemars(extend("x-example" = "dragonfly = { switches_per_group = 2, global_cables_per_switch = 1 }"))]
-    Dragonfly(Dragonfly),
+    "dragonfly" => dragonfly::Dragonfly { rails },
     /// Switches joined at random, as in the studies of Myrinet clusters.
     #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A; the drawing of links is ours"))]
     #[schemars(extend("x-example" = "irregular = { switches = 5 }"))]
-    Irregular(Irregular),
+    "irregular" => irregular::Irregular { rails } seed,
 }
 
 impl Generator {
@@ -131,61 +161,6 @@ impl Generator {
             return Ok(shape);
         }
         Copies { parameter: "rails", count: rails, letter: 'r' }.of(&shape)
-    }
-
-    /// Number of copies of the shape; 1 for shapes whose nodes have several adapters by themselves.
-    pub const fn rails(&self) -> u32 {
-        match self {
-            Self::TwoHosts(shape) => shape.rails,
-            Self::Star(shape) => shape.rails,
-            Self::Ring(shape) => shape.rails,
-            Self::Mesh(shape) => shape.rails,
-            Self::Torus(shape) => shape.rails,
-            Self::Hypercube(shape) => shape.rails,
-            Self::KAryNTree(shape) => shape.rails,
-            Self::FatTree(shape) => shape.rails,
-            Self::FoldedClos(shape) => shape.rails,
-            Self::Dragonfly(shape) => shape.rails,
-            Self::Irregular(shape) => shape.rails,
-            Self::RailOptimised(_) | Self::MultiPlane(_) => 1,
-        }
-    }
-
-    fn generate_one(&self, seed: u64) -> Result<Fabric, GenerateError> {
-        match self {
-            Self::TwoHosts(two_hosts) => two_hosts.generate(),
-            Self::Star(star) => star.generate(),
-            Self::Ring(ring) => ring.generate(),
-            Self::Mesh(mesh) => mesh.generate(),
-            Self::Torus(torus) => torus.generate(),
-            Self::Hypercube(hypercube) => hypercube.generate(),
-            Self::KAryNTree(tree) => tree.generate(),
-            Self::FatTree(tree) => tree.generate(),
-            Self::FoldedClos(clos) => clos.generate(),
-            Self::RailOptimised(units) => units.generate(),
-            Self::MultiPlane(planes) => planes.generate(),
-            Self::Dragonfly(dragonfly) => dragonfly.generate(),
-            Self::Irregular(irregular) => irregular.generate(seed),
-        }
-    }
-
-    /// Name of this shape in scenarios.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::TwoHosts(_) => "two-hosts",
-            Self::Star(_) => "star",
-            Self::Ring(_) => "ring",
-            Self::Mesh(_) => "mesh",
-            Self::Torus(_) => "torus",
-            Self::Hypercube(_) => "hypercube",
-            Self::KAryNTree(_) => "k-ary-n-tree",
-            Self::FatTree(_) => "fat-tree",
-            Self::FoldedClos(_) => "folded-clos",
-            Self::RailOptimised(_) => "rail-optimised",
-            Self::MultiPlane(_) => "multi-plane",
-            Self::Dragonfly(_) => "dragonfly",
-            Self::Irregular(_) => "irregular",
-        }
     }
 }
 
