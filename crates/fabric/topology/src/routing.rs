@@ -25,12 +25,7 @@ mod metrics;
 mod paths;
 mod proof;
 
-pub use algorithms::{
-    Algorithm, DimensionOrder, Form, InTransit, MemoryPart, Names, Oversubscription, PathSpread,
-    PathWeight, ROUTE_BYTES_MAX, Root, RouteError, RouteMemory, SOURCE_PAIRS_MAX, ShortestPath,
-    SimpleRoutes, Smart, SpanningTree, Ties, TransitHosts, TreeLevel, TreeShape, UpDown,
-    roots_taken, route, route_to_switches, route_within, trees,
-};
+pub use algorithms::*;
 pub use lanes::{
     Buffer, BufferId, DatelineClass, DatelineRule, Datelines, Ejection, EscapeError, EscapeLanes,
     LANES_MAX, LEVELS, LaneMap, LaneRow, LaneRule, LaneSet, Lanes, MANAGEMENT_LANE, RouteSet,

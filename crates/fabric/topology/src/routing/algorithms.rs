@@ -9,9 +9,10 @@
 //!
 //! `shortest_path` counts channels, or adds the lengths of their cables (`cable_cost`).
 //!
-//! An algorithm gives, for one destination switch, the legal next channels at each switch
-//! (`choices`). One place selects among them by load: `assignment` for source routes, `tables` for
-//! tables, with a `queue` of choices at each switch.
+//! An algorithm is a file with its parameters and its rule, and a line of `algorithms!` below. It
+//! gives, for one destination switch, the legal next channels at each switch (`choices`). One place
+//! selects among them by load: `assignment` for source routes, `tables` for tables, with a `queue`
+//! of choices at each switch.
 //!
 //! Three algorithms compute whole paths, and therefore have source form only: `in_transit` has
 //! choices (`balance` finds the best paths among them and reroutes them in passes), `simple_routes`
@@ -47,21 +48,17 @@ mod tables;
 mod tops;
 mod up_down;
 
-pub use algorithm::Algorithm;
 pub use assignment::PathSpread;
-pub use dimension_order::{DimensionOrder, Ties};
+pub use dimension_order::Ties;
 pub use error::RouteError;
-pub use in_transit::{InTransit, TransitHosts};
+pub use in_transit::TransitHosts;
 pub use levels::{Oversubscription, TreeLevel, TreeShape, trees};
 pub use memory::{MemoryPart, ROUTE_BYTES_MAX, RouteMemory};
 pub use names::Names;
 pub use orientation::SpanningTree;
 pub use root::Root;
 pub use rule::{Form, SOURCE_PAIRS_MAX};
-pub use shortest_path::{PathWeight, ShortestPath};
-pub use simple_routes::SimpleRoutes;
-pub use smart::Smart;
-pub use up_down::UpDown;
+pub use shortest_path::PathWeight;
 
 use crate::parallel::Threads;
 use crate::routing::paths::graph::SwitchGraph;
@@ -69,7 +66,99 @@ use crate::routing::paths::routes::Routes;
 use crate::routing::paths::switch_tables::SwitchTables;
 use crate::{Fabric, NodeId};
 use assignment::Assigned;
-use rule::{RouteTask, Rule};
+use rule::{AlgorithmParameters, RouteTask, Rule};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, de};
+
+/// Defines each algorithm in one place: its help, which is shown to users, its source and example,
+/// its name, its file and the type of its parameters.
+macro_rules! algorithms {
+    ($($(#[$about:meta])+ $name:literal => $module:ident::$parameters:ident,)+) => {
+        $(pub use $module::$parameters;)+
+
+        /// Algorithm that chooses the paths.
+        #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+        #[schemars(transform = algorithm::accept_bare_names)]
+        pub enum Algorithm {
+            $($(#[$about])+ #[serde(rename = $name)] $parameters($parameters),)+
+        }
+
+        /// Names without parameters.
+        #[derive(Clone, Copy, Deserialize)]
+        enum Name {
+            $(#[serde(rename = $name)] $parameters,)+
+        }
+
+        impl Name {
+            fn with_defaults(self) -> Algorithm {
+                match self {
+                    $(Self::$parameters => Algorithm::$parameters($parameters::default()),)+
+                }
+            }
+
+            fn with_parameters<'de, M: de::MapAccess<'de>>(
+                self,
+                map: &mut M,
+            ) -> Result<Algorithm, M::Error> {
+                Ok(match self {
+                    $(Self::$parameters => Algorithm::$parameters(map.next_value()?),)+
+                })
+            }
+        }
+
+        impl Algorithm {
+            /// Name of the algorithm in scenarios.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$parameters(_) => $name,)+
+                }
+            }
+
+            fn parameters(&self) -> &dyn AlgorithmParameters {
+                match self {
+                    $(Self::$parameters(parameters) => parameters,)+
+                }
+            }
+        }
+    };
+}
+
+algorithms! {
+    /// A minimal path, in channels or in latency of cables (`weight`). By channels, deadlock-free
+    /// on trees and folded Clos networks, but not on rings and tori.
+    #[schemars(extend("x-source" = "textbook"))]
+    #[schemars(extend("x-example" = r#"topology.generate.star = { hosts = 3 }
+routing.algorithm = "shortest-path""#))]
+    "shortest-path" => shortest_path::ShortestPath,
+    /// On a mesh or torus: one dimension after another, in the shorter direction. Deadlock-free on
+    /// meshes, on tori of at most three switches a dimension, and on others with two lanes and
+    /// datelines.
+    #[schemars(extend("x-source" = "Dally and Seitz 1987"))]
+    #[schemars(extend("x-example" = r#"topology.generate.mesh = { dimensions = [3, 2] }
+routing.algorithm = "dimension-order""#))]
+    "dimension-order" => dimension_order::DimensionOrder,
+    /// Towards a root first, then only away from it; on a tree all top switches are roots.
+    /// Deadlock-free on every fabric.
+    #[schemars(extend("x-source" = "Schroeder et al. 1991 (Autonet)"))]
+    #[schemars(extend("x-example" = r#"{ up-down = { root = "smallest-distance" } }"#))]
+    "up-down" => up_down::UpDown,
+    /// Up*/down* as Myrinet's own software computed it: one path a pair, the cheapest of all legal
+    /// ones. A channel costs more the more paths it carries, so the path need not be minimal.
+    /// Deadlock-free on every fabric. Source routes only.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A; the weights are ours"))]
+    #[schemars(extend("x-example" = "{ simple-routes = { weight = 0.5 } }"))]
+    "simple-routes" => simple_routes::SimpleRoutes,
+    /// A minimal path on any fabric, deadlock-free. Wherever up*/down* forbids the turn from down
+    /// to up, a host of the switch ejects the packet and re-injects it. Balanced over all shortest
+    /// paths. Source routes only.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section II; balance and choice of hosts are ours", "x-needs" = "in-transit-routes"))]
+    #[schemars(extend("x-example" = r#"{ in-transit = { hosts = "fewest" } }"#))]
+    "in-transit" => in_transit::InTransit,
+    /// Balanced paths, with every cycle of the dependency graph broken at the least cost.
+    /// Deadlock-free on every fabric. Source routes only, at most 64 switches of moderate size.
+    #[schemars(extend("x-source" = "Cherkasova, Kotov and Rokicki 1995 (HPL-95-69); a reconstruction"))]
+    "smart" => smart::Smart,
+}
 
 /// Routes every pair of endpoints of `fabric`. Pairs in different connected parts have no route,
 /// which is not an error.

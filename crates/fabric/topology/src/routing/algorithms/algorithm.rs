@@ -7,110 +7,15 @@
 //! algorithm = { up-down = { root = { named = "spine3" } } }
 //! algorithm = { up-down = { root = { named = ["spine1", "spine2"] } } }
 //! ```
-//!
-//! The doc comments of [`Algorithm`] are the help shown to users.
 
 use super::cable_cost::differing_lengths;
-use super::dimension_order::DimensionOrder;
 use super::error::RouteError;
-use super::in_transit::InTransit;
-use super::rule::AlgorithmParameters;
 use super::shortest_path::{PathWeight, ShortestPath};
-use super::simple_routes::SimpleRoutes;
-use super::smart::Smart;
-use super::up_down::UpDown;
+use super::{Algorithm, Name};
 use crate::Fabric;
-use schemars::{JsonSchema, Schema};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use schemars::Schema;
+use serde::{Deserialize, Deserializer, de};
 use std::fmt;
-
-/// Defines each algorithm in one place: its help, source and example, its name, and the type of its
-/// parameters.
-macro_rules! algorithms {
-    ($($(#[$about:meta])+ $name:literal => $parameters:ident,)+) => {
-        /// Algorithm that chooses the paths.
-        #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-        #[schemars(transform = accept_bare_names)]
-        pub enum Algorithm {
-            $($(#[$about])+ #[serde(rename = $name)] $parameters($parameters),)+
-        }
-
-        /// Names without parameters.
-        #[derive(Clone, Copy, Deserialize)]
-        enum Name {
-            $(#[serde(rename = $name)] $parameters,)+
-        }
-
-        impl Name {
-            fn with_defaults(self) -> Algorithm {
-                match self {
-                    $(Self::$parameters => Algorithm::$parameters($parameters::default()),)+
-                }
-            }
-
-            fn with_parameters<'de, M: de::MapAccess<'de>>(
-                self,
-                map: &mut M,
-            ) -> Result<Algorithm, M::Error> {
-                Ok(match self {
-                    $(Self::$parameters => Algorithm::$parameters(map.next_value()?),)+
-                })
-            }
-        }
-
-        impl Algorithm {
-            /// Name of the algorithm in scenarios.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$parameters(_) => $name,)+
-                }
-            }
-
-            pub(super) fn parameters(&self) -> &dyn AlgorithmParameters {
-                match self {
-                    $(Self::$parameters(parameters) => parameters,)+
-                }
-            }
-        }
-    };
-}
-
-algorithms! {
-    /// A minimal path, in channels or in latency of cables (`weight`). By channels, deadlock-free
-    /// on trees and folded Clos networks, but not on rings and tori.
-    #[schemars(extend("x-source" = "textbook"))]
-    #[schemars(extend("x-example" = r#"topology.generate.star = { hosts = 3 }
-routing.algorithm = "shortest-path""#))]
-    "shortest-path" => ShortestPath,
-    /// On a mesh or torus: one dimension after another, in the shorter direction. Deadlock-free on
-    /// meshes, on tori of at most three switches a dimension, and on others with two lanes and
-    /// datelines.
-    #[schemars(extend("x-source" = "Dally and Seitz 1987"))]
-    #[schemars(extend("x-example" = r#"topology.generate.mesh = { dimensions = [3, 2] }
-routing.algorithm = "dimension-order""#))]
-    "dimension-order" => DimensionOrder,
-    /// Towards a root first, then only away from it; on a tree all top switches are roots.
-    /// Deadlock-free on every fabric.
-    #[schemars(extend("x-source" = "Schroeder et al. 1991 (Autonet)"))]
-    #[schemars(extend("x-example" = r#"{ up-down = { root = "smallest-distance" } }"#))]
-    "up-down" => UpDown,
-    /// Up*/down* as Myrinet's own software computed it: one path a pair, the cheapest of all legal
-    /// ones. A channel costs more the more paths it carries, so the path need not be minimal.
-    /// Deadlock-free on every fabric. Source routes only.
-    #[schemars(extend("x-source" = "Flich et al. 2001, section IV-A; the weights are ours"))]
-    #[schemars(extend("x-example" = "{ simple-routes = { weight = 0.5 } }"))]
-    "simple-routes" => SimpleRoutes,
-    /// A minimal path on any fabric, deadlock-free. Wherever up*/down* forbids the turn from down
-    /// to up, a host of the switch ejects the packet and re-injects it. Balanced over all shortest
-    /// paths. Source routes only.
-    #[schemars(extend("x-source" = "Flich et al. 2001, section II; balance and choice of hosts are ours", "x-needs" = "in-transit-routes"))]
-    #[schemars(extend("x-example" = r#"{ in-transit = { hosts = "fewest" } }"#))]
-    "in-transit" => InTransit,
-    /// Balanced paths, with every cycle of the dependency graph broken at the least cost.
-    /// Deadlock-free on every fabric. Source routes only, at most 64 switches of moderate size.
-    #[schemars(extend("x-source" = "Cherkasova, Kotov and Rokicki 1995 (HPL-95-69); a reconstruction"))]
-    "smart" => Smart,
-}
 
 impl Algorithm {
     /// Returns whether the algorithm relies on datelines to break cycles of dependencies round a
@@ -176,7 +81,7 @@ impl<'de> de::Visitor<'de> for AlgorithmVisitor {
 }
 
 /// Allows the bare name in the schema beside each `{ name = { ... } }`.
-fn accept_bare_names(schema: &mut Schema) {
+pub(super) fn accept_bare_names(schema: &mut Schema) {
     let Some(variants) = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut())
     else {
         return;
@@ -198,8 +103,9 @@ fn accept_bare_names(schema: &mut Schema) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routing::Root;
+    use crate::routing::{DimensionOrder, Root, UpDown};
     use gingham_kernel::Length;
+    use serde::Serialize;
 
     #[derive(Debug, Deserialize, Serialize)]
     struct File {

@@ -1,6 +1,6 @@
 //! The interface of a routing algorithm: parameters that give the rule for finding paths.
 
-use super::algorithm::Algorithm;
+use super::Algorithm;
 use super::assignment::Outlook;
 use super::choices::Choices;
 use super::error::RouteError;
