@@ -67,10 +67,7 @@ pub use lanes::{
     LanePlan, OutputChoice, PipelinePlan, Reallocation, Reselect, Scheduler, Select, Selector,
     VcAllocator, Weighing, scheduler,
 };
-pub use marking::{
-    Concerns, Fecn, InputOutputTriggered, InputTriggered, Marking, Naive, OutputTriggered,
-    Periodic, Red, RedThresholds, Scan, Threshold, Trigger, Triggers, UtilisationTriggered,
-};
+pub use marking::*;
 pub use message::{Delivery, Message};
 pub use messages::Arrival;
 pub use notice::{Created, Notice, Order, Stay, Switched, Wanted, Which};

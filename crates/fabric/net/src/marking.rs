@@ -28,16 +28,8 @@ mod triggers;
 mod utilisation_triggered;
 mod waiting;
 
-pub use fecn::Fecn;
-pub use input_output_triggered::InputOutputTriggered;
-pub use input_triggered::InputTriggered;
-pub use naive::Naive;
-pub use output_triggered::OutputTriggered;
-pub use periodic::Periodic;
-pub use red::{Red, RedThresholds};
-pub use threshold::Threshold;
+pub use red::RedThresholds;
 pub use triggers::{Concerns, Scan, Triggers};
-pub use utilisation_triggered::UtilisationTriggered;
 
 use crate::bare_names::accept_bare_names;
 use crate::{Plan, Stay};
@@ -111,7 +103,9 @@ const OUTPUT_QUEUES: &str = "output-queues";
 /// Defines [`Marking`] and [`Marker`] from the types of the policies, with the feature of switches
 /// that a policy needs, if any.
 macro_rules! policies {
-    ($($(#[$about:meta])* $name:ident $(needs $feature:literal)?,)*) => {
+    ($($(#[$about:meta])* $module:ident::$name:ident $(needs $feature:literal)?,)*) => {
+        $(pub use $module::$name;)*
+
         /// Marking policy of the switches.
         #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
@@ -208,37 +202,37 @@ policies! {
     /// policies that use queues.
     #[schemars(extend("x-source" = "ours"))]
     #[schemars(extend("x-example" = "{ periodic = { every = 10 } }"))]
-    Periodic,
+    periodic::Periodic,
     /// Every packet whose head is read while its buffer holds more than a threshold.
     #[schemars(extend("x-source" = "textbook"))]
     #[schemars(extend("x-example" = r#"{ threshold = { above = "64 B" } }"#))]
-    Threshold,
+    threshold::Threshold,
     /// All packets in the buffer of an input and lane that has become full.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.A"))]
-    Naive needs "output-queues",
+    naive::Naive needs "output-queues",
     /// When a buffer becomes full: for each output that one of its packets waits for, as many
     /// packets as the switch has for it, as they start there.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.B"))]
-    InputTriggered needs "output-queues",
+    input_triggered::InputTriggered needs "output-queues",
     /// Like `input-triggered`, and also if more packets than a threshold wait for an output.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C"))]
     #[schemars(extend("x-example" = "{ input-output-triggered = { threshold = 8 } }"))]
-    InputOutputTriggered needs "output-queues",
+    input_output_triggered::InputOutputTriggered needs "output-queues",
     /// Only if more packets than a threshold wait for an output. A buffer whose packets go to many
     /// outputs fills unnoticed.
     #[schemars(extend("x-source" = "Santos et al. 2002, section IV.C, which does not adopt it"))]
     #[schemars(extend("x-example" = "{ output-triggered = { threshold = 8 } }"))]
-    OutputTriggered needs "output-queues",
+    output_triggered::OutputTriggered needs "output-queues",
     /// If an output was busy for too large a fraction of the recent time.
     #[schemars(extend("x-source" = "Santos et al. 2002, footnote 5, which does not adopt it"))]
     #[schemars(extend("x-example" = r#"{ utilisation-triggered = { above = 0.95, average = "50 us" } }"#))]
-    UtilisationTriggered needs "output-queues",
+    utilisation_triggered::UtilisationTriggered needs "output-queues",
     /// InfiniBand's congestion control annex: FECN if more bytes than a threshold wait for an
     /// output, at the root of congestion and not where it spreads.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, annex A10"))]
-    Fecn needs "output-queues",
+    fecn::Fecn needs "output-queues",
     /// Random early detection (ECN with `k_min`, `k_max`, `p_max`), as under DCQCN: the longer the
     /// queue of an output, the likelier.
     #[schemars(extend("x-source" = "Zhu et al. 2015, section 3.1; Floyd and Jacobson 1993"))]
-    Red needs "output-queues",
+    red::Red needs "output-queues",
 }

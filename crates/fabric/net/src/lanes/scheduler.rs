@@ -19,15 +19,8 @@ mod surplus_round_robin;
 mod virtual_clock;
 mod weighted_round_robin;
 
-pub use deficit_round_robin::DeficitRoundRobin;
-pub use first_come_first_served::FirstComeFirstServed;
-pub use infiniband::{InfiniBand, TableSlot, has_slots};
-pub use priority_weighted_round_robin::PriorityWeightedRoundRobin;
-pub use round_robin::RoundRobin;
-pub use strict_priority::StrictPriority;
-pub use surplus_round_robin::SurplusRoundRobin;
-pub use virtual_clock::{LaneRate, VirtualClock};
-pub use weighted_round_robin::WeightedRoundRobin;
+pub use infiniband::{TableSlot, has_slots};
+pub use virtual_clock::LaneRate;
 
 use crate::bare_names::accept_bare_names;
 use gingham_fairq::{Arbiter, Ready, SchedulerError};
@@ -130,7 +123,9 @@ pub(super) trait LaneScheduler: Sized {
 
 /// Generates [`Scheduler`] and [`Built`] from the types of the schedulers.
 macro_rules! schedulers {
-    ($($(#[$about:meta])* $name:ident,)*) => {
+    ($($(#[$about:meta])* $module:ident::$name:ident,)*) => {
+        $(pub use $module::$name;)*
+
         /// Scheduler of a port's lanes.
         #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
@@ -203,37 +198,37 @@ macro_rules! schedulers {
 schedulers! {
     /// Round robin, from the lane after the last one served.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
-    RoundRobin,
+    round_robin::RoundRobin,
     /// Weighted round robin: a number of flits, or packets, per turn.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = "{ weighted-round-robin = { weights = [1, 3] } }"))]
-    WeightedRoundRobin,
+    weighted_round_robin::WeightedRoundRobin,
     /// Surplus round robin: a number of bytes per turn. The last flit or packet may exceed it; the
     /// excess is deducted from the next turn.
     #[schemars(extend("x-source" = "Adiseshu et al. 1996, section 3"))]
     #[schemars(extend("x-example" = r#"{ surplus-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
-    SurplusRoundRobin,
+    surplus_round_robin::SurplusRoundRobin,
     /// Deficit round robin: a number of bytes per turn. A remainder too small for the next flit or
     /// packet is saved for the next turn.
     #[schemars(extend("x-source" = "Shreedhar and Varghese 1995"))]
     #[schemars(extend("x-example" = r#"{ deficit-round-robin = { quanta = ["64 B", "192 B"] } }"#))]
-    DeficitRoundRobin,
+    deficit_round_robin::DeficitRoundRobin,
     /// VirtualClock: orders flits or packets by when each would end on a separate channel with the
     /// lane's rate.
     #[schemars(extend("x-source" = "Zhang 1990; Yum et al. 2002, section 3.1"))]
     #[schemars(extend("x-example" = r#"{ virtual-clock = { rates = ["50 MB/s", "best-effort"] } }"#))]
-    VirtualClock,
+    virtual_clock::VirtualClock,
     /// First come, first served across all lanes.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.1"))]
-    FirstComeFirstServed,
+    first_come_first_served::FirstComeFirstServed,
     /// The highest level that can send, with round robin among its lanes. Lower levels may starve.
     #[schemars(extend("x-source" = "textbook", "x-example" = "{ strict-priority = { levels = [0, 1] } }"))]
-    StrictPriority,
+    strict_priority::StrictPriority,
     /// The highest level that can send, with weighted round robin among its lanes. `yield_after`
     /// bounds the wait of lower levels.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 3.3"))]
     #[schemars(extend("x-example" = "{ priority-weighted-round-robin = { levels = [1, 0], weights = [1, 3], yield_after = 16 } }"))]
-    PriorityWeightedRoundRobin,
+    priority_weighted_round_robin::PriorityWeightedRoundRobin,
     /// InfiniBand's tables of high and low priority, with the limit of high priority and lane 15
     /// above all; always per packet. Without parameters, the default tables of OpenSM.
     #[serde(rename = "infiniband")]
@@ -242,7 +237,7 @@ schedulers! {
 network.lanes.forwarding = "virtual-cut-through"
 network.lanes.link_output = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }
 network.lanes.adapter_port = { infiniband = { high = [{ lane = 1, weight = 4 }], low = [{ lane = 0, weight = 1 }], high_limit = 1 } }"#))]
-    InfiniBand,
+    infiniband::InfiniBand,
 }
 
 impl Default for Scheduler {
