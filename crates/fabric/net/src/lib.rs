@@ -82,7 +82,7 @@ pub use plan::{ClassPlan, Ends, FollowPlan, KeptMessages, MeasurePlan, Plan, Qua
 pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
 pub use posting::{AdapterPlan, Credits, DmaPlan, LaneChoice, PostPlan, Refused};
 pub use probe::{Noted, ProbePlan};
-pub use response::{Aimd, Becn, Dcqcn, Delay, Fimd, Fixed, Lipd, Response, Swift, Timely};
+pub use response::*;
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use simulation::{Simulation, SteppedBy, Stepping};
 pub use slack::{SlackBuffer, SlackError};

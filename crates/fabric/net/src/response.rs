@@ -25,16 +25,9 @@ mod swift;
 mod tests;
 mod timely;
 
-pub use aimd::Aimd;
-pub use becn::{Becn, Delay};
-pub use dcqcn::Dcqcn;
-pub use fimd::Fimd;
-pub use fixed::Fixed;
-pub use lipd::Lipd;
+pub use becn::Delay;
 pub(crate) use rate::Rate;
 pub(crate) use round_trips::{RoundTrip, RoundTrips};
-pub use swift::Swift;
-pub use timely::Timely;
 
 use crate::Pace;
 use crate::bare_names::accept_bare_names;
@@ -114,7 +107,9 @@ pub(crate) trait Adapt {
 
 /// Defines [`Response`] and [`Responder`] from the types of the responses.
 macro_rules! responses {
-    ($($(#[$about:meta])* $name:ident,)*) => {
+    ($($(#[$about:meta])* $module:ident::$name:ident,)*) => {
+        $(pub use $module::$name;)*
+
         /// Reaction of a flow to congestion marks in its acknowledgements, or to its round trips.
         #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
@@ -231,31 +226,31 @@ macro_rules! responses {
 responses! {
     /// Constant window and pace.
     #[schemars(extend("x-source" = "textbook"))]
-    Fixed,
+    fixed::Fixed,
     /// Linear inter-packet delay: a mark adds the time of a packet to that between packets.
     #[schemars(extend("x-source" = "Santos, Turner, Janakiraman, INFOCOM 2003"))]
-    Lipd,
+    lipd::Lipd,
     /// Fast increase, multiplicative decrease: a mark divides the rate, and recovery takes the same
     /// time at every rate.
     #[schemars(extend("x-source" = "US patent 7,920,476, claims 1 to 3"))]
-    Fimd,
+    fimd::Fimd,
     /// Additive increase, multiplicative decrease: a mark divides the rate, which then grows
     /// linearly.
     #[schemars(extend("x-source" = "Chiu and Jain 1989; the increase is reconstructed from Santos, Turner, Janakiraman, INFOCOM 2003"))]
-    Aimd,
+    aimd::Aimd,
     /// InfiniBand's congestion control annex: a mark (BECN) raises a flow's index into a table of
     /// delays, a timer lowers it again.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, annex A10"))]
-    Becn,
+    becn::Becn,
     /// DCQCN: a notification cuts the rate by `alpha`; a timer and a byte counter raise it.
     #[schemars(extend("x-source" = "Zhu et al. 2015, sections 3 and 5"))]
-    Dcqcn,
+    dcqcn::Dcqcn,
     /// TIMELY: the gradient of round trips raises or lowers the rate; needs no marks.
     #[schemars(extend("x-source" = "Mittal et al. 2015, algorithm 1"))]
-    Timely,
+    timely::Timely,
     /// Swift: the distance of round trips from a target changes the window; needs no marks.
     #[schemars(extend("x-source" = "Kumar et al. 2020, algorithm 1"))]
-    Swift,
+    swift::Swift,
 }
 
 impl Default for Response {
